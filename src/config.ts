@@ -1,0 +1,176 @@
+/** Settings: the only reader of the environment. docs/configuration.md is generated from `settings`. */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { delimiter, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+/** Folder of package.json, from both `src/` and `dist/`. */
+export const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
+const flag = z.stringbool().default(false);
+
+/** Key -> schema with a description. The setting of `imageRoots` is `LATTICE_IMAGE_ROOTS`, its flag `--image-roots`. */
+export const settings = {
+  env: z
+    .enum(['development', 'production'])
+    .default('development')
+    .describe('production demands API keys and denies private webhook targets'),
+  host: z
+    .string()
+    .default('127.0.0.1')
+    .describe('address to listen on; any but loopback needs API keys or insecure=1'),
+  port: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65535)
+    .default(8000)
+    .describe('port to listen on; 0 picks a free one'),
+  insecure: flag.describe('allow a non-loopback address without API keys'),
+  imageRoots: z
+    .string()
+    .default('models/demo')
+    .describe(`folders that requests may name images in, separated by '${delimiter}'`),
+  modelsDir: z
+    .string()
+    .default('models')
+    .describe('folder with NAME.onnx for the model_name NAME.pt'),
+  modelFamily: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]+$/)
+    .default('yolo')
+    .describe('first part of the default model_name, FAMILYv8n.pt'),
+  dataDir: z.string().default('data').describe('job store and drawn images; a local disk'),
+  device: z
+    .enum(['auto', 'cpu', 'cuda'])
+    .default('auto')
+    .describe('what runs the network; cuda refuses to start without a usable GPU'),
+  precision: z
+    .enum(['auto', 'f32', 'bf16'])
+    .default('auto')
+    .describe('auto takes bf16 where the CPU has it'),
+  threads: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(availableParallelism())
+    .describe('CPU threads for the network and for decoding'),
+  cluster: z.enum(['local', 'ray']).default('local').describe('where images run'),
+  apiKeysFile: z
+    .string()
+    .default('')
+    .describe('file with one API key a line (plain, or sha256:HEX); empty for no authentication'),
+  webhookSecret: z
+    .string()
+    .default('')
+    .describe('whsec_... secret that signs webhooks; empty sends them unsigned'),
+  webhookAllow: z
+    .string()
+    .default('')
+    .describe(
+      'hosts and CIDRs, comma-separated, that webhooks may reach in production although private',
+    ),
+  corsOrigins: z
+    .string()
+    .default('')
+    .describe('origins allowed in production, comma-separated; development allows any'),
+  logLevel: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('least level that is logged'),
+  maxBodyBytes: count(8 * 1024 * 1024).describe('largest request body'),
+  maxImagesPerJob: count(10_000).describe(
+    'most images of one job after folders and globs are expanded',
+  ),
+  maxQueuedJobs: count(100_000).describe('unfinished jobs before a submit is answered 429'),
+  maxFileBytes: count(64 * 1024 * 1024).describe('largest image file'),
+  maxPixels: count(64_000_000).describe('most pixels of an image'),
+  maxSide: count(16_384).describe('longest side of an image'),
+  syncDeadlineMs: count(10_000).describe('longest wait of a synchronous detection, then 504'),
+  syncQueue: count(256).describe('synchronous requests waiting before 503'),
+  resultTtlHours: z.coerce
+    .number()
+    .positive()
+    .default(24)
+    .describe('how long a finished job is kept'),
+  canaryMinutes: z.coerce
+    .number()
+    .min(0)
+    .default(5)
+    .describe('minutes between self-checks with a known picture; 0 only at start'),
+  drainSeconds: z.coerce
+    .number()
+    .min(0)
+    .default(20)
+    .describe('longest wait for work in hand at a stop'),
+} as const;
+
+const schema = z.strictObject(settings);
+export type Settings = z.infer<typeof schema>;
+
+/** Settings with paths made absolute and lists split. */
+export interface Config extends Omit<Settings, 'imageRoots' | 'webhookAllow' | 'corsOrigins'> {
+  imageRoots: string[];
+  webhookAllow: string[];
+  corsOrigins: string[];
+}
+
+/** `imageRoots` -> `LATTICE_IMAGE_ROOTS`. */
+export function environmentName(key: string): string {
+  return `LATTICE_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const list = (text: string, separator: string) =>
+  text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter(Boolean);
+
+/**
+ * Flags win over the environment, the environment over the config file (JSON, keys as in `settings`).
+ * Relative paths are resolved against the package's folder for defaults, else against the working directory.
+ * Throws `ConfigError` naming every wrong setting.
+ */
+export function loadConfig(
+  flags: Record<string, unknown> = {},
+  environment: NodeJS.ProcessEnv = process.env,
+): Config {
+  const file = flags.config ?? environment.LATTICE_CONFIG;
+  const given: Record<string, unknown> = typeof file === 'string' ? readConfigFile(file) : {};
+  for (const key of Object.keys(settings)) {
+    const value = flags[key] ?? environment[environmentName(key)];
+    if (value !== undefined && value !== '') given[key] = value;
+  }
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(
+      (issue) => `  ${environmentName(String(issue.path[0] ?? '?'))}: ${issue.message}`,
+    );
+    throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`);
+  }
+  const absolute = (key: keyof Settings, path: string) =>
+    resolve(key in given ? process.cwd() : PACKAGE_ROOT, path);
+  const values = parsed.data;
+  return {
+    ...values,
+    imageRoots: list(values.imageRoots, delimiter).map((root) => absolute('imageRoots', root)),
+    modelsDir: absolute('modelsDir', values.modelsDir),
+    dataDir: absolute('dataDir', values.dataDir),
+    webhookAllow: list(values.webhookAllow, ','),
+    corsOrigins: list(values.corsOrigins, ','),
+  };
+}
+
+function readConfigFile(path: string): Record<string, unknown> {
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new ConfigError(`Config file ${path} cannot be read: ${String(error)}`);
+  }
+}

@@ -1,0 +1,120 @@
+/** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
+import type { Problem } from '../errors.js';
+import type { Detection, Timings } from '../inference/detector.js';
+
+export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
+export type JobType = (typeof JOB_TYPES)[number];
+
+export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** A validated submission: defaults filled in, folders and globs expanded. */
+export interface JobSpec {
+  jobType: JobType;
+  imagePaths: string[];
+  modelName: string;
+  confidence: number;
+  iou: number;
+  maxDetections: number;
+  /** Class names to keep; null = all of the model's. */
+  classes: string[] | null;
+  priority: number;
+  callbackUrl: string | null;
+  /** JSON text of the submitted object, passed through untouched; null when none was given. */
+  metadata: string | null;
+  annotate: boolean;
+  /** Owner; null without authentication. */
+  keyId: string | null;
+}
+
+export interface Job {
+  jobId: string;
+  spec: JobSpec;
+  status: JobStatus;
+  imageCount: number;
+  /** Images that have an entry, ok or error. */
+  finishedImages: number;
+  /** Unix seconds, fractional. */
+  submittedAt: number;
+  startedAt: number | null;
+  completedAt: number | null;
+  workerId: string;
+  /** Set on `failed`. */
+  error: Problem | null;
+}
+
+/** Outcome of one image of a job, stored as soon as it is known. */
+export type ImageOutcome =
+  | {
+      status: 'ok';
+      detections: Detection[];
+      image: { width: number; height: number };
+      timingsMs: Timings;
+      processingTimeMs: number;
+      truncated: boolean;
+      annotatedPath?: string;
+    }
+  | { status: 'error'; error: Problem };
+
+export interface ImageEntry {
+  index: number;
+  path: string;
+  outcome: ImageOutcome | null;
+}
+
+export const JOB_EVENTS = [
+  'job_submitted',
+  'job_started',
+  'job_progress',
+  'job_completed',
+  'job_failed',
+] as const;
+export type JobEventName = (typeof JOB_EVENTS)[number];
+
+/** An entry of the outbox. `seq` grows by one per stored event; `job_progress` is not stored and repeats the last. */
+export interface JobEvent {
+  event: JobEventName;
+  jobId: string;
+  status: JobStatus;
+  timestamp: number;
+  seq: number;
+  /** finished images / all, 0 to 1. */
+  progress: number;
+  keyId: string | null;
+  error?: Problem;
+}
+
+export interface JobFilter {
+  status?: JobStatus[];
+  jobType?: JobType;
+  submittedAfter?: number;
+  submittedBefore?: number;
+  keyId?: string | null;
+}
+
+/** What HTTP, WebSocket and CLI may do with jobs. Every method rejects with a `LatticeError` only. */
+export interface JobService {
+  /**
+   * Resolves once the job is on disk. With an idempotency key, a repeat gives the first job with `replayed`;
+   * another fingerprint rejects with `idempotency_key_reused`.
+   */
+  submit(
+    spec: JobSpec,
+    idempotency?: { key: string; fingerprint: string },
+  ): Promise<{ job: Job; replayed: boolean }>;
+  /** Rejects with `job_not_found`, also for another owner's job. */
+  get(jobId: string, keyId: string | null): Promise<Job>;
+  /** Entries in input order. */
+  images(jobId: string): Promise<ImageEntry[]>;
+  list(
+    filter: JobFilter,
+    page: { limit: number; cursor: string | null },
+  ): Promise<{ jobs: Job[]; nextCursor: string | null }>;
+  /** Ends the job `failed` with code `cancelled`; rejects with `job_already_finished`. */
+  cancel(jobId: string, keyId: string | null): Promise<Job>;
+  counts(): Promise<{ pending: number; running: number; queuedImages: number }>;
+  /** Listeners get every event after its commit, in `seq` order; a throwing listener is logged and kept. */
+  onEvent(listener: (event: JobEvent) => void): () => void;
+  /** Stored events after `seq`, oldest first; `gap` when older ones are already gone. */
+  eventsAfter(seq: number, limit: number): Promise<{ events: JobEvent[]; gap: boolean }>;
+}

@@ -1,0 +1,149 @@
+/**
+ * What the addon exports, line for line with `native/addon/module.cc`.
+ * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
+ */
+export interface NativeAddon {
+  /** Versions and what was built in. Cheap, callable on any thread. */
+  buildInfo(): NativeBuildInfo;
+  /** Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. */
+  Core: new (options: NativeCoreOptions, onResults: OnNativeResults) => NativeCore;
+}
+
+export interface NativeBuildInfo {
+  version: string;
+  openvino: string | null;
+  cuda: string | null;
+  libvips: string;
+  jpeg: string;
+}
+
+export interface NativeCoreOptions {
+  /** Absolute folders; a request path is opened beneath one of them only. */
+  roots: string[];
+  device: 'auto' | 'cpu' | 'cuda';
+  precision: 'auto' | 'f32' | 'bf16';
+  /** CPU threads for inference and for decoding, each. */
+  threads: number;
+  maxFileBytes: number;
+  maxPixels: number;
+  maxSide: number;
+  /** Absolute file that receives the task ids in hand when a crash signal kills the process; '' for none. */
+  crashMarkerPath: string;
+}
+
+export interface NativeCore {
+  /** Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`. */
+  loadModel(path: string): Promise<NativeModel>;
+  /** Frees a model once its last task has ended. */
+  unloadModel(modelId: number): void;
+  /** Queues tasks; never blocks. Every task id gets exactly one result. */
+  submit(tasks: NativeTask[]): void;
+  /** Takes tasks out of the queue; each still reports, with code `cancelled`. Returns how many had not started. */
+  cancel(ids: number[]): number;
+  /** Opens beneath the roots with the same rules as a task and returns the file's bytes. */
+  readFile(path: string): Promise<Buffer>;
+  stats(): NativeStats;
+  /** Cancels what is queued, joins all threads. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface NativeModel {
+  modelId: number;
+  task: string;
+  /** Class name by class id. */
+  names: string[];
+  inputWidth: number;
+  inputHeight: number;
+  /** 0 = any batch size, else the export's fixed batch. */
+  fixedBatch: number;
+  device: string;
+  precision: string;
+  stride: number;
+  /** Free metadata of the export (licence, description, version ...), as text. */
+  metadata: Record<string, string>;
+}
+
+export interface NativeTask {
+  /** Unique among live tasks, 1 to 2^53-1. */
+  id: number;
+  modelId: number;
+  /** Path as the caller gave it, absolute or relative to a root; or null with `pixels`. */
+  path: string | null;
+  /** RGB, 8 bit, rows without padding; copied by the addon. */
+  pixels?: { data: Uint8Array; width: number; height: number };
+  /** `sync` goes in front of every `async` task. `noop` returns at once: it measures the boundary. */
+  kind: 'sync' | 'async' | 'noop';
+  /** Effective priority, higher first; ties in submission order. */
+  priority: number;
+  /** Milliseconds from now after which the task is answered with `deadline_exceeded`; 0 = none. */
+  deadlineMs: number;
+  confidence: number;
+  iou: number;
+  maxDetections: number;
+  /** Class ids to keep, applied before suppression; null = all. */
+  classIds: number[] | null;
+}
+
+/** One result record is `RESULT_STRIDE` numbers of `meta`, in the order of `ResultField`. */
+export const RESULT_STRIDE = 12;
+export const ResultField = {
+  id: 0,
+  /** Index into `NATIVE_CODES`; 0 = ok. */
+  code: 1,
+  width: 2,
+  height: 3,
+  queueMs: 4,
+  decodeMs: 5,
+  preprocessMs: 6,
+  inferenceMs: 7,
+  postprocessMs: 8,
+  /** Images that ran in the same slice. */
+  batch: 9,
+  /** 1 when `maxDetections` or the candidate cap cut the list. */
+  truncated: 10,
+  /** Wall time from submit to completion. */
+  totalMs: 11,
+} as const;
+
+/** Status codes of `native/base/status.h`, in its order; each but `ok` is a key of `src/errors.ts`. */
+export const NATIVE_CODES = [
+  'ok',
+  'cancelled',
+  'deadline_exceeded',
+  'image_not_found',
+  'path_not_allowed',
+  'not_a_regular_file',
+  'image_unreadable',
+  'image_too_large',
+  'unsupported_image_format',
+  'invalid_image',
+  'input_changed',
+  'invalid_model',
+  'unknown_model',
+  'detection_failed',
+  'overloaded',
+  'shutting_down',
+  'internal_error',
+] as const;
+
+/**
+ * `boxes[i]` holds n x 6 floats (x1, y1, x2, y2, confidence, class id), source pixels after EXIF orientation,
+ * sorted by confidence. `messages[i]` is null for ok.
+ */
+export type OnNativeResults = (
+  meta: Float64Array,
+  boxes: Float32Array[],
+  messages: (string | null)[],
+) => void;
+
+export interface NativeStats {
+  queuedSync: number;
+  queuedAsync: number;
+  decoding: number;
+  inferring: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  decodeThreads: number;
+  inferenceSlots: number;
+}

@@ -1,0 +1,30 @@
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** Worker threads cannot load TypeScript: point them at the compiled twin that set-up leaves in dist/. */
+const compiledThreads = {
+  name: 'compiled-threads',
+  transform(code: string, id: string): string | undefined {
+    if (!id.includes('/src/')) return undefined;
+    return code.replace(
+      /new URL\('(\.\/[\w-]+-thread\.js)', import\.meta\.url\)/g,
+      (_match, file: string) => {
+        const compiled = join(dirname(id).replace('/src', '/dist'), file);
+        return `new URL(${JSON.stringify(pathToFileURL(compiled).href)})`;
+      },
+    );
+  },
+};
+
+export default defineConfig({
+  plugins: [compiledThreads],
+  test: {
+    include: ['test/**/*.test.ts'],
+    // The addon and the store own threads and files: one process per test file keeps them apart.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
