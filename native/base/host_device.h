@@ -1,0 +1,11 @@
+// Marks arithmetic that the CPU path and the CUDA kernels share, so that machines without a GPU test it.
+#ifndef LATTICE_BASE_HOST_DEVICE_H_
+#define LATTICE_BASE_HOST_DEVICE_H_
+
+#ifdef __CUDACC__
+#define LATTICE_HOST_DEVICE __host__ __device__
+#else
+#define LATTICE_HOST_DEVICE
+#endif
+
+#endif  // LATTICE_BASE_HOST_DEVICE_H_

@@ -1,0 +1,65 @@
+// A loaded network, whatever runs it.
+#ifndef LATTICE_ENGINE_ENGINE_H_
+#define LATTICE_ENGINE_ENGINE_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "native/base/status.h"
+
+namespace lattice {
+
+struct ModelInfo {
+  std::string task;  // always "detect" once loaded
+  std::vector<std::string> names;
+  int input_width = 0;
+  int input_height = 0;
+  int anchors = 0;
+  int fixed_batch = 0;  // 0 = any
+  int stride = 32;
+  std::string device;     // "CPU", or the GPU's name
+  std::string precision;  // "f32", "bf16", ...
+  std::map<std::string, std::string> metadata;
+};
+
+struct EngineOptions {
+  std::string precision = "auto";  // auto | f32 | bf16; auto takes bf16 only where the CPU has it
+  int threads = 1;
+};
+
+// One image of a slice. `input` is 3 * input_width * input_height floats and `output` receives
+// (4 + classes) * anchors floats; both stay the caller's and must outlive Run.
+struct EngineItem {
+  const float* input = nullptr;
+  float* output = nullptr;
+};
+
+// Slots run in parallel; within one slot calls must not overlap. An image's output does not depend on the
+// slot, on its neighbours in the slice or on their number.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual const ModelInfo& info() const = 0;
+  // Slices that may run at the same time.
+  virtual int slots() const = 0;
+  // Most images of one slice.
+  virtual int max_batch() const = 0;
+  // Blocks until the slice is done. 1 <= items.size() <= max_batch(). kDetectionFailed with the library's words.
+  virtual Status Run(int slot, const std::vector<EngineItem>& items) = 0;
+};
+
+// Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of 3 channels,
+// one output [batch, 4 + classes, anchors]) and compiles it. kUnknownModel when there is no such file,
+// kInvalidModel with what was found and what is needed. Blocks for up to seconds. Library exceptions stop here.
+Result<std::unique_ptr<Engine>> LoadOpenVinoEngine(const std::string& path,
+                                                   const EngineOptions& options);
+
+// "2026.4.1..." of the library in use.
+std::string OpenVinoVersion();
+
+}  // namespace lattice
+
+#endif  // LATTICE_ENGINE_ENGINE_H_

@@ -1,0 +1,43 @@
+// Encoded bytes -> RGB pixels, oriented as EXIF says.
+#ifndef LATTICE_IMAGE_DECODE_H_
+#define LATTICE_IMAGE_DECODE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "native/base/status.h"
+
+namespace lattice {
+
+// 8-bit RGB, rows without padding: data.size() == 3 * width * height.
+struct Image {
+  int width = 0;
+  int height = 0;
+  std::vector<uint8_t> data;
+};
+
+struct DecodeLimits {
+  size_t max_pixels = 64'000'000;
+  int max_side = 16'384;
+};
+
+// Once per process, before the first Decode; thread-safe, idempotent. Blocks every loader of libvips but
+// JPEG, PNG, WebP, TIFF and AVIF.
+Status InitDecoders();
+
+// Limits are checked on the header, before pixels are decoded. The first frame of an animation counts.
+// Grey, palette, CMYK, 16-bit, float and alpha are turned into 8-bit RGB (alpha is dropped, as OpenCV's
+// IMREAD_COLOR does). kUnsupportedImageFormat, kImageTooLarge or kInvalidImage (damaged, truncated).
+// Thread-safe. Peak memory: the bytes plus the decoded image twice.
+Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits);
+
+// Versions of what decodes, for build information.
+std::string LibvipsVersion();
+std::string JpegDecoderName();
+
+}  // namespace lattice
+
+#endif  // LATTICE_IMAGE_DECODE_H_

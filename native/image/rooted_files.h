@@ -1,0 +1,46 @@
+// Opens files beneath configured folders only, and reads them without ever naming them twice.
+#ifndef LATTICE_IMAGE_ROOTED_FILES_H_
+#define LATTICE_IMAGE_ROOTED_FILES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "native/base/status.h"
+
+namespace lattice {
+
+// Thread-safe once made. Owns one directory descriptor a root.
+//
+// A path is relative (looked up in each root in order) or absolute and beneath a root. Refused before any
+// look-up: empty, NUL, over 4,096 bytes, a `..` component (kPathNotAllowed). Symbolic links are followed
+// while they stay beneath the root. Only regular files are read; FIFOs, devices and directories never block.
+class RootedFiles {
+ public:
+  // Fails with kImageNotFound naming the root (by its position) that is no readable folder.
+  static Result<RootedFiles> Open(const std::vector<std::string>& roots, size_t max_file_bytes);
+
+  RootedFiles(RootedFiles&&) noexcept;
+  RootedFiles& operator=(RootedFiles&&) noexcept;
+  ~RootedFiles();
+
+  // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable (permission, I/O),
+  // kImageTooLarge, or kInputChanged when size or mtime moved while it was read.
+  Result<std::vector<uint8_t>> Read(std::string_view path) const;
+
+ private:
+  struct Root {
+    std::string path;  // absolute, no trailing slash
+    int fd;
+  };
+  RootedFiles(std::vector<Root> roots, size_t max_file_bytes);
+
+  std::vector<Root> roots_;
+  size_t max_file_bytes_;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_IMAGE_ROOTED_FILES_H_
