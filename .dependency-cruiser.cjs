@@ -1,0 +1,40 @@
+/** Layers of src/: imports go downwards only. */
+const forbid = (name, from, to, comment) => ({ name, comment, severity: 'error', from, to });
+
+module.exports = {
+  forbidden: [
+    forbid('no-cycles', {}, { circular: true }, 'A cycle means two files are one.'),
+    forbid(
+      'native-is-below-inference',
+      { path: '^src/', pathNot: '^src/(native|inference|cli)/' },
+      { path: '^src/native/' },
+      'Only the inference port talks to the addon.',
+    ),
+    forbid(
+      'native-imports-nothing-above',
+      { path: '^src/native/' },
+      { path: '^src/', pathNot: '^src/(native/|errors|config)' },
+    ),
+    forbid(
+      'inference-below-jobs',
+      { path: '^src/inference/' },
+      { path: '^src/(jobs|http|stream|webhooks|cluster|cli|observability)/' },
+    ),
+    forbid(
+      'jobs-below-edges',
+      { path: '^src/jobs/' },
+      { path: '^src/(http|stream|webhooks|cli|observability|native)/' },
+    ),
+    forbid(
+      'http-below-cli',
+      { path: '^src/(http|stream|webhooks|cluster)/' },
+      { path: '^src/cli/' },
+    ),
+    forbid('webhooks-not-http', { path: '^src/webhooks/' }, { path: '^src/(http|stream)/' }),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: 'node_modules',
+  },
+};

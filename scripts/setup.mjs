@@ -1,0 +1,129 @@
+// Everything a fresh clone needs: npm packages, OpenVINO, the addon, the compiled TypeScript.
+// Each step is skipped when its inputs have not changed, so an interrupted run goes on where it stopped.
+// Uses Node's own modules only: it runs before anything is installed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const STAMPS = join(ROOT, '.deps', 'stamps');
+
+/** Runs a command in the project's folder; its output is shown only when it fails. */
+export function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8', ...options });
+  if (result.error) throw new Error(`${command}: ${result.error.message}`);
+  if (result.status !== 0) {
+    throw new Error(
+      `${command} ${args.join(' ')} failed (${result.status ?? result.signal}):\n` +
+        `${result.stdout ?? ''}${result.stderr ?? ''}`,
+    );
+  }
+  return result.stdout ?? '';
+}
+
+/** Digest of files and folders (recursively, names and contents). */
+function digest(paths) {
+  const hash = createHash('sha256');
+  const visit = (path) => {
+    const full = join(ROOT, path);
+    if (!existsSync(full)) return;
+    const entries = readdirSync(dirname(full), { withFileTypes: true });
+    const entry = entries.find((each) => join(dirname(full), each.name) === full);
+    if (entry?.isDirectory()) {
+      for (const name of readdirSync(full).sort()) visit(join(path, name));
+    } else {
+      hash.update(path).update(readFileSync(full));
+    }
+  };
+  hash.update(process.version).update(process.arch);
+  for (const path of paths) visit(path);
+  return hash.digest('hex');
+}
+
+async function step(name, { inputs, output, work }) {
+  const stamp = join(STAMPS, name.replace(/\W+/g, '-'));
+  const state = digest(inputs);
+  if (
+    existsSync(join(ROOT, output)) &&
+    existsSync(stamp) &&
+    readFileSync(stamp, 'utf8') === state
+  ) {
+    console.log(`  ${name}: up to date`);
+    return;
+  }
+  const start = Date.now();
+  process.stdout.write(`  ${name} ... `);
+  await work();
+  mkdirSync(STAMPS, { recursive: true });
+  writeFileSync(stamp, state);
+  console.log(`done (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+}
+
+const module = (file) => import(pathToFileURL(join(ROOT, 'scripts', file)).href);
+
+/** Prerequisites that are missing, each with the command that installs it on Debian or Ubuntu. */
+export function missingPrerequisites() {
+  const missing = [];
+  const works = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 20)) {
+    missing.push([`Node.js 20.20 or newer (found ${process.version})`, 'see https://nodejs.org']);
+  }
+  if (!works('python3', ['--version'])) missing.push(['Python 3', 'apt-get install -y python3']);
+  if (!works('python3', ['-m', 'pip', '--version'])) {
+    missing.push(['pip for Python 3', 'apt-get install -y python3-pip']);
+  }
+  if (!works('cmake', ['--version'])) missing.push(['CMake', 'apt-get install -y cmake']);
+  const compiler = process.env.CXX ?? 'c++';
+  const probe = spawnSync(compiler, ['-std=c++20', '-fsyntax-only', '-x', 'c++', '-'], {
+    input: '#include <span>\nint main() { std::span<int> s; return s.empty() ? 0 : 1; }\n',
+  });
+  if (probe.status !== 0) missing.push(['a C++20 compiler', 'apt-get install -y g++']);
+  if (!works('make', ['--version']) && !works('ninja', ['--version'])) {
+    missing.push(['make', 'apt-get install -y make']);
+  }
+  return missing;
+}
+
+export async function setup() {
+  const missing = missingPrerequisites();
+  if (missing.length > 0) {
+    console.error('lattice-core cannot be set up yet. Missing:');
+    for (const [what, how] of missing) console.error(`  - ${what}:  ${how}`);
+    process.exit(1);
+  }
+  console.log('Set-up');
+  await step('npm packages', {
+    inputs: ['package-lock.json', '.npmrc'],
+    output: 'node_modules/hono',
+    work: () => run('npm', ['ci', '--no-progress']),
+  });
+  await step('OpenVINO', {
+    inputs: ['scripts/openvino.mjs'],
+    output: '.deps',
+    work: async () => (await module('openvino.mjs')).ensureOpenVino(),
+  });
+  await step('addon', {
+    inputs: ['CMakeLists.txt', 'native', 'scripts/build-native.mjs', 'package-lock.json'],
+    output: 'build/Release/lattice.node',
+    work: async () => (await module('build-native.mjs')).buildNative(),
+  });
+  await step('TypeScript', {
+    inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    output: 'dist/cli/lattice.js',
+    work: () =>
+      run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']),
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await setup();
+  } catch (error) {
+    console.error(`failed\n\n${error instanceof Error ? error.message : String(error)}`);
+    console.error('\nSet-up stopped. Run the same command again: finished steps are kept.');
+    process.exit(1);
+  }
+}
