@@ -1,0 +1,60 @@
+/** What does the boundary cost: a task that does nothing, alone and 100 at a time; 100 boxes into JavaScript? */
+import { Bench } from 'tinybench';
+import { openBareCore, setting, type Measurement } from './setting.js';
+
+const DEPTH = 100;
+
+export default async function addon(): Promise<Measurement[]> {
+  const { core, model } = await openBareCore(setting());
+  const noop = {
+    modelId: model.modelId,
+    path: null,
+    kind: 'noop' as const,
+    priority: 0,
+    deadlineMs: 0,
+    confidence: 0.5,
+    iou: 0.7,
+    maxDetections: 300,
+    classIds: null,
+  };
+  const rows = new Float32Array(DEPTH * 6).fill(7);
+  const bench = new Bench({ time: 1_000, warmupTime: 300 });
+  bench
+    .add('one at a time', () => core.run(noop))
+    .add('100 at a time', () => Promise.all(Array.from({ length: DEPTH }, () => core.run(noop))))
+    .add('100 boxes', () => {
+      const boxes = [];
+      for (let at = 0; at < rows.length; at += 6) {
+        boxes.push({
+          box: [rows[at], rows[at + 1], rows[at + 2], rows[at + 3]],
+          confidence: rows[at + 4],
+        });
+      }
+      return boxes;
+    });
+  await bench.run();
+  await core.close();
+  const us = (name: string) => {
+    const result = bench.getTask(name)?.result;
+    if (result?.state !== 'completed') throw new Error(`${name} did not complete`);
+    return result.latency.p50 * 1_000;
+  };
+  const loaded = us('100 at a time') / DEPTH;
+  return [
+    { what: 'no-op round trip, one at a time, p50', value: us('one at a time'), unit: 'us' },
+    {
+      what: 'no-op round trip under load (100 in flight), per call',
+      value: loaded,
+      unit: 'us',
+      goal: '<= 2',
+      met: loaded <= 2,
+    },
+    {
+      what: '100 boxes from the Float32Array to objects',
+      value: us('100 boxes'),
+      unit: 'us',
+      goal: '<= 5',
+      met: us('100 boxes') <= 5,
+    },
+  ];
+}

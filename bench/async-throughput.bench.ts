@@ -1,0 +1,73 @@
+/** How near do durable jobs come to the engine alone, and what does a full queue do to a synchronous caller? */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HttpClient } from './load/http-client.js';
+import { summarise } from './load/percentiles.js';
+import { serve, setting, type Measurement } from './setting.js';
+import { engineOnly } from './sync-throughput.bench.js';
+
+const IMAGES = 600;
+
+export default async function asyncThroughput(): Promise<Measurement[]> {
+  const at = setting();
+  await using service = await serve(at);
+  const client = new HttpClient(service.url, 8);
+  const detect = async () => {
+    const reply = await client.send('POST', '/v1/inference/detect', { image_path: at.photos[0] });
+    if (reply.status !== 200) throw new Error(reply.body);
+    return reply.ms;
+  };
+  const paths = Array.from({ length: IMAGES }, (_, index) => at.photos[index % at.photos.length]!);
+  const job = async () => {
+    const start = performance.now();
+    const reply = await client.send('POST', '/v1/jobs/submit', {
+      job_type: 'detect_vehicles',
+      image_paths: paths,
+    });
+    const { job_id: id } = JSON.parse(reply.body) as { job_id: string };
+    for (;;) {
+      const status = await client.send('GET', `/v1/jobs/${id}/status`);
+      if (!/"status":"(pending|running)"/.test(status.body)) break;
+      await sleep(20);
+    }
+    return (IMAGES * 1_000) / (performance.now() - start);
+  };
+  const idle: number[] = [];
+  for (let round = 0; round < 120; round += 1) idle.push(await detect());
+  await job();
+  const engineBefore = await engineOnly();
+  const rate = await job();
+  const engine = (engineBefore + (await engineOnly())) / 2;
+
+  const loaded: number[] = [];
+  const background = job();
+  let running = true;
+  void background.finally(() => (running = false));
+  await sleep(300);
+  while (running) {
+    loaded.push(await detect());
+    await sleep(30);
+  }
+  client.close();
+  const p50 = summarise(idle).p50;
+  const p99 = summarise(loaded).p99;
+  return [
+    {
+      what: `async images, one job of ${IMAGES}`,
+      value: rate,
+      unit: 'images/s',
+      baseline: { what: 'engine alone', value: engine },
+      ratio: rate / engine,
+      goal: '>= 0.90',
+      met: rate / engine >= 0.9,
+    },
+    {
+      what: 'sync p99 while a job saturates the machine',
+      value: p99,
+      unit: 'ms',
+      baseline: { what: 'sync p50 idle', value: p50 },
+      ratio: p99 / p50,
+      goal: '<= 2.5',
+      met: p99 / p50 <= 2.5,
+    },
+  ];
+}

@@ -1,0 +1,84 @@
+/**
+ * `npm run bench`: every question in a process of its own, then bench/results/DATE.json and the table of
+ * bench/README.md. `npm run bench -- submit addon` asks only those.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Measurement } from './setting.js';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const MARK = '=== measurements ';
+
+async function main(): Promise<void> {
+  const [first, ...rest] = process.argv.slice(2);
+  if (first === '--only' && rest[0] !== undefined) {
+    await ask(rest[0]);
+    return;
+  }
+  const all = readdirSync(HERE)
+    .filter((file) => file.endsWith('.bench.ts'))
+    .map((file) => file.replace('.bench.ts', ''));
+  const wanted = first === undefined ? all : [first, ...rest];
+  const rows: Measurement[] = [];
+  for (const question of wanted) {
+    console.log(`== ${question}`);
+    const asked = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', fileURLToPath(import.meta.url), '--only', question],
+      { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 26 },
+    );
+    const line = asked.stdout.split('\n').find((each) => each.startsWith(MARK));
+    if (line === undefined) throw new Error(`${question} gave no figures:\n${asked.stdout}`);
+    const answers = JSON.parse(line.slice(MARK.length)) as Measurement[];
+    console.table(answers.map(tableRow));
+    rows.push(...answers);
+  }
+  if (first === undefined) record(rows);
+}
+
+async function ask(question: string): Promise<void> {
+  const file = pathToFileURL(`${HERE}${question}.bench.ts`).href;
+  const loaded = (await import(file)) as { default: () => Promise<Measurement[]> };
+  console.log(MARK + JSON.stringify(await loaded.default()));
+}
+
+const round = (value: number) => Number(value.toPrecision(4));
+
+function tableRow(row: Measurement): Record<string, string | number> {
+  return {
+    what: row.what,
+    value: `${round(row.value)} ${row.unit}`,
+    baseline: row.baseline ? `${round(row.baseline.value)} (${row.baseline.what})` : '',
+    ratio: row.ratio === undefined ? '' : row.ratio.toFixed(2),
+    goal: row.goal ?? '',
+    met: row.met === undefined ? '' : row.met ? 'yes' : 'no',
+  };
+}
+
+function record(rows: Measurement[]): void {
+  const date = new Date().toISOString().slice(0, 10);
+  const machine = `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
+  mkdirSync(`${HERE}results`, { recursive: true });
+  writeFileSync(
+    `${HERE}results/${date}.json`,
+    `${JSON.stringify({ date, machine, command: 'npm run bench', measurements: rows }, null, 2)}\n`,
+  );
+  const cells = rows.map((row) => `| ${Object.values(tableRow(row)).join(' | ')} |`);
+  const table = [
+    `Measured ${date} by \`npm run bench\` on ${machine}.`,
+    '',
+    '| what | value | baseline in the same run | ratio | goal | met |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...cells,
+  ].join('\n');
+  const page = readFileSync(`${HERE}README.md`, 'utf8');
+  const marked = /<!-- figures -->[\s\S]*<!-- end of figures -->/;
+  writeFileSync(
+    `${HERE}README.md`,
+    page.replace(marked, `<!-- figures -->\n\n${table}\n\n<!-- end of figures -->`),
+  );
+}
+
+await main();

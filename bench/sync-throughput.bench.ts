@@ -1,0 +1,56 @@
+/** How many synchronous requests a second at 1, 8 and 32 clients, against the engine alone? */
+import { HttpClient } from './load/http-client.js';
+import { closedLoop, openLoop } from './load/loops.js';
+import { median, summarise } from './load/percentiles.js';
+import { openBareCore, photoTask, serve, setting, type Measurement } from './setting.js';
+
+const SECONDS = 6;
+
+export default async function syncThroughput(): Promise<Measurement[]> {
+  const at = setting();
+  const engine = await engineOnly();
+  await using service = await serve(at);
+  const client = new HttpClient(service.url, 64);
+  const detect = async (turn: number) => {
+    const photo = at.photos[turn % at.photos.length]!;
+    const reply = await client.send('POST', '/v1/inference/detect', { image_path: photo });
+    if (reply.status !== 200) throw new Error(reply.body);
+  };
+  await closedLoop(2, 1, (_, turn) => detect(turn));
+  const rows: Measurement[] = [];
+  for (const clients of [1, 8, 32]) {
+    const load = await closedLoop(clients, SECONDS, (index, turn) => detect(index * 7 + turn));
+    if (load.failures > 0) throw new Error(`${load.failures} requests failed`);
+    rows.push({
+      what: `sync requests, ${clients} client${clients === 1 ? '' : 's'} (p99 ${summarise(load.latencies).p99.toFixed(1)} ms)`,
+      value: load.perSecond,
+      unit: 'req/s',
+      baseline: { what: 'engine alone', value: engine },
+      ratio: load.perSecond / engine,
+    });
+  }
+  const rate = engine * 0.5;
+  const open = await openLoop(rate, SECONDS, detect);
+  client.close();
+  const latency = summarise(open.latencies);
+  rows.push({
+    what: `sync detect, open loop at half the engine's rate (${rate.toFixed(0)}/s), p50 / p99 ${latency.p99.toFixed(1)}`,
+    value: latency.p50,
+    unit: 'ms',
+  });
+  return rows;
+}
+
+/** Images a second of the network alone: lone slices, no decode beside it. */
+export async function engineOnly(): Promise<number> {
+  const at = setting();
+  const { core, model } = await openBareCore(at);
+  const inference: number[] = [];
+  for (let round = 0; round < 80; round += 1) {
+    const { timings } = await core.run(photoTask(model, at.photos[round % at.photos.length]!));
+    if (round >= 20) inference.push(timings.inference);
+  }
+  const slots = core.stats().inferenceSlots;
+  await core.close();
+  return (slots * 1_000) / median(inference);
+}

@@ -1,0 +1,94 @@
+/** A real service in a process of its own, as an operator runs it. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const SHARED_TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
+export const hasTestdata = existsSync(SHARED_TESTDATA);
+if (!hasTestdata) {
+  console.warn('../shared/testdata is absent: tests on its photos and models are left out.');
+}
+
+export interface ServiceProcess {
+  url: string;
+  dataDir: string;
+  pid: number;
+  /** Everything printed so far. */
+  output(): string;
+  /** Resolves with the exit code or signal name. */
+  exited: Promise<number | string>;
+  kill(signal?: NodeJS.Signals): Promise<number | string>;
+  /** Stops the process and removes a data folder made here. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts `lattice serve` on a free loopback port; rejects with its output when it ends before it listens. */
+export async function startService(
+  options: { env?: Record<string, string>; dataDir?: string; timeoutMs?: number } = {},
+): Promise<ServiceProcess> {
+  const ownData = options.dataDir === undefined;
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lattice-'));
+  const child = spawn(process.execPath, ['dist/cli/lattice.js', 'serve', '--port', '0'], {
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, LATTICE_DATA_DIR: dataDir, LATTICE_LOG_LEVEL: 'warn', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = new Promise<number | string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve(signal ?? code ?? -1);
+    });
+  });
+  const url = await listeningUrl(child, exited, options.timeoutMs ?? 30_000, (text) => {
+    output += text;
+    return output;
+  });
+  const kill = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return exited;
+  };
+  return {
+    url,
+    dataDir,
+    pid: child.pid ?? -1,
+    output: () => output,
+    exited,
+    kill,
+    async [Symbol.asyncDispose]() {
+      await kill('SIGKILL');
+      if (ownData) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function listeningUrl(
+  child: ChildProcess,
+  exited: Promise<number | string>,
+  timeoutMs: number,
+  collect: (text: string) => string,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`Service did not listen within ${timeoutMs} ms:\n${output}`));
+    }, timeoutMs);
+    const onData = (chunk: Buffer) => {
+      output = collect(chunk.toString());
+      const found = /listening on (http:\/\/\S+)/.exec(output);
+      if (found?.[1] !== undefined) {
+        clearTimeout(timer);
+        resolve(found[1]);
+      }
+    };
+    child.stdout?.on('data', onData);
+    child.stderr?.on('data', onData);
+    void exited.then((code) => {
+      clearTimeout(timer);
+      reject(new Error(`Service ended with ${code} before it listened:\n${output}`));
+    });
+  });
+}
