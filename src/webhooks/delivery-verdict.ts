@@ -1,0 +1,58 @@
+/** What follows from one attempt. Pure: clock and chance are handed in. */
+
+/** Seconds before each attempt, counted from the attempt before; the first entry is never waited for. */
+export const DEFAULT_SCHEDULE: readonly number[] = [0, 5, 300, 1_800, 7_200, 18_000, 36_000];
+
+/** Longest wait that a receiver's Retry-After can ask for: the longest regular one. */
+export const MAX_RETRY_AFTER_S = 36_000;
+
+/** Waits are spread by this share up and down, so that a receiver that was down is not hit by all at once. */
+export const JITTER = 0.2;
+
+export type AttemptOutcome =
+  | { kind: 'answered'; status: number; retryAfter: string | null }
+  /** No status line came. `permanent`: no later attempt can end differently. */
+  | { kind: 'unreachable'; error: string; permanent: boolean };
+
+export type Verdict =
+  | { action: 'succeeded'; status: number }
+  | { action: 'retry'; at: number; status: number | null; error: string }
+  | { action: 'gave_up'; status: number | null; error: string };
+
+/** `attempt` counts from 0; `now` in Unix seconds; `chance` lies in [0, 1). */
+export function judge(
+  outcome: AttemptOutcome,
+  attempt: number,
+  schedule: readonly number[],
+  now: number,
+  chance: number,
+): Verdict {
+  if (outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300) {
+    return { action: 'succeeded', status: outcome.status };
+  }
+  const status = outcome.kind === 'answered' ? outcome.status : null;
+  const error = outcome.kind === 'answered' ? describeStatus(outcome.status) : outcome.error;
+  const final = status === 410 || (outcome.kind === 'unreachable' && outcome.permanent);
+  const wait = schedule[attempt + 1];
+  if (final) return { action: 'gave_up', status, error };
+  if (wait === undefined) {
+    return { action: 'gave_up', status, error: `${error}; attempt ${attempt + 1} was the last` };
+  }
+  const asked = outcome.kind === 'answered' ? parseRetryAfter(outcome.retryAfter, now) : 0;
+  const spread = wait * (1 - JITTER + 2 * JITTER * chance);
+  return { action: 'retry', at: now + Math.max(spread, asked), status, error };
+}
+
+/** Seconds to wait, from either form of the header (RFC 9110 10.2.3), 0 to `MAX_RETRY_AFTER_S`. */
+export function parseRetryAfter(header: string | null, now: number): number {
+  if (header === null) return 0;
+  const text = header.trim();
+  const seconds = /^\d+$/.test(text) ? Number(text) : Date.parse(text) / 1000 - now;
+  return Number.isNaN(seconds) ? 0 : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_S);
+}
+
+function describeStatus(status: number): string {
+  if (status === 410) return 'HTTP 410: the receiver wants no more webhooks';
+  if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
+  return `HTTP ${status}`;
+}

@@ -1,0 +1,176 @@
+/**
+ * One POST to a receiver that may be hostile. The host is resolved once, every address is judged, and only those
+ * that passed are connected to, through an agent that checks the connected address again. Never `fetch`: it follows
+ * redirects and decodes compressed answers unasked.
+ */
+import { lookup, type LookupAddress } from 'node:dns';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
+import { useAgent } from 'request-filtering-agent';
+import type { AttemptOutcome } from './delivery-verdict.js';
+import { targetUrlRefusal, type TargetPolicy } from './target-policy.js';
+import type { WebhookMessage } from './webhook-message.js';
+
+/** An answer's body is of no use; this much is read so that a normal receiver can finish writing. */
+export const MAX_ANSWER_BYTES = 64 * 1024;
+
+export type Resolve = (host: string) => Promise<LookupAddress[]>;
+
+const lookupAll = promisify(lookup);
+
+/** The system's resolver. Callers that ask for one host at once share a look-up: each holds one of libuv's threads. */
+export function createResolver(): Resolve {
+  const running = new Map<string, Promise<LookupAddress[]>>();
+  return (host) => {
+    const known = running.get(host);
+    if (known !== undefined) return known;
+    const started = lookupAll(host, { all: true }).finally(() => running.delete(host));
+    running.set(host, started);
+    return started;
+  };
+}
+
+export interface PostOptions {
+  policy: TargetPolicy;
+  resolve: Resolve;
+  /** For everything: resolving, connecting, sending, the answer. */
+  timeoutMs: number;
+  /** Aborting ends the attempt at once with null: nothing is known about it. */
+  stop: AbortSignal;
+}
+
+class Refused extends Error {
+  readonly permanent: boolean;
+  constructor(reason: string, permanent: boolean) {
+    super(`Target refused: ${reason}`);
+    this.permanent = permanent;
+  }
+}
+
+/** Never rejects. Null when `stop` was aborted before an answer came. */
+export async function postWebhook(
+  url: string,
+  message: WebhookMessage,
+  options: PostOptions,
+): Promise<AttemptOutcome | null> {
+  const cut = new AbortController();
+  const stop = () => {
+    cut.abort(new Error('stopped'));
+  };
+  const timer = setTimeout(() => {
+    cut.abort(new Error(`No answer within ${options.timeoutMs / 1000} s`));
+  }, options.timeoutMs);
+  options.stop.addEventListener('abort', stop, { once: true });
+  if (options.stop.aborted) stop();
+  try {
+    const target = parseTarget(url);
+    const addresses = await unlessAborted(allowedAddresses(target, options), cut.signal);
+    return await exchange(target, addresses, message, cut.signal);
+  } catch (error) {
+    if (options.stop.aborted) return null;
+    return {
+      kind: 'unreachable',
+      error: describe(cut.signal.aborted ? cut.signal.reason : error),
+      permanent: error instanceof Refused && error.permanent,
+    };
+  } finally {
+    clearTimeout(timer);
+    options.stop.removeEventListener('abort', stop);
+  }
+}
+
+function parseTarget(url: string): URL {
+  const refusal = targetUrlRefusal(url);
+  if (refusal !== null) throw new Refused(refusal, true);
+  return new URL(url);
+}
+
+/** At least one address, each allowed by the policy. A literal in the URL is not resolved, only judged. */
+async function allowedAddresses(target: URL, options: PostOptions): Promise<LookupAddress[]> {
+  const host = target.hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(host);
+  const found = family === 0 ? await options.resolve(host) : [{ address: host, family }];
+  const refusals = found.map(({ address }) => options.policy.refusal(host, address));
+  const allowed = found.filter((_, index) => refusals[index] === null);
+  // A name may point elsewhere by the next attempt; a literal address stays what it is.
+  if (allowed.length === 0)
+    throw new Refused(refusals[0] ?? `${host} has no address`, family !== 0);
+  return allowed;
+}
+
+function exchange(
+  target: URL,
+  addresses: LookupAddress[],
+  message: WebhookMessage,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const agent = useAgent(target.href, {
+    keepAlive: false,
+    allowIPAddressList: addresses.map(({ address }) => address),
+  });
+  const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const request = send(target, {
+      method: 'POST',
+      headers: message.headers,
+      agent,
+      lookup: pinTo(addresses),
+      signal,
+    });
+    let answered = false;
+    request.on('error', (error) => {
+      if (!answered) reject(error);
+    });
+    request.on('close', () => {
+      if (!answered) reject(new Error('Connection closed without an answer'));
+    });
+    request.on('response', (response) => {
+      answered = true;
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes >= MAX_ANSWER_BYTES) response.destroy();
+      });
+      // The status line is the answer: a body that breaks off does not change it.
+      response.on('error', () => undefined);
+      response.on('close', () => {
+        resolve({
+          kind: 'answered',
+          status: response.statusCode ?? 0,
+          retryAfter: response.headers['retry-after'] ?? null,
+        });
+      });
+    });
+    request.end(message.body);
+  });
+}
+
+function pinTo(addresses: LookupAddress[]): LookupFunction {
+  return (_host, options, callback) => {
+    const [first] = addresses;
+    if (options.all) callback(null, addresses);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      reject(new Error('aborted'));
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', onAbort);
+    });
+  });
+}
+
+/** One line, bounded: part of it may come from the other side. */
+function describe(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return (text === '' ? code || 'unknown error' : text).replace(/\s+/g, ' ').slice(0, 300);
+}

@@ -1,0 +1,76 @@
+/** Which addresses a webhook may be sent to. Judged at every attempt, on the address that is connected to. */
+import ipaddr from 'ipaddr.js';
+import { ConfigError, environmentName, type Config } from '../config.js';
+
+/** Ranges of private networks: open in development, in production only where `webhookAllow` lists them. */
+const PRIVATE_RANGES = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
+
+/** Cloud metadata services outside the link-local range; they hand out credentials, so no setting opens them. */
+const METADATA_ADDRESSES = ['100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'].map(
+  (address) => ipaddr.parse(address).toNormalizedString(),
+);
+
+/** `production` decides over private ranges; the rest is the same in both modes. */
+export interface TargetPolicy {
+  /** Why `address` may not be connected to in the name of `host`; null when it may. */
+  refusal(host: string, address: string): string | null;
+}
+
+/** Throws `ConfigError` when an entry of `webhookAllow` is neither a host, an address nor a CIDR. */
+export function createTargetPolicy(config: Pick<Config, 'env' | 'webhookAllow'>): TargetPolicy {
+  const hosts = new Set<string>();
+  const networks: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
+  for (const entry of config.webhookAllow) {
+    const network = parseNetwork(entry);
+    if (network !== null) networks.push(network);
+    else hosts.add(parseHost(entry));
+  }
+  const listed = (host: string, address: ipaddr.IPv4 | ipaddr.IPv6) =>
+    hosts.has(host.toLowerCase()) ||
+    networks.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    );
+
+  return {
+    refusal(host, text) {
+      if (!ipaddr.isValid(text)) return `${text} is not an IP address`;
+      // An IPv4 address in IPv6 clothes (::ffff:10.0.0.1) reaches the IPv4 host, so that is what is judged.
+      const address = ipaddr.process(text);
+      const range = address.range();
+      if (range === 'linkLocal' || METADATA_ADDRESSES.includes(address.toNormalizedString())) {
+        return `${text} is a link-local or metadata address, which is never allowed`;
+      }
+      if (range === 'unicast') return null;
+      if (!PRIVATE_RANGES.has(range)) return `${text} is a ${range} address`;
+      if (config.env === 'development' || listed(host, address)) return null;
+      return `${text} is a ${range} address; ${environmentName('webhookAllow')} can allow it`;
+    },
+  };
+}
+
+/** Why `url` can never be a webhook target; null when only its addresses are left to judge. */
+export function targetUrlRefusal(url: string): string | null {
+  if (!URL.canParse(url)) return 'not an absolute URL';
+  const { protocol, username, password } = new URL(url);
+  if (protocol !== 'http:' && protocol !== 'https:') return 'must be an http or https URL';
+  if (username !== '' || password !== '') return 'must not carry a user name or password';
+  return null;
+}
+
+function parseNetwork(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
+  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
+  // Only four-part IPv4: "10.1" would be read as 10.0.0.1, which nobody means who writes it in a list.
+  if (ipaddr.IPv4.isValidFourPartDecimal(entry) || ipaddr.IPv6.isValid(entry)) {
+    const address = ipaddr.process(entry);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  }
+  return null;
+}
+
+function parseHost(entry: string): string {
+  if (/[^0-9.]/.test(entry) && /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i.test(entry))
+    return entry.toLowerCase();
+  throw new ConfigError(
+    `${environmentName('webhookAllow')}: "${entry}" is neither a host name, an IP address nor a CIDR.`,
+  );
+}

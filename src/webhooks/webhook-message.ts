@@ -1,0 +1,66 @@
+/** What is sent: body and headers of Standard Webhooks 1.0. */
+import { Webhook } from 'standardwebhooks';
+import { ConfigError, environmentName } from '../config.js';
+import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
+
+export interface WebhookMessage {
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** One `v1,...` signature per secret, so that a receiver can change over from one to the next. */
+export type Signer = (id: string, sentAt: Date, body: string) => string | null;
+
+/**
+ * `secrets` is what the setting holds: nothing, one `whsec_...`, or several separated by spaces while rotating.
+ * Throws `ConfigError` (without the secret's text) when one cannot be used.
+ */
+export function createSigner(secrets: string): Signer {
+  const webhooks = secrets.split(/\s+/).filter(Boolean).map(openSecret);
+  return (id, sentAt, body) =>
+    webhooks.length === 0
+      ? null
+      : webhooks.map((webhook) => webhook.sign(id, sentAt, body)).join(' ');
+}
+
+/** The body is the same at every attempt of a delivery; time stamp and signature are those of `sentAt`. */
+export function composeMessage(
+  delivery: WebhookDelivery,
+  record: object,
+  sentAt: Date,
+  sign: Signer,
+): WebhookMessage {
+  const failed = 'status' in record && record.status === 'failed';
+  const body = JSON.stringify({
+    type: failed ? 'job.failed' : 'job.completed',
+    timestamp: new Date(delivery.createdAt * 1000).toISOString(),
+    data: record,
+  });
+  const signature = sign(delivery.deliveryId, sentAt, body);
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      // A compressed answer would have to be decoded, and decoders are where hostile answers bite.
+      'accept-encoding': 'identity',
+      'user-agent': 'lattice-core',
+      'webhook-id': delivery.deliveryId,
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+      ...(signature === null ? {} : { 'webhook-signature': signature }),
+    },
+  };
+}
+
+function openSecret(secret: string): Webhook {
+  const name = environmentName('webhookSecret');
+  const encoded = secret.replace(/^whsec_/, '');
+  const bytes = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? Buffer.from(encoded, 'base64').length : 0;
+  if (bytes < 24 || bytes > 64) {
+    throw new ConfigError(
+      `${name} must be whsec_ followed by 24 to 64 random bytes in base64, ` +
+        `for example: echo "whsec_$(openssl rand -base64 32)"`,
+    );
+  }
+  return new Webhook(secret);
+}

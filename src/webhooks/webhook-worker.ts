@@ -1,0 +1,217 @@
+/** Sends what the queue owes until it is delivered or given up. The queue is durable; this holds nothing that is not. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import type { WebhookDelivery, WebhookQueue } from '../jobs/webhook-delivery.js';
+import { DEFAULT_SCHEDULE, judge, type AttemptOutcome, type Verdict } from './delivery-verdict.js';
+import { InHand } from './in-hand.js';
+import { createResolver, postWebhook, type Resolve } from './post-webhook.js';
+import { createTargetPolicy, type TargetPolicy } from './target-policy.js';
+import { composeMessage, createSigner, type Signer } from './webhook-message.js';
+
+export interface WebhookOptions {
+  queue: WebhookQueue;
+  /** The result record as the interface shows it; null when the job is no longer kept. */
+  body: (jobId: string) => Promise<object | null>;
+  config: Pick<Config, 'env' | 'webhookSecret' | 'webhookAllow'>;
+  logger: Pick<Logger, 'debug' | 'info' | 'warn'>;
+  /** Seconds before each attempt; its length is the number of attempts. */
+  schedule?: readonly number[];
+  /** For one attempt as a whole. */
+  timeoutMs?: number;
+  resolve?: Resolve;
+  /** Called once for each attempt that ended. */
+  onAttempt?: (outcome: Verdict['action']) => void;
+}
+
+export interface WebhookWorker {
+  /**
+   * Starts nothing new, waits up to `deadlineMs` for attempts in hand and cuts the rest, which stay owed.
+   * Idempotent; never rejects.
+   */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+const TIMEOUT_MS = 15_000;
+/** Also the answer to a clock that jumps: the queue is asked again at least this often. */
+const MAX_WAIT_MS = 30_000;
+/** While deliveries in hand hide later ones from `nextDueAt`. */
+const BUSY_WAIT_MS = 1_000;
+const STORE_WAIT_MS = 5_000;
+const FIRST_PAGE = 128;
+/** Deepest look for a host that is free behind hosts that are full. */
+const LAST_PAGE = 32_768;
+
+/** Throws `ConfigError` when the secret or the allow list cannot be used. */
+export function startWebhooks(options: WebhookOptions): WebhookWorker {
+  return new Worker(options);
+}
+
+class Worker implements WebhookWorker {
+  private readonly options: WebhookOptions;
+  private readonly policy: TargetPolicy;
+  private readonly sign: Signer;
+  private readonly resolve: Resolve;
+  private readonly schedule: readonly number[];
+  private readonly inHand = new InHand();
+  private readonly stopListening: () => void;
+  /** Aborted at `stop`: nothing new starts. */
+  private readonly draining = new AbortController();
+  /** Aborted at the end of the drain: what is still open is cut. */
+  private readonly cut = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private pumping: Promise<void> | null = null;
+  private pumpAgain = false;
+
+  constructor(options: WebhookOptions) {
+    this.options = options;
+    this.policy = createTargetPolicy(options.config);
+    this.sign = createSigner(options.config.webhookSecret);
+    this.resolve = options.resolve ?? createResolver();
+    this.schedule = options.schedule ?? DEFAULT_SCHEDULE;
+    // One listener for each delivery in hand, so more than the ten that Node takes for a leak.
+    setMaxListeners(0, this.cut.signal);
+    this.stopListening = options.queue.onEnqueued(() => {
+      this.wake();
+    });
+    this.wake();
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    this.draining.abort();
+    this.stopListening();
+    clearTimeout(this.timer);
+    await this.pumping;
+    const over = new AbortController();
+    await Promise.race([
+      this.inHand.empty(),
+      sleep(deadlineMs, undefined, { signal: over.signal }).catch(() => undefined),
+    ]);
+    over.abort();
+    this.cut.abort();
+    await this.inHand.empty();
+  }
+
+  /** Looks into the queue soon; many calls make one look. */
+  private wake(): void {
+    if (this.draining.signal.aborted) return;
+    if (this.pumping !== null) {
+      this.pumpAgain = true;
+      return;
+    }
+    clearTimeout(this.timer);
+    this.pumping = this.pump()
+      .catch((error: unknown) => {
+        this.options.logger.warn({ err: error }, 'webhook queue cannot be read');
+        return STORE_WAIT_MS;
+      })
+      .then((waitMs) => {
+        this.pumping = null;
+        const again = this.pumpAgain;
+        this.pumpAgain = false;
+        if (again) this.wake();
+        else this.wakeIn(waitMs);
+      });
+  }
+
+  private wakeIn(waitMs: number | null): void {
+    if (waitMs === null || this.draining.signal.aborted) return;
+    this.timer = setTimeout(() => {
+      this.wake();
+    }, waitMs);
+  }
+
+  /** Starts what is due and has a place; gives the milliseconds to wait, or null to wait for a new delivery. */
+  private async pump(): Promise<number | null> {
+    const { queue } = this.options;
+    for (let limit = FIRST_PAGE; limit <= LAST_PAGE && !this.inHand.full; limit *= 4) {
+      this.inHand.beginPage();
+      const page = await queue.due(Date.now() / 1000, limit);
+      if (this.draining.signal.aborted) return null;
+      for (const delivery of page) {
+        if (this.inHand.take(delivery)) void this.deliver(delivery);
+      }
+      if (page.length < limit) break;
+    }
+    const nextDueAt = await queue.nextDueAt();
+    if (nextDueAt === null) return null;
+    const untilDue = nextDueAt * 1000 - Date.now();
+    return Math.min(Math.max(untilDue, this.inHand.size > 0 ? BUSY_WAIT_MS : 0), MAX_WAIT_MS);
+  }
+
+  /** One attempt, from body to stored outcome. Never rejects. */
+  private async deliver(delivery: WebhookDelivery): Promise<void> {
+    try {
+      const verdict = await this.attempt(delivery);
+      if (verdict !== null) await this.store(delivery, verdict);
+    } catch (error) {
+      // Our own trouble (the result cannot be read): not the receiver's failure, so no attempt is counted.
+      this.options.logger.warn({ err: error, jobId: delivery.jobId }, 'webhook cannot be composed');
+      await this.pause(STORE_WAIT_MS);
+    }
+    this.inHand.giveBack(delivery);
+    this.wake();
+  }
+
+  private async attempt(delivery: WebhookDelivery): Promise<Verdict | null> {
+    const record = await this.options.body(delivery.jobId);
+    if (record === null) {
+      return { action: 'gave_up', status: null, error: 'The result is no longer kept' };
+    }
+    const outcome: AttemptOutcome | null = await postWebhook(
+      delivery.url,
+      composeMessage(delivery, record, new Date(), this.sign),
+      {
+        policy: this.policy,
+        resolve: this.resolve,
+        timeoutMs: this.options.timeoutMs ?? TIMEOUT_MS,
+        stop: this.cut.signal,
+      },
+    );
+    if (outcome === null) return null;
+    return judge(outcome, delivery.attempt, this.schedule, Date.now() / 1000, Math.random());
+  }
+
+  /** Keeps trying while the store cannot be written: the POST was made and must not be repeated for that. */
+  private async store(delivery: WebhookDelivery, verdict: Verdict): Promise<void> {
+    this.report(delivery, verdict);
+    while (!this.cut.signal.aborted) {
+      try {
+        await this.write(delivery.deliveryId, verdict);
+        return;
+      } catch (error) {
+        this.options.logger.warn(
+          { err: error, jobId: delivery.jobId },
+          'webhook outcome not stored',
+        );
+        await this.pause(STORE_WAIT_MS);
+      }
+    }
+  }
+
+  private write(deliveryId: string, verdict: Verdict): Promise<void> {
+    const { queue } = this.options;
+    switch (verdict.action) {
+      case 'succeeded':
+        return queue.succeeded(deliveryId, verdict.status);
+      case 'retry':
+        return queue.retryAt(deliveryId, verdict.at, verdict.status, verdict.error);
+      case 'gave_up':
+        return queue.gaveUp(deliveryId, verdict.status, verdict.error);
+    }
+  }
+
+  private report({ deliveryId, jobId, attempt }: WebhookDelivery, verdict: Verdict): void {
+    const { logger, onAttempt } = this.options;
+    const facts = { deliveryId, jobId, attempt: attempt + 1, ...verdict };
+    if (verdict.action === 'succeeded') logger.debug(facts, 'webhook delivered');
+    else if (verdict.action === 'retry') logger.info(facts, 'webhook will be retried');
+    else logger.warn(facts, 'webhook given up');
+    onAttempt?.(verdict.action);
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.cut.signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,100 @@
+/** The queue's rules without a disk, for tests of the worker. */
+import { randomUUID } from 'node:crypto';
+import type {
+  WebhookDelivery,
+  WebhookDeliveryState,
+  WebhookQueue,
+} from '../../src/jobs/webhook-delivery.js';
+
+type Row = WebhookDeliveryState & { nextAttemptAt: number | null };
+
+export class MemoryQueue implements WebhookQueue {
+  readonly rows = new Map<string, Row>();
+  /** Outcome calls that are still to be refused, as a full disk would. */
+  refusals = 0;
+  private readonly listeners = new Set<() => void>();
+
+  add(url: string, jobId = randomUUID()): string {
+    const createdAt = Date.now() / 1000;
+    const deliveryId = `msg_${randomUUID()}`;
+    this.rows.set(deliveryId, {
+      deliveryId,
+      jobId,
+      url,
+      attempt: 0,
+      createdAt,
+      state: 'pending',
+      nextAttemptAt: createdAt,
+      lastStatus: null,
+      lastError: null,
+    });
+    for (const listener of this.listeners) listener();
+    return deliveryId;
+  }
+
+  get(deliveryId: string): Row {
+    const row = this.rows.get(deliveryId);
+    if (row === undefined) throw new Error(`no delivery ${deliveryId}`);
+    return row;
+  }
+
+  async due(now: number, limit: number): Promise<WebhookDelivery[]> {
+    await Promise.resolve();
+    return [...this.rows.values()]
+      .filter((row) => row.nextAttemptAt !== null && row.nextAttemptAt <= now)
+      .sort((a, b) => (a.nextAttemptAt ?? 0) - (b.nextAttemptAt ?? 0))
+      .slice(0, limit)
+      .map(({ deliveryId, jobId, url, attempt, createdAt }) => ({
+        deliveryId,
+        jobId,
+        url,
+        attempt,
+        createdAt,
+      }));
+  }
+
+  async nextDueAt(): Promise<number | null> {
+    await Promise.resolve();
+    const times = [...this.rows.values()].flatMap((row) => row.nextAttemptAt ?? []);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  async succeeded(deliveryId: string, httpStatus: number): Promise<void> {
+    await this.end(deliveryId, 'delivered', null, httpStatus, null);
+  }
+
+  async retryAt(id: string, at: number, httpStatus: number | null, error: string): Promise<void> {
+    await this.end(id, 'pending', at, httpStatus, error);
+  }
+
+  async gaveUp(id: string, httpStatus: number | null, error: string): Promise<void> {
+    await this.end(id, 'gave_up', null, httpStatus, error);
+  }
+
+  async forJob(jobId: string): Promise<WebhookDeliveryState[]> {
+    await Promise.resolve();
+    return [...this.rows.values()].filter((row) => row.jobId === jobId);
+  }
+
+  onEnqueued(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private async end(
+    deliveryId: string,
+    state: Row['state'],
+    nextAttemptAt: number | null,
+    lastStatus: number | null,
+    lastError: string | null,
+  ): Promise<void> {
+    await Promise.resolve();
+    if (this.refusals > 0) {
+      this.refusals -= 1;
+      throw new Error('disk full');
+    }
+    const row = this.get(deliveryId);
+    if (row.state !== 'pending') return;
+    Object.assign(row, { state, nextAttemptAt, lastStatus, lastError, attempt: row.attempt + 1 });
+  }
+}
