@@ -2,9 +2,9 @@
 #ifndef LATTICE_ENGINE_ENGINE_H_
 #define LATTICE_ENGINE_ENGINE_H_
 
-#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,28 +27,31 @@ struct ModelInfo {
 
 struct EngineOptions {
   std::string precision = "auto";  // auto | f32 | bf16; auto takes bf16 only where the CPU has it
-  int threads = 1;
+  int threads = 1;                 // CPU threads of all slices together
+  int parallel = 1;                // slices that compute at the same time, sharing the threads
+  int slots = 1;                   // callers of Run at the same time, at least `parallel`
 };
 
-// One image of a slice. `input` is 3 * input_width * input_height floats and `output` receives
-// (4 + classes) * anchors floats; both stay the caller's and must outlive Run.
+// One image of a slice. `input` is 3 * input_width * input_height floats of the caller's (aligned to 64 bytes
+// it is used in place) and must outlive Run. Run sets `output` to (4 + classes) * anchors floats that the
+// slot owns; they stay until the slot's next Run.
 struct EngineItem {
   const float* input = nullptr;
-  float* output = nullptr;
+  const float* output = nullptr;
 };
 
-// Slots run in parallel; within one slot calls must not overlap. An image's output does not depend on the
+// Within one slot calls must not overlap; slots are independent. An image's output does not depend on the
 // slot, on its neighbours in the slice or on their number.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual const ModelInfo& info() const = 0;
-  // Slices that may run at the same time.
+  // Slot numbers are 0 to slots() - 1.
   virtual int slots() const = 0;
   // Most images of one slice.
   virtual int max_batch() const = 0;
   // Blocks until the slice is done. 1 <= items.size() <= max_batch(). kDetectionFailed with the library's words.
-  virtual Status Run(int slot, const std::vector<EngineItem>& items) = 0;
+  virtual Status Run(int slot, std::span<EngineItem> items) = 0;
 };
 
 // Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of 3 channels,
