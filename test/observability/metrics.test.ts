@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LatticeError } from '../../src/errors.js';
+import type { DetectRequest, Detector, ImageResult } from '../../src/inference/detector.js';
+import { Metrics } from '../../src/observability/metrics.js';
+import { ObservedDetector } from '../../src/observability/observed-detector.js';
+
+let metrics: Metrics;
+beforeEach(() => {
+  metrics = new Metrics({ version: '1.2.3', device: 'cpu' });
+});
+afterEach(() => {
+  metrics.close();
+});
+
+const TIMINGS = { queue: 1, decode: 3, preprocess: 0.7, inference: 14, postprocess: 0.2 };
+
+/** Value of one series, undefined when it is not shown. */
+async function value(series: string): Promise<number | undefined> {
+  const line = (await metrics.render()).split('\n').find((text) => text.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+test('requests are counted by method, route and status, in seconds', async () => {
+  metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });
+  metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.2 });
+  const labels = 'method="GET",route="/healthz",status="200"';
+  expect(await value(`lattice_http_request_seconds_count{${labels}}`)).toBe(2);
+  expect(await value(`lattice_http_request_seconds_bucket{le="0.005",${labels}}`)).toBe(1);
+  expect(await value(`lattice_http_request_seconds_sum{${labels}}`)).toBeCloseTo(0.204);
+});
+
+test('gauges are read when asked for', async () => {
+  let pending = 3;
+  metrics.watch({
+    jobs: () => Promise.resolve({ pending, running: 1 }),
+    queuedImages: () => ({ sync: 0, async: 12 }),
+  });
+  expect(await value('lattice_jobs{status="pending"}')).toBe(3);
+  pending = 0;
+  expect(await value('lattice_jobs{status="pending"}')).toBe(0);
+  expect(await value('lattice_queue_images{class="async"}')).toBe(12);
+});
+
+test('a source that fails is left out and hides nothing else', async () => {
+  metrics.watch({
+    jobs: () => Promise.reject(new Error('store closed')),
+    queuedImages: () => {
+      throw new Error('closed');
+    },
+  });
+  metrics.setStreamClients(4);
+  const text = await metrics.render();
+  expect(text).toContain('lattice_ws_clients 4');
+  expect(text).not.toMatch(/^lattice_jobs\{/m);
+});
+
+test('build info, process defaults and event-loop lag are there, in the Prometheus format', async () => {
+  expect(metrics.contentType).toMatch(/^text\/plain; version=0\.0\.4/);
+  const text = await metrics.render();
+  expect(text).toMatch(
+    /^lattice_build_info\{node="\d+\.\d+\.\d+",version="1\.2\.3",device="cpu"\} 1$/m,
+  );
+  expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
+  const wait = new Int32Array(new SharedArrayBuffer(4));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  Atomics.wait(wait, 0, 0, 120);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(await value('lattice_event_loop_lag_seconds{quantile="1"}')).toBeGreaterThan(0.08);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(await value('lattice_event_loop_lag_seconds{quantile="1"}')).toBeLessThan(0.08);
+});
+
+test('webhook attempts are counted by outcome', async () => {
+  metrics.countWebhookAttempt('retry');
+  metrics.countWebhookAttempt('retry');
+  metrics.countWebhookAttempt('succeeded');
+  expect(await value('lattice_webhook_attempts_total{outcome="retry"}')).toBe(2);
+  expect(await value('lattice_webhook_attempts_total{outcome="succeeded"}')).toBe(1);
+});
+
+test('an observed detector counts outcomes and times stages, and changes neither', async () => {
+  const result = { detections: [], timingsMs: TIMINGS } as unknown as ImageResult;
+  const inner = {
+    detect: ({ path }: DetectRequest) =>
+      path === 'a.jpg'
+        ? Promise.resolve(result)
+        : Promise.reject(new LatticeError('image_not_found', 'none')),
+  } as unknown as Detector;
+  const detector = new ObservedDetector(inner, metrics);
+  const request = { path: 'a.jpg' } as DetectRequest;
+  expect(await detector.detect(request)).toBe(result);
+  await expect(detector.detect({ ...request, path: 'b.jpg' })).rejects.toThrow('none');
+  expect(await value('lattice_images_total{outcome="ok"}')).toBe(1);
+  expect(await value('lattice_images_total{outcome="image_not_found"}')).toBe(1);
+  expect(await value('lattice_image_stage_seconds_count{stage="decode"}')).toBe(1);
+  expect(await value('lattice_image_stage_seconds_sum{stage="inference"}')).toBeCloseTo(0.014);
+});
