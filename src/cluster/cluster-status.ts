@@ -1,0 +1,29 @@
+/** The port through which the service reports the machines that run its images. */
+
+export interface ClusterNode {
+  nodeId: string;
+  alive: boolean;
+  /** Resource name -> amount, for example `{ CPU: 8, GPU: 1 }`. */
+  resources: Record<string, number>;
+}
+
+export interface ClusterSnapshot {
+  clusterVersion: string;
+  clusterAlive: boolean;
+  nodes: ClusterNode[];
+  totalCpus: number;
+  totalGpus: number;
+  availableCpus: number;
+  availableGpus: number;
+  pendingJobs: number;
+  runningJobs: number;
+}
+
+export interface ClusterStatusSource {
+  /** Version of the software that runs the cluster. */
+  readonly version: string;
+  /** What is known at this moment, without asking anybody: cheap enough for a liveness probe. */
+  connected(): boolean;
+  /** Asks the cluster itself. Rejects with `cluster_unavailable`; never invents figures. */
+  status(): Promise<ClusterSnapshot>;
+}

@@ -1,0 +1,51 @@
+/** Wires HTTP and the event stream over the ports they are given. Opens no port; `src/http/serve.ts` listens. */
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { addAnnotatedRoute } from './http/annotated/annotated.routes.js';
+import type { AppDeps } from './http/app-deps.js';
+import type { AppEnv } from './http/app-env.js';
+import { createBrowserAccess } from './http/browser-access.js';
+import { addClusterRoute } from './http/cluster/cluster.routes.js';
+import { addDocsRoutes } from './http/docs/docs.routes.js';
+import { createHttpApp } from './http/http-app.js';
+import { createDetectHandler } from './http/inference/detect.handler.js';
+import { addDetectRoute } from './http/inference/detect.routes.js';
+import { createJobHandlers } from './http/jobs/job.handlers.js';
+import { addJobRoutes } from './http/jobs/job.routes.js';
+import { createReadSubmission } from './http/jobs/submit-request.js';
+import { ModelCatalogue } from './http/models/model-catalogue.js';
+import { addModelRoute } from './http/models/model.routes.js';
+import { openApiDocument, registerComponents } from './http/openapi-document.js';
+import { createHideFolders } from './http/problem.js';
+import { addHealthRoutes } from './http/system/health.routes.js';
+import { EventStream } from './stream/event-stream.js';
+import { addStreamRoute } from './stream/stream.route.js';
+
+export type { AppDeps } from './http/app-deps.js';
+
+export interface ComposedApp {
+  app: OpenAPIHono<AppEnv>;
+  /** Connections of `/v1/stream`; closed by whoever listens. */
+  stream: EventStream;
+  openApi(): object;
+}
+
+export function composeApp(deps: AppDeps): ComposedApp {
+  const { config } = deps;
+  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  const access = createBrowserAccess(config);
+  const catalogue = new ModelCatalogue(deps.detector);
+  const readSubmission = createReadSubmission(deps, catalogue);
+  const stream = new EventStream(deps, readSubmission, hide);
+  const table = createHttpApp(deps, access, hide);
+  const openApi = (): object => openApiDocument(table.app, deps.version);
+  addDetectRoute(table, createDetectHandler(deps, catalogue));
+  addJobRoutes(table, createJobHandlers(deps, readSubmission, hide));
+  addStreamRoute(table, deps, stream, access);
+  addModelRoute(table, deps.detector, hide);
+  addClusterRoute(table, deps);
+  addAnnotatedRoute(table, deps);
+  addHealthRoutes(table, deps);
+  addDocsRoutes(table, openApi);
+  registerComponents(table.app);
+  return { app: table.app, stream, openApi };
+}

@@ -1,0 +1,42 @@
+/** `GET /v1/annotated/{file}`: pictures with their boxes drawn in. */
+import { z, type RouteConfig } from '@hono/zod-openapi';
+import { LatticeError } from '../../errors.js';
+import type { AppDeps } from '../app-deps.js';
+import { problemResponses } from '../problem.schema.js';
+import { replyRaw } from '../reply.js';
+import type { RouteTable } from '../route-table.js';
+
+const FILE = /^[\w-]{1,128}\.(jpg|png)$/;
+const TYPES = new Map([
+  ['jpg', 'image/jpeg'],
+  ['png', 'image/png'],
+]);
+const picture = { schema: z.string().openapi({ format: 'binary' }) };
+
+const annotated: RouteConfig = {
+  method: 'get',
+  path: '/v1/annotated/{file}',
+  operationId: 'getAnnotated',
+  summary: 'A drawn copy, as named by annotated_url',
+  tags: ['Inference'],
+  request: { params: z.object({ file: z.string().openapi({ example: '3b6a1c2d4e5f.jpg' }) }) },
+  responses: {
+    200: { description: 'The picture', content: { 'image/jpeg': picture, 'image/png': picture } },
+    ...problemResponses('unauthorized', 'not_found', 'internal_error'),
+  },
+};
+
+export function addAnnotatedRoute(table: RouteTable, deps: Pick<AppDeps, 'readAnnotated'>): void {
+  table.add(annotated, async (c) => {
+    const file = c.req.param('file') ?? '';
+    const type = TYPES.get(FILE.exec(file)?.[1] ?? '');
+    const bytes = type === undefined ? null : await deps.readAnnotated(file);
+    if (type === undefined || bytes === null) {
+      throw new LatticeError('not_found', 'There is no such picture.');
+    }
+    return replyRaw(c, 200, new Uint8Array(bytes), {
+      'content-type': type,
+      'cache-control': 'private, max-age=3600, immutable',
+    });
+  });
+}

@@ -1,0 +1,73 @@
+/** API keys: read from a file, kept as SHA-256 only, compared in constant time. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../config.js';
+
+interface StoredKey {
+  digest: Buffer;
+  keyId: string;
+  name: string;
+}
+
+const DIGEST = /^sha256:([0-9a-f]{64})$/i;
+
+export class ApiKeys {
+  readonly #keys: readonly StoredKey[];
+
+  private constructor(keys: readonly StoredKey[]) {
+    this.#keys = keys;
+  }
+
+  /**
+   * One key a line: the key itself or `sha256:HEX` of it, then an optional name after white space.
+   * Empty lines and lines that start with `#` are left out. Throws `ConfigError`, never naming a key.
+   */
+  static parse(text: string): ApiKeys {
+    const keys: StoredKey[] = [];
+    for (const [index, line] of text.split(/\r?\n/).entries()) {
+      const [secret, name] = line.trim().split(/\s+/, 2);
+      if (secret === undefined || secret === '' || secret.startsWith('#')) continue;
+      if (secret.startsWith('sha256:') && !DIGEST.test(secret)) {
+        throw new ConfigError(`API key file, line ${index + 1}: sha256: needs 64 hex digits`);
+      }
+      if (secret.length < 16) {
+        throw new ConfigError(`API key file, line ${index + 1}: a key needs 16 characters or more`);
+      }
+      const hex = DIGEST.exec(secret)?.[1];
+      const digest = hex === undefined ? sha256(secret) : Buffer.from(hex, 'hex');
+      const keyId = digest.toString('hex').slice(0, 16);
+      keys.push({ digest, keyId, name: name ?? keyId.slice(0, 8) });
+    }
+    if (keys.length === 0) throw new ConfigError('API key file holds no key');
+    return new ApiKeys(keys);
+  }
+
+  /** Throws `ConfigError` when the file cannot be read or used. */
+  static readFile(path: string): ApiKeys {
+    try {
+      return ApiKeys.parse(readFileSync(path, 'utf8'));
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      throw new ConfigError(`API key file ${path} cannot be read`, { cause: error });
+    }
+  }
+
+  /** The owner's id (first digits of the key's hash) and name, or null for an unknown key. */
+  find(secret: string): { keyId: string; name: string } | null {
+    const digest = sha256(secret);
+    let found: StoredKey | null = null;
+    // Every key is compared, so that the time taken does not tell which one came close.
+    for (const key of this.#keys) if (timingSafeEqual(key.digest, digest)) found = key;
+    return found === null ? null : { keyId: found.keyId, name: found.name };
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** The key of a request: `Authorization: Bearer KEY` or `X-API-Key: KEY`. */
+export function presentedKey(header: (name: string) => string | undefined): string | null {
+  const bearer = /^Bearer +(\S+)\s*$/i.exec(header('authorization') ?? '')?.[1];
+  return bearer ?? header('x-api-key')?.trim() ?? null;
+}

@@ -1,0 +1,29 @@
+/** Everything that the HTTP app and the event stream are given; they open, read and listen to nothing themselves. */
+import type { Config } from '../config.js';
+import type { ClusterStatusSource } from '../cluster/cluster-status.js';
+import type { Detection, Detector } from '../inference/detector.js';
+import type { JobService } from '../jobs/job.js';
+import type { ApiKeys } from './api-keys.js';
+import type { Logger } from './logger-port.js';
+import type { HttpMetrics } from './metrics-port.js';
+
+export interface AppDeps {
+  config: Config;
+  /** Version of the service, shown in `/openapi.json`. */
+  version: string;
+  jobs: JobService;
+  detector: Detector;
+  cluster: ClusterStatusSource;
+  metrics: HttpMetrics;
+  logger: Logger;
+  /** Null: no authentication. */
+  apiKeys: ApiKeys | null;
+  /** True once the service has begun to stop: new work is refused, reads go on. */
+  draining(): boolean;
+  /** Drawn copy by its file name (`NAME.jpg` or `NAME.png`, unguessable); null when there is none. */
+  readAnnotated(file: string): Promise<Buffer | null>;
+  /** Draws the boxes into a copy and returns the file name for `readAnnotated`. Left out: `annotate` is refused. */
+  annotate?(imagePath: string, detections: readonly Detection[]): Promise<string>;
+  /** State of the job's webhook, as shown in its status record. */
+  webhookStates?(jobId: string): Promise<unknown>;
+}

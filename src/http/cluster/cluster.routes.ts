@@ -1,0 +1,106 @@
+/** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
+import { z, type RouteConfig } from '@hono/zod-openapi';
+import type { ClusterSnapshot } from '../../cluster/cluster-status.js';
+import { LatticeError } from '../../errors.js';
+import type { DetectorStats } from '../../inference/detector.js';
+import type { AppDeps } from '../app-deps.js';
+import { problemResponses } from '../problem.schema.js';
+import { replyJson } from '../reply.js';
+import type { RouteTable } from '../route-table.js';
+
+const nodeSchema = z
+  .object({
+    node_id: z.string(),
+    alive: z.boolean(),
+    resources: z.record(z.string(), z.number()),
+  })
+  .openapi('ClusterNode', {
+    example: { node_id: 'host-1', alive: true, resources: { CPU: 8, GPU: 1 } },
+  });
+
+const clusterStatusSchema = z
+  .object({
+    cluster_version: z.string(),
+    cluster_alive: z.boolean(),
+    nodes: z.array(nodeSchema),
+    total_cpus: z.number(),
+    total_gpus: z.number(),
+    available_cpus: z.number(),
+    available_gpus: z.number(),
+    pending_jobs: z.int(),
+    running_jobs: z.int(),
+    engine: z
+      .object({
+        device: z.string(),
+        precision: z.string(),
+        reason: z.string().openapi({ description: 'Why this device and precision were taken' }),
+        queued_sync: z.int(),
+        queued_async: z.int(),
+        in_flight: z.int(),
+        images_per_second: z.number(),
+      })
+      .openapi({ description: "This service's own worker; counts are in images" }),
+  })
+  .openapi('ClusterStatus');
+
+type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
+
+const status: RouteConfig = {
+  method: 'get',
+  path: '/v1/cluster/status',
+  operationId: 'getClusterStatus',
+  summary: 'Resources of the compute cluster',
+  tags: ['Cluster'],
+  responses: {
+    200: {
+      description: 'The cluster as it is now',
+      content: { 'application/json': { schema: clusterStatusSchema } },
+    },
+    ...problemResponses('unauthorized', 'internal_error', 'cluster_unavailable'),
+  },
+};
+
+export function addClusterRoute(
+  table: RouteTable,
+  deps: Pick<AppDeps, 'cluster' | 'detector' | 'logger'>,
+): void {
+  table.add(status, async (c) => {
+    try {
+      const snapshot = await deps.cluster.status();
+      return replyJson(c, 200, view(snapshot, deps.detector.stats()));
+    } catch (thrown) {
+      if (thrown instanceof LatticeError) throw thrown;
+      deps.logger.warn({ err: thrown }, 'cluster status failed');
+      throw new LatticeError('cluster_unavailable', 'The cluster gave no status.', {
+        cause: thrown,
+      });
+    }
+  });
+}
+
+function view(snapshot: ClusterSnapshot, stats: DetectorStats): ClusterStatusBody {
+  return {
+    cluster_version: snapshot.clusterVersion,
+    cluster_alive: snapshot.clusterAlive,
+    nodes: snapshot.nodes.map(({ nodeId, alive, resources }) => ({
+      node_id: nodeId,
+      alive,
+      resources,
+    })),
+    total_cpus: snapshot.totalCpus,
+    total_gpus: snapshot.totalGpus,
+    available_cpus: snapshot.availableCpus,
+    available_gpus: snapshot.availableGpus,
+    pending_jobs: snapshot.pendingJobs,
+    running_jobs: snapshot.runningJobs,
+    engine: {
+      device: stats.device,
+      precision: stats.precision,
+      reason: stats.reason,
+      queued_sync: stats.queuedSync,
+      queued_async: stats.queuedAsync,
+      in_flight: stats.inFlight,
+      images_per_second: stats.imagesPerSecond,
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** `/docs` without a network: Swagger UI from the installed package, `/openapi.json`, and `/` leading there. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { z, type RouteConfig } from '@hono/zod-openapi';
+import { LatticeError } from '../../errors.js';
+import { problemResponses } from '../problem.schema.js';
+import { replyRaw } from '../reply.js';
+import type { RouteTable } from '../route-table.js';
+
+const ASSETS = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+]);
+
+/** The icons in the style sheet are data: images; nothing else comes from elsewhere, and no script is inline. */
+const POLICY =
+  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>lattice-core</title>
+    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** A null validatorUrl keeps the page from sending the document to a validator on the internet. */
+const START = `window.ui = SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  displayRequestDuration: true,
+  validatorUrl: null,
+});
+`;
+
+const tags = ['System'];
+
+const get = (path: string, operationId: string, summary: string, type: string): RouteConfig => ({
+  method: 'get',
+  path,
+  operationId,
+  summary,
+  tags,
+  security: [],
+  responses: {
+    200: { description: summary, content: { [type]: { schema: z.string() } } },
+    ...problemResponses('internal_error'),
+  },
+});
+
+const asset: RouteConfig = {
+  ...get('/docs/{asset}', 'docsAsset', 'A file of the documentation page', 'text/javascript'),
+  request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
+  responses: {
+    200: {
+      description: 'The file',
+      content: Object.fromEntries(
+        [...new Set(ASSETS.values())].map((type) => [type, { schema: z.string() }]),
+      ),
+    },
+    ...problemResponses('not_found', 'internal_error'),
+  },
+};
+
+const document: RouteConfig = {
+  ...get('/openapi.json', 'openapi', 'This document', 'application/json'),
+  responses: {
+    200: {
+      description: 'OpenAPI 3.1 document',
+      content: { 'application/json': { schema: z.record(z.string(), z.unknown()) } },
+    },
+    ...problemResponses('internal_error'),
+  },
+};
+
+const home: RouteConfig = {
+  ...get('/', 'home', 'Leads to the documentation', 'text/plain'),
+  responses: { 302: { description: 'To /docs' }, ...problemResponses('internal_error') },
+};
+
+/** `openApi` gives the document; it is asked once. */
+export function addDocsRoutes(table: RouteTable, openApi: () => unknown): void {
+  let text: string | undefined;
+  table.add(home, (c) => replyRaw(c, 302, null, { location: '/docs' }));
+  table.add(document, (c) => {
+    text ??= JSON.stringify(openApi());
+    return replyRaw(c, 200, text, { 'content-type': 'application/json' });
+  });
+  table.add(get('/docs', 'docs', 'Interactive documentation', 'text/html'), (c) =>
+    replyRaw(c, 200, PAGE, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': POLICY,
+    }),
+  );
+  const readAsset = createAssetReader();
+  table.add(asset, async (c) => {
+    const name = c.req.param('asset') ?? '';
+    if (name === 'start.js') {
+      return replyRaw(c, 200, START, { 'content-type': 'text/javascript; charset=utf-8' });
+    }
+    const type = ASSETS.get(name);
+    if (type === undefined) throw new LatticeError('not_found', 'There is no such file.');
+    return replyRaw(c, 200, await readAsset(name), {
+      'content-type': type,
+      'cache-control': 'public, max-age=3600',
+    });
+  });
+}
+
+/** Files are read at their first use and kept. */
+function createAssetReader(): (name: string) => Promise<Uint8Array<ArrayBuffer>> {
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  return (name) => {
+    const known = kept.get(name);
+    if (known !== undefined) return known;
+    const bytes = readFile(join(folder, name)).then((file) => new Uint8Array(file));
+    bytes.catch(() => kept.delete(name));
+    kept.set(name, bytes);
+    return bytes;
+  };
+}

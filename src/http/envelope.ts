@@ -1,0 +1,73 @@
+/** What surrounds every request: id, headers, Host rule, authentication, preflight, observation. */
+import { randomUUID } from 'node:crypto';
+import type { MiddlewareHandler } from 'hono';
+import { LatticeError } from '../errors.js';
+import { presentedKey } from './api-keys.js';
+import type { AppDeps } from './app-deps.js';
+import type { AppContext, AppEnv } from './app-env.js';
+import type { BrowserAccess } from './browser-access.js';
+import { replyProblem, type HideFolders } from './problem.js';
+import { replyRaw } from './reply.js';
+
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+/** Probes carry no key; the documentation holds nothing secret and browsers cannot send a key for a page. */
+const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|docs|docs\/[^/]+)$/;
+/** The socket route refuses by close code, which a browser can read, and takes its key there. */
+const STREAM_PATH = '/v1/stream';
+
+export function envelope(
+  deps: AppDeps,
+  access: BrowserAccess,
+  hide: HideFolders,
+): MiddlewareHandler<AppEnv> {
+  const fixedHeaders = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-resource-policy':
+      deps.config.env === 'development' ? 'cross-origin' : 'same-origin',
+  };
+  const begin = (c: AppContext): void => {
+    const given = c.req.header('x-request-id');
+    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    c.set('requestId', requestId);
+    c.set('keyId', null);
+    c.set('baseHeaders', {
+      ...fixedHeaders,
+      ...access.corsHeaders(c.req.header('origin')),
+      'x-request-id': requestId,
+    });
+  };
+  const refuse = (c: AppContext): Response | null => {
+    if (!access.hostAllowed(c.req.header('host'))) {
+      return replyProblem(c, new LatticeError('forbidden', 'Host header not allowed.'), hide);
+    }
+    if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
+      return replyRaw(c, 204, null, access.preflightHeaders(c.req.header('origin')));
+    }
+    if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || c.req.path === STREAM_PATH) {
+      return null;
+    }
+    const key = presentedKey((name) => c.req.header(name));
+    const owner = key === null ? null : deps.apiKeys.find(key);
+    if (owner === null) {
+      const detail = 'Send a key as Authorization: Bearer KEY or X-API-Key: KEY.';
+      return replyProblem(c, new LatticeError('unauthorized', detail), hide);
+    }
+    c.set('keyId', owner.keyId);
+    return null;
+  };
+  return async (c, next) => {
+    const start = performance.now();
+    begin(c);
+    const refused = refuse(c);
+    if (refused === null) await next();
+    else c.res = refused;
+    deps.metrics.observeRequest({
+      method: c.req.method,
+      route: c.get('route') ?? 'unmatched',
+      status: c.res.status,
+      seconds: (performance.now() - start) / 1000,
+    });
+  };
+}

@@ -1,0 +1,39 @@
+/** The HTTP app without its resources: envelope, errors, unknown routes. */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { LatticeError, toLatticeError } from '../errors.js';
+import type { AppDeps } from './app-deps.js';
+import type { AppEnv } from './app-env.js';
+import type { BrowserAccess } from './browser-access.js';
+import { envelope } from './envelope.js';
+import { replyProblem, type HideFolders } from './problem.js';
+import { RouteTable } from './route-table.js';
+
+/** Routes are added to the returned table. */
+export function createHttpApp(deps: AppDeps, access: BrowserAccess, hide: HideFolders): RouteTable {
+  const app = new OpenAPIHono<AppEnv>();
+  const table = new RouteTable(app);
+  app.use('*', envelope(deps, access, hide));
+  app.onError((thrown, c) => {
+    const error = toLatticeError(thrown);
+    if (error.status >= 500 && error.status !== 503) {
+      const fields = {
+        err: error.cause ?? error,
+        code: error.code,
+        request_id: c.get('requestId'),
+      };
+      deps.logger.error(fields, `${c.req.method} ${c.get('route') ?? 'unmatched'} failed`);
+    }
+    return replyProblem(c, error, hide);
+  });
+  app.notFound((c) => {
+    const methods = table.methodsOf(c.req.path);
+    if (methods.length === 0) {
+      return replyProblem(c, new LatticeError('not_found', 'There is no such route.'), hide);
+    }
+    const detail = `This route takes ${methods.join(', ')}.`;
+    const answer = replyProblem(c, new LatticeError('method_not_allowed', detail), hide);
+    answer.headers.set('allow', methods.join(', '));
+    return answer;
+  });
+  return table;
+}

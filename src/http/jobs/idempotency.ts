@@ -1,0 +1,35 @@
+/** `Idempotency-Key`: its syntax, its scope, and the fingerprint that tells a repeat from another request. */
+import { createHash } from 'node:crypto';
+import { validationFailed } from '../validation.js';
+
+const MAX_KEY = 255;
+
+/**
+ * The key as the job store keeps it: bare or quoted in the header, scoped to its owner. Undefined without the
+ * header. Throws `validation_failed` for an empty, over-long or unprintable key.
+ */
+export function readIdempotencyKey(
+  header: string | undefined,
+  keyId: string | null,
+): string | undefined {
+  if (header === undefined) return undefined;
+  const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim();
+  if (key.length === 0 || key.length > MAX_KEY || !/^[\x20-\x7e]*$/.test(key)) {
+    throw validationFailed([
+      { detail: `Idempotency-Key has 1 to ${MAX_KEY} printable ASCII characters.` },
+    ]);
+  }
+  return keyId === null ? key : `${keyId}:${key}`;
+}
+
+/** SHA-256 of the JSON value with sorted keys: white space and key order do not make another request. */
+export function fingerprint(value: unknown): string {
+  return createHash('sha256').update(canonical(value)).digest('hex');
+}
+
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
+}

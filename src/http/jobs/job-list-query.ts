@@ -1,0 +1,65 @@
+/** Query of `GET /v1/jobs` -> filter and page. */
+import { z } from '@hono/zod-openapi';
+import { JOB_STATUSES, JOB_TYPES, type JobFilter } from '../../jobs/job.js';
+import { validate, validationFailed } from '../validation.js';
+
+const timestamp = z
+  .string()
+  .regex(/^\d+(?:\.\d+)?$/, { error: 'A time is Unix seconds.' })
+  .transform(Number)
+  .openapi({ type: 'number', example: 1763722800 });
+
+export const listQuerySchema = z.strictObject({
+  status: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(JOB_STATUSES)).min(1).max(16))
+    .optional()
+    .openapi({
+      type: 'string',
+      description: `One or more of ${JOB_STATUSES.join(', ')}, separated by commas`,
+      example: 'pending,running',
+    }),
+  job_type: z.enum(JOB_TYPES).optional(),
+  submitted_after: timestamp.optional(),
+  submitted_before: timestamp.optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/, { error: 'A limit is 1 to 100.' })
+    .transform(Number)
+    .pipe(z.int().min(1).max(100))
+    .optional()
+    .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+  cursor: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .openapi({ description: 'next_cursor of the page before' }),
+});
+
+const DEFAULT_LIMIT = 20;
+
+export interface ListQuery {
+  filter: JobFilter;
+  page: { limit: number; cursor: string | null };
+}
+
+/** Throws `validation_failed` for unknown, repeated or wrong parameters. */
+export function readListQuery(given: Record<string, string[]>, keyId: string | null): ListQuery {
+  const repeated = Object.keys(given).filter((name) => (given[name]?.length ?? 0) > 1);
+  if (repeated.length > 0) {
+    throw validationFailed(
+      repeated.map((name) => ({ detail: `${name} is given more than once.` })),
+    );
+  }
+  const flat = Object.fromEntries(Object.entries(given).map(([name, values]) => [name, values[0]]));
+  const query = validate(listQuerySchema, flat, null);
+  const filter: JobFilter = {};
+  if (keyId !== null) filter.keyId = keyId;
+  if (query.status !== undefined) filter.status = query.status;
+  if (query.job_type !== undefined) filter.jobType = query.job_type;
+  if (query.submitted_after !== undefined) filter.submittedAfter = query.submitted_after;
+  if (query.submitted_before !== undefined) filter.submittedBefore = query.submitted_before;
+  return { filter, page: { limit: query.limit ?? DEFAULT_LIMIT, cursor: query.cursor ?? null } };
+}

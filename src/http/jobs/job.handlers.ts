@@ -1,0 +1,87 @@
+/** Job routes: valid input -> job service -> wire shape. */
+import { LatticeError } from '../../errors.js';
+import type { Job } from '../../jobs/job.js';
+import type { AppDeps } from '../app-deps.js';
+import type { AppContext } from '../app-env.js';
+import { readJson } from '../json-body.js';
+import type { HideFolders } from '../problem.js';
+import { replyJson } from '../reply.js';
+import type { RouteHandler } from '../route-table.js';
+import { fingerprint, readIdempotencyKey } from './idempotency.js';
+import { readListQuery } from './job-list-query.js';
+import { progressOf, viewAccepted, viewResult, viewStatus } from './job-view.js';
+import type { ReadSubmission } from './submit-request.js';
+
+const JOB_ID = /^[\w.:-]{1,128}$/;
+
+export interface JobHandlers {
+  submit: RouteHandler;
+  status: RouteHandler;
+  result: RouteHandler;
+  list: RouteHandler;
+  cancel: RouteHandler;
+}
+
+export function createJobHandlers(
+  deps: AppDeps,
+  readSubmission: ReadSubmission,
+  hide: HideFolders,
+): JobHandlers {
+  const { config, jobs } = deps;
+  const status = async (job: Job): Promise<object> => {
+    const view = viewStatus(job, hide);
+    const webhooks =
+      job.spec.callbackUrl === null ? undefined : await deps.webhookStates?.(job.jobId);
+    return webhooks === undefined ? view : { ...view, webhooks };
+  };
+  return {
+    submit: async (c) => {
+      const key = readIdempotencyKey(c.req.header('idempotency-key'), c.get('keyId'));
+      const body = await readJson(c, config.maxBodyBytes);
+      const spec = await readSubmission(body, c.get('keyId'));
+      const { job, replayed } = await jobs.submit(
+        spec,
+        key === undefined ? undefined : { key, fingerprint: fingerprint(body) },
+      );
+      return replyJson(c, 202, viewAccepted(job, replayed), {
+        location: `/v1/jobs/${job.jobId}/status`,
+        ...(replayed ? { 'idempotency-replayed': 'true' } : {}),
+      });
+    },
+    status: async (c) => replyJson(c, 200, await status(await jobs.get(jobId(c), c.get('keyId')))),
+    result: async (c) => {
+      const job = await jobs.get(jobId(c), c.get('keyId'));
+      if (job.status === 'pending' || job.status === 'running') {
+        throw new LatticeError('job_not_finished', `The job is ${job.status}.`, {
+          retryAfterS: secondsLeft(job),
+        });
+      }
+      return replyJson(c, 200, viewResult(job, await jobs.images(job.jobId), hide));
+    },
+    list: async (c) => {
+      const { filter, page } = readListQuery(c.req.queries(), c.get('keyId'));
+      const { jobs: found, nextCursor } = await jobs.list(filter, page);
+      return replyJson(c, 200, {
+        jobs: found.map((job) => viewStatus(job, hide)),
+        next_cursor: nextCursor,
+      });
+    },
+    cancel: async (c) =>
+      replyJson(c, 200, await status(await jobs.cancel(jobId(c), c.get('keyId')))),
+  };
+}
+
+/** Ids that no job can have are not looked up. */
+function jobId(c: AppContext): string {
+  const id = c.req.param('job_id') ?? '';
+  if (!JOB_ID.test(id)) throw new LatticeError('job_not_found', 'No job has this id.');
+  return id;
+}
+
+/** When to ask again: the rest at the pace so far, 1 to 60 s. */
+function secondsLeft(job: Job): number {
+  const progress = progressOf(job);
+  if (job.startedAt === null || progress === 0) return 1;
+  const elapsed = Date.now() / 1000 - job.startedAt;
+  return Math.min(Math.max(Math.ceil((elapsed * (1 - progress)) / progress), 1), 60);
+}

@@ -1,0 +1,153 @@
+/** Wire shapes of jobs. */
+import { z } from '@hono/zod-openapi';
+import { JOB_STATUSES, JOB_TYPES } from '../../jobs/job.js';
+import { imageFields } from '../inference/detection.schema.js';
+import { problemSchema } from '../problem.schema.js';
+import {
+  annotateSchema,
+  confidenceSchema,
+  imagePathSchema,
+  iouSchema,
+  maxDetectionsSchema,
+  modelNameSchema,
+  vehicleTypesSchema,
+} from '../request-fields.schema.js';
+import { callbackUrlSchema, metadataSchema } from './submission-fields.schema.js';
+
+export const jobSubmitSchema = z
+  .strictObject({
+    job_type: z.enum(JOB_TYPES),
+    image_paths: z
+      .array(imagePathSchema)
+      .min(1)
+      .openapi({
+        description:
+          'Images, folders or globs (`*`, `?`, `[]`, `{}`, `**`); folders and globs stand for their images in ' +
+          'order of name',
+        example: ['shapes.png'],
+      }),
+    model_name: modelNameSchema.optional(),
+    confidence_threshold: confidenceSchema.optional(),
+    vehicle_types: vehicleTypesSchema.optional(),
+    priority: z
+      .int()
+      .min(0)
+      .max(10)
+      .optional()
+      .openapi({ description: '10 is the most urgent', default: 0 }),
+    callback_url: callbackUrlSchema.nullable().optional(),
+    metadata: metadataSchema.nullable().optional(),
+    iou_threshold: iouSchema.optional(),
+    max_detections: maxDetectionsSchema.optional(),
+    annotate: annotateSchema.optional(),
+  })
+  .openapi('JobSubmit', {
+    example: {
+      job_type: 'detect_cars',
+      image_paths: ['shapes.png'],
+      confidence_threshold: 0.5,
+      priority: 5,
+      metadata: { camera: 'north-gate' },
+    },
+  });
+
+export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
+
+const statusSchema = z.enum(JOB_STATUSES);
+const jobIdSchema = z.string().openapi({ example: '0198f2c4-7d6e-7bb0-9d0f-3b6a1c2d4e5f' });
+const timestampSchema = z
+  .number()
+  .openapi({ description: 'Unix time in seconds, fractional', example: 1763722800.25 });
+
+export const jobAcceptedSchema = z
+  .object({ job_id: jobIdSchema, status: statusSchema, message: z.string() })
+  .openapi('JobAccepted', {
+    example: { job_id: '0198f2c4-7d6e-7bb0', status: 'pending', message: 'Job accepted.' },
+  });
+
+export const jobStatusSchema = z
+  .object({
+    job_id: jobIdSchema,
+    status: statusSchema,
+    submitted_at: timestampSchema,
+    started_at: timestampSchema.nullable(),
+    completed_at: timestampSchema.nullable(),
+    progress: z.number().min(0).max(1).openapi({ description: 'Finished images / all' }),
+    worker_id: z.string().openapi({ description: 'Empty until a worker has the job' }),
+    job_type: z.enum(JOB_TYPES),
+    priority: z.int(),
+    image_count: z.int(),
+    finished_images: z.int(),
+    error: problemSchema.nullable(),
+    webhooks: z
+      .unknown()
+      .optional()
+      .openapi({ description: 'State of the webhook delivery, where there is one' }),
+  })
+  .openapi('JobStatus', {
+    example: {
+      job_id: '0198f2c4-7d6e-7bb0',
+      status: 'running',
+      submitted_at: 1763722800.25,
+      started_at: 1763722800.31,
+      completed_at: null,
+      progress: 0.5,
+      worker_id: 'local-0',
+      job_type: 'detect_cars',
+      priority: 5,
+      image_count: 2,
+      finished_images: 1,
+      error: null,
+    },
+  });
+
+const singleResultSchema = z
+  .object({ image_path: z.string(), ...imageFields, model: z.string(), worker_id: z.string() })
+  .openapi('SingleImageResult');
+
+const imageEntrySchema = z
+  .discriminatedUnion('status', [
+    z.object({ image_path: z.string(), status: z.literal('ok'), ...imageFields }),
+    z.object({ image_path: z.string(), status: z.literal('error'), error: problemSchema }),
+  ])
+  .openapi('ImageEntry');
+
+const multiResultSchema = z
+  .object({
+    images: z.array(imageEntrySchema).openapi({ description: 'One entry per input, same order' }),
+    car_count: z.int(),
+    total_count: z.int(),
+    class_counts: z.record(z.string(), z.int()),
+    succeeded: z.int(),
+    failed: z.int(),
+    processing_time_ms: z.number().openapi({ description: 'From start to end of the job' }),
+    model: z.string(),
+    worker_id: z.string(),
+  })
+  .openapi('MultiImageResult');
+
+export const jobResultSchema = z
+  .object({
+    job_id: jobIdSchema,
+    status: statusSchema,
+    result: z.union([singleResultSchema, multiResultSchema]).nullable(),
+    error: problemSchema.nullable(),
+    submitted_at: timestampSchema,
+    completed_at: timestampSchema,
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .openapi('JobResult');
+
+export const jobListSchema = z
+  .object({
+    jobs: z.array(jobStatusSchema),
+    next_cursor: z.string().nullable().openapi({ description: 'Null at the end' }),
+  })
+  .openapi('JobList');
+
+export type JobAcceptedBody = z.infer<typeof jobAcceptedSchema>;
+export type JobStatusBody = z.infer<typeof jobStatusSchema>;
+export type SingleResultBody = z.infer<typeof singleResultSchema>;
+export type MultiResultBody = z.infer<typeof multiResultSchema>;
+export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
+export type JobResultBody = z.infer<typeof jobResultSchema>;

@@ -1,0 +1,59 @@
+/** The two fields of a submission that carry somebody else's data: a URL to call and an object to pass through. */
+import { z } from '@hono/zod-openapi';
+
+const MAX_URL = 2_048;
+const MAX_METADATA_BYTES = 64 * 1024;
+/** Keys that change an object's nature in careless receivers. */
+const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+function isCallable(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
+  return isHttp && url.username === '' && url.password === '' && url.hostname !== '';
+}
+
+export const callbackUrlSchema = z
+  .string()
+  .max(MAX_URL)
+  .refine(isCallable, { error: 'A callback_url is an http or https URL without user name.' })
+  .openapi({
+    description: 'The result is POSTed here when the job ends',
+    example: 'https://example.org/hooks/detection',
+  });
+
+/** Why an object cannot be stored as metadata, or null. */
+function metadataFault(value: unknown): string | null {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'Numbers must be finite.';
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!Array.isArray(value) && REFUSED_KEYS.has(key)) return `The key '${key}' is not allowed.`;
+    const fault = metadataFault(inner);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Kept as it came, never copied key by key: a copy would lose or act on keys such as `__proto__`. */
+export const metadataSchema = z
+  .custom<Record<string, unknown>>(isObject, { error: 'metadata is an object.', abort: true })
+  .superRefine((value, context) => {
+    const fault = metadataFault(value);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+    else if (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES) {
+      context.addIssue({
+        code: 'custom',
+        message: `metadata has at most ${MAX_METADATA_BYTES} bytes as JSON.`,
+      });
+    }
+  })
+  .openapi({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Any JSON object up to 64 KiB, passed through to the result',
+    example: { camera: 'north-gate' },
+  });

@@ -1,0 +1,100 @@
+/** Request body -> JSON value, within the limits on bytes, depth and keys. */
+import { LatticeError } from '../errors.js';
+import type { AppContext } from './app-env.js';
+import { validationFailed } from './validation.js';
+
+const MAX_DEPTH = 16;
+const MAX_KEYS = 1_000;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Throws `unsupported_media_type`, `body_too_large`, `bad_json`, or `validation_failed` for a value nested or
+ * keyed beyond the limits: such a value parses, but later copies of it would not.
+ */
+export async function readJson(c: AppContext, maxBytes: number): Promise<unknown> {
+  const type = c.req.header('content-type');
+  if (type === undefined || !JSON_TYPE.test(type)) {
+    throw new LatticeError(
+      'unsupported_media_type',
+      'Send the body as JSON with Content-Type: application/json.',
+    );
+  }
+  return parseJson(decode(await readBody(c, maxBytes)));
+}
+
+/** Text -> JSON value within the limits on depth and keys. */
+export function parseJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    // The engine's message names a position and a few characters; it tells the caller what to mend.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LatticeError('bad_json', `The body is not valid JSON: ${reason}`);
+  }
+  checkShape(value, 1);
+  return value;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new LatticeError('bad_json', 'The body is not valid UTF-8.');
+  }
+}
+
+function tooLarge(maxBytes: number): LatticeError {
+  return new LatticeError('body_too_large', `The body exceeds ${maxBytes} bytes.`);
+}
+
+async function readBody(c: AppContext, maxBytes: number): Promise<Uint8Array> {
+  const declared = c.req.header('content-length');
+  const chunked = c.req.header('transfer-encoding') !== undefined;
+  if (declared !== undefined && !chunked) {
+    if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
+    // The HTTP parser never hands over more than the declared length, so one read is safe.
+    const bytes = new Uint8Array(await c.req.raw.arrayBuffer());
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+    return bytes;
+  }
+  return readStream(c.req.raw.body, maxBytes);
+}
+
+async function readStream(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array();
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks);
+    size += value.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(value);
+  }
+}
+
+function checkShape(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > MAX_DEPTH) {
+    throw validationFailed([
+      { detail: `The JSON is nested deeper than ${MAX_DEPTH} levels.`, pointer: '#' },
+    ]);
+  }
+  if (Array.isArray(value)) {
+    for (const item of value) checkShape(item, depth + 1);
+    return;
+  }
+  const fields = Object.values(value);
+  if (fields.length > MAX_KEYS) {
+    throw validationFailed([
+      { detail: `A JSON object has more than ${MAX_KEYS} keys.`, pointer: '#' },
+    ]);
+  }
+  for (const field of fields) checkShape(field, depth + 1);
+}

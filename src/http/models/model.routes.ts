@@ -1,0 +1,48 @@
+/** `GET /v1/models`: what `model_name` may say. */
+import type { z, RouteConfig } from '@hono/zod-openapi';
+import type { Detector, ModelDescription } from '../../inference/detector.js';
+import { modelListSchema, modelSchema } from './model.schema.js';
+import { problemResponses } from '../problem.schema.js';
+import type { HideFolders } from '../problem.js';
+import { replyJson } from '../reply.js';
+import type { RouteTable } from '../route-table.js';
+
+type ModelBody = z.infer<typeof modelSchema>;
+
+const models: RouteConfig = {
+  method: 'get',
+  path: '/v1/models',
+  operationId: 'listModels',
+  summary: 'Models there are',
+  tags: ['Models'],
+  responses: {
+    200: { description: 'Models', content: { 'application/json': { schema: modelListSchema } } },
+    ...problemResponses('unauthorized', 'internal_error'),
+  },
+};
+
+export function addModelRoute(
+  table: RouteTable,
+  detector: Pick<Detector, 'models'>,
+  hide: HideFolders,
+): void {
+  table.add(models, async (c) => {
+    const found = await detector.models();
+    return replyJson(c, 200, { models: found.map((model) => view(model, hide)) });
+  });
+}
+
+function view(model: ModelDescription, hide: HideFolders): ModelBody {
+  return {
+    name: model.name,
+    state: model.state,
+    reason: model.reason === null ? null : hide(model.reason),
+    classes: model.classes,
+    device: model.device,
+    precision: model.precision,
+    input: model.input,
+    licence: model.licence,
+    bundled: model.bundled,
+    is_default: model.isDefault,
+  };
+}

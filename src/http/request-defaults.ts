@@ -1,0 +1,28 @@
+/** What a request means where it says nothing, and how long its lists may be. */
+import type { Config } from '../config.js';
+import { MAX_DETECTIONS, MAX_VEHICLE_TYPES } from './request-fields.schema.js';
+import { validationFailed } from './validation.js';
+
+export const DETECTION_DEFAULTS = { confidence: 0.5, iou: 0.7, maxDetections: MAX_DETECTIONS };
+
+/** The smallest variant of the configured family. */
+export function defaultModelName(config: Pick<Config, 'modelFamily'>): string {
+  return `${config.modelFamily}v8n.pt`;
+}
+
+/**
+ * Refuses over-long lists before their items are looked at: a body within the size limit can hold millions of wrong
+ * items, and an issue for each would cost far more than the body.
+ */
+export function refuseLongLists(body: unknown, config: Pick<Config, 'maxImagesPerJob'>): void {
+  if (typeof body !== 'object' || body === null) return;
+  const limits = { image_paths: config.maxImagesPerJob, vehicle_types: MAX_VEHICLE_TYPES };
+  for (const [field, limit] of Object.entries(limits)) {
+    const value: unknown = Reflect.get(body, field);
+    if (Array.isArray(value) && value.length > limit) {
+      throw validationFailed([
+        { detail: `${field} has more than ${limit} items.`, pointer: `#/${field}` },
+      ]);
+    }
+  }
+}

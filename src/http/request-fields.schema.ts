@@ -1,0 +1,71 @@
+/** Request fields that the job submission and the synchronous detection share. */
+import { z } from '@hono/zod-openapi';
+import { VEHICLE_CLASSES, isVehicleClass } from './vehicle-classes.js';
+
+const MAX_PATH_BYTES = 4_096;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Size and text rules only; where a path may lead is the business of `src/jobs/image-paths.ts`. */
+export const imagePathSchema = z
+  .string()
+  .min(1)
+  .refine((path) => Buffer.byteLength(path) <= MAX_PATH_BYTES, {
+    error: `A path has at most ${MAX_PATH_BYTES} bytes.`,
+  })
+  .refine((path) => !LONE_SURROGATE.test(path), { error: 'A path must be well-formed Unicode.' })
+  .openapi({
+    maxLength: MAX_PATH_BYTES,
+    description: 'Path on the shared volume, relative to an image root or absolute beneath one',
+    example: 'shapes.png',
+  });
+
+export const modelNameSchema = z
+  .string()
+  .regex(/^\w[\w.+-]{0,123}\.pt$/, { error: 'A model name has the shape NAME.pt.' })
+  .openapi({
+    description: 'Model variant; the export of the same stem (NAME.onnx) is what runs',
+    example: 'yolov8n.pt',
+  });
+
+export const confidenceSchema = z
+  .number()
+  .min(0)
+  .max(1)
+  .openapi({ description: 'Keep boxes with a score above this', default: 0.5, example: 0.5 });
+
+export const iouSchema = z.number().min(0).max(1).openapi({
+  description: 'Boxes of one class that overlap more than this are merged',
+  default: 0.7,
+  example: 0.7,
+});
+
+export const MAX_DETECTIONS = 300;
+
+export const maxDetectionsSchema = z
+  .int()
+  .min(1)
+  .max(MAX_DETECTIONS)
+  .openapi({ description: 'Most boxes of one image', default: MAX_DETECTIONS, example: 300 });
+
+/** Longest list worth reading: the classes that exist, in some spellings. */
+export const MAX_VEHICLE_TYPES = 64;
+
+export const vehicleTypesSchema = z
+  .array(
+    z.string().refine(isVehicleClass, {
+      error: `Allowed vehicle types: ${VEHICLE_CLASSES.join(', ')}.`,
+    }),
+  )
+  .min(1)
+  .max(MAX_VEHICLE_TYPES)
+  .nullable()
+  .openapi({
+    description:
+      'Classes to detect, without letter case: those of the model among ' +
+      `${VEHICLE_CLASSES.join(', ')}. Default: car, motorcycle, bus, truck`,
+    example: ['car', 'truck'],
+  });
+
+export const annotateSchema = z
+  .boolean()
+  .openapi({ description: 'Also draw the boxes into a copy; see annotated_url', default: false });

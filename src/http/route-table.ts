@@ -1,0 +1,52 @@
+/** Registers a route for requests, for the OpenAPI document and for the answer to a wrong method, all at once. */
+import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
+import type { AppContext, AppEnv } from './app-env.js';
+
+export type RouteHandler = (c: AppContext) => Response | Promise<Response>;
+
+interface KnownRoute {
+  method: string;
+  path: string;
+  pattern: RegExp;
+}
+
+export class RouteTable {
+  readonly app: OpenAPIHono<AppEnv>;
+  readonly #routes: KnownRoute[] = [];
+
+  constructor(app: OpenAPIHono<AppEnv>) {
+    this.app = app;
+  }
+
+  /**
+   * Handlers validate by themselves (`readJson`, `validate`): the library's validator would parse the body before
+   * its size is known, and answers 400 where the interface says 422.
+   */
+  add(route: RouteConfig, handler: RouteHandler): void {
+    const method = route.method.toUpperCase();
+    this.app.openAPIRegistry.registerPath(route);
+    this.#routes.push({
+      method,
+      path: route.path,
+      pattern: new RegExp(`^${route.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    });
+    this.app.on(method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
+      c.set('route', route.path);
+      try {
+        return await handler(c);
+      } catch (thrown) {
+        // Hono passes only instances of Error to its error handler.
+        throw thrown instanceof Error ? thrown : new Error('Not an Error', { cause: thrown });
+      }
+    });
+  }
+
+  /** Methods that some route has for this path. */
+  methodsOf(path: string): string[] {
+    return this.#routes.filter((route) => route.pattern.test(path)).map((route) => route.method);
+  }
+
+  list(): { method: string; path: string }[] {
+    return this.#routes.map(({ method, path }) => ({ method, path }));
+  }
+}

@@ -1,0 +1,141 @@
+/** The only place that opens a port: app and event stream behind one `node:http` server. */
+import { createServer, STATUS_CODES, type Server, type ServerOptions } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createAdaptorServer,
+  getRequestListener,
+  type WebSocketServerLike,
+} from '@hono/node-server';
+import { WebSocketServer } from 'ws';
+import { LatticeError } from '../errors.js';
+import { PROBLEM_TYPE } from './problem.js';
+
+/** Tighter than Node's: a client that dribbles its request holds a socket, not the service. */
+const SERVER_OPTIONS: ServerOptions = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 2_000,
+};
+const MAX_FRAME = 64 * 1024;
+const SWEEP_MS = 25;
+const SUBPROTOCOL = 'lattice';
+
+/** What `composeApp` returns, as far as listening needs it. */
+export interface Servable {
+  app: { fetch(request: Request, env: unknown): Response | Promise<Response> };
+  stream: { close(): void };
+}
+
+export interface Listening {
+  url: string;
+  port: number;
+  /**
+   * Takes no more connections, tells sockets 1001, lets requests in hand end; what is left at the deadline is cut.
+   * Resolves when the port is free.
+   */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Rejects when the address cannot be bound. Port 0 picks a free one. */
+export async function listen(
+  { app, stream }: Servable,
+  { host, port }: { host: string; port: number },
+): Promise<Listening> {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_FRAME,
+    perMessageDeflate: false,
+    // Never echo the sub-protocol that carries a key.
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  });
+  const answer = getRequestListener((request, env) => app.fetch(request, env), {
+    errorHandler: unreadable,
+  });
+  const server = createAdaptorServer({
+    fetch: (request, env) => app.fetch(request, env),
+    // The adaptor's own listener answers an unreadable request without a body; this one says what is wrong.
+    createServer: ((options: ServerOptions) =>
+      createServer(options, (incoming, outgoing) => {
+        void answer(incoming, outgoing);
+      })) as typeof createServer,
+    serverOptions: SERVER_OPTIONS,
+    // The adaptor's type forbids the explicit undefined that the type of ws allows.
+    websocket: { server: sockets as unknown as WebSocketServerLike },
+  }) as Server;
+  server.on('clientError', refuseConnection);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    port: bound,
+    close: (deadlineMs) => close(server, sockets, stream, deadlineMs),
+  };
+}
+
+async function close(
+  server: Server,
+  sockets: WebSocketServer,
+  stream: Servable['stream'],
+  deadlineMs: number,
+): Promise<void> {
+  const done = new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+  stream.close();
+  // Keep-alive connections become idle one by one as their requests end.
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+  }, SWEEP_MS);
+  const deadline = new AbortController();
+  await Promise.race([
+    done,
+    sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => undefined),
+  ]);
+  deadline.abort();
+  clearInterval(sweep);
+  for (const socket of sockets.clients) socket.terminate();
+  server.closeAllConnections();
+  await done;
+}
+
+/** A request without a usable URL or Host never becomes a `Request`, so the app cannot answer it. */
+function unreadable(thrown: unknown): Response {
+  const known = thrown instanceof Error && thrown.name === 'RequestError';
+  const error = known
+    ? new LatticeError('bad_request', 'The request line or Host header cannot be read.')
+    : new LatticeError('internal_error', 'An internal error occurred.');
+  return new Response(JSON.stringify(error.toProblem()), {
+    status: error.status,
+    headers: { 'content-type': PROBLEM_TYPE },
+  });
+}
+
+const CONNECTION_ERRORS = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+]);
+
+/** Bytes that are not HTTP, too many headers, or a request that took too long to arrive. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = CONNECTION_ERRORS.get(error.code ?? '') ?? 400;
+  const reason = STATUS_CODES[status] ?? 'Bad Request';
+  const problem = new LatticeError('bad_request', reason).toProblem();
+  const body = JSON.stringify({ ...problem, status });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,93 @@
+/** Probes and metrics: `/healthz`, `/livez`, `/readyz`, `/metrics`. */
+import { z, type RouteConfig } from '@hono/zod-openapi';
+import { LatticeError } from '../../errors.js';
+import type { AppDeps } from '../app-deps.js';
+import { problemResponses } from '../problem.schema.js';
+import { replyJson, replyRaw } from '../reply.js';
+import type { RouteTable } from '../route-table.js';
+
+const tags = ['System'];
+const healthSchema = z
+  .object({ status: z.literal('ok'), cluster_connected: z.boolean() })
+  .openapi('Health', { example: { status: 'ok', cluster_connected: true } });
+const liveSchema = z.object({ status: z.literal('ok') }).openapi('Live');
+const readySchema = z.object({ status: z.literal('ready') }).openapi('Ready');
+
+const probe = (
+  path: string,
+  operationId: string,
+  summary: string,
+  schema: z.ZodType,
+): RouteConfig => ({
+  method: 'get',
+  path,
+  operationId,
+  summary,
+  tags,
+  security: [],
+  responses: {
+    200: { description: 'Fine', content: { 'application/json': { schema } } },
+    ...problemResponses('internal_error'),
+  },
+});
+
+const ready: RouteConfig = {
+  ...probe('/readyz', 'ready', 'May traffic come: store, detector, not stopping', readySchema),
+  responses: {
+    200: { description: 'Ready', content: { 'application/json': { schema: readySchema } } },
+    ...problemResponses(
+      'internal_error',
+      'shutting_down',
+      'storage_unavailable',
+      'model_not_ready',
+    ),
+  },
+};
+
+const metrics: RouteConfig = {
+  method: 'get',
+  path: '/metrics',
+  operationId: 'metrics',
+  summary: 'Metrics for Prometheus',
+  tags,
+  responses: {
+    200: {
+      description: 'Prometheus text format',
+      content: { 'text/plain': { schema: z.string() } },
+    },
+    ...problemResponses('unauthorized', 'internal_error'),
+  },
+};
+
+export function addHealthRoutes(table: RouteTable, deps: AppDeps): void {
+  table.add(probe('/healthz', 'health', 'Liveness and cluster connection', healthSchema), (c) =>
+    replyJson(c, 200, { status: 'ok', cluster_connected: deps.cluster.connected() }),
+  );
+  table.add(probe('/livez', 'live', 'Liveness alone', liveSchema), (c) =>
+    replyJson(c, 200, { status: 'ok' }),
+  );
+  table.add(ready, async (c) => {
+    await checkReady(deps);
+    return replyJson(c, 200, { status: 'ready' });
+  });
+  table.add(metrics, async (c) =>
+    replyRaw(c, 200, await deps.metrics.render(), {
+      'content-type': deps.metrics.contentType,
+      'cache-control': 'no-store',
+    }),
+  );
+}
+
+/** Every reason is answered 503, whatever its own status: to a balancer they mean the same. */
+async function checkReady(deps: AppDeps): Promise<void> {
+  if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+  const fault = deps.detector.unhealthy();
+  if (fault !== null) {
+    throw new LatticeError('model_not_ready', `Detector: ${fault.message}`, { cause: fault });
+  }
+  try {
+    await deps.jobs.counts();
+  } catch (cause) {
+    throw new LatticeError('storage_unavailable', 'The job store does not answer.', { cause });
+  }
+}

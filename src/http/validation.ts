@@ -1,0 +1,49 @@
+/** zod issues -> `validation_failed` with one entry per broken rule. */
+import { z } from 'zod';
+import { LatticeError, type ErrorItem } from '../errors.js';
+
+/** More than this helps nobody and would let a small body ask for a large answer. */
+const MAX_ITEMS = 50;
+
+/** `value` as the schema has it, or throws `validation_failed`. `prefix` starts each pointer; null: no pointers. */
+export function validate<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  prefix: string | null = '#',
+): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw validationFailed(parsed.error.issues.flatMap((issue) => describe(issue, prefix)));
+}
+
+/** The error for broken rules found outside a schema. */
+export function validationFailed(items: readonly ErrorItem[]): LatticeError {
+  const first = items[0]?.detail ?? 'The request breaks a rule.';
+  const more = items.length > 1 ? ` (and ${items.length - 1} more)` : '';
+  return new LatticeError('validation_failed', `${first}${more}`, {
+    errors: items.slice(0, MAX_ITEMS),
+  });
+}
+
+/** JSON Pointer as a URI fragment (RFC 6901 section 6, with `~` and `/` escaped). */
+export function pointer(prefix: string, path: readonly PropertyKey[]): string {
+  const tokens = path.map((key) => String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
+  return [prefix, ...tokens].join('/');
+}
+
+function describe(issue: z.core.$ZodIssue, prefix: string | null): ErrorItem[] {
+  const at = (path: readonly PropertyKey[]) =>
+    prefix === null ? {} : { pointer: pointer(prefix, path) };
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, MAX_ITEMS).map((key) => ({
+      detail: `Unknown field '${shorten(key)}'.`,
+      ...at([...issue.path, shorten(key)]),
+    }));
+  }
+  const name = issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `;
+  return [{ detail: `${name}${issue.message}`, ...at(issue.path) }];
+}
+
+function shorten(key: string): string {
+  return key.length > 100 ? `${key.slice(0, 100)}...` : key;
+}

@@ -1,0 +1,175 @@
+/** Which paths a request may name, and what its folders and globs stand for. */
+import { lstat, realpath } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { glob } from 'tinyglobby';
+import { LatticeError } from '../errors.js';
+
+const IMAGE_NAME = /\.(?:jpe?g|png|webp|tiff?|bmp|avif)$/i;
+const IMAGE_GLOB = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';
+const GLOB_MAGIC = /[*?[\]{}]/;
+/** Enough for every listing a person writes; more makes matching slow for hostile names. */
+const MAX_STARS = { inPattern: 8, inComponent: 3 };
+const LISTING_MS = 10_000;
+const MAX_LISTINGS = 100;
+
+/**
+ * Throws `path_not_allowed` for a NUL, a `..` component, or an absolute path that lies beneath no root. Decided
+ * from the text alone; the open itself is confined again. `roots` are absolute and are not named in the answer.
+ */
+export function checkImagePath(path: string, roots: readonly string[], pointer: string): void {
+  const reason = refusal(path, roots);
+  if (reason === null) return;
+  throw new LatticeError('path_not_allowed', reason, { errors: [{ detail: reason, pointer }] });
+}
+
+/**
+ * Entries in their order, with a folder replaced by the images beneath it and a glob by the images that match, each
+ * listing sorted by code units and relative to its root. Relative folders and globs are looked up in each root in
+ * order; the first with an image wins. Symbolic links are not followed while listing. An entry that names a file is
+ * passed on without touching the disk, so that a missing file is an error of that image, not of the job.
+ *
+ * Throws `path_not_allowed` as `checkImagePath` does, or `validation_failed` for a listing without an image, with
+ * too many wildcards, or when all together exceed `cap`.
+ */
+export async function expandImagePaths(
+  paths: readonly string[],
+  roots: readonly string[],
+  cap: number,
+): Promise<string[]> {
+  const expanded: string[] = [];
+  let listings = 0;
+  for (const [index, path] of paths.entries()) {
+    const pointer = `#/image_paths/${index}`;
+    checkImagePath(path, roots, pointer);
+    if (IMAGE_NAME.test(path) && !GLOB_MAGIC.test(path)) expanded.push(path);
+    else {
+      const listed = await listImages(path, roots, pointer);
+      if (listed === null) expanded.push(path);
+      else if (++listings > MAX_LISTINGS) {
+        throw invalid(`A job names at most ${MAX_LISTINGS} folders and globs.`, pointer);
+      } else for (const image of listed) expanded.push(image);
+    }
+    if (expanded.length > cap) {
+      throw invalid(`The job names more than ${cap} images.`, '#/image_paths');
+    }
+  }
+  return expanded;
+}
+
+function refusal(path: string, roots: readonly string[]): string | null {
+  if (path.includes('\0')) return 'A path must not contain NUL.';
+  if (path.includes('..') && path.split('/').includes('..')) {
+    return "A path must not contain '..'.";
+  }
+  if (path.startsWith('/') && !roots.some((root) => beneath(path, root) !== null)) {
+    return 'An absolute path must lie beneath an image root.';
+  }
+  return null;
+}
+
+/** `path` relative to `root`, or null when it lies elsewhere. */
+function beneath(path: string, root: string): string | null {
+  const folder = root.endsWith('/') ? root : `${root}/`;
+  if (path === root) return '.';
+  return path.startsWith(folder) ? path.slice(folder.length) : null;
+}
+
+/** Null for an entry that is no folder and no glob. */
+async function listImages(
+  path: string,
+  roots: readonly string[],
+  pointer: string,
+): Promise<readonly string[] | null> {
+  let isListing = false;
+  for (const root of roots) {
+    const inRoot = path.startsWith('/') ? beneath(path, root) : path;
+    if (inRoot === null) continue;
+    const relative = posix.normalize(inRoot);
+    const kind = await kindOf(root, relative);
+    if (kind === 'file') return null;
+    if (kind === 'absent' && !GLOB_MAGIC.test(path)) continue;
+    isListing = true;
+    const images = await list(root, relative, kind === 'folder', pointer);
+    if (images.length > 0) return images;
+  }
+  if (!isListing) return null;
+  throw invalid(`'${path}' matches no image.`, pointer);
+}
+
+/** What stands at the path itself; links count as what they are, not as what they lead to. */
+async function kindOf(root: string, relative: string): Promise<'file' | 'folder' | 'absent'> {
+  try {
+    const entry = await lstat(join(root, relative));
+    return entry.isDirectory() ? 'folder' : 'file';
+  } catch {
+    return 'absent';
+  }
+}
+
+async function list(
+  root: string,
+  relative: string,
+  isFolder: boolean,
+  pointer: string,
+): Promise<string[]> {
+  if (!isFolder) refuseCostly(relative, pointer);
+  const base = isFolder ? relative : literalPrefix(relative);
+  // The walk itself follows no link, but its starting folder could have been reached through one.
+  if (!(await isPlainFolder(root, base))) return [];
+  try {
+    const found = await glob(isFolder ? IMAGE_GLOB : toPattern(relative), {
+      cwd: isFolder ? join(root, relative) : root,
+      onlyFiles: true,
+      followSymbolicLinks: false,
+      expandDirectories: false,
+      extglob: false,
+      caseSensitiveMatch: !isFolder,
+      signal: AbortSignal.timeout(LISTING_MS),
+    });
+    const images = found.filter((file) => IMAGE_NAME.test(file)).sort(byCodeUnits);
+    return isFolder ? images.map((file) => posix.join(relative, file)) : images;
+  } catch (cause) {
+    const detail = `'${relative}' cannot be listed within ${LISTING_MS / 1000} s.`;
+    throw new LatticeError('validation_failed', detail, { cause, errors: [{ detail, pointer }] });
+  }
+}
+
+/** Only `* ? [] {}` are wildcards; what else the matcher would read as a regular expression is meant literally. */
+function toPattern(text: string): string {
+  return text.replace(/[\\()|+@$]/g, '\\$&').replace(/^!/, '\\!');
+}
+
+/** The components before the first wildcard. */
+function literalPrefix(pattern: string): string {
+  const components = pattern.split('/');
+  const first = components.findIndex((component) => GLOB_MAGIC.test(component));
+  return components.slice(0, Math.max(first, 0)).join('/') || '.';
+}
+
+async function isPlainFolder(root: string, relative: string): Promise<boolean> {
+  try {
+    return (await realpath(join(root, relative))) === join(await realpath(root), relative, '.');
+  } catch {
+    return false;
+  }
+}
+
+function refuseCostly(pattern: string, pointer: string): void {
+  const stars = (text: string) => text.replaceAll('**', '*').split('*').length - 1;
+  const costly =
+    stars(pattern) > MAX_STARS.inPattern ||
+    pattern.split('/').some((component) => stars(component) > MAX_STARS.inComponent);
+  if (!costly) return;
+  throw invalid(
+    `A glob has at most ${MAX_STARS.inPattern} wildcards, ${MAX_STARS.inComponent} in one component.`,
+    pointer,
+  );
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function invalid(detail: string, pointer: string): LatticeError {
+  return new LatticeError('validation_failed', detail, { errors: [{ detail, pointer }] });
+}

@@ -1,0 +1,187 @@
+/** All connections of `/v1/stream`: broadcasts events, answers messages, pings, and closes them at the end. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WebSocket } from 'ws';
+import { LatticeError, toLatticeError } from '../errors.js';
+import type { AppDeps } from '../http/app-deps.js';
+import type { ReadSubmission } from '../http/jobs/submit-request.js';
+import { toProblem, type HideFolders } from '../http/problem.js';
+import { JOB_EVENTS, type JobEvent } from '../jobs/job.js';
+import { CLOSE, StreamClient } from './stream-client.js';
+import {
+  errorMessage,
+  eventMessage,
+  idOf,
+  notice,
+  parseFrame,
+  readClientMessage,
+  submittedMessage,
+  type ClientMessage,
+} from './stream-messages.js';
+
+const MAX_CLIENTS = 10_000;
+const PING_MS = 30_000;
+const REPLAY_PAGE = 500;
+/** Replay waits while more than this is unread, so that history alone does not make a reader too slow. */
+const REPLAY_BUFFER = 256 * 1024;
+
+type Submit = Extract<ClientMessage, { action: 'submit' }>;
+type Subscribe = Extract<ClientMessage, { action: 'subscribe' }>;
+
+export class EventStream {
+  readonly #deps: AppDeps;
+  readonly #readSubmission: ReadSubmission;
+  readonly #hide: HideFolders;
+  readonly #clients = new Set<StreamClient>();
+  readonly #stopListening: () => void;
+  readonly #heartbeat: NodeJS.Timeout;
+  #lastSeq = 0;
+
+  constructor(deps: AppDeps, readSubmission: ReadSubmission, hide: HideFolders) {
+    this.#deps = deps;
+    this.#readSubmission = readSubmission;
+    this.#hide = hide;
+    this.#stopListening = deps.jobs.onEvent((event) => {
+      this.#broadcast(event);
+    });
+    this.#heartbeat = setInterval(() => {
+      for (const client of this.#clients) client.heartbeat();
+    }, PING_MS);
+    this.#heartbeat.unref();
+  }
+
+  get clientCount(): number {
+    return this.#clients.size;
+  }
+
+  /** Takes over an open socket; `keyId` is undefined when authentication failed. Null: it was closed at once. */
+  connect(socket: WebSocket, keyId: string | null | undefined): StreamClient | null {
+    const client = new StreamClient(socket, keyId ?? null);
+    if (keyId === undefined) {
+      const error = new LatticeError('unauthorized', 'Open the socket with a known API key.');
+      client.send(errorMessage(toProblem(error, this.#hide), undefined));
+      client.close(CLOSE.unauthenticated, 'unauthorized');
+      return null;
+    }
+    if (this.#clients.size >= MAX_CLIENTS || this.#deps.draining()) {
+      client.close(CLOSE.tryLater, 'try again later');
+      return null;
+    }
+    this.#clients.add(client);
+    this.#deps.metrics.setStreamClients(this.#clients.size);
+    return client;
+  }
+
+  disconnect(client: StreamClient): void {
+    if (this.#clients.delete(client)) this.#deps.metrics.setStreamClients(this.#clients.size);
+  }
+
+  /** Answers one message. Never rejects: what is wrong with a message goes back as `error`, the socket stays. */
+  async receive(client: StreamClient, data: unknown): Promise<void> {
+    if (!client.mayTalk()) {
+      client.close(CLOSE.tooManyMessages, 'too many messages');
+      return;
+    }
+    let value: unknown;
+    try {
+      value = parseFrame(data);
+      await this.#act(client, readClientMessage(value));
+    } catch (thrown) {
+      const error = toLatticeError(thrown);
+      if (error.status >= 500) this.#deps.logger.error({ err: thrown }, 'stream message failed');
+      client.send(errorMessage(toProblem(error, this.#hide), idOf(value)));
+    }
+  }
+
+  /** Tells every client that the service goes away. Idempotent. */
+  close(): void {
+    clearInterval(this.#heartbeat);
+    this.#stopListening();
+    for (const client of this.#clients) client.close(CLOSE.goingAway, 'service is stopping');
+  }
+
+  #broadcast(event: JobEvent): void {
+    this.#lastSeq = Math.max(this.#lastSeq, event.seq);
+    // One serialisation for all; made only when somebody wants it.
+    let frame: Buffer | undefined;
+    for (const client of this.#clients) {
+      if (!client.wants(event)) continue;
+      frame ??= Buffer.from(JSON.stringify(eventMessage(event, this.#hide)));
+      client.offer(event, frame);
+    }
+  }
+
+  async #act(client: StreamClient, message: ClientMessage): Promise<void> {
+    switch (message.action) {
+      case 'ping':
+        client.send(notice('pong', message.id, { seq: this.#lastSeq }));
+        return;
+      case 'submit':
+        return this.#submit(client, message);
+      case 'subscribe':
+        return this.#subscribe(client, message);
+      case 'unsubscribe':
+        client.subscribe(null);
+        client.send(notice('unsubscribed', message.id));
+        return;
+    }
+  }
+
+  async #submit(client: StreamClient, { id, payload }: Submit): Promise<void> {
+    const ticket = client.gate.hold();
+    try {
+      const spec = await this.#readSubmission(payload, client.keyId).catch((thrown: unknown) => {
+        throw inPayload(thrown);
+      });
+      const { job } = await this.#deps.jobs.submit(spec);
+      const { jobId } = job;
+      const expected = client.wants({ event: 'job_submitted', jobId, keyId: client.keyId });
+      const event = client.gate.claim(job, expected);
+      client.send(event === null ? submittedMessage(job, id) : eventMessage(event, this.#hide, id));
+    } finally {
+      client.gate.release(ticket);
+    }
+  }
+
+  async #subscribe(client: StreamClient, message: Subscribe): Promise<void> {
+    client.subscribe({
+      events: new Set(message.events ?? JOB_EVENTS),
+      jobIds: message.job_ids === undefined ? null : new Set(message.job_ids),
+    });
+    client.send(notice('subscribed', message.id, { seq: this.#lastSeq }));
+    if (message.after_seq === undefined) return;
+    const ticket = client.gate.hold();
+    try {
+      await this.#replay(client, message.after_seq, message.id);
+    } finally {
+      client.gate.release(ticket);
+    }
+  }
+
+  async #replay(client: StreamClient, afterSeq: number, id: ClientMessage['id']): Promise<void> {
+    let seq = afterSeq;
+    while (client.isOpen()) {
+      const { events, gap } = await this.#deps.jobs.eventsAfter(seq, REPLAY_PAGE);
+      if (gap && seq === afterSeq) client.send(notice('gap', id, { after_seq: afterSeq }));
+      for (const event of events) {
+        if (client.wants(event)) client.send(eventMessage(event, this.#hide));
+        seq = Math.max(seq, event.seq);
+      }
+      client.gate.replayed(seq);
+      if (events.length < REPLAY_PAGE) return;
+      while (client.isOpen() && client.bufferedBytes > REPLAY_BUFFER) await sleep(20);
+    }
+  }
+}
+
+/** Pointers of a submission start at the message, as the client sent it. */
+function inPayload(thrown: unknown): unknown {
+  if (!(thrown instanceof LatticeError) || thrown.errors === undefined) return thrown;
+  return new LatticeError(thrown.code, thrown.message, {
+    errors: thrown.errors.map((item) =>
+      item.pointer === undefined
+        ? item
+        : { ...item, pointer: item.pointer.replace(/^#/, '#/payload') },
+    ),
+    cause: thrown,
+  });
+}

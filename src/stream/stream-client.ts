@@ -1,0 +1,115 @@
+/** One connection of `/v1/stream`: what it wants, how fast it may talk, how far behind it may fall. */
+import type { WebSocket } from 'ws';
+import type { JobEvent, JobEventName } from '../jobs/job.js';
+import { EventGate } from './event-gate.js';
+import { DEFAULT_EVENTS } from './stream-messages.js';
+
+export const CLOSE = {
+  goingAway: 1001,
+  tooManyMessages: 1008,
+  tryLater: 1013,
+  unauthenticated: 4401,
+} as const;
+
+/** Bytes that may wait for a reader before it is cut off. */
+const MAX_BUFFERED = 1024 * 1024;
+/** Events that may wait behind an answer under way. */
+const MAX_HELD = 10_000;
+const MESSAGES_PER_SECOND = 50;
+const BURST = 100;
+/** A reader that does not even take the close frame is dropped after this. */
+const CLOSE_GRACE_MS = 2_000;
+
+interface Subscription {
+  events: ReadonlySet<JobEventName>;
+  /** Null: every job. */
+  jobIds: ReadonlySet<string> | null;
+}
+
+const DEFAULT_SUBSCRIPTION: Subscription = { events: new Set(DEFAULT_EVENTS), jobIds: null };
+
+export class StreamClient {
+  readonly keyId: string | null;
+  readonly gate: EventGate;
+  readonly #socket: WebSocket;
+  #subscription = DEFAULT_SUBSCRIPTION;
+  #tokens = BURST;
+  #tokensAt = performance.now();
+  #answeredPing = true;
+
+  constructor(socket: WebSocket, keyId: string | null) {
+    this.#socket = socket;
+    this.keyId = keyId;
+    this.gate = new EventGate((frame) => {
+      this.#sendFrame(frame);
+    });
+    socket.on('pong', () => {
+      this.#answeredPing = true;
+    });
+  }
+
+  isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  wants(event: Pick<JobEvent, 'event' | 'jobId' | 'keyId'>): boolean {
+    const { events, jobIds } = this.#subscription;
+    return (
+      events.has(event.event) &&
+      (jobIds === null || jobIds.has(event.jobId)) &&
+      (this.keyId === null || this.keyId === event.keyId)
+    );
+  }
+
+  /** Null goes back to what every connection gets. */
+  subscribe(subscription: Subscription | null): void {
+    this.#subscription = subscription ?? DEFAULT_SUBSCRIPTION;
+  }
+
+  /** A live event that the client wants. */
+  offer(event: JobEvent, frame: Buffer): void {
+    this.gate.pass(event, frame);
+    if (this.gate.heldCount > MAX_HELD) this.close(CLOSE.tryLater, 'too far behind');
+  }
+
+  send(message: object): void {
+    this.#sendFrame(Buffer.from(JSON.stringify(message)));
+  }
+
+  /** Counts a message; false once more came than the rate allows. */
+  mayTalk(): boolean {
+    const now = performance.now();
+    const earned = ((now - this.#tokensAt) / 1000) * MESSAGES_PER_SECOND;
+    this.#tokens = Math.min(BURST, this.#tokens + earned) - 1;
+    this.#tokensAt = now;
+    return this.#tokens >= 0;
+  }
+
+  /** Sends a protocol ping, or drops a connection that did not answer the last. */
+  heartbeat(): void {
+    if (!this.#answeredPing) {
+      this.#socket.terminate();
+      return;
+    }
+    this.#answeredPing = false;
+    if (this.isOpen()) this.#socket.ping();
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.isOpen()) return;
+    this.#socket.close(code, reason);
+    setTimeout(() => {
+      this.#socket.terminate();
+    }, CLOSE_GRACE_MS).unref();
+  }
+
+  #sendFrame(frame: Buffer): void {
+    if (!this.isOpen()) return;
+    this.#socket.send(frame, { binary: false });
+    if (this.#socket.bufferedAmount > MAX_BUFFERED) this.close(CLOSE.tryLater, 'reader too slow');
+  }
+}

@@ -1,0 +1,106 @@
+/** The message catalogue of `/v1/stream`, both directions; `docs/events.md` explains it to clients. */
+import { z } from '@hono/zod-openapi';
+import { LatticeError, type Problem } from '../errors.js';
+import { parseJson } from '../http/json-body.js';
+import { hideInProblem, type HideFolders } from '../http/problem.js';
+import { validate } from '../http/validation.js';
+import { JOB_EVENTS, type Job, type JobEvent, type JobEventName } from '../jobs/job.js';
+
+/** Events that every connection gets unless it asks for others. */
+export const DEFAULT_EVENTS: readonly JobEventName[] = [
+  'job_submitted',
+  'job_completed',
+  'job_failed',
+];
+
+/** Chosen by the client, comes back in the answer. */
+const idSchema = z.union([z.string().max(128), z.number()]);
+export type MessageId = z.infer<typeof idSchema>;
+
+const id = idSchema.optional();
+const clientMessageSchema = z.discriminatedUnion('action', [
+  z.strictObject({ action: z.literal('ping'), id }),
+  z.strictObject({ action: z.literal('submit'), id, payload: z.unknown() }),
+  z.strictObject({
+    action: z.literal('subscribe'),
+    id,
+    job_ids: z.array(z.string().min(1).max(128)).max(1_000).optional(),
+    events: z.array(z.enum(JOB_EVENTS)).max(JOB_EVENTS.length).optional(),
+    after_seq: z.int().min(0).optional(),
+  }),
+  z.strictObject({ action: z.literal('unsubscribe'), id }),
+]);
+export type ClientMessage = z.infer<typeof clientMessageSchema>;
+
+/** A frame's text -> JSON value. Throws `bad_json`, or `validation_failed` beyond the limits on depth and keys. */
+export function parseFrame(data: unknown): unknown {
+  if (typeof data !== 'string') {
+    throw new LatticeError('bad_json', 'Send JSON as text, not as binary.');
+  }
+  return parseJson(data);
+}
+
+/** Throws `validation_failed`. */
+export function readClientMessage(value: unknown): ClientMessage {
+  return validate(clientMessageSchema, value);
+}
+
+/** The id of a message that may be wrong in every other way. */
+export function idOf(value: unknown): MessageId | undefined {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
+  const parsed = idSchema.safeParse(value.id);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** Wire form of an event; `messageId` only for the socket whose submission it answers. */
+export function eventMessage(
+  event: JobEvent,
+  hide: HideFolders,
+  messageId?: MessageId,
+): Record<string, unknown> {
+  return {
+    event: event.event,
+    ...withId(messageId),
+    job_id: event.jobId,
+    status: event.status,
+    timestamp: event.timestamp,
+    seq: event.seq,
+    progress: event.progress,
+    ...(event.error === undefined ? {} : { error: hideInProblem(event.error, hide) }),
+  };
+}
+
+/** Answer to a submission whose event has not come by yet. It has no `seq`: that belongs to the event. */
+export function submittedMessage(
+  job: Job,
+  messageId: MessageId | undefined,
+): Record<string, unknown> {
+  return {
+    event: 'job_submitted',
+    ...withId(messageId),
+    job_id: job.jobId,
+    status: job.status,
+    timestamp: job.submittedAt,
+    progress: 0,
+  };
+}
+
+/** Messages that concern no job: `pong`, `subscribed`, `unsubscribed`, `gap`. */
+export function notice(
+  event: 'pong' | 'subscribed' | 'unsubscribed' | 'gap',
+  messageId: MessageId | undefined,
+  fields: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return { event, ...withId(messageId), timestamp: Date.now() / 1000, ...fields };
+}
+
+export function errorMessage(
+  error: Problem,
+  messageId: MessageId | undefined,
+): Record<string, unknown> {
+  return { event: 'error', ...withId(messageId), timestamp: Date.now() / 1000, error };
+}
+
+function withId(messageId: MessageId | undefined): { id?: MessageId } {
+  return messageId === undefined ? {} : { id: messageId };
+}
