@@ -1,0 +1,84 @@
+/** The shared test data: boxes found by an independent pipeline, and label files. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { Detection } from '../../src/inference/detector.js';
+import type { LabelledBox } from './mean-average-precision.js';
+
+export const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
+
+/** Photos of one folder with the boxes that one model must give. */
+export interface PhotoSet {
+  name: string;
+  /** `model_name` of requests. */
+  model: string;
+  /** Absolute folder of the photos. */
+  folder: string;
+  photos: Map<string, { width: number; height: number; expected: Detection[] }>;
+}
+
+const fileSchema = z.object({
+  model: z.string(),
+  images: z.record(
+    z.string(),
+    z.object({
+      width: z.number(),
+      height: z.number(),
+      detections: z.array(
+        z.object({
+          class: z.string(),
+          confidence: z.number(),
+          box: z.tuple([z.number(), z.number(), z.number(), z.number()]),
+        }),
+      ),
+    }),
+  ),
+});
+
+const SETS = [
+  { name: 'photos', file: 'photos-conf0.25-iou0.7.json', folder: 'images' },
+  { name: 'coco128', file: 'coco128-conf0.25-iou0.7.json', folder: 'coco128/images' },
+  { name: 'kitti', file: 'kitti-photos-conf0.25-iou0.7.json', folder: 'images' },
+];
+
+/** Null when the shared test data is absent. */
+export function readPhotoSets(): PhotoSet[] | null {
+  if (!existsSync(join(TESTDATA, 'expected'))) return null;
+  return SETS.map(({ name, file, folder }) => {
+    const text = readFileSync(join(TESTDATA, 'expected', file), 'utf8');
+    const { model, images } = fileSchema.parse(JSON.parse(text));
+    const photos = Object.entries(images).map(
+      ([photo, { detections, ...size }]) => [photo, { ...size, expected: detections }] as const,
+    );
+    return {
+      name,
+      model: model.replace(/\.onnx$/, '.pt'),
+      folder: join(TESTDATA, folder),
+      photos: new Map(photos),
+    };
+  });
+}
+
+/** Boxes of a label file (`class cx cy w h`, 0 to 1) in pixels; a photo without a file has none. */
+export function readLabels(
+  photo: string,
+  size: { width: number; height: number },
+  classes: readonly string[],
+): LabelledBox[] {
+  const file = join(TESTDATA, 'coco128/labels', photo.replace(/\.\w+$/, '.txt'));
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => {
+    const [id = NaN, x = NaN, y = NaN, w = NaN, h = NaN] = line.split(/\s+/).map(Number);
+    return {
+      class: classes[id] ?? `class ${id}`,
+      box: [
+        (x - w / 2) * size.width,
+        (y - h / 2) * size.height,
+        (x + w / 2) * size.width,
+        (y + h / 2) * size.height,
+      ],
+    };
+  });
+}

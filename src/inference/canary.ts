@@ -1,0 +1,93 @@
+/**
+ * Self-check with a known picture: an engine that loads and runs but sees nothing, or sees something else
+ * than before, is found out before a caller's result is wrong.
+ */
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { z } from 'zod';
+import { intersectionOverUnion } from './box-overlap.js';
+import type { Detection } from './detector.js';
+
+/** Known boxes must be found at this score and overlap. */
+export const CANARY_CONFIDENCE = 0.5;
+const LEAST_OVERLAP = 0.9;
+/** How far a score may move between two runs of one engine before it counts as drift. */
+const SCORE_DRIFT = 0.05;
+/** Boxes of the first run that later runs must repeat. */
+const REMEMBERED = 20;
+
+export interface CanaryPicture {
+  data: Uint8Array;
+  width: number;
+  height: number;
+}
+
+const box = z.tuple([z.number(), z.number(), z.number(), z.number()]);
+const knownBoxesSchema = z.object({ boxes: z.array(z.object({ class: z.string(), box })) });
+export type KnownBox = z.infer<typeof knownBoxesSchema>['boxes'][number];
+
+/** RGB pixels of a bundled picture. */
+export async function readCanaryPicture(path: string): Promise<CanaryPicture> {
+  const { data, info } = await sharp(path)
+    .removeAlpha()
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+export async function readKnownBoxes(path: string): Promise<KnownBox[]> {
+  return knownBoxesSchema.parse(JSON.parse(await readFile(path, 'utf8'))).boxes;
+}
+
+/** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */
+export class Canary {
+  readonly #known: readonly KnownBox[] | null;
+  #first: readonly Detection[] | null = null;
+
+  /** `known` boxes of the picture, or null for a model whose answer nobody knows: its first run is the measure. */
+  constructor(known: readonly KnownBox[] | null) {
+    this.#known = known;
+  }
+
+  /** Null when the run is as it should be, else what is wrong with it. */
+  judge(run: readonly Detection[]): string | null {
+    if (run.length === 0) return 'it sees nothing: every score on the self-check picture is 0';
+    if (run.some(({ confidence, box }) => ![confidence, ...box].every(Number.isFinite))) {
+      return 'it gives boxes that are no numbers';
+    }
+    if (this.#known !== null) return judgeKnown(run, this.#known);
+    this.#first ??= run.slice(0, REMEMBERED);
+    return judgeDrift(run, this.#first);
+  }
+}
+
+function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): string | null {
+  const sure = run.filter(({ confidence }) => confidence > CANARY_CONFIDENCE);
+  const missed = known.filter((expected) => !sure.some((found) => isSame(found, expected)));
+  if (missed.length === 0 && sure.length === known.length) return null;
+  return (
+    `it finds ${sure.length} boxes on the self-check picture, ${known.length - missed.length} of them right; ` +
+    `the picture has ${known.length}`
+  );
+}
+
+function judgeDrift(run: readonly Detection[], first: readonly Detection[]): string | null {
+  const repeated = first.filter((before) =>
+    run.some(
+      (now) => isSame(now, before) && Math.abs(now.confidence - before.confidence) <= SCORE_DRIFT,
+    ),
+  );
+  return repeated.length === first.length
+    ? null
+    : `its boxes drift: of ${first.length} on the self-check picture at start, ${repeated.length} are still there`;
+}
+
+function isSame(found: Detection, expected: KnownBox): boolean {
+  if (found.class !== expected.class) return false;
+  // Boxes clamped to nothing have no overlap, not even with themselves.
+  return (
+    found.box.every((edge, index) => Math.abs(edge - (expected.box[index] ?? NaN)) < 0.5) ||
+    intersectionOverUnion(found.box, expected.box) >= LEAST_OVERLAP
+  );
+}

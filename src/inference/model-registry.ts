@@ -1,0 +1,157 @@
+/** Models by name: loaded once, refused once, described for `GET /v1/models`. */
+import { stat } from 'node:fs/promises';
+import { LatticeError, toLatticeError } from '../errors.js';
+import type { NativeModel } from '../native/contract.js';
+import { ClassFilter } from './class-filter.js';
+import type { ModelDescription } from './detector.js';
+import type { ModelFile, ModelFolder } from './model-folder.js';
+import { parseClassNames, readOnnxMetadata } from './onnx-metadata.js';
+
+export interface LoadedModel {
+  file: ModelFile;
+  native: NativeModel;
+  classes: ClassFilter;
+  /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */
+  distrust: LatticeError | null;
+}
+
+export interface ModelLoader {
+  loadModel(path: string): Promise<NativeModel>;
+  unloadModel(modelId: number): void;
+}
+
+/** A file that cannot be used, remembered until size or time of change differ. */
+interface Refusal {
+  fingerprint: string;
+  error: LatticeError;
+}
+
+export class ModelRegistry {
+  readonly #folder: ModelFolder;
+  readonly #loader: ModelLoader;
+  readonly #admit: (model: LoadedModel) => Promise<void>;
+  /** By name, ready for use without touching the disk. */
+  readonly #ready = new Map<string, LoadedModel>();
+  /** By path: names may share a file, and a file is compiled once. */
+  readonly #loading = new Map<string, Promise<LoadedModel>>();
+  readonly #refused = new Map<string, Refusal>();
+
+  /** `admit` checks a fresh model before its first request and rejects with `invalid_model` to refuse it. */
+  constructor(
+    folder: ModelFolder,
+    loader: ModelLoader,
+    admit: (model: LoadedModel) => Promise<void>,
+  ) {
+    this.#folder = folder;
+    this.#loader = loader;
+    this.#admit = admit;
+  }
+
+  get defaultName(): string {
+    return this.#folder.defaultName;
+  }
+
+  /** The model when it is loaded; never waits. */
+  ready(name: string): LoadedModel | undefined {
+    return this.#ready.get(name);
+  }
+
+  /** Every loaded model once. */
+  loaded(): LoadedModel[] {
+    return [...new Set(this.#ready.values())];
+  }
+
+  /** Rejects with `unknown_model`, or `invalid_model` with the reason. */
+  async load(name: string): Promise<LoadedModel> {
+    const known = this.#ready.get(name);
+    if (known !== undefined) return known;
+    const file = await this.#folder.find(name);
+    const fingerprint = await fingerprintOf(file.path);
+    const refusal = this.#refused.get(file.path);
+    if (refusal?.fingerprint === fingerprint) throw refusal.error;
+    this.#refused.delete(file.path);
+    let loading = this.#loading.get(file.path);
+    if (loading === undefined) {
+      loading = this.#loadFile(file, fingerprint);
+      this.#loading.set(file.path, loading);
+    }
+    const model = await loading;
+    this.#ready.set(name, model);
+    return model;
+  }
+
+  async #loadFile(file: ModelFile, fingerprint: string): Promise<LoadedModel> {
+    try {
+      const native = await this.#loader.loadModel(file.path);
+      const model = { file, native, classes: new ClassFilter(native.names), distrust: null };
+      try {
+        await this.#admit(model);
+      } catch (error) {
+        this.#loader.unloadModel(native.modelId);
+        throw error;
+      }
+      return model;
+    } catch (thrown) {
+      const error = toLatticeError(thrown);
+      // Only the file's own fault lasts; lack of memory or a stop may be over at the next request.
+      if (error.code === 'invalid_model') this.#refused.set(file.path, { fingerprint, error });
+      this.#loading.delete(file.path);
+      throw error;
+    }
+  }
+
+  async describe(name: string): Promise<ModelDescription> {
+    return this.#describe(await this.#folder.find(name));
+  }
+
+  /** The default model first. */
+  async describeAll(): Promise<ModelDescription[]> {
+    return Promise.all((await this.#folder.list()).map((file) => this.#describe(file)));
+  }
+
+  async #describe(file: ModelFile): Promise<ModelDescription> {
+    const common = {
+      name: file.name,
+      bundled: file.bundled,
+      isDefault: file.name === this.defaultName,
+    };
+    const model =
+      this.#ready.get(file.name) ?? this.loaded().find((other) => other.file.path === file.path);
+    if (model !== undefined) {
+      const { native, distrust } = model;
+      return {
+        ...common,
+        state: distrust === null ? 'ready' : 'refused',
+        reason: distrust?.message ?? null,
+        classes: native.names,
+        device: native.device,
+        precision: native.precision,
+        input: { width: native.inputWidth, height: native.inputHeight },
+        licence: file.licence ?? native.metadata.license ?? null,
+      };
+    }
+    const refusal = this.#refused.get(file.path);
+    const refused =
+      refusal !== undefined && refusal.fingerprint === (await fingerprintOf(file.path));
+    // A file that cannot be read as ONNX is refused for good when somebody asks for it; listing is no load.
+    const metadata: Record<string, string> = await readOnnxMetadata(file.path).catch(() => ({}));
+    return {
+      ...common,
+      state: refused ? 'refused' : 'available',
+      reason: refused ? refusal.error.message : null,
+      classes: parseClassNames(metadata.names ?? ''),
+      device: null,
+      precision: null,
+      input: null,
+      licence: file.licence ?? metadata.license ?? null,
+    };
+  }
+}
+
+/** Differs once a file was replaced; '' for a file that went away. */
+async function fingerprintOf(path: string): Promise<string> {
+  return stat(path).then(
+    (entry) => `${entry.size}:${entry.mtimeMs}:${entry.ino}`,
+    () => '',
+  );
+}

@@ -1,0 +1,240 @@
+/** The detector port over the native core: one process, its own threads. */
+import { LatticeError, toLatticeError } from '../errors.js';
+import type { NativeModel, NativeStats } from '../native/contract.js';
+import type { CanaryWatch } from './canary-watch.js';
+import type { CanaryPicture } from './canary.js';
+import type { ComputeChoice } from './compute-choice.js';
+import type {
+  Detection,
+  DetectRequest,
+  Detector,
+  DetectorStats,
+  ImageResult,
+  ModelDescription,
+} from './detector.js';
+import { settleEarly } from './early-settling.js';
+import type { LoadedModel, ModelRegistry } from './model-registry.js';
+import { detectionsFrom } from './raw-detections.js';
+import { Throughput } from './throughput.js';
+import type { Core, RawResult } from '../native/core.js';
+
+/** Ids that callers pick stay below; those picked here start there. */
+const FIRST_OWN_ID = 2 ** 52;
+/** Async images in hand that keep one inference slot, and one decoding thread, busy. */
+const WINDOW_PER_SLOT = 4;
+const WINDOW_PER_DECODER = 2;
+const CANARY_QUEUE_MS = 30_000;
+const CANARY_BOXES = 300;
+
+export interface NativeDetectorParts {
+  workerId: string;
+  core: Core;
+  registry: ModelRegistry;
+  canary: CanaryWatch;
+  /** Explains device and precision; called with what the default model reports, null before it is loaded. */
+  explain(loaded: NativeModel | null): ComputeChoice;
+}
+
+export class NativeDetector implements Detector {
+  readonly workerId: string;
+  readonly #parts: NativeDetectorParts;
+  readonly #throughput = new Throughput();
+  readonly #stopping = new AbortController();
+  #nextId = FIRST_OWN_ID;
+  #completed = 0;
+  #failed = 0;
+  /** Why the default model could not be loaded. */
+  #defaultFault: LatticeError | null = null;
+  #lastStats: NativeStats | null = null;
+  #closed: Promise<void> | null = null;
+
+  constructor(parts: NativeDetectorParts) {
+    this.workerId = parts.workerId;
+    this.#parts = parts;
+  }
+
+  async detect(request: DetectRequest): Promise<ImageResult> {
+    this.#throughput.begin();
+    let ok = false;
+    try {
+      const result = await this.#detect(request);
+      ok = true;
+      return result;
+    } catch (thrown) {
+      throw toLatticeError(thrown);
+    } finally {
+      this.#throughput.end(ok);
+      if (ok) this.#completed += 1;
+      else this.#failed += 1;
+    }
+  }
+
+  async #detect(request: DetectRequest): Promise<ImageResult> {
+    const started = performance.now();
+    const { options, signal, deadlineMs } = request;
+    this.#refuseWhenOver(signal);
+    const { registry, core } = this.#parts;
+    // Loaded already on all but the first request; then nothing is awaited before the submit.
+    const model =
+      registry.ready(options.modelName) ??
+      (await settleEarly(registry.load(options.modelName), {
+        signal,
+        stopping: this.#stopping.signal,
+        deadlineMs,
+      }));
+    if (model.distrust !== null) throw model.distrust;
+    const classIds = model.classes.ids(options.classes);
+    this.#refuseWhenOver(signal);
+    const id = request.id ?? this.#nextId++;
+    const cancel = () => core.cancel([id]);
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      const raw = await core.run({
+        id,
+        modelId: model.native.modelId,
+        path: request.path,
+        kind: request.class,
+        priority: request.priority ?? 0,
+        deadlineMs: remaining(deadlineMs, started),
+        confidence: options.confidence,
+        iou: options.iou,
+        maxDetections: options.maxDetections,
+        classIds,
+      });
+      return this.#imageResult(raw, model, options.modelName, started);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  #refuseWhenOver(signal: AbortSignal | undefined): void {
+    if (this.#closed !== null) throw shuttingDown();
+    if (signal?.aborted === true) throw new LatticeError('cancelled', 'Cancelled.');
+  }
+
+  #imageResult(
+    raw: RawResult,
+    model: LoadedModel,
+    modelName: string,
+    started: number,
+  ): ImageResult {
+    return {
+      detections: detectionsFrom(raw.boxes, model.native.names),
+      image: { width: raw.width, height: raw.height },
+      timingsMs: {
+        queue: raw.queueMs,
+        decode: raw.decodeMs,
+        preprocess: raw.preprocessMs,
+        inference: raw.inferenceMs,
+        postprocess: raw.postprocessMs,
+      },
+      processingTimeMs: performance.now() - started,
+      model: modelName,
+      workerId: this.workerId,
+      truncated: raw.truncated,
+    };
+  }
+
+  /** Loads the default model; a failure is not thrown but makes the detector unhealthy. */
+  async prepareDefault(): Promise<LatticeError | null> {
+    await this.#load(this.#parts.registry.defaultName).catch(() => undefined);
+    return this.#defaultFault;
+  }
+
+  async prepare(modelName: string): Promise<ModelDescription> {
+    await this.#load(modelName);
+    return this.#parts.registry.describe(modelName);
+  }
+
+  async #load(modelName: string): Promise<void> {
+    if (this.#closed !== null) throw shuttingDown();
+    const isDefault = modelName === this.#parts.registry.defaultName;
+    try {
+      await this.#parts.registry.load(modelName);
+      if (isDefault) this.#defaultFault = null;
+    } catch (thrown) {
+      const error = toLatticeError(thrown);
+      if (isDefault) this.#defaultFault = error;
+      throw error;
+    }
+  }
+
+  async models(): Promise<ModelDescription[]> {
+    return this.#parts.registry.describeAll();
+  }
+
+  async readImage(path: string): Promise<Buffer> {
+    if (this.#closed !== null) throw shuttingDown();
+    return this.#parts.core.readFile(path);
+  }
+
+  stats(): DetectorStats {
+    const native = this.#closed === null ? this.#parts.core.stats() : this.#lastStats;
+    this.#lastStats = native;
+    const loaded = this.#parts.registry.ready(this.#parts.registry.defaultName);
+    return {
+      ...this.#parts.explain(loaded?.native ?? null),
+      queuedSync: native?.queuedSync ?? 0,
+      queuedAsync: native?.queuedAsync ?? 0,
+      inFlight: this.#throughput.inHand,
+      completed: this.#completed,
+      failed: this.#failed,
+      imagesPerSecond: this.#throughput.perSecond(),
+      suggestedWindow:
+        (native?.inferenceSlots ?? 1) * WINDOW_PER_SLOT +
+        (native?.decodeThreads ?? 1) * WINDOW_PER_DECODER,
+    };
+  }
+
+  /** The default model's own fault, or a loaded model that failed a later self-check: then the device is in doubt. */
+  unhealthy(): LatticeError | null {
+    const { registry } = this.#parts;
+    // A request may have loaded the default model since, from a file put there after the start.
+    const missing = registry.ready(registry.defaultName) === undefined ? this.#defaultFault : null;
+    return missing ?? registry.loaded().find((model) => model.distrust !== null)?.distrust ?? null;
+  }
+
+  /** Stops intake, cancels what waits and frees the core; every open promise settles. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#lastStats = this.#parts.core.stats();
+    this.#parts.canary.stop();
+    this.#stopping.abort(shuttingDown());
+    await this.#parts.core.close();
+  }
+}
+
+/** All boxes of a bundled picture, whatever their score: the look of the self-check. */
+export async function lookAtPicture(
+  core: Core,
+  model: LoadedModel,
+  picture: CanaryPicture,
+): Promise<Detection[]> {
+  const raw = await core.run({
+    modelId: model.native.modelId,
+    path: null,
+    pixels: picture,
+    kind: 'sync',
+    priority: 0,
+    deadlineMs: CANARY_QUEUE_MS,
+    confidence: 0,
+    iou: 0.7,
+    maxDetections: CANARY_BOXES,
+    classIds: null,
+  });
+  return detectionsFrom(raw.boxes, model.native.names);
+}
+
+/** What is left of a deadline after waiting for the model; at least 1, because 0 means none. */
+function remaining(deadlineMs: number | undefined, started: number): number {
+  if (deadlineMs === undefined || deadlineMs <= 0) return 0;
+  return Math.max(1, deadlineMs - (performance.now() - started));
+}
+
+function shuttingDown(): LatticeError {
+  return new LatticeError('shutting_down', 'The detector is stopping.');
+}

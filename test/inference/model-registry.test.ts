@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PACKAGE_ROOT } from '../../src/config.js';
+import { LatticeError } from '../../src/errors.js';
+import { ModelFolder } from '../../src/inference/model-folder.js';
+import { ModelRegistry } from '../../src/inference/model-registry.js';
+
+let modelsDir: string;
+beforeEach(() => {
+  modelsDir = mkdtempSync(join(tmpdir(), 'lattice-models-'));
+});
+afterEach(() => {
+  rmSync(modelsDir, { recursive: true });
+});
+
+/** The loader is slow and counts, which the real one could not tell; the real one is tested with the detector. */
+async function registry(admit: () => Promise<void> = () => Promise.resolve()) {
+  const loads: string[] = [];
+  const unloads: number[] = [];
+  let fault: LatticeError | null = null;
+  const loader = {
+    async loadModel(path: string) {
+      loads.push(path);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      if (fault !== null) throw fault;
+      return {
+        modelId: loads.length,
+        task: 'detect',
+        names: ['car'],
+        inputWidth: 640,
+        inputHeight: 640,
+        fixedBatch: 0,
+        device: 'CPU',
+        precision: 'f32',
+        stride: 32,
+        metadata: { license: 'CC0' },
+      };
+    },
+    unloadModel: (id: number) => void unloads.push(id),
+  };
+  const folder = await ModelFolder.open({
+    modelsDir,
+    bundledDir: join(PACKAGE_ROOT, 'models'),
+    defaultName: 'yolov8n.pt',
+  });
+  return {
+    models: new ModelRegistry(folder, loader, admit),
+    loads,
+    unloads,
+    failWith: (error: LatticeError | null) => {
+      fault = error;
+    },
+  };
+}
+
+describe('model registry', () => {
+  it('loads a file once under concurrent first use, also by two names', async () => {
+    const { models, loads } = await registry();
+    const names = ['yolov8n.pt', 'tiny-v8.pt', 'yolov8n.pt', 'tiny-v8.pt', 'yolov8n.pt'];
+    const loaded = await Promise.all(names.map((name) => models.load(name)));
+    expect(loads).toHaveLength(1);
+    expect(new Set(loaded).size).toBe(1);
+    expect(models.loaded()).toHaveLength(1);
+    expect(models.ready('tiny-v8.pt')).toBe(loaded[0]);
+  });
+
+  it('refuses an unfit file without trying again until the file changes', async () => {
+    const { models, loads, failWith } = await registry();
+    const path = join(modelsDir, 'bad.onnx');
+    writeFileSync(path, 'x');
+    failWith(new LatticeError('invalid_model', 'no such thing'));
+    await expect(models.load('bad.pt')).rejects.toThrow('no such thing');
+    await expect(models.load('bad.pt')).rejects.toThrow('no such thing');
+    expect(loads).toHaveLength(1);
+    expect(await models.describe('bad.pt')).toMatchObject({
+      state: 'refused',
+      reason: 'no such thing',
+    });
+    writeFileSync(path, 'longer');
+    failWith(null);
+    expect(await models.describe('bad.pt')).toMatchObject({ state: 'available', reason: null });
+    await models.load('bad.pt');
+    expect(await models.describe('bad.pt')).toMatchObject({ state: 'ready', licence: 'CC0' });
+  });
+
+  it('tries again after a fault that is not the file’s', async () => {
+    const { models, failWith } = await registry();
+    failWith(new LatticeError('internal_error', 'out of memory'));
+    await expect(models.load('yolov8n.pt')).rejects.toThrow('out of memory');
+    failWith(null);
+    await expect(models.load('yolov8n.pt')).resolves.toBeDefined();
+  });
+
+  it('frees a model that is not admitted', async () => {
+    const { models, unloads } = await registry(() =>
+      Promise.reject(new LatticeError('invalid_model', 'it sees nothing')),
+    );
+    await expect(models.load('yolov8n.pt')).rejects.toThrow('it sees nothing');
+    expect(unloads).toEqual([1]);
+    expect(models.ready('yolov8n.pt')).toBeUndefined();
+  });
+
+  it('describes files that nobody asked for yet, with classes from the file', async () => {
+    const { models, loads } = await registry();
+    writeFileSync(join(modelsDir, 'noise.onnx'), 'noise');
+    expect(await models.describeAll()).toMatchObject([
+      {
+        name: 'yolov8n.pt',
+        state: 'available',
+        classes: ['car', 'motorcycle', 'bus', 'truck'],
+        licence: 'Apache-2.0',
+        bundled: true,
+        isDefault: true,
+        device: null,
+        input: null,
+      },
+      { name: 'noise.pt', classes: [], bundled: false, isDefault: false },
+      { name: 'tiny-v8.pt', bundled: true, isDefault: false },
+    ]);
+    expect(loads).toEqual([]);
+  });
+});
