@@ -1,0 +1,245 @@
+#include "native/addon/core_wrap.h"
+
+#include <string>
+#include <utility>
+
+#include "native/addon/js_convert.h"
+#include "native/addon/live_cores.h"
+
+namespace lattice {
+namespace {
+
+void ThrowTypeError(Napi::Env env, const std::string& message) {
+  Napi::TypeError::New(env, message).ThrowAsJavaScriptException();
+}
+
+// What a callback threw, or the failure of the last call, becomes an uncaught exception as for any JS callback.
+void ReportException(napi_env env) {
+  bool pending = false;
+  napi_value error = nullptr;
+  if (napi_is_exception_pending(env, &pending) != napi_ok || !pending) return;
+  if (napi_get_and_clear_last_exception(env, &error) == napi_ok) napi_fatal_exception(env, error);
+}
+
+}  // namespace
+
+Napi::Function CoreWrap::Class(Napi::Env env) {
+  return DefineClass(env, "Core",
+                     {
+                         InstanceMethod("loadModel", &CoreWrap::LoadModel),
+                         InstanceMethod("unloadModel", &CoreWrap::UnloadModel),
+                         InstanceMethod("submit", &CoreWrap::Submit),
+                         InstanceMethod("cancel", &CoreWrap::Cancel),
+                         InstanceMethod("readFile", &CoreWrap::ReadFile),
+                         InstanceMethod("stats", &CoreWrap::Stats),
+                         InstanceMethod("close", &CoreWrap::Close),
+                     });
+}
+
+CoreWrap::CoreWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<CoreWrap>(info) {
+  const Napi::Env env = info.Env();
+  CoreOptions options;
+  if (!ParseCoreOptions(info[0], options)) return;
+  if (!info[1].IsFunction()) {
+    ThrowTypeError(env, "onResults must be a function");
+    return;
+  }
+  if (!Start(env, options, info[1].As<Napi::Function>())) return;
+  state_ = State::kOpen;
+  Ref();
+}
+
+CoreWrap::~CoreWrap() { Abandon(); }
+
+bool CoreWrap::Start(Napi::Env env, const CoreOptions& options, const Napi::Function& on_results) {
+  auto core = Core::Open(options, [mailbox = mailbox_](TaskResult result) {
+    mailbox->PostResult(std::move(result));
+  });
+  if (!core.ok()) {
+    napi_throw(env, ToError(env, core.status()));
+    return false;
+  }
+  const napi_status made = napi_create_threadsafe_function(
+      env, nullptr, nullptr, Napi::String::New(env, "lattice"), 0, 1, nullptr, nullptr, this, OnWake,
+      &wake_);
+  if (made != napi_ok) {
+    ThrowTypeError(env, "the environment is ending");
+    return false;
+  }
+  (void)napi_unref_threadsafe_function(env, wake_);
+  core_ = *std::move(core);
+  on_results_ = Napi::Persistent(on_results);
+  no_boxes_ = Napi::Reference<Napi::Value>::New(Napi::Float32Array::New(env, 0), 1);
+  mailbox_->Open(wake_);
+  // Registered after the thread-safe function, so that it runs before that one's own clean-up.
+  (void)napi_add_env_cleanup_hook(env, OnEnvironmentEnd, this);
+  AddLiveCore(this, [mailbox = mailbox_, core = core_] {
+    mailbox->Shut();
+    core->Close();
+  });
+  return true;
+}
+
+bool CoreWrap::Closed(Napi::Env env) {
+  if (state_ == State::kOpen) return false;
+  ThrowTypeError(env, "the core is closed");
+  return true;
+}
+
+void CoreWrap::Owe(Napi::Env env, size_t count) {
+  if (owed_ == 0 && count > 0) (void)napi_ref_threadsafe_function(env, wake_);
+  owed_ += count;
+}
+
+void CoreWrap::Settle(Napi::Env env, size_t count) {
+  owed_ -= count;
+  if (owed_ == 0 && count > 0) (void)napi_unref_threadsafe_function(env, wake_);
+}
+
+Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (Closed(env)) return env.Undefined();
+  if (!info[0].IsString()) {
+    ThrowTypeError(env, "path must be a string");
+    return env.Undefined();
+  }
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  Owe(env, 1);
+  core_->LoadModel(info[0].As<Napi::String>().Utf8Value(),
+                   [mailbox = mailbox_, deferred](Result<LoadedModel> loaded) {
+                     RenewExitHandler();
+                     auto shared = std::make_shared<Result<LoadedModel>>(std::move(loaded));
+                     mailbox->PostReply([deferred, shared](napi_env reply_env) {
+                       const Napi::Env js(reply_env);
+                       if (shared->ok()) {
+                         deferred.Resolve(ToModel(js, **shared));
+                       } else {
+                         deferred.Reject(ToError(js, shared->status()));
+                       }
+                     });
+                   });
+  return deferred.Promise();
+}
+
+void CoreWrap::UnloadModel(const Napi::CallbackInfo& info) {
+  if (Closed(info.Env())) return;
+  if (!info[0].IsNumber()) return ThrowTypeError(info.Env(), "modelId must be a number");
+  core_->UnloadModel(info[0].As<Napi::Number>().Uint32Value());
+}
+
+void CoreWrap::Submit(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (Closed(env)) return;
+  std::vector<ImageTask> tasks;
+  if (!ParseTasks(info[0], [this](uint32_t id) { return core_->FindModel(id); }, tasks)) return;
+  const size_t count = tasks.size();
+  const uint64_t duplicate = core_->Submit(std::move(tasks));
+  if (duplicate != 0) {
+    return ThrowTypeError(env, "task id " + std::to_string(duplicate) + " is live already");
+  }
+  Owe(env, count);
+}
+
+Napi::Value CoreWrap::Cancel(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  std::vector<uint64_t> ids;
+  if (Closed(env) || !ParseIds(info[0], ids)) return env.Undefined();
+  return Napi::Number::New(env, static_cast<double>(core_->Cancel(ids)));
+}
+
+Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (Closed(env)) return env.Undefined();
+  if (!info[0].IsString()) {
+    ThrowTypeError(env, "path must be a string");
+    return env.Undefined();
+  }
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  Owe(env, 1);
+  core_->ReadFile(info[0].As<Napi::String>().Utf8Value(),
+                  [mailbox = mailbox_, deferred](Result<std::vector<uint8_t>> bytes) {
+                    auto shared = std::make_shared<Result<std::vector<uint8_t>>>(std::move(bytes));
+                    mailbox->PostReply([deferred, shared](napi_env reply_env) {
+                      const Napi::Env js(reply_env);
+                      if (shared->ok()) {
+                        deferred.Resolve(
+                            Napi::Buffer<uint8_t>::Copy(js, (*shared)->data(), (*shared)->size()));
+                      } else {
+                        deferred.Reject(ToError(js, shared->status()));
+                      }
+                    });
+                  });
+  return deferred.Promise();
+}
+
+Napi::Value CoreWrap::Stats(const Napi::CallbackInfo& info) {
+  if (Closed(info.Env())) return info.Env().Undefined();
+  return ToStats(info.Env(), *core_);
+}
+
+Napi::Value CoreWrap::Close(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  if (state_ == State::kClosed) {
+    deferred.Resolve(env.Undefined());
+    return deferred.Promise();
+  }
+  closing_.push_back(deferred);
+  if (state_ == State::kOpen) {
+    state_ = State::kClosing;
+    Owe(env, 1);
+    closer_ = std::thread([this, mailbox = mailbox_, core = core_] {
+      core->Close();
+      mailbox->PostReply([this](napi_env reply_env) { FinishClose(reply_env); });
+    });
+  }
+  return deferred.Promise();
+}
+
+// JS thread; everything else that was owed has been delivered before.
+void CoreWrap::FinishClose(Napi::Env env) {
+  state_ = State::kClosed;
+  (void)napi_remove_env_cleanup_hook(env, OnEnvironmentEnd, this);
+  Abandon();
+  for (const auto& deferred : closing_) deferred.Resolve(env.Undefined());
+  closing_.clear();
+  on_results_.Reset();
+  no_boxes_.Reset();
+  Unref();
+}
+
+// Ends threads and wakes for good. Idempotent; touches no JavaScript.
+void CoreWrap::Abandon() {
+  if (core_ == nullptr) return;
+  RemoveLiveCore(this);
+  mailbox_->Shut();
+  core_->Close();
+  if (closer_.joinable()) closer_.join();
+  core_.reset();
+  (void)napi_release_threadsafe_function(wake_, napi_tsfn_abort);
+}
+
+void CoreWrap::OnEnvironmentEnd(void* wrap) { static_cast<CoreWrap*>(wrap)->Abandon(); }
+
+void CoreWrap::OnWake(napi_env env, napi_value, void* context, void*) {
+  if (env == nullptr) return;  // the environment is ending: Abandon has run or will
+  static_cast<CoreWrap*>(context)->Deliver(env);
+}
+
+void CoreWrap::Deliver(Napi::Env env) {
+  const Napi::HandleScope scope(env);
+  const Mailbox::Contents contents = mailbox_->Drain();
+  if (!contents.results.empty()) {
+    const auto arguments = ToResultArguments(env, contents.results, no_boxes_.Value());
+    napi_value ignored = nullptr;
+    (void)napi_call_function(env, env.Undefined(), on_results_.Value(), arguments.size(),
+                             arguments.data(), &ignored);
+    ReportException(env);
+  }
+  // Before the replies: the reply of close() takes the wake function away.
+  Settle(env, contents.results.size() + contents.replies.size());
+  for (const Mailbox::Reply& reply : contents.replies) reply(env);
+  ReportException(env);
+}
+
+}  // namespace lattice

@@ -1,0 +1,303 @@
+#include "native/addon/js_convert.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace lattice {
+namespace {
+
+constexpr double kMaxSafeInteger = 9007199254740991.0;
+constexpr size_t kStride = 12;  // RESULT_STRIDE of src/native/contract.ts
+
+// In the order of StatusCode.
+constexpr std::array<const char*, 17> kCodeNames = {"ok",
+                                                    "cancelled",
+                                                    "deadline_exceeded",
+                                                    "image_not_found",
+                                                    "path_not_allowed",
+                                                    "not_a_regular_file",
+                                                    "image_unreadable",
+                                                    "image_too_large",
+                                                    "unsupported_image_format",
+                                                    "invalid_image",
+                                                    "input_changed",
+                                                    "invalid_model",
+                                                    "unknown_model",
+                                                    "detection_failed",
+                                                    "overloaded",
+                                                    "shutting_down",
+                                                    "internal_error"};
+static_assert(static_cast<size_t>(StatusCode::kInternalError) + 1 == kCodeNames.size());
+
+// Reads properties of one object; after the first failure an exception is pending and every read fails.
+class Properties {
+ public:
+  Properties(const Napi::Value& value, std::string where)
+      : env_(value.Env()), where_(std::move(where)) {
+    if (!value.IsObject()) {
+      Fail("", "an object");
+    } else {
+      object_ = value.As<Napi::Object>();
+    }
+  }
+
+  bool ok() const { return ok_; }
+
+  Napi::Value Get(const char* name) {
+    napi_value value = nullptr;
+    if (ok_ && napi_get_named_property(env_, object_, name, &value) != napi_ok) ok_ = false;
+    return ok_ ? Napi::Value(env_, value) : env_.Undefined();
+  }
+
+  void Read(const char* name, std::string& out) {
+    const Napi::Value value = Get(name);
+    if (!value.IsString()) return Fail(name, "a string");
+    out = value.As<Napi::String>().Utf8Value();
+  }
+
+  template <typename Number>
+  void Read(const char* name, double least, double most, Number& out) {
+    const Napi::Value value = Get(name);
+    const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
+    const bool whole = std::is_integral_v<Number>;
+    if (!(number >= least && number <= most) || (whole && number != std::floor(number))) {
+      return Fail(name, whole ? "an integer in range" : "a number in range");
+    }
+    out = static_cast<Number>(number);
+  }
+
+  void Fail(const char* name, const char* needed) {
+    if (!ok_) return;
+    ok_ = false;
+    const std::string dot = *name == '\0' ? "" : ".";
+    Napi::TypeError::New(env_, where_ + dot + name + " must be " + needed)
+        .ThrowAsJavaScriptException();
+  }
+
+ private:
+  Napi::Env env_;
+  Napi::Object object_;
+  std::string where_;
+  bool ok_ = true;
+};
+
+void ParsePixels(const Napi::Value& value, Properties& task, Image& image) {
+  Properties pixels(value, "task.pixels");
+  pixels.Read("width", 1, 1 << 20, image.width);
+  pixels.Read("height", 1, 1 << 20, image.height);
+  const Napi::Value data = pixels.Get("data");
+  if (!pixels.ok()) return task.Fail("pixels", "valid");
+  const size_t needed =
+      size_t{3} * static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
+  if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array ||
+      data.As<Napi::TypedArray>().ByteLength() != needed) {
+    return task.Fail("pixels.data", "a Uint8Array of 3 * width * height bytes");
+  }
+  const auto bytes = data.As<Napi::Uint8Array>();
+  image.data.assign(bytes.Data(), bytes.Data() + needed);
+}
+
+void ParseClassIds(const Napi::Value& value, Properties& task, std::vector<int>& ids) {
+  if (value.IsNull()) return;
+  if (!value.IsArray()) return task.Fail("classIds", "null or an array of integers");
+  const auto array = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value id = array.Get(i);
+    if (!id.IsNumber()) return task.Fail("classIds", "null or an array of integers");
+    ids.push_back(id.As<Napi::Number>().Int32Value());
+  }
+  // To the core an empty list means every class, to the caller none: no class has the id -1.
+  if (ids.empty()) ids.push_back(-1);
+}
+
+void ParseKind(Properties& task, TaskKind& kind) {
+  std::string name;
+  task.Read("kind", name);
+  if (name == "sync") {
+    kind = TaskKind::kSync;
+  } else if (name == "async") {
+    kind = TaskKind::kAsync;
+  } else if (name == "noop") {
+    kind = TaskKind::kNoop;
+  } else {
+    task.Fail("kind", "'sync', 'async' or 'noop'");
+  }
+}
+
+bool ParseTask(const Napi::Value& value, const FindModel& find_model, ImageTask& task) {
+  Properties properties(value, "task");
+  properties.Read("id", 1, kMaxSafeInteger, task.id);
+  ParseKind(properties, task.kind);
+  if (task.kind == TaskKind::kNoop) return properties.ok();
+
+  uint32_t model = 0;
+  properties.Read("modelId", 0, UINT32_MAX, model);
+  properties.Read("priority", -1e9, 1e9, task.priority);
+  properties.Read("deadlineMs", 0, 1e12, task.deadline_ms);
+  properties.Read("confidence", 0, 1, task.options.confidence);
+  properties.Read("iou", 0, 1, task.options.iou);
+  properties.Read("maxDetections", 0, 1e6, task.options.max_detections);
+  ParseClassIds(properties.Get("classIds"), properties, task.options.class_ids);
+  const Napi::Value pixels = properties.Get("pixels");
+  if (properties.Get("path").IsNull() && !pixels.IsUndefined()) {
+    ParsePixels(pixels, properties, task.pixels);
+  } else {
+    properties.Read("path", task.path);
+  }
+  if (properties.ok()) task.engine = find_model(model);
+  return properties.ok();
+}
+
+bool FailArray(Napi::Env env, const char* needed) {
+  Napi::TypeError::New(env, needed).ThrowAsJavaScriptException();
+  return false;
+}
+
+Napi::Value ToBoxes(Napi::Env env, const std::vector<Detection>& boxes) {
+  constexpr size_t kFloats = sizeof(Detection) / sizeof(float);
+  auto array = Napi::Float32Array::New(env, boxes.size() * kFloats);
+  std::memcpy(array.Data(), boxes.data(), boxes.size() * sizeof(Detection));
+  return array;
+}
+
+// The order is ResultField of src/native/contract.ts.
+void WriteMeta(const TaskResult& result, double* out) {
+  const StageTimes& times = result.times;
+  const std::array<double, kStride> fields = {static_cast<double>(result.id),
+                                              static_cast<double>(result.status.code()),
+                                              static_cast<double>(result.width),
+                                              static_cast<double>(result.height),
+                                              times.queue,
+                                              times.decode,
+                                              times.preprocess,
+                                              times.inference,
+                                              times.postprocess,
+                                              static_cast<double>(result.batch),
+                                              result.detections.truncated ? 1.0 : 0.0,
+                                              result.total_ms};
+  std::memcpy(out, fields.data(), sizeof(fields));
+}
+
+}  // namespace
+
+const char* CodeName(StatusCode code) { return kCodeNames[static_cast<size_t>(code)]; }
+
+Napi::Value ToError(Napi::Env env, const Status& status) {
+  const Napi::Object error = Napi::Error::New(env, status.message()).Value();
+  error.Set("code", CodeName(status.code()));
+  return error;
+}
+
+bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
+  Properties properties(value, "options");
+  const Napi::Value roots = properties.Get("roots");
+  if (!roots.IsArray()) properties.Fail("roots", "an array of strings");
+  for (uint32_t i = 0; properties.ok() && i < roots.As<Napi::Array>().Length(); ++i) {
+    const Napi::Value root = roots.As<Napi::Array>().Get(i);
+    if (!root.IsString()) {
+      properties.Fail("roots", "an array of strings");
+      break;
+    }
+    options.roots.push_back(root.As<Napi::String>().Utf8Value());
+  }
+  properties.Read("device", options.device);
+  if (options.device != "auto" && options.device != "cpu" && options.device != "cuda") {
+    properties.Fail("device", "'auto', 'cpu' or 'cuda'");
+  }
+  properties.Read("precision", options.precision);
+  if (options.precision != "auto" && options.precision != "f32" && options.precision != "bf16") {
+    properties.Fail("precision", "'auto', 'f32' or 'bf16'");
+  }
+  properties.Read("threads", 1, 1024, options.threads);
+  properties.Read("maxFileBytes", 1, kMaxSafeInteger, options.max_file_bytes);
+  properties.Read("maxPixels", 1, kMaxSafeInteger, options.max_pixels);
+  properties.Read("maxSide", 1, 1 << 20, options.max_side);
+  properties.Read("crashMarkerPath", options.crash_marker_path);
+  if (!properties.Get("abortOnPathSuffix").IsUndefined()) {
+    properties.Read("abortOnPathSuffix", options.abort_on_path_suffix);
+  }
+  return properties.ok();
+}
+
+bool ParseTasks(const Napi::Value& value, const FindModel& find_model,
+                std::vector<ImageTask>& tasks) {
+  if (!value.IsArray()) return FailArray(value.Env(), "tasks must be an array");
+  const auto array = value.As<Napi::Array>();
+  const uint32_t count = array.Length();
+  tasks.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Napi::HandleScope scope(value.Env());
+    if (!ParseTask(array.Get(i), find_model, tasks[i])) return false;
+  }
+  return true;
+}
+
+bool ParseIds(const Napi::Value& value, std::vector<uint64_t>& ids) {
+  constexpr const char* kNeeded = "ids must be an array of task ids";
+  if (!value.IsArray()) return FailArray(value.Env(), kNeeded);
+  const auto array = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value id = array.Get(i);
+    const double number = id.IsNumber() ? id.As<Napi::Number>().DoubleValue() : NAN;
+    if (!(number >= 1 && number <= kMaxSafeInteger)) return FailArray(value.Env(), kNeeded);
+    ids.push_back(static_cast<uint64_t>(number));
+  }
+  return true;
+}
+
+Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
+  const ModelInfo& info = model.info;
+  auto names = Napi::Array::New(env, info.names.size());
+  for (uint32_t i = 0; i < info.names.size(); ++i) names.Set(i, info.names[i]);
+  auto metadata = Napi::Object::New(env);
+  for (const auto& [key, text] : info.metadata) metadata.Set(key, text);
+  auto object = Napi::Object::New(env);
+  object.Set("modelId", model.id);
+  object.Set("task", info.task);
+  object.Set("names", names);
+  object.Set("inputWidth", info.input_width);
+  object.Set("inputHeight", info.input_height);
+  object.Set("fixedBatch", info.fixed_batch);
+  object.Set("device", info.device);
+  object.Set("precision", info.precision);
+  object.Set("stride", info.stride);
+  object.Set("metadata", metadata);
+  return object;
+}
+
+Napi::Object ToStats(Napi::Env env, const Core& core) {
+  const SchedulerStats stats = core.stats();
+  auto object = Napi::Object::New(env);
+  object.Set("queuedSync", static_cast<double>(stats.queued_sync));
+  object.Set("queuedAsync", static_cast<double>(stats.queued_async));
+  object.Set("decoding", static_cast<double>(stats.decoding));
+  object.Set("inferring", static_cast<double>(stats.inferring));
+  object.Set("completed", static_cast<double>(stats.completed));
+  object.Set("failed", static_cast<double>(stats.failed));
+  object.Set("cancelled", static_cast<double>(stats.cancelled));
+  object.Set("decodeThreads", core.decode_threads());
+  object.Set("inferenceSlots", core.parallel());
+  return object;
+}
+
+std::vector<napi_value> ToResultArguments(Napi::Env env, const std::vector<TaskResult>& results,
+                                          const Napi::Value& no_boxes) {
+  const auto count = static_cast<uint32_t>(results.size());
+  auto meta = Napi::Float64Array::New(env, kStride * results.size());
+  const auto boxes = Napi::Array::New(env, count);
+  const auto messages = Napi::Array::New(env, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const TaskResult& result = results[i];
+    WriteMeta(result, meta.Data() + kStride * i);
+    const bool empty = result.detections.boxes.empty();
+    boxes.Set(i, empty ? no_boxes : ToBoxes(env, result.detections.boxes));
+    messages.Set(i, result.status.ok() ? env.Null()
+                                       : Napi::String::New(env, result.status.message()));
+  }
+  return {meta, boxes, messages};
+}
+
+}  // namespace lattice

@@ -1,0 +1,44 @@
+#include "native/addon/mailbox.h"
+
+#include <utility>
+
+namespace lattice {
+
+void Mailbox::Open(napi_threadsafe_function wake) {
+  const std::lock_guard lock(mutex_);
+  wake_ = wake;
+}
+
+void Mailbox::PostResult(TaskResult result) {
+  const std::lock_guard lock(mutex_);
+  if (wake_ == nullptr) return;
+  contents_.results.push_back(std::move(result));
+  Wake();
+}
+
+void Mailbox::PostReply(Reply reply) {
+  const std::lock_guard lock(mutex_);
+  if (wake_ == nullptr) return;
+  contents_.replies.push_back(std::move(reply));
+  Wake();
+}
+
+// Under the lock, so that Shut cannot pass while a wake is under way.
+void Mailbox::Wake() {
+  if (woken_) return;
+  woken_ = napi_call_threadsafe_function(wake_, nullptr, napi_tsfn_nonblocking) == napi_ok;
+}
+
+Mailbox::Contents Mailbox::Drain() {
+  const std::lock_guard lock(mutex_);
+  woken_ = false;
+  return std::exchange(contents_, {});
+}
+
+void Mailbox::Shut() {
+  const std::lock_guard lock(mutex_);
+  wake_ = nullptr;
+  contents_ = {};
+}
+
+}  // namespace lattice

@@ -1,0 +1,49 @@
+// Carries finished work from the core's threads to the JS thread: one wake for whatever has piled up.
+#ifndef LATTICE_ADDON_MAILBOX_H_
+#define LATTICE_ADDON_MAILBOX_H_
+
+#include <node_api.h>
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "native/pipeline/image_task.h"
+
+namespace lattice {
+
+class Mailbox {
+ public:
+  // Settles one promise, on the JS thread.
+  using Reply = std::function<void(napi_env)>;
+
+  struct Contents {
+    std::vector<TaskResult> results;
+    std::vector<Reply> replies;
+  };
+
+  // `wake` is the function to call when something arrives; it must live until Shut.
+  void Open(napi_threadsafe_function wake);
+
+  // Any thread. What arrives after Shut is dropped.
+  void PostResult(TaskResult result);
+  void PostReply(Reply reply);
+
+  // JS thread: takes everything that has arrived.
+  Contents Drain();
+
+  // No wake happens during or after the return of this call. Idempotent.
+  void Shut();
+
+ private:
+  void Wake();
+
+  std::mutex mutex_;
+  napi_threadsafe_function wake_ = nullptr;
+  bool woken_ = false;
+  Contents contents_;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_ADDON_MAILBOX_H_

@@ -1,0 +1,40 @@
+// One thread that runs closures in the order they were posted.
+#ifndef LATTICE_BASE_SERIAL_THREAD_H_
+#define LATTICE_BASE_SERIAL_THREAD_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace lattice {
+
+// Post is thread-safe; the closures must not throw.
+class SerialThread {
+ public:
+  SerialThread();
+  ~SerialThread();  // as Stop
+  SerialThread(const SerialThread&) = delete;
+  SerialThread& operator=(const SerialThread&) = delete;
+
+  // False, and the closure is dropped, once Stop was called.
+  bool Post(std::function<void()> work);
+
+  // Runs what was posted before, then ends the thread. Idempotent; not to be called from a closure.
+  void Stop();
+
+ private:
+  void Loop();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;
+  bool stopping_ = false;
+  std::mutex joining_;
+  std::thread thread_;  // last: starts when everything else is there
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_BASE_SERIAL_THREAD_H_

@@ -1,0 +1,52 @@
+// What the scheduler is asked to do for one image, and what comes back.
+#ifndef LATTICE_PIPELINE_IMAGE_TASK_H_
+#define LATTICE_PIPELINE_IMAGE_TASK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "native/base/status.h"
+#include "native/engine/engine.h"
+#include "native/image/decode.h"
+#include "native/postprocess/detections.h"
+
+namespace lattice {
+
+// kNoop crosses the scheduler's threads and does nothing else: it measures the boundary.
+enum class TaskKind { kSync, kAsync, kNoop };
+
+struct ImageTask {
+  uint64_t id = 0;                 // unique among live tasks
+  std::shared_ptr<Engine> engine;  // null: answered with kUnknownModel
+  std::string path;                // beneath the roots; not looked at when `pixels` holds an image
+  Image pixels;
+  TaskKind kind = TaskKind::kAsync;
+  double priority = 0;     // higher first
+  double deadline_ms = 0;  // from submission; 0 = none
+  DetectionOptions options;
+};
+
+// Milliseconds. `queue` is all waiting: for a decode thread and, decoded, for the network.
+struct StageTimes {
+  double queue = 0;
+  double decode = 0;
+  double preprocess = 0;
+  double inference = 0;
+  double postprocess = 0;
+};
+
+struct TaskResult {
+  uint64_t id = 0;
+  Status status;
+  int width = 0;  // of the oriented source image; 0 until it was decoded
+  int height = 0;
+  StageTimes times;
+  int batch = 0;  // images of the slice
+  double total_ms = 0;
+  Detections detections;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_PIPELINE_IMAGE_TASK_H_

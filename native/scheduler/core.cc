@@ -1,0 +1,108 @@
+#include "native/scheduler/core.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lattice {
+namespace {
+
+// One slice on all threads up to 3, above that one for every 4 threads: small networks do not scale further.
+constexpr int kThreadsPerSlice = 4;
+
+SchedulerOptions Schedule(int threads) {
+  SchedulerOptions schedule;
+  schedule.decode_threads = threads;
+  schedule.parallel = std::max(1, threads / kThreadsPerSlice);
+  return schedule;
+}
+
+PipelineOptions Pipeline(const CoreOptions& options) {
+  PipelineOptions pipeline;
+  pipeline.limits.max_pixels = options.max_pixels;
+  pipeline.limits.max_side = options.max_side;
+  pipeline.idle_inputs = static_cast<size_t>(2 * options.threads + 2);
+  pipeline.abort_on_path_suffix = options.abort_on_path_suffix;
+  return pipeline;
+}
+
+Status Closed() { return {StatusCode::kShuttingDown, "The core is closed."}; }
+
+}  // namespace
+
+Result<std::unique_ptr<Core>> Core::Open(const CoreOptions& options,
+                                         Scheduler::OnResult on_result) {
+  if (options.device == "cuda") {
+    return Status(StatusCode::kDetectionFailed, "Device cuda was asked for, but this build has no CUDA.");
+  }
+  const Status decoders = InitDecoders();
+  if (!decoders.ok()) return decoders;
+  auto files = RootedFiles::Open(options.roots, options.max_file_bytes);
+  if (!files.ok()) return files.status();
+  auto marker = CrashMarker::Open(options.crash_marker_path);
+  if (!marker.ok()) return marker.status();
+  return std::unique_ptr<Core>(
+      new Core(options, *std::move(marker), *std::move(files), std::move(on_result)));
+}
+
+Core::Core(const CoreOptions& options, std::unique_ptr<CrashMarker> marker, RootedFiles files,
+           Scheduler::OnResult on_result)
+    : options_(options),
+      schedule_(Schedule(options.threads)),
+      marker_(std::move(marker)),
+      pipeline_(std::move(files), Pipeline(options)),
+      scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {}
+
+Core::~Core() { Close(); }
+
+void Core::LoadModel(std::string path, OnModel on_model) {
+  auto shared = std::make_shared<OnModel>(std::move(on_model));
+  const bool posted =
+      loader_.Post([this, path = std::move(path), shared] { (*shared)(Load(path)); });
+  if (!posted) (*shared)(Closed());
+}
+
+Result<LoadedModel> Core::Load(const std::string& path) {
+  EngineOptions engine_options;
+  engine_options.precision = options_.precision;
+  engine_options.threads = options_.threads;
+  engine_options.parallel = schedule_.parallel;
+  engine_options.slots = Scheduler::SlotsFor(schedule_.parallel);
+  auto engine = LoadOpenVinoEngine(path, engine_options);
+  if (!engine.ok()) return engine.status();
+  const std::lock_guard lock(mutex_);
+  LoadedModel loaded;
+  loaded.id = next_model_++;
+  loaded.info = (*engine)->info();
+  models_[loaded.id] = *std::move(engine);
+  return loaded;
+}
+
+void Core::UnloadModel(uint32_t id) {
+  std::shared_ptr<Engine> freed;  // outside the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = models_.find(id);
+  if (found == models_.end()) return;
+  freed = std::move(found->second);
+  models_.erase(found);
+}
+
+std::shared_ptr<Engine> Core::FindModel(uint32_t id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = models_.find(id);
+  return found == models_.end() ? nullptr : found->second;
+}
+
+void Core::ReadFile(std::string path, OnBytes on_bytes) {
+  auto shared = std::make_shared<OnBytes>(std::move(on_bytes));
+  const bool posted = reader_.Post(
+      [this, path = std::move(path), shared] { (*shared)(pipeline_.ReadFile(path)); });
+  if (!posted) (*shared)(Closed());
+}
+
+void Core::Close() {
+  scheduler_.Close();
+  loader_.Stop();
+  reader_.Stop();
+}
+
+}  // namespace lattice

@@ -1,0 +1,91 @@
+// The whole native core without Node: models, tasks, files. What the addon wraps.
+#ifndef LATTICE_SCHEDULER_CORE_H_
+#define LATTICE_SCHEDULER_CORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "native/base/crash_marker.h"
+#include "native/base/serial_thread.h"
+#include "native/scheduler/scheduler.h"
+
+namespace lattice {
+
+// As NativeCoreOptions of src/native/contract.ts.
+struct CoreOptions {
+  std::vector<std::string> roots;
+  std::string device = "auto";
+  std::string precision = "auto";
+  int threads = 1;
+  size_t max_file_bytes = 64 << 20;
+  size_t max_pixels = 64'000'000;
+  int max_side = 16'384;
+  std::string crash_marker_path;
+  std::string abort_on_path_suffix;  // test only
+};
+
+struct LoadedModel {
+  uint32_t id = 0;
+  ModelInfo info;
+};
+
+// All methods are thread-safe. Callbacks run on the core's threads and must neither block nor call back.
+class Core {
+ public:
+  using OnModel = std::function<void(Result<LoadedModel>)>;
+  using OnBytes = std::function<void(Result<std::vector<uint8_t>>)>;
+
+  // Starts the threads. kImageNotFound for a root that is no folder, kDetectionFailed for a device that this
+  // build or machine lacks, kInternalError for a crash marker that cannot be written.
+  static Result<std::unique_ptr<Core>> Open(const CoreOptions& options, Scheduler::OnResult on_result);
+  ~Core();  // as Close
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  // Models are loaded one at a time, on a thread of their own. kShuttingDown after Close.
+  void LoadModel(std::string path, OnModel on_model);
+  // The engine is freed when its last task has ended. Unknown ids are passed over.
+  void UnloadModel(uint32_t id);
+  // Null when there is no such model.
+  std::shared_ptr<Engine> FindModel(uint32_t id) const;
+
+  // Bytes of a file, by the rules of image paths. kShuttingDown after Close.
+  void ReadFile(std::string path, OnBytes on_bytes);
+
+  uint64_t Submit(std::vector<ImageTask> tasks) { return scheduler_.Submit(std::move(tasks)); }
+  size_t Cancel(std::span<const uint64_t> ids) { return scheduler_.Cancel(ids); }
+  SchedulerStats stats() const { return scheduler_.stats(); }
+  int decode_threads() const { return schedule_.decode_threads; }
+  int parallel() const { return schedule_.parallel; }
+
+  // As Scheduler::Close; model loads and file reads that were asked for before are finished first.
+  void Close();
+
+ private:
+  Core(const CoreOptions& options, std::unique_ptr<CrashMarker> marker, RootedFiles files,
+       Scheduler::OnResult on_result);
+  Result<LoadedModel> Load(const std::string& path);
+
+  const CoreOptions options_;
+  const SchedulerOptions schedule_;
+  mutable std::mutex mutex_;
+  uint32_t next_model_ = 1;
+  std::unordered_map<uint32_t, std::shared_ptr<Engine>> models_;
+  const std::unique_ptr<CrashMarker> marker_;
+  const ImagePipeline pipeline_;
+  // Threads last: they end before what they use.
+  Scheduler scheduler_;
+  SerialThread loader_;
+  SerialThread reader_;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_SCHEDULER_CORE_H_

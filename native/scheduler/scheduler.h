@@ -1,0 +1,115 @@
+// Runs image tasks on threads of its own: decode ahead, infer in slices, answer each task once.
+#ifndef LATTICE_SCHEDULER_SCHEDULER_H_
+#define LATTICE_SCHEDULER_SCHEDULER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "native/base/crash_marker.h"
+#include "native/pipeline/image_pipeline.h"
+#include "native/scheduler/task_queue.h"
+
+namespace lattice {
+
+struct SchedulerOptions {
+  int decode_threads = 1;  // for sync tasks, and as many again for async ones
+  int parallel = 1;        // slices that compute at the same time
+  int async_nice = 0;      // added to the niceness of async decode threads
+};
+
+struct SchedulerStats {
+  size_t queued_sync = 0;  // not yet decoding
+  size_t queued_async = 0;
+  size_t decoding = 0;
+  size_t inferring = 0;
+  uint64_t completed = 0;
+  uint64_t failed = 0;
+  uint64_t cancelled = 0;
+};
+
+// Sync tasks have decode threads of their own and go in front of every async task at the network, so they wait
+// for at most one running slice. Async tasks are decoded by priority, then submission, at most
+// 2 * parallel + decode_threads images ahead of the network. A slice takes what is ready for the same engine up to
+// its batch; nothing ever waits for company.
+//
+// While one thread turns the raw output of a slice into boxes, the next slice computes: there is one inference
+// thread more than `parallel`, so engines need parallel + 1 slots.
+class Scheduler {
+ public:
+  // Called once for each task on one of the scheduler's threads or on the thread of Cancel or Close, never under
+  // the scheduler's lock. It must not block and must not call back.
+  using OnResult = std::function<void(TaskResult)>;
+
+  // `pipeline` and `marker` must outlive the scheduler.
+  Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline, const CrashMarker& marker,
+            OnResult on_result);
+  ~Scheduler();  // as Close
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  static int SlotsFor(int parallel) { return parallel + 1; }
+
+  // Thread-safe, never blocks on work. Returns the id that is live already, and then takes none of the tasks; 0
+  // when all were taken. After Close every task is answered with kShuttingDown.
+  uint64_t Submit(std::vector<ImageTask> tasks);
+
+  // Answers these tasks with kCancelled at once; work in hand goes on and its result is dropped. Unknown ids are
+  // passed over. Returns how many had not started to decode. Thread-safe.
+  size_t Cancel(std::span<const uint64_t> ids);
+
+  SchedulerStats stats() const;
+
+  // Answers what waits with kShuttingDown, lets work in hand finish, joins all threads. Idempotent.
+  void Close();
+
+ private:
+  void DecodeLoop(bool sync);
+  void InferLoop(int slot);
+  void DeadlineLoop();
+
+  bool CanDecode(bool sync) const;
+  LiveTaskPtr TakeForDecode(bool sync);
+  std::vector<LiveTaskPtr> TakeSlice();
+  void RunSlice(int slot, std::unique_lock<std::mutex>& lock);
+  void Decode(const LiveTaskPtr& live);
+  void AddDeadline(const LiveTaskPtr& live);
+  void Withdraw(const LiveTaskPtr& live);
+  TaskResult Answer(const LiveTaskPtr& live, Status status);
+
+  const SchedulerOptions options_;
+  const size_t look_ahead_;
+  const ImagePipeline& pipeline_;
+  const CrashMarker& marker_;
+  const OnResult on_result_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable sync_work_;
+  std::condition_variable async_work_;
+  std::condition_variable slice_work_;
+  std::condition_variable deadline_work_;
+  bool closing_ = false;
+  uint64_t next_sequence_ = 0;
+  std::unordered_map<uint64_t, LiveTaskPtr> live_;
+  TaskQueue sync_queue_;
+  TaskQueue async_queue_;
+  TaskQueue ready_;
+  size_t async_ahead_ = 0;  // async tasks decoding or ready
+  int running_slices_ = 0;
+  std::multimap<Clock::time_point, LiveTaskPtr> deadlines_;
+  Clock::time_point deadline_wake_ = Clock::time_point::max();
+  SchedulerStats counters_;
+
+  std::mutex joining_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_SCHEDULER_SCHEDULER_H_

@@ -1,0 +1,73 @@
+// A task on its way through the scheduler, and the order in which tasks are served.
+#ifndef LATTICE_SCHEDULER_TASK_QUEUE_H_
+#define LATTICE_SCHEDULER_TASK_QUEUE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "native/base/stopwatch.h"
+#include "native/pipeline/image_pipeline.h"
+
+namespace lattice {
+
+enum class TaskStage { kQueued, kDecoding, kReady, kInferring };
+
+// Guarded by the scheduler's mutex, but for `task` and `prepared`: those belong to the thread that works on the
+// task while `stage` is kDecoding or kInferring.
+struct LiveTask {
+  ImageTask task;
+  uint64_t sequence = 0;
+  TaskStage stage = TaskStage::kQueued;
+  bool answered = false;  // by a deadline or a cancel; what is still under way is dropped
+  Clock::time_point submitted;
+  Clock::time_point ready;
+  std::optional<std::multimap<Clock::time_point, std::shared_ptr<LiveTask>>::iterator> deadline;
+  PreparedImage prepared;
+  TaskResult result;  // filled stage by stage
+
+  bool sync() const { return task.kind != TaskKind::kAsync; }
+};
+
+using LiveTaskPtr = std::shared_ptr<LiveTask>;
+
+// Sync before async, then higher priority, then submission. Not thread-safe.
+class TaskQueue {
+ public:
+  bool empty() const { return tasks_.empty(); }
+  size_t size() const { return tasks_.size(); }
+  const LiveTaskPtr& front() const { return *tasks_.begin(); }
+
+  void Push(LiveTaskPtr task) { tasks_.insert(std::move(task)); }
+  bool Erase(const LiveTaskPtr& task) { return tasks_.erase(task) != 0; }
+
+  LiveTaskPtr Pop() { return std::move(tasks_.extract(tasks_.begin()).value()); }
+
+  // The first task of `engine`; null when there is none.
+  LiveTaskPtr PopFor(const Engine* engine) {
+    for (auto it = tasks_.begin(); it != tasks_.end(); ++it) {
+      if ((*it)->task.engine.get() == engine) return std::move(tasks_.extract(it).value());
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Before {
+    bool operator()(const LiveTaskPtr& a, const LiveTaskPtr& b) const {
+      if (a->sync() != b->sync()) return a->sync();
+      // Sync requests are served as they come, whatever priority they carry.
+      if (!a->sync() && a->task.priority != b->task.priority) {
+        return a->task.priority > b->task.priority;
+      }
+      return a->sequence < b->sequence;
+    }
+  };
+
+  std::set<LiveTaskPtr, Before> tasks_;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_SCHEDULER_TASK_QUEUE_H_
