@@ -1,0 +1,91 @@
+/** `lattice detect`: images on this machine, without a service. */
+import { InvalidArgumentError } from 'commander';
+import { loadConfig, type Config } from '../config.js';
+import type { RegisterCommand } from './commands.js';
+import { addSettingFlags } from './setting-flags.js';
+import { EXIT_FAILED, UsageError } from './terminal.js';
+
+export interface DetectFlags {
+  model?: string;
+  confidence: number;
+  iou: number;
+  classes?: string[];
+  maxDetections: number;
+  annotate?: string;
+  json?: boolean;
+}
+
+/** Settings of the service that also matter here. */
+const SETTINGS = [
+  'device',
+  'precision',
+  'threads',
+  'modelsDir',
+  'maxFileBytes',
+  'maxPixels',
+  'maxSide',
+] as const;
+
+const EXAMPLES = `
+Folders are searched for images, also in their subfolders; quote a glob to have it expanded here.
+Exit code: 0 all images done, 1 some image failed, 2 the command line is wrong.
+
+Examples:
+  $ lattice detect photo.jpg
+  $ lattice detect photos/ --classes car,truck --confidence 0.4
+  $ lattice detect 'photos/**/*.jpg' --json > boxes.ndjson
+  $ lattice detect photos/ --annotate drawn/`;
+
+export const registerDetect: RegisterCommand = (program, terminal) => {
+  const command = program
+    .command('detect')
+    .description('detect in images, folders and globs, right here')
+    .argument('<path...>', 'image, folder or glob')
+    .option('-m, --model <name>', 'model_name as over HTTP, for example yolov8s.pt')
+    .option('-c, --confidence <number>', 'keep boxes with a score above this', fraction, 0.5)
+    .option('--iou <number>', 'merge boxes of one class overlapping more than this', fraction, 0.7)
+    .option('--classes <names>', 'keep only these classes, comma-separated', names)
+    .option('--max-detections <number>', 'most boxes of one image, 1 to 300', boxCount, 300)
+    .option('--annotate <folder>', 'also write copies with the boxes drawn')
+    .option('--json', 'print one JSON object an image')
+    .addHelpText('after', EXAMPLES)
+    .action(async (paths: string[], flags: DetectFlags & Record<string, unknown>) => {
+      const config = detectConfig(flags);
+      const { expandPaths } = await import('./image-paths.js');
+      const images = await expandPaths(paths);
+      const { detectImages } = await import('./detect-images.js');
+      const verbose = program.opts().verbose === true;
+      const failed = await detectImages(images, flags, config, terminal, verbose);
+      if (failed > 0) terminal.setExitCode(EXIT_FAILED);
+    });
+  addSettingFlags(command, SETTINGS);
+};
+
+/** The command's own flags are no settings; roots come from the paths, and one run needs no repeated self-check. */
+function detectConfig(flags: Record<string, unknown>): Config {
+  const keys = [...SETTINGS, 'config'];
+  const given = Object.fromEntries(Object.entries(flags).filter(([key]) => keys.includes(key)));
+  return { ...loadConfig(given), canaryMinutes: 0 };
+}
+
+function fraction(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 1)) {
+    throw new InvalidArgumentError('It must be a number from 0 to 1.');
+  }
+  return value;
+}
+
+function boxCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 300) {
+    throw new InvalidArgumentError('It must be a whole number from 1 to 300.');
+  }
+  return value;
+}
+
+function names(text: string): string[] {
+  const list = text.split(',').map((name) => name.trim());
+  if (list.includes('')) throw new UsageError('--classes takes names separated by commas.');
+  return list;
+}

@@ -1,0 +1,70 @@
+/** `lattice doctor`: is everything there, and what mends what is not. */
+import { loadConfig, type Config } from '../config.js';
+import type { RegisterCommand } from './commands.js';
+import type { Finding } from './doctor/finding.js';
+import { addSettingFlags } from './setting-flags.js';
+import { renderTable } from './table.js';
+import { EXIT_FAILED } from './terminal.js';
+
+const SETTINGS = [
+  ...(['env', 'host', 'port', 'imageRoots', 'modelsDir', 'modelFamily', 'dataDir'] as const),
+  ...(['device', 'precision', 'threads', 'apiKeysFile'] as const),
+];
+
+const EXAMPLES = `
+Exit code: 0 the service can run (warnings included), 1 something fails, 2 the command line is wrong.
+
+Examples:
+  $ lattice doctor
+  $ lattice doctor --data-dir /var/lib/lattice --port 8080
+  $ lattice doctor --json`;
+
+export const registerDoctor: RegisterCommand = (program, terminal) => {
+  const command = program
+    .command('doctor')
+    .description('check the machine and the settings, and say what mends what')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', EXAMPLES)
+    .action(async ({ json, ...flags }: { json?: boolean } & Record<string, unknown>) => {
+      const findings = await examine(loadConfig(flags));
+      const healthy = findings.every(({ state }) => state !== 'fail');
+      if (json === true) terminal.out(JSON.stringify({ ok: healthy, findings }, null, 2));
+      else for (const line of report(findings)) terminal.out(line);
+      if (!healthy) terminal.setExitCode(EXIT_FAILED);
+    });
+  addSettingFlags(command, SETTINGS);
+};
+
+async function examine(config: Config): Promise<Finding[]> {
+  const toolchain = await import('./doctor/toolchain.js');
+  const engine = await import('./doctor/engine.js');
+  const surroundings = await import('./doctor/surroundings.js');
+  const { finding, built } = await engine.checkAddon();
+  return [
+    ...toolchain.checkNode(process.versions),
+    ...toolchain.checkBuildTools(built === null),
+    finding,
+    engine.checkOpenVino(built),
+    engine.checkGpu(built),
+    engine.checkDevice(config, built),
+    await engine.checkModels(config),
+    ...(await surroundings.checkImageRoots(config.imageRoots)),
+    await surroundings.checkDataDir(config.dataDir),
+    await surroundings.checkPort(config.host, config.port),
+    ...surroundings.checkAccess(config),
+  ];
+}
+
+function report(findings: readonly Finding[]): string[] {
+  const lines = renderTable(findings.map(({ state, name, detail }) => [state, name, detail]));
+  const mended = lines.flatMap((line, index) => {
+    const fix = findings[index]?.fix;
+    return fix === undefined ? [line] : [line, `      fix: ${fix}`];
+  });
+  const count = (state: Finding['state']) => findings.filter((each) => each.state === state).length;
+  return [
+    ...mended,
+    '',
+    `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failing`,
+  ];
+}

@@ -1,0 +1,49 @@
+/** `lattice openapi`: the document of the HTTP interface, made from the routes without starting anything. */
+import { writeFile } from 'node:fs/promises';
+import { loadConfig } from '../config.js';
+import type { RegisterCommand } from './commands.js';
+import { packageVersion } from './package-version.js';
+
+const EXAMPLES = `
+Examples:
+  $ lattice openapi > openapi.json
+  $ lattice openapi --output openapi.json`;
+
+export const registerOpenApi: RegisterCommand = (program, terminal) => {
+  program
+    .command('openapi')
+    .description('print the OpenAPI 3.1 document')
+    .option('-o, --output <file>', 'write to a file instead')
+    .addHelpText('after', EXAMPLES)
+    .action(async ({ output }: { output?: string }) => {
+      const text = JSON.stringify(await createDocument(), null, 2);
+      if (output === undefined) terminal.out(text);
+      else await writeFile(output, `${text}\n`);
+    });
+};
+
+/** A port that nobody will use beyond signing up for events: every method gives a way to sign off. */
+const INERT = new Proxy<object>({}, { get: () => () => () => undefined }) as never;
+
+/** With the default settings, whatever the machine's are: the document is the same everywhere. */
+async function createDocument(): Promise<object> {
+  const { composeApp } = await import('../compose-app.js');
+  const composed = composeApp({
+    config: loadConfig({}, {}),
+    version: packageVersion(),
+    jobs: INERT,
+    detector: INERT,
+    cluster: INERT,
+    metrics: INERT,
+    logger: INERT,
+    apiKeys: null,
+    draining: () => false,
+    readAnnotated: () => Promise.resolve(null),
+    annotate: () => Promise.reject(new Error('No request is served.')),
+  });
+  try {
+    return composed.openApi();
+  } finally {
+    composed.stream.close();
+  }
+}

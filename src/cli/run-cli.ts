@@ -1,0 +1,72 @@
+/** Parses the command line, runs the command and turns whatever it throws into one line and an exit code. */
+import { Command, CommanderError } from 'commander';
+import { ConfigError, loadConfig } from '../config.js';
+import { LatticeError } from '../errors.js';
+import { COMMANDS } from './commands.js';
+import { packageVersion } from './package-version.js';
+import { EXIT_FAILED, EXIT_USAGE, UsageError, type Terminal } from './terminal.js';
+
+/** Never rejects; the exit code is told to the terminal. */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {
+  const program = createProgram(terminal);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has printed the reason, or the help that was asked for.
+      terminal.setExitCode(error.exitCode === 0 ? 0 : EXIT_USAGE);
+      return;
+    }
+    explain(error, terminal, wantsStack(program));
+  }
+}
+
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('lattice')
+    .description('Detects cars and other vehicles in images: as a service, or right here.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .option('-v, --verbose', 'log more and show where an error came from')
+    .showHelpAfterError('Run with --help for what is possible.')
+    .addHelpText('after', '\nlattice COMMAND --help shows the options and examples of a command.')
+    .helpCommand(false);
+  for (const register of COMMANDS) register(program, terminal);
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => {
+        terminal.out(text.trimEnd());
+      },
+      writeErr: (text) => {
+        terminal.err(text.trimEnd());
+      },
+    });
+  }
+  return program;
+}
+
+/** Also true with LATTICE_LOG_LEVEL=debug. */
+function wantsStack(program: Command): boolean {
+  if (program.opts().verbose === true) return true;
+  try {
+    return ['debug', 'trace'].includes(loadConfig().logLevel);
+  } catch {
+    return false;
+  }
+}
+
+function explain(error: unknown, terminal: Terminal, withStack: boolean): void {
+  const usage = error instanceof UsageError || error instanceof ConfigError;
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof LatticeError ? ` (${error.code})` : '';
+  terminal.err(`lattice: ${message}${code}`);
+  if (withStack && error instanceof Error) {
+    terminal.err(error.stack ?? '');
+    for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
+      terminal.err(`caused by ${cause.stack ?? cause.message}`);
+    }
+  } else if (!usage) {
+    terminal.err(
+      'Run with --verbose to see where this came from; lattice doctor checks the set-up.',
+    );
+  }
+  terminal.setExitCode(usage ? EXIT_USAGE : EXIT_FAILED);
+}

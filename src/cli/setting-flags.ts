@@ -1,0 +1,70 @@
+/** The settings of src/config.ts as flags and as rows of docs/configuration.md. */
+import { Option, type Command } from 'commander';
+import { z } from 'zod';
+import { environmentName, settings } from '../config.js';
+
+export interface SettingDescription {
+  key: string;
+  /** Environment variable. */
+  name: string;
+  flag: string;
+  /** As it would be written; '' for none. */
+  fallback: string;
+  meaning: string;
+  /** What the flag takes; null for one that stands alone. */
+  value: string | null;
+}
+
+const schemaShape = z.object({
+  type: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+  default: z.unknown(),
+  description: z.string().optional(),
+});
+
+/** Defaults that the machine decides, so that a page about them is the same everywhere. */
+const MACHINE_DEFAULTS: Record<string, string> = { threads: 'CPU cores' };
+
+/** In the order of src/config.ts. */
+export function describeSettings(): SettingDescription[] {
+  return Object.entries(settings).map(([key, schema]) => {
+    const shape = schemaShape.parse(z.toJSONSchema(schema, { io: 'output' }));
+    return {
+      key,
+      name: environmentName(key),
+      flag: `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+      fallback: MACHINE_DEFAULTS[key] ?? String(shape.default),
+      meaning: shape.description ?? '',
+      value: valueOf(shape),
+    };
+  });
+}
+
+/** One flag for each of `keys` (all by default), and `--config`. What is given goes to `loadConfig` as it stands. */
+export function addSettingFlags(
+  command: Command,
+  keys?: readonly (keyof typeof settings)[],
+): Command {
+  for (const setting of describeSettings()) {
+    if (keys !== undefined && !(keys as readonly string[]).includes(setting.key)) continue;
+    const fallback =
+      setting.fallback === '' || setting.value === null ? '' : ` (default: ${setting.fallback})`;
+    const option = new Option(
+      setting.value === null ? setting.flag : `${setting.flag} <${setting.value}>`,
+      `${setting.meaning}${fallback}`,
+    );
+    // Stands alone on the command line; the schema reads text, as from the environment.
+    if (setting.value === null) option.preset('true');
+    command.addOption(option);
+  }
+  return command.option(
+    '--config <file>',
+    'JSON file with settings, keys in camel case (imageRoots)',
+  );
+}
+
+function valueOf(shape: z.infer<typeof schemaShape>): string | null {
+  if (shape.type === 'boolean') return null;
+  if (shape.enum !== undefined) return shape.enum.join('|');
+  return shape.type === 'string' ? 'text' : 'number';
+}
