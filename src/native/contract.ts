@@ -27,8 +27,14 @@ export interface NativeCoreOptions {
   maxFileBytes: number;
   maxPixels: number;
   maxSide: number;
-  /** Absolute file that receives the task ids in hand when a crash signal kills the process; '' for none. */
+  /**
+   * Absolute file, emptied at the start, that receives the task ids in hand, one a line, when a crash signal kills
+   * the process; '' for none. First comes the id that the crashing thread had in hand (0 when it had none or
+   * several), then every id in hand.
+   */
   crashMarkerPath: string;
+  /** Test only: the process aborts when it decodes a path that ends so. */
+  abortOnPathSuffix?: string;
 }
 
 export interface NativeCore {
@@ -38,12 +44,12 @@ export interface NativeCore {
   unloadModel(modelId: number): void;
   /** Queues tasks; never blocks. Every task id gets exactly one result. */
   submit(tasks: NativeTask[]): void;
-  /** Takes tasks out of the queue; each still reports, with code `cancelled`. Returns how many had not started. */
+  /** Answers tasks with code `cancelled`; work in hand is dropped. Returns how many had not started. */
   cancel(ids: number[]): number;
   /** Opens beneath the roots with the same rules as a task and returns the file's bytes. */
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
-  /** Cancels what is queued, joins all threads. Idempotent. */
+  /** Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. */
   close(): Promise<void>;
 }
 
