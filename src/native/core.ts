@@ -1,0 +1,228 @@
+/** The native core for TypeScript: one promise a task, errors of the table. The only user of the addon. */
+import { LatticeError, type ErrorCode } from '../errors.js';
+import { loadAddon } from './addon-loader.js';
+import {
+  NATIVE_CODES,
+  RESULT_STRIDE,
+  ResultField,
+  type NativeBuildInfo,
+  type NativeCore,
+  type NativeCoreOptions,
+  type NativeModel,
+  type NativeStats,
+  type NativeTask,
+} from './contract.js';
+
+/** Milliseconds of each stage; `queue` is all waiting. */
+export interface RawTimings {
+  queue: number;
+  decode: number;
+  preprocess: number;
+  inference: number;
+  postprocess: number;
+}
+
+export interface RawResult {
+  id: number;
+  /** Size of the image after EXIF orientation. */
+  width: number;
+  height: number;
+  /** n x 6: x1, y1, x2, y2, confidence, class id; by confidence, highest first. */
+  boxes: Float32Array;
+  timings: RawTimings;
+  /** Images that ran in the same slice. */
+  batch: number;
+  truncated: boolean;
+  totalMs: number;
+}
+
+/** `id` is picked when left out; a caller that picks ids must not mix both ways. */
+export type CoreTask = Omit<NativeTask, 'id'> & { id?: number };
+
+interface Waiting {
+  resolve(result: RawResult): void;
+  reject(error: LatticeError | TypeError): void;
+}
+
+/** Versions of what was built in. Throws `AddonLoadError`. */
+export function buildInfo(): NativeBuildInfo {
+  return loadAddon().buildInfo();
+}
+
+/**
+ * Starts a core. Throws `AddonLoadError`, `LatticeError` (a root that is no folder, a device that is not there) or
+ * `TypeError` for options of a wrong type. Close it: its threads live until then.
+ */
+export function openCore(options: NativeCoreOptions): Core {
+  return new Core(options);
+}
+
+export class Core {
+  readonly #native: NativeCore;
+  readonly #waiting = new Map<number, Waiting>();
+  #unsent: NativeTask[] = [];
+  #nextId = 1;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: NativeCoreOptions) {
+    const addon = loadAddon();
+    this.#native = translated(
+      () =>
+        new addon.Core(options, (meta, boxes, messages) => {
+          this.#settle(meta, boxes, messages);
+        }),
+    );
+  }
+
+  /** Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
+  async loadModel(path: string): Promise<NativeModel> {
+    this.#refuseWhenClosed();
+    return this.#native.loadModel(path).catch(rethrow);
+  }
+
+  unloadModel(modelId: number): void {
+    this.#refuseWhenClosed();
+    this.#native.unloadModel(modelId);
+  }
+
+  /**
+   * Runs one image. Calls of one tick cross to the addon together. Rejects with a `LatticeError`, or a `TypeError`
+   * for a task of a wrong shape or an id that is live already.
+   */
+  run(task: CoreTask): Promise<RawResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#closing !== null) {
+        reject(closed());
+        return;
+      }
+      const id = task.id ?? this.#nextId++;
+      if (this.#waiting.has(id)) {
+        reject(new TypeError(`task id ${id} is live already`));
+        return;
+      }
+      this.#waiting.set(id, { resolve, reject });
+      this.#unsent.push({ ...task, id });
+      if (this.#unsent.length === 1) {
+        queueMicrotask(() => {
+          this.#send();
+        });
+      }
+    });
+  }
+
+  /** `run` for many. */
+  submit(tasks: readonly CoreTask[]): Promise<RawResult>[] {
+    return tasks.map((task) => this.run(task));
+  }
+
+  /** The promises of these tasks reject with `cancelled`. Returns how many had not started. */
+  cancel(ids: number[]): number {
+    if (this.#closing !== null) return 0;
+    this.#send();
+    return this.#native.cancel(ids);
+  }
+
+  /** Bytes of a file, by the rules of image paths. */
+  async readFile(path: string): Promise<Buffer> {
+    this.#refuseWhenClosed();
+    return this.#native.readFile(path).catch(rethrow);
+  }
+
+  stats(): NativeStats {
+    this.#refuseWhenClosed();
+    return this.#native.stats();
+  }
+
+  /** Rejects what waits with `shutting_down`, finishes what is in hand, ends the threads. Idempotent. */
+  close(): Promise<void> {
+    if (this.#closing === null) {
+      this.#send();
+      this.#closing = this.#native.close();
+    }
+    return this.#closing;
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closing !== null) throw closed();
+  }
+
+  #send(): void {
+    const tasks = this.#unsent;
+    if (tasks.length === 0) return;
+    this.#unsent = [];
+    try {
+      this.#native.submit(tasks);
+    } catch {
+      // The addon took none; one by one, only the wrong ones fail.
+      for (const task of tasks) this.#sendAlone(task);
+    }
+  }
+
+  #sendAlone(task: NativeTask): void {
+    try {
+      this.#native.submit([task]);
+    } catch (error) {
+      this.#take(task.id)?.reject(error as TypeError);
+    }
+  }
+
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+
+  #settle(meta: Float64Array, boxes: Float32Array[], messages: (string | null)[]): void {
+    for (const [index, rows] of boxes.entries()) {
+      const start = index * RESULT_STRIDE;
+      const field = (name: keyof typeof ResultField) => meta[start + ResultField[name]] ?? 0;
+      const waiting = this.#take(field('id'));
+      const code = NATIVE_CODES[field('code')] ?? 'internal_error';
+      if (code === 'ok') waiting?.resolve(toResult(field, rows));
+      else waiting?.reject(new LatticeError(code, messages[index] ?? code));
+    }
+  }
+}
+
+function toResult(field: (name: keyof typeof ResultField) => number, boxes: Float32Array) {
+  return {
+    id: field('id'),
+    width: field('width'),
+    height: field('height'),
+    boxes,
+    timings: {
+      queue: field('queueMs'),
+      decode: field('decodeMs'),
+      preprocess: field('preprocessMs'),
+      inference: field('inferenceMs'),
+      postprocess: field('postprocessMs'),
+    },
+    batch: field('batch'),
+    truncated: field('truncated') !== 0,
+    totalMs: field('totalMs'),
+  };
+}
+
+function closed(): LatticeError {
+  return new LatticeError('shutting_down', 'The native core is closed.');
+}
+
+/** Errors of the addon carry a code of the table; misuse (a TypeError) has none and stays as it is. */
+function toCoreError(error: unknown): unknown {
+  const code = (error as { code?: unknown }).code;
+  const known = NATIVE_CODES.find((each) => each === code);
+  if (!(error instanceof Error) || known === undefined || known === 'ok') return error;
+  return new LatticeError(known satisfies ErrorCode, error.message, { cause: error });
+}
+
+function rethrow(error: unknown): never {
+  throw toCoreError(error);
+}
+
+function translated<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    return rethrow(error);
+  }
+}
