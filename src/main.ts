@@ -1,0 +1,172 @@
+/** Puts the service together, listens, and takes it apart again on a signal. */
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { packageVersion } from './cli/package-version.js';
+import { LocalCluster } from './cluster/local-cluster.js';
+import { composeApp } from './compose-app.js';
+import { ConfigError, type Config } from './config.js';
+import { LatticeError } from './errors.js';
+import { ApiKeys } from './http/api-keys.js';
+import { viewResult } from './http/jobs/job-view.js';
+import { createHideFolders } from './http/problem.js';
+import { listen } from './http/serve.js';
+import { Annotator } from './inference/annotate.js';
+import { openDetector } from './inference/open-detector.js';
+import { openJobs, type Jobs } from './jobs/open-jobs.js';
+import { createLogger, type Logger } from './observability/logger.js';
+import { Metrics } from './observability/metrics.js';
+import { ObservedDetector } from './observability/observed-detector.js';
+import { Releases } from './shutdown.js';
+import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Serves until SIGTERM or SIGINT, then drains and resolves. Rejects when it cannot start. */
+export async function runService(config: Config): Promise<void> {
+  const logger = createLogger(config);
+  const releases = new Releases(logger);
+  const stopping = new AbortController();
+  const stopped = stopSignal(stopping);
+  try {
+    const url = await startService(config, logger, releases, stopping.signal);
+    console.log(`lattice-core listening on ${url}`);
+    console.log(`Try it:\n  ${exampleCall(config, url)}`);
+    await stopped;
+    logger.info({ drainSeconds: config.drainSeconds }, 'stopping');
+  } finally {
+    await releases.releaseAll();
+  }
+}
+
+/** Each part registers how it is taken apart; the order of release is the reverse of this one. */
+async function startService(
+  config: Config,
+  logger: Logger,
+  releases: Releases,
+  stopping: AbortSignal,
+): Promise<string> {
+  const version = packageVersion();
+  const apiKeys = readApiKeys(config);
+  refuseOpenAddress(config, apiKeys);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const drainMs = config.drainSeconds * 1_000;
+
+  const native = await openDetector(config, logger, {
+    crashMarkerPath: join(config.dataDir, 'crash.marker'),
+  });
+  releases.add('detector', () => native.close());
+  const stats = native.stats();
+  const metrics = new Metrics({ version, device: stats.device, precision: stats.precision });
+  const detector = new ObservedDetector(native, metrics);
+  const annotator = new Annotator({ detector, ...config });
+  const jobs = await openJobs({
+    dataDir: config.dataDir,
+    detector,
+    maxQueuedJobs: config.maxQueuedJobs,
+    resultTtlHours: config.resultTtlHours,
+    logger,
+    annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
+  });
+  releases.add('jobs', () => jobs.stop(drainMs));
+  releases.add('drawn copies', pruneDrawnCopies(annotator, config.resultTtlHours, logger));
+  const webhooks = startResultWebhooks(config, logger, metrics, jobs);
+  releases.add('webhooks', () => webhooks.stop(drainMs));
+
+  const { threads } = config;
+  const composed = composeApp({
+    config,
+    version,
+    jobs: jobs.service,
+    detector,
+    cluster: new LocalCluster({ detector, jobs: jobs.service, version, threads }),
+    metrics,
+    logger,
+    apiKeys,
+    draining: () => stopping.aborted,
+    readAnnotated: (file) => annotator.read(file),
+    annotate: (path, detections) => annotator.annotate(path, detections),
+    webhookStates: (jobId) => jobs.webhooks.forJob(jobId),
+  });
+  const server = await listen(composed, config);
+  releases.add('server', () => server.close(drainMs));
+  logger.info({ url: server.url, version, node: process.version }, 'listening');
+  return server.url;
+}
+
+function startResultWebhooks(
+  config: Config,
+  logger: Logger,
+  metrics: Metrics,
+  jobs: Jobs,
+): WebhookWorker {
+  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  return startWebhooks({
+    queue: jobs.webhooks,
+    config,
+    logger,
+    onAttempt: (outcome) => {
+      metrics.countWebhookAttempt(outcome);
+    },
+    body: async (jobId) => {
+      const job = await jobs.service.get(jobId, null).catch((error: unknown) => {
+        if (error instanceof LatticeError && error.code === 'job_not_found') return null;
+        throw error;
+      });
+      return job === null ? null : viewResult(job, await jobs.service.images(jobId), hide);
+    },
+  });
+}
+
+/** Drawn copies live as long as the jobs that name them. Returns how to stop. */
+function pruneDrawnCopies(annotator: Annotator, ttlHours: number, logger: Logger): () => void {
+  const timer = setInterval(() => {
+    annotator.prune(ttlHours * HOUR_MS).catch((error: unknown) => {
+      logger.warn({ error: String(error) }, 'old drawn copies cannot be removed');
+    });
+  }, HOUR_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+  };
+}
+
+function readApiKeys(config: Config): ApiKeys | null {
+  return config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile);
+}
+
+/** Fail closed: nobody reaches an open service by accident. */
+function refuseOpenAddress(config: Config, apiKeys: ApiKeys | null): void {
+  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(config.host);
+  if (apiKeys !== null || config.insecure) return;
+  if (config.env === 'production') {
+    throw new ConfigError(
+      'LATTICE_ENV=production needs LATTICE_API_KEYS_FILE (or LATTICE_INSECURE=1).',
+    );
+  }
+  if (!loopback) {
+    throw new ConfigError(
+      `LATTICE_HOST=${config.host} is reachable from other machines and no API keys are set. ` +
+        'Set LATTICE_API_KEYS_FILE, or LATTICE_INSECURE=1 where the network is trusted.',
+    );
+  }
+}
+
+/** Aborts `stopping` and resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function stopSignal(stopping: AbortController): Promise<void> {
+  return new Promise((resolve) => {
+    const onSignal = () => {
+      if (stopping.signal.aborted) process.exit(1);
+      stopping.abort();
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}
+
+function exampleCall(config: Config, url: string): string {
+  const bundled = config.imageRoots.find((root) => existsSync(join(root, 'shapes.png')));
+  const body = JSON.stringify({ image_path: bundled === undefined ? 'IMAGE.jpg' : 'shapes.png' });
+  return `curl -s ${url}/v1/inference/detect -H 'content-type: application/json' -d '${body}'`;
+}
