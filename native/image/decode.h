@@ -24,14 +24,17 @@ struct DecodeLimits {
   int max_side = 16'384;
 };
 
-// Once per process, before the first Decode; thread-safe, idempotent. Blocks every loader of libvips but
-// JPEG, PNG, WebP, TIFF and AVIF.
+// Once per process, before the first Decode; thread-safe, idempotent. Blocks every loader of
+// libvips but JPEG, PNG, WebP, TIFF and AVIF, for everybody in the process who uses the same
+// libvips.
 Status InitDecoders();
 
-// Limits are checked on the header, before pixels are decoded. The first frame of an animation counts.
-// Grey, palette, CMYK, 16-bit, float and alpha are turned into 8-bit RGB (alpha is dropped, as OpenCV's
-// IMREAD_COLOR does). kUnsupportedImageFormat, kImageTooLarge or kInvalidImage (damaged, truncated).
-// Thread-safe. Peak memory: the bytes plus the decoded image twice.
+// Limits are checked on the header, before pixels are decoded. The first frame of an animation
+// counts. Grey, palette, CMYK, 16-bit, float and alpha are turned into 8-bit RGB (alpha is dropped,
+// as OpenCV's IMREAD_COLOR does). kUnsupportedImageFormat, kImageTooLarge or kInvalidImage
+// (damaged, truncated). Thread-safe; runs on the calling thread, which calls vips_thread_shutdown()
+// (or ends) when it is done for good. Peak memory: the bytes plus the decoded image twice;
+// progressive JPEG up to three times.
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits);
 
 // Versions of what decodes, for build information.

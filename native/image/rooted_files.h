@@ -14,9 +14,10 @@ namespace lattice {
 
 // Thread-safe once made. Owns one directory descriptor a root.
 //
-// A path is relative (looked up in each root in order) or absolute and beneath a root. Refused before any
-// look-up: empty, NUL, over 4,096 bytes, a `..` component (kPathNotAllowed). Symbolic links are followed
-// while they stay beneath the root. Only regular files are read; FIFOs, devices and directories never block.
+// A path is relative (looked up in each root in order) or absolute and beneath a root. Refused
+// before any look-up: empty, NUL, over 4,096 bytes, a `..` component (kPathNotAllowed). Symbolic
+// links are followed while they stay beneath the root; links with an absolute target never do
+// (kPathNotAllowed). Only regular files are read; FIFOs, devices and directories never block.
 class RootedFiles {
  public:
   // Fails with kImageNotFound naming the root (by its position) that is no readable folder.
@@ -26,8 +27,8 @@ class RootedFiles {
   RootedFiles& operator=(RootedFiles&&) noexcept;
   ~RootedFiles();
 
-  // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable (permission, I/O),
-  // kImageTooLarge, or kInputChanged when size or mtime moved while it was read.
+  // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable
+  // (permission, I/O), kImageTooLarge, or kInputChanged when size or mtime moved while it was read.
   Result<std::vector<uint8_t>> Read(std::string_view path) const;
 
  private:

@@ -16,7 +16,8 @@ struct DetectionOptions {
   std::vector<int> class_ids;  // empty = all; applied before suppression
 };
 
-// One row of the result: exactly six floats, so that a vector of rows is the Float32Array that JS gets.
+// One row of the result: exactly six floats, so that a vector of rows is the Float32Array that JS
+// gets.
 struct Detection {
   float x1, y1, x2, y2;  // source pixels, clamped to the image
   float score;
@@ -25,13 +26,14 @@ struct Detection {
 static_assert(sizeof(Detection) == 6 * sizeof(float));
 
 struct Detections {
-  std::vector<Detection> boxes;  // by score, highest first; ties by anchor index, so the order is stable
-  bool truncated = false;        // max_detections or the 30,000-candidate cap cut the list
+  std::vector<Detection>
+      boxes;               // by score, highest first; ties by anchor index, so the order is stable
+  bool truncated = false;  // max_detections or the 30,000-candidate cap cut the list
 };
 
-// `output` is [4 + classes, anchors] of one image, row-major: cx, cy, w, h in input pixels, then class scores.
-// One class a box (argmax), class-wise suppression, then the letterbox undone. NaN scores never pass.
-// Thread-safe.
+// `output` is [4 + classes, anchors] of one image, row-major: cx, cy, w, h in input pixels, then
+// class scores. One class a box (argmax), class-wise suppression, then the letterbox undone. NaN
+// scores never pass. Thread-safe.
 Detections DecodeDetections(const float* output, int classes, int anchors,
                             const LetterboxTransform& transform, const DetectionOptions& options);
 

@@ -1,5 +1,6 @@
 // Pixels -> network input: scaled to fit, centred on grey 114, RGB / 255, planar (NCHW).
-// Bilinear with two taps, half-pixel centres, no antialiasing: OpenCV's INTER_LINEAR, which the reference uses.
+// Bilinear with two taps, half-pixel centres, no antialiasing: OpenCV's INTER_LINEAR, which the
+// reference uses.
 #ifndef LATTICE_PREPROCESS_LETTERBOX_H_
 #define LATTICE_PREPROCESS_LETTERBOX_H_
 
@@ -22,8 +23,9 @@ struct LetterboxTransform {
 LetterboxTransform ComputeLetterbox(int source_width, int source_height, int input_width,
                                     int input_height);
 
-// Writes 3 * input_width * input_height floats to `out` (R plane, G plane, B plane). Never fails; `out` is
-// written in full. Thread-safe. Rounds the interpolated value to 8 bit first, as the reference does.
+// Writes 3 * input_width * input_height floats to `out` (R plane, G plane, B plane). Never fails;
+// `out` is written in full. Thread-safe. Rounds the interpolated value to 8 bit first, as the
+// reference does.
 void Letterbox(const Image& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out);
 

@@ -1,0 +1,98 @@
+#include "native/image/decode.h"
+
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "native/image/image_format.h"
+#include "native/image/jpeg_header.h"
+#include "native/image/orientation.h"
+#include "native/image/tiff_directory.h"
+#include "native/image/turbojpeg_decode.h"
+#include "native/image/vips_decode.h"
+
+namespace lattice {
+namespace {
+
+Status CheckJpegHeader(const JpegHeader& header, const DecodeLimits& limits) {
+  if (header.process > 2 && header.process != 9 && header.process != 10) {
+    return Status(StatusCode::kUnsupportedImageFormat,
+                  "lossless and hierarchical JPEG are not supported");
+  }
+  if (header.precision != 8) {
+    return Status(StatusCode::kUnsupportedImageFormat, "the JPEG has " +
+                                                           std::to_string(header.precision) +
+                                                           " bits a sample; only 8 are supported");
+  }
+  if (header.scans > kMaxJpegScans) {
+    return Status(StatusCode::kInvalidImage,
+                  "the JPEG has more than " + std::to_string(kMaxJpegScans) + " scans");
+  }
+  return CheckSize(header.width, header.height, limits);
+}
+
+Result<Image> DecodeJpeg(std::span<const uint8_t> bytes, const DecodeLimits& limits) {
+  const std::optional<JpegHeader> header = ParseJpegHeader(bytes);
+  if (!header) {
+    return Status(StatusCode::kInvalidImage, "the JPEG data is damaged or cut short");
+  }
+  if (Status checked = CheckJpegHeader(*header, limits); !checked.ok()) return checked;
+  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header)) {
+    return Oriented(*std::move(image), header->exif_orientation);
+  }
+  Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits);
+  if (!stored.ok()) return stored.status();
+  // One reader of EXIF for both decoders, so that a build's libraries never change where boxes lie.
+  return Oriented(std::move(stored->image), header->exif_orientation);
+}
+
+// libvips hands the bands of such files out as if they were red, green and blue: better none than
+// wrong ones.
+bool IsRawYcbcrTiff(std::span<const uint8_t> bytes) {
+  constexpr uint32_t kYcbcr = 6;
+  constexpr uint32_t kOldJpeg = 6;
+  constexpr uint32_t kJpeg = 7;
+  const uint32_t compression = FirstDirectoryValue(bytes, kTiffCompression).value_or(1);
+  return FirstDirectoryValue(bytes, kTiffPhotometric) == kYcbcr && compression != kOldJpeg &&
+         compression != kJpeg;
+}
+
+Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& limits) {
+  if (bytes.empty()) return Status(StatusCode::kInvalidImage, "the file is empty");
+  const SniffedFormat sniffed = SniffFormat(bytes);
+  if (sniffed.format == ImageFormat::kUnsupported) {
+    return Status(StatusCode::kUnsupportedImageFormat,
+                  "the file holds " + std::string(sniffed.name) +
+                      "; supported are JPEG, PNG, WebP, TIFF and AVIF");
+  }
+  if (Status started = InitDecoders(); !started.ok()) return started;
+  if (sniffed.format == ImageFormat::kJpeg) return DecodeJpeg(bytes, limits);
+  if (sniffed.format == ImageFormat::kTiff && IsRawYcbcrTiff(bytes)) {
+    return Status(StatusCode::kUnsupportedImageFormat,
+                  "TIFF in YCbCr is supported with JPEG compression only");
+  }
+  Result<StoredImage> stored = DecodeByVips(bytes, sniffed.format, limits);
+  if (!stored.ok()) return stored.status();
+  return Oriented(std::move(stored->image), stored->exif_orientation);
+}
+
+}  // namespace
+
+Status InitDecoders() { return StartVips(); }
+
+Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits) {
+  try {
+    return DecodeSniffed(bytes, limits);
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOverloaded, "there is not enough memory to decode the image");
+  }
+}
+
+std::string LibvipsVersion() { return VipsVersion(); }
+
+std::string JpegDecoderName() {
+  const std::string turbo = TurboJpegName();
+  return turbo.empty() ? "libvips" : turbo;
+}
+
+}  // namespace lattice

@@ -1,0 +1,32 @@
+// The few facts of a JPEG that are needed before a decoder sees it.
+#ifndef LATTICE_IMAGE_JPEG_HEADER_H_
+#define LATTICE_IMAGE_JPEG_HEADER_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace lattice {
+
+struct JpegHeader {
+  int width = 0;
+  int height = 0;
+  int components = 0;
+  int precision = 0;  // bits a sample
+  int process = 0;    // n of the SOFn marker: 0 baseline, 1 extended, 2 progressive, 3 lossless ...
+  int exif_orientation =
+      1;          // 1 to 8 of the first EXIF block; 1 when there is none or it is damaged
+  int scans = 0;  // counting stops one past kMaxJpegScans
+};
+
+// A progressive file may ask for any number of passes over the whole picture; photos have about
+// ten.
+inline constexpr int kMaxJpegScans = 100;
+
+// Nothing when no frame header is found before the first scan or the end. Reads marker segments
+// only, and entropy-coded data only where it has to find further scans. Thread-safe.
+std::optional<JpegHeader> ParseJpegHeader(std::span<const uint8_t> bytes);
+
+}  // namespace lattice
+
+#endif  // LATTICE_IMAGE_JPEG_HEADER_H_

@@ -1,0 +1,212 @@
+#include "native/image/vips_decode.h"
+
+#include <vips/vips.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace lattice {
+namespace {
+
+struct Unref {
+  void operator()(void* object) const { g_object_unref(object); }
+};
+using ImageRef = std::unique_ptr<VipsImage, Unref>;
+using RegionRef = std::unique_ptr<VipsRegion, Unref>;
+
+// Rows asked for at a time: a whole number of the rows that JPEG and TIFF strips come in.
+constexpr int kStripRows = 16;
+
+void DropMessage(const gchar*, GLogLevelFlags, const gchar*, gpointer) {}
+
+Status InvalidImage(std::string_view format_name) {
+  // libvips keeps one error text for the whole process, other threads' file names in it: it is not
+  // shown.
+  vips_error_clear();
+  return Status(StatusCode::kInvalidImage,
+                "the " + std::string(format_name) + " data is damaged or cut short");
+}
+
+std::string_view NameOf(ImageFormat format) {
+  switch (format) {
+    case ImageFormat::kJpeg:
+      return "JPEG";
+    case ImageFormat::kPng:
+      return "PNG";
+    case ImageFormat::kWebp:
+      return "WebP";
+    case ImageFormat::kTiff:
+      return "TIFF";
+    default:
+      return "AVIF";
+  }
+}
+
+// Reads the header only. The pixels follow row by row as they are asked for.
+ImageRef OpenLoader(std::span<const uint8_t> bytes, ImageFormat format) {
+  // libvips never writes to the buffer.
+  void* data = const_cast<uint8_t*>(bytes.data());
+  const size_t size = bytes.size();
+  constexpr auto kAccess = VIPS_ACCESS_SEQUENTIAL;
+  constexpr auto kFailOn = VIPS_FAIL_ON_ERROR;
+  VipsImage* image = nullptr;
+  switch (format) {
+    case ImageFormat::kJpeg:
+      vips_jpegload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, nullptr);
+      break;
+    case ImageFormat::kPng:
+      vips_pngload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, nullptr);
+      break;
+    case ImageFormat::kWebp:
+      vips_webpload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, "n", 1,
+                           nullptr);
+      break;
+    case ImageFormat::kTiff:
+      vips_tiffload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, "n", 1,
+                           nullptr);
+      break;
+    default:
+      vips_heifload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, "n", 1,
+                           nullptr);
+      break;
+  }
+  return ImageRef(image);
+}
+
+// Colour spaces whose bands are already red, green, blue or grey, if perhaps with more bits.
+bool IsRgbOrGrey(VipsInterpretation interpretation) {
+  switch (interpretation) {
+    case VIPS_INTERPRETATION_CMYK:
+    case VIPS_INTERPRETATION_LAB:
+    case VIPS_INTERPRETATION_LABQ:
+    case VIPS_INTERPRETATION_LABS:
+    case VIPS_INTERPRETATION_LCH:
+    case VIPS_INTERPRETATION_CMC:
+    case VIPS_INTERPRETATION_XYZ:
+    case VIPS_INTERPRETATION_YXY:
+    case VIPS_INTERPRETATION_scRGB:
+    case VIPS_INTERPRETATION_HSV:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// 8-bit with one or three bands. Null when libvips refuses.
+ImageRef ToGreyOrRgb(ImageRef image) {
+  VipsImage* next = nullptr;
+  if (!IsRgbOrGrey(vips_image_get_interpretation(image.get()))) {
+    if (vips_colourspace(image.get(), &next, VIPS_INTERPRETATION_sRGB, nullptr) != 0) return {};
+    image.reset(next);
+  }
+  const int bands = vips_image_get_bands(image.get());
+  const int kept = bands >= 3 ? 3 : 1;
+  if (bands != kept) {
+    if (vips_extract_band(image.get(), &next, 0, "n", kept, nullptr) != 0) return {};
+    image.reset(next);
+  }
+  const VipsBandFormat format = vips_image_get_format(image.get());
+  if (format != VIPS_FORMAT_UCHAR) {
+    // `shift` keeps the upper byte of 16 bits, as libpng and OpenCV do.
+    const gboolean shift = format == VIPS_FORMAT_USHORT || format == VIPS_FORMAT_UINT;
+    if (vips_cast(image.get(), &next, VIPS_FORMAT_UCHAR, "shift", shift, nullptr) != 0) return {};
+    image.reset(next);
+  }
+  return image;
+}
+
+// Row `y` of what was prepared last. Written out because VIPS_REGION_ADDR mixes signs.
+const VipsPel* RowOf(const VipsRegion* region, int y) {
+  return region->data + ptrdiff_t{y - region->valid.top} * region->bpl;
+}
+
+void CopyRow(const VipsPel* from, int width, int bands, uint8_t* to) {
+  const auto count = static_cast<size_t>(width);
+  if (bands == 3) {
+    std::memcpy(to, from, 3 * count);
+    return;
+  }
+  for (size_t x = 0; x < count; ++x) std::memset(to + 3 * x, from[x], 3);
+}
+
+// On this very thread: libvips' own threads cost more than they bring when many images are in work.
+bool CopyPixels(VipsImage* source, Image* out) {
+  const int bands = vips_image_get_bands(source);
+  const size_t row_bytes = size_t{3} * static_cast<size_t>(out->width);
+  out->data.resize(row_bytes * static_cast<size_t>(out->height));
+  const RegionRef region(vips_region_new(source));
+  if (!region) return false;
+  for (int top = 0; top < out->height; top += kStripRows) {
+    const VipsRect strip = {0, top, out->width, std::min(kStripRows, out->height - top)};
+    if (vips_region_prepare(region.get(), &strip) != 0) return false;
+    for (int y = top; y < top + strip.height; ++y) {
+      CopyRow(RowOf(region.get(), y), out->width, bands,
+              out->data.data() + row_bytes * static_cast<size_t>(y));
+    }
+  }
+  return true;
+}
+
+Status StartVipsOnce() {
+  if (vips_init("lattice") != 0) {
+    vips_error_clear();
+    return Status(StatusCode::kInternalError, "libvips cannot be started");
+  }
+  // Warnings about odd files would fill the log: what matters comes back as a status.
+  g_log_set_handler("VIPS", static_cast<GLogLevelFlags>(G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE),
+                    DropMessage, nullptr);
+  vips_block_untrusted_set(TRUE);
+  vips_operation_block_set("VipsForeignLoad", TRUE);
+  for (const char* loader : {"VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadWebp",
+                             "VipsForeignLoadTiff", "VipsForeignLoadHeif"}) {
+    vips_operation_block_set(loader, FALSE);
+  }
+  vips_cache_set_max(0);
+  vips_concurrency_set(1);
+  return Status();
+}
+
+}  // namespace
+
+Status StartVips() {
+  static const Status started = StartVipsOnce();
+  return started;
+}
+
+Status CheckSize(int width, int height, const DecodeLimits& limits) {
+  const auto text = [&] { return std::to_string(width) + " x " + std::to_string(height); };
+  if (width > limits.max_side || height > limits.max_side) {
+    return Status(StatusCode::kImageTooLarge, "the image is " + text() + "; no side may exceed " +
+                                                  std::to_string(limits.max_side) + " pixels");
+  }
+  if (static_cast<size_t>(width) * static_cast<size_t>(height) > limits.max_pixels) {
+    return Status(StatusCode::kImageTooLarge, "the image is " + text() + "; the limit is " +
+                                                  std::to_string(limits.max_pixels) + " pixels");
+  }
+  return Status();
+}
+
+Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat format,
+                                 const DecodeLimits& limits) {
+  ImageRef loaded = OpenLoader(bytes, format);
+  if (!loaded) return InvalidImage(NameOf(format));
+  StoredImage stored;
+  stored.image.width = vips_image_get_width(loaded.get());
+  stored.image.height = vips_image_get_height(loaded.get());
+  if (Status size = CheckSize(stored.image.width, stored.image.height, limits); !size.ok()) {
+    return size;
+  }
+  stored.exif_orientation = vips_image_get_orientation(loaded.get());
+  const ImageRef converted = ToGreyOrRgb(std::move(loaded));
+  if (!converted || !CopyPixels(converted.get(), &stored.image)) {
+    return InvalidImage(NameOf(format));
+  }
+  return stored;
+}
+
+std::string VipsVersion() { return vips_version_string(); }
+
+}  // namespace lattice

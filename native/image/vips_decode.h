@@ -1,0 +1,35 @@
+// Every supported format by libvips.
+#ifndef LATTICE_IMAGE_VIPS_DECODE_H_
+#define LATTICE_IMAGE_VIPS_DECODE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "native/image/decode.h"
+#include "native/image/image_format.h"
+
+namespace lattice {
+
+// Starts libvips and blocks the loaders that are not ours, for this whole process. Idempotent,
+// thread-safe.
+Status StartVips();
+
+struct StoredImage {
+  Image image;               // as stored
+  int exif_orientation = 1;  // what the file asks to be done with it
+};
+
+// Precondition: StartVips succeeded and `format` is a supported one. kImageTooLarge before pixels
+// are decoded, kInvalidImage for anything damaged or cut short. Thread-safe.
+Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat format,
+                                 const DecodeLimits& limits);
+
+// kImageTooLarge, naming the limit, or ok.
+Status CheckSize(int width, int height, const DecodeLimits& limits);
+
+std::string VipsVersion();
+
+}  // namespace lattice
+
+#endif  // LATTICE_IMAGE_VIPS_DECODE_H_

@@ -1,0 +1,167 @@
+#include "native/preprocess/letterbox.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "native/preprocess/letterbox_rows.h"
+#include "native/preprocess/letterbox_sample.h"
+
+namespace lattice {
+namespace {
+
+// The three planes of the network input.
+struct Planes {
+  float* out;
+  size_t width;
+  size_t height;
+
+  float* Row(size_t plane, int y, int x) const {
+    return out + (plane * height + static_cast<size_t>(y)) * width + static_cast<size_t>(x);
+  }
+};
+
+int RoundedAtLeastOne(double value) { return std::max(1, static_cast<int>(std::nearbyint(value))); }
+
+int PadBefore(int input, int resized) {
+  return static_cast<int>(std::nearbyint((input - resized) / 2.0 - 0.1));
+}
+
+void FillPadding(const Planes& planes, const LetterboxTransform& t) {
+  const float grey = Normalised(kPadGrey);
+  const auto width = static_cast<int>(planes.width);
+  const auto height = static_cast<int>(planes.height);
+  const int right = t.pad_left + t.resized_width;
+  const int bottom = t.pad_top + t.resized_height;
+  for (size_t plane = 0; plane < 3; ++plane) {
+    std::fill(planes.Row(plane, 0, 0), planes.Row(plane, t.pad_top, 0), grey);
+    std::fill(planes.Row(plane, bottom, 0), planes.Row(plane, height, 0), grey);
+    if (t.resized_width == width) continue;
+    for (int y = t.pad_top; y < bottom; ++y) {
+      std::fill(planes.Row(plane, y, 0), planes.Row(plane, y, t.pad_left), grey);
+      std::fill(planes.Row(plane, y, right), planes.Row(plane, y, width), grey);
+    }
+  }
+}
+
+void CopyUnscaled(const Image& source, const LetterboxTransform& t, const Planes& planes) {
+  const LetterboxRows& rows = BestLetterboxRows();
+  const size_t row_bytes = size_t{3} * static_cast<size_t>(source.width);
+  for (int y = 0; y < t.resized_height; ++y) {
+    const size_t offset = row_bytes * static_cast<size_t>(y);
+    const int row = y + t.pad_top;
+    rows.split_rgb(source.data.data() + offset, static_cast<int64_t>(source.data.size() - offset),
+                   t.resized_width, planes.Row(0, row, t.pad_left), planes.Row(1, row, t.pad_left),
+                   planes.Row(2, row, t.pad_left));
+  }
+}
+
+// Owns what ColumnTaps points to.
+struct ColumnTable {
+  std::vector<int32_t> first_byte;
+  std::vector<int32_t> weights;
+  ColumnTaps taps;
+
+  ColumnTable(int source_width, int resized_width)
+      : first_byte(static_cast<size_t>(resized_width)),
+        weights(static_cast<size_t>(resized_width)),
+        taps{first_byte.data(), weights.data(), resized_width, 0, 3 * (source_width - 1)} {
+    const double scale = static_cast<double>(source_width) / resized_width;
+    for (int x = 0; x < resized_width; ++x) {
+      const Tap tap = ColumnTap(x, scale, source_width);
+      const auto i = static_cast<size_t>(x);
+      first_byte[i] = 3 * tap.first;
+      weights[i] = tap.weight1 << 16 | tap.weight0;
+      if (first_byte[i] + 8 <= 3 * source_width) taps.wide_count = x + 1;
+    }
+  }
+  ColumnTable(const ColumnTable&) = delete;
+  ColumnTable& operator=(const ColumnTable&) = delete;
+};
+
+// The two last source rows that were blended across: the next target row often needs one of them
+// again.
+class BlendedRows {
+ public:
+  BlendedRows(const Image& source, int resized_width)
+      : source_(source),
+        table_(source.width, resized_width),
+        row_size_(size_t{4} * static_cast<size_t>(resized_width)),
+        storage_(2 * row_size_) {}
+
+  // Valid until the call after the next. Ask for the two rows of a target row one after the other.
+  const int16_t* Row(int y) {
+    for (size_t slot = 0; slot < 2; ++slot) {
+      if (held_[slot] == y) {
+        next_ = 1 - slot;
+        return storage_.data() + slot * row_size_;
+      }
+    }
+    int16_t* row = storage_.data() + next_ * row_size_;
+    const size_t row_bytes = size_t{3} * static_cast<size_t>(source_.width);
+    BestLetterboxRows().blend_columns(source_.data.data() + row_bytes * static_cast<size_t>(y),
+                                      table_.taps, row);
+    held_[next_] = y;
+    next_ = 1 - next_;
+    return row;
+  }
+
+ private:
+  const Image& source_;
+  ColumnTable table_;
+  size_t row_size_;
+  std::vector<int16_t> storage_;
+  int held_[2] = {-1, -1};
+  size_t next_ = 0;
+};
+
+void Resize(const Image& source, const LetterboxTransform& t, const Planes& planes) {
+  const LetterboxRows& rows = BestLetterboxRows();
+  BlendedRows blended(source, t.resized_width);
+  std::vector<uint8_t> levels(size_t{4} * static_cast<size_t>(t.resized_width));
+  const double scale = static_cast<double>(source.height) / t.resized_height;
+  for (int y = 0; y < t.resized_height; ++y) {
+    const Tap tap = RowTap(y, scale);
+    const int16_t* upper = blended.Row(ClampIndex(tap.first, source.height));
+    const int16_t* lower = blended.Row(ClampIndex(tap.first + 1, source.height));
+    rows.blend_rows(upper, lower, tap.weight0, tap.weight1, t.resized_width, levels.data());
+    const int row = y + t.pad_top;
+    rows.split_planes(levels.data(), t.resized_width, planes.Row(0, row, t.pad_left),
+                      planes.Row(1, row, t.pad_left), planes.Row(2, row, t.pad_left));
+  }
+}
+
+}  // namespace
+
+LetterboxTransform ComputeLetterbox(int source_width, int source_height, int input_width,
+                                    int input_height) {
+  const double scale = std::min(static_cast<double>(input_width) / source_width,
+                                static_cast<double>(input_height) / source_height);
+  LetterboxTransform t;
+  t.scale = static_cast<float>(scale);
+  t.resized_width = std::min(RoundedAtLeastOne(source_width * scale), input_width);
+  t.resized_height = std::min(RoundedAtLeastOne(source_height * scale), input_height);
+  t.pad_left = PadBefore(input_width, t.resized_width);
+  t.pad_top = PadBefore(input_height, t.resized_height);
+  t.source_width = source_width;
+  t.source_height = source_height;
+  return t;
+}
+
+void Letterbox(const Image& source, const LetterboxTransform& transform, int input_width,
+               int input_height, float* out) {
+  const Planes planes{out, static_cast<size_t>(input_width), static_cast<size_t>(input_height)};
+  FillPadding(planes, transform);
+  const bool unscaled =
+      transform.resized_width == source.width && transform.resized_height == source.height;
+  if (unscaled) {
+    CopyUnscaled(source, transform, planes);
+  } else {
+    Resize(source, transform, planes);
+  }
+}
+
+}  // namespace lattice

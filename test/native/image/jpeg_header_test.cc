@@ -1,0 +1,62 @@
+#include "native/image/jpeg_header.h"
+
+#include <gtest/gtest.h>
+
+#include "test/native/image/encoded_samples.h"
+
+namespace lattice {
+namespace {
+
+TEST(JpegHeader, ReadsTheFrame) {
+  const auto header = ParseJpegHeader(samples::kJpeg);
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->width, 24);
+  EXPECT_EQ(header->height, 16);
+  EXPECT_EQ(header->components, 3);
+  EXPECT_EQ(header->precision, 8);
+  EXPECT_EQ(header->process, 0);
+  EXPECT_EQ(header->scans, 1);
+  EXPECT_EQ(header->exif_orientation, 1);
+  EXPECT_EQ(ParseJpegHeader(samples::kCmykJpeg)->components, 4);
+}
+
+TEST(JpegHeader, CountsProgressiveScans) {
+  const auto header = ParseJpegHeader(samples::kProgressiveJpeg);
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->process, 2);
+  EXPECT_EQ(header->scans, 10);
+}
+
+TEST(JpegHeader, ReadsOrientationInBothByteOrders) {
+  for (uint16_t orientation = 1; orientation <= 8; ++orientation) {
+    for (const bool little : {true, false}) {
+      const auto header =
+          ParseJpegHeader(samples::WithOrientation(samples::kJpeg, orientation, little));
+      ASSERT_TRUE(header);
+      EXPECT_EQ(header->exif_orientation, orientation);
+    }
+  }
+  EXPECT_EQ(ParseJpegHeader(samples::WithOrientation(samples::kJpeg, 77, true))->exif_orientation,
+            1);
+}
+
+TEST(JpegHeader, FirstExifBlockCounts) {
+  const auto inner = samples::WithOrientation(samples::kJpeg, 3, true);
+  EXPECT_EQ(ParseJpegHeader(samples::WithOrientation(inner, 6, false))->exif_orientation, 6);
+}
+
+TEST(JpegHeader, EveryCutIsSafe) {
+  const auto bytes = samples::WithOrientation(samples::kProgressiveJpeg, 6, true);
+  for (size_t size = 0; size <= bytes.size(); ++size) {
+    // A copy of its own, so that a read past the end is seen by the sanitizer.
+    const samples::Bytes cut(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
+    const auto header = ParseJpegHeader(cut);
+    if (header) {
+      EXPECT_EQ(header->width, 24);
+    }
+  }
+  EXPECT_FALSE(ParseJpegHeader({}));
+}
+
+}  // namespace
+}  // namespace lattice
