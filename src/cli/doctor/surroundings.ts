@@ -1,5 +1,6 @@
 /** Folders and port that the service would use. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -42,7 +43,7 @@ export async function checkImageRoots(roots: readonly string[]): Promise<Finding
 export async function checkDataDir(dataDir: string): Promise<Finding> {
   const probe = join(dataDir, `.doctor-${randomBytes(4).toString('hex')}`);
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeFolder(dataDir);
     await writeFile(probe, '');
     await rm(probe);
   } catch (error) {
@@ -60,6 +61,13 @@ export async function checkDataDir(dataDir: string): Promise<Finding> {
   return free < LOW_SPACE
     ? warn('data folder', detail, 'free some space, or set LATTICE_DATA_DIR')
     : ok('data folder', detail);
+}
+
+/** Level by level: Node's own recursive mkdir never returns where the kernel refuses with ENOENT, as in /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  await makeFolder(dirname(folder));
+  await mkdir(folder, { mode: 0o700 });
 }
 
 export async function checkPort(host: string, port: number): Promise<Finding> {

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Finding } from '../../src/cli/doctor/finding.js';
+import { checkAccess } from '../../src/cli/doctor/surroundings.js';
+import { checkNode } from '../../src/cli/doctor/toolchain.js';
+import { run } from './run.js';
+
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'lattice-doctor-'));
+});
+afterAll(() => {
+  rmSync(dataDir, { recursive: true });
+});
+
+async function examine(...flags: string[]) {
+  const args = ['doctor', '--json', '--data-dir', dataDir, '--port', '0', ...flags];
+  const { out, code } = await run(...args);
+  const report = JSON.parse(out) as { ok: boolean; findings: Finding[] };
+  return {
+    code,
+    ...report,
+    of: (name: string) => report.findings.find((each) => each.name === name)!,
+  };
+}
+
+test('every point is looked at, and whatever is not ok says what mends it', async () => {
+  const { findings, ok, code } = await examine();
+  const names = findings.map(({ name }) => name);
+  for (const name of [
+    'Node.js',
+    'Brotli decoder',
+    'Python 3',
+    'pip',
+    'CMake',
+    'C++20 compiler',
+    'addon',
+    'OpenVINO',
+    'GPU',
+    'device',
+    'models',
+    'image root',
+    'data folder',
+    'port',
+  ]) {
+    expect(names).toContain(name);
+  }
+  for (const { state, fix } of findings) expect(fix !== undefined).toBe(state !== 'ok');
+  expect(ok).toBe(findings.every(({ state }) => state !== 'fail'));
+  expect(code).toBe(ok ? 0 : 1);
+});
+
+test('a missing image root fails with the command that makes it', async () => {
+  const root = join(dataDir, 'nowhere');
+  const { code, of } = await examine('--image-roots', root);
+  expect(code).toBe(1);
+  expect(of('image root')).toMatchObject({
+    state: 'fail',
+    fix: expect.stringContaining(`mkdir -p ${root}`),
+  });
+});
+
+test('a data folder that cannot be written fails', async () => {
+  const { code, of } = await examine('--data-dir', '/proc/lattice');
+  expect(code).toBe(1);
+  expect(of('data folder').state).toBe('fail');
+});
+
+test('a port in use fails and another one is offered', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { code, of } = await examine('--port', String(port));
+  server.close();
+  expect(code).toBe(1);
+  expect(of('port')).toMatchObject({ state: 'fail', detail: `127.0.0.1:${port} is in use` });
+});
+
+test('a models folder without the default model falls back to the bundled one, with a warning', async () => {
+  const { of } = await examine('--models-dir', dataDir);
+  expect(of('models')).toMatchObject({ state: 'warn' });
+});
+
+test('cuda without a CUDA engine fails, as serve would', async () => {
+  const { of } = await examine('--device', 'cuda');
+  const { state, fix } = of('device');
+  if (state !== 'ok') expect([state, fix]).toEqual(['fail', 'LATTICE_DEVICE=auto']);
+});
+
+test('the report for people has a line for each finding and a sum', async () => {
+  const { out } = await run(
+    'doctor',
+    '--data-dir',
+    dataDir,
+    '--port',
+    '0',
+    '--image-roots',
+    '/nowhere',
+  );
+  expect(out).toMatch(/^fail {2}image root +\/nowhere: ENOENT\n {6}fix: mkdir -p \/nowhere/m);
+  expect(out).toMatch(/\d+ ok, \d+ to look at, \d+ failing\n$/);
+});
+
+describe('Node.js', () => {
+  test.each([
+    ['20.20.2', ['warn', 'warn']],
+    ['22.23.3', ['ok', 'warn']],
+    ['22.23.4', ['ok', 'ok']],
+    ['24.22.0', ['ok', 'warn']],
+    ['24.22.1', ['ok', 'ok']],
+    ['26.13.0', ['ok', 'ok']],
+    ['28.0.0', ['ok', 'ok']],
+    ['20.19.9', ['fail']],
+    ['18.20.0', ['fail']],
+  ])('%s', (node, states) => {
+    expect(checkNode({ node, brotli: '1.1.0' }).map(({ state }) => state)).toEqual(states);
+  });
+});
+
+test('production without keys fails', () => {
+  const keys = { apiKeysFile: '', webhookSecret: 'x' };
+  expect(checkAccess({ env: 'production', ...keys })).toMatchObject([{ state: 'fail' }]);
+  expect(checkAccess({ env: 'development', ...keys })).toEqual([]);
+});

@@ -1,0 +1,18 @@
+/** Runs a command line in this process and gives what it printed. */
+import { runCli } from '../../src/cli/run-cli.js';
+
+export interface CliRun {
+  out: string;
+  err: string;
+  code: number;
+}
+
+export async function run(...args: string[]): Promise<CliRun> {
+  const result: CliRun = { out: '', err: '', code: 0 };
+  await runCli(args, {
+    out: (line) => (result.out += `${line}\n`),
+    err: (line) => (result.err += `${line}\n`),
+    setExitCode: (code) => (result.code = code),
+  });
+  return result;
+}
