@@ -1,0 +1,127 @@
+/** `lattice detect` through the real addon, in this process and as a process of its own. */
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import sharp from 'sharp';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { run } from './run.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PICTURE = join(ROOT, 'models', 'demo', 'shapes.png');
+/** The bundled model, whatever lies in the user's folder. */
+const MODEL = ['--model', 'tiny-v8.pt', '--precision', 'f32'];
+
+interface Line {
+  image_path: string;
+  status: string;
+  detections?: { box: number[]; class: string; confidence: number }[];
+  total_count?: number;
+  car_count?: number;
+  annotated_path?: string;
+  error?: { code: string; detail: string };
+}
+
+let folder: string;
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'lattice-detect-')));
+  mkdirSync(join(folder, 'sub'));
+  copyFileSync(PICTURE, join(folder, 'one.png'));
+  copyFileSync(PICTURE, join(folder, 'sub', 'one.png'));
+  writeFileSync(join(folder, 'broken.jpg'), 'not an image');
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function detectJson(...args: string[]) {
+  const { out, err, code } = await run('detect', ...args, ...MODEL, '--json');
+  const lines = out
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
+  return { lines, err, code };
+}
+
+test('the table shows image, class, confidence and box, and what ran', async () => {
+  const { out, err, code } = await run('detect', PICTURE, ...MODEL);
+  expect({ err, code }).toEqual({ err: '', code: 0 });
+  const lines = out.trimEnd().split('\n');
+  expect(lines[0]).toMatch(/^IMAGE +CLASS +CONFIDENCE +BOX/);
+  expect(lines[1]).toMatch(/shapes\.png +\w+ +0\.\d{3} +[\d.]+ {2}[\d.]+ {2}[\d.]+ {2}[\d.]+$/);
+  expect(lines.at(-1)).toMatch(/^1 image\(s\), 6 box\(es\), 0 failed, .*tiny-v8\.pt on cpu, f32$/);
+});
+
+test('one line of JSON an image, in order; a bad image fails alone with exit code 1', async () => {
+  const { lines, code } = await detectJson(folder, join(folder, 'gone.jpg'));
+  expect(code).toBe(1);
+  expect(lines.map(({ status, error }) => error?.code ?? status)).toEqual([
+    'unsupported_image_format',
+    'ok',
+    'ok',
+    'image_not_found',
+  ]);
+  expect(lines.map(({ image_path }) => image_path)).toEqual(
+    ['broken.jpg', 'one.png', 'sub/one.png', 'gone.jpg'].map((name) => join(folder, name)),
+  );
+  expect(lines[1]).toMatchObject({ total_count: 6, car_count: 3 });
+  expect(lines[2]!.detections).toEqual(lines[1]!.detections);
+});
+
+test('classes, confidence and max-detections narrow the boxes down', async () => {
+  const all = (await detectJson(PICTURE)).lines[0]!.detections!;
+  const cars = (await detectJson(PICTURE, '--classes', 'CAR, bus')).lines[0]!.detections!;
+  expect(cars).toEqual(all.filter(({ class: name }) => ['car', 'bus'].includes(name)));
+  const sure = (await detectJson(PICTURE, '--confidence', '0.9')).lines[0]!.detections!;
+  expect(sure).toEqual(all.filter(({ confidence }) => confidence > 0.9));
+  expect(sure.length).toBeGreaterThan(0);
+  const two = (await detectJson(PICTURE, '--max-detections', '2')).lines[0]!.detections!;
+  expect(two).toEqual(all.slice(0, 2));
+});
+
+test('annotate writes a drawn copy of each image under its own name', async () => {
+  const drawn = join(folder, 'drawn');
+  const { lines, code } = await detectJson(
+    join(folder, 'one.png'),
+    join(folder, 'sub'),
+    '--annotate',
+    drawn,
+  );
+  expect(code).toBe(0);
+  expect(readdirSync(drawn).sort()).toEqual(['one-2.jpg', 'one.jpg']);
+  expect(new Set(lines.map(({ annotated_path }) => annotated_path)).size).toBe(2);
+  const before = await sharp(PICTURE).removeAlpha().raw().toBuffer();
+  const after = await sharp(lines[0]!.annotated_path).raw().toBuffer({ resolveWithObject: true });
+  expect(after.info).toMatchObject({ width: 640, height: 480 });
+  expect(before.equals(after.data)).toBe(false);
+});
+
+test.each([
+  [['--model', 'yolov99x.pt'], /no model 'yolov99x\.pt'.*tiny-v8\.pt/],
+  [['--classes', 'car,submarine'], /no class 'submarine'.*car/],
+])('%j is a usage error that names what there is', async (args, reason) => {
+  const { code, err, out } = await run('detect', PICTURE, ...MODEL, ...args);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(reason);
+});
+
+test('as a process: NDJSON on standard output alone, the exit code tells, a closed pipe is no error', () => {
+  const cli = (command: string) =>
+    spawnSync('sh', ['-c', command], { cwd: ROOT, encoding: 'utf8' });
+  const lattice = `${process.execPath} dist/cli/lattice.js`;
+  const good = cli(`${lattice} detect models/demo --json ${MODEL.join(' ')}`);
+  expect(good).toMatchObject({ status: 0, stderr: '' });
+  expect(JSON.parse(good.stdout)).toMatchObject({ image_path: 'models/demo/shapes.png' });
+  expect(cli(`${lattice} detect ${join(folder, 'broken.jpg')} ${MODEL.join(' ')}`).status).toBe(1);
+  const piped = cli(`${lattice} openapi | head -c 1`);
+  expect(piped).toMatchObject({ stdout: '{', stderr: '' });
+});
