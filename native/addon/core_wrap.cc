@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "native/addon/js_convert.h"
 #include "native/addon/live_cores.h"
 
 namespace lattice {
@@ -69,7 +68,7 @@ bool CoreWrap::Start(Napi::Env env, const CoreOptions& options, const Napi::Func
   (void)napi_unref_threadsafe_function(env, wake_);
   core_ = *std::move(core);
   on_results_ = Napi::Persistent(on_results);
-  no_boxes_ = Napi::Reference<Napi::Value>::New(Napi::Float32Array::New(env, 0), 1);
+  arguments_ = std::make_unique<ResultArguments>(env);
   mailbox_->Open(wake_);
   // Registered after the thread-safe function, so that it runs before that one's own clean-up.
   (void)napi_add_env_cleanup_hook(env, OnEnvironmentEnd, this);
@@ -204,7 +203,7 @@ void CoreWrap::FinishClose(Napi::Env env) {
   for (const auto& deferred : closing_) deferred.Resolve(env.Undefined());
   closing_.clear();
   on_results_.Reset();
-  no_boxes_.Reset();
+  arguments_.reset();
   Unref();
 }
 
@@ -230,7 +229,7 @@ void CoreWrap::Deliver(Napi::Env env) {
   const Napi::HandleScope scope(env);
   const Mailbox::Contents contents = mailbox_->Drain();
   if (!contents.results.empty()) {
-    const auto arguments = ToResultArguments(env, contents.results, no_boxes_.Value());
+    const auto arguments = arguments_->Make(env, contents.results);
     napi_value ignored = nullptr;
     (void)napi_call_function(env, env.Undefined(), on_results_.Value(), arguments.size(),
                              arguments.data(), &ignored);

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "native/addon/js_convert.h"
 #include "native/addon/mailbox.h"
 #include "native/scheduler/core.h"
 
@@ -57,7 +58,7 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   std::thread closer_;
   std::vector<Napi::Promise::Deferred> closing_;
   Napi::FunctionReference on_results_;
-  Napi::Reference<Napi::Value> no_boxes_;
+  std::unique_ptr<ResultArguments> arguments_;
 };
 
 }  // namespace lattice

@@ -1,5 +1,6 @@
 #include "native/addon/js_convert.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -283,10 +284,19 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   return object;
 }
 
-std::vector<napi_value> ToResultArguments(Napi::Env env, const std::vector<TaskResult>& results,
-                                          const Napi::Value& no_boxes) {
+ResultArguments::ResultArguments(Napi::Env env)
+    : no_boxes_(Napi::Reference<Napi::Float32Array>::New(Napi::Float32Array::New(env, 0), 1)) {}
+
+std::array<napi_value, 3> ResultArguments::Make(Napi::Env env,
+                                                const std::vector<TaskResult>& results) {
+  if (capacity_ < results.size()) {
+    capacity_ = std::max<size_t>(256, 2 * results.size());
+    meta_ = Napi::Reference<Napi::Float64Array>::New(
+        Napi::Float64Array::New(env, kStride * capacity_), 1);
+  }
+  auto meta = meta_.Value();
+  const napi_value no_boxes = no_boxes_.Value();
   const auto count = static_cast<uint32_t>(results.size());
-  auto meta = Napi::Float64Array::New(env, kStride * results.size());
   const auto boxes = Napi::Array::New(env, count);
   const auto messages = Napi::Array::New(env, count);
   for (uint32_t i = 0; i < count; ++i) {

@@ -139,6 +139,10 @@ void Scheduler::DecodeLoop(bool sync) {
   while (true) {
     work.wait(lock, [&] { return closing_ || CanDecode(sync); });
     if (!CanDecode(sync)) break;
+    if (sync && sync_queue_.front()->task.kind == TaskKind::kNoop) {
+      AnswerNoops(lock);
+      continue;
+    }
     const LiveTaskPtr live = TakeForDecode(sync);
     lock.unlock();
     Decode(live);
@@ -148,9 +152,20 @@ void Scheduler::DecodeLoop(bool sync) {
   ImagePipeline::ReleaseThread();
 }
 
+// Called with the lock held, returns with it held. Takes all that lead the queue in one go, as a wake serves all.
+void Scheduler::AnswerNoops(std::unique_lock<std::mutex>& lock) {
+  std::vector<TaskResult> results;
+  while (!sync_queue_.empty() && sync_queue_.front()->task.kind == TaskKind::kNoop) {
+    results.push_back(Answer(sync_queue_.Pop(), {}));
+  }
+  lock.unlock();
+  for (TaskResult& result : results) on_result_(std::move(result));
+  lock.lock();
+}
+
 void Scheduler::Decode(const LiveTaskPtr& live) {
   Status status;
-  if (live->task.kind != TaskKind::kNoop) {
+  {
     const CrashMarker::InHand in_hand(marker_, {&live->task.id, 1});
     auto prepared = pipeline_.Prepare(live->task);
     status = prepared.status();
@@ -163,7 +178,7 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   result.times.preprocess = live->prepared.preprocess_ms;
   result.width = live->prepared.transform.source_width;
   result.height = live->prepared.transform.source_height;
-  const bool go_on = status.ok() && live->task.kind != TaskKind::kNoop && !live->answered;
+  const bool go_on = status.ok() && !live->answered;
   if (go_on && !closing_) {
     live->stage = TaskStage::kReady;
     live->ready = Clock::now();

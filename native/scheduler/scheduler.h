@@ -78,6 +78,7 @@ class Scheduler {
   LiveTaskPtr TakeForDecode(bool sync);
   std::vector<LiveTaskPtr> TakeSlice();
   void RunSlice(int slot, std::unique_lock<std::mutex>& lock);
+  void AnswerNoops(std::unique_lock<std::mutex>& lock);
   void Decode(const LiveTaskPtr& live);
   void AddDeadline(const LiveTaskPtr& live);
   void Withdraw(const LiveTaskPtr& live);

@@ -134,7 +134,8 @@ export const NATIVE_CODES = [
 
 /**
  * `boxes[i]` holds n x 6 floats (x1, y1, x2, y2, confidence, class id), source pixels after EXIF orientation,
- * sorted by confidence. `messages[i]` is null for ok.
+ * sorted by confidence. `messages[i]` is null for ok. `meta` is used again: it may be longer than needed and is valid
+ * during the call only; images without boxes share one empty array.
  */
 export type OnNativeResults = (
   meta: Float64Array,
