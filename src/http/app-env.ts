@@ -16,4 +16,4 @@ export interface AppEnv {
   Variables: RequestVariables;
 }
 
-export type AppContext = Context<AppEnv, string>;
+export type AppContext = Context<AppEnv>;

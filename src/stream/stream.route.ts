@@ -1,11 +1,12 @@
 /** `GET /v1/stream`: the upgrade to a WebSocket. */
 import { upgradeWebSocket } from '@hono/node-server';
 import type { RouteConfig } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { WebSocket } from 'ws';
 import { LatticeError } from '../errors.js';
 import { presentedKey } from '../http/api-keys.js';
 import type { AppDeps } from '../http/app-deps.js';
-import type { AppContext } from '../http/app-env.js';
+import type { AppContext, AppEnv } from '../http/app-env.js';
 import type { BrowserAccess } from '../http/browser-access.js';
 import { problemResponses } from '../http/problem.schema.js';
 import type { RouteTable } from '../http/route-table.js';
@@ -58,7 +59,7 @@ export function addStreamRoute(
         if (client !== null) events.disconnect(client);
       },
     }));
-    const answer = await upgrade(c, () => Promise.resolve());
+    const answer = await upgrade(c as Context<AppEnv, string>, () => Promise.resolve());
     if (answer instanceof Response) return answer;
     throw new LatticeError('bad_request', 'The connection cannot be upgraded.');
   });

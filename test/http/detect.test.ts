@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest';
+import { ERRORS, LatticeError, type ErrorCode } from '../../src/errors.js';
+import { detectResponseSchema } from '../../src/http/inference/detect.schema.js';
+import { DEFAULT_VEHICLES } from '../../src/inference/class-filter.js';
+import { compose, post, ROOT } from '../support/composed-app.js';
+import { oneCar } from '../support/scripted-detector.js';
+
+const PATH = '/v1/inference/detect';
+const image = { image_path: 'a.jpg' };
+
+test('a detection is answered in the shape of the interface', async () => {
+  const app = compose();
+  app.detector.answer = () =>
+    Promise.resolve({
+      ...oneCar,
+      detections: ['car', 'CAR', 'bus'].map((name) => ({ ...oneCar.detections[0]!, class: name })),
+    });
+  const { status, body, headers } = await post(app, PATH, image);
+  expect(status).toBe(200);
+  expect(detectResponseSchema.parse(body)).toEqual(body);
+  expect(body).toMatchObject({
+    status: 'success',
+    image_path: 'a.jpg',
+    detections: [
+      { box: [10.5, 20, 110, 90.25], confidence: 0.91, class: 'car' },
+      { class: 'CAR' },
+      { class: 'bus' },
+    ],
+    total_count: 3,
+    car_count: 2,
+    class_counts: { car: 1, CAR: 1, bus: 1 },
+    processing_time_ms: 15.7,
+    model: 'yolov8n.pt',
+    worker_id: 'worker-1',
+    image: { width: 640, height: 480 },
+    timings_ms: oneCar.timingsMs,
+  });
+  expect(headers.get('server-timing')).toMatch(/^queue;dur=0\.10, decode;dur=2\.00, .*total;dur=/);
+});
+
+test('no boxes is success', async () => {
+  const app = compose();
+  app.detector.answer = () => Promise.resolve({ ...oneCar, detections: [] });
+  expect(await post(app, PATH, image)).toMatchObject({
+    status: 200,
+    body: { detections: [], total_count: 0, car_count: 0, class_counts: {} },
+  });
+});
+
+test('defaults: threshold 0.5, the vehicles, the configured family', async () => {
+  const app = compose({ modelFamily: 'other', syncDeadlineMs: 4_000 });
+  await post(app, PATH, image);
+  expect(app.detector.requests[0]).toMatchObject({
+    path: 'a.jpg',
+    class: 'sync',
+    deadlineMs: 4_000,
+    options: {
+      modelName: 'otherv8n.pt',
+      confidence: 0.5,
+      iou: 0.7,
+      maxDetections: 300,
+      classes: DEFAULT_VEHICLES,
+    },
+  });
+});
+
+test('requested classes reach the detector in the spelling of the model', async () => {
+  const app = compose();
+  await post(app, PATH, { ...image, vehicle_types: ['BUS', 'car'], confidence_threshold: 0.1 });
+  expect(app.detector.requests[0]?.options).toMatchObject({
+    classes: ['bus', 'Car'],
+    confidence: 0.1,
+  });
+});
+
+test.each([
+  [{}, '#/image_path'],
+  [{ image_path: '' }, '#/image_path'],
+  [{ image_path: ['a.jpg'] }, '#/image_path'],
+  [{ image_path: 'n'.repeat(4_097) }, '#/image_path'],
+  [{ image_path: '\udfff' }, '#/image_path'],
+  [{ ...image, confidence_threshold: 1.0000001 }, '#/confidence_threshold'],
+  [{ ...image, confidence_threshold: 'NaN' }, '#/confidence_threshold'],
+  [{ ...image, vehicle_types: ['person'] }, '#/vehicle_types/0'],
+  [{ ...image, vehicle_types: 'car' }, '#/vehicle_types'],
+  [{ ...image, annotate: true }, '#/annotate'],
+  [{ ...image, priority: 1 }, '#/priority'],
+  [[], '#'],
+  ['"text"', '#'],
+  ['null', '#'],
+])('%j is refused', async (body, pointer) => {
+  const app = compose();
+  const answer = await post(app, PATH, body);
+  expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
+  expect(answer.body.errors[0].pointer).toBe(pointer);
+  expect(app.detector.requests).toEqual([]);
+});
+
+test.each([['../a.jpg'], ['a\0.jpg'], ['/etc/passwd'], ['x/../../y']])(
+  'path %j is not allowed',
+  async (image_path) => {
+    const answer = await post(compose(), PATH, { image_path });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'path_not_allowed', errors: [{ pointer: '#/image_path' }] },
+    });
+  },
+);
+
+describe('failures of the detector', () => {
+  const codes: ErrorCode[] = [
+    'image_not_found',
+    'path_not_allowed',
+    'not_a_regular_file',
+    'image_unreadable',
+    'image_too_large',
+    'unsupported_image_format',
+    'invalid_image',
+    'input_changed',
+    'unknown_model',
+    'invalid_model',
+    'model_not_ready',
+    'detection_failed',
+    'overloaded',
+    'shutting_down',
+    'deadline_exceeded',
+  ];
+  test.each(codes)('%s keeps its status', async (code) => {
+    const app = compose();
+    app.detector.answer = () => Promise.reject(new LatticeError(code, 'Because.'));
+    const answer = await post(app, PATH, image);
+    expect(answer).toMatchObject({
+      status: ERRORS[code].status,
+      body: { code, status: ERRORS[code].status, detail: 'Because.' },
+    });
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(answer.headers.has('retry-after')).toBe(ERRORS[code].status === 503);
+  });
+
+  test('anything else is 500 detection_failed without inner text', async () => {
+    const app = compose();
+    app.detector.answer = () => Promise.reject(new Error('secret /srv/images/x at foo.ts:1'));
+    const { status, body } = await post(app, PATH, image);
+    expect({ status, code: body.code }).toEqual({ status: 500, code: 'detection_failed' });
+    expect(JSON.stringify(body)).not.toMatch(/secret|\.ts/);
+    expect(app.logged).toHaveLength(1);
+  });
+
+  test("the service's folders are hidden", async () => {
+    const app = compose();
+    app.detector.answer = () =>
+      Promise.reject(new LatticeError('invalid_image', `cannot read ${ROOT}/in/a.jpg in ${ROOT}`));
+    const { body } = await post(app, PATH, image);
+    expect(body.detail).toBe('cannot read in/a.jpg in .');
+  });
+
+  test('a request given up by a stopping detector is 503', async () => {
+    const app = compose();
+    app.detector.answer = () => Promise.reject(new LatticeError('cancelled', 'Closed.'));
+    expect(await post(app, PATH, image)).toMatchObject({
+      status: 503,
+      body: { code: 'shutting_down' },
+    });
+  });
+});
+
+test('a detector that never settles is answered 504 and told to stop', async () => {
+  const app = compose({ syncDeadlineMs: 30 });
+  let signal: AbortSignal | undefined;
+  app.detector.answer = (request) => {
+    signal = request.signal;
+    return new Promise(() => undefined);
+  };
+  expect(await post(app, PATH, image)).toMatchObject({
+    status: 504,
+    body: { code: 'deadline_exceeded' },
+  });
+  expect(signal?.aborted).toBe(true);
+});
+
+test('beyond the queue bound requests are refused with a computed wait, and room comes back', async () => {
+  const app = compose({ syncQueue: 3 });
+  app.detector.rate = 0.5;
+  const waiting: (() => void)[] = [];
+  app.detector.answer = () =>
+    new Promise((resolve) => {
+      waiting.push(() => {
+        resolve(oneCar);
+      });
+    });
+  const admitted = [1, 2, 3].map(() => post(app, PATH, image));
+  while (waiting.length < 3) await new Promise(setImmediate);
+  const refused = await post(app, PATH, image);
+  expect(refused).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+  expect(refused.headers.get('retry-after')).toBe('6');
+  for (const done of waiting) done();
+  expect((await Promise.all(admitted)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  app.detector.answer = () => Promise.reject(new LatticeError('invalid_image', 'Bad.'));
+  for (let round = 0; round < 5; round += 1) {
+    expect(await post(app, PATH, image)).toMatchObject({ status: 422 });
+  }
+});
+
+describe('drawing', () => {
+  test('the drawn copy is named', async () => {
+    const app = compose({}, { annotate: () => Promise.resolve('a1.jpg') });
+    const { body } = await post(app, PATH, { ...image, annotate: true });
+    expect(body.annotated_url).toBe('/v1/annotated/a1.jpg');
+    const picture = await app.app.request(body.annotated_url as string);
+    expect(picture.headers.get('content-type')).toBe('image/jpeg');
+    expect(new Uint8Array(await picture.arrayBuffer())).toEqual(new Uint8Array([255, 216]));
+  });
+
+  test('a drawing that fails leaves the boxes', async () => {
+    const app = compose({}, { annotate: () => Promise.reject(new Error('disk')) });
+    const { status, body } = await post(app, PATH, { ...image, annotate: true });
+    expect(status).toBe(200);
+    expect(body).not.toHaveProperty('annotated_url');
+    expect(app.logged[0]?.message).toBe('drawing failed');
+  });
+
+  test.each([['nothing.jpg'], ['..%2fa1.jpg'], ['a1.jpg%00'], ['a1.gif'], ['%E0%A4%A']])(
+    'picture %s is not found',
+    async (file) => {
+      const response = await compose().app.request(`/v1/annotated/${file}`);
+      expect(response.status).toBe(404);
+    },
+  );
+});

@@ -1,0 +1,99 @@
+/** A composed app over fakes, and short calls to it. */
+import { tmpdir } from 'node:os';
+import { LocalCluster } from '../../src/cluster/local-cluster.js';
+import { composeApp, type AppDeps, type ComposedApp } from '../../src/compose-app.js';
+import { loadConfig, type Config } from '../../src/config.js';
+import type { HttpObservation } from '../../src/http/metrics-port.js';
+import { FakeJobs } from './fake-jobs.js';
+import { ScriptedDetector } from './scripted-detector.js';
+
+export const ROOT = '/srv/images';
+
+export interface Harness extends ComposedApp {
+  jobs: FakeJobs;
+  detector: ScriptedDetector;
+  deps: AppDeps;
+  observed: HttpObservation[];
+  logged: { fields: object; message: string }[];
+  state: { draining: boolean; streamClients: number };
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // The tests look at fields of many shapes; each names what it expects.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+export function compose(config: Partial<Config> = {}, overrides: Partial<AppDeps> = {}): Harness {
+  const jobs = new FakeJobs();
+  const detector = new ScriptedDetector();
+  const observed: HttpObservation[] = [];
+  const logged: Harness['logged'] = [];
+  const state = { draining: false, streamClients: 0 };
+  const log = (fields: object, message: string): void => {
+    logged.push({ fields, message });
+  };
+  const deps: AppDeps = {
+    config: { ...loadConfig({}, {}), imageRoots: [ROOT, tmpdir()], ...config },
+    version: '1.2.3',
+    jobs,
+    detector,
+    cluster: new LocalCluster({ detector, jobs, version: '1.2.3', threads: 1 }),
+    metrics: {
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
+      render: () => Promise.resolve('up 1\n'),
+      observeRequest: (request) => observed.push(request),
+      setStreamClients: (count) => {
+        state.streamClients = count;
+      },
+    },
+    logger: { debug: log, info: log, warn: log, error: log },
+    apiKeys: null,
+    draining: () => state.draining,
+    readAnnotated: (file) => Promise.resolve(file === 'a1.jpg' ? Buffer.from([255, 216]) : null),
+    ...overrides,
+  };
+  return { ...composeApp(deps), jobs, detector, deps, observed, logged, state };
+}
+
+async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = (response.headers.get('content-type') ?? '').includes('json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
+}
+
+export async function get(
+  { app }: ComposedApp,
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<Answer> {
+  return read(await app.request(path, { method, headers }));
+}
+
+/** `body` is sent as it is when it is text, else as JSON. */
+export async function post(
+  { app }: ComposedApp,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return read(
+    await app.request(path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(text)),
+        ...headers,
+      },
+      body: text,
+    }),
+  );
+}

@@ -1,0 +1,224 @@
+/** JobService in memory: submits are instant, tests move the jobs on by hand. */
+import { randomUUID } from 'node:crypto';
+import { LatticeError } from '../../src/errors.js';
+import type {
+  ImageEntry,
+  ImageOutcome,
+  Job,
+  JobEvent,
+  JobEventName,
+  JobFilter,
+  JobService,
+  JobSpec,
+} from '../../src/jobs/job.js';
+
+interface Entry {
+  job: Job;
+  outcomes: (ImageOutcome | null)[];
+}
+
+export const okOutcome = (classes: string[] = ['car']): ImageOutcome => ({
+  status: 'ok',
+  detections: classes.map((name, index) => ({
+    box: [10, 20, 30 + index, 40],
+    confidence: 0.9 - index / 10,
+    class: name,
+  })),
+  image: { width: 640, height: 480 },
+  timingsMs: { queue: 0.1, decode: 1, preprocess: 0.2, inference: 10, postprocess: 0.1 },
+  processingTimeMs: 11.4,
+  truncated: false,
+});
+
+export class FakeJobs implements JobService {
+  readonly specs: JobSpec[] = [];
+  /** Stored events; `forget` drops the oldest. */
+  readonly events: JobEvent[] = [];
+  /** Set to make the store fail. */
+  broken: LatticeError | null = null;
+  /** Milliseconds that a submit takes, and whether its event comes before or after it returns. */
+  submitMs = 0;
+  eventFirst = true;
+  #forgotten = 0;
+  readonly #jobs = new Map<string, Entry>();
+  readonly #keys = new Map<string, { fingerprint: string; jobId: string }>();
+  readonly #listeners = new Set<(event: JobEvent) => void>();
+
+  async submit(
+    spec: JobSpec,
+    idempotency?: { key: string; fingerprint: string },
+  ): Promise<{ job: Job; replayed: boolean }> {
+    this.#check();
+    const known = idempotency && this.#keys.get(idempotency.key);
+    if (known !== undefined) {
+      if (known.fingerprint !== idempotency?.fingerprint) {
+        throw new LatticeError('idempotency_key_reused', 'Another body.');
+      }
+      return { job: this.#entry(known.jobId).job, replayed: true };
+    }
+    const job: Job = {
+      jobId: randomUUID(),
+      spec,
+      status: 'pending',
+      imageCount: spec.imagePaths.length,
+      finishedImages: 0,
+      submittedAt: Date.now() / 1000,
+      startedAt: null,
+      completedAt: null,
+      workerId: '',
+      error: null,
+    };
+    this.specs.push(spec);
+    this.#jobs.set(job.jobId, { job, outcomes: spec.imagePaths.map(() => null) });
+    if (idempotency) {
+      this.#keys.set(idempotency.key, { fingerprint: idempotency.fingerprint, jobId: job.jobId });
+    }
+    if (this.eventFirst) this.emit('job_submitted', job);
+    else {
+      setTimeout(() => {
+        this.emit('job_submitted', job);
+      }, this.submitMs + 10);
+    }
+    if (this.submitMs > 0) await new Promise((resolve) => setTimeout(resolve, this.submitMs));
+    return { job: { ...job }, replayed: false };
+  }
+
+  get(jobId: string, keyId: string | null): Promise<Job> {
+    return Promise.resolve().then(() => {
+      this.#check();
+      const { job } = this.#entry(jobId);
+      if (keyId !== null && job.spec.keyId !== keyId) throw notFound();
+      return { ...job };
+    });
+  }
+
+  images(jobId: string): Promise<ImageEntry[]> {
+    const { job, outcomes } = this.#entry(jobId);
+    return Promise.resolve(
+      outcomes.map((outcome, index) => ({ index, path: job.spec.imagePaths[index]!, outcome })),
+    );
+  }
+
+  list(
+    filter: JobFilter,
+    page: { limit: number; cursor: string | null },
+  ): Promise<{ jobs: Job[]; nextCursor: string | null }> {
+    const all = [...this.#jobs.values()]
+      .map(({ job }) => job)
+      .filter(
+        (job) =>
+          (filter.status?.includes(job.status) ?? true) &&
+          (filter.jobType === undefined || filter.jobType === job.spec.jobType) &&
+          (filter.keyId === undefined || filter.keyId === job.spec.keyId) &&
+          job.submittedAt >= (filter.submittedAfter ?? 0) &&
+          job.submittedAt <= (filter.submittedBefore ?? Infinity),
+      )
+      .reverse();
+    const start = page.cursor === null ? 0 : Number(page.cursor);
+    const end = start + page.limit;
+    return Promise.resolve({
+      jobs: all.slice(start, end),
+      nextCursor: end < all.length ? String(end) : null,
+    });
+  }
+
+  async cancel(jobId: string, keyId: string | null): Promise<Job> {
+    const job = await this.get(jobId, keyId);
+    if (job.status === 'completed' || job.status === 'failed') {
+      throw new LatticeError('job_already_finished', `The job is ${job.status}.`);
+    }
+    this.fail(jobId, new LatticeError('cancelled', 'Cancelled by its owner.'));
+    return this.get(jobId, keyId);
+  }
+
+  counts(): Promise<{ pending: number; running: number; queuedImages: number }> {
+    return Promise.resolve().then(() => {
+      this.#check();
+      const states = [...this.#jobs.values()].map(({ job }) => job.status);
+      return {
+        pending: states.filter((status) => status === 'pending').length,
+        running: states.filter((status) => status === 'running').length,
+        queuedImages: 0,
+      };
+    });
+  }
+
+  onEvent(listener: (event: JobEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  eventsAfter(seq: number, limit: number): Promise<{ events: JobEvent[]; gap: boolean }> {
+    const events = this.events.filter((event) => event.seq > seq).slice(0, limit);
+    return Promise.resolve({ events, gap: seq < this.#forgotten });
+  }
+
+  forget(count: number): void {
+    this.#forgotten = this.events.splice(0, count).at(-1)?.seq ?? this.#forgotten;
+  }
+
+  start(jobId: string, secondsAgo = 0): void {
+    const { job } = this.#entry(jobId);
+    job.status = 'running';
+    job.workerId = 'worker-1';
+    job.startedAt = Date.now() / 1000 - secondsAgo;
+    this.emit('job_started', job);
+  }
+
+  progress(jobId: string, finished: number): void {
+    const { job } = this.#entry(jobId);
+    job.finishedImages = finished;
+    this.emit('job_progress', job);
+  }
+
+  finish(jobId: string, outcomes: ImageOutcome[]): void {
+    const entry = this.#entry(jobId);
+    entry.outcomes = outcomes;
+    this.#end(entry.job, 'completed', outcomes.length);
+  }
+
+  fail(jobId: string, error: LatticeError, outcomes?: (ImageOutcome | null)[]): void {
+    const entry = this.#entry(jobId);
+    if (outcomes) entry.outcomes = outcomes;
+    entry.job.error = error.toProblem();
+    this.#end(entry.job, 'failed', entry.outcomes.filter(Boolean).length);
+  }
+
+  emit(name: JobEventName, job: Job): void {
+    const stored = name !== 'job_progress';
+    const event: JobEvent = {
+      event: name,
+      jobId: job.jobId,
+      status: job.status,
+      timestamp: Date.now() / 1000,
+      seq: (this.events.at(-1)?.seq ?? this.#forgotten) + (stored ? 1 : 0),
+      progress: job.finishedImages / job.imageCount,
+      keyId: job.spec.keyId,
+      ...(job.error === null ? {} : { error: job.error }),
+    };
+    if (stored) this.events.push(event);
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  #end(job: Job, status: 'completed' | 'failed', finished: number): void {
+    job.startedAt ??= Date.now() / 1000;
+    job.completedAt = Date.now() / 1000;
+    job.finishedImages = finished;
+    job.status = status;
+    this.emit(status === 'completed' ? 'job_completed' : 'job_failed', job);
+  }
+
+  #entry(jobId: string): Entry {
+    const entry = this.#jobs.get(jobId);
+    if (entry === undefined) throw notFound();
+    return entry;
+  }
+
+  #check(): void {
+    if (this.broken !== null) throw this.broken;
+  }
+}
+
+function notFound(): LatticeError {
+  return new LatticeError('job_not_found', 'No job has this id.');
+}
