@@ -5,11 +5,21 @@ import { Annotator } from '../inference/annotate.js';
 import type { Detector, DetectOptions, ImageResult } from '../inference/detector.js';
 import { openDetector, type DetectorConfig } from '../inference/open-detector.js';
 import { createLogger } from '../observability/logger.js';
-import type { DetectFlags } from './detect.js';
 import { DrawnCopies } from './drawn-copies.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
 import { renderTable } from './table.js';
 import { UsageError, type Terminal } from './terminal.js';
+
+/** As parsed and checked by `lattice detect`. */
+export interface DetectFlags {
+  model?: string;
+  confidence: number;
+  iou: number;
+  classes?: string[];
+  maxDetections: number;
+  annotate?: string;
+  json?: boolean;
+}
 
 type Outcome =
   | { status: 'ok'; result: ImageResult; annotated: string | undefined }

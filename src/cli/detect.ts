@@ -1,19 +1,10 @@
 /** `lattice detect`: images on this machine, without a service. */
 import { InvalidArgumentError } from 'commander';
 import { loadConfig, type Config } from '../config.js';
-import type { RegisterCommand } from './commands.js';
+import type { DetectFlags } from './detect-images.js';
+import type { RegisterCommand } from './register-command.js';
 import { addSettingFlags } from './setting-flags.js';
 import { EXIT_FAILED, UsageError } from './terminal.js';
-
-export interface DetectFlags {
-  model?: string;
-  confidence: number;
-  iou: number;
-  classes?: string[];
-  maxDetections: number;
-  annotate?: string;
-  json?: boolean;
-}
 
 /** Settings of the service that also matter here. */
 const SETTINGS = [

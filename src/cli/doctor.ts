@@ -1,6 +1,6 @@
 /** `lattice doctor`: is everything there, and what mends what is not. */
 import { loadConfig, type Config } from '../config.js';
-import type { RegisterCommand } from './commands.js';
+import type { RegisterCommand } from './register-command.js';
 import type { Finding } from './doctor/finding.js';
 import { addSettingFlags } from './setting-flags.js';
 import { renderTable } from './table.js';
