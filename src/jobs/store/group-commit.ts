@@ -1,0 +1,124 @@
+/** Many operations, one sync: runs a group of writes in one transaction. */
+import type { JobEvent } from '../job.js';
+import type { Database } from './data-folder.js';
+import {
+  isFull,
+  isLasting,
+  isStorageError,
+  storageUnavailable,
+  toFailure,
+  type StoreFailure,
+} from './sqlite-failure.js';
+
+export interface Operation {
+  id: number;
+  run: () => unknown;
+}
+
+export type OperationResult =
+  { id: number; value: unknown } | { id: number; failure: StoreFailure };
+
+export interface GroupResult {
+  results: OperationResult[];
+  /** Events that the group stored, by `seq`. */
+  events: JobEvent[];
+  webhooksAdded: number;
+  /** Null when the group is on disk. */
+  failure: string | null;
+}
+
+/** What operations of a transaction leave for after its commit. */
+export class CommitNotes {
+  events: JobEvent[] = [];
+  webhooksAdded = 0;
+
+  clear(): void {
+    this.events = [];
+    this.webhooksAdded = 0;
+  }
+}
+
+export class GroupCommit {
+  /** Set by a failure after which no write can be trusted. */
+  private lasting: string | null = null;
+
+  private readonly database: Database;
+  private readonly notes: CommitNotes;
+
+  constructor(database: Database, notes: CommitNotes) {
+    this.database = database;
+    this.notes = notes;
+  }
+
+  /** Never throws. Either every operation that has a value is on disk, or none is. */
+  write(operations: Operation[]): GroupResult {
+    if (this.lasting !== null) return this.refuse(operations, this.lasting);
+    this.notes.clear();
+    try {
+      this.database.exec('BEGIN IMMEDIATE');
+      const results = operations.map((operation) => this.runOne(operation));
+      this.database.exec('COMMIT');
+      return { results, ...this.taken(), failure: null };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.rollBack();
+      this.notes.clear();
+      if (isLasting(error)) this.lasting = reason;
+      if (isFull(error) && operations.length > 1) return this.writeEach(operations);
+      return this.refuse(operations, reason);
+    }
+  }
+
+  /** A submit of many images may find no room where its small neighbours still do. */
+  private writeEach(operations: Operation[]): GroupResult {
+    const groups = operations.map((operation) => this.write([operation]));
+    return {
+      results: groups.flatMap((group) => group.results),
+      events: groups.flatMap((group) => group.events),
+      webhooksAdded: groups.reduce((sum, group) => sum + group.webhooksAdded, 0),
+      failure: groups.find((group) => group.failure !== null)?.failure ?? null,
+    };
+  }
+
+  /** One that fails by itself is undone alone; one that finds the medium failing takes the group with it. */
+  private runOne({ id, run }: Operation): OperationResult {
+    const events = this.notes.events.length;
+    const { webhooksAdded } = this.notes;
+    this.database.exec('SAVEPOINT operation');
+    try {
+      const value = run();
+      this.database.exec('RELEASE operation');
+      return { id, value };
+    } catch (error) {
+      if (isStorageError(error) || !this.database.isTransaction) throw error;
+      this.database.exec('ROLLBACK TO operation; RELEASE operation');
+      this.notes.events.length = events;
+      this.notes.webhooksAdded = webhooksAdded;
+      return { id, failure: toFailure(error) };
+    }
+  }
+
+  private taken(): { events: JobEvent[]; webhooksAdded: number } {
+    const { events, webhooksAdded } = this.notes;
+    this.notes.clear();
+    return { events, webhooksAdded };
+  }
+
+  private refuse(operations: Operation[], reason: string): GroupResult {
+    const failure = storageUnavailable(reason);
+    return {
+      results: operations.map(({ id }) => ({ id, failure })),
+      events: [],
+      webhooksAdded: 0,
+      failure: reason,
+    };
+  }
+
+  private rollBack(): void {
+    try {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+    } catch {
+      // SQLite has rolled back by itself.
+    }
+  }
+}

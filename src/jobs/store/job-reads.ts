@@ -1,0 +1,123 @@
+/** Reads of the job store: after the writes of their group, outside its transaction. */
+import type { JobEvent, JobFilter } from '../job.js';
+import {
+  MAX_IMAGES,
+  taskId,
+  type JobCounts,
+  type JobRecords,
+  type QueuedJob,
+  type StoredImage,
+  type StoredJob,
+  type WaitingImage,
+} from '../job-store.js';
+import type { Blocking } from './blocking.js';
+import { JOB_COLUMNS, toJobEvent, toStoredJob, type EventRow, type JobRow } from './job-row.js';
+import type { Statements } from './statements.js';
+
+type Reads = Pick<
+  Blocking<JobRecords>,
+  'find' | 'list' | 'images' | 'unfinished' | 'suspects' | 'waiting' | 'events' | 'counts'
+>;
+
+export class JobReads implements Reads {
+  private readonly statements: Statements;
+
+  constructor(statements: Statements) {
+    this.statements = statements;
+  }
+
+  find(jobId: string): StoredJob | null {
+    const sql = `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`;
+    const row = this.statements.get(sql, jobId) as JobRow | undefined;
+    return row === undefined ? null : toStoredJob(row);
+  }
+
+  list(filter: JobFilter, limit: number, before: number | null): StoredJob[] {
+    const { clauses, values } = conditions(filter, before);
+    const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
+    const sql = `SELECT ${JOB_COLUMNS} FROM jobs ${where} ORDER BY number DESC LIMIT ?`;
+    return (this.statements.all(sql, ...values, limit) as JobRow[]).map(toStoredJob);
+  }
+
+  images(jobNumber: number, from: number, limit: number): StoredImage[] {
+    return this.statements.all(
+      `SELECT task % ${MAX_IMAGES} AS "index", path, outcome FROM job_images
+       WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
+      taskId(jobNumber, from),
+      taskId(jobNumber + 1, 0),
+      limit,
+    ) as StoredImage[];
+  }
+
+  unfinished(after: number, limit: number): QueuedJob[] {
+    return this.statements.all(
+      `SELECT number, job_id AS jobId, priority, submitted_at AS submittedAt FROM jobs
+       WHERE status IN ('pending', 'running') AND number > ? ORDER BY number LIMIT ?`,
+      after,
+      limit,
+    ) as QueuedJob[];
+  }
+
+  suspects(): { jobNumber: number; index: number }[] {
+    return this.statements.all(
+      `SELECT jobs.number AS jobNumber, task % ${MAX_IMAGES} AS "index"
+       FROM job_images JOIN jobs ON jobs.number = task / ${MAX_IMAGES}
+       WHERE deaths > 0 AND outcome IS NULL AND jobs.status IN ('pending', 'running') ORDER BY task`,
+    ) as { jobNumber: number; index: number }[];
+  }
+
+  waiting(jobNumber: number, from: number, limit: number): WaitingImage[] {
+    return this.statements.all(
+      `SELECT task % ${MAX_IMAGES} AS "index", path, deaths FROM job_images
+       WHERE task >= ? AND task < ? AND outcome IS NULL ORDER BY task LIMIT ?`,
+      taskId(jobNumber, from),
+      taskId(jobNumber + 1, 0),
+      limit,
+    ) as WaitingImage[];
+  }
+
+  events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
+    const rows = this.statements.all(
+      'SELECT * FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?',
+      after,
+      limit,
+    ) as EventRow[];
+    const first = rows[0]?.seq;
+    // Nothing newer: fine at the newest number, else what was after `after` is gone or never was.
+    const gap = first === undefined ? after !== this.lastSeq() : first !== after + 1;
+    return { events: rows.map(toJobEvent), gap };
+  }
+
+  counts(): JobCounts {
+    return this.statements.get(
+      `SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+              count(*) FILTER (WHERE status = 'running') AS running,
+              coalesce(sum(image_count - finished), 0) AS queuedImages
+       FROM jobs WHERE status IN ('pending', 'running')`,
+    ) as JobCounts;
+  }
+
+  /** Sequence number of the newest event that was ever stored. */
+  lastSeq(): number {
+    const row = this.statements.get("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'") as
+      { seq: number } | undefined;
+    return row?.seq ?? 0;
+  }
+}
+
+function conditions(filter: JobFilter, before: number | null) {
+  const clauses: string[] = [];
+  const values: (string | number)[] = [];
+  const add = (clause: string, ...added: (string | number)[]) => {
+    clauses.push(clause);
+    values.push(...added);
+  };
+  const { status, jobType, submittedAfter, submittedBefore, keyId } = filter;
+  if (status !== undefined) add(`status IN (${status.map(() => '?').join(', ')})`, ...status);
+  if (jobType !== undefined) add('job_type = ?', jobType);
+  if (submittedAfter !== undefined) add('submitted_at > ?', submittedAfter);
+  if (submittedBefore !== undefined) add('submitted_at < ?', submittedBefore);
+  if (keyId !== undefined && keyId !== null) add('key_id = ?', keyId);
+  if (before !== null) add('number < ?', before);
+  return { clauses, values };
+}

@@ -1,0 +1,72 @@
+/** Deletes what is past its time, little by little so that other calls are not held up. */
+import { MAX_IMAGES, type SweepLimits } from '../job-store.js';
+import type { Statements } from './statements.js';
+
+const JOBS_A_CALL = 50;
+const ROWS_A_CALL = 1000;
+
+export class Retention {
+  private readonly statements: Statements;
+
+  constructor(statements: Statements) {
+    this.statements = statements;
+  }
+
+  sweep(limits: SweepLimits): { removedJobIds: string[]; more: boolean } {
+    const removedJobIds = this.removeJobs(limits.jobsBefore);
+    const images = this.removeImages();
+    const events = this.statements.run(
+      `DELETE FROM outbox WHERE seq IN
+         (SELECT seq FROM outbox WHERE timestamp < ? ORDER BY seq LIMIT ${ROWS_A_CALL})
+       -- From the oldest on, without holes, whatever the clock did.
+       AND seq < (SELECT coalesce(min(seq), 9e18) FROM outbox WHERE timestamp >= ?)`,
+      limits.eventsBefore,
+      limits.eventsBefore,
+    );
+    const keys = this.statements.run(
+      `DELETE FROM idempotency WHERE key IN
+         (SELECT key FROM idempotency WHERE created_at < ? LIMIT ${ROWS_A_CALL})`,
+      limits.keysBefore,
+    );
+    this.statements.run('DELETE FROM charged_markers WHERE charged_at < ?', limits.keysBefore);
+    const more =
+      removedJobIds.length === JOBS_A_CALL || images || [events, keys].includes(ROWS_A_CALL);
+    return { removedJobIds, more };
+  }
+
+  /** The job goes at once, its images later: nobody sees half a job. A webhook that is still owed keeps it. */
+  private removeJobs(before: number): string[] {
+    const expired = this.statements.all(
+      `SELECT number, job_id FROM jobs WHERE completed_at < ? AND NOT EXISTS
+         (SELECT 1 FROM webhook_deliveries WHERE job = number AND state = 'pending')
+       ORDER BY completed_at LIMIT ${JOBS_A_CALL}`,
+      before,
+    ) as { number: number; job_id: string }[];
+    for (const { number } of expired) {
+      this.statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
+      this.statements.run('DELETE FROM jobs WHERE number = ?', number);
+    }
+    return expired.map((row) => row.job_id);
+  }
+
+  /** True when rows are left. */
+  private removeImages(): boolean {
+    let room = ROWS_A_CALL;
+    const swept = this.statements.all(
+      `SELECT number FROM swept_jobs ORDER BY number LIMIT ${JOBS_A_CALL + 1}`,
+    ) as { number: number }[];
+    for (const { number } of swept) {
+      const removed = this.statements.run(
+        `DELETE FROM job_images WHERE task IN
+           (SELECT task FROM job_images WHERE task >= ? AND task < ? LIMIT ?)`,
+        number * MAX_IMAGES,
+        (number + 1) * MAX_IMAGES,
+        room,
+      );
+      room -= removed;
+      if (room === 0) return true;
+      this.statements.run('DELETE FROM swept_jobs WHERE number = ?', number);
+    }
+    return swept.length > JOBS_A_CALL;
+  }
+}

@@ -1,0 +1,105 @@
+/** Tables of the job store. A change is a new entry of `MIGRATIONS`; entries that were released never change. */
+import type { DatabaseSync } from '@photostructure/sqlite';
+
+type Database = InstanceType<typeof DatabaseSync>;
+
+const MIGRATIONS = [
+  `
+  CREATE TABLE jobs (
+    -- AUTOINCREMENT: a number is part of task ids in crash markers and must never name another job.
+    number       INTEGER PRIMARY KEY AUTOINCREMENT,
+    job_id       TEXT NOT NULL UNIQUE,
+    key_id       TEXT,
+    job_type     TEXT NOT NULL,
+    status       TEXT NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed')),
+    priority     INTEGER NOT NULL,
+    settings     TEXT NOT NULL,
+    metadata     TEXT,
+    image_count  INTEGER NOT NULL,
+    finished     INTEGER NOT NULL DEFAULT 0,
+    succeeded    INTEGER NOT NULL DEFAULT 0,
+    submitted_at REAL NOT NULL,
+    started_at   REAL,
+    completed_at REAL,
+    worker_id    TEXT NOT NULL DEFAULT '',
+    lease        INTEGER,
+    error        TEXT
+  ) STRICT;
+  CREATE INDEX jobs_by_status ON jobs (status, number);
+  CREATE INDEX jobs_by_owner ON jobs (key_id, number) WHERE key_id IS NOT NULL;
+  CREATE INDEX jobs_by_end ON jobs (completed_at) WHERE completed_at IS NOT NULL;
+
+  -- task = number of the job * 2^20 + index: one tree, clustered by job, no second index.
+  CREATE TABLE job_images (
+    task    INTEGER PRIMARY KEY,
+    path    TEXT NOT NULL,
+    outcome TEXT,
+    deaths  INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX suspect_images ON job_images (task) WHERE deaths > 0 AND outcome IS NULL;
+
+  CREATE TABLE outbox (
+    seq       INTEGER PRIMARY KEY AUTOINCREMENT,
+    job       INTEGER NOT NULL,
+    job_id    TEXT NOT NULL,
+    key_id    TEXT,
+    event     TEXT NOT NULL,
+    status    TEXT NOT NULL,
+    timestamp REAL NOT NULL,
+    progress  REAL NOT NULL,
+    error     TEXT,
+    terminal  INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX one_end_a_job ON outbox (job) WHERE terminal = 1;
+
+  CREATE TABLE webhook_deliveries (
+    sequence        INTEGER PRIMARY KEY AUTOINCREMENT,
+    delivery_id     TEXT NOT NULL UNIQUE,
+    job             INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+    job_id          TEXT NOT NULL,
+    url             TEXT NOT NULL,
+    state           TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'gave_up')),
+    attempt         INTEGER NOT NULL DEFAULT 0,
+    created_at      REAL NOT NULL,
+    next_attempt_at REAL,
+    last_status     INTEGER,
+    last_error      TEXT
+  ) STRICT;
+  CREATE INDEX webhooks_due ON webhook_deliveries (next_attempt_at) WHERE state = 'pending';
+  CREATE INDEX webhooks_by_job ON webhook_deliveries (job);
+
+  CREATE TABLE idempotency (
+    key         TEXT PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    job_id      TEXT NOT NULL,
+    created_at  REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotency_by_age ON idempotency (created_at);
+
+  -- Jobs that are gone whose images still have to be deleted, a few at a time.
+  CREATE TABLE swept_jobs (number INTEGER PRIMARY KEY) STRICT;
+
+  CREATE TABLE process_runs (lease INTEGER PRIMARY KEY AUTOINCREMENT, started_at REAL NOT NULL) STRICT;
+  CREATE TABLE charged_markers (marker TEXT PRIMARY KEY, charged_at REAL NOT NULL) STRICT;
+  `,
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Brings the tables to `SCHEMA_VERSION` in one transaction. Throws on tables of a later release. */
+export function migrate(database: Database, file: string): void {
+  const { user_version: found } = database.prepare('PRAGMA user_version').get() as {
+    user_version: number;
+  };
+  if (found > SCHEMA_VERSION) {
+    throw new Error(
+      `${file} was written by a later release (schema ${found}, this one knows ${SCHEMA_VERSION}). ` +
+        'Start that release, or point LATTICE_DATA_DIR at another folder.',
+    );
+  }
+  if (found === SCHEMA_VERSION) return;
+  database.exec('BEGIN IMMEDIATE');
+  for (const statements of MIGRATIONS.slice(found)) database.exec(statements);
+  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  database.exec('COMMIT');
+}

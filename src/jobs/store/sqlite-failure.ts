@@ -1,0 +1,90 @@
+/** SQLite's errors in the service's words. */
+import { LatticeError, type ErrorCode, type ErrorItem } from '../../errors.js';
+
+/** A `LatticeError` as it crosses threads. */
+export interface StoreFailure {
+  code: ErrorCode;
+  detail: string;
+  errors?: ErrorItem[];
+  /** The text of the fault beneath, for the log only. */
+  reason: string;
+}
+
+// Primary result codes (the low byte of an extended code), https://www.sqlite.org/rescode.html
+const BUSY = 5;
+const NO_MEMORY = 7;
+const READ_ONLY = 8;
+const IO_ERROR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+
+const STORAGE_CODES = new Set([
+  BUSY,
+  NO_MEMORY,
+  READ_ONLY,
+  IO_ERROR,
+  CORRUPT,
+  FULL,
+  CANNOT_OPEN,
+  NOT_A_DATABASE,
+]);
+
+function primaryCode(thrown: unknown): number | null {
+  if (!(thrown instanceof Error) || !('errcode' in thrown)) return null;
+  return typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : null;
+}
+
+/** The medium is at fault, not the statement: nothing may be acknowledged. */
+export function isStorageError(thrown: unknown): boolean {
+  const code = primaryCode(thrown);
+  return code !== null && STORAGE_CODES.has(code);
+}
+
+/**
+ * After a failed sync the kernel may have dropped the pages, and a damaged page spreads when written on:
+ * no later write may be trusted in this process.
+ */
+export function isLasting(thrown: unknown): boolean {
+  const code = primaryCode(thrown);
+  return code === IO_ERROR || code === CORRUPT || code === NOT_A_DATABASE;
+}
+
+export function isFull(thrown: unknown): boolean {
+  return primaryCode(thrown) === FULL;
+}
+
+export function isBusy(thrown: unknown): boolean {
+  return primaryCode(thrown) === BUSY;
+}
+
+export function isDamaged(thrown: unknown): boolean {
+  const code = primaryCode(thrown);
+  return code === CORRUPT || code === NOT_A_DATABASE;
+}
+
+export function storageUnavailable(reason: string): StoreFailure {
+  return {
+    code: 'storage_unavailable',
+    detail: 'The job store cannot be written at the moment; nothing was stored.',
+    reason,
+  };
+}
+
+export function toFailure(thrown: unknown): StoreFailure {
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof LatticeError) {
+    const { code, errors } = thrown;
+    return { code, detail: thrown.message, reason, ...(errors === undefined ? {} : { errors }) };
+  }
+  if (isStorageError(thrown)) return storageUnavailable(reason);
+  return { code: 'internal_error', detail: 'An internal error occurred.', reason };
+}
+
+export function fromFailure(failure: StoreFailure): LatticeError {
+  return new LatticeError(failure.code, failure.detail, {
+    cause: failure.reason,
+    ...(failure.errors === undefined ? {} : { errors: failure.errors }),
+  });
+}
