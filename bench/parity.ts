@@ -21,16 +21,23 @@ import {
 const FLOOR = 0.3;
 const LOWEST = 0.25;
 const MOST_BOXES = 300;
-/** coco128 mAP50 of the reference model, and how far from it we may be. */
-const KNOWN_MAP50 = 0.607;
+/**
+ * coco128 mAP50 by this file's rules over the boxes of an independent pipeline (OpenCV, NumPy, ONNX Runtime), at the
+ * overlap that the service merges at, and the figure known for the model, which that pipeline gives at 0.45.
+ */
+const KNOWN_MAP50 = [
+  { iou: 0.7, map50: 0.602 },
+  { iou: 0.45, map50: 0.607 },
+];
 const MAP50_MARGIN = 0.005;
 /** What bf16 may cost in mAP50-95. */
 const MAP_CHANGE = 0.002;
 const LABEL_CONFIDENCE = 0.001;
+const IOU = 0.7;
 
 const GOALS = {
-  f32: { overlap: 0.9, share: 0.995, confidenceGap: 0.01 },
-  bf16: { overlap: 0.8, share: 0.97, confidenceGap: Infinity },
+  f32: { overlap: 0.9, share: 0.995 },
+  bf16: { overlap: 0.8, share: 0.97 },
 };
 type Precision = keyof typeof GOALS;
 
@@ -88,6 +95,7 @@ async function agreementRows(
     model: set.model,
     photos: [...set.photos.keys()].map((photo) => join(set.folder, photo)),
     confidence: LOWEST,
+    iou: IOU,
     maxDetections: MOST_BOXES,
   };
   const vehicles = (await source.classNames(set.model)).filter((name) =>
@@ -117,7 +125,8 @@ function agreementRow(
   }));
   const result = compare(pairs, goal.overlap, FLOOR);
   if (showMisses) for (const line of result.misses) console.log(`${precision} ${what}: ${line}`);
-  const gapGoal = goal.confidenceGap === Infinity ? '' : `, score within ${goal.confidenceGap}`;
+  const scoreGap = precision === 'f32' ? set.scoreGap : Infinity;
+  const gapGoal = scoreGap === Infinity ? '' : `, score within ${scoreGap}`;
   return {
     precision,
     what,
@@ -129,7 +138,7 @@ function agreementRow(
     met:
       result.recall >= goal.share &&
       result.precision >= goal.share &&
-      result.confidenceGap <= goal.confidenceGap,
+      result.confidenceGap <= scoreGap,
   };
 }
 
@@ -143,40 +152,47 @@ async function labelRows(
   const set = sets.find(({ name }) => name === 'coco128');
   if (set === undefined) throw new Error('The test data has no coco128 set.');
   const classes = await source.classNames(set.model);
-  const found = await source.allClasses({
-    model: set.model,
-    photos: [...set.photos.keys()].map((photo) => join(set.folder, photo)),
-    confidence: LABEL_CONFIDENCE,
-    maxDetections: MOST_BOXES,
-  });
-  const photos: LabelledPhoto[] = [...set.photos].map(([photo, size], index) => ({
-    labels: readLabels(photo, size, classes),
-    found: found[index] ?? [],
-  }));
-  const map50 = meanAveragePrecision(photos, [0.5]);
-  const map = meanAveragePrecision(photos, COCO_OVERLAPS);
-  const boxes = `${photos.reduce((sum, { labels }) => sum + labels.length, 0)} labels`;
-  const rows: Row[] = [
-    {
-      precision,
-      what: 'coco128 labels, mAP50',
-      boxes,
-      figures: map50.toFixed(4),
-      goal: `${KNOWN_MAP50} +- ${MAP50_MARGIN}`,
-      met: Math.abs(map50 - KNOWN_MAP50) <= MAP50_MARGIN,
-    },
-  ];
-  if (reference !== null) {
+  const rows: Row[] = [];
+  let map = NaN;
+  for (const known of KNOWN_MAP50) {
+    const found = await source.allClasses({
+      model: set.model,
+      photos: [...set.photos.keys()].map((photo) => join(set.folder, photo)),
+      confidence: LABEL_CONFIDENCE,
+      iou: known.iou,
+      maxDetections: MOST_BOXES,
+    });
+    const photos: LabelledPhoto[] = [...set.photos].map(([photo, size], index) => ({
+      labels: readLabels(photo, size, classes),
+      found: found[index] ?? [],
+    }));
+    const boxes = `${photos.reduce((sum, { labels }) => sum + labels.length, 0)} labels`;
+    const map50 = meanAveragePrecision(photos, [0.5]);
     rows.push({
       precision,
-      what: 'coco128 labels, mAP50-95',
+      what: `coco128 labels, mAP50, NMS ${known.iou}`,
       boxes,
-      figures: `${map.toFixed(4)}, f32 ${reference.toFixed(4)}`,
-      goal: `within ${MAP_CHANGE} of f32`,
-      met: Math.abs(map - reference) <= MAP_CHANGE,
+      figures: map50.toFixed(4),
+      goal: `${known.map50} +- ${MAP50_MARGIN}`,
+      met: Math.abs(map50 - known.map50) <= MAP50_MARGIN,
     });
+    if (known.iou === IOU) {
+      map = meanAveragePrecision(photos, COCO_OVERLAPS);
+      if (reference !== null) rows.push(mapRow(precision, boxes, map, reference));
+    }
   }
   return { map, rows };
+}
+
+function mapRow(precision: Precision, boxes: string, map: number, reference: number): Row {
+  return {
+    precision,
+    what: `coco128 labels, mAP50-95, NMS ${IOU}`,
+    boxes,
+    figures: `${map.toFixed(4)}, f32 ${reference.toFixed(4)}`,
+    goal: `within ${MAP_CHANGE} of f32`,
+    met: Math.abs(map - reference) <= MAP_CHANGE,
+  };
 }
 
 process.exitCode = await main(new Set(process.argv.slice(2)));

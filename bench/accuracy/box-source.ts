@@ -13,6 +13,8 @@ export interface Question {
   /** Absolute paths. */
   photos: string[];
   confidence: number;
+  /** Overlap above which boxes of one class are merged. */
+  iou: number;
   maxDetections: number;
 }
 
@@ -26,7 +28,6 @@ export interface BoxSource {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export const IOU = 0.7;
 const SYNC_CLIENTS = 4;
 const POLL_MS = 250;
 const JOB_LIMIT_MS = 10 * 60_000;
@@ -68,7 +69,7 @@ export async function openHttpSource(precision: string): Promise<BoxSource> {
   const options = (question: Question) => ({
     model_name: question.model,
     confidence_threshold: question.confidence,
-    iou_threshold: IOU,
+    iou_threshold: question.iou,
     max_detections: question.maxDetections,
   });
 
@@ -135,8 +136,8 @@ export async function openInProcessSource(precision: string): Promise<BoxSource>
   const detector = await openDetector(config, logger);
   const detect = (question: Question, classes: string[] | null, kind: 'sync' | 'async') =>
     inParallel(question.photos, detector.stats().suggestedWindow, async (path) => {
-      const { model: modelName, confidence, maxDetections } = question;
-      const options = { modelName, confidence, maxDetections, iou: IOU, classes };
+      const { model: modelName, confidence, iou, maxDetections } = question;
+      const options = { modelName, confidence, iou, maxDetections, classes };
       return (await detector.detect({ path, options, class: kind })).detections;
     });
   return {

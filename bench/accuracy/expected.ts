@@ -15,6 +15,8 @@ export interface PhotoSet {
   model: string;
   /** Absolute folder of the photos. */
   folder: string;
+  /** Largest difference of score that counts as equal in f32. */
+  scoreGap: number;
   photos: Map<string, { width: number; height: number; expected: Detection[] }>;
 }
 
@@ -37,15 +39,22 @@ const fileSchema = z.object({
 });
 
 const SETS = [
-  { name: 'photos', file: 'photos-conf0.25-iou0.7.json', folder: 'images' },
-  { name: 'coco128', file: 'coco128-conf0.25-iou0.7.json', folder: 'coco128/images' },
-  { name: 'kitti', file: 'kitti-photos-conf0.25-iou0.7.json', folder: 'images' },
+  { name: 'photos', file: 'photos-conf0.25-iou0.7.json', folder: 'images', scoreGap: 0.01 },
+  {
+    name: 'coco128',
+    file: 'coco128-conf0.25-iou0.7.json',
+    folder: 'coco128/images',
+    scoreGap: 0.01,
+  },
+  // Its activations are quantised to 8 bit at run time: ONNX Runtime and OpenVINO differ by up to 0.06 in the raw
+  // scores of one and the same input, because a value next to a rounding edge falls to either side.
+  { name: 'kitti', file: 'kitti-photos-conf0.25-iou0.7.json', folder: 'images', scoreGap: 0.06 },
 ];
 
 /** Null when the shared test data is absent. */
 export function readPhotoSets(): PhotoSet[] | null {
   if (!existsSync(join(TESTDATA, 'expected'))) return null;
-  return SETS.map(({ name, file, folder }) => {
+  return SETS.map(({ name, file, folder, scoreGap }) => {
     const text = readFileSync(join(TESTDATA, 'expected', file), 'utf8');
     const { model, images } = fileSchema.parse(JSON.parse(text));
     const photos = Object.entries(images).map(
@@ -55,6 +64,7 @@ export function readPhotoSets(): PhotoSet[] | null {
       name,
       model: model.replace(/\.onnx$/, '.pt'),
       folder: join(TESTDATA, folder),
+      scoreGap,
       photos: new Map(photos),
     };
   });

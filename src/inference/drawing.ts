@@ -66,7 +66,7 @@ function label(
   const above = Math.round(box[1]) - height;
   const top = above >= 0 ? above : Math.max(0, Math.round(box[1]));
   fill(canvas, left, top, left + width, top + height, colour);
-  [...text].forEach((character, index) => {
+  Array.from(text).forEach((character, index) => {
     for (let row = 0; row < GLYPH_HEIGHT; row++) {
       for (let column = 0; column < GLYPH_WIDTH; column++) {
         if (!hasDot(character, column, row)) continue;

@@ -131,14 +131,13 @@ export class ModelRegistry {
       };
     }
     const refusal = this.#refused.get(file.path);
-    const refused =
-      refusal !== undefined && refusal.fingerprint === (await fingerprintOf(file.path));
+    const refused = refusal?.fingerprint === (await fingerprintOf(file.path)) ? refusal : null;
     // A file that cannot be read as ONNX is refused for good when somebody asks for it; listing is no load.
     const metadata: Record<string, string> = await readOnnxMetadata(file.path).catch(() => ({}));
     return {
       ...common,
-      state: refused ? 'refused' : 'available',
-      reason: refused ? refusal.error.message : null,
+      state: refused === null ? 'available' : 'refused',
+      reason: refused?.error.message ?? null,
       classes: parseClassNames(metadata.names ?? ''),
       device: null,
       precision: null,

@@ -1,6 +1,8 @@
 /** The detector port over the native core: one process, its own threads. */
+import { setMaxListeners } from 'node:events';
 import { LatticeError, toLatticeError } from '../errors.js';
 import type { NativeModel, NativeStats } from '../native/contract.js';
+import type { Core, RawResult } from '../native/core.js';
 import type { CanaryWatch } from './canary-watch.js';
 import type { CanaryPicture } from './canary.js';
 import type { ComputeChoice } from './compute-choice.js';
@@ -16,10 +18,7 @@ import { settleEarly } from './early-settling.js';
 import type { LoadedModel, ModelRegistry } from './model-registry.js';
 import { detectionsFrom } from './raw-detections.js';
 import { Throughput } from './throughput.js';
-import type { Core, RawResult } from '../native/core.js';
 
-/** Ids that callers pick stay below; those picked here start there. */
-const FIRST_OWN_ID = 2 ** 52;
 /** Async images in hand that keep one inference slot, and one decoding thread, busy. */
 const WINDOW_PER_SLOT = 4;
 const WINDOW_PER_DECODER = 2;
@@ -31,6 +30,8 @@ export interface NativeDetectorParts {
   core: Core;
   registry: ModelRegistry;
   canary: CanaryWatch;
+  /** Ids for tasks whose caller picked none; apart from those that callers pick. */
+  nextId(): number;
   /** Explains device and precision; called with what the default model reports, null before it is loaded. */
   explain(loaded: NativeModel | null): ComputeChoice;
 }
@@ -40,7 +41,6 @@ export class NativeDetector implements Detector {
   readonly #parts: NativeDetectorParts;
   readonly #throughput = new Throughput();
   readonly #stopping = new AbortController();
-  #nextId = FIRST_OWN_ID;
   #completed = 0;
   #failed = 0;
   /** Why the default model could not be loaded. */
@@ -51,6 +51,7 @@ export class NativeDetector implements Detector {
   constructor(parts: NativeDetectorParts) {
     this.workerId = parts.workerId;
     this.#parts = parts;
+    setMaxListeners(0, this.#stopping.signal);
   }
 
   async detect(request: DetectRequest): Promise<ImageResult> {
@@ -85,9 +86,13 @@ export class NativeDetector implements Detector {
     if (model.distrust !== null) throw model.distrust;
     const classIds = model.classes.ids(options.classes);
     this.#refuseWhenOver(signal);
-    const id = request.id ?? this.#nextId++;
+    const id = request.id ?? this.#parts.nextId();
     const cancel = () => core.cancel([id]);
-    signal?.addEventListener('abort', cancel, { once: true });
+    if (signal !== undefined) {
+      // One signal stands for all images of a job: many listeners are no leak.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', cancel, { once: true });
+    }
     try {
       const raw = await core.run({
         id,
@@ -121,13 +126,7 @@ export class NativeDetector implements Detector {
     return {
       detections: detectionsFrom(raw.boxes, model.native.names),
       image: { width: raw.width, height: raw.height },
-      timingsMs: {
-        queue: raw.queueMs,
-        decode: raw.decodeMs,
-        preprocess: raw.preprocessMs,
-        inference: raw.inferenceMs,
-        postprocess: raw.postprocessMs,
-      },
+      timingsMs: raw.timings,
       processingTimeMs: performance.now() - started,
       model: modelName,
       workerId: this.workerId,
@@ -159,13 +158,13 @@ export class NativeDetector implements Detector {
     }
   }
 
-  async models(): Promise<ModelDescription[]> {
+  models(): Promise<ModelDescription[]> {
     return this.#parts.registry.describeAll();
   }
 
   async readImage(path: string): Promise<Buffer> {
     if (this.#closed !== null) throw shuttingDown();
-    return this.#parts.core.readFile(path);
+    return await this.#parts.core.readFile(path);
   }
 
   stats(): DetectorStats {
@@ -211,10 +210,12 @@ export class NativeDetector implements Detector {
 /** All boxes of a bundled picture, whatever their score: the look of the self-check. */
 export async function lookAtPicture(
   core: Core,
+  id: number,
   model: LoadedModel,
   picture: CanaryPicture,
 ): Promise<Detection[]> {
   const raw = await core.run({
+    id,
     modelId: model.native.modelId,
     path: null,
     pixels: picture,

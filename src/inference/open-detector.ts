@@ -12,6 +12,9 @@ import { ModelFolder } from './model-folder.js';
 import { ModelRegistry, type LoadedModel } from './model-registry.js';
 import { lookAtPicture, NativeDetector } from './native-detector.js';
 
+/** Ids that callers pick stay below; those picked here start there. */
+const FIRST_OWN_ID = 2 ** 52;
+
 export type DetectorConfig = Pick<
   Config,
   | 'imageRoots'
@@ -70,19 +73,22 @@ export async function openDetector(
     maxSide: config.maxSide,
     crashMarkerPath: options.crashMarkerPath ?? '',
   });
-  const canary = new CanaryWatch({
-    look: (model: LoadedModel) => lookAtPicture(core, model, picture),
+  let lastId = FIRST_OWN_ID;
+  const nextId = () => ++lastId;
+  const canary: CanaryWatch = new CanaryWatch({
+    look: (model: LoadedModel) => lookAtPicture(core, nextId(), model, picture),
     loaded: () => registry.loaded(),
     minutes: config.canaryMinutes,
     logger,
   });
-  const registry = new ModelRegistry(folder, core, (model) => canary.admit(model));
+  const registry: ModelRegistry = new ModelRegistry(folder, core, (model) => canary.admit(model));
   const features = bf16Features();
   const detector = new NativeDetector({
     workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
     core,
     registry,
     canary,
+    nextId,
     explain: (loaded) => explainChoice(config, built, loaded, features),
   });
   const fault = await detector.prepareDefault();

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
 import type { Detector } from '../../src/inference/detector.js';
@@ -36,7 +36,7 @@ function modelsDir(files: Record<string, string>): string {
 async function makePictures() {
   const root = join(scratch, 'pictures');
   mkdirSync(root, { recursive: true });
-  const jobs: [string, sharp.Sharp][] = [
+  const jobs: [string, Sharp][] = [
     ['flopped.png', sharp(PICTURE).flop()],
     ['double.png', sharp(PICTURE).resize(1280, 960, { kernel: 'nearest' })],
     ['tall.jpg', sharp(PICTURE).extract({ left: 32, top: 0, width: 300, height: 480 }).jpeg()],
