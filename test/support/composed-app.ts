@@ -64,7 +64,7 @@ async function read(response: Response): Promise<Answer> {
   return {
     status: response.status,
     headers: response.headers,
-    body: isJson ? JSON.parse(text) : text,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
   };
 }
 

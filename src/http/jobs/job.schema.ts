@@ -78,7 +78,7 @@ export const jobStatusSchema = z
     priority: z.int(),
     image_count: z.int(),
     finished_images: z.int(),
-    error: problemSchema.nullable(),
+    error: z.union([problemSchema, z.null()]),
     webhooks: z
       .unknown()
       .optional()
@@ -130,8 +130,8 @@ export const jobResultSchema = z
   .object({
     job_id: jobIdSchema,
     status: statusSchema,
-    result: z.union([singleResultSchema, multiResultSchema]).nullable(),
-    error: problemSchema.nullable(),
+    result: z.union([singleResultSchema, multiResultSchema, z.null()]),
+    error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
     completed_at: timestampSchema,
     metadata: z.record(z.string(), z.unknown()).nullable(),

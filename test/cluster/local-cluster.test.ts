@@ -1,0 +1,56 @@
+import { availableParallelism, hostname } from 'node:os';
+import { expect, test } from 'vitest';
+import { LocalCluster } from '../../src/cluster/local-cluster.js';
+import { LatticeError } from '../../src/errors.js';
+import { FakeJobs } from '../support/fake-jobs.js';
+import { ScriptedDetector } from '../support/scripted-detector.js';
+
+function cluster(device: string, inFlight: number): LocalCluster {
+  const detector = new ScriptedDetector();
+  const stats = { ...detector.stats(), device, inFlight };
+  return new LocalCluster({
+    detector: { stats: () => stats },
+    jobs: { counts: () => Promise.resolve({ pending: 4, running: 2, queuedImages: 9 }) },
+    version: '1.2.3',
+    threads: 1,
+  });
+}
+
+const cpus = availableParallelism();
+
+test('an idle CPU machine has all it has', async () => {
+  const local = cluster('cpu', 0);
+  expect(local.connected()).toBe(true);
+  expect(await local.status()).toEqual({
+    clusterVersion: '1.2.3',
+    clusterAlive: true,
+    nodes: [{ nodeId: hostname(), alive: true, resources: { CPU: cpus, GPU: 0 } }],
+    totalCpus: cpus,
+    totalGpus: 0,
+    availableCpus: cpus,
+    availableGpus: 0,
+    pendingJobs: 4,
+    runningJobs: 2,
+  });
+});
+
+test('an image in hand occupies the threads of the engine', async () => {
+  expect(await cluster('cpu', 3).status()).toMatchObject({ availableCpus: cpus - 1 });
+});
+
+test('on a GPU it occupies the GPU', async () => {
+  expect(await cluster('cuda:0', 0).status()).toMatchObject({ totalGpus: 1, availableGpus: 1 });
+  expect(await cluster('cuda:0', 1).status()).toMatchObject({
+    nodes: [{ resources: { GPU: 1 } }],
+    availableGpus: 0,
+    availableCpus: cpus,
+  });
+});
+
+test('a store that fails is not papered over with figures', async () => {
+  const jobs = new FakeJobs();
+  const detector = new ScriptedDetector();
+  const local = new LocalCluster({ detector, jobs, version: '1', threads: 1 });
+  jobs.broken = new LatticeError('storage_unavailable', 'Disk.');
+  await expect(local.status()).rejects.toMatchObject({ code: 'storage_unavailable' });
+});
