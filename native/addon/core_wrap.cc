@@ -12,7 +12,8 @@ void ThrowTypeError(Napi::Env env, const std::string& message) {
   Napi::TypeError::New(env, message).ThrowAsJavaScriptException();
 }
 
-// What a callback threw, or the failure of the last call, becomes an uncaught exception as for any JS callback.
+// What a callback threw, or the failure of the last call, becomes an uncaught exception as for any
+// JS callback.
 void ReportException(napi_env env) {
   bool pending = false;
   napi_value error = nullptr;
@@ -51,16 +52,15 @@ CoreWrap::CoreWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<CoreWrap>(
 CoreWrap::~CoreWrap() { Abandon(); }
 
 bool CoreWrap::Start(Napi::Env env, const CoreOptions& options, const Napi::Function& on_results) {
-  auto core = Core::Open(options, [mailbox = mailbox_](TaskResult result) {
-    mailbox->PostResult(std::move(result));
-  });
+  auto core = Core::Open(
+      options, [mailbox = mailbox_](TaskResult result) { mailbox->PostResult(std::move(result)); });
   if (!core.ok()) {
     napi_throw(env, ToError(env, core.status()));
     return false;
   }
-  const napi_status made = napi_create_threadsafe_function(
-      env, nullptr, nullptr, Napi::String::New(env, "lattice"), 0, 1, nullptr, nullptr, this, OnWake,
-      &wake_);
+  const napi_status made =
+      napi_create_threadsafe_function(env, nullptr, nullptr, Napi::String::New(env, "lattice"), 0,
+                                      1, nullptr, nullptr, this, OnWake, &wake_);
   if (made != napi_ok) {
     ThrowTypeError(env, "the environment is ending");
     return false;
@@ -130,7 +130,9 @@ void CoreWrap::Submit(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (Closed(env)) return;
   std::vector<ImageTask> tasks;
-  if (!ParseTasks(info[0], [this](uint32_t id) { return core_->FindModel(id); }, tasks)) return;
+  if (!ParseTasks(
+          info[0], [this](uint32_t id) { return core_->FindModel(id); }, tasks))
+    return;
   const size_t count = tasks.size();
   const uint64_t duplicate = core_->Submit(std::move(tasks));
   if (duplicate != 0) {
@@ -155,19 +157,18 @@ Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {
   }
   const auto deferred = Napi::Promise::Deferred::New(env);
   Owe(env, 1);
-  core_->ReadFile(info[0].As<Napi::String>().Utf8Value(),
-                  [mailbox = mailbox_, deferred](Result<std::vector<uint8_t>> bytes) {
-                    auto shared = std::make_shared<Result<std::vector<uint8_t>>>(std::move(bytes));
-                    mailbox->PostReply([deferred, shared](napi_env reply_env) {
-                      const Napi::Env js(reply_env);
-                      if (shared->ok()) {
-                        deferred.Resolve(
-                            Napi::Buffer<uint8_t>::Copy(js, (*shared)->data(), (*shared)->size()));
-                      } else {
-                        deferred.Reject(ToError(js, shared->status()));
-                      }
-                    });
-                  });
+  core_->ReadFile(info[0].As<Napi::String>().Utf8Value(), [mailbox = mailbox_, deferred](
+                                                              Result<std::vector<uint8_t>> bytes) {
+    auto shared = std::make_shared<Result<std::vector<uint8_t>>>(std::move(bytes));
+    mailbox->PostReply([deferred, shared](napi_env reply_env) {
+      const Napi::Env js(reply_env);
+      if (shared->ok()) {
+        deferred.Resolve(Napi::Buffer<uint8_t>::Copy(js, (*shared)->data(), (*shared)->size()));
+      } else {
+        deferred.Reject(ToError(js, shared->status()));
+      }
+    });
+  });
   return deferred.Promise();
 }
 

@@ -15,11 +15,12 @@
 
 namespace lattice {
 
-// Belongs to one environment and is used on its JS thread only. The JS object stays alive until close() or the end
-// of the environment, and keeps the process alive only while something is owed to it.
+// Belongs to one environment and is used on its JS thread only. The JS object stays alive until
+// close() or the end of the environment, and keeps the process alive only while something is owed
+// to it.
 //
-// When the environment ends first (worker.terminate(), process exit), a clean-up hook ends the threads: it waits
-// for the image in hand, and what was owed is never delivered.
+// When the environment ends first (worker.terminate(), process exit), a clean-up hook ends the
+// threads: it waits for the image in hand, and what was owed is never delivered.
 class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
  public:
   static Napi::Function Class(Napi::Env env);

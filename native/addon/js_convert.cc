@@ -33,7 +33,8 @@ constexpr std::array<const char*, 17> kCodeNames = {"ok",
                                                     "internal_error"};
 static_assert(static_cast<size_t>(StatusCode::kInternalError) + 1 == kCodeNames.size());
 
-// Reads properties of one object; after the first failure an exception is pending and every read fails.
+// Reads properties of one object; after the first failure an exception is pending and every read
+// fails.
 class Properties {
  public:
   Properties(const Napi::Value& value, std::string where)
@@ -304,8 +305,8 @@ std::array<napi_value, 3> ResultArguments::Make(Napi::Env env,
     WriteMeta(result, meta.Data() + kStride * i);
     const bool empty = result.detections.boxes.empty();
     boxes.Set(i, empty ? no_boxes : ToBoxes(env, result.detections.boxes));
-    messages.Set(i, result.status.ok() ? env.Null()
-                                       : Napi::String::New(env, result.status.message()));
+    messages.Set(i,
+                 result.status.ok() ? env.Null() : Napi::String::New(env, result.status.message()));
   }
   return {meta, boxes, messages};
 }

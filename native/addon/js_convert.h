@@ -27,14 +27,15 @@ Napi::Value ToError(Napi::Env env, const Status& status);
 bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options);
 
 using FindModel = std::function<std::shared_ptr<Engine>(uint32_t)>;
-bool ParseTasks(const Napi::Value& value, const FindModel& find_model, std::vector<ImageTask>& tasks);
+bool ParseTasks(const Napi::Value& value, const FindModel& find_model,
+                std::vector<ImageTask>& tasks);
 bool ParseIds(const Napi::Value& value, std::vector<uint64_t>& ids);
 
 Napi::Object ToModel(Napi::Env env, const LoadedModel& model);
 Napi::Object ToStats(Napi::Env env, const Core& core);
 
-// The three arguments of OnNativeResults. What small results share from call to call: a typed array made for each
-// call had the garbage collector take 40 % of the time under load.
+// The three arguments of OnNativeResults. What small results share from call to call: a typed array
+// made for each call had the garbage collector take 40 % of the time under load.
 class ResultArguments {
  public:
   explicit ResultArguments(Napi::Env env);

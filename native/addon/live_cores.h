@@ -1,4 +1,5 @@
-// Every open core of the process, so that its threads end before the libraries they run in are torn down.
+// Every open core of the process, so that its threads end before the libraries they run in are torn
+// down.
 #ifndef LATTICE_ADDON_LIVE_CORES_H_
 #define LATTICE_ADDON_LIVE_CORES_H_
 
@@ -6,15 +7,16 @@
 
 namespace lattice {
 
-// process.exit() skips the clean-up of environments and goes straight to the C exit handlers. `stop` is then called,
-// on the exiting thread; it must end the core's threads without touching JavaScript. Thread-safe.
+// process.exit() skips the clean-up of environments and goes straight to the C exit handlers.
+// `stop` is then called, on the exiting thread; it must end the core's threads without touching
+// JavaScript. Thread-safe.
 void AddLiveCore(const void* key, std::function<void()> stop);
 
 // After its return `stop` is not running and will not be called.
 void RemoveLiveCore(const void* key);
 
-// Moves the exit handler in front of those that libraries have registered so far. To be called when a library may
-// have added some, that is after a model was loaded.
+// Moves the exit handler in front of those that libraries have registered so far. To be called when
+// a library may have added some, that is after a model was loaded.
 void RenewExitHandler();
 
 }  // namespace lattice

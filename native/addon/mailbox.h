@@ -1,4 +1,5 @@
-// Carries finished work from the core's threads to the JS thread: one wake for whatever has piled up.
+// Carries finished work from the core's threads to the JS thread: one wake for whatever has piled
+// up.
 #ifndef LATTICE_ADDON_MAILBOX_H_
 #define LATTICE_ADDON_MAILBOX_H_
 

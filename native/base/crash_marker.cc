@@ -19,8 +19,8 @@ constexpr size_t kSignalStackBytes = 64 * 1024;
 constexpr int kFree = -1;
 constexpr int kClaimed = -2;
 
-// A signal handler may read atomics and make system calls, and little else: hence fixed tables, and thread ids
-// instead of thread-local variables, whose first use in a thread may allocate.
+// A signal handler may read atomics and make system calls, and little else: hence fixed tables, and
+// thread ids instead of thread-local variables, whose first use in a thread may allocate.
 struct Cell {
   std::atomic<int> fd{kFree};
   std::atomic<pid_t> thread{0};
@@ -63,13 +63,15 @@ void WriteMarker(int fd, pid_t thread) {
 void OnCrash(int signal, siginfo_t* info, void*) {
   const pid_t thread = ThreadId();
   for (std::atomic<int>& marker : markers) {
-    const int fd = marker.exchange(0) - 1;  // taken out, so that two crashing threads do not write twice
+    const int fd =
+        marker.exchange(0) - 1;  // taken out, so that two crashing threads do not write twice
     if (fd >= 0) WriteMarker(fd, thread);
   }
   for (size_t i = 0; i < kSignals.size(); ++i) {
     if (kSignals[i] == signal) sigaction(signal, &previous[i], nullptr);
   }
-  // A fault happens again when the instruction is retried; a signal that was sent has to be sent again.
+  // A fault happens again when the instruction is retried; a signal that was sent has to be sent
+  // again.
   if (info->si_code <= 0) raise(signal);
 }
 

@@ -13,21 +13,22 @@
 
 namespace lattice {
 
-// On SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT the file gets one id a line: first the id that the crashing
-// thread had in hand (0 when it had none or several), then every id in hand. Then the handler that was there
-// before takes over. Nothing is written for SIGKILL or a power cut. The first marker of a process installs the
-// handlers for good; up to 16 markers live at a time.
+// On SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT the file gets one id a line: first the id that the
+// crashing thread had in hand (0 when it had none or several), then every id in hand. Then the
+// handler that was there before takes over. Nothing is written for SIGKILL or a power cut. The
+// first marker of a process installs the handlers for good; up to 16 markers live at a time.
 class CrashMarker {
  public:
-  // Creates or empties the file. An empty path makes a marker that does nothing. kInternalError when the file
-  // cannot be written or too many markers live.
+  // Creates or empties the file. An empty path makes a marker that does nothing. kInternalError
+  // when the file cannot be written or too many markers live.
   static Result<std::unique_ptr<CrashMarker>> Open(const std::string& path);
   ~CrashMarker();  // closes the file and leaves it
   CrashMarker(const CrashMarker&) = delete;
   CrashMarker& operator=(const CrashMarker&) = delete;
 
-  // Work of the calling thread from construction to destruction, which must happen on the same thread and before
-  // the marker's end. Lock-free. What does not fit the table of 1,024 ids is left out.
+  // Work of the calling thread from construction to destruction, which must happen on the same
+  // thread and before the marker's end. Lock-free. What does not fit the table of 1,024 ids is left
+  // out.
   class InHand {
    public:
     InHand(const CrashMarker& marker, std::span<const uint64_t> ids);
@@ -46,7 +47,8 @@ class CrashMarker {
   size_t place_;
 };
 
-// Gives the calling thread a stack for signal handlers, so that a stack overflow leaves its marker too.
+// Gives the calling thread a stack for signal handlers, so that a stack overflow leaves its marker
+// too.
 class SignalStack {
  public:
   SignalStack();

@@ -1,4 +1,5 @@
-// Marks arithmetic that the CPU path and the CUDA kernels share, so that machines without a GPU test it.
+// Marks arithmetic that the CPU path and the CUDA kernels share, so that machines without a GPU
+// test it.
 #ifndef LATTICE_BASE_HOST_DEVICE_H_
 #define LATTICE_BASE_HOST_DEVICE_H_
 

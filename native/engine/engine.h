@@ -32,16 +32,16 @@ struct EngineOptions {
   int slots = 1;                   // callers of Run at the same time, at least `parallel`
 };
 
-// One image of a slice. `input` is 3 * input_width * input_height floats of the caller's (aligned to 64 bytes
-// it is used in place) and must outlive Run. Run sets `output` to (4 + classes) * anchors floats that the
-// slot owns; they stay until the slot's next Run.
+// One image of a slice. `input` is 3 * input_width * input_height floats of the caller's (aligned
+// to 64 bytes it is used in place) and must outlive Run. Run sets `output` to (4 + classes) *
+// anchors floats that the slot owns; they stay until the slot's next Run.
 struct EngineItem {
   const float* input = nullptr;
   const float* output = nullptr;
 };
 
-// Within one slot calls must not overlap; slots are independent. An image's output does not depend on the
-// slot, on its neighbours in the slice or on their number.
+// Within one slot calls must not overlap; slots are independent. An image's output does not depend
+// on the slot, on its neighbours in the slice or on their number.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -50,13 +50,15 @@ class Engine {
   virtual int slots() const = 0;
   // Most images of one slice.
   virtual int max_batch() const = 0;
-  // Blocks until the slice is done. 1 <= items.size() <= max_batch(). kDetectionFailed with the library's words.
+  // Blocks until the slice is done. 1 <= items.size() <= max_batch(). kDetectionFailed with the
+  // library's words.
   virtual Status Run(int slot, std::span<EngineItem> items) = 0;
 };
 
-// Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of 3 channels,
-// one output [batch, 4 + classes, anchors]) and compiles it. kUnknownModel when there is no such file,
-// kInvalidModel with what was found and what is needed. Blocks for up to seconds. Library exceptions stop here.
+// Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of 3
+// channels, one output [batch, 4 + classes, anchors]) and compiles it. kUnknownModel when there is
+// no such file, kInvalidModel with what was found and what is needed. Blocks for up to seconds.
+// Library exceptions stop here.
 Result<std::unique_ptr<Engine>> LoadOpenVinoEngine(const std::string& path,
                                                    const EngineOptions& options);
 

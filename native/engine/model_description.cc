@@ -46,7 +46,8 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) 
   const auto names = metadata.find("names");
   if (names == metadata.end()) {
     return Refuse(
-        "The model has no class names: the metadata key 'names' is missing. Export it with metadata.");
+        "The model has no class names: the metadata key 'names' is missing. Export it with "
+        "metadata.");
   }
   auto parsed = ParseClassNames(names->second);
   if (!parsed.ok()) {
@@ -99,8 +100,9 @@ Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info) {
 
 Status CheckOutput(const std::vector<Shape>& outputs, int batch, ModelInfo& info) {
   const auto rows = static_cast<int64_t>(4 + info.names.size());
-  const std::string needed = "; one output " + ToText(Shape{batch, rows}) + " with anchors last (4 + " +
-                             std::to_string(info.names.size()) + " classes) is needed.";
+  const std::string needed = "; one output " + ToText(Shape{batch, rows}) +
+                             " with anchors last (4 + " + std::to_string(info.names.size()) +
+                             " classes) is needed.";
   if (outputs.size() != 1 || outputs[0].size() != 3 || outputs[0][0] != batch ||
       outputs[0][1] != rows || outputs[0][2] < 1 || outputs[0][2] > 10'000'000) {
     return Refuse("The model's outputs are " + ListText(outputs) + needed);

@@ -18,13 +18,14 @@ using Shape = std::vector<int64_t>;
 // "[?, 3, 640, 640]".
 std::string ToText(const Shape& shape);
 
-// Task, names, stride, and the metadata itself. kInvalidModel names the task found (an absent one counts as
-// detect: old exports have none) or what is wrong with the names.
+// Task, names, stride, and the metadata itself. kInvalidModel names the task found (an absent one
+// counts as detect: old exports have none) or what is wrong with the names.
 Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata);
 
-// Sets input_width, input_height and fixed_batch, and returns the closed shape that the network is to run with:
-// open sides take the metadata's `imgsz`, else 640; an open batch becomes 1. kInvalidModel for any number of
-// inputs but one, other ranks than 4, other channel counts than 3, or sides that are no multiple of the stride.
+// Sets input_width, input_height and fixed_batch, and returns the closed shape that the network is
+// to run with: open sides take the metadata's `imgsz`, else 640; an open batch becomes 1.
+// kInvalidModel for any number of inputs but one, other ranks than 4, other channel counts than 3,
+// or sides that are no multiple of the stride.
 Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info);
 
 // Sets anchors. kInvalidModel unless there is one output [batch, 4 + classes, anchors].

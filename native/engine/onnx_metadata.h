@@ -11,9 +11,9 @@
 
 namespace lattice {
 
-// Walks the outermost protobuf message (ModelProto) and collects `metadata_props`; a key that comes twice
-// keeps its last value, as protobuf does. kInvalidModel when the bytes are empty, are no protobuf message, stop
-// early, or hold no graph. Never reads outside `file`; thread-safe.
+// Walks the outermost protobuf message (ModelProto) and collects `metadata_props`; a key that comes
+// twice keeps its last value, as protobuf does. kInvalidModel when the bytes are empty, are no
+// protobuf message, stop early, or hold no graph. Never reads outside `file`; thread-safe.
 Result<std::map<std::string, std::string>> ReadOnnxMetadata(std::span<const uint8_t> file);
 
 }  // namespace lattice

@@ -17,7 +17,8 @@ namespace {
 constexpr off_t kMaxModelBytes = off_t{2} << 30;  // protobuf's own limit
 constexpr size_t kAlignment = 64;
 
-// Never destroyed: exit handlers of other libraries may still run inference threads when statics die.
+// Never destroyed: exit handlers of other libraries may still run inference threads when statics
+// die.
 ov::Core& SharedCore() {
   static auto* core = new ov::Core();
   return *core;
@@ -34,7 +35,8 @@ std::string FirstLine(const std::exception& error) {
   const size_t end = text.find_last_not_of('\n');
   const size_t start = end == std::string::npos ? std::string::npos : text.rfind('\n', end);
   const size_t from = start == std::string::npos ? 0 : start + 1;
-  return end == std::string::npos ? "no reason given" : text.substr(from, std::min<size_t>(end - from + 1, 300));
+  return end == std::string::npos ? "no reason given"
+                                  : text.substr(from, std::min<size_t>(end - from + 1, 300));
 }
 
 Result<std::string> ReadModelFile(const std::string& path) {
@@ -72,8 +74,8 @@ Result<std::shared_ptr<ov::Model>> WithFloatPorts(std::shared_ptr<ov::Model> mod
   const ov::element::Type input = model->input().get_element_type();
   const ov::element::Type output = model->output().get_element_type();
   if (!input.is_real() || !output.is_real()) {
-    return Status(StatusCode::kInvalidModel, "The model's tensors are of type " + input.to_string() +
-                                                 " and " + output.to_string() +
+    return Status(StatusCode::kInvalidModel, "The model's tensors are of type " +
+                                                 input.to_string() + " and " + output.to_string() +
                                                  "; floating-point ones are needed.");
   }
   if (input == ov::element::f32 && output == ov::element::f32) return model;
@@ -122,8 +124,10 @@ class OpenVinoEngine final : public Engine {
     const size_t image = slot.input.get_size() / input_[0];
     const float* first = items[0].input;
     if (input_[0] == 1 && reinterpret_cast<uintptr_t>(first) % kAlignment == 0) {
-      // The network never writes to its input; the library's interface just has no const tensor here.
-      slot.request.set_input_tensor(ov::Tensor(ov::element::f32, input_, const_cast<float*>(first)));
+      // The network never writes to its input; the library's interface just has no const tensor
+      // here.
+      slot.request.set_input_tensor(
+          ov::Tensor(ov::element::f32, input_, const_cast<float*>(first)));
     } else {
       for (size_t i = 0; i < items.size(); ++i) {
         std::memcpy(slot.input.data<float>() + i * image, items[i].input, image * sizeof(float));
@@ -150,7 +154,8 @@ ov::AnyMap CompileProperties(const EngineOptions& options, bool bf16) {
       ov::hint::inference_precision(bf16 ? ov::element::bf16 : ov::element::f32),
       ov::num_streams(ov::streams::Num(options.parallel)),
       ov::inference_num_threads(options.threads),
-      // The process shares its cores with decoding and with Node; pinned threads would wait for them.
+      // The process shares its cores with decoding and with Node; pinned threads would wait for
+      // them.
       ov::hint::enable_cpu_pinning(false),
   };
 }
@@ -166,7 +171,8 @@ Result<std::unique_ptr<Engine>> Load(const std::string& path, const EngineOption
 
   const bool bf16 = options.precision == "bf16" || (options.precision == "auto" && CpuHasBf16());
   if (options.precision == "bf16" && !CpuHasBf16()) {
-    return Status(StatusCode::kInvalidModel, "Precision bf16 was asked for, but this CPU lacks it.");
+    return Status(StatusCode::kInvalidModel,
+                  "Precision bf16 was asked for, but this CPU lacks it.");
   }
   // From memory, so that the bytes that were checked are the bytes that run.
   auto model = SharedCore().read_model(*file, ov::Tensor());
@@ -181,8 +187,8 @@ Result<std::unique_ptr<Engine>> Load(const std::string& path, const EngineOption
   auto compiled = SharedCore().compile_model(*with_ports, "CPU", CompileProperties(options, bf16));
   info.device = "CPU";
   info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
-  return std::unique_ptr<Engine>(std::make_unique<OpenVinoEngine>(std::move(info), std::move(compiled),
-                                                                  *input, options.slots));
+  return std::unique_ptr<Engine>(std::make_unique<OpenVinoEngine>(
+      std::move(info), std::move(compiled), *input, options.slots));
 }
 
 }  // namespace

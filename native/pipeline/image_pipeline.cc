@@ -14,7 +14,8 @@ namespace lattice {
 namespace {
 
 size_t InputFloats(const ModelInfo& model) {
-  return size_t{3} * static_cast<size_t>(model.input_width) * static_cast<size_t>(model.input_height);
+  return size_t{3} * static_cast<size_t>(model.input_width) *
+         static_cast<size_t>(model.input_height);
 }
 
 // Decode keeps the limits itself; pixels that the caller brought have not met them yet.

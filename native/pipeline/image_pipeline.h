@@ -1,4 +1,5 @@
-// The stages between an image path and its boxes. The scheduler decides when and on which thread each runs.
+// The stages between an image path and its boxes. The scheduler decides when and on which thread
+// each runs.
 #ifndef LATTICE_PIPELINE_IMAGE_PIPELINE_H_
 #define LATTICE_PIPELINE_IMAGE_PIPELINE_H_
 
@@ -39,15 +40,16 @@ class ImagePipeline {
   // Open, read, decode, letterbox. Takes `task.pixels`. Codes of RootedFiles::Read and Decode.
   Result<PreparedImage> Prepare(ImageTask& task) const;
 
-  // One slice through the network: 1 <= images.size() <= engine.max_batch(), all prepared for `engine`. No two
-  // calls at a time for one slot. kDetectionFailed.
+  // One slice through the network: 1 <= images.size() <= engine.max_batch(), all prepared for
+  // `engine`. No two calls at a time for one slot. kDetectionFailed.
   static Status Infer(Engine& engine, int slot, std::span<PreparedImage* const> images);
 
   // Raw output -> boxes. Before the slot's next Infer.
   static Detections Postprocess(const ModelInfo& model, const PreparedImage& image,
                                 const DetectionOptions& options);
 
-  // To be called by every thread that called Prepare, before it ends: decoders keep memory per thread.
+  // To be called by every thread that called Prepare, before it ends: decoders keep memory per
+  // thread.
   static void ReleaseThread();
 
  private:

@@ -70,7 +70,8 @@ void InputBuffers::Return(float* data, size_t size) {
     if (max_idle_ > 0) {
       idle_.push_back({data, size});
       dropped = nullptr;
-      // The oldest goes: after a model change it is the one of a size that nobody asks for any more.
+      // The oldest goes: after a model change it is the one of a size that nobody asks for any
+      // more.
       if (idle_.size() > max_idle_) {
         dropped = idle_.front().data;
         idle_.erase(idle_.begin());

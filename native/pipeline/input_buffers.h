@@ -1,4 +1,5 @@
-// Reusable network inputs: fresh memory of this size costs more in page faults than the letterbox itself.
+// Reusable network inputs: fresh memory of this size costs more in page faults than the letterbox
+// itself.
 #ifndef LATTICE_PIPELINE_INPUT_BUFFERS_H_
 #define LATTICE_PIPELINE_INPUT_BUFFERS_H_
 

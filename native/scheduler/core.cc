@@ -6,7 +6,8 @@
 namespace lattice {
 namespace {
 
-// One slice on all threads up to 3, above that one for every 4 threads: small networks do not scale further.
+// One slice on all threads up to 3, above that one for every 4 threads: small networks do not scale
+// further.
 constexpr int kThreadsPerSlice = 4;
 
 SchedulerOptions Schedule(int threads) {
@@ -32,7 +33,8 @@ Status Closed() { return {StatusCode::kShuttingDown, "The core is closed."}; }
 Result<std::unique_ptr<Core>> Core::Open(const CoreOptions& options,
                                          Scheduler::OnResult on_result) {
   if (options.device == "cuda") {
-    return Status(StatusCode::kDetectionFailed, "Device cuda was asked for, but this build has no CUDA.");
+    return Status(StatusCode::kDetectionFailed,
+                  "Device cuda was asked for, but this build has no CUDA.");
   }
   const Status decoders = InitDecoders();
   if (!decoders.ok()) return decoders;
@@ -94,8 +96,8 @@ std::shared_ptr<Engine> Core::FindModel(uint32_t id) const {
 
 void Core::ReadFile(std::string path, OnBytes on_bytes) {
   auto shared = std::make_shared<OnBytes>(std::move(on_bytes));
-  const bool posted = reader_.Post(
-      [this, path = std::move(path), shared] { (*shared)(pipeline_.ReadFile(path)); });
+  const bool posted =
+      reader_.Post([this, path = std::move(path), shared] { (*shared)(pipeline_.ReadFile(path)); });
   if (!posted) (*shared)(Closed());
 }
 

@@ -36,15 +36,17 @@ struct LoadedModel {
   ModelInfo info;
 };
 
-// All methods are thread-safe. Callbacks run on the core's threads and must neither block nor call back.
+// All methods are thread-safe. Callbacks run on the core's threads and must neither block nor call
+// back.
 class Core {
  public:
   using OnModel = std::function<void(Result<LoadedModel>)>;
   using OnBytes = std::function<void(Result<std::vector<uint8_t>>)>;
 
-  // Starts the threads. kImageNotFound for a root that is no folder, kDetectionFailed for a device that this
-  // build or machine lacks, kInternalError for a crash marker that cannot be written.
-  static Result<std::unique_ptr<Core>> Open(const CoreOptions& options, Scheduler::OnResult on_result);
+  // Starts the threads. kImageNotFound for a root that is no folder, kDetectionFailed for a device
+  // that this build or machine lacks, kInternalError for a crash marker that cannot be written.
+  static Result<std::unique_ptr<Core>> Open(const CoreOptions& options,
+                                            Scheduler::OnResult on_result);
   ~Core();  // as Close
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;

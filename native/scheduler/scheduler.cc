@@ -152,7 +152,8 @@ void Scheduler::DecodeLoop(bool sync) {
   ImagePipeline::ReleaseThread();
 }
 
-// Called with the lock held, returns with it held. Takes all that lead the queue in one go, as a wake serves all.
+// Called with the lock held, returns with it held. Takes all that lead the queue in one go, as a
+// wake serves all.
 void Scheduler::AnswerNoops(std::unique_lock<std::mutex>& lock) {
   std::vector<TaskResult> results;
   while (!sync_queue_.empty() && sync_queue_.front()->task.kind == TaskKind::kNoop) {
@@ -280,7 +281,8 @@ void Scheduler::AddDeadline(const LiveTaskPtr& live) {
   const auto wait = std::chrono::duration<double, std::milli>(live->task.deadline_ms);
   const auto due = live->submitted + std::chrono::duration_cast<Clock::duration>(wait);
   live->deadline = deadlines_.emplace(due, live);
-  // The thread is left asleep when it wakes early enough anyway: the usual deadline is never reached.
+  // The thread is left asleep when it wakes early enough anyway: the usual deadline is never
+  // reached.
   if (due < deadline_wake_) deadline_work_.notify_one();
 }
 

@@ -34,34 +34,34 @@ struct SchedulerStats {
   uint64_t cancelled = 0;
 };
 
-// Sync tasks have decode threads of their own and go in front of every async task at the network, so they wait
-// for at most one running slice. Async tasks are decoded by priority, then submission, at most
-// 2 * parallel + decode_threads images ahead of the network. A slice takes what is ready for the same engine up to
-// its batch; nothing ever waits for company.
+// Sync tasks have decode threads of their own and go in front of every async task at the network,
+// so they wait for at most one running slice. Async tasks are decoded by priority, then submission,
+// at most 2 * parallel + decode_threads images ahead of the network. A slice takes what is ready
+// for the same engine up to its batch; nothing ever waits for company.
 //
-// While one thread turns the raw output of a slice into boxes, the next slice computes: there is one inference
-// thread more than `parallel`, so engines need parallel + 1 slots.
+// While one thread turns the raw output of a slice into boxes, the next slice computes: there is
+// one inference thread more than `parallel`, so engines need parallel + 1 slots.
 class Scheduler {
  public:
-  // Called once for each task on one of the scheduler's threads or on the thread of Cancel or Close, never under
-  // the scheduler's lock. It must not block and must not call back.
+  // Called once for each task on one of the scheduler's threads or on the thread of Cancel or
+  // Close, never under the scheduler's lock. It must not block and must not call back.
   using OnResult = std::function<void(TaskResult)>;
 
   // `pipeline` and `marker` must outlive the scheduler.
-  Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline, const CrashMarker& marker,
-            OnResult on_result);
+  Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
+            const CrashMarker& marker, OnResult on_result);
   ~Scheduler();  // as Close
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
   static int SlotsFor(int parallel) { return parallel + 1; }
 
-  // Thread-safe, never blocks on work. Returns the id that is live already, and then takes none of the tasks; 0
-  // when all were taken. After Close every task is answered with kShuttingDown.
+  // Thread-safe, never blocks on work. Returns the id that is live already, and then takes none of
+  // the tasks; 0 when all were taken. After Close every task is answered with kShuttingDown.
   uint64_t Submit(std::vector<ImageTask> tasks);
 
-  // Answers these tasks with kCancelled at once; work in hand goes on and its result is dropped. Unknown ids are
-  // passed over. Returns how many had not started to decode. Thread-safe.
+  // Answers these tasks with kCancelled at once; work in hand goes on and its result is dropped.
+  // Unknown ids are passed over. Returns how many had not started to decode. Thread-safe.
   size_t Cancel(std::span<const uint64_t> ids);
 
   SchedulerStats stats() const;

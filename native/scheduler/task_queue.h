@@ -15,8 +15,8 @@ namespace lattice {
 
 enum class TaskStage { kQueued, kDecoding, kReady, kInferring };
 
-// Guarded by the scheduler's mutex, but for `task` and `prepared`: those belong to the thread that works on the
-// task while `stage` is kDecoding or kInferring.
+// Guarded by the scheduler's mutex, but for `task` and `prepared`: those belong to the thread that
+// works on the task while `stage` is kDecoding or kInferring.
 struct LiveTask {
   ImageTask task;
   uint64_t sequence = 0;

@@ -1,0 +1,95 @@
+#include "native/pipeline/image_pipeline.h"
+
+#include <gtest/gtest.h>
+
+namespace lattice {
+namespace {
+
+ImagePipeline DemoPipeline(PipelineOptions options = {}) {
+  EXPECT_TRUE(InitDecoders().ok());
+  auto files = RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 64 << 20);
+  EXPECT_TRUE(files.ok()) << files.status().message();
+  return {*std::move(files), std::move(options)};
+}
+
+std::shared_ptr<Engine> TinyEngine() {
+  auto engine =
+      LoadOpenVinoEngine(LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx", {"f32", 2, 1, 2});
+  EXPECT_TRUE(engine.ok()) << engine.status().message();
+  return *std::move(engine);
+}
+
+ImageTask Task(std::shared_ptr<Engine> engine, std::string path) {
+  ImageTask task;
+  task.id = 1;
+  task.engine = std::move(engine);
+  task.path = std::move(path);
+  return task;
+}
+
+TEST(ImagePipelineTest, FindsTheShapesOfTheDemoPicture) {
+  const ImagePipeline pipeline = DemoPipeline();
+  const auto engine = TinyEngine();
+  ImageTask task = Task(engine, "shapes.png");
+  auto prepared = pipeline.Prepare(task);
+  ASSERT_TRUE(prepared.ok()) << prepared.status().message();
+  PreparedImage* image = &*prepared;
+  ASSERT_TRUE(ImagePipeline::Infer(*engine, 0, {&image, 1}).ok());
+  const Detections found = ImagePipeline::Postprocess(engine->info(), *prepared, task.options);
+  ASSERT_GE(found.boxes.size(), 2u);
+  for (const Detection& box : found.boxes) {
+    EXPECT_GT(box.score, 0.25f);
+    EXPECT_LT(box.x1, box.x2);
+    EXPECT_LE(box.x2, static_cast<float>(prepared->transform.source_width));
+  }
+  EXPECT_GT(prepared->decode_ms, 0);
+  EXPECT_GT(prepared->preprocess_ms, 0);
+  ImagePipeline::ReleaseThread();
+}
+
+TEST(ImagePipelineTest, PixelsGoTheSameWayWithinTheSameLimits) {
+  PipelineOptions options;
+  options.limits.max_side = 100;
+  options.limits.max_pixels = 5000;
+  const ImagePipeline pipeline = DemoPipeline(options);
+  const auto engine = TinyEngine();
+  const auto prepare = [&](int width, int height) {
+    ImageTask task = Task(engine, "");
+    task.pixels = {width, height,
+                   std::vector<uint8_t>(static_cast<size_t>(3 * width * height), 255)};
+    return pipeline.Prepare(task);
+  };
+  const auto prepared = prepare(64, 64);
+  ASSERT_TRUE(prepared.ok());
+  EXPECT_EQ(prepared->input.data()[640 * 320 + 320], 1.0f);
+  EXPECT_EQ(prepare(101, 2).status().code(), StatusCode::kImageTooLarge);
+  EXPECT_EQ(prepare(80, 80).status().code(), StatusCode::kImageTooLarge);
+}
+
+TEST(ImagePipelineTest, HandsOnTheCodesOfFilesAndDecoders) {
+  const ImagePipeline pipeline = DemoPipeline();
+  const auto engine = TinyEngine();
+  const auto code = [&](const char* path) {
+    ImageTask task = Task(engine, path);
+    return pipeline.Prepare(task).status().code();
+  };
+  EXPECT_EQ(code("none.png"), StatusCode::kImageNotFound);
+  EXPECT_EQ(code("../tiny/tiny-v8.onnx"), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(code(""), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(code("shapes.json"), StatusCode::kUnsupportedImageFormat);
+  EXPECT_TRUE(pipeline.ReadFile("shapes.json").ok());
+  EXPECT_EQ(pipeline.ReadFile("none").status().code(), StatusCode::kImageNotFound);
+}
+
+TEST(ImagePipelineDeathTest, AbortsOnTheSuffixOfTheTestHook) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  PipelineOptions options;
+  options.abort_on_path_suffix = "poison.png";
+  const ImagePipeline pipeline = DemoPipeline(options);
+  const auto engine = TinyEngine();
+  ImageTask task = Task(engine, "a/poison.png");
+  EXPECT_EXIT((void)pipeline.Prepare(task), testing::KilledBySignal(SIGABRT), "");
+}
+
+}  // namespace
+}  // namespace lattice

@@ -1,0 +1,78 @@
+#include "native/scheduler/core.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+namespace lattice {
+namespace {
+
+const std::string kTiny = LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx";
+
+CoreOptions Options() {
+  CoreOptions options;
+  options.roots = {LATTICE_SOURCE_DIR "/models/demo"};
+  options.threads = 2;
+  options.precision = "f32";
+  return options;
+}
+
+Result<LoadedModel> Load(Core& core, const std::string& path) {
+  std::promise<Result<LoadedModel>> loaded;
+  core.LoadModel(path, [&](Result<LoadedModel> model) { loaded.set_value(std::move(model)); });
+  return loaded.get_future().get();
+}
+
+TEST(CoreTest, DetectsInTheDemoPicture) {
+  std::promise<TaskResult> answer;
+  const auto core =
+      *Core::Open(Options(), [&](TaskResult result) { answer.set_value(std::move(result)); });
+  const auto model = Load(*core, kTiny);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ImageTask task;
+  task.id = 9;
+  task.engine = core->FindModel(model->id);
+  task.path = "shapes.png";
+  task.kind = TaskKind::kSync;
+  EXPECT_EQ(core->Submit({std::move(task)}), 0u);
+  core->UnloadModel(model->id);  // the task keeps what it needs
+  const TaskResult result = answer.get_future().get();
+  ASSERT_TRUE(result.status.ok()) << result.status.message();
+  EXPECT_GE(result.detections.boxes.size(), 2u);
+  EXPECT_EQ(core->FindModel(model->id), nullptr);
+  core->UnloadModel(model->id);
+}
+
+TEST(CoreTest, RefusesRootsDevicesAndModelsThatAreNotThere) {
+  const auto ignore = [](const TaskResult&) {};
+  CoreOptions options = Options();
+  options.roots = {"/nonexistent-folder"};
+  EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kImageNotFound);
+  options = Options();
+  options.device = "cuda";
+  EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kDetectionFailed);
+  options = Options();
+  options.crash_marker_path = "/nonexistent-folder/marker";
+  EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kInternalError);
+  const auto core = *Core::Open(Options(), ignore);
+  EXPECT_EQ(Load(*core, "/none.onnx").status().code(), StatusCode::kUnknownModel);
+}
+
+TEST(CoreTest, ReadsFilesBeneathItsRootsUntilItIsClosed) {
+  const auto core = *Core::Open(Options(), [](const TaskResult&) {});
+  const auto read = [&](const char* path) {
+    std::promise<Result<std::vector<uint8_t>>> bytes;
+    core->ReadFile(
+        path, [&](Result<std::vector<uint8_t>> result) { bytes.set_value(std::move(result)); });
+    return bytes.get_future().get();
+  };
+  EXPECT_GT(read("shapes.png")->size(), 100u);
+  EXPECT_EQ(read("../tiny/tiny-v8.onnx").status().code(), StatusCode::kPathNotAllowed);
+  core->Close();
+  core->Close();
+  EXPECT_EQ(read("shapes.png").status().code(), StatusCode::kShuttingDown);
+  EXPECT_EQ(Load(*core, kTiny).status().code(), StatusCode::kShuttingDown);
+}
+
+}  // namespace
+}  // namespace lattice

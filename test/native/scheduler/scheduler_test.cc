@@ -1,0 +1,310 @@
+#include "native/scheduler/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "test/native/scheduler/gated_engine.h"
+
+namespace lattice {
+namespace {
+
+using test::GatedEngine;
+using namespace std::chrono_literals;
+
+// Collects results and lets the test wait for them.
+class Results {
+ public:
+  void Add(TaskResult result) {
+    const std::lock_guard lock(mutex_);
+    const uint64_t id = result.id;
+    EXPECT_TRUE(by_id_.emplace(id, std::move(result)).second) << "second answer for " << id;
+    changed_.notify_all();
+  }
+
+  TaskResult Wait(uint64_t id) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return by_id_.count(id) != 0; });
+    return by_id_[id];
+  }
+
+  bool Has(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    return by_id_.count(id) != 0;
+  }
+
+  size_t size() {
+    const std::lock_guard lock(mutex_);
+    return by_id_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<uint64_t, TaskResult> by_id_;
+};
+
+ImagePipeline DemoPipeline() {
+  EXPECT_TRUE(InitDecoders().ok());
+  return {*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20), {}};
+}
+
+class SchedulerTest : public testing::Test {
+ protected:
+  // Decode threads are one of each kind unless told otherwise, so that order is certain.
+  void Start(int decode_threads = 1, int parallel = 1, int max_batch = 1) {
+    engine_ = std::make_shared<GatedEngine>(Scheduler::SlotsFor(parallel), max_batch);
+    scheduler_ = std::make_unique<Scheduler>(
+        SchedulerOptions{decode_threads, parallel, 0}, pipeline_, *marker_,
+        [this](TaskResult result) { results_.Add(std::move(result)); });
+  }
+
+  void TearDown() override {
+    if (engine_ != nullptr) engine_->OpenGate();
+  }
+
+  // The id is the image's mark.
+  ImageTask Task(uint64_t id, TaskKind kind, double priority = 0, double deadline_ms = 0) {
+    ImageTask task;
+    task.id = id;
+    task.engine = engine_;
+    task.pixels = {8, 8, std::vector<uint8_t>(8 * 8 * 3, static_cast<uint8_t>(id))};
+    task.kind = kind;
+    task.priority = priority;
+    task.deadline_ms = deadline_ms;
+    task.options.confidence = 0.001f;
+    return task;
+  }
+
+  void Submit(uint64_t id, TaskKind kind, double priority = 0, double deadline_ms = 0) {
+    EXPECT_EQ(scheduler_->Submit({Task(id, kind, priority, deadline_ms)}), 0u);
+  }
+
+  // Holds the network with one async image.
+  void Occupy(uint64_t id) {
+    const size_t before = engine_->images();
+    Submit(id, TaskKind::kAsync);
+    engine_->WaitForImages(before + 1);
+  }
+
+  void WaitUntilDecoded() {
+    while (true) {
+      const SchedulerStats stats = scheduler_->stats();
+      if (stats.decoding == 0 && stats.queued_sync == 0) return;
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  ImagePipeline pipeline_ = DemoPipeline();
+  std::unique_ptr<CrashMarker> marker_ = *CrashMarker::Open("");
+  Results results_;
+  std::shared_ptr<GatedEngine> engine_;
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+TEST_F(SchedulerTest, AnswersWithTheImagesOwnBoxesAndTimes) {
+  Start();
+  engine_->OpenGate();
+  for (uint64_t id = 1; id <= 100; ++id)
+    Submit(id, id % 2 == 0 ? TaskKind::kSync : TaskKind::kAsync);
+  for (uint64_t id = 1; id <= 100; ++id) {
+    const TaskResult result = results_.Wait(id);
+    ASSERT_TRUE(result.status.ok()) << result.status.message();
+    ASSERT_EQ(result.detections.boxes.size(), 1u);
+    EXPECT_EQ(result.detections.boxes[0].score, static_cast<float>(id) / 256);
+    EXPECT_EQ(result.width, 8);
+    EXPECT_EQ(result.batch, 1);
+    const StageTimes& t = result.times;
+    EXPECT_LE(t.queue + t.decode + t.preprocess + t.inference + t.postprocess,
+              result.total_ms + 0.01);
+  }
+  EXPECT_EQ(scheduler_->stats().completed, 100u);
+}
+
+TEST_F(SchedulerTest, SyncGoesFirstThenPriorityThenSubmission) {
+  Start();
+  Occupy(1);
+  // All are within the look-ahead of 3, so they wait decoded.
+  scheduler_->Submit({Task(10, TaskKind::kAsync, 0), Task(11, TaskKind::kAsync, 5),
+                      Task(12, TaskKind::kAsync, 5)});
+  scheduler_->Submit({Task(20, TaskKind::kSync), Task(21, TaskKind::kSync)});
+  WaitUntilDecoded();
+  while (scheduler_->stats().queued_async != 0) std::this_thread::sleep_for(1ms);
+  WaitUntilDecoded();
+  engine_->OpenGate();
+  EXPECT_EQ(engine_->WaitForImages(6), (std::vector<int>{1, 20, 21, 11, 12, 10}));
+}
+
+TEST_F(SchedulerTest, WaitingAsyncTasksAreDecodedByPriority) {
+  Start();
+  Occupy(1);
+  std::vector<ImageTask> filler;
+  for (uint64_t id = 2; id <= 4; ++id) filler.push_back(Task(id, TaskKind::kAsync, 9));
+  scheduler_->Submit(std::move(filler));
+  while (scheduler_->stats().queued_async != 0) std::this_thread::sleep_for(1ms);
+  scheduler_->Submit({Task(30, TaskKind::kAsync, 1), Task(31, TaskKind::kAsync, 3),
+                      Task(32, TaskKind::kAsync, 2)});
+  EXPECT_EQ(scheduler_->stats().queued_async, 3u);
+  for (int i = 0; i < 7; ++i) {
+    WaitUntilDecoded();
+    engine_->Step();
+  }
+  for (const uint64_t id : std::vector<uint64_t>{30, 31, 32}) results_.Wait(id);
+  EXPECT_EQ(engine_->WaitForImages(7), (std::vector<int>{1, 2, 3, 4, 31, 32, 30}));
+}
+
+TEST_F(SchedulerTest, DecodesOnlySoFarAhead) {
+  Start(2, 1);
+  Occupy(1);
+  std::vector<ImageTask> tasks;
+  for (uint64_t id = 2; id <= 51; ++id) tasks.push_back(Task(id, TaskKind::kAsync));
+  scheduler_->Submit(std::move(tasks));
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(scheduler_->stats().queued_async, 50u - 4u);  // 2 * parallel + decode threads
+  engine_->OpenGate();
+  for (uint64_t id = 2; id <= 51; ++id) EXPECT_TRUE(results_.Wait(id).status.ok());
+}
+
+TEST_F(SchedulerTest, RunsNoMoreSlicesThanParallel) {
+  Start(2, 2);
+  std::vector<ImageTask> tasks;
+  for (uint64_t id = 1; id <= 50; ++id) tasks.push_back(Task(id, TaskKind::kAsync));
+  scheduler_->Submit(std::move(tasks));
+  engine_->WaitForImages(2);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(engine_->images(), 2u);
+  engine_->OpenGate();
+  for (uint64_t id = 1; id <= 50; ++id) results_.Wait(id);
+  EXPECT_LE(engine_->most_running(), 2);
+}
+
+TEST_F(SchedulerTest, SlicesTakeWhatIsReadyUpToTheBatch) {
+  Start(1, 1, 2);
+  Occupy(1);
+  scheduler_->Submit(
+      {Task(2, TaskKind::kAsync), Task(3, TaskKind::kAsync), Task(4, TaskKind::kAsync)});
+  while (scheduler_->stats().queued_async != 0) std::this_thread::sleep_for(1ms);
+  WaitUntilDecoded();
+  engine_->OpenGate();
+  for (uint64_t id = 1; id <= 4; ++id) {
+    EXPECT_EQ(results_.Wait(id).detections.boxes.at(0).score, static_cast<float>(id) / 256);
+  }
+  EXPECT_EQ(engine_->batches(), (std::vector<size_t>{1, 2, 1}));
+  EXPECT_EQ(results_.Wait(2).batch, 2);
+}
+
+TEST_F(SchedulerTest, CancelAnswersEveryStageAtOnce) {
+  Start();
+  Occupy(1);
+  std::vector<ImageTask> tasks;
+  for (uint64_t id = 2; id <= 10; ++id) tasks.push_back(Task(id, TaskKind::kAsync));
+  scheduler_->Submit(std::move(tasks));
+  while (scheduler_->stats().queued_async != 6) std::this_thread::sleep_for(1ms);
+  WaitUntilDecoded();
+  const std::array<uint64_t, 4> ids = {1, 2, 10, 99};  // inferring, ready, queued, unknown
+  EXPECT_EQ(scheduler_->Cancel(ids), 1u);
+  for (const uint64_t id : std::vector<uint64_t>{1, 2, 10})
+    EXPECT_EQ(results_.Wait(id).status.code(), StatusCode::kCancelled);
+  EXPECT_EQ(scheduler_->Cancel(ids), 0u);
+  engine_->OpenGate();
+  for (uint64_t id = 3; id <= 9; ++id) EXPECT_TRUE(results_.Wait(id).status.ok());
+  scheduler_->Close();
+  EXPECT_EQ(engine_->images(), 8u);  // neither 2 nor 10 reached the network
+  EXPECT_EQ(scheduler_->stats().cancelled, 3u);
+}
+
+TEST_F(SchedulerTest, DeadlinesAreKeptInEveryStage) {
+  Start();
+  Submit(1, TaskKind::kAsync, 0, 30);
+  engine_->WaitForImages(1);
+  std::vector<ImageTask> tasks;
+  for (uint64_t id = 2; id <= 10; ++id)
+    tasks.push_back(Task(id, TaskKind::kAsync, 0, id == 9 ? 0 : 20));
+  scheduler_->Submit(std::move(tasks));
+  for (const uint64_t id : std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 10}) {
+    const TaskResult result = results_.Wait(id);
+    EXPECT_EQ(result.status.code(), StatusCode::kDeadlineExceeded);
+    EXPECT_GE(result.total_ms, id == 1 ? 30 : 20);
+  }
+  EXPECT_FALSE(results_.Has(9));
+  engine_->OpenGate();
+  EXPECT_TRUE(results_.Wait(9).status.ok());
+}
+
+TEST_F(SchedulerTest, AnIdMayComeAgainOnlyAfterItsAnswer) {
+  Start();
+  Occupy(1);
+  EXPECT_EQ(scheduler_->Submit({Task(2, TaskKind::kSync), Task(1, TaskKind::kSync)}), 1u);
+  EXPECT_EQ(scheduler_->Submit({Task(3, TaskKind::kSync), Task(3, TaskKind::kSync)}), 3u);
+  engine_->OpenGate();
+  results_.Wait(1);
+  Submit(2, TaskKind::kSync);
+  EXPECT_TRUE(results_.Wait(2).status.ok());
+  EXPECT_FALSE(results_.Has(3));
+}
+
+TEST_F(SchedulerTest, FailuresStayWithTheirImage) {
+  Start();
+  engine_->OpenGate();
+  ImageTask missing = Task(1, TaskKind::kSync);
+  missing.pixels = {};
+  missing.path = "none.png";
+  ImageTask unknown = Task(2, TaskKind::kSync);
+  unknown.engine = nullptr;
+  scheduler_->Submit({std::move(missing), std::move(unknown), Task(3, TaskKind::kAsync),
+                      Task(4, TaskKind::kNoop)});
+  EXPECT_EQ(results_.Wait(1).status.code(), StatusCode::kImageNotFound);
+  EXPECT_EQ(results_.Wait(2).status.code(), StatusCode::kUnknownModel);
+  EXPECT_TRUE(results_.Wait(3).status.ok());
+  EXPECT_TRUE(results_.Wait(4).status.ok());
+  engine_->Fail();
+  Submit(5, TaskKind::kSync);
+  EXPECT_EQ(results_.Wait(5).status.code(), StatusCode::kDetectionFailed);
+  EXPECT_EQ(scheduler_->stats().failed, 3u);
+}
+
+TEST_F(SchedulerTest, CloseAnswersEverythingOnce) {
+  Start();
+  Occupy(1);
+  std::vector<ImageTask> tasks;
+  for (uint64_t id = 2; id <= 20; ++id)
+    tasks.push_back(Task(id, id % 3 == 0 ? TaskKind::kSync : TaskKind::kAsync));
+  scheduler_->Submit(std::move(tasks));
+  std::thread closing([this] { scheduler_->Close(); });
+  for (uint64_t id = 2; id <= 20; ++id)
+    EXPECT_EQ(results_.Wait(id).status.code(), StatusCode::kShuttingDown);
+  engine_->OpenGate();
+  closing.join();
+  EXPECT_TRUE(results_.Wait(1).status.ok());
+  Submit(21, TaskKind::kSync);
+  EXPECT_EQ(results_.Wait(21).status.code(), StatusCode::kShuttingDown);
+  scheduler_->Close();
+}
+
+// Many threads at once, for the thread sanitizer above all; every task gets one answer.
+TEST_F(SchedulerTest, EveryTaskIsAnsweredOnceUnderSubmitsCancelsAndDeadlines) {
+  Start(2, 2);
+  engine_->OpenGate();
+  std::vector<std::thread> clients;
+  for (uint64_t client = 0; client < 4; ++client) {
+    clients.emplace_back([this, client] {
+      for (uint64_t i = 1; i <= 60; ++i) {
+        const uint64_t id = client * 60 + i;
+        const auto kind = static_cast<TaskKind>(i % 3);
+        scheduler_->Submit({Task(id, kind, static_cast<double>(i % 5), i % 7 == 0 ? 0.5 : 0)});
+        if (i % 4 == 0) scheduler_->Cancel({{id}});
+        if (i % 16 == 0) (void)scheduler_->stats();
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  for (uint64_t id = 1; id <= 240; ++id) results_.Wait(id);
+  scheduler_->Close();
+  EXPECT_EQ(results_.size(), 240u);
+}
+
+}  // namespace
+}  // namespace lattice
