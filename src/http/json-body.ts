@@ -20,7 +20,7 @@ export async function readJson(c: AppContext, maxBytes: number): Promise<unknown
       'Send the body as JSON with Content-Type: application/json.',
     );
   }
-  return parseJson(decode(await readBody(c, maxBytes)));
+  return parseJson(decode(await receive(c, maxBytes)));
 }
 
 /** Text -> JSON value within the limits on depth and keys. */
@@ -47,6 +47,16 @@ function decode(bytes: Uint8Array): string {
 
 function tooLarge(maxBytes: number): LatticeError {
   return new LatticeError('body_too_large', `The body exceeds ${maxBytes} bytes.`);
+}
+
+/** A client that goes away in the middle of its body is its own mishap, not ours. */
+async function receive(c: AppContext, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await readBody(c, maxBytes);
+  } catch (thrown) {
+    if (thrown instanceof LatticeError) throw thrown;
+    throw new LatticeError('bad_request', 'The body ended early.', { cause: thrown });
+  }
 }
 
 async function readBody(c: AppContext, maxBytes: number): Promise<Uint8Array> {

@@ -198,60 +198,6 @@ describe('cancel', () => {
   });
 });
 
-describe('list', () => {
-  test('pages through all jobs, newest first', async () => {
-    const app = compose();
-    const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) ids.unshift(await submit(app));
-    const seen: string[] = [];
-    let query = '?limit=2';
-    for (;;) {
-      const { status, body } = await get(app, `/v1/jobs${query}`);
-      expect(status).toBe(200);
-      seen.push(...(body.jobs as { job_id: string }[]).map((job) => job.job_id));
-      if (body.next_cursor === null) break;
-      query = `?limit=2&cursor=${body.next_cursor}`;
-    }
-    expect(seen).toEqual(ids);
-  });
-
-  test('filters by status, type and time', async () => {
-    const app = compose();
-    const done = await submit(app);
-    app.jobs.finish(done, [okOutcome()]);
-    await submit(app, { job_type: 'detect_cars' });
-    const listed = async (query: string) =>
-      ((await get(app, `/v1/jobs?${query}`)).body.jobs as { status: string }[]).map(
-        (job) => job.status,
-      );
-    expect(await listed('status=completed')).toEqual(['completed']);
-    expect(await listed('status=completed,pending')).toEqual(['pending', 'completed']);
-    expect(await listed('job_type=detect_cars')).toEqual(['pending']);
-    expect(await listed('submitted_after=9999999999')).toEqual([]);
-    expect(await listed('submitted_before=9999999999.5&limit=100')).toHaveLength(2);
-  });
-
-  test.each([
-    ['limit=0'],
-    ['limit=101'],
-    ['limit=1.5'],
-    ['limit=ten'],
-    ['limit='],
-    ['status=done'],
-    ['status=pending,'],
-    ['job_type=x'],
-    ['submitted_after=-1'],
-    ['submitted_after=yesterday'],
-    ['cursor='],
-    [`cursor=${'c'.repeat(513)}`],
-    ['colour=red'],
-    ['limit=1&limit=2'],
-  ])('%s is refused', async (query) => {
-    const answer = await get(compose(), `/v1/jobs?${query}`);
-    expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
-  });
-});
-
 test('a store that fails is a problem on every job route', async () => {
   const app = compose();
   const id = await submit(app);

@@ -161,6 +161,21 @@ test('a client that goes away aborts its detection', async () => {
   await expect.poll(() => signal?.aborted).toBe(true);
 });
 
+test('a client that goes away inside its body is no error of the service', async () => {
+  const app = compose();
+  const { port } = await start(app);
+  for (const framing of ['Content-Length: 500', 'Transfer-Encoding: chunked']) {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(
+        `POST ${DETECT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n${framing}\r\n\r\n5\r\n{"im`,
+      );
+    });
+    setTimeout(() => socket.destroy(), 50);
+  }
+  await expect.poll(() => app.observed.map(({ status }) => status)).toEqual([400, 400]);
+  expect(app.logged).toEqual([]);
+});
+
 describe('close', () => {
   test('lets a request in hand end, takes no new one, and frees the port', async () => {
     const app = compose();
