@@ -42,6 +42,7 @@ export interface QueuedJob {
   jobId: string;
   priority: number;
   submittedAt: number;
+  imageCount: number;
 }
 
 /** An image without an outcome. */
@@ -77,7 +78,9 @@ export interface RecordOutcome {
 }
 
 export type CancelOutcome =
-  { kind: 'cancelled'; job: StoredJob } | { kind: 'missing' } | { kind: 'already_finished' };
+  | { kind: 'cancelled'; job: StoredJob; from: 'pending' | 'running' }
+  | { kind: 'missing' }
+  | { kind: 'already_finished' };
 
 export interface JobCounts {
   pending: number;

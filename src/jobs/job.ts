@@ -29,6 +29,7 @@ export interface JobSpec {
 
 export interface Job {
   jobId: string;
+  /** `imagePaths` is filled in by `submit` only; a stored job's paths come with `images`. */
   spec: JobSpec;
   status: JobStatus;
   imageCount: number;

@@ -51,7 +51,8 @@ export class JobReads implements Reads {
 
   unfinished(after: number, limit: number): QueuedJob[] {
     return this.statements.all(
-      `SELECT number, job_id AS jobId, priority, submitted_at AS submittedAt FROM jobs
+      `SELECT number, job_id AS jobId, priority, submitted_at AS submittedAt,
+         image_count AS imageCount FROM jobs
        WHERE status IN ('pending', 'running') AND number > ? ORDER BY number LIMIT ?`,
       after,
       limit,

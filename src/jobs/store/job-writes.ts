@@ -87,10 +87,11 @@ export class JobWrites implements Writes {
       jobId,
     ) as LeasedRow | undefined;
     if (row === undefined || (keyId !== null && row.key_id !== keyId)) return { kind: 'missing' };
-    if (isTerminal(row.status)) return { kind: 'already_finished' };
+    const from = row.status;
+    if (from === 'completed' || from === 'failed') return { kind: 'already_finished' };
     const error = new LatticeError('cancelled', 'The job was cancelled before it had finished.');
     const job = this.transitions.move(row, 'failed', { at, error: error.toProblem() });
-    return { kind: 'cancelled', job };
+    return { kind: 'cancelled', job, from };
   }
 
   chargeDeaths(markerId: string, tasks: number[]): number {
@@ -126,7 +127,8 @@ export class JobWrites implements Writes {
   private insertJob({ jobId, spec, submittedAt }: NewJob): StoredJob {
     const { imagePaths, ...settings } = spec;
     if (imagePaths.length === 0 || imagePaths.length >= MAX_IMAGES) {
-      throw new Error(`A job has 1 to ${MAX_IMAGES - 1} images, not ${imagePaths.length}.`);
+      const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imagePaths.length}.`;
+      throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
     const number = this.statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at)

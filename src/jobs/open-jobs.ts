@@ -1,0 +1,169 @@
+/** Puts the job part of the service together. */
+import { LatticeError } from '../errors.js';
+import type { Detector } from '../inference/detector.js';
+import { forgetCrashReport, readCrashReport, setCrashMarkerAside } from './crash-marker.js';
+import { FreeSpace } from './free-space.js';
+import type { Annotate } from './image-run.js';
+import type { JobService } from './job.js';
+import { JobEvents } from './job-events.js';
+import { JobRunner } from './job-runner.js';
+import type { JobStore } from './job-store.js';
+import type { Logger } from './logger.js';
+import { Patience } from './patience.js';
+import { ProgressReports } from './progress-reports.js';
+import { QueueCounts } from './queue-counts.js';
+import { RetentionSweeper } from './retention-sweeper.js';
+import { openSqliteStore } from './store/sqlite-store.js';
+import { StoredJobService } from './stored-job-service.js';
+import type { WebhookQueue } from './webhook-delivery.js';
+
+export interface JobsOptions {
+  /** A local disk; this process has it alone from here to `stop`. */
+  dataDir: string;
+  /** Stays open longer than the jobs. */
+  detector: Detector;
+  maxQueuedJobs: number;
+  resultTtlHours: number;
+  logger: Logger;
+  annotate?: Annotate;
+  /** Waiting time that raises a job by one priority. */
+  ageingSeconds?: number;
+  progressIntervalMs?: number;
+  retentionIntervalMs?: number;
+  /** How long events and idempotency keys are kept. */
+  historyHours?: number;
+  /** Pause before the first retry of an image that the detector had no room for; doubled for the second. */
+  imageBackoffMs?: number;
+  /** Pause before a failed write is repeated. */
+  storeRetryMs?: number;
+  /** Submits are refused while less than this is free on the disk. */
+  reserveBytes?: number;
+  /** Cap on the database in pages of 4 KiB; null = the disk. */
+  maxPages?: number | null;
+}
+
+export interface Jobs {
+  service: JobService;
+  webhooks: WebhookQueue;
+  /** Takes nothing in, starts no image, lets those in hand finish until `deadlineMs`. Idempotent; never rejects. */
+  stop(deadlineMs: number): Promise<void>;
+  /** Why jobs cannot be stored at the moment; null when they can. */
+  health(): Promise<LatticeError | null>;
+  /** Completions refused because their lease was not the job's. */
+  staleCompletions(): number;
+}
+
+const UNFINISHED_A_READ = 5_000;
+
+/**
+ * Takes the data folder, puts the jobs of a process that is gone back in the queue and starts to work.
+ * Rejects with an `Error` for the operator: folder in use, damaged file, later schema, not a local disk.
+ */
+export async function openJobs(options: JobsOptions): Promise<Jobs> {
+  const { dataDir, detector, logger } = options;
+  const store = await openSqliteStore({ dataDir, maxPages: options.maxPages ?? null });
+  try {
+    await chargeCrash(dataDir, store, logger);
+    const counts = new QueueCounts(await store.counts());
+    const events = new JobEvents(store.lastSeq, logger);
+    store.onCommitted((committed) => {
+      for (const event of committed) events.emit(event);
+    });
+    const progress = new ProgressReports(events, options.progressIntervalMs ?? 250);
+    const patience = new Patience(logger, options.storeRetryMs ?? 1_000);
+    const runner = new JobRunner({
+      store,
+      detector,
+      counts,
+      progress,
+      patience,
+      logger,
+      images: {
+        detector,
+        logger,
+        annotate: options.annotate ?? null,
+        backoffMs: options.imageBackoffMs ?? 250,
+      },
+      ageingSeconds: options.ageingSeconds ?? 30,
+    });
+    await enqueueUnfinished(store, runner);
+    runner.start();
+    logger.info({ recovered: store.recoveredJobs, ...counts.current }, 'job store open');
+    return await assemble(options, store, runner, { counts, events, progress });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function assemble(
+  options: JobsOptions,
+  store: JobStore,
+  runner: JobRunner,
+  parts: { counts: QueueCounts; events: JobEvents; progress: ProgressReports },
+): Promise<Jobs> {
+  const { dataDir, detector, logger, maxQueuedJobs, resultTtlHours } = options;
+  const freeSpace = new FreeSpace(dataDir, options.reserveBytes ?? 64 * 1024 * 1024);
+  await freeSpace.open();
+  const intervalMs = options.retentionIntervalMs ?? 60_000;
+  const historyHours = options.historyHours ?? 24;
+  const retention = new RetentionSweeper(
+    store,
+    { resultTtlHours, historyHours, intervalMs },
+    logger,
+  );
+  let stopped: Promise<void> | null = null;
+  const service = new StoredJobService({
+    store,
+    runner,
+    ...parts,
+    freeSpace,
+    maxQueuedJobs,
+    stats: () => detector.stats(),
+    stopping: () => stopped !== null,
+  });
+  const stop = async (deadlineMs: number) => {
+    await Promise.all([runner.stop(deadlineMs), retention.stop()]);
+    parts.progress.close();
+    freeSpace.close();
+    await store.close();
+  };
+  return {
+    service,
+    webhooks: store.webhooks,
+    stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
+    health: () => Promise.resolve(storeHealth(store, freeSpace)),
+    staleCompletions: () => runner.staleRefused,
+  };
+}
+
+/** Deaths first, then the file: a second crash in between charges nothing twice. */
+async function chargeCrash(dataDir: string, store: JobStore, logger: Logger): Promise<void> {
+  setCrashMarkerAside(dataDir);
+  const report = readCrashReport(dataDir);
+  if (report === null) return;
+  const charged = await store.chargeDeaths(report.markerId, report.tasks);
+  logger.warn({ inHand: report.tasks.length, charged }, 'the last process crashed with images');
+  forgetCrashReport(dataDir);
+}
+
+async function enqueueUnfinished(store: JobStore, runner: JobRunner): Promise<void> {
+  for (let after = 0; ;) {
+    const jobs = await store.unfinished(after, UNFINISHED_A_READ);
+    for (const job of jobs) runner.enqueue(job);
+    const last = jobs.at(-1);
+    if (last === undefined || jobs.length < UNFINISHED_A_READ) return;
+    after = last.number;
+  }
+}
+
+function storeHealth(store: JobStore, freeSpace: FreeSpace): LatticeError | null {
+  const reason = store.failure();
+  if (reason !== null) {
+    return new LatticeError('storage_unavailable', 'The job store cannot be written.', {
+      cause: reason,
+    });
+  }
+  if (!freeSpace.short) return null;
+  return new LatticeError('storage_unavailable', 'The disk of the job store is nearly full.');
+}

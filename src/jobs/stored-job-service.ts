@@ -1,0 +1,169 @@
+/** `JobService` on a durable store and a runner. */
+import { randomBytes } from 'node:crypto';
+import { LatticeError } from '../errors.js';
+import type { DetectorStats } from '../inference/detector.js';
+import type { FreeSpace } from './free-space.js';
+import type { ImageEntry, ImageOutcome, Job, JobFilter, JobService, JobSpec } from './job.js';
+import type { JobEvents } from './job-events.js';
+import type { JobRunner } from './job-runner.js';
+import type { JobStore, StoredJob } from './job-store.js';
+import { decodeCursor, encodeCursor } from './page-cursor.js';
+import type { QueueCounts } from './queue-counts.js';
+import { toJob } from './store/job-row.js';
+
+export interface ServiceParts {
+  store: JobStore;
+  runner: JobRunner;
+  events: JobEvents;
+  counts: QueueCounts;
+  freeSpace: FreeSpace;
+  maxQueuedJobs: number;
+  stats: () => DetectorStats;
+  stopping: () => boolean;
+}
+
+const IMAGES_A_READ = 1000;
+
+export class StoredJobService implements JobService {
+  readonly #parts: ServiceParts;
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+  }
+
+  async submit(
+    spec: JobSpec,
+    idempotency?: { key: string; fingerprint: string },
+  ): Promise<{ job: Job; replayed: boolean }> {
+    const { store, runner, counts } = this.#parts;
+    const refusal = this.#refusal();
+    if (refusal !== null && idempotency === undefined) throw refusal;
+    const release = counts.reserve();
+    try {
+      const outcome = await store.submit({
+        jobId: newJobId(),
+        spec,
+        submittedAt: Date.now() / 1000,
+        idempotency: idempotency ?? null,
+        admit: refusal === null,
+      });
+      if (outcome.kind === 'key_reused') throw keyReused();
+      if (outcome.kind === 'not_admitted') throw refusal ?? this.#queueFull();
+      const { job } = outcome;
+      const replayed = outcome.kind === 'replayed';
+      if (!replayed) {
+        counts.submitted(job);
+        const { number, jobId, submittedAt, imageCount } = job;
+        const { priority } = job.settings;
+        runner.enqueue({ number, jobId, priority, submittedAt, imageCount });
+      }
+      return { job: toJob(job, spec.imagePaths), replayed };
+    } finally {
+      release();
+    }
+  }
+
+  async get(jobId: string, keyId: string | null): Promise<Job> {
+    return toJob(await this.#find(jobId, keyId));
+  }
+
+  async images(jobId: string): Promise<ImageEntry[]> {
+    const { number } = await this.#find(jobId, null);
+    const entries: ImageEntry[] = [];
+    // In pieces: the store answers others in between.
+    for (let from = 0; ; from += IMAGES_A_READ) {
+      const images = await this.#parts.store.images(number, from, IMAGES_A_READ);
+      for (const { index, path, outcome } of images) {
+        const parsed = outcome === null ? null : (JSON.parse(outcome) as ImageOutcome);
+        entries.push({ index, path, outcome: parsed });
+      }
+      if (images.length < IMAGES_A_READ) return entries;
+    }
+  }
+
+  async list(
+    filter: JobFilter,
+    page: { limit: number; cursor: string | null },
+  ): Promise<{ jobs: Job[]; nextCursor: string | null }> {
+    const before = page.cursor === null ? null : decodeCursor(page.cursor);
+    const found = await this.#parts.store.list(filter, page.limit + 1, before);
+    const shown = found.slice(0, page.limit);
+    const last = shown.at(-1);
+    const more = found.length > page.limit && last !== undefined;
+    return {
+      jobs: shown.map((job) => toJob(job)),
+      nextCursor: more ? encodeCursor(last.number) : null,
+    };
+  }
+
+  async cancel(jobId: string, keyId: string | null): Promise<Job> {
+    const { store, runner, counts } = this.#parts;
+    const outcome = await store.cancel(jobId, keyId, Date.now() / 1000);
+    if (outcome.kind === 'missing') throw notFound();
+    if (outcome.kind === 'already_finished') {
+      throw new LatticeError('job_already_finished', 'The job has already ended.');
+    }
+    counts.cancelled(outcome);
+    runner.cancelled(outcome);
+    return toJob(outcome.job);
+  }
+
+  counts(): Promise<{ pending: number; running: number; queuedImages: number }> {
+    return Promise.resolve(this.#parts.counts.current);
+  }
+
+  onEvent(listener: Parameters<JobService['onEvent']>[0]): () => void {
+    return this.#parts.events.listen(listener);
+  }
+
+  eventsAfter(seq: number, limit: number): ReturnType<JobService['eventsAfter']> {
+    return this.#parts.store.events(seq, limit);
+  }
+
+  /** Why nothing new is taken in at the moment. */
+  #refusal(): LatticeError | null {
+    const { stopping, freeSpace, counts, maxQueuedJobs } = this.#parts;
+    if (stopping()) return new LatticeError('shutting_down', 'The service is stopping.');
+    if (freeSpace.short) {
+      const detail = 'The disk of the job store is nearly full; nothing new is taken in.';
+      return new LatticeError('storage_unavailable', detail, { retryAfterS: 30 });
+    }
+    return counts.unfinished >= maxQueuedJobs ? this.#queueFull() : null;
+  }
+
+  /** Retry once a job's worth of images is through. */
+  #queueFull(): LatticeError {
+    const { counts, maxQueuedJobs, stats } = this.#parts;
+    const { pending, running, queuedImages } = counts.current;
+    const { imagesPerSecond } = stats();
+    const imagesAJob = queuedImages / Math.max(1, pending + running);
+    const seconds = imagesPerSecond > 0 ? Math.ceil(imagesAJob / imagesPerSecond) : 5;
+    return new LatticeError('queue_full', `The queue holds ${maxQueuedJobs} unfinished jobs.`, {
+      retryAfterS: Math.min(3600, Math.max(1, seconds)),
+    });
+  }
+
+  async #find(jobId: string, keyId: string | null): Promise<StoredJob> {
+    const job = await this.#parts.store.find(jobId);
+    if (job === null || (keyId !== null && job.settings.keyId !== keyId)) throw notFound();
+    return job;
+  }
+}
+
+/** 96 random bits after 48 of the time: neighbours in time are neighbours in the index. */
+function newJobId(): string {
+  const bytes = randomBytes(18);
+  bytes.writeUIntBE(Date.now(), 0, 6);
+  return `job_${bytes.toString('base64url')}`;
+}
+
+function notFound(): LatticeError {
+  return new LatticeError('job_not_found', 'There is no such job.');
+}
+
+function keyReused(): LatticeError {
+  return new LatticeError(
+    'idempotency_key_reused',
+    'The Idempotency-Key was used with another body before.',
+  );
+}

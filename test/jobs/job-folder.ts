@@ -1,0 +1,105 @@
+/** Jobs on a data folder of their own, and what tests ask of them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Job, JobEvent, JobService, JobSpec } from '../../src/jobs/job.js';
+import type { Logger } from '../../src/jobs/logger.js';
+import { openJobs, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { FakeDetector } from '../support/fake-detector.js';
+
+export const silent: Logger = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+export function specOf(changes: Partial<JobSpec> = {}): JobSpec {
+  return {
+    jobType: 'detect_cars',
+    imagePaths: ['a.jpg'],
+    modelName: 'yolov8n.pt',
+    confidence: 0.5,
+    iou: 0.7,
+    maxDetections: 300,
+    classes: ['car'],
+    priority: 0,
+    callbackUrl: null,
+    metadata: null,
+    annotate: false,
+    keyId: null,
+    ...changes,
+  };
+}
+
+export function imagesNamed(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}.jpg`);
+}
+
+/** Removed with `using`. */
+export class TemporaryFolder {
+  readonly path = mkdtempSync(join(tmpdir(), 'lattice-jobs-'));
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+export interface TestJobs extends Jobs, AsyncDisposable {
+  detector: FakeDetector;
+  /** All events since the opening. */
+  events: JobEvent[];
+  /** Stops without waiting for images and opens the folder again. */
+  reopen(changes?: Partial<JobsOptions>): Promise<TestJobs>;
+}
+
+export async function openTestJobs(
+  folder: TemporaryFolder,
+  changes: Partial<JobsOptions> = {},
+  detector = new FakeDetector(),
+): Promise<TestJobs> {
+  const options: JobsOptions = {
+    dataDir: folder.path,
+    detector,
+    maxQueuedJobs: 100_000,
+    resultTtlHours: 24,
+    logger: silent,
+    imageBackoffMs: 1,
+    storeRetryMs: 20,
+    ...changes,
+  };
+  const jobs = await openJobs(options);
+  const events: JobEvent[] = [];
+  jobs.service.onEvent((event) => events.push(event));
+  return {
+    ...jobs,
+    detector,
+    events,
+    reopen: async (more = {}) => {
+      await jobs.stop(0);
+      return openTestJobs(folder, { ...changes, ...more }, new FakeDetector());
+    },
+    [Symbol.asyncDispose]: () => jobs.stop(0),
+  };
+}
+
+/** Resolves once `check` is true; rejects after `withinMs` naming what was waited for. */
+export async function until(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  withinMs = 10_000,
+): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!(await check())) {
+    if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+export async function ended(service: JobService, jobId: string): Promise<Job> {
+  let job = await service.get(jobId, null);
+  await until(`end of ${jobId}`, async () => {
+    job = await service.get(jobId, null);
+    return job.completedAt !== null;
+  });
+  return job;
+}

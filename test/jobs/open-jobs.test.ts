@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { LatticeError } from '../../src/errors.js';
+import { FakeDetector } from '../support/fake-detector.js';
+import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+
+test('a job runs to its end with one entry an image, events and counts', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder);
+  jobs.detector.answer = ({ path }) => (path === 'p1.jpg' ? 'invalid_image' : 'ok');
+  const { service } = jobs;
+  const spec = specOf({ imagePaths: imagesNamed('p', 3), metadata: '{"a":[1,"__proto__"]}' });
+  const { job, replayed } = await service.submit(spec);
+
+  expect(replayed).toBe(false);
+  expect(job).toMatchObject({
+    status: 'pending',
+    imageCount: 3,
+    startedAt: null,
+    workerId: '',
+    spec,
+  });
+  expect(job.jobId).toMatch(/^job_[\w-]{24}$/);
+  expect(await ended(service, job.jobId)).toMatchObject({
+    status: 'completed',
+    finishedImages: 3,
+    workerId: 'fake-1',
+    error: null,
+    spec: { metadata: '{"a":[1,"__proto__"]}' },
+  });
+  const images = await service.images(job.jobId);
+  expect(images.map(({ index, path, outcome }) => [index, path, outcome?.status])).toEqual([
+    [0, 'p0.jpg', 'ok'],
+    [1, 'p1.jpg', 'error'],
+    [2, 'p2.jpg', 'ok'],
+  ]);
+  expect(images[1]?.outcome).toMatchObject({ error: { code: 'invalid_image', status: 422 } });
+  await until('terminal event', () => jobs.events.at(-1)?.event === 'job_completed');
+  const stored = jobs.events.filter(({ event }) => event !== 'job_progress');
+  expect(stored.map(({ event, seq, status, progress }) => [event, seq, status, progress])).toEqual([
+    ['job_submitted', 1, 'pending', 0],
+    ['job_started', 2, 'running', 0],
+    ['job_completed', 3, 'completed', 1],
+  ]);
+  expect(await service.eventsAfter(0, 10)).toEqual({ events: stored, gap: false });
+  expect(await service.counts()).toEqual({ pending: 0, running: 0, queuedImages: 0 });
+});
+
+test('a job whose images all fail ends failed, with the error of the image or of them all', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder);
+  jobs.detector.answer = () => 'image_not_found';
+  const one = await jobs.service.submit(specOf());
+  const two = await jobs.service.submit(specOf({ imagePaths: ['a.jpg', 'b.jpg'] }));
+
+  expect(await ended(jobs.service, one.job.jobId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'image_not_found', detail: 'fake image_not_found' },
+  });
+  expect(await ended(jobs.service, two.job.jobId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'all_images_failed', detail: expect.stringContaining('None of the 2 images') },
+  });
+  expect(jobs.detector.requests).toHaveLength(3);
+});
+
+test('passing trouble of the detector is retried twice, then it is the entry', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder);
+  let calls = 0;
+  jobs.detector.answer = ({ path }) => {
+    if (path === 'never.jpg') return 'overloaded';
+    calls += 1;
+    return calls <= 2 ? 'shutting_down' : 'ok';
+  };
+  const late = await jobs.service.submit(specOf({ imagePaths: ['late.jpg'] }));
+  expect(await ended(jobs.service, late.job.jobId)).toMatchObject({ status: 'completed' });
+  expect(calls).toBe(3);
+
+  const never = await jobs.service.submit(specOf({ imagePaths: ['never.jpg'] }));
+  expect(await ended(jobs.service, never.job.jobId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'overloaded' },
+  });
+  expect(jobs.detector.paths.filter((path) => path === 'never.jpg')).toHaveLength(3);
+});
+
+test('the window bounds what is in flight, and 2,000 images stay in order', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder);
+  const paths = imagesNamed('p', 2000);
+  const { job } = await jobs.service.submit(specOf({ imagePaths: paths }));
+  await ended(jobs.service, job.jobId);
+
+  expect(jobs.detector.peak).toBeLessThanOrEqual(8);
+  expect(jobs.detector.paths).toEqual(paths);
+  expect((await jobs.service.images(job.jobId)).map(({ path }) => path)).toEqual(paths);
+  const [first] = jobs.detector.requests;
+  expect(first?.id).toBe(2 ** 20);
+});
+
+test('drawn copies are named in the entry; one that cannot be drawn costs nothing', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder, {
+    annotate: (jobId, index, path) =>
+      path === 'b.jpg' ? Promise.reject(new Error('no')) : Promise.resolve(`/${jobId}/${index}`),
+  });
+  const spec = specOf({ imagePaths: ['a.jpg', 'b.jpg'], annotate: true });
+  const { job } = await jobs.service.submit(spec);
+  await ended(jobs.service, job.jobId);
+  const [drawn, plain] = await jobs.service.images(job.jobId);
+  expect(drawn?.outcome).toMatchObject({ status: 'ok', annotatedPath: `/${job.jobId}/0` });
+  expect(plain?.outcome).toMatchObject({ status: 'ok' });
+  expect(plain?.outcome).not.toHaveProperty('annotatedPath');
+});
+
+test('progress is told at once, then at most once an interval, and never late', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder, { progressIntervalMs: 100 });
+  jobs.detector.delayMs = 10;
+  jobs.detector.window = 1;
+  const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 40) }));
+  await ended(jobs.service, job.jobId);
+  const progress = jobs.events.filter(({ event }) => event === 'job_progress');
+  expect(progress.length).toBeGreaterThanOrEqual(3);
+  expect(progress.length).toBeLessThanOrEqual(20);
+  expect(progress.map((event) => event.progress)).toEqual(
+    progress.map((event) => event.progress).sort((a, b) => a - b),
+  );
+  for (const event of progress) expect(event).toMatchObject({ status: 'running', seq: 2 });
+});
+
+test('stop lets images in hand finish; what is left goes on after the next start', async () => {
+  using folder = new TemporaryFolder();
+  const jobs = await openTestJobs(folder);
+  jobs.detector.delayMs = 100;
+  const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 20) }));
+  await until('first images', () => jobs.detector.inFlight === 8);
+  await jobs.stop(5_000);
+  expect(jobs.detector.requests).toHaveLength(8);
+  expect(jobs.detector.aborted).toBe(0);
+  await expect(jobs.service.submit(specOf())).rejects.toMatchObject({ code: 'shutting_down' });
+
+  await using next = await openTestJobs(folder);
+  expect(await ended(next.service, job.jobId)).toMatchObject({ status: 'completed' });
+  expect(next.detector.paths).toEqual(imagesNamed('p', 20).slice(8));
+});
+
+test('stop gives up at its deadline even when the detector hangs', async () => {
+  using folder = new TemporaryFolder();
+  const jobs = await openTestJobs(folder);
+  jobs.detector.answer = () => 'hang';
+  jobs.detector.detect = () => new Promise(() => undefined);
+  const { job } = await jobs.service.submit(specOf());
+  const before = Date.now();
+  await jobs.stop(100);
+  expect(Date.now() - before).toBeLessThan(3_000);
+  await using next = await openTestJobs(folder);
+  expect(await ended(next.service, job.jobId)).toMatchObject({ status: 'completed' });
+});
+
+test('a listener that throws harms neither the others nor the job', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder);
+  jobs.service.onEvent(() => {
+    throw new Error('bad listener');
+  });
+  const after: string[] = [];
+  const stop = jobs.service.onEvent(({ event }) => after.push(event));
+  const { job } = await jobs.service.submit(specOf());
+  await ended(jobs.service, job.jobId);
+  expect(after).toContain('job_completed');
+  stop();
+  await jobs.service.submit(specOf());
+  expect(after.filter((event) => event === 'job_submitted')).toHaveLength(1);
+});
+
+test('an unexpected failure of the detector is an entry without inner text', async () => {
+  using folder = new TemporaryFolder();
+  const detector = new FakeDetector();
+  detector.detect = () => Promise.reject(new Error('/secret/path exploded'));
+  await using jobs = await openTestJobs(folder, {}, detector);
+  const { job } = await jobs.service.submit(specOf());
+  const { error } = await ended(jobs.service, job.jobId);
+  expect(error).toMatchObject({ code: 'internal_error' });
+  expect(JSON.stringify(error)).not.toContain('secret');
+});
+
+test('calls after the stop reject with an error of the table', async () => {
+  using folder = new TemporaryFolder();
+  const jobs = await openTestJobs(folder);
+  await jobs.stop(0);
+  const calls = [
+    jobs.service.get('job_x', null),
+    jobs.service.cancel('job_x', null),
+    jobs.service.list({}, { limit: 1, cursor: null }),
+    jobs.service.eventsAfter(0, 1),
+    jobs.webhooks.due(0, 1),
+  ];
+  for (const call of calls) await expect(call).rejects.toBeInstanceOf(LatticeError);
+});
