@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config';
 /** Worker threads cannot load TypeScript: point them at the compiled twin that set-up leaves in dist/. */
 const compiledThreads = {
   name: 'compiled-threads',
+  // Before the TypeScript is compiled: the pattern is the source's own spelling.
+  enforce: 'pre' as const,
   transform(code: string, id: string): string | undefined {
     if (!id.includes('/src/')) return undefined;
     return code.replace(
