@@ -51,12 +51,16 @@ interface WireEntry {
   error?: unknown;
 }
 
-/** Starts a service of its own. All classes come from async jobs, single classes from the sync route. */
+/** Starts a service of its own. */
 export async function openHttpSource(precision: string): Promise<BoxSource> {
   const service = await startService({ env: settings(precision), timeoutMs: 60_000 });
+  return httpSource(service.url, () => service[Symbol.asyncDispose]());
+}
 
+/** A service that runs already. All classes come from async jobs, single classes from the sync route. */
+export function httpSource(url: string, close: () => Promise<void>): BoxSource {
   const ask = async (path: string, body?: object): Promise<unknown> => {
-    const response = await fetch(`${service.url}${path}`, {
+    const response = await fetch(`${url}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       ...(body === undefined
         ? {}
@@ -103,9 +107,7 @@ export async function openHttpSource(precision: string): Promise<BoxSource> {
       };
       return models.find(({ name }) => name === model)?.classes ?? [];
     },
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
