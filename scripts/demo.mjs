@@ -50,7 +50,7 @@ async function detectNow(url) {
     `1. POST /v1/inference/detect  ${PICTURE}: ${answer.processing_time_ms.toFixed(1)} ms`,
   );
   printTable(answer.detections);
-  const drawn = await fetch(new URL(answer.annotated_image, url));
+  const drawn = await fetch(new URL(answer.annotated_url, url));
   if (!drawn.ok) throw new Error(`annotated picture: HTTP ${drawn.status}`);
   const file = join(ROOT, 'data', 'demo-boxes.jpg');
   mkdirSync(join(ROOT, 'data'), { recursive: true });

@@ -12,6 +12,7 @@ import { viewResult } from './http/jobs/job-view.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
+import type { Detector } from './inference/detector.js';
 import { openDetector } from './inference/open-detector.js';
 import { openJobs, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, type Logger } from './observability/logger.js';
@@ -69,6 +70,8 @@ async function startService(
     annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
   });
   releases.add('jobs', () => jobs.stop(drainMs));
+  watchQueues(metrics, detector, jobs);
+  releases.add('metrics', () => metrics.close());
   releases.add('drawn copies', pruneDrawnCopies(annotator, config.resultTtlHours, logger));
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
   releases.add('webhooks', () => webhooks.stop(drainMs));
@@ -78,6 +81,7 @@ async function startService(
     config,
     version,
     jobs: jobs.service,
+    jobsHealth: jobs.health,
     detector,
     cluster: new LocalCluster({ detector, jobs: jobs.service, version, threads }),
     metrics,
@@ -114,6 +118,19 @@ function startResultWebhooks(
         throw error;
       });
       return job === null ? null : viewResult(job, await jobs.service.images(jobId), hide);
+    },
+  });
+}
+
+function watchQueues(metrics: Metrics, detector: Detector, jobs: Jobs): void {
+  metrics.watch({
+    jobs: async () => {
+      const { pending, running } = await jobs.service.counts();
+      return { pending, running };
+    },
+    queuedImages: () => {
+      const { queuedSync, queuedAsync } = detector.stats();
+      return { sync: queuedSync, async: queuedAsync };
     },
   });
 }

@@ -1,5 +1,7 @@
 #include "native/image/decode.h"
 
+#include <malloc.h>
+
 #include <new>
 #include <optional>
 #include <utility>
@@ -78,7 +80,13 @@ Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& 
 
 }  // namespace
 
-Status InitDecoders() { return StartVips(); }
+Status InitDecoders() {
+  // Decoded pictures come and go in megabytes on several threads. glibc would raise its limits to
+  // the largest one ever freed and keep that much in every arena; fixed limits give it back.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 4 << 20);
+  return StartVips();
+}
 
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits) {
   try {

@@ -1,6 +1,7 @@
 /** Everything that the HTTP app and the event stream are given; they open, read and listen to nothing themselves. */
 import type { Config } from '../config.js';
 import type { ClusterStatusSource } from '../cluster/cluster-status.js';
+import type { LatticeError } from '../errors.js';
 import type { Detection, Detector } from '../inference/detector.js';
 import type { JobService } from '../jobs/job.js';
 import type { ApiKeys } from './api-keys.js';
@@ -12,6 +13,8 @@ export interface AppDeps {
   /** Version of the service, shown in `/openapi.json`. */
   version: string;
   jobs: JobService;
+  /** Why jobs cannot be stored at the moment; null when they can. */
+  jobsHealth(): Promise<LatticeError | null>;
   detector: Detector;
   cluster: ClusterStatusSource;
   metrics: HttpMetrics;

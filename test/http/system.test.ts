@@ -28,6 +28,15 @@ describe('probes', () => {
     expect(await get(app, '/livez')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 
+  test('readyz fails while jobs cannot be stored', async () => {
+    const fault = new LatticeError('storage_unavailable', 'The disk is full.');
+    const app = compose({}, { jobsHealth: () => Promise.resolve(fault) });
+    expect(await get(app, '/readyz')).toMatchObject({
+      status: 503,
+      body: { code: 'storage_unavailable', detail: 'The disk is full.' },
+    });
+  });
+
   test('metrics are passed on', async () => {
     const answer = await get(compose(), '/metrics');
     expect(answer).toMatchObject({ status: 200, body: 'up 1\n' });

@@ -45,7 +45,9 @@ describe.runIf(hasTestdata)('odd images', () => {
     await using service = await startService({ env: { LATTICE_IMAGE_ROOTS: roots } });
     const good = await detect(service.url, 'shapes.png');
     expect(good.body.detections.length).toBeGreaterThan(0);
-    for (const file of files) await detect(service.url, file); // warm-up: allocator and decoder pools
+    // Warm-up: pools of allocators, decoders and the job store.
+    for (const file of files) await detect(service.url, file);
+    await runJob(service.url, files);
     const before = residentBytes(service.pid);
 
     const outcomes: Record<string, number> = {};

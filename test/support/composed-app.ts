@@ -39,6 +39,7 @@ export function compose(config: Partial<Config> = {}, overrides: Partial<AppDeps
     config: { ...loadConfig({}, {}), imageRoots: [ROOT, tmpdir()], ...config },
     version: '1.2.3',
     jobs,
+    jobsHealth: () => Promise.resolve(null),
     detector,
     cluster: new LocalCluster({ detector, jobs, version: '1.2.3', threads: 1 }),
     metrics: {

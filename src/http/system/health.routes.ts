@@ -85,9 +85,8 @@ async function checkReady(deps: AppDeps): Promise<void> {
   if (fault !== null) {
     throw new LatticeError('model_not_ready', `Detector: ${fault.message}`, { cause: fault });
   }
-  try {
-    await deps.jobs.counts();
-  } catch (cause) {
-    throw new LatticeError('storage_unavailable', 'The job store does not answer.', { cause });
+  const storeFault = await deps.jobsHealth();
+  if (storeFault !== null) {
+    throw new LatticeError('storage_unavailable', storeFault.message, { cause: storeFault });
   }
 }
