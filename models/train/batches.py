@@ -1,0 +1,107 @@
+"""Batches of augmented samples, prepared on a thread beside the network."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assigner import Objects
+from augment import Sample, Strength, augment
+from backgrounds import empty_crop, rendered_background
+from dataset import Photo, PhotoStore
+
+
+@dataclass(frozen=True)
+class Batch:
+    """images: [B, side, side, 3] uint8 RGB. complete: [B] bool, whether no label lacks."""
+
+    images: Tensor
+    objects: Objects
+    complete: Tensor
+
+
+class EpochBatches:
+    """The batches of one epoch. Seed and epoch decide them, whatever ran before."""
+
+    def __init__(
+        self,
+        store: PhotoStore,
+        side: int,
+        batch_size: int,
+        strength: Strength,
+        negatives: float,
+        seed: int,
+        epoch: int,
+    ):
+        """negatives: vehicle-free pictures added, as a share of the epoch's photos."""
+        self.store = store
+        self.side = side
+        self.batch_size = batch_size
+        self.strength = strength
+        self.seed = seed
+        self.epoch = epoch
+        random = np.random.default_rng((seed, epoch))
+        order = store.epoch_order(random)
+        empties = np.full(round(len(order) * negatives), -1)
+        self.order = random.permutation(np.concatenate((order, empties)))
+
+    def __len__(self) -> int:
+        return max(1, len(self.order) // self.batch_size)
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Prepares at most four batches ahead on one thread; its failure is raised here."""
+        ready: queue.Queue[Batch | BaseException] = queue.Queue(4)
+
+        def prepare() -> None:
+            try:
+                for index in range(len(self)):
+                    ready.put(self._batch(index))
+            except BaseException as error:  # noqa: BLE001 - handed over to the consumer
+                ready.put(error)
+
+        threading.Thread(target=prepare, daemon=True).start()
+        for _ in range(len(self)):
+            item = ready.get()
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+
+    def _batch(self, index: int) -> Batch:
+        start = index * self.batch_size
+        places = range(start, min(start + self.batch_size, len(self.order)))
+        samples = [self._sample(place) for place in places]
+        counts = [len(sample.classes) for sample in samples]
+        boxes = np.concatenate([sample.boxes for sample in samples]).astype(np.float32)
+        classes = np.concatenate([sample.classes for sample in samples])
+        photo = np.repeat(np.arange(len(samples)), counts)
+        return Batch(
+            torch.from_numpy(np.stack([sample.pixels for sample in samples])),
+            Objects(torch.from_numpy(photo), torch.from_numpy(boxes), torch.from_numpy(classes)),
+            torch.tensor([sample.complete for sample in samples]),
+        )
+
+    def _sample(self, place: int) -> Sample:
+        random = np.random.default_rng((self.seed, self.epoch, place))
+        index = self.order[place]
+        if index < 0:
+            photos = [self._background(random)]
+        elif random.random() < self.strength.mosaic:
+            others = random.integers(0, len(self.store), 3)
+            photos = [self.store.photos[i] for i in (index, *others)]
+        else:
+            photos = [self.store.photos[index]]
+        return augment(photos, self.side, self.strength, random)
+
+    def _background(self, random: np.random.Generator) -> Photo:
+        if random.random() < 0.6:
+            photo = self.store.photos[random.integers(0, len(self.store))]
+            crop = empty_crop(photo, random)
+            if crop is not None:
+                return crop
+        return rendered_background(self.side, random)

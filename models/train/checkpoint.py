@@ -1,0 +1,33 @@
+"""Checkpoints on disk: written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from model import Detector
+
+
+def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Replaces `path` in one step; a reader or a crash never sees a partial file."""
+    partial = path.with_suffix(".partial")
+    with partial.open("wb") as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """Loads onto the CPU, plain values and tensors only: a checkpoint runs no code."""
+    return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def averaged_detector(state: dict[str, Any]) -> Detector:
+    """The detector with the averaged weights of a checkpoint, in eval mode."""
+    model = Detector(len(state["names"]))
+    model.load_state_dict(state["average"])
+    return model.eval()

@@ -1,0 +1,135 @@
+"""Labelled photos: where they come from, how much each set counts, and their cache in memory."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+CLASS_NAMES = ("car", "motorcycle", "bus", "truck")
+PHOTO_ENDINGS = {".jpg", ".jpeg", ".png"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A folder with `images/<part>` and `labels/<part>`.
+
+    weight: how often an epoch draws each training photo on average. complete: every vehicle is
+    labelled, so a find outside the labels is certainly wrong.
+    """
+
+    name: str
+    folder: Path
+    weight: float
+    complete: bool
+
+    def photos(self, part: str) -> list[Path]:
+        """Photo files of `train` or `valid`, in name order."""
+        folder = self.folder / "images" / part
+        return sorted(p for p in folder.iterdir() if p.suffix.lower() in PHOTO_ENDINGS)
+
+
+def standard_sources(root: Path) -> list[Source]:
+    """The three photo sets of ../shared/vehicles.
+
+    The motorway camera is one view with loose boxes, so it is weighted down.
+    """
+    return [
+        Source("nepal-vehicles", root / "nepal-vehicles", 1.0, False),
+        Source("vehicles-openimages", root / "vehicles-openimages", 2.0, False),
+        Source("highway-cctv", root / "highway-cctv", 0.3, False),
+    ]
+
+
+@dataclass(frozen=True)
+class Photo:
+    """A photo in memory with its labels.
+
+    pixels: [H, W, 3] uint8 RGB. boxes: [n, 4] x1, y1, x2, y2, 0 to 1 of width and height.
+    classes: [n]. complete: see Source.
+    """
+
+    pixels: np.ndarray
+    boxes: np.ndarray
+    classes: np.ndarray
+    complete: bool
+
+
+def read_labels(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Reads YOLO text, `class cx cy w h`, 0 to 1.
+
+    Returns boxes [n, 4] as x1, y1, x2, y2 clipped to 0..1, and classes [n]. A missing file means
+    no objects. Raises ValueError for a line of another form or an unknown class.
+    """
+    text = path.read_text() if path.exists() else ""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    if any(len(row) != 5 or not 0 <= int(row[0]) < len(CLASS_NAMES) for row in rows):
+        raise ValueError(f"{path}: expected `class cx cy w h` with classes 0 to 3")
+    table = np.array(rows, np.float32).reshape(-1, 5)
+    centre, size = table[:, 1:3], table[:, 3:5]
+    boxes = np.concatenate((centre - size / 2, centre + size / 2), 1).clip(0, 1)
+    return boxes, table[:, 0].astype(np.int64)
+
+
+def label_file(photo: Path) -> Path:
+    """`images/train/a.jpg` -> `labels/train/a.txt`."""
+    return photo.parents[2] / "labels" / photo.parent.name / f"{photo.stem}.txt"
+
+
+def read_photo(path: Path, longest_side: int | None = None) -> np.ndarray:
+    """[H, W, 3] uint8 RGB, made smaller when its longer side exceeds `longest_side` pixels."""
+    pixels = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    if pixels is None:
+        raise ValueError(f"{path}: not a readable picture")
+    scale = (longest_side or max(pixels.shape)) / max(pixels.shape[:2])
+    if scale < 1:
+        size = (round(pixels.shape[1] * scale), round(pixels.shape[0] * scale))
+        pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB)
+
+
+class PhotoStore:
+    """All training photos of the sources, decoded once and kept in memory."""
+
+    def __init__(self, sources: list[Source], longest_side: int, limit: int | None = None):
+        """limit keeps only the first photos of the first source, for the overfit check."""
+        listed = [(source, path) for source in sources for path in source.photos("train")]
+        listed = listed[:limit]
+        refuse_held_out(sources, [path for _, path in listed])
+        with ThreadPoolExecutor(2) as pool:
+            self.photos = list(pool.map(lambda item: _load(*item, longest_side), listed))
+        self.weights = np.array([source.weight for source, _ in listed])
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+    def epoch_order(self, random: np.random.Generator) -> np.ndarray:
+        """Photo indices of one epoch, shuffled; a weight of 2.3 gives two or three turns."""
+        turns = np.floor(self.weights + random.random(len(self.weights))).astype(int)
+        return random.permutation(np.repeat(np.arange(len(self.photos)), turns))
+
+
+def _load(source: Source, path: Path, longest_side: int) -> Photo:
+    boxes, classes = read_labels(label_file(path))
+    return Photo(read_photo(path, longest_side), boxes, classes, source.complete)
+
+
+def refuse_held_out(sources: list[Source], photos: list[Path]) -> None:
+    """Raises ValueError when a training photo is byte for byte a held-out one."""
+    held_out = {
+        _digest(path)
+        for source in sources
+        if (source.folder / "images" / "valid").is_dir()
+        for path in source.photos("valid")
+    }
+    for path in photos:
+        if _digest(path) in held_out:
+            raise ValueError(f"{path} is also a held-out photo")
+
+
+def _digest(path: Path) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()

@@ -1,0 +1,245 @@
+"""Trains the detector.
+
+python models/train/train.py --out OUT --epochs 40 --size 320
+python models/train/train.py --out OUT --resume
+python models/train/train.py --out OUT2 --start OUT/last.pt --size 640 --epochs 10
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from augment import Strength
+from average import WeightAverage
+from batches import Batch, EpochBatches
+from checkpoint import read_checkpoint, write_checkpoint
+from dataset import CLASS_NAMES, PhotoStore, Source, standard_sources
+from evaluate import judge
+from loss import DetectionLoss, LossParts
+from model import Detector
+from schedule import learning_rate, make_optimiser
+from threads import ThreadCount
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run does; stored in its checkpoints, so that --resume continues exactly this.
+
+    size: input side in pixels. whole_photos: last share of the epochs without mosaic.
+    forgive_after: share of the epochs after which confident unlabelled finds count less. negatives:
+    vehicle-free pictures as a share of the epoch. overfit: train and judge on that many photos
+    without augmentation, as a check of the code.
+    """
+
+    epochs: int = 40
+    size: int = 320
+    batch: int = 16
+    rate: float = 0.0015
+    decay: float = 0.02
+    warm_up_epochs: float = 2.0
+    whole_photos: float = 0.15
+    forgive_after: float = 0.25
+    negatives: float = 0.08
+    judge_every: int = 5
+    seed: int = 7
+    overfit: int = 0
+
+
+class Training:
+    """One run: owns the model, its average, the optimiser and the output folder."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        sources: list[Source],
+        out: Path,
+        device: torch.device,
+        threads: ThreadCount,
+    ):
+        torch.manual_seed(plan.seed)
+        self.threads = threads
+        self.plan = plan
+        self.sources = sources
+        self.out = out
+        self.device = device
+        self.model = Detector(len(CLASS_NAMES)).to(device, memory_format=torch.channels_last)
+        self.average = WeightAverage(self.model)
+        self.optimiser = make_optimiser(self.model, plan.rate, plan.decay)
+        self.loss = DetectionLoss()
+        self.epoch = 0
+        # A fifth of spare resolution, so that enlarged tiles stay sharp.
+        self.store = PhotoStore(sources, round(plan.size * 1.2), plan.overfit or None)
+
+    def start_from(self, state: dict) -> None:
+        """Takes the averaged weights of another run."""
+        self.model.load_state_dict(state["average"])
+        self.average = WeightAverage(self.model)
+
+    def restore(self, state: dict) -> None:
+        """Continues a run after its last finished epoch."""
+        self.model.load_state_dict(state["model"])
+        self.average.model.load_state_dict(state["average"])
+        self.average.updates = state["updates"]
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.epoch = state["epoch"]
+
+    def save(self) -> None:
+        state = {
+            "plan": asdict(self.plan),
+            "names": list(CLASS_NAMES),
+            "epoch": self.epoch,
+            "model": self.model.state_dict(),
+            "average": self.average.model.state_dict(),
+            "updates": self.average.updates,
+            "optimiser": self.optimiser.state_dict(),
+        }
+        write_checkpoint(self.out / "last.pt", state)
+
+    def run(self) -> None:
+        """Trains the remaining epochs; writes last.pt and a line of log.jsonl after each."""
+        while self.epoch < self.plan.epochs:
+            started = time.monotonic()
+            record = {"epoch": self.epoch + 1, **self._train_epoch()}
+            self.epoch += 1
+            record["seconds"] = round(time.monotonic() - started, 1)
+            self.save()
+            if self.epoch % self.plan.judge_every == 0 or self.epoch == self.plan.epochs:
+                record |= self._judge()
+            self._log(record)
+
+    def _train_epoch(self) -> dict[str, float]:
+        batches = self._batches()
+        self.model.train()
+        forgive = self.epoch >= self.plan.forgive_after * self.plan.epochs
+        sums = dict.fromkeys(("loss", "box", "distribution", "classes", "forgiven"), 0.0)
+        rate = 0.0
+        for index, batch in enumerate(batches):
+            step = self.epoch * len(batches) + index
+            warm_up = round(self.plan.warm_up_epochs * len(batches))
+            total = self.plan.epochs * len(batches)
+            rate = learning_rate(step, total, warm_up, self.plan.rate)
+            started = time.monotonic()
+            parts = self._step(batch, rate, forgive)
+            self.threads.finish_step(time.monotonic() - started)
+            sums["loss"] += float(parts.total.detach())
+            for name in ("box", "distribution", "classes", "forgiven"):
+                sums[name] += getattr(parts, name)
+            if index % 50 == 0:
+                done = f"epoch {self.epoch + 1} batch {index}/{len(batches)}"
+                print(f"{done} loss {sums['loss'] / (index + 1):.3f}", flush=True)
+        means = {name: round(value / len(batches), 4) for name, value in sums.items()}
+        return {**means, "rate": round(rate, 7)}
+
+    def _batches(self) -> EpochBatches:
+        plan = self.plan
+        strength = Strength()
+        if self.epoch >= plan.epochs * (1 - plan.whole_photos):
+            strength = strength.without_mosaic()
+        if plan.overfit:
+            strength = Strength(0, 0, 0, 0, 0, 0, 0)
+        negatives = 0.0 if plan.overfit else plan.negatives
+        return EpochBatches(
+            self.store, plan.size, plan.batch, strength, negatives, plan.seed, self.epoch
+        )
+
+    def _step(self, batch: Batch, rate: float, forgive: bool) -> LossParts:
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        images = to_input(batch.images, self.device)
+        # bf16 halves the time of a step on processors with AVX512-BF16 or AMX, and on GPUs.
+        with torch.autocast(self.device.type, torch.bfloat16):
+            maps = self.model(images)
+        forgiving = ~batch.complete.to(self.device) if forgive else None
+        parts = self.loss(maps, batch.objects.to(self.device), forgiving)
+        if not torch.isfinite(parts.total):
+            raise RuntimeError(f"loss is not finite in epoch {self.epoch + 1}")
+        self.optimiser.zero_grad()
+        parts.total.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 10.0)
+        self.optimiser.step()
+        self.average.update(self.model)
+        return parts
+
+    def _judge(self) -> dict[str, dict[str, float]]:
+        started = time.monotonic()
+        sources = self.sources[:1] if self.plan.overfit else self.sources
+        part = "train" if self.plan.overfit else "valid"
+        results = {
+            source.name: {
+                name: round(value, 4)
+                for name, value in judge(
+                    self.average.model, source, self.plan.size, part, self.plan.overfit or None
+                ).items()
+            }
+            for source in sources
+            if (source.folder / "images" / "valid").is_dir()
+        }
+        return {"judged": results, "judging_seconds": round(time.monotonic() - started, 1)}
+
+    def _log(self, record: dict) -> None:
+        line = json.dumps(record)
+        print(line, flush=True)
+        with (self.out / "log.jsonl").open("a") as file:
+            file.write(line + "\n")
+
+
+def to_input(images: Tensor, device: torch.device) -> Tensor:
+    """[B, H, W, 3] uint8 -> [B, 3, H, W] float 0 to 1, channels last in memory."""
+    return images.to(device).permute(0, 3, 1, 2).float().div_(255)
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/vehicles"))
+    parser.add_argument("--out", type=Path, required=True, help="folder for last.pt and logs")
+    parser.add_argument("--resume", action="store_true", help="continue OUT/last.pt")
+    parser.add_argument("--start", type=Path, help="checkpoint whose weights to begin with")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--adapt-threads", action="store_true", help="use one thread while the machine is busy"
+    )
+    parser.add_argument(
+        "--extra", action="append", default=[], metavar="FOLDER:WEIGHT",
+        help="a further fully labelled set, for example renders",
+    )  # fmt: skip
+    for name, value in asdict(Plan()).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parse_options()
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "pid").write_text(f"{os.getpid()}\n")
+    sources = standard_sources(options.data)
+    for item in options.extra:
+        folder, _, weight = item.rpartition(":")
+        sources.append(Source(Path(folder).name, Path(folder), float(weight), True))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    threads = ThreadCount(options.threads, options.adapt_threads)
+    plan = Plan(**{name: getattr(options, name) for name in asdict(Plan())})
+    last = options.out / "last.pt"
+    if options.resume:
+        state = read_checkpoint(last)
+        training = Training(Plan(**state["plan"]), sources, options.out, device, threads)
+        training.restore(state)
+    else:
+        if last.exists():
+            raise SystemExit(f"{last} exists: give --resume or another --out")
+        training = Training(plan, sources, options.out, device, threads)
+        if options.start:
+            training.start_from(read_checkpoint(options.start))
+    print(json.dumps(asdict(training.plan)), len(training.store), "photos", flush=True)
+    training.run()
+
+
+if __name__ == "__main__":
+    main()
