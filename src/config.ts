@@ -9,7 +9,7 @@ import { z } from 'zod';
 export const PACKAGE_ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
-const flag = z.stringbool().default(false);
+const flag = z.union([z.boolean(), z.stringbool()]).default(false);
 
 /** Key -> schema with a description. The setting of `imageRoots` is `LATTICE_IMAGE_ROOTS`, its flag `--image-roots`. */
 export const settings = {
@@ -57,7 +57,7 @@ export const settings = {
     .min(1)
     .default(availableParallelism())
     .describe('CPU threads for the network and for decoding'),
-  cluster: z.enum(['local', 'ray']).default('local').describe('where images run'),
+  cluster: z.enum(['local']).default('local').describe('where images run'),
   apiKeysFile: z
     .string()
     .default('')

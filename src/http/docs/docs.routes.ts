@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { SwaggerUI } from '@hono/swagger-ui';
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { LatticeError } from '../../errors.js';
 import { problemResponses } from '../problem.schema.js';
@@ -19,6 +20,14 @@ const POLICY =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
 
+/** Markup of our own: the package's refers to a content network and starts by an inline script. */
+const UI = SwaggerUI({
+  url: '/openapi.json',
+  manuallySwaggerUIHtml: () => `<div id="swagger-ui"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>`,
+});
+
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -29,9 +38,7 @@ const PAGE = `<!doctype html>
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
   </head>
   <body>
-    <div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
+    ${UI.toString()}
   </body>
 </html>
 `;
