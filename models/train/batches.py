@@ -55,22 +55,34 @@ class EpochBatches:
         return max(1, len(self.order) // self.batch_size)
 
     def __iter__(self) -> Iterator[Batch]:
-        """Prepares at most four batches ahead on one thread; its failure is raised here."""
-        ready: queue.Queue[Batch | BaseException] = queue.Queue(4)
+        """Prepares four batches ahead on one thread; its failure is raised here."""
+        ready: queue.Queue[Batch | BaseException] = queue.Queue()
+        room = threading.Semaphore(4)
+        stopped = threading.Event()
 
         def prepare() -> None:
             try:
                 for index in range(len(self)):
+                    room.acquire()
+                    if stopped.is_set():
+                        return
                     ready.put(self._batch(index))
             except BaseException as error:  # noqa: BLE001 - handed over to the consumer
                 ready.put(error)
 
-        threading.Thread(target=prepare, daemon=True).start()
-        for _ in range(len(self)):
-            item = ready.get()
-            if isinstance(item, BaseException):
-                raise item
-            yield item
+        thread = threading.Thread(target=prepare)
+        thread.start()
+        try:
+            for _ in range(len(self)):
+                item = ready.get()
+                room.release()
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            stopped.set()
+            room.release()
+            thread.join()
 
     def _batch(self, index: int) -> Batch:
         start = index * self.batch_size
