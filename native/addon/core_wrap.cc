@@ -231,9 +231,10 @@ void CoreWrap::Deliver(Napi::Env env) {
   const Mailbox::Contents contents = mailbox_->Drain();
   if (!contents.results.empty()) {
     const auto arguments = arguments_->Make(env, contents.results);
+    if (!arguments) return;
     napi_value ignored = nullptr;
-    (void)napi_call_function(env, env.Undefined(), on_results_.Value(), arguments.size(),
-                             arguments.data(), &ignored);
+    (void)napi_call_function(env, env.Undefined(), on_results_.Value(), arguments->size(),
+                             arguments->data(), &ignored);
     ReportException(env);
   }
   // Before the replies: the reply of close() takes the wake function away.

@@ -71,9 +71,13 @@ class Properties {
     out = static_cast<Number>(number);
   }
 
+  // An exception is pending already.
+  void Stop() { ok_ = false; }
+
   void Fail(const char* name, const char* needed) {
     if (!ok_) return;
     ok_ = false;
+    if (env_.IsExceptionPending()) return;  // of a getter or a proxy: it says more
     const std::string dot = *name == '\0' ? "" : ".";
     Napi::TypeError::New(env_, where_ + dot + name + " must be " + needed)
         .ThrowAsJavaScriptException();
@@ -91,7 +95,7 @@ void ParsePixels(const Napi::Value& value, Properties& task, Image& image) {
   pixels.Read("width", 1, 1 << 20, image.width);
   pixels.Read("height", 1, 1 << 20, image.height);
   const Napi::Value data = pixels.Get("data");
-  if (!pixels.ok()) return task.Fail("pixels", "valid");
+  if (!pixels.ok()) return task.Stop();
   const size_t needed =
       size_t{3} * static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
   if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array ||
@@ -154,14 +158,16 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, ImageTask&
 }
 
 bool FailArray(Napi::Env env, const char* needed) {
+  if (env.IsExceptionPending()) return false;
   Napi::TypeError::New(env, needed).ThrowAsJavaScriptException();
   return false;
 }
 
+// Empty when the environment is ending: then nothing can be made any more.
 Napi::Value ToBoxes(Napi::Env env, const std::vector<Detection>& boxes) {
   constexpr size_t kFloats = sizeof(Detection) / sizeof(float);
   auto array = Napi::Float32Array::New(env, boxes.size() * kFloats);
-  std::memcpy(array.Data(), boxes.data(), boxes.size() * sizeof(Detection));
+  if (!array.IsEmpty()) std::memcpy(array.Data(), boxes.data(), boxes.size() * sizeof(Detection));
   return array;
 }
 
@@ -288,27 +294,38 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
 ResultArguments::ResultArguments(Napi::Env env)
     : no_boxes_(Napi::Reference<Napi::Float32Array>::New(Napi::Float32Array::New(env, 0), 1)) {}
 
-std::array<napi_value, 3> ResultArguments::Make(Napi::Env env,
-                                                const std::vector<TaskResult>& results) {
-  if (capacity_ < results.size()) {
-    capacity_ = std::max<size_t>(256, 2 * results.size());
-    meta_ = Napi::Reference<Napi::Float64Array>::New(
-        Napi::Float64Array::New(env, kStride * capacity_), 1);
+Napi::Float64Array ResultArguments::Meta(Napi::Env env, size_t results) {
+  if (capacity_ < results) {
+    const size_t capacity = std::max<size_t>(256, 2 * results);
+    const auto meta = Napi::Float64Array::New(env, kStride * capacity);
+    if (meta.IsEmpty()) return meta;
+    meta_ = Napi::Reference<Napi::Float64Array>::New(meta, 1);
+    capacity_ = capacity;
   }
-  auto meta = meta_.Value();
-  const napi_value no_boxes = no_boxes_.Value();
+  return meta_.Value();
+}
+
+std::optional<std::array<napi_value, 3>> ResultArguments::Make(
+    Napi::Env env, const std::vector<TaskResult>& results) {
   const auto count = static_cast<uint32_t>(results.size());
+  auto meta = Meta(env, results.size());
   const auto boxes = Napi::Array::New(env, count);
   const auto messages = Napi::Array::New(env, count);
+  const napi_value no_boxes = no_boxes_.Value();
+  if (meta.IsEmpty() || boxes.IsEmpty() || messages.IsEmpty()) return std::nullopt;
   for (uint32_t i = 0; i < count; ++i) {
     const TaskResult& result = results[i];
     WriteMeta(result, meta.Data() + kStride * i);
     const bool empty = result.detections.boxes.empty();
-    boxes.Set(i, empty ? no_boxes : ToBoxes(env, result.detections.boxes));
-    messages.Set(i,
-                 result.status.ok() ? env.Null() : Napi::String::New(env, result.status.message()));
+    const napi_value rows = empty ? no_boxes : ToBoxes(env, result.detections.boxes);
+    const napi_value message =
+        result.status.ok() ? env.Null() : Napi::String::New(env, result.status.message());
+    if (napi_set_element(env, boxes, i, rows) != napi_ok ||
+        napi_set_element(env, messages, i, message) != napi_ok) {
+      return std::nullopt;
+    }
   }
-  return {meta, boxes, messages};
+  return std::array<napi_value, 3>{meta, boxes, messages};
 }
 
 }  // namespace lattice

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "native/pipeline/image_task.h"
@@ -40,9 +41,13 @@ class ResultArguments {
  public:
   explicit ResultArguments(Napi::Env env);
 
-  std::array<napi_value, 3> Make(Napi::Env env, const std::vector<TaskResult>& results);
+  // Nothing when the environment is ending.
+  std::optional<std::array<napi_value, 3>> Make(Napi::Env env,
+                                                const std::vector<TaskResult>& results);
 
  private:
+  Napi::Float64Array Meta(Napi::Env env, size_t results);
+
   size_t capacity_ = 0;  // results that fit `meta_`
   Napi::Reference<Napi::Float64Array> meta_;
   Napi::Reference<Napi::Float32Array> no_boxes_;
