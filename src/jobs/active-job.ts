@@ -21,6 +21,8 @@ export class ActiveJob implements Ranked {
   readonly takenApart = new Set<number>();
   readonly inFlight = new Map<number, AbortController>();
   unsaved: NewOutcome[] = [];
+  /** Who ran the newest of them. */
+  workerId = '';
   saving = false;
   #ended = false;
 

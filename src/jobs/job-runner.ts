@@ -9,6 +9,7 @@ import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './ima
 import type { ImageOutcome } from './job.js';
 import type { CancelOutcome, JobStore, QueuedJob, WaitingImage } from './job-store.js';
 import type { Logger } from './logger.js';
+import { OutcomeSaver } from './outcome-saver.js';
 import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
 import type { QueueCounts } from './queue-counts.js';
@@ -28,6 +29,8 @@ export interface RunnerParts {
 
 const WINDOW_REREAD_MS = 100;
 const READ_AHEAD = 64;
+/** Images at hand while the next job's start is on its way to the disk. */
+const LEAST_SUPPLY = 16;
 /** A suspect runs alone; one that never comes back must not hold up all others for good. */
 const SUSPECT_DEADLINE_MS = 60_000;
 
@@ -35,22 +38,23 @@ export class JobRunner {
   readonly #parts: RunnerParts;
   readonly #images: ImageRunner;
   readonly #order: WorkOrder;
+  readonly #saver: OutcomeSaver;
   readonly #levels = new FlightLevels();
   readonly #busy = new Set<Promise<void>>();
   #window = { size: 1, readAt: -Infinity };
   #quarantine = true;
   #stopping = false;
-  #staleRefused = 0;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
+    this.#saver = new OutcomeSaver(parts);
     this.#order = new WorkOrder(parts.ageingSeconds);
     this.#images = { ...parts.images, stopping: () => this.#stopping };
   }
 
   /** Completions that were refused because another process run holds the job. */
   get staleRefused(): number {
-    return this.#staleRefused;
+    return this.#saver.staleRefused;
   }
 
   /** Runs images that were in hand at a crash one by one, then everything. */
@@ -99,7 +103,7 @@ export class JobRunner {
     if (this.#stopping || this.#quarantine || this.#parts.patience.failing) return;
     const window = this.#readWindow();
     for (;;) {
-      const queued = this.#order.takeToStart(2 * window);
+      const queued = this.#order.takeToStart(Math.max(LEAST_SUPPLY, 2 * window));
       if (queued === null) break;
       this.#track(this.#startJob(queued).then(() => undefined));
     }
@@ -155,7 +159,8 @@ export class JobRunner {
   }
 
   #handOut(job: ActiveJob, image: WaitingImage, level: number): void {
-    if (image.deaths >= DEATHS_TO_STOP) this.#store(job, image, poisonOutcome(), null);
+    if (image.deaths >= DEATHS_TO_STOP)
+      this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
     else this.#track(this.#run(job, image, level));
   }
 
@@ -181,37 +186,13 @@ export class JobRunner {
     this.#pump();
   }
 
-  #store(job: ActiveJob, image: WaitingImage, outcome: ImageOutcome, workerId: string | null) {
-    if (job.ended) return;
-    job.unsaved.push({
-      index: image.index,
-      ok: outcome.status === 'ok',
-      outcome: JSON.stringify(outcome),
-    });
-    if (!job.saving) this.#track(this.#save(job, workerId ?? this.#parts.detector.workerId));
-  }
-
-  /** One call at a time per job; what arrives meanwhile goes with the next. */
-  async #save(job: ActiveJob, workerId: string): Promise<void> {
-    const { store, counts, patience, progress } = this.#parts;
-    job.saving = true;
-    while (job.unsaved.length > 0 && !job.ended) {
-      const batch = job.unsaved;
-      job.unsaved = [];
-      const recorded = await patience.insist('record', () =>
-        store.record(job.number, store.lease, batch, workerId, Date.now() / 1000),
-      );
-      if (recorded === null) break;
-      const { kind, stored, finishedImages, terminal } = recorded.value;
-      counts.recorded(stored);
-      job.finishedImages = finishedImages;
-      if (kind === 'stale') this.#staleRefused += 1;
-      if (terminal) counts.finished();
-      if (terminal || kind !== 'stored') this.#end(job);
-      else progress.changed(job);
-    }
-    job.saving = false;
-    this.#pump();
+  #store(job: ActiveJob, image: WaitingImage, outcome: ImageOutcome, workerId: string): void {
+    this.#saver.add(job, image.index, outcome, workerId);
+    const save = async () => {
+      if (await this.#saver.save(job)) this.#end(job);
+      this.#pump();
+    };
+    if (!job.saving) this.#track(save());
   }
 
   #end(job: ActiveJob): void {
@@ -237,7 +218,7 @@ export class JobRunner {
       if (at !== -1) job.ahead.splice(at, 1);
       if (image.deaths >= DEATHS_TO_STOP) {
         logger.error({ jobId: job.jobId, index }, 'image killed the process twice: stopped');
-        this.#store(job, image, poisonOutcome(), null);
+        this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
       } else {
         logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
         await this.#run(job, image, 0, SUSPECT_DEADLINE_MS);

@@ -20,6 +20,7 @@ export class ProgressReports {
   }
 
   changed(job: ActiveJob): void {
+    if (job.ended) return;
     const report = this.#reports.get(job.number);
     if (report !== undefined) {
       report.fresh = true;

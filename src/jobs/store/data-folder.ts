@@ -81,14 +81,22 @@ function openDatabase(file: string, maxPages: number | null): Database {
 
 function damaged(file: string, finding: string): Error {
   return new Error(
-    `The job store ${file} is damaged (${finding}). Nothing was changed. ` +
+    `The job store ${file} is damaged (${finding.replace(/\s+/g, ' ')}). Nothing was changed. ` +
       'Restore the file from a backup, or move it and its -wal and -shm files aside to start with an empty store.',
   );
 }
 
 function configure(database: Database, file: string, maxPages: number | null): void {
-  // Before the first table: it cannot be changed afterwards.
-  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  // A damaged page opens without an error; only reading every page finds it. First, so that nothing is written on it.
+  const { quick_check: finding } = database.prepare('PRAGMA quick_check(1)').get() as {
+    quick_check: string;
+  };
+  if (finding !== 'ok') throw damaged(file, finding);
+  const { page_count: pages } = database.prepare('PRAGMA page_count').get() as {
+    page_count: number;
+  };
+  // Before the first table: it cannot be changed afterwards, and setting it writes.
+  if (pages === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as {
     journal_mode: string;
   };
@@ -106,9 +114,4 @@ function configure(database: Database, file: string, maxPages: number | null): v
     PRAGMA journal_size_limit = ${64 * 1024 * 1024};
   `);
   if (maxPages !== null) database.exec(`PRAGMA max_page_count = ${maxPages}`);
-  // A damaged page opens without an error; only reading every page finds it.
-  const { quick_check: finding } = database.prepare('PRAGMA quick_check(1)').get() as {
-    quick_check: string;
-  };
-  if (finding !== 'ok') throw damaged(file, finding);
 }

@@ -4,6 +4,8 @@ import type { Statements } from './statements.js';
 
 const JOBS_A_CALL = 50;
 const ROWS_A_CALL = 1000;
+/** 64 MiB. */
+const FREE_PAGES_KEPT = 16_384;
 
 export class Retention {
   private readonly statements: Statements;
@@ -31,7 +33,16 @@ export class Retention {
     this.statements.run('DELETE FROM charged_markers WHERE charged_at < ?', limits.keysBefore);
     const more =
       removedJobIds.length === JOBS_A_CALL || images || [events, keys].includes(ROWS_A_CALL);
+    if (!more) this.shrink();
     return { removedJobIds, more };
+  }
+
+  /** Free pages are used again; only what is far more than that goes back to the disk, a little each time. */
+  private shrink(): void {
+    const { freelist_count: free } = this.statements.get('PRAGMA freelist_count') as {
+      freelist_count: number;
+    };
+    if (free > FREE_PAGES_KEPT) this.statements.all(`PRAGMA incremental_vacuum(${ROWS_A_CALL})`);
   }
 
   /** The job goes at once, its images later: nobody sees half a job. A webhook that is still owed keeps it. */

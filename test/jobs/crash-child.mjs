@@ -1,0 +1,54 @@
+// The compiled job part with a detector of 2 ms, under eight submitters. Prints every acknowledged id until it is killed.
+import { writeSync } from 'node:fs';
+import { openJobs } from '../../dist/jobs/open-jobs.js';
+
+const [dataDir] = process.argv.slice(2);
+const detector = {
+  workerId: 'child',
+  detect: async ({ options, path }) => {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    return {
+      detections: [{ box: [1, 2, 3, path.length], confidence: 0.9, class: 'car' }],
+      image: { width: 1, height: 1 },
+      timingsMs: { queue: 0, decode: 0, preprocess: 0, inference: 0, postprocess: 0 },
+      processingTimeMs: 0,
+      model: options.modelName,
+      workerId: 'child',
+      truncated: false,
+    };
+  },
+  stats: () => ({ suggestedWindow: 8, imagesPerSecond: 0 }),
+};
+const say = (line) => writeSync(1, `${line}\n`);
+const quiet = () => undefined;
+const jobs = await openJobs({
+  dataDir,
+  detector,
+  maxQueuedJobs: 1_000_000,
+  resultTtlHours: 24,
+  logger: { info: quiet, warn: quiet, error: quiet },
+});
+say('open');
+
+async function submitForEver(client) {
+  for (let round = 0; ; round += 1) {
+    const { job } = await jobs.service.submit({
+      jobType: 'batch_detect',
+      imagePaths: Array.from({ length: 1 + (round % 3) }, (_, image) => `${client}-${image}.jpg`),
+      modelName: 'm.pt',
+      confidence: 0.5,
+      iou: 0.7,
+      maxDetections: 300,
+      classes: null,
+      priority: client,
+      callbackUrl: client % 2 === 0 ? 'http://127.0.0.1/hook' : null,
+      metadata: null,
+      annotate: false,
+      keyId: null,
+    });
+    say(job.jobId);
+    if (round % 10 === 9) await jobs.service.cancel(job.jobId, null).catch(quiet);
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+}
+await Promise.all(Array.from({ length: 8 }, (_, client) => submitForEver(client)));

@@ -1,0 +1,141 @@
+/** Data folders that cannot be used are refused with a sentence that says what to do. */
+import { spawn } from 'node:child_process';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/jobs/store/sqlite-store.js';
+import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+
+const CHILD = fileURLToPath(new URL('./crash-child.mjs', import.meta.url));
+const open = (folder: TemporaryFolder) => openSqliteStore({ dataDir: folder.path, maxPages: null });
+
+async function filled(folder: TemporaryFolder): Promise<string> {
+  const jobs = await openTestJobs(folder);
+  for (let job = 0; job < 50; job += 1) {
+    await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 50) }));
+  }
+  await until('drained', async () => (await jobs.service.counts()).queuedImages === 0);
+  await jobs.stop(1000);
+  return join(folder.path, 'jobs.db');
+}
+
+test('a second process is refused with the first one’s id, until that one is killed', async () => {
+  using folder = new TemporaryFolder();
+  const child = spawn(process.execPath, [CHILD, folder.path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = new Promise((resolve) => child.once('close', resolve));
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  child.stdout.resume();
+  const before = Date.now();
+  await expect(open(folder)).rejects.toThrow(
+    new RegExp(`in use by process ${String(child.pid)}\\..*LATTICE_DATA_DIR`),
+  );
+  expect(Date.now() - before).toBeLessThan(1000);
+  child.kill('SIGKILL');
+  await exited;
+  await (await open(folder)).close();
+});
+
+test('one process cannot open a folder twice either', async () => {
+  using folder = new TemporaryFolder();
+  const store = await open(folder);
+  await expect(open(folder)).rejects.toThrow(`in use by process ${process.pid}`);
+  await store.close();
+  await (await open(folder)).close();
+});
+
+test('tables of a later release are left alone', async () => {
+  using folder = new TemporaryFolder();
+  await (await open(folder)).close();
+  const database = new DatabaseSync(join(folder.path, 'jobs.db'));
+  database.exec('PRAGMA user_version = 99');
+  database.close();
+  await expect(open(folder)).rejects.toThrow('written by a later release (schema 99');
+});
+
+const DAMAGES: [string, (file: string) => void][] = [
+  [
+    'garbage instead of a database',
+    (file) => {
+      writeFileSync(file, 'x'.repeat(8192));
+    },
+  ],
+  [
+    'a page overwritten',
+    (file) => {
+      const handle = openSync(file, 'r+');
+      writeSync(handle, Buffer.alloc(8192, 0xa5), 0, 8192, 4096 * 6);
+      closeSync(handle);
+    },
+  ],
+  [
+    'the end cut off',
+    (file) => {
+      truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096);
+    },
+  ],
+];
+
+test.each(DAMAGES)('damage is named and nothing is changed: %s', async (_name, damage) => {
+  using folder = new TemporaryFolder();
+  const file = await filled(folder);
+  damage(file);
+  const before = readFileSync(file);
+  await expect(open(folder)).rejects.toThrow(
+    new RegExp(`The job store ${file} is damaged .* Restore the file from a backup`),
+  );
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+test('a full disk refuses writes with a typed error; reads go on, and so does work once there is room', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder, { maxPages: 120, resultTtlHours: 24 });
+  const { job: kept } = await jobs.service.submit(specOf());
+  await ended(jobs.service, kept.jobId);
+  expect(await jobs.health()).toBeNull();
+  const huge = specOf({ imagePaths: imagesNamed('x'.repeat(400), 2000) });
+  await expect(jobs.service.submit(huge)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(await jobs.health()).toMatchObject({ code: 'storage_unavailable' });
+  // A large one does not take its small neighbours with it.
+  const mixed = await Promise.allSettled([
+    jobs.service.submit(specOf()),
+    jobs.service.submit(huge),
+    jobs.service.submit(specOf()),
+  ]);
+  expect(mixed.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+
+  const accepted: string[] = [];
+  jobs.detector.delayMs = 20;
+  let refused = 0;
+  for (let round = 0; round < 400 && refused === 0; round += 1) {
+    const spec = specOf({ imagePaths: imagesNamed('y'.repeat(200), 10) });
+    await jobs.service.submit(spec).then(
+      ({ job }) => accepted.push(job.jobId),
+      (error: unknown) => {
+        expect(error).toMatchObject({ code: 'storage_unavailable' });
+        refused += 1;
+      },
+    );
+  }
+  expect(refused).toBe(1);
+  expect(await jobs.service.get(kept.jobId, null)).toMatchObject({ status: 'completed' });
+  expect(await jobs.service.images(kept.jobId)).toHaveLength(1);
+
+  const next = await jobs.reopen({ maxPages: null });
+  for (const jobId of accepted) {
+    expect(await ended(next.service, jobId)).toMatchObject({ status: 'completed' });
+  }
+  expect(await next.health()).toBeNull();
+  await next.stop(0);
+});

@@ -1,0 +1,238 @@
+/** The store by itself: what every body of `JobStore` has to keep. */
+import { expect, test } from 'vitest';
+import type { ImageOutcome, JobSpec } from '../../src/jobs/job.js';
+import type { JobStore, NewJob, StoredJob } from '../../src/jobs/job-store.js';
+import { openSqliteStore } from '../../src/jobs/store/sqlite-store.js';
+import { TemporaryFolder, imagesNamed, specOf } from './job-folder.js';
+
+let lastJob = 0;
+
+const failed: ImageOutcome = {
+  status: 'error',
+  error: {
+    type: 'urn:lattice:error:invalid_image',
+    title: 'Image cannot be decoded',
+    status: 422,
+    code: 'invalid_image',
+    detail: 'Broken.',
+  },
+};
+
+function newJob(spec: Partial<JobSpec> = {}, more: Partial<NewJob> = {}): NewJob {
+  lastJob += 1;
+  return {
+    jobId: `job_${lastJob}`,
+    spec: specOf(spec),
+    submittedAt: 1000 + lastJob,
+    idempotency: null,
+    admit: true,
+    ...more,
+  };
+}
+
+async function withStore(body: (store: JobStore, folder: TemporaryFolder) => Promise<void>) {
+  using folder = new TemporaryFolder();
+  const store = await openSqliteStore({ dataDir: folder.path, maxPages: null });
+  try {
+    await body(store, folder);
+  } finally {
+    await store.close();
+  }
+}
+
+async function submit(store: JobStore, spec: Partial<JobSpec> = {}): Promise<StoredJob> {
+  const outcome = await store.submit(newJob(spec));
+  if (outcome.kind !== 'stored') throw new Error(outcome.kind);
+  return outcome.job;
+}
+
+const entry = (index: number, ok = true) => ({
+  index,
+  ok,
+  outcome: ok ? '{"status":"ok"}' : JSON.stringify(failed),
+});
+
+async function start(store: JobStore, spec: Partial<JobSpec> = {}): Promise<StoredJob> {
+  const job = await submit(store, spec);
+  await store.start(job.number, store.lease, 'w', 2000);
+  return job;
+}
+
+test('one operation that fails leaves its neighbours of the same group alone', () =>
+  withStore(async (store) => {
+    const good = newJob();
+    const seen: number[] = [];
+    store.onCommitted((events) => seen.push(...events.map(({ seq }) => seq)));
+    const outcomes = await Promise.allSettled([
+      store.submit(good),
+      store.submit({ ...newJob(), jobId: good.jobId }),
+      store.submit(newJob({ imagePaths: [] })),
+      store.submit(newJob()),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(outcomes[1]).toMatchObject({ reason: { code: 'internal_error' } });
+    expect(seen).toEqual([1, 2]);
+    expect(await store.counts()).toEqual({ pending: 2, running: 0, queuedImages: 2 });
+  }));
+
+test('events reach listeners before the promise of their call, in order', () =>
+  withStore(async (store) => {
+    const log: string[] = [];
+    store.onCommitted((events) => log.push(...events.map(({ seq }) => `event ${seq}`)));
+    await Promise.all(
+      [1, 2, 3].map(() => submit(store).then(({ number }) => log.push(`job ${number}`))),
+    );
+    expect(log).toEqual(['event 1', 'event 2', 'event 3', 'job 1', 'job 2', 'job 3']);
+  }));
+
+test('a lease that is not the job’s is refused, an ended job takes nothing, an image keeps its first outcome', () =>
+  withStore(async (store) => {
+    const job = await start(store, { imagePaths: ['a', 'b'] });
+    const record = (lease: number, ...entries: ReturnType<typeof entry>[]) =>
+      store.record(job.number, lease, entries, 'w', 3000);
+
+    expect(await record(store.lease - 1, entry(0))).toMatchObject({ kind: 'stale', stored: 0 });
+    expect(await record(store.lease, entry(0))).toMatchObject({ stored: 1, terminal: false });
+    expect(await record(store.lease, entry(0, false))).toMatchObject({ stored: 0 });
+    expect(await record(store.lease, entry(1, false))).toMatchObject({ terminal: true });
+    expect(await record(store.lease, entry(1))).toMatchObject({ kind: 'ended', stored: 0 });
+    expect(await store.find(job.jobId)).toMatchObject({ status: 'completed', completedAt: 3000 });
+    expect(await store.start(job.number, store.lease, 'w', 1)).toBeNull();
+    const { events } = await store.events(0, 10);
+    expect(events.map(({ event }) => event)).toEqual([
+      'job_submitted',
+      'job_started',
+      'job_completed',
+    ]);
+  }));
+
+test('a second opening has a higher lease and puts running jobs back', () =>
+  withStore(async (first, folder) => {
+    const job = await start(first, { imagePaths: ['a', 'b'] });
+    await first.record(job.number, first.lease, [entry(0)], 'w', 2500);
+    await first.close();
+    const second = await openSqliteStore({ dataDir: folder.path, maxPages: null });
+    expect(second.lease).toBeGreaterThan(first.lease);
+    expect([second.recoveredJobs, second.lastSeq]).toEqual([1, 2]);
+    expect(await second.find(job.jobId)).toMatchObject({ status: 'pending', startedAt: 2000 });
+    await second.start(job.number, second.lease, 'w', 4000);
+    expect(await second.waiting(job.number, 0, 10)).toEqual([{ index: 1, path: 'b', deaths: 0 }]);
+    const late = await second.record(job.number, first.lease, [entry(1)], 'w', 5000);
+    expect(late.kind).toBe('stale');
+    expect(await second.find(job.jobId)).toMatchObject({ status: 'running', startedAt: 2000 });
+    await second.close();
+  }));
+
+test('an idempotent repeat is the first job, another body is told so, owners do not meet', () =>
+  withStore(async (store) => {
+    const keyed = (fingerprint: string, keyId: string | null = null, admit = true) =>
+      newJob({ keyId }, { idempotency: { key: 'k', fingerprint }, admit });
+    const first = keyed('f');
+    const [stored, replayed] = await Promise.all([store.submit(first), store.submit(keyed('f'))]);
+    expect(stored.kind).toBe('stored');
+    expect(replayed).toMatchObject({ kind: 'replayed', job: { jobId: first.jobId } });
+    expect(await store.submit(keyed('other'))).toEqual({ kind: 'key_reused' });
+    expect(await store.submit(keyed('f', null, false))).toMatchObject({ kind: 'replayed' });
+    expect(await store.submit(keyed('f', 'someone'))).toMatchObject({ kind: 'stored' });
+    expect(await store.submit(newJob({}, { admit: false }))).toEqual({ kind: 'not_admitted' });
+  }));
+
+test('lists are newest first, filtered, and go on below a number', () =>
+  withStore(async (store) => {
+    for (const keyId of ['a', 'b', 'a', 'b']) await submit(store, { keyId });
+    await start(store, { keyId: 'a', jobType: 'batch_detect' });
+    const numbers = async (...args: Parameters<JobStore['list']>) =>
+      (await store.list(...args)).map(({ number }) => number);
+    expect(await numbers({}, 3, null)).toEqual([5, 4, 3]);
+    expect(await numbers({}, 3, 3)).toEqual([2, 1]);
+    expect(await numbers({ keyId: 'a' }, 9, null)).toEqual([5, 3, 1]);
+    expect(await numbers({ keyId: null }, 9, null)).toHaveLength(5);
+    expect(await numbers({ status: ['running'] }, 9, null)).toEqual([5]);
+    expect(await numbers({ status: ['running', 'pending'] }, 9, null)).toHaveLength(5);
+    expect(await numbers({ status: [] }, 9, null)).toEqual([]);
+    expect(await numbers({ jobType: 'batch_detect' }, 9, null)).toEqual([5]);
+    const { submittedAt } = (await store.list({}, 1, 4))[0]!;
+    expect(await numbers({ submittedAfter: submittedAt }, 9, null)).toEqual([5, 4]);
+    expect(await numbers({ submittedBefore: submittedAt }, 9, null)).toEqual([2, 1]);
+  }));
+
+test('an end owes its webhook, which is worked off as the queue promises', () =>
+  withStore(async (store) => {
+    let added = 0;
+    const stop = store.webhooks.onEnqueued(() => (added += 1));
+    const url = 'http://example.test/hook';
+    const job = await start(store, { callbackUrl: url });
+    expect(await store.webhooks.nextDueAt()).toBeNull();
+    await store.record(job.number, store.lease, [entry(0)], 'w', 3000);
+    expect(added).toBe(1);
+    expect(await store.webhooks.nextDueAt()).toBe(3000);
+    expect(await store.webhooks.due(2999, 10)).toEqual([]);
+    const [delivery] = await store.webhooks.due(3000, 10);
+    expect(delivery).toMatchObject({ jobId: job.jobId, url, attempt: 0, createdAt: 3000 });
+
+    const { deliveryId } = delivery!;
+    await store.webhooks.retryAt(deliveryId, 3010, 500, 'no');
+    expect(await store.webhooks.due(3005, 10)).toEqual([]);
+    expect(await store.webhooks.due(3010, 10)).toMatchObject([{ deliveryId, attempt: 1 }]);
+    await store.webhooks.succeeded(deliveryId, 204);
+    await store.webhooks.gaveUp(deliveryId, 500, 'too late');
+    expect(await store.webhooks.forJob(job.jobId)).toEqual([
+      {
+        ...delivery!,
+        attempt: 2,
+        state: 'delivered',
+        nextAttemptAt: null,
+        lastStatus: 204,
+        lastError: null,
+      },
+    ]);
+    stop();
+    const cancelled = await submit(store, { callbackUrl: url });
+    await store.cancel(cancelled.jobId, null, 4000);
+    expect(added).toBe(1);
+    const [second] = await store.webhooks.due(9999, 10);
+    await store.webhooks.gaveUp(second!.deliveryId, null, 'refused');
+    expect(await store.webhooks.forJob(cancelled.jobId)).toMatchObject([
+      { state: 'gave_up', attempt: 1, lastError: 'refused' },
+    ]);
+    expect(await store.webhooks.forJob('job_none')).toEqual([]);
+  }));
+
+test('the sweep takes what is past its time, in steps, and leaves the rest', () =>
+  withStore(async (store) => {
+    const finish = async (job: StoredJob, at: number) => {
+      const entries = imagesNamed('p', job.imageCount).map((_, index) => entry(index));
+      await store.record(job.number, store.lease, entries, 'w', at);
+    };
+    const big = await start(store, { imagePaths: imagesNamed('p', 2500) });
+    await finish(big, 5000);
+    const owing = await start(store, { callbackUrl: 'http://example.test/' });
+    await finish(owing, 5000);
+    const young = await start(store);
+    await finish(young, 6000);
+    const open = await submit(store);
+
+    const limits = { jobsBefore: 5500, eventsBefore: 1900, keysBefore: 5500 };
+    const first = await store.sweep(limits);
+    expect(first).toEqual({ removedJobIds: [big.jobId], more: true });
+    expect(await store.find(big.jobId)).toBeNull();
+    let steps = 1;
+    for (let more = true; more; steps += 1) ({ more } = await store.sweep(limits));
+    expect(steps).toBe(3);
+    expect(await store.images(big.number, 0, 10)).toEqual([]);
+    for (const { jobId } of [owing, young, open]) expect(await store.find(jobId)).not.toBeNull();
+
+    const { events, gap } = await store.events(0, 100);
+    expect(gap).toBe(true);
+    expect(events.map(({ seq }) => seq)).toEqual(
+      events.map((_, index) => (events[0]?.seq ?? 0) + index),
+    );
+    const last = events.at(-1)!.seq;
+    expect(await store.events(last, 10)).toEqual({ events: [], gap: false });
+    expect((await store.events(last + 1, 10)).gap).toBe(true);
+  }));
