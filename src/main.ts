@@ -14,6 +14,7 @@ import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
 import type { Detector } from './inference/detector.js';
 import { openDetector } from './inference/open-detector.js';
+import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, type Logger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
@@ -52,6 +53,8 @@ async function startService(
   refuseOpenAddress(config, apiKeys);
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const drainMs = config.drainSeconds * 1_000;
+  // The addon empties the marker when it opens it: what the last process left must be out of its way.
+  setCrashMarkerAside(config.dataDir);
 
   const native = await openDetector(config, logger, {
     crashMarkerPath: join(config.dataDir, 'crash.marker'),
