@@ -74,7 +74,9 @@ async function startService(
   });
   releases.add('jobs', () => jobs.stop(drainMs));
   watchQueues(metrics, detector, jobs);
-  releases.add('metrics', () => metrics.close());
+  releases.add('metrics', () => {
+    metrics.close();
+  });
   releases.add('drawn copies', pruneDrawnCopies(annotator, config.resultTtlHours, logger));
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
   releases.add('webhooks', () => webhooks.stop(drainMs));
@@ -84,7 +86,7 @@ async function startService(
     config,
     version,
     jobs: jobs.service,
-    jobsHealth: jobs.health,
+    jobsHealth: () => jobs.health(),
     detector,
     cluster: new LocalCluster({ detector, jobs: jobs.service, version, threads }),
     metrics,

@@ -30,9 +30,6 @@ export type DetectorConfig = Pick<
   | 'canaryMinutes'
 >;
 
-/** Ids above name images of jobs (`taskId` in src/jobs), also in the crash marker. */
-const MAX_OWN_ID = 2 ** 20 - 1;
-
 export interface OpenDetectorOptions {
   workerId?: string;
   /** File for the task ids in hand when a crash signal kills the process. */
@@ -77,7 +74,7 @@ export async function openDetector(
     crashMarkerPath: options.crashMarkerPath ?? '',
   });
   let lastId = FIRST_OWN_ID;
-  const nextId = () => (lastId = (lastId % MAX_OWN_ID) + 1);
+  const nextId = () => ++lastId;
   const canary: CanaryWatch = new CanaryWatch({
     look: (model: LoadedModel) => lookAtPicture(core, nextId(), model, picture),
     loaded: () => registry.loaded(),
