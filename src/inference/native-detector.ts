@@ -127,7 +127,7 @@ export class NativeDetector implements Detector {
       detections: detectionsFrom(raw.boxes, model.native.names),
       image: { width: raw.width, height: raw.height },
       timingsMs: raw.timings,
-      processingTimeMs: performance.now() - started,
+      processingTimeMs: Math.round((performance.now() - started) * 1e3) / 1e3,
       model: modelName,
       workerId: this.workerId,
       truncated: raw.truncated,

@@ -36,6 +36,8 @@ export interface OpenDetectorOptions {
   crashMarkerPath?: string;
   /** Folder of `manifest.json` and the self-check picture. */
   bundledDir?: string;
+  /** Test only, see `NativeCoreOptions`. No setting leads here. */
+  abortOnPathSuffix?: string;
 }
 
 /**
@@ -72,6 +74,9 @@ export async function openDetector(
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,
     crashMarkerPath: options.crashMarkerPath ?? '',
+    ...(options.abortOnPathSuffix === undefined
+      ? {}
+      : { abortOnPathSuffix: options.abortOnPathSuffix }),
   });
   let lastId = FIRST_OWN_ID;
   const nextId = () => ++lastId;

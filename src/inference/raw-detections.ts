@@ -2,6 +2,9 @@
 import type { Detection } from './detector.js';
 
 const ROW = 6;
+/** Finer than the network knows; without it every float32 shows ten digits of its binary form. */
+const PER_PIXEL = 1e3;
+const PER_SCORE = 1e6;
 
 /** `rows` holds n x 6 floats: x1, y1, x2, y2, confidence, class id. Order is kept. */
 export function detectionsFrom(rows: Float32Array, classNames: readonly string[]): Detection[] {
@@ -9,9 +12,10 @@ export function detectionsFrom(rows: Float32Array, classNames: readonly string[]
   for (let index = 0; index < detections.length; index++) {
     const at = index * ROW;
     const id = rows[at + 5] ?? 0;
+    const pixel = (side: number) => Math.round((rows[at + side] ?? 0) * PER_PIXEL) / PER_PIXEL;
     detections[index] = {
-      box: [rows[at] ?? 0, rows[at + 1] ?? 0, rows[at + 2] ?? 0, rows[at + 3] ?? 0],
-      confidence: rows[at + 4] ?? 0,
+      box: [pixel(0), pixel(1), pixel(2), pixel(3)],
+      confidence: Math.round((rows[at + 4] ?? 0) * PER_SCORE) / PER_SCORE,
       class: classNames[id] ?? `class ${id}`,
     };
   }

@@ -184,6 +184,9 @@ export class Core {
   }
 }
 
+/** To the microsecond: clocks are no finer. */
+const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
+
 function toResult(field: (name: keyof typeof ResultField) => number, boxes: Float32Array) {
   return {
     id: field('id'),
@@ -191,11 +194,11 @@ function toResult(field: (name: keyof typeof ResultField) => number, boxes: Floa
     height: field('height'),
     boxes,
     timings: {
-      queue: field('queueMs'),
-      decode: field('decodeMs'),
-      preprocess: field('preprocessMs'),
-      inference: field('inferenceMs'),
-      postprocess: field('postprocessMs'),
+      queue: toMicros(field('queueMs')),
+      decode: toMicros(field('decodeMs')),
+      preprocess: toMicros(field('preprocessMs')),
+      inference: toMicros(field('inferenceMs')),
+      postprocess: toMicros(field('postprocessMs')),
     },
     batch: field('batch'),
     truncated: field('truncated') !== 0,
