@@ -69,8 +69,8 @@ ImageRef OpenLoader(std::span<const uint8_t> bytes, ImageFormat format) {
                            nullptr);
       break;
     default:
-      vips_heifload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, "n", 1,
-                           nullptr);
+      // Without "n", which would ask for the first picture instead of the file's primary one.
+      vips_heifload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, nullptr);
       break;
   }
   return ImageRef(image);

@@ -84,6 +84,14 @@ TEST_F(SharedPhotos, OrientedTwinsShowTheSamePicture) {
   check("Portrait_", "1357", 450);
 }
 
+// Its four tiles are pictures of their own and come first in the file.
+TEST_F(SharedPhotos, ThePrimaryPictureOfAnAvifIsTheOneDecoded) {
+  const Result<Image> image = Decode(BytesOf(kShared / "odd" / "sharp-pitm.avif"), {});
+  ASSERT_TRUE(image.ok());
+  EXPECT_EQ(image->width, 4096);
+  EXPECT_EQ(image->height, 800);
+}
+
 TEST_F(SharedPhotos, MemoryIsGivenBack) {
   const std::vector<fs::path> files = FilesBeneath(kShared / "odd");
   const auto decode_all = [&] {
