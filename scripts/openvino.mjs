@@ -64,7 +64,8 @@ export function hasOpenVino() {
  * interruption leaves only a temporary folder, which the next run removes.
  */
 export async function ensureOpenVino() {
-  if (hasOpenVino()) return;
+  // One that the user points CMake to wins.
+  if (process.env.OpenVINO_DIR !== undefined || hasOpenVino()) return;
   const platform = PLATFORMS[process.arch];
   if (process.platform !== 'linux' || platform === undefined) {
     throw new Error(

@@ -132,7 +132,9 @@ void Scheduler::DecodeLoop(bool sync) {
   const SignalStack signal_stack;
   if (!sync && options_.async_nice != 0) {
     // Best effort: where it is refused, async decoding competes on equal terms.
-    (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), options_.async_nice);
+    const auto thread = static_cast<id_t>(syscall(SYS_gettid));
+    const int nice = getpriority(PRIO_PROCESS, thread) + options_.async_nice;
+    (void)setpriority(PRIO_PROCESS, thread, nice);
   }
   std::condition_variable& work = sync ? sync_work_ : async_work_;
   std::unique_lock lock(mutex_);
