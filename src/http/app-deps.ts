@@ -4,6 +4,7 @@ import type { ClusterStatusSource } from '../cluster/cluster-status.js';
 import type { LatticeError } from '../errors.js';
 import type { Detection, Detector } from '../inference/detector.js';
 import type { JobService } from '../jobs/job.js';
+import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './api-keys.js';
 import type { Logger } from './logger-port.js';
 import type { HttpMetrics } from './metrics-port.js';
@@ -27,6 +28,6 @@ export interface AppDeps {
   readAnnotated(file: string): Promise<Buffer | null>;
   /** Draws the boxes into a copy and returns the file name for `readAnnotated`. Left out: `annotate` is refused. */
   annotate?(imagePath: string, detections: readonly Detection[]): Promise<string>;
-  /** State of the job's webhook, as shown in its status record. */
-  webhookStates?(jobId: string): Promise<unknown>;
+  /** What came of the job's webhooks so far, for its status record. */
+  webhookStates?(jobId: string): Promise<readonly WebhookDeliveryState[]>;
 }

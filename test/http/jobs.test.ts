@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
+import type { WebhookDeliveryState } from '../../src/jobs/webhook-delivery.js';
 import { jobResultSchema, jobStatusSchema } from '../../src/http/jobs/job.schema.js';
 import type { ImageOutcome } from '../../src/jobs/job.js';
 import { compose, get, post, ROOT, type Harness } from '../support/composed-app.js';
@@ -65,9 +66,30 @@ describe('status', () => {
   });
 
   test('webhook states are shown for jobs with a callback', async () => {
-    const app = compose({}, { webhookStates: () => Promise.resolve([{ state: 'pending' }]) });
+    const delivery: WebhookDeliveryState = {
+      deliveryId: 'msg_1',
+      jobId: 'job_1',
+      url: 'http://h/x?token=secret',
+      attempt: 1,
+      createdAt: 1.5,
+      state: 'pending',
+      nextAttemptAt: 6.5,
+      lastStatus: 500,
+      lastError: 'HTTP 500',
+    };
+    const app = compose({}, { webhookStates: () => Promise.resolve([delivery]) });
     const id = await submit(app, { callback_url: 'http://h/x' });
-    expect((await get(app, `/v1/jobs/${id}/status`)).body.webhooks).toEqual([{ state: 'pending' }]);
+    expect((await get(app, `/v1/jobs/${id}/status`)).body.webhooks).toEqual([
+      {
+        webhook_id: 'msg_1',
+        state: 'pending',
+        attempts: 1,
+        created_at: 1.5,
+        next_attempt_at: 6.5,
+        last_status: 500,
+        last_error: 'HTTP 500',
+      },
+    ]);
     const plain = await submit(app);
     expect((await get(app, `/v1/jobs/${plain}/status`)).body).not.toHaveProperty('webhooks');
   });

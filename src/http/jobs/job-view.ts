@@ -1,6 +1,7 @@
 /** A job and its images -> their wire shapes. Shared with the webhooks, whose `data` is the result record. */
 import { LatticeError, type Problem } from '../../errors.js';
 import type { ImageEntry, Job } from '../../jobs/job.js';
+import type { WebhookDeliveryState } from '../../jobs/webhook-delivery.js';
 import { countCars, countClasses, viewImage } from '../inference/image-view.js';
 import { hideInProblem, type HideFolders } from '../problem.js';
 import type {
@@ -10,6 +11,7 @@ import type {
   JobStatusBody,
   MultiResultBody,
   SingleResultBody,
+  WebhookBody,
 } from './job.schema.js';
 
 export function progressOf(job: Job): number {
@@ -40,6 +42,19 @@ export function viewStatus(job: Job, hide: HideFolders): JobStatusBody {
     image_count: job.imageCount,
     finished_images: job.finishedImages,
     error: job.error === null ? null : hideInProblem(job.error, hide),
+  };
+}
+
+/** Without the URL: it may carry a secret of the receiver's, and the submitter knows it. */
+export function viewWebhook(delivery: WebhookDeliveryState): WebhookBody {
+  return {
+    webhook_id: delivery.deliveryId,
+    state: delivery.state,
+    attempts: delivery.attempt,
+    created_at: delivery.createdAt,
+    next_attempt_at: delivery.nextAttemptAt,
+    last_status: delivery.lastStatus,
+    last_error: delivery.lastError,
   };
 }
 

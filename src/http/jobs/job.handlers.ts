@@ -9,7 +9,7 @@ import { replyJson } from '../reply.js';
 import type { RouteHandler } from '../route-table.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { readListQuery } from './job-list-query.js';
-import { progressOf, viewAccepted, viewResult, viewStatus } from './job-view.js';
+import { progressOf, viewAccepted, viewResult, viewStatus, viewWebhook } from './job-view.js';
 import type { ReadSubmission } from './submit-request.js';
 
 const JOB_ID = /^[\w.:-]{1,128}$/;
@@ -32,7 +32,7 @@ export function createJobHandlers(
     const view = viewStatus(job, hide);
     const webhooks =
       job.spec.callbackUrl === null ? undefined : await deps.webhookStates?.(job.jobId);
-    return webhooks === undefined ? view : { ...view, webhooks };
+    return webhooks === undefined ? view : { ...view, webhooks: webhooks.map(viewWebhook) };
   };
   return {
     submit: async (c) => {

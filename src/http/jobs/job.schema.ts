@@ -65,6 +65,18 @@ export const jobAcceptedSchema = z
     example: { job_id: '0198f2c4-7d6e-7bb0', status: 'pending', message: 'Job accepted.' },
   });
 
+const webhookSchema = z
+  .object({
+    webhook_id: z.string().openapi({ description: 'The webhook-id header of every attempt' }),
+    state: z.enum(['pending', 'delivered', 'gave_up']),
+    attempts: z.int().openapi({ description: 'Attempts made so far' }),
+    created_at: timestampSchema,
+    next_attempt_at: timestampSchema.nullable(),
+    last_status: z.int().nullable().openapi({ description: 'HTTP status of the last attempt' }),
+    last_error: z.string().nullable(),
+  })
+  .openapi('WebhookDelivery');
+
 export const jobStatusSchema = z
   .object({
     job_id: jobIdSchema,
@@ -80,9 +92,9 @@ export const jobStatusSchema = z
     finished_images: z.int(),
     error: z.union([problemSchema, z.null()]),
     webhooks: z
-      .unknown()
+      .array(webhookSchema)
       .optional()
-      .openapi({ description: 'State of the webhook delivery, where there is one' }),
+      .openapi({ description: 'Present where a callback_url was given; empty until the job ends' }),
   })
   .openapi('JobStatus', {
     example: {
@@ -150,4 +162,5 @@ export type JobStatusBody = z.infer<typeof jobStatusSchema>;
 export type SingleResultBody = z.infer<typeof singleResultSchema>;
 export type MultiResultBody = z.infer<typeof multiResultSchema>;
 export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
+export type WebhookBody = z.infer<typeof webhookSchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
