@@ -13,7 +13,7 @@ import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
 import type { Detector } from './inference/detector.js';
-import { openDetector } from './inference/open-detector.js';
+import { openDetector, type OpenDetectorOptions } from './inference/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, type Logger } from './observability/logger.js';
@@ -24,14 +24,17 @@ import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js'
 
 const HOUR_MS = 3_600_000;
 
+/** What tests may change beneath the service; nothing that an operator sets. */
+export type TestOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix'>;
+
 /** Serves until SIGTERM or SIGINT, then drains and resolves. Rejects when it cannot start. */
-export async function runService(config: Config): Promise<void> {
+export async function runService(config: Config, testOptions: TestOptions = {}): Promise<void> {
   const logger = createLogger(config);
   const releases = new Releases(logger);
   const stopping = new AbortController();
   const stopped = stopSignal(stopping);
   try {
-    const url = await startService(config, logger, releases, stopping.signal);
+    const url = await startService(config, logger, releases, stopping.signal, testOptions);
     console.log(`lattice-core listening on ${url}`);
     console.log(`Try it:\n  ${exampleCall(config, url)}`);
     await stopped;
@@ -47,16 +50,18 @@ async function startService(
   logger: Logger,
   releases: Releases,
   stopping: AbortSignal,
+  testOptions: TestOptions,
 ): Promise<string> {
   const version = packageVersion();
   const apiKeys = readApiKeys(config);
   refuseOpenAddress(config, apiKeys);
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  const drainMs = config.drainSeconds * 1_000;
+  const drainLeft = createDrainTime(config.drainSeconds * 1_000);
   // The addon empties the marker when it opens it: what the last process left must be out of its way.
   setCrashMarkerAside(config.dataDir);
 
   const native = await openDetector(config, logger, {
+    ...testOptions,
     crashMarkerPath: join(config.dataDir, 'crash.marker'),
   });
   releases.add('detector', () => native.close());
@@ -72,14 +77,14 @@ async function startService(
     logger,
     annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
   });
-  releases.add('jobs', () => jobs.stop(drainMs));
+  releases.add('jobs', () => jobs.stop(drainLeft()));
   watchQueues(metrics, detector, jobs);
   releases.add('metrics', () => {
     metrics.close();
   });
   releases.add('drawn copies', pruneDrawnCopies(annotator, config.resultTtlHours, logger));
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
-  releases.add('webhooks', () => webhooks.stop(drainMs));
+  releases.add('webhooks', () => webhooks.stop(drainLeft()));
 
   const { threads } = config;
   const composed = composeApp({
@@ -98,7 +103,7 @@ async function startService(
     webhookStates: (jobId) => jobs.webhooks.forJob(jobId),
   });
   const server = await listen(composed, config);
-  releases.add('server', () => server.close(drainMs));
+  releases.add('server', () => server.close(drainLeft()));
   logger.info({ url: server.url, version, node: process.version }, 'listening');
   return server.url;
 }
@@ -172,6 +177,16 @@ function refuseOpenAddress(config: Config, apiKeys: ApiKeys | null): void {
         'Set LATTICE_API_KEYS_FILE, or LATTICE_INSECURE=1 where the network is trusted.',
     );
   }
+}
+
+/** What is left of one allowance for all parts together, counted from the first call. */
+function createDrainTime(ms: number): () => number {
+  let end: number | null = null;
+  return () => {
+    const now = performance.now();
+    end ??= now + ms;
+    return Math.max(0, end - now);
+  };
 }
 
 /** Aborts `stopping` and resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
