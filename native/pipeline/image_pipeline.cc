@@ -80,7 +80,7 @@ Status ImagePipeline::Infer(Engine& engine, int slot, std::span<PreparedImage* c
   std::vector<EngineItem> items;
   items.reserve(images.size());
   for (const PreparedImage* image : images) items.push_back({image->input.data(), nullptr});
-  const Status status = engine.Run(slot, items);
+  Status status = engine.Run(slot, items);
   for (size_t i = 0; i < images.size(); ++i) images[i]->output = items[i].output;
   return status;
 }

@@ -1,5 +1,6 @@
 #include "native/preprocess/letterbox_rows.h"
 
+#include <cstddef>
 #include <algorithm>
 #include <cstring>
 
@@ -43,7 +44,7 @@ void BlendRowsPlain(const int16_t* upper, const int16_t* lower, int weight0, int
 
 void SplitPlanesFrom(int begin, const uint8_t* pixel, int step, int pixels, float* red,
                      float* green, float* blue) {
-  pixel += static_cast<ptrdiff_t>(begin) * step;
+  pixel += static_cast<std::ptrdiff_t>(begin) * step;
   for (int x = begin; x < pixels; ++x, pixel += step) {
     red[x] = Normalised(pixel[0]);
     green[x] = Normalised(pixel[1]);
