@@ -1,7 +1,7 @@
 #include "native/preprocess/letterbox_rows.h"
 
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "native/preprocess/letterbox_sample.h"
