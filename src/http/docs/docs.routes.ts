@@ -38,7 +38,7 @@ const PAGE = `<!doctype html>
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
   </head>
   <body>
-    ${UI.toString()}
+    ${UI}
   </body>
 </html>
 `;
