@@ -13,6 +13,9 @@ constexpr int kThreadsPerSlice = 4;
 SchedulerOptions Schedule(int threads) {
   SchedulerOptions schedule;
   schedule.decode_threads = threads;
+  // Under a saturating async load on two busy cores the p99 of sync requests fell from 5.3 to 3.4
+  // times their idle p50 (medians of three and four runs), at the same async images a second.
+  schedule.async_nice = 10;
   schedule.parallel = std::max(1, threads / kThreadsPerSlice);
   return schedule;
 }
