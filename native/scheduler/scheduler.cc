@@ -31,6 +31,7 @@ Scheduler::~Scheduler() { Close(); }
 uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
   const auto now = Clock::now();
   size_t sync = 0;
+  bool noops = false;
   std::unique_lock lock(mutex_);
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (!live_.try_emplace(tasks[i].id).second) {
@@ -53,14 +54,15 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
       refused.push_back(Answer(live, {StatusCode::kUnknownModel, "The model is not loaded."}));
     } else {
       AddDeadline(live);
-      if (live->sync()) ++sync;
+      if (live->task.kind == TaskKind::kSync) ++sync;
+      noops |= live->task.kind == TaskKind::kNoop;
       (live->sync() ? sync_queue_ : async_queue_).Push(std::move(live));
     }
   }
   const bool async = CanDecode(false);
   lock.unlock();
-  if (sync == 1) sync_work_.notify_one();
-  if (sync > 1) sync_work_.notify_all();
+  if (sync + (noops ? 1 : 0) == 1) sync_work_.notify_one();  // one thread answers all no-ops
+  if (sync + (noops ? 1 : 0) > 1) sync_work_.notify_all();
   if (async) async_work_.notify_all();
   for (TaskResult& result : refused) on_result_(std::move(result));
   return 0;
