@@ -25,13 +25,24 @@ export interface ServiceProcess {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+export interface ServiceOptions {
+  env?: Record<string, string>;
+  /** Kept at the end; without one a folder is made and removed. */
+  dataDir?: string;
+  timeoutMs?: number;
+  /** More flags of `serve`. */
+  flags?: string[];
+  /** Starts the service in place of the command line, beneath the project. */
+  script?: string;
+}
+
 /** Starts `lattice serve` on a free loopback port; rejects with its output when it ends before it listens. */
-export async function startService(
-  options: { env?: Record<string, string>; dataDir?: string; timeoutMs?: number } = {},
-): Promise<ServiceProcess> {
+export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const ownData = options.dataDir === undefined;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lattice-'));
-  const child = spawn(process.execPath, ['dist/cli/lattice.js', 'serve', '--port', '0'], {
+  const serve = options.script === undefined ? ['dist/cli/lattice.js', 'serve'] : [options.script];
+  const args = [...serve, '--port', '0', ...(options.flags ?? [])];
+  const child = spawn(process.execPath, args, {
     cwd: PROJECT_ROOT,
     env: { ...process.env, LATTICE_DATA_DIR: dataDir, LATTICE_LOG_LEVEL: 'warn', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,119 @@
+/** SIGTERM under work: what is in hand is answered, nothing new is taken in, the rest goes on after a restart. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  call,
+  DEMO,
+  detect,
+  expectVehicles,
+  FEW_THREADS,
+  resultOf,
+  statusOf,
+  submit,
+  writeEnlarged,
+} from '../support/service-client.js';
+import { startService, type ServiceProcess } from '../support/service-process.js';
+import { startReceiver } from '../webhooks/receiver.js';
+
+let folder: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lattice-drain-'));
+  await writeEnlarged(join(folder, 'large.png'), 4);
+  await writeEnlarged(join(folder, 'huge.png'), 12);
+  env = { ...FEW_THREADS, LATTICE_IMAGE_ROOTS: `${DEMO}:${folder}` };
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A connection whose request has begun but not ended: a stop must leave it open. */
+async function beginRequest(service: ServiceProcess): Promise<Socket> {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.on('error', () => undefined);
+  socket.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n');
+  await sleep(100);
+  return socket;
+}
+
+async function inHand(service: ServiceProcess, images: number): Promise<void> {
+  for (;;) {
+    const { body } = await call(service.url, '/v1/cluster/status');
+    if (body.engine.in_flight >= images) return;
+    await sleep(5);
+  }
+}
+
+test('work in hand ends, new work is refused, and the job goes on after a restart', async () => {
+  const drainSeconds = 10;
+  const dataDir = join(folder, 'data');
+  const stopEnv = { ...env, LATTICE_DRAIN_SECONDS: String(drainSeconds) };
+  let id: string;
+  {
+    await using service = await startService({ dataDir, env: stopEnv });
+    id = await submit(service.url, { image_paths: Array(120).fill('large.png') });
+    await inHand(service, 1);
+    const begun = await beginRequest(service);
+    const answer = detect(service.url, { image_path: 'huge.png' });
+    await sleep(100);
+    const stopAt = Date.now();
+    const exited = service.kill('SIGTERM');
+    await sleep(50);
+    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
+    begun.write('\r\n');
+    const [ready] = (await once(begun, 'data')) as [Buffer];
+    expect(ready.toString()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(ready.toString()).toMatch(/retry-after: \d/i);
+    expect(ready.toString()).toContain('shutting_down');
+    const { status, body } = await answer;
+    expect(status).toBe(200);
+    expectVehicles(body.detections, { scale: 12 });
+    expect(await exited, service.output()).toBe(0);
+    expect(Date.now() - stopAt).toBeLessThan(drainSeconds * 1_000);
+  }
+  await using service = await startService({ dataDir, env });
+  // It was stopped under way, and goes on from where it was.
+  expect((await statusOf(service.url, id)).finished_images).toBeLessThan(120);
+  const { status, result } = await resultOf(service.url, id, 30_000);
+  expect(status).toBe('completed');
+  expect(result).toMatchObject({ succeeded: 120, failed: 0, car_count: 360 });
+});
+
+test('a stop takes no longer than the drain time although everybody dawdles', async () => {
+  const drainSeconds = 2;
+  await using receiver = await startReceiver(() => undefined);
+  await using service = await startService({
+    env: { ...env, LATTICE_DRAIN_SECONDS: String(drainSeconds) },
+  });
+  await submit(service.url, { callback_url: receiver.url });
+  while (receiver.received.length === 0) await sleep(10);
+  const begun = await beginRequest(service);
+  const stopAt = Date.now();
+  expect(await service.kill('SIGTERM')).toBe(0);
+  expect(Date.now() - stopAt).toBeLessThan((drainSeconds + 1) * 1_000);
+  begun.destroy();
+});
+
+test('an idle service stops at once, a second signal ends it without waiting', async () => {
+  await using idle = await startService();
+  const stopAt = Date.now();
+  expect(await idle.kill('SIGINT')).toBe(0);
+  expect(Date.now() - stopAt).toBeLessThan(2_000);
+
+  await using busy = await startService({ env: { ...env, LATTICE_DRAIN_SECONDS: '20' } });
+  const begun = await beginRequest(busy);
+  const exited = busy.kill('SIGTERM');
+  await sleep(200);
+  void busy.kill('SIGTERM');
+  expect(await exited).toBe(1);
+  begun.destroy();
+});

@@ -1,0 +1,41 @@
+/** Cut off from every network the service starts, detects and shows its documentation. */
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { expectVehicles } from '../support/service-client.js';
+import { PROJECT_ROOT } from '../support/service-process.js';
+
+const cutOff = (command: string) =>
+  spawnSync('unshare', ['-rn', 'sh', '-c', `ip link set lo up && ${command}`], {
+    cwd: PROJECT_ROOT,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+
+const trial = cutOff('true');
+const permitted = trial.status === 0;
+if (!permitted) {
+  const reason = trial.error?.message ?? trial.stderr.trim();
+  console.warn(`Left out: no network namespace of our own can be made here (${reason}).`);
+}
+
+test.skipIf(!permitted)('no network is needed to start, to detect and to read the docs', () => {
+  const run = cutOff(`exec '${process.execPath}' test/support/offline-probe.mjs`);
+  expect(run.status, run.stderr).toBe(0);
+  const seen = JSON.parse(run.stdout) as {
+    interfaces: string[];
+    outside: string;
+    detection: { status: string; detections: Parameters<typeof expectVehicles>[0] };
+    files: Record<string, number>;
+  };
+  expect(seen.interfaces).toEqual(['lo']);
+  expect(seen.outside).toBe('ENETUNREACH');
+  expect(seen.detection.status).toBe('success');
+  expectVehicles(seen.detection.detections);
+  expect(seen.files).toEqual({
+    '/docs/favicon-32x32.png': 200,
+    '/docs/swagger-ui.css': 200,
+    '/docs/swagger-ui-bundle.js': 200,
+    '/docs/start.js': 200,
+    '/openapi.json': 200,
+  });
+});

@@ -1,0 +1,61 @@
+/** Every record of the interface, field by field, for strict comparison (`toEqual`). */
+import { expect } from 'vitest';
+
+export const text = expect.any(String) as unknown;
+export const number = expect.any(Number) as unknown;
+/** Id of the worker in this process. */
+export const worker = expect.stringMatching(/^local-/) as unknown;
+
+const detection = { box: [number, number, number, number], confidence: number, class: text };
+/** What every processed image carries: the document's fields, then ours. */
+export const imageFields = (detections: number, cars: number, counts: Record<string, number>) => ({
+  detections: Array.from({ length: detections }, () => detection),
+  car_count: cars,
+  processing_time_ms: number,
+  total_count: detections,
+  class_counts: counts,
+  image: { width: 640, height: 480 },
+  timings_ms: {
+    queue: number,
+    decode: number,
+    preprocess: number,
+    inference: number,
+    postprocess: number,
+  },
+  truncated: false,
+});
+export const ALL_COUNTS = { bus: 1, car: 3, motorcycle: 1, truck: 1 };
+export const modelAndWorker = { model: 'yolov8n.pt', worker_id: worker };
+
+/** The problem as it stands in results. */
+export const problem = (status: number, code: string) => ({
+  type: `urn:lattice:error:${code}`,
+  title: text,
+  status,
+  code,
+  detail: text,
+});
+/** A refused answer over HTTP. */
+export const answered = (status: number, code: string) => ({
+  status,
+  body: { ...problem(status, code), request_id: text },
+});
+
+export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
+  job_id: jobId,
+  submitted_at: number,
+  job_type: 'batch_detect',
+  priority: 0,
+  error: null,
+  ...rest,
+});
+
+export const resultRecord = (jobId: string, rest: Record<string, unknown>) => ({
+  job_id: jobId,
+  status: 'completed',
+  error: null,
+  submitted_at: number,
+  completed_at: number,
+  metadata: null,
+  ...rest,
+});
