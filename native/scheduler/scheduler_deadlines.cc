@@ -1,0 +1,46 @@
+// The part of the scheduler that watches deadlines.
+#include <utility>
+
+#include "native/scheduler/scheduler.h"
+
+namespace lattice {
+
+void Scheduler::AddDeadline(const LiveTaskPtr& live) {
+  if (live->task.deadline_ms <= 0) return;
+  const auto wait = std::chrono::duration<double, std::milli>(live->task.deadline_ms);
+  const auto due = live->submitted + std::chrono::duration_cast<Clock::duration>(wait);
+  live->deadline = deadlines_.emplace(due, live);
+  // The thread is left asleep when it wakes early enough anyway: the usual deadline is never
+  // reached.
+  if (due < deadline_wake_) deadline_work_.notify_one();
+}
+
+void Scheduler::DeadlineLoop() {
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    std::vector<TaskResult> results;
+    const auto now = Clock::now();
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+      const LiveTaskPtr live = deadlines_.begin()->second;
+      Withdraw(live);
+      results.push_back(Answer(
+          live, {StatusCode::kDeadlineExceeded, "The deadline passed before the image was done."}));
+    }
+    if (!results.empty()) {
+      const bool more = CanDecode(false);
+      lock.unlock();
+      if (more) async_work_.notify_all();
+      for (TaskResult& result : results) on_result_(std::move(result));
+      lock.lock();
+      continue;
+    }
+    deadline_wake_ = deadlines_.empty() ? Clock::time_point::max() : deadlines_.begin()->first;
+    if (deadlines_.empty()) {
+      deadline_work_.wait(lock);
+    } else {
+      deadline_work_.wait_until(lock, deadline_wake_);
+    }
+  }
+}
+
+}  // namespace lattice
