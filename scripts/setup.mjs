@@ -3,7 +3,7 @@
 // Uses Node's own modules only: it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -61,6 +61,41 @@ async function step(name, { inputs, output, work }) {
   console.log(`done (${((Date.now() - start) / 1000).toFixed(1)} s)`);
 }
 
+/** Two set-ups at once would overwrite each other's half-written files: the second one waits. */
+async function alone(work) {
+  const lock = join(ROOT, '.deps', 'setup.pid');
+  mkdirSync(dirname(lock), { recursive: true });
+  for (let told = false; ; ) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (!isAlive(Number(readFileSync(lock, 'utf8')))) {
+      rmSync(lock, { force: true });
+      continue;
+    }
+    if (!told) console.log('Another set-up is running; waiting for it.');
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  try {
+    await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return pid > 0;
+  } catch {
+    return false;
+  }
+}
+
 const module = (file) => import(pathToFileURL(join(ROOT, 'scripts', file)).href);
 
 /** Prerequisites that are missing, each with the command that installs it on Debian or Ubuntu. */
@@ -95,6 +130,10 @@ export async function setup() {
     process.exit(1);
   }
   console.log('Set-up');
+  await alone(steps);
+}
+
+async function steps() {
   await step('npm packages', {
     inputs: ['package-lock.json', '.npmrc'],
     output: 'node_modules/hono',
