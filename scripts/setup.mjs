@@ -3,7 +3,15 @@
 // Uses Node's own modules only: it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -64,10 +72,12 @@ async function step(name, { inputs, output, work }) {
 /** Two set-ups at once would overwrite each other's half-written files: the second one waits. */
 async function alone(work) {
   const lock = join(ROOT, '.deps', 'setup.pid');
+  const own = `${lock}.${process.pid}`;
   mkdirSync(dirname(lock), { recursive: true });
+  writeFileSync(own, String(process.pid));
   for (let told = false; ; ) {
     try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      linkSync(own, lock); // atomic, and never seen without its content
       break;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
@@ -84,6 +94,7 @@ async function alone(work) {
     await work();
   } finally {
     rmSync(lock, { force: true });
+    rmSync(own, { force: true });
   }
 }
 
