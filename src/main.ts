@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packageVersion } from './cli/package-version.js';
+import { packageVersion } from './package-version.js';
 import { LocalCluster } from './cluster/local-cluster.js';
 import { composeApp } from './compose-app.js';
 import { ConfigError, type Config } from './config.js';

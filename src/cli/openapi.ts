@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { loadConfig } from '../config.js';
 import type { RegisterCommand } from './register-command.js';
-import { packageVersion } from './package-version.js';
+import { packageVersion } from '../package-version.js';
 
 const EXAMPLES = `
 Examples:

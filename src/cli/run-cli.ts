@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, loadConfig } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { COMMANDS } from './commands.js';
-import { packageVersion } from './package-version.js';
+import { packageVersion } from '../package-version.js';
 import { EXIT_FAILED, EXIT_USAGE, UsageError, type Terminal } from './terminal.js';
 
 /** Never rejects; the exit code is told to the terminal. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGE_ROOT } from '../config.js';
+import { PACKAGE_ROOT } from './config.js';
 
 /** Version of package.json, the one place that says it. */
 export function packageVersion(): string {
