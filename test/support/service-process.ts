@@ -56,6 +56,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const url = await listeningUrl(child, exited, options.timeoutMs ?? 30_000, (text) => {
     output += text;
     return output;
+  }).catch((error: unknown) => {
+    if (ownData) rmSync(dataDir, { recursive: true, force: true });
+    throw error;
   });
   const kill = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
