@@ -1,7 +1,7 @@
 /** Puts the service together, listens, and takes it apart again on a signal. */
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from './make-folder.js';
 import { packageVersion } from './package-version.js';
 import { LocalCluster } from './cluster/local-cluster.js';
 import { composeApp } from './compose-app.js';
@@ -55,7 +55,7 @@ async function startService(
   const version = packageVersion();
   const apiKeys = readApiKeys(config);
   refuseOpenAddress(config, apiKeys);
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  makeDataFolder(config.dataDir);
   const drainLeft = createDrainTime(config.drainSeconds * 1_000);
   // The addon empties the marker when it opens it: what the last process left must be out of its way.
   setCrashMarkerAside(config.dataDir);
@@ -156,6 +156,16 @@ function pruneDrawnCopies(annotator: Annotator, ttlHours: number, logger: Logger
   return () => {
     clearInterval(timer);
   };
+}
+
+function makeDataFolder(dataDir: string): void {
+  try {
+    makeFolder(dataDir);
+  } catch (error) {
+    throw new ConfigError(
+      `LATTICE_DATA_DIR: the folder ${dataDir} cannot be made: ${String(error)}`,
+    );
+  }
 }
 
 function readApiKeys(config: Config): ApiKeys | null {

@@ -1,10 +1,10 @@
 /** Folders and port that the service would use. */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config.js';
+import { makeFolder } from '../../make-folder.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 /** statfs types of file systems without dependable locks and shared memory, which the job store needs. */
@@ -43,7 +43,7 @@ export async function checkImageRoots(roots: readonly string[]): Promise<Finding
 export async function checkDataDir(dataDir: string): Promise<Finding> {
   const probe = join(dataDir, `.doctor-${randomBytes(4).toString('hex')}`);
   try {
-    await makeFolder(dataDir);
+    makeFolder(dataDir);
     await writeFile(probe, '');
     await rm(probe);
   } catch (error) {
@@ -61,13 +61,6 @@ export async function checkDataDir(dataDir: string): Promise<Finding> {
   return free < LOW_SPACE
     ? warn('data folder', detail, 'free some space, or set LATTICE_DATA_DIR')
     : ok('data folder', detail);
-}
-
-/** Level by level: Node's own recursive mkdir never returns where the kernel refuses with ENOENT, as in /proc. */
-async function makeFolder(folder: string): Promise<void> {
-  if (existsSync(folder)) return;
-  await makeFolder(dirname(folder));
-  await mkdir(folder, { mode: 0o700 });
 }
 
 export async function checkPort(host: string, port: number): Promise<Finding> {

@@ -1,7 +1,8 @@
 /** Opens the data folder: one process at a time, a sound database, the settings that make a commit durable. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makeFolder } from '../../make-folder.js';
 import { migrate } from './schema.js';
 import { isBusy, isDamaged } from './sqlite-failure.js';
 
@@ -15,7 +16,7 @@ export interface DataFolder {
 
 /** Throws an `Error` whose message is meant for the operator. */
 export function openDataFolder(dataDir: string, maxPages: number | null): DataFolder {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const database = openDatabase(join(dataDir, 'jobs.db'), maxPages);
