@@ -75,7 +75,7 @@ async function alone(work) {
   const own = `${lock}.${process.pid}`;
   mkdirSync(dirname(lock), { recursive: true });
   writeFileSync(own, String(process.pid));
-  for (let told = false; ; ) {
+  for (let told = false; ;) {
     try {
       linkSync(own, lock); // atomic, and never seen without its content
       break;

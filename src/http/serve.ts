@@ -9,6 +9,7 @@ import {
   type WebSocketServerLike,
 } from '@hono/node-server';
 import { WebSocketServer } from 'ws';
+import { ConfigError, environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { PROBLEM_TYPE } from './problem.js';
 
@@ -40,7 +41,7 @@ export interface Listening {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Rejects when the address cannot be bound. Port 0 picks a free one. */
+/** Rejects with a `ConfigError` when the address cannot be bound. Port 0 picks a free one. */
 export async function listen(
   { app, stream }: Servable,
   { host, port }: { host: string; port: number },
@@ -67,16 +68,36 @@ export async function listen(
     websocket: { server: sockets as unknown as WebSocketServerLike },
   }) as Server;
   server.on('clientError', refuseConnection);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  await bind(server, host, port);
   const bound = (server.address() as AddressInfo).port;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     port: bound,
     close: (deadlineMs) => close(server, sockets, stream, deadlineMs),
   };
+}
+
+const BIND_ERRORS = new Map([
+  [
+    'EADDRINUSE',
+    () => `another process listens there; set ${environmentName('port')} to a free one`,
+  ],
+  [
+    'EACCES',
+    () => `ports below 1024 need a privilege; set ${environmentName('port')} to a higher one`,
+  ],
+  ['EADDRNOTAVAIL', () => `this machine has no such address; correct ${environmentName('host')}`],
+  ['ENOTFOUND', () => `the name is unknown; correct ${environmentName('host')}`],
+]);
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const advice = BIND_ERRORS.get(error.code ?? '')?.() ?? error.message;
+      reject(new ConfigError(`Cannot listen on ${host} port ${port}: ${advice}.`));
+    });
+    server.listen(port, host, resolve);
+  });
 }
 
 async function close(

@@ -9,6 +9,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { useAgent } from 'request-filtering-agent';
+import { environmentName } from '../config.js';
 import type { AttemptOutcome } from './delivery-verdict.js';
 import { targetUrlRefusal, type TargetPolicy } from './target-policy.js';
 import type { WebhookMessage } from './webhook-message.js';
@@ -94,10 +95,15 @@ async function allowedAddresses(target: URL, options: PostOptions): Promise<Look
   const found = family === 0 ? await options.resolve(host) : [{ address: host, family }];
   const refusals = found.map(({ address }) => options.policy.refusal(host, address));
   const allowed = found.filter((_, index) => refusals[index] === null);
-  // A name may point elsewhere by the next attempt; a literal address stays what it is.
-  if (allowed.length === 0)
-    throw new Refused(refusals[0] ?? `${host} has no address`, family !== 0);
-  return allowed;
+  if (allowed.length > 0) return allowed;
+  // A literal address stays what it is, and the submitter wrote it.
+  if (family !== 0) throw new Refused(refusals[0] ?? '', true);
+  // A name may point elsewhere by the next attempt. What it resolves to inside this network is not told: the reason
+  // reaches whoever may read the job.
+  throw new Refused(
+    `${host} has neither a public address nor one that ${environmentName('webhookAllow')} allows`,
+    false,
+  );
 }
 
 function exchange(

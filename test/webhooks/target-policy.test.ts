@@ -89,7 +89,11 @@ describe('production', () => {
     await using receiver = await startReceiver(answerWith(200));
     const url = `http://hook.example:${receiver.port}/`;
     const local: Resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
-    expect(await attempt(url, 'production', [], local)).toEqual({ ...refused, permanent: false });
+    expect(await attempt(url, 'production', [], local)).toEqual({
+      error:
+        'Target refused: hook.example has neither a public address nor one that LATTICE_WEBHOOK_ALLOW allows',
+      permanent: false,
+    });
     expect(await attempt(url, 'production', ['hook.example'], local)).toBe(200);
     expect(await attempt(url, 'production', ['HOOK.example'], local)).toBe(200);
     expect(await attempt(url, 'production', ['127.0.0.0/8'], local)).toBe(200);
