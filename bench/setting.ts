@@ -71,6 +71,7 @@ export async function openBareCore(at: Setting): Promise<{ core: Core; model: Na
     device: 'cpu',
     precision: at.precision,
     threads: 2,
+    asyncYields: true,
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,
     maxSide: 16_384,

@@ -50,7 +50,7 @@ export async function engineOnly(): Promise<number> {
     const { timings } = await core.run(photoTask(model, at.photos[round % at.photos.length]!));
     if (round >= 20) inference.push(timings.inference);
   }
-  const slots = core.stats().inferenceSlots;
+  const slices = core.stats().syncSlices;
   await core.close();
-  return (slots * 1_000) / median(inference);
+  return (slices * 1_000) / median(inference);
 }

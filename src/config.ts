@@ -57,6 +57,12 @@ export const settings = {
     .min(1)
     .default(availableParallelism())
     .describe('CPU threads for the network and for decoding'),
+  jobsYield: z
+    .union([z.boolean(), z.stringbool()])
+    .default(true)
+    .describe(
+      'on the CPU, images of jobs compute only where nothing else wants the core; 0 lets them compete',
+    ),
   cluster: z.enum(['local']).default('local').describe('where images run'),
   apiKeysFile: z
     .string()

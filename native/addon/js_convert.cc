@@ -71,6 +71,12 @@ class Properties {
     out = static_cast<Number>(number);
   }
 
+  void Read(const char* name, bool& out) {
+    const Napi::Value value = Get(name);
+    if (!value.IsBoolean()) return Fail(name, "a boolean");
+    out = value.As<Napi::Boolean>().Value();
+  }
+
   // An exception is pending already.
   void Stop() { ok_ = false; }
 
@@ -220,6 +226,7 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
     properties.Fail("precision", "'auto', 'f32' or 'bf16'");
   }
   properties.Read("threads", 1, 1024, options.threads);
+  properties.Read("asyncYields", options.async_yields);
   properties.Read("maxFileBytes", 1, kMaxSafeInteger, options.max_file_bytes);
   properties.Read("maxPixels", 1, kMaxSafeInteger, options.max_pixels);
   properties.Read("maxSide", 1, 1 << 20, options.max_side);
@@ -287,7 +294,8 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("failed", static_cast<double>(stats.failed));
   object.Set("cancelled", static_cast<double>(stats.cancelled));
   object.Set("decodeThreads", core.decode_threads());
-  object.Set("inferenceSlots", core.parallel());
+  object.Set("syncSlices", core.sync_slices());
+  object.Set("asyncSlices", core.async_slices());
   return object;
 }
 

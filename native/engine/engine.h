@@ -25,11 +25,21 @@ struct ModelInfo {
   std::map<std::string, std::string> metadata;
 };
 
+// Two ways through one network. A sync slice has many threads and is done soon; async slices have
+// few each, so that none waits for another's core, and step aside for everything else.
+enum class Lane { kSync, kAsync };
+
+struct LaneOptions {
+  int parallel = 1;  // slices that compute at the same time, sharing the lane's threads
+  int slots = 1;     // callers of Run at the same time, at least `parallel`
+};
+
 struct EngineOptions {
   std::string precision = "auto";  // auto | f32 | bf16; auto takes bf16 only where the CPU has it
-  int threads = 1;                 // CPU threads of all slices together
-  int parallel = 1;                // slices that compute at the same time, sharing the threads
-  int slots = 1;                   // callers of Run at the same time, at least `parallel`
+  int threads = 1;                 // CPU threads of a lane's slices together
+  LaneOptions sync;
+  LaneOptions async;
+  bool async_yields = true;  // async slices compute only where no other thread wants the core
 };
 
 // One image of a slice. `input` is 3 * input_width * input_height floats of the caller's (aligned
@@ -41,18 +51,18 @@ struct EngineItem {
 };
 
 // Within one slot calls must not overlap; slots are independent. An image's output does not depend
-// on the slot, on its neighbours in the slice or on their number.
+// on lane and slot, on its neighbours in the slice or on their number.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual const ModelInfo& info() const = 0;
-  // Slot numbers are 0 to slots() - 1.
-  virtual int slots() const = 0;
+  // Slot numbers of a lane are 0 to slots(lane) - 1.
+  virtual int slots(Lane lane) const = 0;
   // Most images of one slice.
   virtual int max_batch() const = 0;
   // Blocks until the slice is done. 1 <= items.size() <= max_batch(). kDetectionFailed with the
   // library's words.
-  virtual Status Run(int slot, std::span<EngineItem> items) = 0;
+  virtual Status Run(Lane lane, int slot, std::span<EngineItem> items) = 0;
 };
 
 // Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of 3

@@ -1,12 +1,15 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <openvino/openvino.hpp>
+#include <thread>
 #include <utility>
 
+#include "native/base/thread_class.h"
 #include "native/engine/engine.h"
 #include "native/engine/model_description.h"
 #include "native/engine/onnx_metadata.h"
@@ -16,6 +19,7 @@ namespace {
 
 constexpr off_t kMaxModelBytes = off_t{2} << 30;  // protobuf's own limit
 constexpr size_t kAlignment = 64;
+constexpr char kAsyncThreads[] = "lattice-async";
 
 // Never destroyed: exit handlers of other libraries may still run inference threads when statics
 // die.
@@ -85,79 +89,123 @@ Result<std::shared_ptr<ov::Model>> WithFloatPorts(std::shared_ptr<ov::Model> mod
   return ports.build();
 }
 
-class OpenVinoEngine final : public Engine {
+// One caller's place in a lane: a request and the memory that goes with it.
+class Slot {
  public:
-  OpenVinoEngine(ModelInfo info, ov::CompiledModel compiled, Shape input, int slots)
-      : info_(std::move(info)), compiled_(std::move(compiled)), input_(input.begin(), input.end()) {
-    for (int i = 0; i < slots; ++i) slots_.push_back(MakeSlot());
+  Slot(ov::CompiledModel& compiled, const ov::Shape& input)
+      : request_(compiled.create_infer_request()),
+        input_(ov::element::f32, input),
+        output_(request_.get_output_tensor()) {
+    std::fill_n(input_.data<float>(), input_.get_size(), 0.0f);
   }
 
-  const ModelInfo& info() const override { return info_; }
-  int slots() const override { return static_cast<int>(slots_.size()); }
-  int max_batch() const override { return static_cast<int>(input_[0]); }
+  // Throws what the library throws.
+  void Run(std::span<EngineItem> items) {
+    const ov::Shape& shape = input_.get_shape();
+    const size_t image = input_.get_size() / shape[0];
+    const float* first = items[0].input;
+    if (shape[0] == 1 && reinterpret_cast<uintptr_t>(first) % kAlignment == 0) {
+      // The network never writes to its input; the library's interface just has no const tensor
+      // here.
+      request_.set_input_tensor(ov::Tensor(ov::element::f32, shape, const_cast<float*>(first)));
+    } else {
+      for (size_t i = 0; i < items.size(); ++i) {
+        std::memcpy(input_.data<float>() + i * image, items[i].input, image * sizeof(float));
+      }
+      request_.set_input_tensor(input_);
+    }
+    Compute();
+    const size_t result = output_.get_size() / shape[0];
+    for (size_t i = 0; i < items.size(); ++i) {
+      items[i].output = output_.data<float>() + i * result;
+    }
+  }
 
-  Status Run(int slot, std::span<EngineItem> items) override {
+  // On what the input memory holds.
+  void Compute() {
+    request_.start_async();
+    request_.wait();
+  }
+
+ private:
+  ov::InferRequest request_;
+  ov::Tensor input_;   // the slot's own memory, for images that cannot be used in place
+  ov::Tensor output_;  // the request's memory
+};
+
+struct CompiledLane {
+  ov::CompiledModel compiled;
+  std::vector<Slot> slots;
+};
+
+class OpenVinoEngine final : public Engine {
+ public:
+  OpenVinoEngine(ModelInfo info, int batch, CompiledLane sync, CompiledLane async)
+      : info_(std::move(info)), batch_(batch), lanes_{std::move(sync), std::move(async)} {}
+
+  const ModelInfo& info() const override { return info_; }
+  int slots(Lane lane) const override {
+    return static_cast<int>(lanes_[static_cast<size_t>(lane)].slots.size());
+  }
+  int max_batch() const override { return batch_; }
+
+  Status Run(Lane lane, int slot, std::span<EngineItem> items) override {
     try {
-      return RunSlot(slots_[static_cast<size_t>(slot)], items);
+      lanes_[static_cast<size_t>(lane)].slots[static_cast<size_t>(slot)].Run(items);
+      return {};
     } catch (const std::exception& error) {
       return {StatusCode::kDetectionFailed, "The network could not run: " + FirstLine(error)};
     }
   }
 
  private:
-  struct Slot {
-    ov::InferRequest request;
-    ov::Tensor input;   // the slot's own memory, for images that cannot be used in place
-    ov::Tensor output;  // the request's memory
-  };
-
-  Slot MakeSlot() {
-    Slot slot;
-    slot.request = compiled_.create_infer_request();
-    slot.input = ov::Tensor(ov::element::f32, input_);
-    std::fill_n(slot.input.data<float>(), slot.input.get_size(), 0.0f);
-    slot.output = slot.request.get_output_tensor();
-    return slot;
-  }
-
-  Status RunSlot(Slot& slot, std::span<EngineItem> items) {
-    const size_t image = slot.input.get_size() / input_[0];
-    const float* first = items[0].input;
-    if (input_[0] == 1 && reinterpret_cast<uintptr_t>(first) % kAlignment == 0) {
-      // The network never writes to its input; the library's interface just has no const tensor
-      // here.
-      slot.request.set_input_tensor(
-          ov::Tensor(ov::element::f32, input_, const_cast<float*>(first)));
-    } else {
-      for (size_t i = 0; i < items.size(); ++i) {
-        std::memcpy(slot.input.data<float>() + i * image, items[i].input, image * sizeof(float));
-      }
-      slot.request.set_input_tensor(slot.input);
-    }
-    slot.request.start_async();
-    slot.request.wait();
-    const size_t result = slot.output.get_size() / input_[0];
-    for (size_t i = 0; i < items.size(); ++i) {
-      items[i].output = slot.output.data<float>() + i * result;
-    }
-    return {};
-  }
-
   ModelInfo info_;
-  ov::CompiledModel compiled_;
-  ov::Shape input_;
-  std::vector<Slot> slots_;
+  const int batch_;
+  std::array<CompiledLane, 2> lanes_;
 };
 
-ov::AnyMap CompileProperties(const EngineOptions& options, bool bf16) {
+ov::AnyMap CompileProperties(int threads, int parallel, bool bf16) {
   return {
       ov::hint::inference_precision(bf16 ? ov::element::bf16 : ov::element::f32),
-      ov::num_streams(ov::streams::Num(options.parallel)),
-      ov::inference_num_threads(options.threads),
+      ov::num_streams(ov::streams::Num(parallel)),
+      ov::inference_num_threads(threads),
       // The process shares its cores with decoding and with Node; pinned threads would wait for
       // them.
       ov::hint::enable_cpu_pinning(false),
   };
+}
+
+// Runs every slot once, so that each thread and buffer of the lane exists afterwards.
+CompiledLane Compile(const std::shared_ptr<ov::Model>& model, const LaneOptions& lane, int threads,
+                     bool bf16) {
+  CompiledLane result;
+  result.compiled =
+      SharedCore().compile_model(model, "CPU", CompileProperties(threads, lane.parallel, bf16));
+  for (int i = 0; i < lane.slots; ++i) {
+    result.slots.emplace_back(result.compiled, model->input().get_shape());
+    result.slots.back().Compute();
+  }
+  return result;
+}
+
+// The library's threads cannot be asked for, but a thread inherits the name of the one that starts
+// it. The compute threads of the sync lane exist already and keep theirs.
+CompiledLane CompileYielding(const std::shared_ptr<ov::Model>& model, const LaneOptions& lane,
+                             int threads, bool bf16) {
+  CompiledLane result;
+  std::exception_ptr thrown;
+  std::thread([&] {
+    NameThread(kAsyncThreads);
+    try {
+      result = Compile(model, lane, threads, bf16);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    NameThread("lattice-load");  // this thread ends; those that it started step aside
+    (void)MakeThreadsIdleClass(kAsyncThreads);
+  }).join();
+  if (thrown != nullptr) std::rethrow_exception(thrown);
+  return result;
 }
 
 Result<std::unique_ptr<Engine>> Load(const std::string& path, const EngineOptions& options) {
@@ -184,11 +232,13 @@ Result<std::unique_ptr<Engine>> Load(const std::string& path, const EngineOption
   auto with_ports = WithFloatPorts(std::move(model));
   if (!with_ports.ok()) return with_ports.status();
 
-  auto compiled = SharedCore().compile_model(*with_ports, "CPU", CompileProperties(options, bf16));
+  CompiledLane sync = Compile(*with_ports, options.sync, options.threads, bf16);
+  const auto compile_async = options.async_yields ? CompileYielding : Compile;
+  CompiledLane async = compile_async(*with_ports, options.async, options.threads, bf16);
   info.device = "CPU";
-  info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
+  info.precision = sync.compiled.get_property(ov::hint::inference_precision).to_string();
   return std::unique_ptr<Engine>(std::make_unique<OpenVinoEngine>(
-      std::move(info), std::move(compiled), *input, options.slots));
+      std::move(info), static_cast<int>((*input)[0]), std::move(sync), std::move(async)));
 }
 
 }  // namespace

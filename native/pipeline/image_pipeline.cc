@@ -76,11 +76,12 @@ Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
   }
 }
 
-Status ImagePipeline::Infer(Engine& engine, int slot, std::span<PreparedImage* const> images) {
+Status ImagePipeline::Infer(Engine& engine, Lane lane, int slot,
+                            std::span<PreparedImage* const> images) {
   std::vector<EngineItem> items;
   items.reserve(images.size());
   for (const PreparedImage* image : images) items.push_back({image->input.data(), nullptr});
-  Status status = engine.Run(slot, items);
+  Status status = engine.Run(lane, slot, items);
   for (size_t i = 0; i < images.size(); ++i) images[i]->output = items[i].output;
   return status;
 }

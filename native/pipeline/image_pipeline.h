@@ -41,8 +41,8 @@ class ImagePipeline {
   Result<PreparedImage> Prepare(ImageTask& task) const;
 
   // One slice through the network: 1 <= images.size() <= engine.max_batch(), all prepared for
-  // `engine`. No two calls at a time for one slot. kDetectionFailed.
-  static Status Infer(Engine& engine, int slot, std::span<PreparedImage* const> images);
+  // `engine`. No two calls at a time for one slot of a lane. kDetectionFailed.
+  static Status Infer(Engine& engine, Lane lane, int slot, std::span<PreparedImage* const> images);
 
   // Raw output -> boxes. Before the slot's next Infer.
   static Detections Postprocess(const ModelInfo& model, const PreparedImage& image,

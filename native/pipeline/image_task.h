@@ -13,7 +13,8 @@
 
 namespace lattice {
 
-// kNoop crosses the scheduler's threads and does nothing else: it measures the boundary.
+// Which lane of its engine a task takes. kNoop crosses the scheduler's threads and does nothing
+// else: it measures the boundary.
 enum class TaskKind { kSync, kAsync, kNoop };
 
 struct ImageTask {

@@ -24,6 +24,7 @@ struct CoreOptions {
   std::string device = "auto";
   std::string precision = "auto";
   int threads = 1;
+  bool async_yields = true;
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
@@ -65,7 +66,8 @@ class Core {
   size_t Cancel(std::span<const uint64_t> ids) { return scheduler_.Cancel(ids); }
   SchedulerStats stats() const { return scheduler_.stats(); }
   int decode_threads() const { return schedule_.decode_threads; }
-  int parallel() const { return schedule_.parallel; }
+  int sync_slices() const { return schedule_.sync_slices; }
+  int async_slices() const { return schedule_.async_slices; }
 
   // As Scheduler::Close; model loads and file reads that were asked for before are finished first.
   void Close();

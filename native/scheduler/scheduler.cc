@@ -1,27 +1,35 @@
 #include "native/scheduler/scheduler.h"
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "native/base/thread_class.h"
+
 namespace lattice {
+namespace {
+
+void Notify(std::condition_variable& work, size_t times) {
+  for (size_t i = 0; i < times; ++i) work.notify_one();
+}
+
+}  // namespace
 
 Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
                      const CrashMarker& marker, OnResult on_result)
     : options_(options),
-      look_ahead_(static_cast<size_t>(2 * options.parallel + options.decode_threads)),
+      look_ahead_(static_cast<size_t>(2 * options.async_slices + options.decode_threads)),
       pipeline_(pipeline),
       marker_(marker),
-      on_result_(std::move(on_result)) {
-  for (int i = 0; i < options.decode_threads; ++i) {
-    threads_.emplace_back([this] { DecodeLoop(true); });
-    threads_.emplace_back([this] { DecodeLoop(false); });
-  }
-  for (int slot = 0; slot < SlotsFor(options.parallel); ++slot) {
-    threads_.emplace_back([this, slot] { InferLoop(slot); });
+      on_result_(std::move(on_result)),
+      sync_lane_(options.sync_slices),
+      async_lane_(options.async_slices) {
+  for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
+    for (int i = 0; i < options.decode_threads; ++i) {
+      threads_.emplace_back([this, lane] { DecodeLoop(lane); });
+    }
+    for (int slot = 0; slot < SlotsFor(StateOf(lane).most_slices); ++slot) {
+      threads_.emplace_back([this, lane, slot] { InferLoop(lane, slot); });
+    }
   }
   threads_.emplace_back([this] { DeadlineLoop(); });
 }
@@ -59,11 +67,12 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
       (live->sync() ? sync_queue_ : async_queue_).Push(std::move(live));
     }
   }
-  const bool async = CanDecode(false);
+  const size_t async = Decodable(Lane::kAsync);
   lock.unlock();
-  if (sync + (noops ? 1 : 0) == 1) sync_work_.notify_one();  // one thread answers all no-ops
-  if (sync + (noops ? 1 : 0) > 1) sync_work_.notify_all();
-  if (async) async_work_.notify_all();
+  // No more threads than there is work for: a wake costs more than most of what surrounds it.
+  const auto decoders = static_cast<size_t>(options_.decode_threads);
+  Notify(sync_work_, std::min(sync + (noops ? 1 : 0), decoders));  // one answers all no-ops
+  Notify(async_work_, std::min(async, decoders));
   for (TaskResult& result : refused) on_result_(std::move(result));
   return 0;
 }
@@ -100,7 +109,7 @@ void Scheduler::Close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    for (TaskQueue* queue : {&sync_queue_, &async_queue_, &ready_}) {
+    for (TaskQueue* queue : {&sync_queue_, &async_queue_, &sync_lane_.ready, &async_lane_.ready}) {
       while (!queue->empty()) {
         results.push_back(
             Answer(queue->Pop(), {StatusCode::kShuttingDown, "The core is closing."}));
@@ -109,7 +118,8 @@ void Scheduler::Close() {
   }
   sync_work_.notify_all();
   async_work_.notify_all();
-  slice_work_.notify_all();
+  sync_lane_.work.notify_all();
+  async_lane_.work.notify_all();
   deadline_work_.notify_all();
   for (TaskResult& result : results) on_result_(std::move(result));
   const std::lock_guard joining(joining_);
@@ -117,11 +127,13 @@ void Scheduler::Close() {
   threads_.clear();
 }
 
-bool Scheduler::CanDecode(bool sync) const {
-  return sync ? !sync_queue_.empty() : !async_queue_.empty() && async_ahead_ < look_ahead_;
+size_t Scheduler::Decodable(Lane lane) const {
+  if (lane == Lane::kSync) return sync_queue_.size();
+  return std::min(async_queue_.size(), look_ahead_ - std::min(look_ahead_, async_ahead_));
 }
 
-LiveTaskPtr Scheduler::TakeForDecode(bool sync) {
+LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
+  const bool sync = lane == Lane::kSync;
   LiveTaskPtr live = (sync ? sync_queue_ : async_queue_).Pop();
   live->stage = TaskStage::kDecoding;
   live->result.times.queue = Milliseconds(Clock::now() - live->submitted);
@@ -130,24 +142,22 @@ LiveTaskPtr Scheduler::TakeForDecode(bool sync) {
   return live;
 }
 
-void Scheduler::DecodeLoop(bool sync) {
+void Scheduler::DecodeLoop(Lane lane) {
   const SignalStack signal_stack;
-  if (!sync && options_.async_nice != 0) {
-    // Best effort: where it is refused, async decoding competes on equal terms.
-    const auto thread = static_cast<id_t>(syscall(SYS_gettid));
-    const int nice = getpriority(PRIO_PROCESS, thread) + options_.async_nice;
-    (void)setpriority(PRIO_PROCESS, thread, nice);
-  }
+  const bool sync = lane == Lane::kSync;
+  NameThread("lattice-decode");
+  // Where it is refused, async decoding competes on equal terms.
+  if (!sync && options_.async_nice != 0) (void)LowerThread(options_.async_nice);
   std::condition_variable& work = sync ? sync_work_ : async_work_;
   std::unique_lock lock(mutex_);
   while (true) {
-    work.wait(lock, [&] { return closing_ || CanDecode(sync); });
-    if (!CanDecode(sync)) break;
+    work.wait(lock, [&] { return closing_ || Decodable(lane) > 0; });
+    if (Decodable(lane) == 0) break;
     if (sync && sync_queue_.front()->task.kind == TaskKind::kNoop) {
       AnswerNoops(lock);
       continue;
     }
-    const LiveTaskPtr live = TakeForDecode(sync);
+    const LiveTaskPtr live = TakeForDecode(lane);
     lock.unlock();
     Decode(live);
     lock.lock();
@@ -187,10 +197,11 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   if (go_on && !closing_) {
     live->stage = TaskStage::kReady;
     live->ready = Clock::now();
-    ready_.Push(live);
-    const bool free_slot = running_slices_ < options_.parallel;
+    LaneState& lane = StateOf(live->lane());
+    lane.ready.Push(live);
+    const bool runs = lane.CanRun();
     lock.unlock();
-    if (free_slot) slice_work_.notify_one();
+    if (runs) lane.work.notify_one();
     return;
   }
   if (go_on) status = {StatusCode::kShuttingDown, "The core is closing."};
@@ -201,12 +212,12 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   on_result_(std::move(answer));
 }
 
-std::vector<LiveTaskPtr> Scheduler::TakeSlice() {
-  std::vector<LiveTaskPtr> slice{ready_.Pop()};
+std::vector<LiveTaskPtr> Scheduler::TakeSlice(LaneState& lane) {
+  std::vector<LiveTaskPtr> slice{lane.ready.Pop()};
   const Engine* engine = slice[0]->task.engine.get();
   const auto most = static_cast<size_t>(engine->max_batch());
   while (slice.size() < most) {
-    LiveTaskPtr next = ready_.PopFor(engine);
+    LiveTaskPtr next = lane.ready.PopFor(engine);
     if (next == nullptr) break;
     slice.push_back(std::move(next));
   }
@@ -221,26 +232,26 @@ std::vector<LiveTaskPtr> Scheduler::TakeSlice() {
   return slice;
 }
 
-void Scheduler::InferLoop(int slot) {
+void Scheduler::InferLoop(Lane lane, int slot) {
   const SignalStack signal_stack;
+  NameThread("lattice-slice");
+  LaneState& state = StateOf(lane);
   std::unique_lock lock(mutex_);
   while (true) {
-    slice_work_.wait(lock, [this] {
-      return closing_ || (!ready_.empty() && running_slices_ < options_.parallel);
-    });
+    state.work.wait(lock, [&] { return closing_ || state.CanRun(); });
     if (closing_) return;
-    RunSlice(slot, lock);
+    RunSlice(lane, slot, lock);
   }
 }
 
 // Called with the lock held, returns with it held.
-void Scheduler::RunSlice(int slot, std::unique_lock<std::mutex>& lock) {
-  const std::vector<LiveTaskPtr> slice = TakeSlice();
-  ++running_slices_;
-  const bool more = CanDecode(false);
+void Scheduler::RunSlice(Lane lane, int slot, std::unique_lock<std::mutex>& lock) {
+  LaneState& state = StateOf(lane);
+  const std::vector<LiveTaskPtr> slice = TakeSlice(state);
+  ++state.running_slices;
+  const size_t more = lane == Lane::kAsync ? Decodable(lane) : 0;
   lock.unlock();
-  if (more && slice.size() == 1) async_work_.notify_one();
-  if (more && slice.size() > 1) async_work_.notify_all();
+  Notify(async_work_, std::min(more, slice.size()));
 
   const std::shared_ptr<Engine> engine = slice[0]->task.engine;
   std::vector<PreparedImage*> images;
@@ -251,33 +262,36 @@ void Scheduler::RunSlice(int slot, std::unique_lock<std::mutex>& lock) {
   }
   const CrashMarker::InHand in_hand(marker_, ids);
   Stopwatch watch;
-  const Status status = ImagePipeline::Infer(*engine, slot, images);
+  const Status status = ImagePipeline::Infer(*engine, lane, slot, images);
   const double inference_ms = watch.Lap();
 
   lock.lock();
-  --running_slices_;
-  const bool next = !ready_.empty();
+  --state.running_slices;
+  const bool next = state.CanRun();
   lock.unlock();
-  if (next) slice_work_.notify_one();
-
-  for (const LiveTaskPtr& live : slice) {
-    Stopwatch post;
-    Detections detections;
-    if (status.ok()) {
-      detections = ImagePipeline::Postprocess(engine->info(), live->prepared, live->task.options);
-    }
-    live->prepared = {};
-    lock.lock();
-    live->result.detections = std::move(detections);
-    live->result.times.inference = inference_ms;
-    live->result.times.postprocess = post.Lap();
-    --counters_.inferring;
-    const bool answer = !live->answered;
-    TaskResult result = answer ? Answer(live, status) : TaskResult{};
-    lock.unlock();
-    if (answer) on_result_(std::move(result));
-  }
+  if (next) state.work.notify_one();
+  for (const LiveTaskPtr& live : slice) Finish(live, status, inference_ms);
   lock.lock();
+}
+
+// From the raw output, which the slot still holds, to the answer.
+void Scheduler::Finish(const LiveTaskPtr& live, const Status& status, double inference_ms) {
+  Stopwatch post;
+  Detections detections;
+  if (status.ok()) {
+    detections =
+        ImagePipeline::Postprocess(live->task.engine->info(), live->prepared, live->task.options);
+  }
+  live->prepared = {};
+  std::unique_lock lock(mutex_);
+  live->result.detections = std::move(detections);
+  live->result.times.inference = inference_ms;
+  live->result.times.postprocess = post.Lap();
+  --counters_.inferring;
+  if (live->answered) return;
+  TaskResult result = Answer(live, status);
+  lock.unlock();
+  on_result_(std::move(result));
 }
 
 // Takes the task out of the queue that it waits in, if it waits.
@@ -285,7 +299,7 @@ void Scheduler::Withdraw(const LiveTaskPtr& live) {
   if (live->stage == TaskStage::kQueued) {
     (live->sync() ? sync_queue_ : async_queue_).Erase(live);
   } else if (live->stage == TaskStage::kReady) {
-    ready_.Erase(live);
+    StateOf(live->lane()).ready.Erase(live);
     live->prepared = {};
     if (!live->sync()) --async_ahead_;
   }

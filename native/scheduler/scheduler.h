@@ -20,7 +20,8 @@ namespace lattice {
 
 struct SchedulerOptions {
   int decode_threads = 1;  // for sync tasks, and as many again for async ones
-  int parallel = 1;        // slices that compute at the same time
+  int sync_slices = 1;     // that compute at the same time
+  int async_slices = 1;    // likewise, beside them
   int async_nice = 0;      // added to the niceness of async decode threads
 };
 
@@ -34,13 +35,13 @@ struct SchedulerStats {
   uint64_t cancelled = 0;
 };
 
-// Sync tasks have decode threads of their own and go in front of every async task at the network,
-// so they wait for at most one running slice. Async tasks are decoded by priority, then submission,
-// at most 2 * parallel + decode_threads images ahead of the network. A slice takes what is ready
-// for the same engine up to its batch; nothing ever waits for company.
+// Sync and async tasks have decode threads and a lane of the engine each, so a sync task waits for
+// sync tasks only. Async tasks are decoded by priority, then submission, at most 2 * async_slices +
+// decode_threads images ahead of the network. A slice takes what is ready for the same engine up to
+// its batch; nothing ever waits for company.
 //
-// While one thread turns the raw output of a slice into boxes, the next slice computes: there is
-// one inference thread more than `parallel`, so engines need parallel + 1 slots.
+// While one thread turns the raw output of a slice into boxes, the next slice computes: a lane has
+// one thread more than slices, so engines need SlotsFor(slices) slots.
 class Scheduler {
  public:
   // Called once for each task on one of the scheduler's threads or on the thread of Cancel or
@@ -54,7 +55,7 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  static int SlotsFor(int parallel) { return parallel + 1; }
+  static int SlotsFor(int slices) { return slices + 1; }
 
   // Thread-safe, never blocks on work. Returns the id that is live already, and then takes none of
   // the tasks; 0 when all were taken. After Close every task is answered with kShuttingDown.
@@ -70,14 +71,27 @@ class Scheduler {
   void Close();
 
  private:
-  void DecodeLoop(bool sync);
-  void InferLoop(int slot);
+  // What waits for the network and what runs there.
+  struct LaneState {
+    explicit LaneState(int most) : most_slices(most) {}
+    bool CanRun() const { return !ready.empty() && running_slices < most_slices; }
+
+    const int most_slices;
+    TaskQueue ready;
+    int running_slices = 0;
+    std::condition_variable work;
+  };
+
+  void DecodeLoop(Lane lane);
+  void InferLoop(Lane lane, int slot);
   void DeadlineLoop();
 
-  bool CanDecode(bool sync) const;
-  LiveTaskPtr TakeForDecode(bool sync);
-  std::vector<LiveTaskPtr> TakeSlice();
-  void RunSlice(int slot, std::unique_lock<std::mutex>& lock);
+  LaneState& StateOf(Lane lane) { return lane == Lane::kSync ? sync_lane_ : async_lane_; }
+  size_t Decodable(Lane lane) const;
+  LiveTaskPtr TakeForDecode(Lane lane);
+  std::vector<LiveTaskPtr> TakeSlice(LaneState& lane);
+  void RunSlice(Lane lane, int slot, std::unique_lock<std::mutex>& lock);
+  void Finish(const LiveTaskPtr& live, const Status& status, double inference_ms);
   void AnswerNoops(std::unique_lock<std::mutex>& lock);
   void Decode(const LiveTaskPtr& live);
   void AddDeadline(const LiveTaskPtr& live);
@@ -93,16 +107,15 @@ class Scheduler {
   mutable std::mutex mutex_;
   std::condition_variable sync_work_;
   std::condition_variable async_work_;
-  std::condition_variable slice_work_;
   std::condition_variable deadline_work_;
   bool closing_ = false;
   uint64_t next_sequence_ = 0;
   std::unordered_map<uint64_t, LiveTaskPtr> live_;
   TaskQueue sync_queue_;
   TaskQueue async_queue_;
-  TaskQueue ready_;
+  LaneState sync_lane_;
+  LaneState async_lane_;
   size_t async_ahead_ = 0;  // async tasks decoding or ready
-  int running_slices_ = 0;
   std::multimap<Clock::time_point, LiveTaskPtr> deadlines_;
   Clock::time_point deadline_wake_ = Clock::time_point::max();
   SchedulerStats counters_;

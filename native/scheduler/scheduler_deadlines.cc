@@ -27,7 +27,7 @@ void Scheduler::DeadlineLoop() {
           live, {StatusCode::kDeadlineExceeded, "The deadline passed before the image was done."}));
     }
     if (!results.empty()) {
-      const bool more = CanDecode(false);
+      const bool more = Decodable(Lane::kAsync) > 0;
       lock.unlock();
       if (more) async_work_.notify_all();
       for (TaskResult& result : results) on_result_(std::move(result));

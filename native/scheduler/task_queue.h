@@ -28,12 +28,14 @@ struct LiveTask {
   PreparedImage prepared;
   TaskResult result;  // filled stage by stage
 
-  bool sync() const { return task.kind != TaskKind::kAsync; }
+  Lane lane() const { return task.kind == TaskKind::kAsync ? Lane::kAsync : Lane::kSync; }
+  bool sync() const { return lane() == Lane::kSync; }
 };
 
 using LiveTaskPtr = std::shared_ptr<LiveTask>;
 
-// Sync before async, then higher priority, then submission. Not thread-safe.
+// The tasks of one lane: async ones by priority, then submission; sync ones as they came, whatever
+// priority they carry. Not thread-safe.
 class TaskQueue {
  public:
   bool empty() const { return tasks_.empty(); }
@@ -56,8 +58,6 @@ class TaskQueue {
  private:
   struct Before {
     bool operator()(const LiveTaskPtr& a, const LiveTaskPtr& b) const {
-      if (a->sync() != b->sync()) return a->sync();
-      // Sync requests are served as they come, whatever priority they carry.
       if (!a->sync() && a->task.priority != b->task.priority) {
         return a->task.priority > b->task.priority;
       }

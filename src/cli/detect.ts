@@ -11,6 +11,7 @@ const SETTINGS = [
   'device',
   'precision',
   'threads',
+  'jobsYield',
   'modelsDir',
   'maxFileBytes',
   'maxPixels',

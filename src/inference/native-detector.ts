@@ -20,7 +20,7 @@ import { detectionsFrom } from './raw-detections.js';
 import { Throughput } from './throughput.js';
 
 /** Async images in hand that keep one inference slot, and one decoding thread, busy. */
-const WINDOW_PER_SLOT = 4;
+const WINDOW_PER_SLICE = 4;
 const WINDOW_PER_DECODER = 2;
 const CANARY_QUEUE_MS = 30_000;
 const CANARY_BOXES = 300;
@@ -180,7 +180,7 @@ export class NativeDetector implements Detector {
       failed: this.#failed,
       imagesPerSecond: this.#throughput.perSecond(),
       suggestedWindow:
-        (native?.inferenceSlots ?? 1) * WINDOW_PER_SLOT +
+        (native?.asyncSlices ?? 1) * WINDOW_PER_SLICE +
         (native?.decodeThreads ?? 1) * WINDOW_PER_DECODER,
     };
   }

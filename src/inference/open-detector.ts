@@ -24,6 +24,7 @@ export type DetectorConfig = Pick<
   | 'device'
   | 'precision'
   | 'threads'
+  | 'jobsYield'
   | 'maxFileBytes'
   | 'maxPixels'
   | 'maxSide'
@@ -70,6 +71,7 @@ export async function openDetector(
     device: config.device,
     precision: config.precision,
     threads: config.threads,
+    asyncYields: config.jobsYield,
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,

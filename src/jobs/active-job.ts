@@ -24,6 +24,10 @@ export class ActiveJob implements Ranked {
   /** Who ran the newest of them. */
   workerId = '';
   saving = false;
+  /** When outcomes were last stored, by the monotonic clock. */
+  savedAt = -Infinity;
+  /** Ends the saver's wait for more outcomes. */
+  hurry: () => void = () => undefined;
   #ended = false;
 
   constructor(job: QueuedJob) {
@@ -57,6 +61,7 @@ export class ActiveJob implements Ranked {
     this.ahead.length = 0;
     this.allRead = true;
     this.unsaved = [];
+    this.hurry();
     for (const abort of this.inFlight.values()) abort.abort();
   }
 }

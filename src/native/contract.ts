@@ -24,6 +24,8 @@ export interface NativeCoreOptions {
   precision: 'auto' | 'f32' | 'bf16';
   /** CPU threads for inference and for decoding, each. */
   threads: number;
+  /** Slices of async tasks compute only where no other thread of the machine wants the core. */
+  asyncYields: boolean;
   maxFileBytes: number;
   maxPixels: number;
   maxSide: number;
@@ -152,5 +154,7 @@ export interface NativeStats {
   failed: number;
   cancelled: number;
   decodeThreads: number;
-  inferenceSlots: number;
+  /** Slices of the network that compute at the same time, for each kind of task. */
+  syncSlices: number;
+  asyncSlices: number;
 }

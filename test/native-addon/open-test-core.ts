@@ -25,6 +25,7 @@ export function coreOptions(more: Partial<NativeCoreOptions> = {}): NativeCoreOp
     device: 'auto',
     precision: 'f32',
     threads: 2,
+    asyncYields: true,
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,
     maxSide: 16_384,

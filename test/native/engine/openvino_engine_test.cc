@@ -20,7 +20,8 @@ const std::string kShared = LATTICE_SOURCE_DIR "/../shared/testdata/models/";
 #define SKIP_WITHOUT(path) \
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: there is no " << (path)
 
-std::unique_ptr<Engine> Load(const std::string& path, EngineOptions options = {"f32", 2, 1, 2}) {
+std::unique_ptr<Engine> Load(const std::string& path,
+                             EngineOptions options = {"f32", 2, {1, 2}, {2, 3}}) {
   auto engine = LoadOpenVinoEngine(path, options);
   EXPECT_TRUE(engine.ok()) << engine.status().message();
   return engine.ok() ? *std::move(engine) : nullptr;
@@ -41,9 +42,10 @@ std::vector<float> Noise(size_t size, unsigned seed) {
   return values;
 }
 
-std::vector<float> RunOne(Engine& engine, int slot, const std::vector<float>& input) {
+std::vector<float> RunOne(Engine& engine, int slot, const std::vector<float>& input,
+                          Lane lane = Lane::kSync) {
   EngineItem item{input.data(), nullptr};
-  const Status status = engine.Run(slot, {&item, 1});
+  const Status status = engine.Run(lane, slot, {&item, 1});
   EXPECT_TRUE(status.ok()) << status.message();
   return {item.output, item.output + OutputSize(engine)};
 }
@@ -58,40 +60,44 @@ TEST(OpenVinoEngineTest, DescribesTheTinyModel) {
   EXPECT_EQ(info.device, "CPU");
   EXPECT_EQ(info.precision, "f32");
   EXPECT_EQ(info.metadata.at("task"), "detect");
-  EXPECT_EQ(engine->slots(), 2);
+  EXPECT_EQ(engine->slots(Lane::kSync), 2);
+  EXPECT_EQ(engine->slots(Lane::kAsync), 3);
   EXPECT_EQ(engine->max_batch(), 1);
   EXPECT_FALSE(OpenVinoVersion().empty());
 }
 
-TEST(OpenVinoEngineTest, OutputIsBitEqualWhateverSlotAlignmentStreamsAndOrder) {
+TEST(OpenVinoEngineTest, OutputIsBitEqualWhateverLaneSlotAlignmentAndOrder) {
   const auto engine = Load(kTiny);
-  const auto other = Load(kTiny, {"f32", 2, 2, 3});
   const auto input = Noise(InputSize(*engine), 1);
   const auto expected = RunOne(*engine, 0, input);
   std::vector<float> shifted(input.size() + 1);
   std::memcpy(shifted.data() + 1, input.data(), input.size() * sizeof(float));
   EngineItem item{shifted.data() + 1, nullptr};
-  ASSERT_TRUE(engine->Run(1, {&item, 1}).ok());
+  ASSERT_TRUE(engine->Run(Lane::kSync, 1, {&item, 1}).ok());
   EXPECT_EQ(std::memcmp(item.output, expected.data(), expected.size() * sizeof(float)), 0);
   RunOne(*engine, 0, Noise(input.size(), 2));
   EXPECT_EQ(RunOne(*engine, 0, input), expected);
-  for (int slot = 0; slot < 3; ++slot) EXPECT_EQ(RunOne(*other, slot, input), expected);
+  for (int slot = 0; slot < 3; ++slot) {
+    EXPECT_EQ(RunOne(*engine, slot, input, Lane::kAsync), expected);
+  }
 }
 
 TEST(OpenVinoEngineTest, SlotsRunAtTheSameTimeWithoutMixing) {
-  const auto engine = Load(kTiny, {"f32", 2, 2, 3});
+  const auto engine = Load(kTiny);
   std::vector<std::thread> threads;
-  std::vector<int> wrong(3, 0);
-  for (int slot = 0; slot < 3; ++slot) {
-    threads.emplace_back([&, slot] {
-      const auto input = Noise(InputSize(*engine), static_cast<unsigned>(slot));
-      const auto expected = RunOne(*engine, slot, input);
+  std::vector<int> wrong(5, 0);
+  for (int row = 0; row < 5; ++row) {
+    threads.emplace_back([&, row] {
+      const Lane lane = row < 2 ? Lane::kSync : Lane::kAsync;
+      const int slot = row < 2 ? row : row - 2;
+      const auto input = Noise(InputSize(*engine), static_cast<unsigned>(row));
+      const auto expected = RunOne(*engine, slot, input, lane);
       for (int i = 0; i < 10; ++i)
-        wrong[static_cast<size_t>(slot)] += RunOne(*engine, slot, input) != expected;
+        wrong[static_cast<size_t>(row)] += RunOne(*engine, slot, input, lane) != expected;
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_EQ(wrong, (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(wrong, (std::vector<int>(5, 0)));
 }
 
 TEST(OpenVinoEngineTest, RefusesWhatIsMissingEmptyOrDamaged) {
@@ -142,7 +148,7 @@ TEST(OpenVinoEngineTest, FixedBatchesAreFilledUpAndTakenApart) {
     for (size_t i = 0; i < count; ++i)
       inputs.push_back(Noise(3 * 32 * 32, static_cast<unsigned>(i)));
     for (const auto& input : inputs) items.push_back({input.data(), nullptr});
-    ASSERT_TRUE(engine->Run(0, items).ok());
+    ASSERT_TRUE(engine->Run(Lane::kSync, 0, items).ok());
     for (size_t i = 0; i < count; ++i) {
       EXPECT_EQ(std::memcmp(items[i].output, inputs[i].data(), inputs[i].size() * sizeof(float)),
                 0);
@@ -196,7 +202,7 @@ TEST(OpenVinoEngineTest, RefusesWrongShapesAndTypes) {
 TEST(OpenVinoEngineTest, F32IsNotBf16) {
   SKIP_WITHOUT(kShared + "yolov8n.onnx");
   const auto exact = Load(kShared + "yolov8n.onnx");
-  const auto fast = Load(kShared + "yolov8n.onnx", {"auto", 2, 1, 1});
+  const auto fast = Load(kShared + "yolov8n.onnx", {"auto", 2, {}, {}});
   const auto input = Noise(InputSize(*exact), 4);
   const auto a = RunOne(*exact, 0, input);
   const auto b = RunOne(*fast, 0, input);

@@ -13,8 +13,8 @@ ImagePipeline DemoPipeline(PipelineOptions options = {}) {
 }
 
 std::shared_ptr<Engine> TinyEngine() {
-  auto engine =
-      LoadOpenVinoEngine(LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx", {"f32", 2, 1, 2});
+  auto engine = LoadOpenVinoEngine(LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx",
+                                   {"f32", 2, {1, 2}, {1, 2}});
   EXPECT_TRUE(engine.ok()) << engine.status().message();
   return *std::move(engine);
 }
@@ -34,7 +34,7 @@ TEST(ImagePipelineTest, FindsTheShapesOfTheDemoPicture) {
   auto prepared = pipeline.Prepare(task);
   ASSERT_TRUE(prepared.ok()) << prepared.status().message();
   PreparedImage* image = &*prepared;
-  ASSERT_TRUE(ImagePipeline::Infer(*engine, 0, {&image, 1}).ok());
+  ASSERT_TRUE(ImagePipeline::Infer(*engine, Lane::kSync, 0, {&image, 1}).ok());
   const Detections found = ImagePipeline::Postprocess(engine->info(), *prepared, task.options);
   ASSERT_GE(found.boxes.size(), 2u);
   for (const Detection& box : found.boxes) {

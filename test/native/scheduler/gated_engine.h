@@ -16,6 +16,7 @@ namespace lattice::test {
 // / 256.
 class GatedEngine final : public Engine {
  public:
+  // `slots` in each lane.
   explicit GatedEngine(int slots, int max_batch = 1, bool open = false)
       : slots_(slots), max_batch_(max_batch), open_(open) {
     info_.task = "detect";
@@ -23,23 +24,24 @@ class GatedEngine final : public Engine {
     info_.input_width = kSide;
     info_.input_height = kSide;
     info_.anchors = 1;
-    outputs_.resize(static_cast<size_t>(slots * max_batch), std::vector<float>(5));
+    outputs_.resize(static_cast<size_t>(2 * slots * max_batch), std::vector<float>(5));
   }
 
   const ModelInfo& info() const override { return info_; }
-  int slots() const override { return slots_; }
+  int slots(Lane) const override { return slots_; }
   int max_batch() const override { return max_batch_; }
 
-  Status Run(int slot, std::span<EngineItem> items) override {
+  Status Run(Lane lane, int slot, std::span<EngineItem> items) override {
     std::unique_lock lock(mutex_);
     ++running_;
     most_running_ = std::max(most_running_, running_);
     batches_.push_back(items.size());
+    const int row = static_cast<int>(lane) * slots_ + slot;
     for (size_t i = 0; i < items.size(); ++i) {
       const float level = items[i].input[kSide * kSide / 2 + kSide / 2];
       const int mark = static_cast<int>(std::lround(level * 255));
       seen_.push_back(mark);
-      auto& output = outputs_[static_cast<size_t>(slot * max_batch_) + i];
+      auto& output = outputs_[static_cast<size_t>(row * max_batch_) + i];
       output = {16, 16, 8, 8, static_cast<float>(mark) / 256};
       items[i].output = output.data();
     }

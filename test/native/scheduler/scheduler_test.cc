@@ -55,10 +55,10 @@ ImagePipeline DemoPipeline() {
 class SchedulerTest : public testing::Test {
  protected:
   // Decode threads are one of each kind unless told otherwise, so that order is certain.
-  void Start(int decode_threads = 1, int parallel = 1, int max_batch = 1) {
-    engine_ = std::make_shared<GatedEngine>(Scheduler::SlotsFor(parallel), max_batch);
+  void Start(int decode_threads = 1, int slices = 1, int max_batch = 1) {
+    engine_ = std::make_shared<GatedEngine>(Scheduler::SlotsFor(slices), max_batch);
     scheduler_ = std::make_unique<Scheduler>(
-        SchedulerOptions{decode_threads, parallel, 0}, pipeline_, *marker_,
+        SchedulerOptions{decode_threads, slices, slices, 0}, pipeline_, *marker_,
         [this](TaskResult result) { results_.Add(std::move(result)); });
   }
 
@@ -83,10 +83,10 @@ class SchedulerTest : public testing::Test {
     EXPECT_EQ(scheduler_->Submit({Task(id, kind, priority, deadline_ms)}), 0u);
   }
 
-  // Holds the network with one async image.
-  void Occupy(uint64_t id) {
+  // Holds a lane of the network with one image.
+  void Occupy(uint64_t id, TaskKind kind = TaskKind::kAsync) {
     const size_t before = engine_->images();
-    Submit(id, TaskKind::kAsync);
+    Submit(id, kind);
     engine_->WaitForImages(before + 1);
   }
 
@@ -124,18 +124,38 @@ TEST_F(SchedulerTest, AnswersWithTheImagesOwnBoxesAndTimes) {
   EXPECT_EQ(scheduler_->stats().completed, 100u);
 }
 
-TEST_F(SchedulerTest, SyncGoesFirstThenPriorityThenSubmission) {
+TEST_F(SchedulerTest, SyncDoesNotWaitForAsyncAndAsyncNotForSync) {
+  Start();
+  Occupy(1, TaskKind::kAsync);
+  Occupy(2, TaskKind::kSync);
+  Submit(3, TaskKind::kSync);
+  Submit(4, TaskKind::kAsync);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(engine_->images(), 2u);  // each lane runs one slice
+  engine_->OpenGate();
+  for (uint64_t id = 1; id <= 4; ++id) EXPECT_TRUE(results_.Wait(id).status.ok());
+  EXPECT_EQ(engine_->most_running(), 2);
+}
+
+TEST_F(SchedulerTest, DecodedAsyncTasksGoByPriorityThenSubmission) {
   Start();
   Occupy(1);
   // All are within the look-ahead of 3, so they wait decoded.
   scheduler_->Submit({Task(10, TaskKind::kAsync, 0), Task(11, TaskKind::kAsync, 5),
                       Task(12, TaskKind::kAsync, 5)});
-  scheduler_->Submit({Task(20, TaskKind::kSync), Task(21, TaskKind::kSync)});
-  WaitUntilDecoded();
   while (scheduler_->stats().queued_async != 0) std::this_thread::sleep_for(1ms);
   WaitUntilDecoded();
   engine_->OpenGate();
-  EXPECT_EQ(engine_->WaitForImages(6), (std::vector<int>{1, 20, 21, 11, 12, 10}));
+  EXPECT_EQ(engine_->WaitForImages(4), (std::vector<int>{1, 11, 12, 10}));
+}
+
+TEST_F(SchedulerTest, SyncTasksGoAsTheyCameWhateverPriorityTheyCarry) {
+  Start();
+  Occupy(1, TaskKind::kSync);
+  scheduler_->Submit({Task(10, TaskKind::kSync, 0), Task(11, TaskKind::kSync, 5)});
+  WaitUntilDecoded();
+  engine_->OpenGate();
+  EXPECT_EQ(engine_->WaitForImages(3), (std::vector<int>{1, 10, 11}));
 }
 
 TEST_F(SchedulerTest, WaitingAsyncTasksAreDecodedByPriority) {
@@ -163,12 +183,12 @@ TEST_F(SchedulerTest, DecodesOnlySoFarAhead) {
   for (uint64_t id = 2; id <= 51; ++id) tasks.push_back(Task(id, TaskKind::kAsync));
   scheduler_->Submit(std::move(tasks));
   std::this_thread::sleep_for(100ms);
-  EXPECT_EQ(scheduler_->stats().queued_async, 50u - 4u);  // 2 * parallel + decode threads
+  EXPECT_EQ(scheduler_->stats().queued_async, 50u - 4u);  // 2 * slices + decode threads
   engine_->OpenGate();
   for (uint64_t id = 2; id <= 51; ++id) EXPECT_TRUE(results_.Wait(id).status.ok());
 }
 
-TEST_F(SchedulerTest, RunsNoMoreSlicesThanParallel) {
+TEST_F(SchedulerTest, RunsNoMoreSlicesThanItMay) {
   Start(2, 2);
   std::vector<ImageTask> tasks;
   for (uint64_t id = 1; id <= 50; ++id) tasks.push_back(Task(id, TaskKind::kAsync));
@@ -269,6 +289,7 @@ TEST_F(SchedulerTest, FailuresStayWithTheirImage) {
 TEST_F(SchedulerTest, CloseAnswersEverythingOnce) {
   Start();
   Occupy(1);
+  Occupy(22, TaskKind::kSync);
   std::vector<ImageTask> tasks;
   for (uint64_t id = 2; id <= 20; ++id)
     tasks.push_back(Task(id, id % 3 == 0 ? TaskKind::kSync : TaskKind::kAsync));
@@ -278,7 +299,9 @@ TEST_F(SchedulerTest, CloseAnswersEverythingOnce) {
     EXPECT_EQ(results_.Wait(id).status.code(), StatusCode::kShuttingDown);
   engine_->OpenGate();
   closing.join();
-  EXPECT_TRUE(results_.Wait(1).status.ok());
+  for (const uint64_t id : std::vector<uint64_t>{1, 22}) {
+    EXPECT_TRUE(results_.Wait(id).status.ok());
+  }
   Submit(21, TaskKind::kSync);
   EXPECT_EQ(results_.Wait(21).status.code(), StatusCode::kShuttingDown);
   scheduler_->Close();
