@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { format, resolveConfig } from 'prettier';
 import type { Measurement } from './setting.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
     console.table(answers.map(tableRow));
     rows.push(...answers);
   }
-  if (first === undefined) record(rows);
+  if (first === undefined) await record(rows);
 }
 
 async function ask(question: string): Promise<void> {
@@ -57,7 +58,7 @@ function tableRow(row: Measurement): Record<string, string | number> {
   };
 }
 
-function record(rows: Measurement[]): void {
+async function record(rows: Measurement[]): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);
   const machine = `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
   mkdirSync(`${HERE}results`, { recursive: true });
@@ -77,7 +78,10 @@ function record(rows: Measurement[]): void {
   const marked = /<!-- figures -->[\s\S]*<!-- end of figures -->/;
   writeFileSync(
     `${HERE}README.md`,
-    page.replace(marked, `<!-- figures -->\n\n${table}\n\n<!-- end of figures -->`),
+    await format(page.replace(marked, `<!-- figures -->\n\n${table}\n\n<!-- end of figures -->`), {
+      parser: 'markdown',
+      ...(await resolveConfig(import.meta.filename)),
+    }),
   );
 }
 
