@@ -12,9 +12,7 @@
 namespace lattice {
 namespace {
 
-int ThisNiceness() {
-  return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)));
-}
+int ThisNiceness() { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); }
 
 // Holds a thread of that name until told to tell its scheduling policy.
 class NamedThread {
