@@ -1,4 +1,4 @@
-// Names of threads, and which of them step aside for the rest of the machine.
+// What a thread is called and how it shares the cores.
 #ifndef LATTICE_BASE_THREAD_CLASS_H_
 #define LATTICE_BASE_THREAD_CLASS_H_
 
@@ -6,17 +6,17 @@
 
 namespace lattice {
 
-// The calling thread's name, as `top -H` shows it: at most 15 bytes, the rest is cut. Threads that
-// it starts inherit the name until they take one of their own.
-void NameThread(std::string_view name);
+// All of these are about the calling thread and best effort; false where the system refuses.
 
-// Adds `nice` to the niceness of the calling thread. Best effort: false where it is refused.
+// As `top -H` shows it: at most 15 bytes, the rest is cut.
+bool NameThread(std::string_view name);
+
+// Adds to its niceness.
 bool LowerThread(int nice);
 
-// Every thread of this process with that name computes only while no other thread wants its core
-// (SCHED_IDLE), for good: an unprivileged process cannot take that back. Returns how many were
-// reached.
-int MakeThreadsIdleClass(std::string_view name);
+// It computes only while no other thread wants its core (SCHED_IDLE), for good: an unprivileged
+// process cannot take that back.
+bool MakeThreadIdleClass();
 
 }  // namespace lattice
 

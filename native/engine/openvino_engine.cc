@@ -1,14 +1,16 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <future>
+#include <memory>
 #include <openvino/openvino.hpp>
-#include <thread>
+#include <optional>
 #include <utility>
 
+#include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
 #include "native/engine/engine.h"
 #include "native/engine/model_description.h"
@@ -19,7 +21,6 @@ namespace {
 
 constexpr off_t kMaxModelBytes = off_t{2} << 30;  // protobuf's own limit
 constexpr size_t kAlignment = 64;
-constexpr char kAsyncThreads[] = "lattice-async";
 
 // Never destroyed: exit handlers of other libraries may still run inference threads when statics
 // die.
@@ -89,17 +90,19 @@ Result<std::shared_ptr<ov::Model>> WithFloatPorts(std::shared_ptr<ov::Model> mod
   return ports.build();
 }
 
-// One caller's place in a lane: a request and the memory that goes with it.
+// One caller's place in a lane: a request and the memory that goes with it. Throws what the library
+// throws.
 class Slot {
  public:
-  Slot(ov::CompiledModel& compiled, const ov::Shape& input)
-      : request_(compiled.create_infer_request()),
+  Slot(ov::CompiledModel compiled, const ov::Shape& input)
+      : compiled_(std::move(compiled)),
+        request_(compiled_.create_infer_request()),
         input_(ov::element::f32, input),
         output_(request_.get_output_tensor()) {
     std::fill_n(input_.data<float>(), input_.get_size(), 0.0f);
+    Compute();  // so that the first image finds all memory in place
   }
 
-  // Throws what the library throws.
   void Run(std::span<EngineItem> items) {
     const ov::Shape& shape = input_.get_shape();
     const size_t image = input_.get_size() / shape[0];
@@ -121,37 +124,76 @@ class Slot {
     }
   }
 
+ private:
   // On what the input memory holds.
   void Compute() {
     request_.start_async();
     request_.wait();
   }
 
- private:
+  ov::CompiledModel compiled_;
   ov::InferRequest request_;
   ov::Tensor input_;   // the slot's own memory, for images that cannot be used in place
   ov::Tensor output_;  // the request's memory
 };
 
-struct CompiledLane {
-  ov::CompiledModel compiled;
-  std::vector<Slot> slots;
+// A slot of the async lane: a network of its own on a thread of its own, which alone decides how
+// that thread shares the cores. The thread takes no lock but its own queue's: where other programs
+// keep the cores busy, one of the idle class may be stopped anywhere for long, and nobody else must
+// wait for it then.
+class ThreadSlot {
+ public:
+  // Starts to compile and returns.
+  ThreadSlot(std::shared_ptr<ov::Model> model, ov::AnyMap properties, bool yields)
+      : made_(Do([this, model = std::move(model), properties = std::move(properties), yields] {
+          (void)NameThread("lattice-async");
+          auto compiled = SharedCore().compile_model(model, "CPU", properties);
+          slot_.emplace(std::move(compiled), model->input().get_shape());
+          // Only now: a model loads at full speed however busy the machine is.
+          if (yields) (void)MakeThreadIdleClass();
+        })) {}
+
+  // To be called once. Throws what the library threw.
+  void WaitUntilMade() { made_.get(); }
+
+  void Run(std::span<EngineItem> items) {
+    Do([&] { slot_->Run(items); }).get();
+  }
+
+ private:
+  template <typename Work>
+  std::future<void> Do(Work work) {
+    auto task = std::make_shared<std::packaged_task<void()>>(std::move(work));
+    auto done = task->get_future();
+    (void)thread_.Post([task] { (*task)(); });
+    return done;
+  }
+
+  std::optional<Slot> slot_;
+  SerialThread thread_;
+  std::future<void> made_;
 };
 
 class OpenVinoEngine final : public Engine {
  public:
-  OpenVinoEngine(ModelInfo info, int batch, CompiledLane sync, CompiledLane async)
-      : info_(std::move(info)), batch_(batch), lanes_{std::move(sync), std::move(async)} {}
+  OpenVinoEngine(ModelInfo info, int batch, std::vector<Slot> sync,
+                 std::vector<std::unique_ptr<ThreadSlot>> async)
+      : info_(std::move(info)), batch_(batch), sync_(std::move(sync)), async_(std::move(async)) {}
 
   const ModelInfo& info() const override { return info_; }
   int slots(Lane lane) const override {
-    return static_cast<int>(lanes_[static_cast<size_t>(lane)].slots.size());
+    return static_cast<int>(lane == Lane::kSync ? sync_.size() : async_.size());
   }
   int max_batch() const override { return batch_; }
 
   Status Run(Lane lane, int slot, std::span<EngineItem> items) override {
+    const auto index = static_cast<size_t>(slot);
     try {
-      lanes_[static_cast<size_t>(lane)].slots[static_cast<size_t>(slot)].Run(items);
+      if (lane == Lane::kSync) {
+        sync_[index].Run(items);
+      } else {
+        async_[index]->Run(items);
+      }
       return {};
     } catch (const std::exception& error) {
       return {StatusCode::kDetectionFailed, "The network could not run: " + FirstLine(error)};
@@ -161,13 +203,15 @@ class OpenVinoEngine final : public Engine {
  private:
   ModelInfo info_;
   const int batch_;
-  std::array<CompiledLane, 2> lanes_;
+  std::vector<Slot> sync_;
+  std::vector<std::unique_ptr<ThreadSlot>> async_;
 };
 
-ov::AnyMap CompileProperties(int threads, int parallel, bool bf16) {
+// Without streams the library computes on the thread that asks.
+ov::AnyMap CompileProperties(int threads, int streams, bool bf16) {
   return {
       ov::hint::inference_precision(bf16 ? ov::element::bf16 : ov::element::f32),
-      ov::num_streams(ov::streams::Num(parallel)),
+      ov::num_streams(ov::streams::Num(streams)),
       ov::inference_num_threads(threads),
       // The process shares its cores with decoding and with Node; pinned threads would wait for
       // them.
@@ -175,37 +219,22 @@ ov::AnyMap CompileProperties(int threads, int parallel, bool bf16) {
   };
 }
 
-// Runs every slot once, so that each thread and buffer of the lane exists afterwards.
-CompiledLane Compile(const std::shared_ptr<ov::Model>& model, const LaneOptions& lane, int threads,
-                     bool bf16) {
-  CompiledLane result;
-  result.compiled =
-      SharedCore().compile_model(model, "CPU", CompileProperties(threads, lane.parallel, bf16));
-  for (int i = 0; i < lane.slots; ++i) {
-    result.slots.emplace_back(result.compiled, model->input().get_shape());
-    result.slots.back().Compute();
-  }
-  return result;
+std::vector<Slot> SyncSlots(const ov::CompiledModel& compiled, const ov::Shape& input, int count) {
+  std::vector<Slot> slots;
+  for (int i = 0; i < count; ++i) slots.emplace_back(compiled, input);
+  return slots;
 }
 
-// The library's threads cannot be asked for, but a thread inherits the name of the one that starts
-// it. The compute threads of the sync lane exist already and keep theirs.
-CompiledLane CompileYielding(const std::shared_ptr<ov::Model>& model, const LaneOptions& lane,
-                             int threads, bool bf16) {
-  CompiledLane result;
-  std::exception_ptr thrown;
-  std::thread([&] {
-    NameThread(kAsyncThreads);
-    try {
-      result = Compile(model, lane, threads, bf16);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    NameThread("lattice-load");  // this thread ends; those that it started step aside
-    (void)MakeThreadsIdleClass(kAsyncThreads);
-  }).join();
-  if (thrown != nullptr) std::rethrow_exception(thrown);
-  return result;
+std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const std::shared_ptr<ov::Model>& model,
+                                                    const EngineOptions& options, bool bf16) {
+  const int threads = std::max(1, options.threads / std::max(1, options.async.parallel));
+  std::vector<std::unique_ptr<ThreadSlot>> slots;
+  for (int i = 0; i < options.async.slots; ++i) {
+    slots.push_back(std::make_unique<ThreadSlot>(model, CompileProperties(threads, 0, bf16),
+                                                 options.async_yields));
+  }
+  for (const auto& slot : slots) slot->WaitUntilMade();
+  return slots;
 }
 
 Result<std::unique_ptr<Engine>> Load(const std::string& path, const EngineOptions& options) {
@@ -232,11 +261,13 @@ Result<std::unique_ptr<Engine>> Load(const std::string& path, const EngineOption
   auto with_ports = WithFloatPorts(std::move(model));
   if (!with_ports.ok()) return with_ports.status();
 
-  CompiledLane sync = Compile(*with_ports, options.sync, options.threads, bf16);
-  const auto compile_async = options.async_yields ? CompileYielding : Compile;
-  CompiledLane async = compile_async(*with_ports, options.async, options.threads, bf16);
+  const ov::Shape shape(input->begin(), input->end());
+  auto compiled = SharedCore().compile_model(
+      *with_ports, "CPU", CompileProperties(options.threads, options.sync.parallel, bf16));
   info.device = "CPU";
-  info.precision = sync.compiled.get_property(ov::hint::inference_precision).to_string();
+  info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
+  auto sync = SyncSlots(compiled, shape, options.sync.slots);
+  auto async = AsyncSlots(*with_ports, options, bf16);
   return std::unique_ptr<Engine>(std::make_unique<OpenVinoEngine>(
       std::move(info), static_cast<int>((*input)[0]), std::move(sync), std::move(async)));
 }

@@ -17,8 +17,12 @@ SchedulerOptions Schedule(int threads) {
   schedule.decode_threads = threads;
   // Decoding for jobs goes after decoding for waiting callers, but before the async slices.
   schedule.async_nice = 10;
-  schedule.sync_slices = std::max(1, threads / kThreadsPerSyncSlice);
-  schedule.async_slices = std::clamp(threads, 1, kMostAsyncSlices);
+  schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncSlice);
+  schedule.sync.slots = schedule.sync.parallel + 1;
+  // No slot to spare: each is a network of its own, and while one turns output into boxes its core
+  // has decoding to do.
+  schedule.async.parallel = std::clamp(threads, 1, kMostAsyncSlices);
+  schedule.async.slots = schedule.async.parallel;
   return schedule;
 }
 
@@ -72,8 +76,8 @@ Result<LoadedModel> Core::Load(const std::string& path) {
   EngineOptions engine_options;
   engine_options.precision = options_.precision;
   engine_options.threads = options_.threads;
-  engine_options.sync = {schedule_.sync_slices, Scheduler::SlotsFor(schedule_.sync_slices)};
-  engine_options.async = {schedule_.async_slices, Scheduler::SlotsFor(schedule_.async_slices)};
+  engine_options.sync = schedule_.sync;
+  engine_options.async = schedule_.async;
   engine_options.async_yields = options_.async_yields;
   auto engine = LoadOpenVinoEngine(path, engine_options);
   if (!engine.ok()) return engine.status();

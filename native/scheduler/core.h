@@ -66,8 +66,8 @@ class Core {
   size_t Cancel(std::span<const uint64_t> ids) { return scheduler_.Cancel(ids); }
   SchedulerStats stats() const { return scheduler_.stats(); }
   int decode_threads() const { return schedule_.decode_threads; }
-  int sync_slices() const { return schedule_.sync_slices; }
-  int async_slices() const { return schedule_.async_slices; }
+  int sync_slices() const { return schedule_.sync.parallel; }
+  int async_slices() const { return schedule_.async.parallel; }
 
   // As Scheduler::Close; model loads and file reads that were asked for before are finished first.
   void Close();

@@ -17,17 +17,17 @@ void Notify(std::condition_variable& work, size_t times) {
 Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
                      const CrashMarker& marker, OnResult on_result)
     : options_(options),
-      look_ahead_(static_cast<size_t>(2 * options.async_slices + options.decode_threads)),
+      look_ahead_(static_cast<size_t>(2 * options.async.parallel + options.decode_threads)),
       pipeline_(pipeline),
       marker_(marker),
       on_result_(std::move(on_result)),
-      sync_lane_(options.sync_slices),
-      async_lane_(options.async_slices) {
+      sync_lane_(options.sync),
+      async_lane_(options.async) {
   for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
     for (int i = 0; i < options.decode_threads; ++i) {
       threads_.emplace_back([this, lane] { DecodeLoop(lane); });
     }
-    for (int slot = 0; slot < SlotsFor(StateOf(lane).most_slices); ++slot) {
+    for (int slot = 0; slot < StateOf(lane).options.slots; ++slot) {
       threads_.emplace_back([this, lane, slot] { InferLoop(lane, slot); });
     }
   }
@@ -145,7 +145,7 @@ LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
 void Scheduler::DecodeLoop(Lane lane) {
   const SignalStack signal_stack;
   const bool sync = lane == Lane::kSync;
-  NameThread("lattice-decode");
+  (void)NameThread("lattice-decode");
   // Where it is refused, async decoding competes on equal terms.
   if (!sync && options_.async_nice != 0) (void)LowerThread(options_.async_nice);
   std::condition_variable& work = sync ? sync_work_ : async_work_;
@@ -234,7 +234,7 @@ std::vector<LiveTaskPtr> Scheduler::TakeSlice(LaneState& lane) {
 
 void Scheduler::InferLoop(Lane lane, int slot) {
   const SignalStack signal_stack;
-  NameThread("lattice-slice");
+  (void)NameThread("lattice-slice");
   LaneState& state = StateOf(lane);
   std::unique_lock lock(mutex_);
   while (true) {

@@ -20,9 +20,9 @@ namespace lattice {
 
 struct SchedulerOptions {
   int decode_threads = 1;  // for sync tasks, and as many again for async ones
-  int sync_slices = 1;     // that compute at the same time
-  int async_slices = 1;    // likewise, beside them
-  int async_nice = 0;      // added to the niceness of async decode threads
+  LaneOptions sync;        // as the engines' own
+  LaneOptions async;
+  int async_nice = 0;  // added to the niceness of async decode threads
 };
 
 struct SchedulerStats {
@@ -36,12 +36,12 @@ struct SchedulerStats {
 };
 
 // Sync and async tasks have decode threads and a lane of the engine each, so a sync task waits for
-// sync tasks only. Async tasks are decoded by priority, then submission, at most 2 * async_slices +
-// decode_threads images ahead of the network. A slice takes what is ready for the same engine up to
-// its batch; nothing ever waits for company.
+// sync tasks only. Async tasks are decoded by priority, then submission, at most 2 * async.parallel
+// + decode_threads images ahead of the network. A slice takes what is ready for the same engine up
+// to its batch; nothing ever waits for company.
 //
-// While one thread turns the raw output of a slice into boxes, the next slice computes: a lane has
-// one thread more than slices, so engines need SlotsFor(slices) slots.
+// A lane has a thread for each slot of the engines. Where there are more than slices, the next
+// slice computes while one thread turns the raw output of the last into boxes.
 class Scheduler {
  public:
   // Called once for each task on one of the scheduler's threads or on the thread of Cancel or
@@ -54,8 +54,6 @@ class Scheduler {
   ~Scheduler();  // as Close
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
-
-  static int SlotsFor(int slices) { return slices + 1; }
 
   // Thread-safe, never blocks on work. Returns the id that is live already, and then takes none of
   // the tasks; 0 when all were taken. After Close every task is answered with kShuttingDown.
@@ -73,10 +71,10 @@ class Scheduler {
  private:
   // What waits for the network and what runs there.
   struct LaneState {
-    explicit LaneState(int most) : most_slices(most) {}
-    bool CanRun() const { return !ready.empty() && running_slices < most_slices; }
+    explicit LaneState(const LaneOptions& lane) : options(lane) {}
+    bool CanRun() const { return !ready.empty() && running_slices < options.parallel; }
 
-    const int most_slices;
+    const LaneOptions options;
     TaskQueue ready;
     int running_slices = 0;
     std::condition_variable work;

@@ -1,84 +1,45 @@
 #include "native/base/thread_class.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <future>
+#include <algorithm>
+#include <array>
 #include <thread>
 
 namespace lattice {
 namespace {
 
-int ThisNiceness() { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); }
+int Niceness() { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); }
 
-// Holds a thread of that name until told to tell its scheduling policy.
-class NamedThread {
- public:
-  explicit NamedThread(const char* name)
-      : thread_([this, name] {
-          NameThread(name);
-          ready_.set_value();
-          go_.get_future().wait();
-          policy_ = sched_getscheduler(0);
-        }) {
-    ready_.get_future().wait();
-  }
-
-  int Policy() {
-    go_.set_value();
-    thread_.join();
-    return policy_;
-  }
-
- private:
-  std::promise<void> ready_;
-  std::promise<void> go_;
-  int policy_ = -1;
-  std::thread thread_;
-};
-
-TEST(ThreadClassTest, OnlyThreadsOfTheNameStepAside) {
-  NamedThread yielding("test-yield");
-  NamedThread other("test-other");
-  EXPECT_EQ(MakeThreadsIdleClass("test-nobody"), 0);
-  EXPECT_EQ(MakeThreadsIdleClass("test-yield"), 1);
-  EXPECT_EQ(yielding.Policy(), SCHED_IDLE);
-  EXPECT_EQ(other.Policy(), SCHED_OTHER);
-}
-
-TEST(ThreadClassTest, LongNamesAreCutOnBothSides) {
-  NamedThread yielding("a-name-of-many-letters");
-  EXPECT_EQ(MakeThreadsIdleClass("a-name-of-many-letters"), 1);
-  EXPECT_EQ(yielding.Policy(), SCHED_IDLE);
-}
-
-TEST(ThreadClassTest, AThreadStartedByANamedOneHasItsName) {
+TEST(ThreadClassTest, NamesTheCallingThreadAndCutsLongNames) {
   std::thread([] {
-    NameThread("test-parent");
-    std::promise<void> go;
-    int policy = -1;
-    std::thread child([&] {
-      go.get_future().wait();
-      policy = sched_getscheduler(0);
-    });
-    NameThread("test-renamed");
-    EXPECT_EQ(MakeThreadsIdleClass("test-parent"), 1);
-    go.set_value();
-    child.join();
-    EXPECT_EQ(policy, SCHED_IDLE);
+    std::array<char, 16> name{};
+    EXPECT_TRUE(NameThread("a-name-of-many-letters"));
+    pthread_getname_np(pthread_self(), name.data(), name.size());
+    EXPECT_STREQ(name.data(), "a-name-of-many-");
   }).join();
 }
 
-TEST(ThreadClassTest, LoweringReachesTheCallingThreadOnly) {
-  const int before = ThisNiceness();
+TEST(ThreadClassTest, LowersTheCallingThreadOnly) {
+  const int before = Niceness();
   std::thread([before] {
     EXPECT_TRUE(LowerThread(3));
-    EXPECT_EQ(ThisNiceness(), std::min(before + 3, 19));
+    EXPECT_EQ(Niceness(), std::min(before + 3, 19));
   }).join();
-  EXPECT_EQ(ThisNiceness(), before);
+  EXPECT_EQ(Niceness(), before);
+}
+
+TEST(ThreadClassTest, TheIdleClassIsTheCallingThreadsOnly) {
+  std::thread([] {
+    EXPECT_TRUE(MakeThreadIdleClass());
+    EXPECT_EQ(sched_getscheduler(0), SCHED_IDLE);
+  }).join();
+  EXPECT_NE(sched_getscheduler(0), SCHED_IDLE);
 }
 
 }  // namespace

@@ -56,9 +56,10 @@ class SchedulerTest : public testing::Test {
  protected:
   // Decode threads are one of each kind unless told otherwise, so that order is certain.
   void Start(int decode_threads = 1, int slices = 1, int max_batch = 1) {
-    engine_ = std::make_shared<GatedEngine>(Scheduler::SlotsFor(slices), max_batch);
+    engine_ = std::make_shared<GatedEngine>(slices + 1, max_batch);
+    const LaneOptions lane{slices, slices + 1};
     scheduler_ = std::make_unique<Scheduler>(
-        SchedulerOptions{decode_threads, slices, slices, 0}, pipeline_, *marker_,
+        SchedulerOptions{decode_threads, lane, lane, 0}, pipeline_, *marker_,
         [this](TaskResult result) { results_.Add(std::move(result)); });
   }
 
