@@ -1,0 +1,86 @@
+"""Renders street scenes with the box of every vehicle.
+
+    python models/train/render.py set OUT --count 400           # training set for train.py --extra
+    python models/train/render.py demo models/demo              # the bundled demo pictures
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from dataset import CLASS_NAMES
+from scenes.street import Scene, render_scene
+
+# Demo pictures come from seeds that no training set uses.
+TRAINING_SEED = 1_000_000
+DEMO = (("street", 11), ("avenue", 23))
+DEMO_SIZE = (960, 720)
+
+
+def write_set(folder: Path, count: int) -> None:
+    """`images/train` and `labels/train` as dataset.Source reads them."""
+    for part in ("images", "labels"):
+        (folder / part / "train").mkdir(parents=True, exist_ok=True)
+    for index in range(count):
+        random = np.random.default_rng(TRAINING_SEED + index)
+        width = int(random.integers(480, 960))
+        scene = render_scene(width, int(width * random.uniform(0.6, 1.0)), random)
+        name = f"scene-{index:05d}"
+        write_picture(folder / "images/train" / f"{name}.jpg", scene.pixels)
+        (folder / "labels/train" / f"{name}.txt").write_text(labels(scene))
+
+
+def labels(scene: Scene) -> str:
+    """YOLO text, `class cx cy w h`, 0 to 1."""
+    height, width = scene.pixels.shape[:2]
+    near, far = scene.boxes[:, :2], scene.boxes[:, 2:]
+    rows = np.concatenate(((near + far) / 2, far - near), 1) / (width, height, width, height)
+    lines = [
+        f"{number} " + " ".join(f"{value:.6f}" for value in row)
+        for number, row in zip(scene.classes, rows, strict=True)
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def write_demo(folder: Path) -> None:
+    """`NAME.jpg` with its boxes in `NAME.json`."""
+    for name, seed in DEMO:
+        scene = render_scene(*DEMO_SIZE, np.random.default_rng(seed), most=7)
+        write_picture(folder / f"{name}.jpg", scene.pixels)
+        height, width = scene.pixels.shape[:2]
+        boxes = [
+            {"class": CLASS_NAMES[number], "box": [round(float(side), 1) for side in box]}
+            for number, box in zip(scene.classes, scene.boxes, strict=True)
+        ]
+        content = {"image": f"{name}.jpg", "width": width, "height": height, "boxes": boxes}
+        (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
+
+
+def write_picture(path: Path, pixels: np.ndarray) -> None:
+    bgr = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
+    if not cv2.imwrite(str(path), bgr, [cv2.IMWRITE_JPEG_QUALITY, 88]):
+        raise OSError(f"{path} cannot be written")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    training = commands.add_parser("set", help="a training set")
+    training.add_argument("folder", type=Path)
+    training.add_argument("--count", type=int, default=400)
+    demo = commands.add_parser("demo", help="the demo pictures")
+    demo.add_argument("folder", type=Path)
+    options = parser.parse_args()
+    if options.command == "set":
+        write_set(options.folder, options.count)
+    else:
+        write_demo(options.folder)
+
+
+if __name__ == "__main__":
+    main()

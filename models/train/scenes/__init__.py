@@ -1,0 +1,1 @@
+"""Rendered street scenes: for the demo pictures and, fully labelled, beside the training photos."""
