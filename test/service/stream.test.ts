@@ -170,7 +170,7 @@ test('after a restart on the same data folder the events so far are replayed fro
 
   const after = await StreamConnection.open(service.url);
   after.send({ action: 'subscribe', after_seq: live[0]!.seq! - 1 });
-  const replayed = (await untilEnd(after, id)).filter((message) => message.event !== 'subscribed');
+  const replayed = (await untilEnd(after, id)).filter((message) => message.job_id === id);
   expect(replayed).toEqual(live);
 
   const later = await submit(service.url);
