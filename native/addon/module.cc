@@ -2,7 +2,7 @@
 #include <napi.h>
 
 #include "native/addon/core_wrap.h"
-#include "native/engine/engine.h"
+#include "native/engine/openvino_network.h"
 #include "native/image/decode.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// A loaded network, whatever runs it.
+// A loaded model, whatever runs it: pixels in, boxes out.
 #ifndef LATTICE_ENGINE_ENGINE_H_
 #define LATTICE_ENGINE_ENGINE_H_
 
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "native/base/status.h"
+#include "native/image/decode.h"
+#include "native/postprocess/detections.h"
 
 namespace lattice {
 
@@ -25,12 +27,11 @@ struct ModelInfo {
   std::map<std::string, std::string> metadata;
 };
 
-// Two ways through one network. A sync slice has many threads and is done soon; async slices have
-// few each, so that none waits for another's core, and step aside for everything else.
+// Two ways through one network. A sync slice is done soon; async slices are many and step aside.
 enum class Lane { kSync, kAsync };
 
 struct LaneOptions {
-  int parallel = 1;  // slices that compute at the same time, sharing the lane's threads
+  int parallel = 1;  // slices that compute at the same time
   int slots = 1;     // callers of Run at the same time, at least `parallel`
 };
 
@@ -40,18 +41,23 @@ struct EngineOptions {
   LaneOptions sync;
   LaneOptions async;
   bool async_yields = true;  // async slices compute only where no other thread wants the core
+  size_t idle_inputs = 8;    // host inputs kept for later images
 };
 
-// One image of a slice. `input` is 3 * input_width * input_height floats of the caller's (aligned
-// to 64 bytes it is used in place) and must outlive Run. Run sets `output` to (4 + classes) *
-// anchors floats that the slot owns; they stay until the slot's next Run.
+// An image as its engine keeps it between a decode thread and its slice.
+class EngineInput {
+ public:
+  virtual ~EngineInput() = default;
+};
+
+// One image of a slice; both must outlive the slot's last Detect of it.
 struct EngineItem {
-  const float* input = nullptr;
-  const float* output = nullptr;
+  EngineInput* input = nullptr;  // of the same engine's Prepare
+  const DetectionOptions* options = nullptr;
 };
 
-// Within one slot calls must not overlap; slots are independent. An image's output does not depend
-// on lane and slot, on its neighbours in the slice or on their number.
+// Run and Detect must not overlap within one slot; slots are independent. An image's boxes do not
+// depend on lane and slot, on its neighbours in the slice or on their number. No method throws.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -59,21 +65,16 @@ class Engine {
   // Slot numbers of a lane are 0 to slots(lane) - 1.
   virtual int slots(Lane lane) const = 0;
   // Most images of one slice.
-  virtual int max_batch() const = 0;
-  // Blocks until the slice is done. 1 <= items.size() <= max_batch(). kDetectionFailed with the
+  virtual int max_batch(Lane lane) const = 0;
+  // The host's share of an image's way into the network. Thread-safe. kInternalError when memory is
+  // short. The input must not outlive the engine.
+  virtual Result<std::unique_ptr<EngineInput>> Prepare(Image image) = 0;
+  // Blocks until the slice is done. 1 <= items.size() <= max_batch(lane). kDetectionFailed with the
   // library's words.
-  virtual Status Run(Lane lane, int slot, std::span<EngineItem> items) = 0;
+  virtual Status Run(Lane lane, int slot, std::span<const EngineItem> items) = 0;
+  // Boxes of one item of the slot's last Run, which succeeded.
+  virtual Detections Detect(Lane lane, int slot, size_t item) = 0;
 };
-
-// Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of 3
-// channels, one output [batch, 4 + classes, anchors]) and compiles it. kUnknownModel when there is
-// no such file, kInvalidModel with what was found and what is needed. Blocks for up to seconds.
-// Library exceptions stop here.
-Result<std::unique_ptr<Engine>> LoadOpenVinoEngine(const std::string& path,
-                                                   const EngineOptions& options);
-
-// "2026.4.1..." of the library in use.
-std::string OpenVinoVersion();
 
 }  // namespace lattice
 

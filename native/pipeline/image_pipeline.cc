@@ -8,15 +8,9 @@
 #include <utility>
 
 #include "native/base/stopwatch.h"
-#include "native/preprocess/letterbox.h"
 
 namespace lattice {
 namespace {
-
-size_t InputFloats(const ModelInfo& model) {
-  return size_t{3} * static_cast<size_t>(model.input_width) *
-         static_cast<size_t>(model.input_height);
-}
 
 // Decode keeps the limits itself; pixels that the caller brought have not met them yet.
 Status CheckSize(const Image& image, const DecodeLimits& limits) {
@@ -33,9 +27,7 @@ Status CheckSize(const Image& image, const DecodeLimits& limits) {
 }  // namespace
 
 ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options)
-    : files_(std::move(files)),
-      options_(std::move(options)),
-      inputs_(InputBuffers::Create(options_.idle_inputs)) {}
+    : files_(std::move(files)), options_(std::move(options)) {}
 
 Result<std::vector<uint8_t>> ImagePipeline::ReadFile(const std::string& path) const {
   try {
@@ -63,33 +55,16 @@ Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
     }
     PreparedImage prepared;
     prepared.decode_ms = watch.Lap();
-    const ModelInfo& model = task.engine->info();
-    prepared.input = inputs_->Take(InputFloats(model));
-    prepared.transform =
-        ComputeLetterbox(image.width, image.height, model.input_width, model.input_height);
-    Letterbox(image, prepared.transform, model.input_width, model.input_height,
-              prepared.input.data());
+    prepared.width = image.width;
+    prepared.height = image.height;
+    auto input = task.engine->Prepare(std::move(image));
+    if (!input.ok()) return input.status();
+    prepared.input = *std::move(input);
     prepared.preprocess_ms = watch.Lap();
     return prepared;
   } catch (const std::exception&) {
     return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
   }
-}
-
-Status ImagePipeline::Infer(Engine& engine, Lane lane, int slot,
-                            std::span<PreparedImage* const> images) {
-  std::vector<EngineItem> items;
-  items.reserve(images.size());
-  for (const PreparedImage* image : images) items.push_back({image->input.data(), nullptr});
-  Status status = engine.Run(lane, slot, items);
-  for (size_t i = 0; i < images.size(); ++i) images[i]->output = items[i].output;
-  return status;
-}
-
-Detections ImagePipeline::Postprocess(const ModelInfo& model, const PreparedImage& image,
-                                      const DetectionOptions& options) {
-  return DecodeDetections(image.output, static_cast<int>(model.names.size()), model.anchors,
-                          image.transform, options);
 }
 
 void ImagePipeline::ReleaseThread() { vips_thread_shutdown(); }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "native/engine/cpu_engine.h"
+
 namespace lattice {
 namespace {
 
@@ -30,7 +32,6 @@ PipelineOptions Pipeline(const CoreOptions& options) {
   PipelineOptions pipeline;
   pipeline.limits.max_pixels = options.max_pixels;
   pipeline.limits.max_side = options.max_side;
-  pipeline.idle_inputs = size_t{2} * static_cast<size_t>(options.threads) + 2;
   pipeline.abort_on_path_suffix = options.abort_on_path_suffix;
   return pipeline;
 }
@@ -79,7 +80,8 @@ Result<LoadedModel> Core::Load(const std::string& path) {
   engine_options.sync = schedule_.sync;
   engine_options.async = schedule_.async;
   engine_options.async_yields = options_.async_yields;
-  auto engine = LoadOpenVinoEngine(path, engine_options);
+  engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
+  auto engine = LoadCpuEngine(path, engine_options);
   if (!engine.ok()) return engine.status();
   const std::lock_guard lock(mutex_);
   LoadedModel loaded;

@@ -191,8 +191,8 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   TaskResult& result = live->result;
   result.times.decode = live->prepared.decode_ms;
   result.times.preprocess = live->prepared.preprocess_ms;
-  result.width = live->prepared.transform.source_width;
-  result.height = live->prepared.transform.source_height;
+  result.width = live->prepared.width;
+  result.height = live->prepared.height;
   const bool go_on = status.ok() && !live->answered;
   if (go_on && !closing_) {
     live->stage = TaskStage::kReady;
@@ -215,7 +215,7 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
 std::vector<LiveTaskPtr> Scheduler::TakeSlice(LaneState& lane) {
   std::vector<LiveTaskPtr> slice{lane.ready.Pop()};
   const Engine* engine = slice[0]->task.engine.get();
-  const auto most = static_cast<size_t>(engine->max_batch());
+  const auto most = static_cast<size_t>(engine->max_batch(slice[0]->lane()));
   while (slice.size() < most) {
     LiveTaskPtr next = lane.ready.PopFor(engine);
     if (next == nullptr) break;
@@ -254,15 +254,15 @@ void Scheduler::RunSlice(Lane lane, int slot, std::unique_lock<std::mutex>& lock
   Notify(async_work_, std::min(more, slice.size()));
 
   const std::shared_ptr<Engine> engine = slice[0]->task.engine;
-  std::vector<PreparedImage*> images;
+  std::vector<EngineItem> items;
   std::vector<uint64_t> ids;
   for (const LiveTaskPtr& live : slice) {
-    images.push_back(&live->prepared);
+    items.push_back({live->prepared.input.get(), &live->task.options});
     ids.push_back(live->task.id);
   }
   const CrashMarker::InHand in_hand(marker_, ids);
   Stopwatch watch;
-  const Status status = ImagePipeline::Infer(*engine, lane, slot, images);
+  const Status status = engine->Run(lane, slot, items);
   const double inference_ms = watch.Lap();
 
   lock.lock();
@@ -270,23 +270,22 @@ void Scheduler::RunSlice(Lane lane, int slot, std::unique_lock<std::mutex>& lock
   const bool next = state.CanRun();
   lock.unlock();
   if (next) state.work.notify_one();
-  for (const LiveTaskPtr& live : slice) Finish(live, status, inference_ms);
+  for (size_t i = 0; i < slice.size(); ++i) {
+    Stopwatch post;
+    Detections detections;
+    if (status.ok()) detections = engine->Detect(lane, slot, i);
+    Finish(slice[i], status, std::move(detections), inference_ms, post.Lap());
+  }
   lock.lock();
 }
 
-// From the raw output, which the slot still holds, to the answer.
-void Scheduler::Finish(const LiveTaskPtr& live, const Status& status, double inference_ms) {
-  Stopwatch post;
-  Detections detections;
-  if (status.ok()) {
-    detections =
-        ImagePipeline::Postprocess(live->task.engine->info(), live->prepared, live->task.options);
-  }
+void Scheduler::Finish(const LiveTaskPtr& live, const Status& status, Detections detections,
+                       double inference_ms, double postprocess_ms) {
   live->prepared = {};
   std::unique_lock lock(mutex_);
   live->result.detections = std::move(detections);
   live->result.times.inference = inference_ms;
-  live->result.times.postprocess = post.Lap();
+  live->result.times.postprocess = postprocess_ms;
   --counters_.inferring;
   if (live->answered) return;
   TaskResult result = Answer(live, status);

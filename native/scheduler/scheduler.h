@@ -89,7 +89,8 @@ class Scheduler {
   LiveTaskPtr TakeForDecode(Lane lane);
   std::vector<LiveTaskPtr> TakeSlice(LaneState& lane);
   void RunSlice(Lane lane, int slot, std::unique_lock<std::mutex>& lock);
-  void Finish(const LiveTaskPtr& live, const Status& status, double inference_ms);
+  void Finish(const LiveTaskPtr& live, const Status& status, Detections detections,
+              double inference_ms, double postprocess_ms);
   void AnswerNoops(std::unique_lock<std::mutex>& lock);
   void Decode(const LiveTaskPtr& live);
   void AddDeadline(const LiveTaskPtr& live);

@@ -3,7 +3,6 @@
 #ifndef LATTICE_TEST_SCHEDULER_GATED_ENGINE_H_
 #define LATTICE_TEST_SCHEDULER_GATED_ENGINE_H_
 
-#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
@@ -24,32 +23,43 @@ class GatedEngine final : public Engine {
     info_.input_width = kSide;
     info_.input_height = kSide;
     info_.anchors = 1;
-    outputs_.resize(static_cast<size_t>(2 * slots * max_batch), std::vector<float>(5));
+    last_.resize(static_cast<size_t>(2 * slots));
   }
 
   const ModelInfo& info() const override { return info_; }
   int slots(Lane) const override { return slots_; }
-  int max_batch() const override { return max_batch_; }
+  int max_batch(Lane) const override { return max_batch_; }
 
-  Status Run(Lane lane, int slot, std::span<EngineItem> items) override {
+  Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
+    auto input = std::make_unique<Marked>();
+    input->mark = image.data[image.data.size() / 2];
+    return std::unique_ptr<EngineInput>(std::move(input));
+  }
+
+  Status Run(Lane lane, int slot, std::span<const EngineItem> items) override {
     std::unique_lock lock(mutex_);
     ++running_;
     most_running_ = std::max(most_running_, running_);
     batches_.push_back(items.size());
-    const int row = static_cast<int>(lane) * slots_ + slot;
-    for (size_t i = 0; i < items.size(); ++i) {
-      const float level = items[i].input[kSide * kSide / 2 + kSide / 2];
-      const int mark = static_cast<int>(std::lround(level * 255));
-      seen_.push_back(mark);
-      auto& output = outputs_[static_cast<size_t>(row * max_batch_) + i];
-      output = {16, 16, 8, 8, static_cast<float>(mark) / 256};
-      items[i].output = output.data();
+    std::vector<int>& marks = last_[Row(lane, slot)];
+    marks.clear();
+    for (const EngineItem& item : items) {
+      marks.push_back(static_cast<Marked*>(item.input)->mark);
+      seen_.push_back(marks.back());
     }
     changed_.notify_all();
     changed_.wait(lock, [this] { return open_ || permits_ > 0; });
     if (!open_) --permits_;
     --running_;
     return failing_ ? Status(StatusCode::kDetectionFailed, "asked to fail") : Status();
+  }
+
+  Detections Detect(Lane lane, int slot, size_t item) override {
+    const std::lock_guard lock(mutex_);
+    Detections found;
+    const float score = static_cast<float>(last_[Row(lane, slot)][item]) / 256;
+    found.boxes.push_back({12, 12, 20, 20, score, 0});
+    return found;
   }
 
   // Lets one slice end.
@@ -92,11 +102,18 @@ class GatedEngine final : public Engine {
 
  private:
   static constexpr int kSide = 32;
+  struct Marked final : EngineInput {
+    int mark = 0;
+  };
+
+  size_t Row(Lane lane, int slot) const {
+    return static_cast<size_t>(static_cast<int>(lane) * slots_ + slot);
+  }
 
   ModelInfo info_;
   const int slots_;
   const int max_batch_;
-  std::vector<std::vector<float>> outputs_;
+  std::vector<std::vector<int>> last_;  // marks of each slot's last slice
   std::mutex mutex_;
   std::condition_variable changed_;
   bool open_;

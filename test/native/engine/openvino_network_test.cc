@@ -1,3 +1,5 @@
+#include "native/engine/openvino_network.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,7 +10,6 @@
 #include <random>
 #include <thread>
 
-#include "native/engine/engine.h"
 #include "test/native/engine/onnx_writer.h"
 
 namespace lattice {
@@ -20,18 +21,18 @@ const std::string kShared = LATTICE_SOURCE_DIR "/../shared/testdata/models/";
 #define SKIP_WITHOUT(path) \
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: there is no " << (path)
 
-std::unique_ptr<Engine> Load(const std::string& path,
-                             EngineOptions options = {"f32", 2, {1, 2}, {2, 3}}) {
-  auto engine = LoadOpenVinoEngine(path, options);
+std::unique_ptr<OpenVinoNetwork> Load(const std::string& path,
+                                      EngineOptions options = {"f32", 2, {1, 2}, {2, 3}}) {
+  auto engine = OpenVinoNetwork::Load(path, options);
   EXPECT_TRUE(engine.ok()) << engine.status().message();
   return engine.ok() ? *std::move(engine) : nullptr;
 }
 
-size_t InputSize(const Engine& engine) {
+size_t InputSize(const OpenVinoNetwork& engine) {
   return size_t{3} * static_cast<size_t>(engine.info().input_width * engine.info().input_height);
 }
 
-size_t OutputSize(const Engine& engine) {
+size_t OutputSize(const OpenVinoNetwork& engine) {
   return (4 + engine.info().names.size()) * static_cast<size_t>(engine.info().anchors);
 }
 
@@ -42,15 +43,15 @@ std::vector<float> Noise(size_t size, unsigned seed) {
   return values;
 }
 
-std::vector<float> RunOne(Engine& engine, int slot, const std::vector<float>& input,
+std::vector<float> RunOne(OpenVinoNetwork& engine, int slot, const std::vector<float>& input,
                           Lane lane = Lane::kSync) {
-  EngineItem item{input.data(), nullptr};
+  NetworkItem item{input.data(), nullptr};
   const Status status = engine.Run(lane, slot, {&item, 1});
   EXPECT_TRUE(status.ok()) << status.message();
   return {item.output, item.output + OutputSize(engine)};
 }
 
-TEST(OpenVinoEngineTest, DescribesTheTinyModel) {
+TEST(OpenVinoNetworkTest, DescribesTheTinyModel) {
   const auto engine = Load(kTiny);
   ASSERT_NE(engine, nullptr);
   const ModelInfo& info = engine->info();
@@ -66,13 +67,13 @@ TEST(OpenVinoEngineTest, DescribesTheTinyModel) {
   EXPECT_FALSE(OpenVinoVersion().empty());
 }
 
-TEST(OpenVinoEngineTest, OutputIsBitEqualWhateverLaneSlotAlignmentAndOrder) {
+TEST(OpenVinoNetworkTest, OutputIsBitEqualWhateverLaneSlotAlignmentAndOrder) {
   const auto engine = Load(kTiny);
   const auto input = Noise(InputSize(*engine), 1);
   const auto expected = RunOne(*engine, 0, input);
   std::vector<float> shifted(input.size() + 1);
   std::memcpy(shifted.data() + 1, input.data(), input.size() * sizeof(float));
-  EngineItem item{shifted.data() + 1, nullptr};
+  NetworkItem item{shifted.data() + 1, nullptr};
   ASSERT_TRUE(engine->Run(Lane::kSync, 1, {&item, 1}).ok());
   EXPECT_EQ(std::memcmp(item.output, expected.data(), expected.size() * sizeof(float)), 0);
   RunOne(*engine, 0, Noise(input.size(), 2));
@@ -82,7 +83,7 @@ TEST(OpenVinoEngineTest, OutputIsBitEqualWhateverLaneSlotAlignmentAndOrder) {
   }
 }
 
-TEST(OpenVinoEngineTest, SlotsRunAtTheSameTimeWithoutMixing) {
+TEST(OpenVinoNetworkTest, SlotsRunAtTheSameTimeWithoutMixing) {
   const auto engine = Load(kTiny);
   std::vector<std::thread> threads;
   std::vector<int> wrong(5, 0);
@@ -100,18 +101,19 @@ TEST(OpenVinoEngineTest, SlotsRunAtTheSameTimeWithoutMixing) {
   EXPECT_EQ(wrong, (std::vector<int>(5, 0)));
 }
 
-TEST(OpenVinoEngineTest, RefusesWhatIsMissingEmptyOrDamaged) {
-  EXPECT_EQ(LoadOpenVinoEngine("/nonexistent.onnx", {}).status().code(), StatusCode::kUnknownModel);
-  EXPECT_EQ(LoadOpenVinoEngine("/tmp", {}).status().code(), StatusCode::kInvalidModel);
+TEST(OpenVinoNetworkTest, RefusesWhatIsMissingEmptyOrDamaged) {
+  EXPECT_EQ(OpenVinoNetwork::Load("/nonexistent.onnx", {}).status().code(),
+            StatusCode::kUnknownModel);
+  EXPECT_EQ(OpenVinoNetwork::Load("/tmp", {}).status().code(), StatusCode::kInvalidModel);
   const std::string path = testing::TempDir() + "model-" + std::to_string(getpid()) + ".onnx";
   std::ofstream(path, std::ios::binary).close();
-  EXPECT_EQ(LoadOpenVinoEngine(path, {}).status().message(), "The model file is empty.");
+  EXPECT_EQ(OpenVinoNetwork::Load(path, {}).status().message(), "The model file is empty.");
 
   std::ifstream file(kTiny, std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   for (const size_t size : {whole.size() / 2, whole.size() - 1}) {
     std::ofstream(path, std::ios::binary) << whole.substr(0, size);
-    EXPECT_EQ(LoadOpenVinoEngine(path, {}).status().code(), StatusCode::kInvalidModel) << size;
+    EXPECT_EQ(OpenVinoNetwork::Load(path, {}).status().code(), StatusCode::kInvalidModel) << size;
   }
   // The outer message stays whole, the graph inside does not.
   std::mt19937 random(3);
@@ -120,7 +122,7 @@ TEST(OpenVinoEngineTest, RefusesWhatIsMissingEmptyOrDamaged) {
     for (int i = 0; i < 40; ++i)
       damaged[random() % (damaged.size() / 2)] = static_cast<char>(random());
     std::ofstream(path, std::ios::binary) << damaged;
-    const auto engine = LoadOpenVinoEngine(path, {});
+    const auto engine = OpenVinoNetwork::Load(path, {});
     if (!engine.ok()) {
       EXPECT_EQ(engine.status().code(), StatusCode::kInvalidModel);
       EXPECT_EQ(engine.status().message().find(path), std::string::npos);
@@ -137,14 +139,14 @@ std::string Saved(const std::string& model) {
 
 const std::map<std::string, std::string> kTwoClasses = {{"names", "{0: 'a', 1: 'b'}"}};
 
-TEST(OpenVinoEngineTest, FixedBatchesAreFilledUpAndTakenApart) {
+TEST(OpenVinoNetworkTest, FixedBatchesAreFilledUpAndTakenApart) {
   const auto engine = Load(Saved(test::ReshapeModel({4, 3, 32, 32}, {4, 6, 512}, kTwoClasses)));
   ASSERT_NE(engine, nullptr);
   EXPECT_EQ(engine->info().fixed_batch, 4);
   EXPECT_EQ(engine->max_batch(), 4);
   for (size_t count = 1; count <= 4; ++count) {
     std::vector<std::vector<float>> inputs;
-    std::vector<EngineItem> items;
+    std::vector<NetworkItem> items;
     for (size_t i = 0; i < count; ++i)
       inputs.push_back(Noise(3 * 32 * 32, static_cast<unsigned>(i)));
     for (const auto& input : inputs) items.push_back({input.data(), nullptr});
@@ -156,7 +158,7 @@ TEST(OpenVinoEngineTest, FixedBatchesAreFilledUpAndTakenApart) {
   }
 }
 
-TEST(OpenVinoEngineTest, OpenSidesTakeTheSizeOfTheMetadata) {
+TEST(OpenVinoNetworkTest, OpenSidesTakeTheSizeOfTheMetadata) {
   auto metadata = kTwoClasses;
   metadata["imgsz"] = "[64, 32]";
   const auto engine = Load(Saved(test::ReshapeModel({-1, 3, -1, -1}, {0, 6, -1}, metadata)));
@@ -167,7 +169,7 @@ TEST(OpenVinoEngineTest, OpenSidesTakeTheSizeOfTheMetadata) {
   EXPECT_EQ(engine->info().fixed_batch, 0);
 }
 
-TEST(OpenVinoEngineTest, HalfPrecisionPortsAreTakenAsFloats) {
+TEST(OpenVinoNetworkTest, HalfPrecisionPortsAreTakenAsFloats) {
   constexpr int kFloat16 = 10;
   const auto engine =
       Load(Saved(test::ReshapeModel({1, 3, 32, 32}, {1, 6, 512}, kTwoClasses, kFloat16)));
@@ -177,10 +179,10 @@ TEST(OpenVinoEngineTest, HalfPrecisionPortsAreTakenAsFloats) {
   for (size_t i = 0; i < input.size(); ++i) ASSERT_NEAR(output[i], input[i], 1e-3);
 }
 
-TEST(OpenVinoEngineTest, RefusesWrongShapesAndTypes) {
+TEST(OpenVinoNetworkTest, RefusesWrongShapesAndTypes) {
   constexpr int kUint8 = 2;
   const auto refusal = [](const std::string& model) {
-    const auto engine = LoadOpenVinoEngine(Saved(model), {});
+    const auto engine = OpenVinoNetwork::Load(Saved(model), {});
     EXPECT_EQ(engine.status().code(), StatusCode::kInvalidModel);
     return engine.status().message();
   };
@@ -199,7 +201,7 @@ TEST(OpenVinoEngineTest, RefusesWrongShapesAndTypes) {
       std::string::npos);
 }
 
-TEST(OpenVinoEngineTest, F32IsNotBf16) {
+TEST(OpenVinoNetworkTest, F32IsNotBf16) {
   SKIP_WITHOUT(kShared + "yolov8n.onnx");
   const auto exact = Load(kShared + "yolov8n.onnx");
   const auto fast = Load(kShared + "yolov8n.onnx", {"auto", 2, {}, {}});
@@ -211,13 +213,13 @@ TEST(OpenVinoEngineTest, F32IsNotBf16) {
   for (size_t i = 4 * 8400; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 0.05);
 }
 
-TEST(OpenVinoEngineTest, LoadsPublicDetectorsAndRefusesOtherTasks) {
+TEST(OpenVinoNetworkTest, LoadsPublicDetectorsAndRefusesOtherTasks) {
   SKIP_WITHOUT(kShared);
   EXPECT_EQ(Load(kShared + "yolov8n.onnx")->info().fixed_batch, 0);
   EXPECT_EQ(Load(kShared + "yolov8n-uint8.onnx")->info().fixed_batch, 1);
   EXPECT_EQ(Load(kShared + "kitti-3class-int8.onnx")->info().names.back(), "Cyclist");
   for (const char* name : {"yolov8n-seg-uint8.onnx", "yolov8n-pose-uint8.onnx"}) {
-    const auto refused = LoadOpenVinoEngine(kShared + name, {});
+    const auto refused = OpenVinoNetwork::Load(kShared + name, {});
     EXPECT_EQ(refused.status().code(), StatusCode::kInvalidModel);
     EXPECT_NE(refused.status().message().find("task"), std::string::npos);
   }

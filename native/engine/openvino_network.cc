@@ -1,3 +1,5 @@
+#include "native/engine/openvino_network.h"
+
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
-#include "native/engine/engine.h"
 #include "native/engine/model_description.h"
 #include "native/engine/onnx_metadata.h"
 
@@ -103,7 +104,7 @@ class Slot {
     Compute();  // so that the first image finds all memory in place
   }
 
-  void Run(std::span<EngineItem> items) {
+  void Run(std::span<NetworkItem> items) {
     const ov::Shape& shape = input_.get_shape();
     const size_t image = input_.get_size() / shape[0];
     const float* first = items[0].input;
@@ -156,7 +157,7 @@ class ThreadSlot {
   // To be called once. Throws what the library threw.
   void WaitUntilMade() { made_.get(); }
 
-  void Run(std::span<EngineItem> items) {
+  void Run(std::span<NetworkItem> items) {
     Do([&] { slot_->Run(items); }).get();
   }
 
@@ -172,39 +173,6 @@ class ThreadSlot {
   std::optional<Slot> slot_;
   SerialThread thread_;
   std::future<void> made_;
-};
-
-class OpenVinoEngine final : public Engine {
- public:
-  OpenVinoEngine(ModelInfo info, int batch, std::vector<Slot> sync,
-                 std::vector<std::unique_ptr<ThreadSlot>> async)
-      : info_(std::move(info)), batch_(batch), sync_(std::move(sync)), async_(std::move(async)) {}
-
-  const ModelInfo& info() const override { return info_; }
-  int slots(Lane lane) const override {
-    return static_cast<int>(lane == Lane::kSync ? sync_.size() : async_.size());
-  }
-  int max_batch() const override { return batch_; }
-
-  Status Run(Lane lane, int slot, std::span<EngineItem> items) override {
-    const auto index = static_cast<size_t>(slot);
-    try {
-      if (lane == Lane::kSync) {
-        sync_[index].Run(items);
-      } else {
-        async_[index]->Run(items);
-      }
-      return {};
-    } catch (const std::exception& error) {
-      return {StatusCode::kDetectionFailed, "The network could not run: " + FirstLine(error)};
-    }
-  }
-
- private:
-  ModelInfo info_;
-  const int batch_;
-  std::vector<Slot> sync_;
-  std::vector<std::unique_ptr<ThreadSlot>> async_;
 };
 
 // Without streams the library computes on the thread that asks.
@@ -237,7 +205,15 @@ std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const std::shared_ptr<ov::Mo
   return slots;
 }
 
-Result<std::unique_ptr<Engine>> Load(const std::string& path, const EngineOptions& options) {
+// What a file turned out to be, compiled for both lanes.
+struct Compiled {
+  ModelInfo info;
+  int batch = 0;
+  std::vector<Slot> sync;
+  std::vector<std::unique_ptr<ThreadSlot>> async;
+};
+
+Result<Compiled> Compile(const std::string& path, const EngineOptions& options) {
   auto file = ReadModelFile(path);
   if (!file.ok()) return file.status();
   auto metadata = ReadOnnxMetadata({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
@@ -266,20 +242,54 @@ Result<std::unique_ptr<Engine>> Load(const std::string& path, const EngineOption
       *with_ports, "CPU", CompileProperties(options.threads, options.sync.parallel, bf16));
   info.device = "CPU";
   info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
-  auto sync = SyncSlots(compiled, shape, options.sync.slots);
-  auto async = AsyncSlots(*with_ports, options, bf16);
-  return std::unique_ptr<Engine>(std::make_unique<OpenVinoEngine>(
-      std::move(info), static_cast<int>((*input)[0]), std::move(sync), std::move(async)));
+  Compiled made;
+  made.batch = static_cast<int>((*input)[0]);
+  made.sync = SyncSlots(compiled, shape, options.sync.slots);
+  made.async = AsyncSlots(*with_ports, options, bf16);
+  made.info = std::move(info);
+  return made;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> LoadOpenVinoEngine(const std::string& path,
-                                                   const EngineOptions& options) {
+struct OpenVinoNetwork::Slots {
+  std::vector<Slot> sync;
+  std::vector<std::unique_ptr<ThreadSlot>> async;
+};
+
+Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string& path,
+                                                               const EngineOptions& options) {
   try {
-    return Load(path, options);
+    auto made = Compile(path, options);
+    if (!made.ok()) return made.status();
+    auto slots = std::make_unique<Slots>(Slots{std::move(made->sync), std::move(made->async)});
+    return std::unique_ptr<OpenVinoNetwork>(
+        new OpenVinoNetwork(std::move(made->info), made->batch, std::move(slots)));
   } catch (const std::exception& error) {
     return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error));
+  }
+}
+
+OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, int batch, std::unique_ptr<Slots> slots)
+    : info_(std::move(info)), batch_(batch), slots_(std::move(slots)) {}
+
+OpenVinoNetwork::~OpenVinoNetwork() = default;
+
+int OpenVinoNetwork::slots(Lane lane) const {
+  return static_cast<int>(lane == Lane::kSync ? slots_->sync.size() : slots_->async.size());
+}
+
+Status OpenVinoNetwork::Run(Lane lane, int slot, std::span<NetworkItem> items) {
+  const auto index = static_cast<size_t>(slot);
+  try {
+    if (lane == Lane::kSync) {
+      slots_->sync[index].Run(items);
+    } else {
+      slots_->async[index]->Run(items);
+    }
+    return {};
+  } catch (const std::exception& error) {
+    return {StatusCode::kDetectionFailed, "The network could not run: " + FirstLine(error)};
   }
 }
 

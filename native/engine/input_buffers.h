@@ -1,7 +1,7 @@
 // Reusable network inputs: fresh memory of this size costs more in page faults than the letterbox
 // itself.
-#ifndef LATTICE_PIPELINE_INPUT_BUFFERS_H_
-#define LATTICE_PIPELINE_INPUT_BUFFERS_H_
+#ifndef LATTICE_ENGINE_INPUT_BUFFERS_H_
+#define LATTICE_ENGINE_INPUT_BUFFERS_H_
 
 #include <cstddef>
 #include <memory>
@@ -61,4 +61,4 @@ class InputBuffers : public std::enable_shared_from_this<InputBuffers> {
 
 }  // namespace lattice
 
-#endif  // LATTICE_PIPELINE_INPUT_BUFFERS_H_
+#endif  // LATTICE_ENGINE_INPUT_BUFFERS_H_

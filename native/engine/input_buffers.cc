@@ -1,4 +1,4 @@
-#include "native/pipeline/input_buffers.h"
+#include "native/engine/input_buffers.h"
 
 #include <new>
 #include <utility>

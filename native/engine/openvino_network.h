@@ -1,0 +1,56 @@
+// A network on the CPU: floats in, the head's raw output out.
+#ifndef LATTICE_ENGINE_OPENVINO_NETWORK_H_
+#define LATTICE_ENGINE_OPENVINO_NETWORK_H_
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "native/engine/engine.h"
+
+namespace lattice {
+
+// `input` is 3 * input_width * input_height floats of the caller's (aligned to 64 bytes it is used
+// in place) and must outlive Run. Run sets `output` to (4 + classes) * anchors floats that the slot
+// owns; they stay until the slot's next Run.
+struct NetworkItem {
+  const float* input = nullptr;
+  const float* output = nullptr;
+};
+
+// Within one slot calls must not overlap; slots are independent. An image's output does not depend
+// on lane and slot, on its neighbours in the slice or on their number.
+class OpenVinoNetwork {
+ public:
+  // Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of
+  // 3 channels, one output [batch, 4 + classes, anchors]) and compiles it. kUnknownModel when there
+  // is no such file, kInvalidModel with what was found and what is needed. Blocks for up to
+  // seconds. Library exceptions stop here.
+  static Result<std::unique_ptr<OpenVinoNetwork>> Load(const std::string& path,
+                                                       const EngineOptions& options);
+  ~OpenVinoNetwork();
+  OpenVinoNetwork(const OpenVinoNetwork&) = delete;
+  OpenVinoNetwork& operator=(const OpenVinoNetwork&) = delete;
+
+  const ModelInfo& info() const { return info_; }
+  int slots(Lane lane) const;
+  int max_batch() const { return batch_; }
+
+  // As Engine::Run, on raw memory.
+  Status Run(Lane lane, int slot, std::span<NetworkItem> items);
+
+ private:
+  struct Slots;
+  OpenVinoNetwork(ModelInfo info, int batch, std::unique_ptr<Slots> slots);
+
+  const ModelInfo info_;
+  const int batch_;
+  const std::unique_ptr<Slots> slots_;
+};
+
+// "2026.4.1..." of the library in use.
+std::string OpenVinoVersion();
+
+}  // namespace lattice
+
+#endif  // LATTICE_ENGINE_OPENVINO_NETWORK_H_
