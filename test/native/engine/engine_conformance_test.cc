@@ -1,0 +1,193 @@
+// What every engine promises, on every engine that this machine has.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "native/engine/cpu_engine.h"
+
+namespace lattice {
+namespace {
+
+const std::string kTiny = LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx";
+
+struct EngineKind {
+  std::string name;
+  std::function<Result<std::unique_ptr<Engine>>(const std::string& path)> load;
+};
+
+EngineOptions TwoSlots(const std::string& precision) {
+  EngineOptions options;
+  options.precision = precision;
+  options.threads = 2;
+  options.sync = {1, 2};
+  options.async = {2, 2};
+  return options;
+}
+
+EngineKind OnCpu(const std::string& precision) {
+  return {"cpu_" + precision,
+          [=](const std::string& path) { return LoadCpuEngine(path, TwoSlots(precision)); }};
+}
+
+// Red cars and yellow motorcycles as the tiny model knows them, on grey. Its boxes lie on a grid of
+// 8 pixels, and 640 x 480 needs no scaling.
+Image Scene(unsigned seed, int width = 640, int height = 480) {
+  struct Rectangle {
+    int width, height;
+    uint8_t colour[3];
+  };
+  constexpr Rectangle kKinds[] = {{96, 64, {220, 40, 40}}, {48, 48, {230, 210, 40}}};
+  std::mt19937 random(seed);
+  Image image;
+  image.width = width;
+  image.height = height;
+  image.data.assign(static_cast<size_t>(3 * width * height), 128);
+  for (int place = 0; place < 4; ++place) {
+    const Rectangle& kind = kKinds[random() % 2];
+    const int left = 60 + 300 * (place % 2) + 8 * static_cast<int>(random() % 16);
+    const int top = 60 + 200 * (place / 2) + 8 * static_cast<int>(random() % 8);
+    for (int y = top; y < std::min(height, top + kind.height); ++y) {
+      for (int x = left; x < std::min(width, left + kind.width); ++x) {
+        std::copy_n(kind.colour, 3, &image.data[static_cast<size_t>(3 * (y * width + x))]);
+      }
+    }
+  }
+  return image;
+}
+
+using Boxes = std::vector<std::vector<float>>;
+
+Boxes RowsOf(const Detections& detections) {
+  Boxes rows;
+  for (const Detection& d : detections.boxes) {
+    rows.push_back({d.x1, d.y1, d.x2, d.y2, d.score, d.class_id});
+  }
+  return rows;
+}
+
+class EngineConformance : public testing::TestWithParam<EngineKind> {
+ protected:
+  void SetUp() override {
+    auto loaded = GetParam().load(kTiny);
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    engine_ = *std::move(loaded);
+    options_.confidence = 0.05f;
+  }
+
+  std::unique_ptr<EngineInput> Prepared(Image image) {
+    auto input = engine_->Prepare(std::move(image));
+    EXPECT_TRUE(input.ok()) << input.status().message();
+    return *std::move(input);
+  }
+
+  Boxes BoxesOf(Image image, Lane lane = Lane::kSync, int slot = 0) {
+    const auto input = Prepared(std::move(image));
+    const EngineItem item{input.get(), &options_};
+    const Status status = engine_->Run(lane, slot, {&item, 1});
+    EXPECT_TRUE(status.ok()) << status.message();
+    return RowsOf(engine_->Detect(lane, slot, 0));
+  }
+
+  std::unique_ptr<Engine> engine_;
+  DetectionOptions options_;
+};
+
+TEST_P(EngineConformance, DescribesTheModel) {
+  const ModelInfo& info = engine_->info();
+  EXPECT_EQ(info.names, (std::vector<std::string>{"car", "motorcycle", "bus", "truck"}));
+  EXPECT_EQ(info.input_width, 640);
+  EXPECT_EQ(info.anchors, 8400);
+  EXPECT_FALSE(info.device.empty());
+  EXPECT_FALSE(info.precision.empty());
+  for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
+    EXPECT_GE(engine_->slots(lane), 1);
+    EXPECT_GE(engine_->max_batch(lane), 1);
+  }
+}
+
+TEST_P(EngineConformance, BoxesAreBitEqualInEveryLaneAndSlot) {
+  const Boxes expected = BoxesOf(Scene(1));
+  ASSERT_FALSE(expected.empty());
+  for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
+    for (int slot = 0; slot < engine_->slots(lane); ++slot) {
+      EXPECT_EQ(BoxesOf(Scene(2), lane, slot), BoxesOf(Scene(2)));
+      EXPECT_EQ(BoxesOf(Scene(1), lane, slot), expected);
+    }
+  }
+}
+
+TEST_P(EngineConformance, NeighboursInASliceChangeNothing) {
+  const auto most = static_cast<size_t>(engine_->max_batch(Lane::kAsync));
+  for (size_t size = 1; size <= most; size = size < most ? std::min(most, 2 * size + 1) : most + 1) {
+    std::vector<std::unique_ptr<EngineInput>> inputs;
+    std::vector<EngineItem> items;
+    for (size_t i = 0; i < size; ++i) {
+      inputs.push_back(Prepared(Scene(static_cast<unsigned>(i % 5))));
+      items.push_back({inputs.back().get(), &options_});
+    }
+    ASSERT_TRUE(engine_->Run(Lane::kAsync, 0, items).ok());
+    for (size_t i = 0; i < size; ++i) {
+      EXPECT_EQ(RowsOf(engine_->Detect(Lane::kAsync, 0, i)), BoxesOf(Scene(i % 5))) << size;
+    }
+  }
+}
+
+TEST_P(EngineConformance, EachImageHasItsOwnOptions) {
+  DetectionOptions strict = options_;
+  strict.max_detections = 1;
+  strict.class_ids = {0};
+  const auto input = Prepared(Scene(3));
+  for (const DetectionOptions* options : {&options_, &strict}) {
+    const EngineItem item{input.get(), options};
+    ASSERT_TRUE(engine_->Run(Lane::kSync, 0, {&item, 1}).ok());
+    const Boxes found = RowsOf(engine_->Detect(Lane::kSync, 0, 0));
+    if (options == &options_) {
+      EXPECT_EQ(found, BoxesOf(Scene(3)));
+      continue;
+    }
+    EXPECT_LE(found.size(), 1u);
+    for (const auto& row : found) EXPECT_EQ(row[5], 0);
+  }
+}
+
+TEST_P(EngineConformance, TakesImagesOfAnyShape) {
+  for (const auto& [width, height] : std::vector<std::pair<int, int>>{
+           {1, 1}, {3, 2}, {640, 640}, {2000, 40}, {31, 977}, {1919, 1079}}) {
+    for (const auto& row : BoxesOf(Scene(4, width, height))) {
+      EXPECT_GE(row[0], 0);
+      EXPECT_LE(row[2], static_cast<float>(width));
+      EXPECT_GE(row[1], 0);
+      EXPECT_LE(row[3], static_cast<float>(height));
+    }
+  }
+}
+
+TEST_P(EngineConformance, SlotsRunAtTheSameTimeWithoutMixing) {
+  std::vector<Boxes> expected;
+  for (unsigned seed = 0; seed < 4; ++seed) expected.push_back(BoxesOf(Scene(seed)));
+  std::vector<std::thread> threads;
+  unsigned seed = 0;
+  for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
+    for (int slot = 0; slot < engine_->slots(lane); ++slot, ++seed) {
+      threads.emplace_back([=, this] {
+        for (unsigned round = 0; round < 4; ++round) {
+          const unsigned scene = (seed + round) % 4;
+          EXPECT_EQ(BoxesOf(Scene(scene), lane, slot), expected[scene]);
+        }
+      });
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, EngineConformance, testing::Values(OnCpu("f32"), OnCpu("auto")),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace lattice
