@@ -34,6 +34,8 @@ class CpuEngine final : public Engine {
   int slots(Lane lane) const override { return network_->slots(lane); }
   int max_batch(Lane) const override { return network_->max_batch(); }
 
+  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
+
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     try {
       const int width = info().input_width;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,6 +67,9 @@ class Engine {
   virtual int slots(Lane lane) const = 0;
   // Most images of one slice.
   virtual int max_batch(Lane lane) const = 0;
+  // Where Decode best puts the pixels of images for Prepare. Thread-safe; lives as long as the
+  // process.
+  virtual std::pmr::memory_resource* pixel_memory() = 0;
   // The host's share of an image's way into the network. Thread-safe. kInternalError when memory is
   // short. The input must not outlive the engine.
   virtual Result<std::unique_ptr<EngineInput>> Prepare(Image image) = 0;

@@ -35,16 +35,17 @@ Status CheckJpegHeader(const JpegHeader& header, const DecodeLimits& limits) {
   return CheckSize(header.width, header.height, limits);
 }
 
-Result<Image> DecodeJpeg(std::span<const uint8_t> bytes, const DecodeLimits& limits) {
+Result<Image> DecodeJpeg(std::span<const uint8_t> bytes, const DecodeLimits& limits,
+                         std::pmr::memory_resource* memory) {
   const std::optional<JpegHeader> header = ParseJpegHeader(bytes);
   if (!header) {
     return Status(StatusCode::kInvalidImage, "the JPEG data is damaged or cut short");
   }
   if (Status checked = CheckJpegHeader(*header, limits); !checked.ok()) return checked;
-  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header)) {
+  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory)) {
     return Oriented(*std::move(image), header->exif_orientation);
   }
-  Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits);
+  Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits, memory);
   if (!stored.ok()) return stored.status();
   // One reader of EXIF for both decoders, so that a build's libraries never change where boxes lie.
   return Oriented(std::move(stored->image), header->exif_orientation);
@@ -61,7 +62,8 @@ bool IsRawYcbcrTiff(std::span<const uint8_t> bytes) {
          compression != kJpeg;
 }
 
-Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& limits) {
+Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& limits,
+                            std::pmr::memory_resource* memory) {
   if (bytes.empty()) return Status(StatusCode::kInvalidImage, "the file is empty");
   const SniffedFormat sniffed = SniffFormat(bytes);
   if (sniffed.format == ImageFormat::kUnsupported) {
@@ -70,12 +72,12 @@ Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& 
                       "; supported are JPEG, PNG, WebP, TIFF and AVIF");
   }
   if (Status started = InitDecoders(); !started.ok()) return started;
-  if (sniffed.format == ImageFormat::kJpeg) return DecodeJpeg(bytes, limits);
+  if (sniffed.format == ImageFormat::kJpeg) return DecodeJpeg(bytes, limits, memory);
   if (sniffed.format == ImageFormat::kTiff && IsRawYcbcrTiff(bytes)) {
     return Status(StatusCode::kUnsupportedImageFormat,
                   "TIFF in YCbCr is supported with JPEG compression only");
   }
-  Result<StoredImage> stored = DecodeByVips(bytes, sniffed.format, limits);
+  Result<StoredImage> stored = DecodeByVips(bytes, sniffed.format, limits, memory);
   if (!stored.ok()) return stored.status();
   if (sniffed.format == ImageFormat::kAvif) {
     InterpolateRepeatedChroma(ParseAvifProperties(bytes), &stored->image);
@@ -93,9 +95,10 @@ Status InitDecoders() {
   return StartVips();
 }
 
-Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits) {
+Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
+                     std::pmr::memory_resource* memory) {
   try {
-    return DecodeSniffed(bytes, limits);
+    return DecodeSniffed(bytes, limits, memory);
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOverloaded, "there is not enough memory to decode the image");
   }

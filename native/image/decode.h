@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,11 +13,12 @@
 
 namespace lattice {
 
-// 8-bit RGB, rows without padding: data.size() == 3 * width * height.
+// 8-bit RGB, rows without padding: data.size() == 3 * width * height. Pixels lie where their engine
+// wants them. Move-construct images: assigning one copies the pixels when the memory differs.
 struct Image {
   int width = 0;
   int height = 0;
-  std::vector<uint8_t> data;
+  std::pmr::vector<uint8_t> data;
 };
 
 struct DecodeLimits {
@@ -35,7 +37,9 @@ Status InitDecoders();
 // (damaged, truncated). Thread-safe; runs on the calling thread, which calls vips_thread_shutdown()
 // (or ends) when it is done for good. Peak memory: the bytes plus the decoded image twice;
 // progressive JPEG up to three times.
-Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits);
+// `memory` receives the pixels and must outlive them; a std::bad_alloc of it is kOverloaded.
+Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
+                     std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 // Versions of what decodes, for build information.
 std::string LibvipsVersion();

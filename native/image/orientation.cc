@@ -43,10 +43,9 @@ Image Oriented(Image image, int exif_orientation) {
   const ptrdiff_t w = image.width;
   const ptrdiff_t h = image.height;
   const Steps steps = StepsOf(exif_orientation, w, h);
-  Image turned;
-  turned.width = exif_orientation < 5 ? image.width : image.height;
-  turned.height = exif_orientation < 5 ? image.height : image.width;
-  turned.data.resize(image.data.size());
+  const bool upright = exif_orientation < 5;
+  Image turned{upright ? image.width : image.height, upright ? image.height : image.width,
+               std::pmr::vector<uint8_t>(image.data.size(), image.data.get_allocator())};
   for (ptrdiff_t top = 0; top < h; top += kTile) {
     for (ptrdiff_t left = 0; left < w; left += kTile) {
       for (ptrdiff_t y = top; y < std::min(top + kTile, h); ++y) {

@@ -20,7 +20,8 @@ struct DestroyHandle {
 
 }  // namespace
 
-std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header) {
+std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header,
+                                       std::pmr::memory_resource* memory) {
   const bool plain = header.precision == 8 && header.process <= 2 &&
                      (header.components == 1 || header.components == 3);
   if (!plain) return std::nullopt;
@@ -36,8 +37,8 @@ std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const Jpe
     return std::nullopt;
   }
   if (width != header.width || height != header.height) return std::nullopt;
-  Image image{width, height, {}};
-  image.data.resize(size_t{3} * static_cast<size_t>(width) * static_cast<size_t>(height));
+  const size_t pixels = static_cast<size_t>(width) * static_cast<size_t>(height);
+  Image image{width, height, std::pmr::vector<uint8_t>(3 * pixels, memory)};
   // A warning means that damaged data was papered over: libvips then decides whether to refuse.
   const int flags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING;
   if (tjDecompress2(handle.get(), bytes.data(), size, image.data.data(), width, 3 * width, height,
@@ -52,7 +53,8 @@ std::string TurboJpegName() { return "libjpeg-turbo"; }
 
 #else
 
-std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t>, const JpegHeader&) {
+std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t>, const JpegHeader&,
+                                       std::pmr::memory_resource*) {
   return std::nullopt;
 }
 

@@ -14,7 +14,8 @@ namespace lattice {
 
 // Stored orientation. Nothing when this way cannot promise the pixels: CMYK, 12 bit, arithmetic
 // coding, any warning or error of the decoder, or a build without libjpeg-turbo. Thread-safe.
-std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header);
+std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header,
+                                       std::pmr::memory_resource* memory);
 
 // Empty in a build without libjpeg-turbo.
 std::string TurboJpegName();

@@ -190,12 +190,12 @@ Status CheckSize(int width, int height, const DecodeLimits& limits) {
 }
 
 Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat format,
-                                 const DecodeLimits& limits) {
+                                 const DecodeLimits& limits, std::pmr::memory_resource* memory) {
   ImageRef loaded = OpenLoader(bytes, format);
   if (!loaded) return InvalidImage(NameOf(format));
-  StoredImage stored;
-  stored.image.width = vips_image_get_width(loaded.get());
-  stored.image.height = vips_image_get_height(loaded.get());
+  StoredImage stored{{vips_image_get_width(loaded.get()), vips_image_get_height(loaded.get()),
+                      std::pmr::vector<uint8_t>(memory)},
+                     1};
   if (Status size = CheckSize(stored.image.width, stored.image.height, limits); !size.ok()) {
     return size;
   }

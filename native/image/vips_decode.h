@@ -23,7 +23,7 @@ struct StoredImage {
 // Precondition: StartVips succeeded and `format` is a supported one. kImageTooLarge before pixels
 // are decoded, kInvalidImage for anything damaged or cut short. Thread-safe.
 Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat format,
-                                 const DecodeLimits& limits);
+                                 const DecodeLimits& limits, std::pmr::memory_resource* memory);
 
 // kImageTooLarge, naming the limit, or ok.
 Status CheckSize(int width, int height, const DecodeLimits& limits);

@@ -37,27 +37,29 @@ Result<std::vector<uint8_t>> ImagePipeline::ReadFile(const std::string& path) co
   }
 }
 
+Result<Image> ImagePipeline::Open(ImageTask& task) const {
+  if (task.pixels.width > 0) {
+    const Status fits = CheckSize(task.pixels, options_.limits);
+    if (!fits.ok()) return fits;
+    return std::move(task.pixels);
+  }
+  const auto bytes = files_.Read(task.path);
+  if (!bytes.ok()) return bytes.status();
+  return Decode(*bytes, options_.limits, task.engine->pixel_memory());
+}
+
 Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
   const std::string& suffix = options_.abort_on_path_suffix;
   if (!suffix.empty() && task.path.ends_with(suffix)) std::abort();
   try {
     Stopwatch watch;
-    Image image = std::move(task.pixels);
-    if (image.width > 0) {
-      const Status fits = CheckSize(image, options_.limits);
-      if (!fits.ok()) return fits;
-    } else {
-      const auto bytes = files_.Read(task.path);
-      if (!bytes.ok()) return bytes.status();
-      auto decoded = Decode(*bytes, options_.limits);
-      if (!decoded.ok()) return decoded.status();
-      image = *std::move(decoded);
-    }
+    auto image = Open(task);
+    if (!image.ok()) return image.status();
     PreparedImage prepared;
     prepared.decode_ms = watch.Lap();
-    prepared.width = image.width;
-    prepared.height = image.height;
-    auto input = task.engine->Prepare(std::move(image));
+    prepared.width = image->width;
+    prepared.height = image->height;
+    auto input = task.engine->Prepare(*std::move(image));
     if (!input.ok()) return input.status();
     prepared.input = *std::move(input);
     prepared.preprocess_ms = watch.Lap();

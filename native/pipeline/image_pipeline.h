@@ -43,6 +43,8 @@ class ImagePipeline {
   static void ReleaseThread();
 
  private:
+  Result<Image> Open(ImageTask& task) const;
+
   RootedFiles files_;
   PipelineOptions options_;
 };

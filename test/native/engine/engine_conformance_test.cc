@@ -124,7 +124,8 @@ TEST_P(EngineConformance, BoxesAreBitEqualInEveryLaneAndSlot) {
 
 TEST_P(EngineConformance, NeighboursInASliceChangeNothing) {
   const auto most = static_cast<size_t>(engine_->max_batch(Lane::kAsync));
-  for (size_t size = 1; size <= most; size = size < most ? std::min(most, 2 * size + 1) : most + 1) {
+  for (size_t size = 1; size <= most;
+       size = size < most ? std::min(most, 2 * size + 1) : most + 1) {
     std::vector<std::unique_ptr<EngineInput>> inputs;
     std::vector<EngineItem> items;
     for (size_t i = 0; i < size; ++i) {

@@ -113,9 +113,11 @@ TEST_F(SharedPhotos, BothJpegDecodersGiveTheSamePixels) {
     const std::vector<uint8_t> bytes = BytesOf(file);
     const std::optional<JpegHeader> header = ParseJpegHeader(bytes);
     if (!header || !CheckSize(header->width, header->height, {12'000'000, 16'384}).ok()) continue;
-    const std::optional<Image> fast = DecodeByTurboJpeg(bytes, *header);
+    const std::optional<Image> fast =
+        DecodeByTurboJpeg(bytes, *header, std::pmr::get_default_resource());
     if (!fast) continue;
-    Result<StoredImage> general = DecodeByVips(bytes, ImageFormat::kJpeg, {});
+    Result<StoredImage> general =
+        DecodeByVips(bytes, ImageFormat::kJpeg, {}, std::pmr::get_default_resource());
     ASSERT_TRUE(general.ok()) << file;
     EXPECT_EQ(general->exif_orientation, header->exif_orientation) << file;
     EXPECT_TRUE(fast->data == general->image.data) << file;

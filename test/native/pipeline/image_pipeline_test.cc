@@ -58,7 +58,7 @@ TEST(ImagePipelineTest, PixelsGoTheSameWayWithinTheSameLimits) {
   const auto prepare = [&](int width, int height) {
     ImageTask task = Task(engine, "");
     task.pixels = {width, height,
-                   std::vector<uint8_t>(static_cast<size_t>(3 * width * height), 255)};
+                   std::pmr::vector<uint8_t>(static_cast<size_t>(3 * width * height), 255)};
     return pipeline.Prepare(task);
   };
   const auto prepared = prepare(64, 64);

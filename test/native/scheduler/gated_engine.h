@@ -30,6 +30,8 @@ class GatedEngine final : public Engine {
   int slots(Lane) const override { return slots_; }
   int max_batch(Lane) const override { return max_batch_; }
 
+  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
+
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     auto input = std::make_unique<Marked>();
     input->mark = image.data[image.data.size() / 2];
