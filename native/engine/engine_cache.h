@@ -52,8 +52,8 @@ struct EngineFile {
 struct PruneRules {
   std::optional<std::chrono::seconds> unused_for;
   std::optional<std::string> tensorrt_version;   // files of any other version
-  std::function<bool(const EngineFile&)> drop;   // engines this says yes to
-  std::function<bool(const EngineFile&)> spare;  // engines this says yes to stay, whatever fits
+  std::function<bool(const EngineFile&)> drop;   // asked for ready engines only
+  std::function<bool(const EngineFile&)> spare;  // yes: stays, whatever else fits
   bool dry_run = false;
 };
 

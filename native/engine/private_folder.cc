@@ -59,8 +59,7 @@ int WriteAll(int fd, std::span<const char> bytes) {
   return 0;
 }
 
-int WriteNew(int folder_fd, const std::string& name,
-             std::span<const std::span<const char>> parts) {
+int WriteNew(int folder_fd, const std::string& name, std::span<const std::span<const char>> parts) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   ScopedFd fd(openat(folder_fd, name.c_str(), kFlags, 0600));
   if (fd.get() < 0) return errno;

@@ -42,8 +42,8 @@ struct SealedFile {
 // kHeader leaves the payload unread: of it only the length is checked.
 enum class SealedPart { kHeader, kWhole };
 
-// Stale is another format version; foreign, beside what OpenFile says, another magic. kInternalError
-// when reading fails.
+// Stale is another format version; foreign, beside what OpenFile says, another magic.
+// kInternalError when reading fails.
 Result<SealedFile> ReadSealed(const PrivateFolder& folder, const std::string& name,
                               std::string_view magic, SealedPart part);
 

@@ -122,8 +122,7 @@ TEST_F(EngineCacheTest, LoadAndTouchMarkAsUsed) {
   };
   const auto make_old = [&] {
     const std::filesystem::path path = PathOf(header_.key);
-    std::filesystem::last_write_time(path,
-                                     std::filesystem::file_time_type::clock::now() - 1000h);
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - 1000h);
   };
   make_old();
   EXPECT_GT(age(), 999h);
