@@ -1,7 +1,7 @@
 /** Settings: the only reader of the environment. docs/configuration.md is generated from `settings`. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { delimiter, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
@@ -43,6 +43,10 @@ export const settings = {
     .default('yolo')
     .describe('first part of the default model_name, FAMILYv8n.pt'),
   dataDir: z.string().default('data').describe('job store and drawn images; a local disk'),
+  engineCacheDir: z
+    .string()
+    .default('engines')
+    .describe('folder of built TensorRT engines; the default lies beneath the data folder'),
   device: z
     .enum(['auto', 'cpu', 'cuda'])
     .default('auto')
@@ -163,11 +167,16 @@ export function loadConfig(
   const absolute = (key: keyof Settings, path: string) =>
     resolve(key in given ? process.cwd() : PACKAGE_ROOT, path);
   const values = parsed.data;
+  const dataDir = absolute('dataDir', values.dataDir);
   return {
     ...values,
     imageRoots: list(values.imageRoots, delimiter).map((root) => absolute('imageRoots', root)),
     modelsDir: absolute('modelsDir', values.modelsDir),
-    dataDir: absolute('dataDir', values.dataDir),
+    dataDir,
+    engineCacheDir:
+      'engineCacheDir' in given
+        ? resolve(values.engineCacheDir)
+        : join(dataDir, values.engineCacheDir),
     webhookAllow: list(values.webhookAllow, ','),
     corsOrigins: list(values.corsOrigins, ','),
   };

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "native/base/scoped_fd.h"
+
 namespace lattice {
 namespace {
 
@@ -21,23 +23,6 @@ constexpr int kOpenFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
 constexpr int kMaxLinks = 40;
 // A rename anywhere in the tree makes openat2 answer EAGAIN when `..` of a link is resolved.
 constexpr int kMaxRaces = 64;
-
-class ScopedFd {
- public:
-  explicit ScopedFd(int fd) : fd_(fd) {}
-  ScopedFd(ScopedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  ScopedFd& operator=(ScopedFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~ScopedFd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // The components still to be walked, next one last.
 using Components = std::vector<std::string>;

@@ -30,7 +30,7 @@ export function createProgram(terminal: Terminal): Command {
     .addHelpText('after', '\nlattice COMMAND --help shows the options and examples of a command.')
     .helpCommand(false);
   for (const register of COMMANDS) register(program, terminal);
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     command.exitOverride().configureOutput({
       writeOut: (text) => {
         terminal.out(text.trimEnd());
@@ -41,6 +41,10 @@ export function createProgram(terminal: Terminal): Command {
     });
   }
   return program;
+}
+
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 /** Also true with LATTICE_LOG_LEVEL=debug. */

@@ -1,0 +1,86 @@
+/** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
+import { InvalidArgumentError, type Command } from 'commander';
+import { loadConfig, type Config } from '../config.js';
+import type { RegisterCommand } from './register-command.js';
+import { addSettingFlags } from './setting-flags.js';
+import type { Terminal } from './terminal.js';
+
+const EXAMPLES = `
+An engine is a model built by TensorRT for one kind of GPU. Building takes minutes, so it is kept.
+
+Examples:
+  $ lattice engine list
+  $ lattice engine inspect vehicles-v8n
+  $ lattice engine inspect 4ba08634
+  $ lattice engine prune --older-than 30 --dry-run`;
+
+const SETTINGS = ['dataDir', 'engineCacheDir'] as const;
+
+type Flags = Record<string, unknown>;
+
+export const registerEngine: RegisterCommand = (program, terminal) => {
+  const engine = program
+    .command('engine')
+    .description('list, inspect and remove built TensorRT engines')
+    .addHelpText('after', EXAMPLES);
+  registerList(engine, terminal);
+  registerInspect(engine, terminal);
+  registerPrune(engine, terminal);
+};
+
+function settingsOf(flags: Flags): Config {
+  return loadConfig(flags);
+}
+
+function registerList(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('list')
+    .description('engines that are stored, and what is wrong with those that cannot be used')
+    .option('--json', 'print one JSON array')
+    .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
+      const { listEngines } = await import('./engine/listing.js');
+      await listEngines(settingsOf(flags), json === true, terminal);
+    });
+  addSettingFlags(command, SETTINGS);
+}
+
+function registerInspect(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('inspect')
+    .description('everything an engine file says about itself; reads and checks the whole file')
+    .argument('<engine>', 'start of its name as `lattice engine list` shows it, or its model')
+    .option('--json', 'print one JSON array')
+    .action(async (engine: string, { json, ...flags }: { json?: boolean } & Flags) => {
+      const { inspectEngines } = await import('./engine/inspecting.js');
+      await inspectEngines(engine, settingsOf(flags), json === true, terminal);
+    });
+  addSettingFlags(command, SETTINGS);
+}
+
+function registerPrune(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('prune')
+    .description('remove engines that are damaged or stale, and what broken-off builds left')
+    .option('--older-than <days>', 'also those not used for so many days', days)
+    .option('--all', 'every engine; the next start builds anew')
+    .option('--dry-run', 'only say what would be removed')
+    .action(
+      async ({
+        olderThan,
+        all,
+        dryRun,
+        ...flags
+      }: { olderThan?: number; all?: boolean; dryRun?: boolean } & Flags) => {
+        const { pruneEngines } = await import('./engine/pruning.js');
+        const rules = { olderThan, all: all === true, dryRun: dryRun === true };
+        await pruneEngines(rules, settingsOf(flags), terminal);
+      },
+    );
+  addSettingFlags(command, SETTINGS);
+}
+
+function days(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
+  throw new InvalidArgumentError('It must be a number of days, 0 or more.');
+}

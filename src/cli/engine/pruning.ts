@@ -1,0 +1,84 @@
+/**
+ * Takes files out of the engine folder. It holds no lock while it does: a file that goes while a service stores its
+ * successor costs one more build at the next start, nothing else. Lock files stay, for one of them may be held.
+ */
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../../config.js';
+import { listEngineFiles, type EngineFile } from '../../inference/engine-file.js';
+import { renderTable } from '../table.js';
+import type { Terminal } from '../terminal.js';
+import { megabytes } from './listing.js';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Writing an engine takes seconds: what was not written to for so long has no writer any more. */
+const ABANDONED_MS = 3600 * 1000;
+
+export interface PruneRules {
+  /** Days without use. */
+  olderThan: number | undefined;
+  all: boolean;
+  dryRun: boolean;
+}
+
+interface Removal {
+  name: string;
+  bytes: number;
+  why: string;
+}
+
+/** Files that lattice did not write are named and left alone. */
+export async function pruneEngines(
+  rules: PruneRules,
+  config: Config,
+  terminal: Terminal,
+): Promise<void> {
+  const folder = config.engineCacheDir;
+  const files = await listEngineFiles(folder);
+  const removals = [
+    ...files.flatMap((file) => removalOf(file, rules)),
+    ...(await otherRemovals(folder, rules)),
+  ];
+  for (const { name } of removals) {
+    if (!rules.dryRun) await rm(join(folder, name), { force: true });
+  }
+  const rows = removals.map(({ name, bytes, why }) => [name, megabytes(bytes), why]);
+  for (const line of renderTable(rows)) terminal.out(line);
+  const total = megabytes(removals.reduce((sum, { bytes }) => sum + bytes, 0));
+  const count = removals.length === 1 ? '1 file' : `${removals.length} files`;
+  if (removals.length === 0) terminal.out(`There is nothing to remove in ${folder}.`);
+  else terminal.out(`${rules.dryRun ? 'Would remove' : 'Removed'} ${count}, ${total}.`);
+  for (const { state, reason } of files) {
+    if (state === 'foreign') terminal.err(`Left alone: ${reason}`);
+  }
+}
+
+function removalOf(file: EngineFile, rules: PruneRules): Removal[] {
+  if (file.state === 'foreign') return [];
+  const why = file.state === 'ready' ? reasonByRules(file.lastUsed, rules) : file.state;
+  return why === null ? [] : [{ name: file.name, bytes: file.bytes, why }];
+}
+
+/** Timing caches of TensorRT, and what broken-off writes left. */
+async function otherRemovals(folder: string, rules: PruneRules): Promise<Removal[]> {
+  const removals: Removal[] = [];
+  for (const name of (await readdir(folder).catch(() => [])).sort()) {
+    const isPartial = /\.(engine|cache)\.partial$/.test(name);
+    if (!isPartial && !/^timing-[0-9a-f]+\.cache$/.test(name)) continue;
+    const info = await lstat(join(folder, name)).catch(() => null);
+    if (info?.isFile() !== true || info.uid !== process.geteuid?.()) continue;
+    const abandoned = Date.now() - info.mtimeMs > ABANDONED_MS;
+    const left = abandoned ? 'left by a broken-off build' : null;
+    const why = isPartial ? left : reasonByRules(info.mtime, rules);
+    if (why !== null) removals.push({ name, bytes: info.size, why });
+  }
+  return removals;
+}
+
+function reasonByRules(lastUsed: Date, { olderThan, all }: PruneRules): string | null {
+  const unused = (Date.now() - lastUsed.getTime()) / DAY_MS;
+  if (olderThan !== undefined && unused >= olderThan) {
+    return `not used for ${Math.floor(unused)} days`;
+  }
+  return all ? 'all were asked for' : null;
+}

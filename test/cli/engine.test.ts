@@ -1,0 +1,183 @@
+/** `lattice engine` on folders of its own. */
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
+import { SAMPLE_STEM, makeOld, storeEngine, writeFile } from '../support/engine-folder.js';
+import { run } from './run.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lattice-engines-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+  vi.unstubAllEnvs();
+});
+
+const engine = (...args: string[]) => run('engine', ...args, '--engine-cache-dir', folder);
+
+test('the folder lies beneath the data folder unless it is named', () => {
+  expect(loadConfig({}, {}).engineCacheDir).toBe(join(PACKAGE_ROOT, 'data', 'engines'));
+  expect(loadConfig({ dataDir: '/srv/data' }, {}).engineCacheDir).toBe('/srv/data/engines');
+  const named = { LATTICE_DATA_DIR: '/srv/data', LATTICE_ENGINE_CACHE_DIR: 'engines' };
+  expect(loadConfig({}, named).engineCacheDir).toBe(join(process.cwd(), 'engines'));
+});
+
+describe('list', () => {
+  test('says so when there is none', async () => {
+    const none = { code: 0, err: '', out: `No engine is stored in ${folder}.\n` };
+    expect(await engine('list')).toEqual(none);
+    expect(await engine('list', '--json')).toEqual({ code: 0, err: '', out: '[]\n' });
+    const missing = await run('engine', 'list', '--data-dir', join(folder, 'none'));
+    expect(missing.out).toBe(`No engine is stored in ${join(folder, 'none', 'engines')}.\n`);
+  });
+
+  test('shows a line an engine and why one cannot be used', async () => {
+    storeEngine(folder);
+    makeOld(folder, `${SAMPLE_STEM}.engine`, 0);
+    writeFile(folder, 'damaged.engine', 'LATENGIN');
+    const { out, err, code } = await engine('list');
+    expect({ err, code }).toEqual({ err: '', code: 0 });
+    const [header, first, second, ...rest] = out.split('\n');
+    expect(header).toMatch(
+      /^ENGINE +MODEL +PRECISION +GPU +TENSORRT +SIZE +BUILT \(UTC\) +LAST USED \(UTC\) +STATE$/,
+    );
+    const today = new Date().toISOString().slice(0, 10);
+    expect(first).toMatch(
+      new RegExp(
+        `^4ba08634d87b +vehicles-v8n\\.pt +fp16 +NVIDIA H100 80GB HBM3 +10\\.15\\.1\\.29 +0\\.0 MB +` +
+          `2025-10-09 08:53 +(${today} \\d\\d:\\d\\d) +ready$`,
+      ),
+    );
+    expect(second).toMatch(/^damaged +- +- +- +- +0\.0 MB +- +.* +damaged$/);
+    expect(rest).toEqual(['', 'damaged.engine is cut short.', '']);
+  });
+
+  test('--json holds the header', async () => {
+    storeEngine(folder);
+    writeFile(folder, 'z.engine', 'something else');
+    const [stored, foreign] = JSON.parse((await engine('list', '--json')).out);
+    expect(stored).toMatchObject({
+      stem: SAMPLE_STEM,
+      state: 'ready',
+      reason: null,
+      model: 'vehicles-v8n.pt',
+      precision: 'fp16',
+      gpu: 'NVIDIA H100 80GB HBM3',
+      sm: '9.0',
+      tensorrt_version: '10.15.1.29',
+      buckets: [1, 2, 4, 8, 16, 32],
+      input: { width: 640, height: 640 },
+      built_at: '2025-10-09T08:53:20.000Z',
+      build_seconds: 183.25,
+    });
+    expect(foreign).toMatchObject({ stem: 'z', state: 'foreign', last_used: null });
+    expect(foreign.reason).toContain('was not written by lattice');
+  });
+});
+
+describe('inspect', () => {
+  test('finds an engine by the start of its name and all engines of a model', async () => {
+    storeEngine(folder);
+    storeEngine(folder, { precision: 'fp32' });
+    storeEngine(folder, { model_name: 'depot.pt', builder_level: '4' });
+    const one = await engine('inspect', '4ba08634');
+    expect(one).toMatchObject({ code: 0, err: '' });
+    expect(one.out).toMatch(/^state +ready, every byte checked$/m);
+    expect(one.out).toMatch(/^gpu +NVIDIA H100 80GB HBM3, compute capability 9\.0$/m);
+    expect(one.out).toMatch(/^built +2025-10-09 08:53 UTC, in 183\.3 s$/m);
+    for (const name of ['vehicles-v8n', 'vehicles-v8n.pt']) {
+      const both = await engine('inspect', name);
+      expect(both.out.match(/^precision +fp(16|32)$/gm)).toHaveLength(2);
+      expect(both.out).not.toContain('depot');
+    }
+    expect(JSON.parse((await engine('inspect', 'depot', '--json')).out)).toHaveLength(1);
+  });
+
+  test('reads the plan too: exit code 1 for one that is damaged', async () => {
+    storeEngine(folder);
+    const name = `${SAMPLE_STEM}.engine`;
+    const bytes = readFileSync(join(folder, name));
+    bytes[bytes.length - 1]! ^= 1;
+    writeFile(folder, name, bytes);
+    const { code, out } = await engine('inspect', SAMPLE_STEM);
+    expect(code).toBe(1);
+    expect(out).toContain(`damaged: ${name} is damaged: its checksum does not match.`);
+  });
+
+  test('a name that fits none is a mistake of the caller', async () => {
+    storeEngine(folder);
+    for (const name of ['depot', '', '5ba0']) {
+      const { code, err } = await engine('inspect', name);
+      expect(code).toBe(2);
+      expect(err).toContain(`is called '${name}' or built from a model of that name`);
+    }
+  });
+});
+
+describe('prune', () => {
+  let used: string;
+  let unused: string;
+  const timings = 'timing-0123456789abcdef0123456789abcdef.cache';
+  beforeEach(() => {
+    used = `${storeEngine(folder)}.engine`;
+    unused = `${storeEngine(folder, { precision: 'fp32' })}.engine`;
+    makeOld(folder, unused, 40);
+    writeFile(folder, timings, 'LATTIMNG');
+    makeOld(folder, timings, 40);
+    writeFile(folder, 'damaged.engine', 'LATENGIN');
+    writeFile(folder, 'foreign.engine', 'something else');
+    writeFile(folder, 'now.engine.partial', 'half');
+    writeFile(folder, 'then.engine.partial', 'half');
+    makeOld(folder, 'then.engine.partial', 1);
+    writeFile(folder, 'then.lock', '');
+    writeFile(folder, 'notes.txt', '');
+    makeOld(folder, 'notes.txt', 400);
+  });
+  const stays = ['foreign.engine', 'notes.txt', 'now.engine.partial', 'then.lock'];
+  const left = () => readdirSync(folder).sort();
+
+  test('takes what nobody can use and names what it leaves', async () => {
+    const { out, err, code } = await engine('prune');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^damaged\.engine +0\.0 MB +damaged$/m);
+    expect(out).toMatch(/^then\.engine\.partial +0\.0 MB +left by a broken-off build$/m);
+    expect(out).toMatch(/\nRemoved 2 files, 0\.0 MB\.\n$/);
+    expect(err).toMatch(/^Left alone: foreign\.engine was not written by lattice/);
+    expect(left()).toEqual([...stays, used, unused, timings].sort());
+    expect((await engine('prune')).out).toBe(`There is nothing to remove in ${folder}.\n`);
+  });
+
+  test('--older-than goes by the last use', async () => {
+    expect((await engine('prune', '--older-than', '41')).out).not.toContain(unused);
+    const { out } = await engine('prune', '--older-than', '39.5');
+    expect(out).toMatch(new RegExp(`^${unused} +0\\.0 MB +not used for 40 days$`, 'm'));
+    expect(left()).toEqual([...stays, used].sort());
+  });
+
+  test('--all takes every engine; --dry-run takes none', async () => {
+    const before = left();
+    const dry = await engine('prune', '--all', '--dry-run');
+    expect(dry.out).toContain('Would remove 5 files');
+    expect(left()).toEqual(before);
+    const { out } = await engine('prune', '--all');
+    expect(out).toBe(dry.out.replace('Would remove', 'Removed'));
+    expect(left()).toEqual(stays);
+  });
+
+  test('a wrong number of days removes nothing', async () => {
+    for (const days of ['-1', 'many', '']) {
+      const { code } = await engine('prune', '--older-than', days);
+      expect({ days, code }).toEqual({ days, code: 2 });
+    }
+    expect(existsSync(join(folder, unused))).toBe(true);
+  });
+
+  test('a folder that is not there has nothing to remove', async () => {
+    const none = join(folder, 'none');
+    const { out, code } = await run('engine', 'prune', '--engine-cache-dir', none);
+    expect({ out, code }).toEqual({ out: `There is nothing to remove in ${none}.\n`, code: 0 });
+  });
+});
