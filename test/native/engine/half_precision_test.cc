@@ -88,17 +88,17 @@ TEST(ToHalfPrecisionTest, AnOutputOfAConvolutionKeepsItsName) {
 }
 
 TEST(ToHalfPrecisionTest, AConstantOfBothSidesIsKeptInBothTypes) {
-  const Converted half(GraphWriter()
-                           .Initializer(kWeights)
-                           .Initializer(Floats("half", {}, {0.5f}))
-                           .Node("Constant", {}, {"third"},
-                                 test::TensorValue("value", Floats("", {}, {1.0f / 3})))
-                           .Node("Mul", {"images", "half"}, {"a"})
-                           .Node("Mul", {"a", "third"}, {"b"})
-                           .Node("Conv", {"b", "w"}, {"head"})
-                           .Node("Mul", {"head", "half"}, {"c"})
-                           .Node("Mul", {"c", "third"}, {"output0"})
-                           .Model());
+  const Converted half(
+      GraphWriter()
+          .Initializer(kWeights)
+          .Initializer(Floats("half", {}, {0.5f}))
+          .Node("Constant", {}, {"third"}, test::TensorValue("value", Floats("", {}, {1.0f / 3})))
+          .Node("Mul", {"images", "half"}, {"a"})
+          .Node("Mul", {"a", "third"}, {"b"})
+          .Node("Conv", {"b", "w"}, {"head"})
+          .Node("Mul", {"head", "half"}, {"c"})
+          .Node("Mul", {"c", "third"}, {"output0"})
+          .Model());
   EXPECT_EQ(half.InitializerType("half"), kFloat);
   EXPECT_EQ(half.InitializerType(half.Node("a").inputs[1]), kFloat16);
   EXPECT_EQ(half.Node("output0").inputs[1], "third");
@@ -154,22 +154,21 @@ TEST(ToHalfPrecisionTest, PortsThatAreFloatByTheStandardStayFloat) {
 }
 
 TEST(ToHalfPrecisionTest, ArithmeticOnSizesStaysFloatAndIntegersAreLeftAlone) {
-  const Converted half(
-      GraphWriter()
-          .Initializer(kWeights)
-          .Initializer(RawTensor("two", kInt64, {1}, std::vector<int64_t>{2}))
-          .Initializer(Floats("factor", {}, {2.0f}))
-          .Node("Shape", {"images"}, {"shape"})
-          .Node("Gather", {"shape", "two"}, {"height"})
-          .Node("Cast", {"height"}, {"real"}, Integer("to", kFloat))
-          .Node("Mul", {"real", "factor"}, {"wide"})
-          .Node("Cast", {"wide"}, {"size"}, Integer("to", kInt64))
-          .Node("Expand", {"images", "size"}, {"expanded"})
-          .Node("Greater", {"expanded", "factor"}, {"mask"})
-          .Node("Cast", {"mask"}, {"ones"}, Integer("to", kFloat))
-          .Node("Conv", {"ones", "w"}, {"head"})
-          .Node("Relu", {"head"}, {"output0"})
-          .Model());
+  const Converted half(GraphWriter()
+                           .Initializer(kWeights)
+                           .Initializer(RawTensor("two", kInt64, {1}, std::vector<int64_t>{2}))
+                           .Initializer(Floats("factor", {}, {2.0f}))
+                           .Node("Shape", {"images"}, {"shape"})
+                           .Node("Gather", {"shape", "two"}, {"height"})
+                           .Node("Cast", {"height"}, {"real"}, Integer("to", kFloat))
+                           .Node("Mul", {"real", "factor"}, {"wide"})
+                           .Node("Cast", {"wide"}, {"size"}, Integer("to", kInt64))
+                           .Node("Expand", {"images", "size"}, {"expanded"})
+                           .Node("Greater", {"expanded", "factor"}, {"mask"})
+                           .Node("Cast", {"mask"}, {"ones"}, Integer("to", kFloat))
+                           .Node("Conv", {"ones", "w"}, {"head"})
+                           .Node("Relu", {"head"}, {"output0"})
+                           .Model());
   EXPECT_EQ(half.Node("real").Integer("to", 0), kFloat);
   EXPECT_EQ(half.Node("size").Integer("to", 0), kInt64);
   EXPECT_EQ(half.Node("ones").Integer("to", 0), kFloat16);

@@ -50,8 +50,7 @@ class RandomGraph {
       case 0:
       case 1: {
         const auto channels = static_cast<int64_t>(1 + random_() % 2);
-        const std::string weights =
-            Constant({channels, 1, 1, 1}, static_cast<size_t>(channels));
+        const std::string weights = Constant({channels, 1, 1, 1}, static_cast<size_t>(channels));
         graph_.Node("Conv", {Pick(), weights}, {made});
         break;
       }

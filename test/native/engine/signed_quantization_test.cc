@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <random>
 
 #include "native/engine/onnx_reader.h"
@@ -76,14 +75,13 @@ TEST(SignedQuantizationTest, TheBiasBecomesTheFloatsItStandsFor) {
 TEST(SignedQuantizationTest, EveryConstantStandsForTheSameNumber) {
   std::vector<uint8_t> all(256);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint8_t>(i);
-  const std::string bytes =
-      GraphWriter()
-          .Initializer(RawTensor("table", kUint8, {256}, all))
-          .Initializer(RawTensor("point", kUint8, {}, kMiddle))
-          .Initializer(Floats("scale", {}, {0.1f}))
-          .Node("DequantizeLinear", {"table", "scale", "point"}, {"numbers"})
-          .Node("Add", {"images", "numbers"}, {"output0"})
-          .Model();
+  const std::string bytes = GraphWriter()
+                                .Initializer(RawTensor("table", kUint8, {256}, all))
+                                .Initializer(RawTensor("point", kUint8, {}, kMiddle))
+                                .Initializer(Floats("scale", {}, {0.1f}))
+                                .Node("DequantizeLinear", {"table", "scale", "point"}, {"numbers"})
+                                .Node("Add", {"images", "numbers"}, {"output0"})
+                                .Model();
   auto model = *ReadOnnxModel(BytesOf(bytes));
   ASSERT_TRUE(MakeQuantizationSigned(model).ok());
   const auto values = ReadIntegers(*Find(model, model.graph.nodes[0].inputs[0]));
@@ -105,6 +103,24 @@ TEST(SignedQuantizationTest, RaisesTheOpsetOnlyWhereNothingElseChanges) {
   // An even Split without sizes needs an attribute from 18 on.
   EXPECT_EQ(opset(Network(kMiddle, true).Model(kFloat, kFloat, 17)), 17);
   EXPECT_EQ(opset(GraphWriter().Node("Relu", {"images"}, {"output0"}).Model()), 17);
+}
+
+TEST(SignedQuantizationTest, SurvivesDamage) {
+  const std::string whole = Network(kMiddle).Model();
+  std::mt19937 random(1);
+  int changed = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string damaged = whole;
+    for (int i = 0; i < 1 + round % 3; ++i) {
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    auto model = ReadOnnxModel(BytesOf(damaged));
+    if (!model.ok()) continue;
+    const Status status = MakeQuantizationSigned(*model);
+    if (status.ok()) ++changed;
+    ASSERT_TRUE(status.ok() || status.code() == StatusCode::kInvalidModel);
+  }
+  EXPECT_GT(changed, 100);
 }
 
 TEST(SignedQuantizationTest, RefusesWhatTensorRtCannotTake) {

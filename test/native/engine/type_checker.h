@@ -64,7 +64,8 @@ class TypeChecker {
       made = static_cast<int32_t>(node.Integer("to", 0));
       CheckCast(node, made);
     } else if (node.op == "Constant" || node.op == "ConstantOfShape") {
-      made = node.Find("value") == nullptr ? int32_t{kFloat} : ReadTensor(node.Find("value")->tensor)->type;
+      made = node.Find("value") == nullptr ? int32_t{kFloat}
+                                           : ReadTensor(node.Find("value")->tensor)->type;
       if (node.op == "Constant") constants_.insert(node.outputs[0]);
     } else if (integers.contains(node.op)) {
       made = kInt64;
