@@ -2,7 +2,6 @@
 #ifndef LATTICE_ENGINE_ENGINE_H_
 #define LATTICE_ENGINE_ENGINE_H_
 
-#include <map>
 #include <memory>
 #include <memory_resource>
 #include <span>
@@ -11,22 +10,10 @@
 
 #include "native/base/status.h"
 #include "native/image/decode.h"
+#include "native/onnx/model_info.h"
 #include "native/postprocess/detections.h"
 
 namespace lattice {
-
-struct ModelInfo {
-  std::string task;  // always "detect" once loaded
-  std::vector<std::string> names;
-  int input_width = 0;
-  int input_height = 0;
-  int anchors = 0;
-  int fixed_batch = 0;  // 0 = any
-  int stride = 32;
-  std::string device;     // "CPU", or the GPU's name
-  std::string precision;  // "f32", "bf16", ...
-  std::map<std::string, std::string> metadata;
-};
 
 // Two ways through one network. A sync slice is done soon; async slices are many and step aside.
 enum class Lane { kSync, kAsync };

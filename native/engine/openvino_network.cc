@@ -14,8 +14,8 @@
 
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
-#include "native/engine/model_description.h"
-#include "native/engine/onnx_metadata.h"
+#include "native/onnx/model_description.h"
+#include "native/onnx/onnx_metadata.h"
 
 namespace lattice {
 namespace {

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <random>
 
-#include "native/engine/engine.h"
-#include "native/engine/half_precision.h"
-#include "native/engine/onnx_reader.h"
-#include "test/native/engine/graph_writer.h"
-#include "test/native/engine/type_checker.h"
+#include "native/engine/openvino_network.h"
+#include "native/onnx/half_precision.h"
+#include "native/onnx/onnx_reader.h"
+#include "test/native/onnx/graph_writer.h"
+#include "test/native/onnx/type_checker.h"
 
 namespace lattice {
 namespace {
@@ -104,16 +104,16 @@ std::vector<float> Noise(unsigned seed) {
   return image;
 }
 
-std::vector<float> RunOne(Engine& engine, const std::vector<float>& image) {
-  EngineItem item{image.data(), nullptr};
+std::vector<float> RunOne(OpenVinoNetwork& engine, const std::vector<float>& image) {
+  NetworkItem item{image.data(), nullptr};
   const Status status = engine.Run(Lane::kSync, 0, {&item, 1});
   EXPECT_TRUE(status.ok()) << status.message();
   const auto rows = 4 + engine.info().names.size();
   return {item.output, item.output + rows * static_cast<size_t>(engine.info().anchors)};
 }
 
-std::unique_ptr<Engine> Load(const std::string& path) {
-  auto engine = LoadOpenVinoEngine(path, {"f32", 2, {1, 1}, {1, 0}});
+std::unique_ptr<OpenVinoNetwork> Load(const std::string& path) {
+  auto engine = OpenVinoNetwork::Load(path, {"f32", 2, {1, 1}, {1, 0}});
   EXPECT_TRUE(engine.ok()) << engine.status().message();
   return engine.ok() ? *std::move(engine) : nullptr;
 }

@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "test/native/engine/onnx_writer.h"
+#include "test/native/onnx/onnx_writer.h"
 
 namespace lattice {
 namespace {

@@ -1,0 +1,114 @@
+#include "native/onnx/model_description.h"
+
+#include <utility>
+
+#include "native/onnx/python_literal.h"
+
+namespace lattice {
+namespace {
+
+constexpr int kDefaultSide = 640;
+constexpr int kMaxSide = 8192;
+constexpr int kMaxBatch = 64;
+
+Status Refuse(std::string message) { return {StatusCode::kInvalidModel, std::move(message)}; }
+
+std::string ListText(const std::vector<Shape>& shapes) {
+  std::string text;
+  for (const Shape& shape : shapes) text += (text.empty() ? "" : ", ") + ToText(shape);
+  return text.empty() ? "none" : text;
+}
+
+// A dimension of the export, or what the metadata says where the export leaves it open.
+int Side(int64_t exported, int from_metadata) {
+  if (exported < 0) return from_metadata;
+  return exported > kMaxSide ? 0 : static_cast<int>(exported);
+}
+
+}  // namespace
+
+std::string ToText(const Shape& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += shape[i] < 0 ? "?" : std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) {
+  ModelInfo info;
+  info.task = "detect";
+  if (const auto task = metadata.find("task"); task != metadata.end() && task->second != "detect") {
+    return Refuse("The model's task is '" + task->second.substr(0, 40) +
+                  "'; a detector (task 'detect') is needed.");
+  }
+  const auto names = metadata.find("names");
+  if (names == metadata.end()) {
+    return Refuse(
+        "The model has no class names: the metadata key 'names' is missing. Export it with "
+        "metadata.");
+  }
+  auto parsed = ParseClassNames(names->second);
+  if (!parsed.ok()) {
+    return Refuse("The model's class names cannot be read: " + parsed.status().message() + ".");
+  }
+  info.names = *std::move(parsed);
+  if (const auto stride = metadata.find("stride"); stride != metadata.end()) {
+    const auto values = ParseIntegers(stride->second);
+    if (!values.ok() || values->front() < 1 || values->front() > 256) {
+      return Refuse("The model's stride cannot be read: '" + stride->second.substr(0, 40) + "'.");
+    }
+    info.stride = values->front();
+  }
+  info.metadata = std::move(metadata);
+  return info;
+}
+
+Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info) {
+  constexpr const char* kNeeded = "; one image input [batch, 3, height, width] is needed.";
+  if (inputs.size() != 1 || inputs[0].size() != 4 || (inputs[0][1] != 3 && inputs[0][1] != -1)) {
+    return Refuse("The model's inputs are " + ListText(inputs) + kNeeded);
+  }
+  int height = kDefaultSide;
+  int width = kDefaultSide;
+  if (const auto imgsz = info.metadata.find("imgsz"); imgsz != info.metadata.end()) {
+    const auto sides = ParseIntegers(imgsz->second);
+    if (!sides.ok() || sides->size() > 2) {
+      return Refuse("The model's imgsz cannot be read: '" + imgsz->second.substr(0, 40) + "'.");
+    }
+    height = sides->front();
+    width = sides->back();
+  }
+  info.input_height = Side(inputs[0][2], height);
+  info.input_width = Side(inputs[0][3], width);
+  for (const int side : {info.input_height, info.input_width}) {
+    if (side < 1 || side > kMaxSide || side % info.stride != 0) {
+      return Refuse("The model's input is " + std::to_string(info.input_width) + " x " +
+                    std::to_string(info.input_height) + " pixels; sides must be multiples of " +
+                    std::to_string(info.stride) + " up to " + std::to_string(kMaxSide) + ".");
+    }
+  }
+  const int64_t batch = inputs[0][0];
+  if (batch == 0 || batch > kMaxBatch) {
+    return Refuse("The model's batch is " + std::to_string(batch) + "; 1 to " +
+                  std::to_string(kMaxBatch) + " or an open one is needed.");
+  }
+  info.fixed_batch = batch < 0 ? 0 : static_cast<int>(batch);
+  return Shape{batch < 0 ? 1 : batch, 3, info.input_height, info.input_width};
+}
+
+Status CheckOutput(const std::vector<Shape>& outputs, int batch, ModelInfo& info) {
+  const auto rows = static_cast<int64_t>(4 + info.names.size());
+  const std::string needed = "; one output " + ToText(Shape{batch, rows}) +
+                             " with anchors last (4 + " + std::to_string(info.names.size()) +
+                             " classes) is needed.";
+  if (outputs.size() != 1 || outputs[0].size() != 3 || outputs[0][0] != batch ||
+      outputs[0][1] != rows || outputs[0][2] < 1 || outputs[0][2] > 10'000'000) {
+    return Refuse("The model's outputs are " + ListText(outputs) + needed);
+  }
+  info.anchors = static_cast<int>(outputs[0][2]);
+  return {};
+}
+
+}  // namespace lattice

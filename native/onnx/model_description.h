@@ -1,0 +1,36 @@
+// Decides from metadata and tensor shapes whether a network is a detector that the core can run.
+#ifndef LATTICE_ONNX_MODEL_DESCRIPTION_H_
+#define LATTICE_ONNX_MODEL_DESCRIPTION_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "native/base/status.h"
+#include "native/onnx/model_info.h"
+
+namespace lattice {
+
+// -1 stands for a dimension that the export leaves open.
+using Shape = std::vector<int64_t>;
+
+// "[?, 3, 640, 640]".
+std::string ToText(const Shape& shape);
+
+// Task, names, stride, and the metadata itself. kInvalidModel names the task found (an absent one
+// counts as detect: old exports have none) or what is wrong with the names.
+Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata);
+
+// Sets input_width, input_height and fixed_batch, and returns the closed shape that the network is
+// to run with: open sides take the metadata's `imgsz`, else 640; an open batch becomes 1.
+// kInvalidModel for any number of inputs but one, other ranks than 4, other channel counts than 3,
+// or sides that are no multiple of the stride.
+Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info);
+
+// Sets anchors. kInvalidModel unless there is one output [batch, 4 + classes, anchors].
+Status CheckOutput(const std::vector<Shape>& outputs, int batch, ModelInfo& info);
+
+}  // namespace lattice
+
+#endif  // LATTICE_ONNX_MODEL_DESCRIPTION_H_

@@ -1,0 +1,26 @@
+// What is known of a model: from its file, and from the engine that runs it.
+#ifndef LATTICE_ONNX_MODEL_INFO_H_
+#define LATTICE_ONNX_MODEL_INFO_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lattice {
+
+struct ModelInfo {
+  std::string task;  // always "detect" once loaded
+  std::vector<std::string> names;
+  int input_width = 0;
+  int input_height = 0;
+  int anchors = 0;
+  int fixed_batch = 0;  // 0 = any
+  int stride = 32;
+  std::string device;     // "CPU", or the GPU's name
+  std::string precision;  // "f32", "bf16", ...
+  std::map<std::string, std::string> metadata;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_ONNX_MODEL_INFO_H_

@@ -1,0 +1,21 @@
+// The free metadata of an ONNX file, read without parsing the network.
+#ifndef LATTICE_ONNX_ONNX_METADATA_H_
+#define LATTICE_ONNX_ONNX_METADATA_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "native/base/status.h"
+
+namespace lattice {
+
+// Walks the outermost protobuf message (ModelProto) and collects `metadata_props`; a key that comes
+// twice keeps its last value, as protobuf does. kInvalidModel when the bytes are empty, are no
+// protobuf message, stop early, or hold no graph. Never reads outside `file`; thread-safe.
+Result<std::map<std::string, std::string>> ReadOnnxMetadata(std::span<const uint8_t> file);
+
+}  // namespace lattice
+
+#endif  // LATTICE_ONNX_ONNX_METADATA_H_

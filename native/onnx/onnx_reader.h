@@ -1,0 +1,17 @@
+// Takes an ONNX file apart.
+#ifndef LATTICE_ONNX_ONNX_READER_H_
+#define LATTICE_ONNX_ONNX_READER_H_
+
+#include "native/base/status.h"
+#include "native/onnx/onnx_graph.h"
+#include "native/onnx/protobuf_wire.h"
+
+namespace lattice {
+
+// The model refers to `bytes`, which must outlive it. kInvalidModel when the bytes are no complete
+// ONNX file, have two graphs, more than a million parts, or tensors in other files.
+Result<OnnxModel> ReadOnnxModel(ByteView bytes);
+
+}  // namespace lattice
+
+#endif  // LATTICE_ONNX_ONNX_READER_H_

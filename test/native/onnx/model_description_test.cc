@@ -1,0 +1,99 @@
+#include "native/onnx/model_description.h"
+
+#include <gtest/gtest.h>
+
+namespace lattice {
+namespace {
+
+using Metadata = std::map<std::string, std::string>;
+
+ModelInfo Detector(Metadata more = {}) {
+  more.insert({{"task", "detect"}, {"names", "{0: 'car', 1: 'bus'}"}, {"stride", "32"}});
+  return *DescribeMetadata(std::move(more));
+}
+
+std::string Refusal(const Status& status) {
+  EXPECT_EQ(status.code(), StatusCode::kInvalidModel);
+  return status.message();
+}
+
+TEST(DescribeMetadataTest, TakesDetectorsAndOldExportsWithoutATask) {
+  EXPECT_EQ(Detector().names, (std::vector<std::string>{"car", "bus"}));
+  EXPECT_TRUE(DescribeMetadata({{"names", "{0: 'car'}"}}).ok());
+}
+
+TEST(DescribeMetadataTest, SaysWhatItFound) {
+  EXPECT_NE(Refusal(DescribeMetadata({{"task", "segment"}, {"names", "{0: 'car'}"}}).status())
+                .find("'segment'"),
+            std::string::npos);
+  EXPECT_NE(Refusal(DescribeMetadata({{"task", "detect"}}).status()).find("names"),
+            std::string::npos);
+  EXPECT_NE(Refusal(DescribeMetadata({{"names", "['car']"}}).status()).find("dict literal"),
+            std::string::npos);
+  for (const char* stride : {"0", "-1", "x", "100000"}) {
+    EXPECT_NE(Refusal(DescribeMetadata({{"names", "{0: 'car'}"}, {"stride", stride}}).status())
+                  .find("stride"),
+              std::string::npos);
+  }
+}
+
+TEST(ResolveInputTest, KeepsFixedSidesAndClosesOpenOnes) {
+  ModelInfo fixed = Detector({{"imgsz", "[320, 320]"}});
+  EXPECT_EQ(*ResolveInput({{4, 3, 384, 640}}, fixed), (Shape{4, 3, 384, 640}));
+  EXPECT_EQ(fixed.fixed_batch, 4);
+  EXPECT_EQ(fixed.input_width, 640);
+  EXPECT_EQ(fixed.input_height, 384);
+
+  ModelInfo open = Detector({{"imgsz", "[320, 480]"}});
+  EXPECT_EQ(*ResolveInput({{-1, 3, -1, -1}}, open), (Shape{1, 3, 320, 480}));
+  EXPECT_EQ(open.fixed_batch, 0);
+
+  ModelInfo single = Detector({{"imgsz", "416"}});
+  EXPECT_EQ(*ResolveInput({{-1, -1, -1, -1}}, single), (Shape{1, 3, 416, 416}));
+
+  ModelInfo silent = Detector();
+  EXPECT_EQ(*ResolveInput({{-1, 3, -1, -1}}, silent), (Shape{1, 3, 640, 640}));
+}
+
+TEST(ResolveInputTest, RefusesOtherInputs) {
+  const std::vector<std::vector<Shape>> wrong = {{},
+                                                 {{1, 3, 640, 640}, {1, 3, 640, 640}},
+                                                 {{1, 640, 640, 3}},
+                                                 {{1, 1, 640, 640}},
+                                                 {{1, 3, 640}},
+                                                 {{1, 3, 640, 650}},
+                                                 {{1, 3, 0, 640}},
+                                                 {{65, 3, 640, 640}},
+                                                 {{0, 3, 640, 640}},
+                                                 {{1, 3, 1 << 20, 640}}};
+  for (const auto& inputs : wrong) {
+    ModelInfo info = Detector();
+    EXPECT_FALSE(Refusal(ResolveInput(inputs, info).status()).empty());
+  }
+  ModelInfo unreadable = Detector({{"imgsz", "[640, 640, 3]"}});
+  EXPECT_NE(Refusal(ResolveInput({{1, 3, -1, -1}}, unreadable).status()).find("imgsz"),
+            std::string::npos);
+}
+
+TEST(CheckOutputTest, WantsOneOutputOfFourPlusClassesRows) {
+  ModelInfo info = Detector();
+  EXPECT_TRUE(CheckOutput({{1, 6, 8400}}, 1, info).ok());
+  EXPECT_EQ(info.anchors, 8400);
+  for (const std::vector<Shape>& outputs :
+       std::vector<std::vector<Shape>>{{},
+                                       {{1, 8400, 6}},
+                                       {{1, 300, 6}},
+                                       {{1, 84, 8400}},
+                                       {{1, 6, 8400}, {1, 32, 160, 160}},
+                                       {{2, 6, 8400}},
+                                       {{1, 6, -1}},
+                                       {{1, 6, 0}},
+                                       {{6, 8400}}}) {
+    EXPECT_NE(Refusal(CheckOutput(outputs, 1, info)).find("[1, 6]"), std::string::npos);
+  }
+}
+
+TEST(ToTextTest, MarksOpenDimensions) { EXPECT_EQ(ToText(Shape{-1, 3, 640}), "[?, 3, 640]"); }
+
+}  // namespace
+}  // namespace lattice
