@@ -32,7 +32,7 @@ macro(lattice_find_cuda)
       "no CUDA toolkit from 12.0 on (install NVIDIA's cuda-toolkit, or set CUDAToolkit_ROOT to one)")
   elseif(NOT CMAKE_CUDA_COMPILER)
     set(lattice_cuda_missing
-      "the CUDA toolkit at ${CUDAToolkit_BIN_DIR} has no working nvcc (install NVIDIA's cuda-nvcc of the same version)")
+      "nvcc of the CUDA toolkit at ${CUDAToolkit_BIN_DIR} does not work (install NVIDIA's cuda-nvcc and a C++ compiler that it supports)")
   endif()
 endmacro()
 
@@ -83,14 +83,12 @@ function(lattice_find_tensorrt)
   set(LATTICE_TENSORRT_VERSION ${version} PARENT_SCOPE)
 endfunction()
 
-# Machine code for every generation that this toolkit knows and TensorRT serves; the newest also as PTX, which the
-# driver compiles for what comes after.
+# Machine code for every generation that this toolkit knows and TensorRT serves. 9.0 and the newest also as PTX, which
+# the driver compiles for what lies between and comes after.
 function(lattice_default_architectures out)
-  set(list 75-real 80-real 86-real 89-real)
-  if(CUDAToolkit_VERSION VERSION_LESS 12.8)
-    list(APPEND list 90)
-  else()
-    list(APPEND list 90-real 100-real 120)
+  set(list 75-real 80-real 86-real 89-real 90)
+  if(NOT CUDAToolkit_VERSION VERSION_LESS 12.8)
+    list(APPEND list 100-real 120)
   endif()
   set(${out} ${list} PARENT_SCOPE)
 endfunction()
