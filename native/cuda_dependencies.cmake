@@ -9,6 +9,12 @@ if(NOT LATTICE_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "LATTICE_CUDA is '${LATTICE_CUDA}'; it may be AUTO, ON or OFF.")
 endif()
 
+# Kept, so that a build which configures itself again finds the same.
+set(TENSORRT_ROOT "" CACHE PATH "Where TensorRT lies, when not where NVIDIA's packages put it")
+if(NOT TENSORRT_ROOT AND DEFINED ENV{TENSORRT_ROOT})
+  set_property(CACHE TENSORRT_ROOT PROPERTY VALUE "$ENV{TENSORRT_ROOT}")
+endif()
+
 set(LATTICE_HAS_CUDA OFF)
 set(lattice_cuda_missing "")
 
@@ -32,16 +38,13 @@ macro(lattice_find_cuda)
       "no CUDA toolkit from 12.0 on (install NVIDIA's cuda-toolkit, or set CUDAToolkit_ROOT to one)")
   elseif(NOT CMAKE_CUDA_COMPILER)
     set(lattice_cuda_missing
-      "nvcc of the CUDA toolkit at ${CUDAToolkit_BIN_DIR} does not work (install NVIDIA's cuda-nvcc and a C++ compiler that it supports)")
+      "nvcc at ${CUDAToolkit_BIN_DIR} does not work (install NVIDIA's cuda-nvcc and a C++ compiler that it supports)")
   endif()
 endmacro()
 
 # TENSORRT_ROOT wins over the places where NVIDIA's packages and archives put the headers.
 function(lattice_find_tensorrt)
   file(GLOB unpacked /usr/local/tensorrt*/include /usr/local/TensorRT*/include)
-  if(NOT TENSORRT_ROOT AND DEFINED ENV{TENSORRT_ROOT})
-    set(TENSORRT_ROOT "$ENV{TENSORRT_ROOT}")
-  endif()
   unset(lattice_tensorrt_include CACHE)
   if(TENSORRT_ROOT)
     find_path(lattice_tensorrt_include NvInfer.h NO_DEFAULT_PATH

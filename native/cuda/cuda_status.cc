@@ -21,7 +21,8 @@ std::string Explained(cudaError_t error, const CudaDriver& driver) {
   const std::string wanted = VersionName(RuntimeVersion());
   switch (ClassifyCudaError(error, driver)) {
     case CudaFault::kNoDriver:
-      return "No NVIDIA driver was found (libcuda.so.1 is missing). Install the driver, or start "
+      return "No NVIDIA driver was found (libcuda.so.1 is missing or a stub). Install the driver, "
+             "or start "
              "the container with the NVIDIA container runtime (--gpus all).";
     case CudaFault::kDriverTooOld:
       return "The NVIDIA driver serves CUDA up to " +
@@ -31,6 +32,9 @@ std::string Explained(cudaError_t error, const CudaDriver& driver) {
     case CudaFault::kNoDevice:
       return "The NVIDIA driver shows no GPU to this process. Check nvidia-smi and "
              "CUDA_VISIBLE_DEVICES.";
+    case CudaFault::kUnsupportedGpu:
+      return "This build has no code for the GPU's generation. Build it again with "
+             "CMAKE_CUDA_ARCHITECTURES=native.";
     case CudaFault::kOutOfMemory:
       return "The GPU is out of memory. Close other programs that use it, load fewer models, or "
              "lower the largest batch.";
@@ -87,14 +91,17 @@ CudaFault ClassifyCudaError(cudaError_t error, const CudaDriver& driver) {
       return CudaFault::kNone;
     // The runtime says "insufficient" both when the driver is old and when there is none.
     case cudaErrorInsufficientDriver:
-    case cudaErrorStubLibrary:
       return driver.present ? CudaFault::kDriverTooOld : CudaFault::kNoDriver;
+    case cudaErrorStubLibrary:
+      return CudaFault::kNoDriver;
     case cudaErrorSystemDriverMismatch:
     case cudaErrorCompatNotSupportedOnDevice:
       return CudaFault::kDriverTooOld;
     case cudaErrorNoDevice:
     case cudaErrorDevicesUnavailable:
       return CudaFault::kNoDevice;
+    case cudaErrorNoKernelImageForDevice:
+      return CudaFault::kUnsupportedGpu;
     case cudaErrorMemoryAllocation:
       return CudaFault::kOutOfMemory;
     default:

@@ -25,6 +25,7 @@ enum class CudaFault {
   kNoDriver,
   kDriverTooOld,
   kNoDevice,
+  kUnsupportedGpu,  // this build has no code for the GPU
   kOutOfMemory,
   kSticky,  // see IsSticky
   kOther,

@@ -70,6 +70,14 @@ DetectionWorkspace LayOutWorkspace(void* memory, const HeadShape& shape) {
   return {keys, sorted, reinterpret_cast<int*>(sorted + Elements(shape.batch, shape.anchors))};
 }
 
+cudaError_t LoadDetectionKernels() {
+  cudaFuncAttributes attributes;
+  cudaError_t error = cudaFuncGetAttributes(&attributes, FilterKernel);
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, RankKernel);
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, DetectKernel);
+  return error;
+}
+
 cudaError_t ClearWorkspace(const DetectionWorkspace& workspace, const HeadShape& shape,
                            cudaStream_t stream) {
   return cudaMemsetAsync(workspace.counts, 0, static_cast<size_t>(shape.batch) * sizeof(int),

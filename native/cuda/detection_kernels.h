@@ -34,6 +34,10 @@ size_t DetectionWorkspaceBytes(const HeadShape& shape);
 // Lays a workspace out in `memory` (aligned to 8, DetectionWorkspaceBytes long).
 DetectionWorkspace LayOutWorkspace(void* memory, const HeadShape& shape);
 
+// Loads the kernels onto the current GPU: before a graph is recorded, since the first launch
+// otherwise loads them. cudaErrorNoKernelImageForDevice where this build has no code for the GPU.
+cudaError_t LoadDetectionKernels();
+
 // Once before the first run; runs leave the workspace ready for the next.
 cudaError_t ClearWorkspace(const DetectionWorkspace& workspace, const HeadShape& shape,
                            cudaStream_t stream);

@@ -38,6 +38,7 @@ LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const HeadView& head,
   const int candidates = SmallerInt(found, kMaxCandidates);
   const int asked = SmallerInt(request.max_detections, kMostDetections);
   const int wanted = asked < 0 ? 0 : asked;
+  const float iou = request.iou;
   const bool in_order = found > kPageKeys;
   const CandidateKey* keys = in_order ? list.sorted : list.keys;
   block.Step([&](int thread) {
@@ -49,7 +50,7 @@ LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const HeadView& head,
     const int size = SmallerInt(candidates - page, kPageKeys);
     LoadPage(block, head, keys + page, size, in_order, shared);
     for (int group = 0; group < size && shared->kept <= wanted; group += kGroupKeys) {
-      SuppressGroup(block, request.iou, group, size, wanted + 1, shared);
+      SuppressGroup(block, iou, group, size, wanted + 1, shared);
     }
   }
   block.Step([&](int thread) {

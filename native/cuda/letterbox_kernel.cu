@@ -50,6 +50,11 @@ unsigned BlocksFor(int size, int tile) { return static_cast<unsigned>((size + ti
 
 }  // namespace
 
+cudaError_t LoadLetterboxKernel() {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, LetterboxKernel);
+}
+
 cudaError_t LaunchLetterbox(const DeviceImage* images, int batch, int input_width, int input_height,
                             __half* out, cudaStream_t stream) {
   const bool fits = batch > 0 && batch <= 65'535 && input_width > 0 && input_height > 0 &&

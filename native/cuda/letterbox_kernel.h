@@ -9,6 +9,10 @@
 
 namespace lattice {
 
+// Loads the kernel onto the current GPU: before a graph is recorded, since the first launch
+// otherwise loads it. cudaErrorNoKernelImageForDevice where this build has no code for the GPU.
+cudaError_t LoadLetterboxKernel();
+
 // Writes `batch` inputs of 3 x input_height x input_width halves to `out`: R, G, B planes, level /
 // 255, grey 114 around. The level before the rounding to half is that of the CPU's Letterbox.
 // `images`

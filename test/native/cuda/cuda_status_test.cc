@@ -26,6 +26,7 @@ TEST(ToStatus, SuccessIsOk) {
 TEST(ToStatus, TellsNoDriverFromAnOldOne) {
   EXPECT_EQ(ClassifyCudaError(cudaErrorInsufficientDriver, kNone), CudaFault::kNoDriver);
   EXPECT_EQ(ClassifyCudaError(cudaErrorInsufficientDriver, kOld), CudaFault::kDriverTooOld);
+  EXPECT_EQ(ClassifyCudaError(cudaErrorStubLibrary, kOld), CudaFault::kNoDriver);
   EXPECT_TRUE(Contains(SentenceFor(cudaErrorInsufficientDriver, kNone), "Install the driver"));
   const std::string old = SentenceFor(cudaErrorInsufficientDriver, kOld);
   EXPECT_TRUE(Contains(old, "12.4")) << old;
@@ -38,6 +39,7 @@ TEST(ToStatus, SaysWhatToDo) {
     CudaFault fault;
     const char* advice;
   } cases[] = {{cudaErrorNoDevice, CudaFault::kNoDevice, "CUDA_VISIBLE_DEVICES"},
+               {cudaErrorNoKernelImageForDevice, CudaFault::kUnsupportedGpu, "Build it again"},
                {cudaErrorMemoryAllocation, CudaFault::kOutOfMemory, "load fewer models"},
                {cudaErrorIllegalAddress, CudaFault::kSticky, "Restart the service"},
                {cudaErrorInvalidValue, CudaFault::kOther, "cudaErrorInvalidValue"}};

@@ -53,6 +53,7 @@ class DetectionKernels : public GpuTest {
     const DeviceBuffer memory = Allocated(DetectionWorkspaceBytes(shape));
     const DetectionWorkspace workspace = LayOutWorkspace(memory.data(), shape);
     ASSERT_EQ(ClearWorkspace(workspace, shape, stream().get()), cudaSuccess);
+    ASSERT_EQ(LoadDetectionKernels(), cudaSuccess);
     const Result<Graph> graph = Graph::Capture(stream(), [&] {
       return ToStatus(LaunchDetections(heads.As<float>(), shape, asked.As<DeviceRequest>(),
                                        workspace, results.As<DeviceDetections>(), stream().get()),

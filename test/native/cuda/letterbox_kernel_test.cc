@@ -66,6 +66,7 @@ TEST_F(LetterboxKernel, OneGraphServesOtherPictures) {
   std::mt19937 random(2);
   const DeviceBuffer images = Allocated(2 * sizeof(DeviceImage));
   const DeviceBuffer out = Allocated(size_t{2} * 3 * kWidth * kHeight * sizeof(__half));
+  ASSERT_EQ(LoadLetterboxKernel(), cudaSuccess);
   const Result<Graph> graph = Graph::Capture(stream(), [&] {
     return ToStatus(LaunchLetterbox(images.As<DeviceImage>(), 2, kWidth, kHeight, out.As<__half>(),
                                     stream().get()),
