@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 #include <random>
 #include <vector>
 
@@ -10,6 +11,11 @@
 #include "test/native/cuda/random_pictures.h"
 
 namespace lattice {
+
+void PrintTo(PixelLayout layout, std::ostream* out) {
+  *out << (layout == PixelLayout::kRgb ? "RGB" : "4:2:0");
+}
+
 namespace {
 
 // What the kernel does for one image, block after block. Pixels that no thread writes stay NaN; one
