@@ -1,6 +1,7 @@
 # Libraries made by others, as imported targets; imported targets' headers count as system headers.
 #   Vips::vips          libvips as sharp's npm packages ship it
 #   openvino::runtime   a system OpenVINO when CMake finds one, else the one scripts/openvino.mjs fetched
+#   TensorRT::headers   and LATTICE_HAS_CUDA, where CUDA and TensorRT are found: see cuda_dependencies.cmake
 # LATTICE_RUNTIME_DIRS lists the folders that the addon must find at run time.
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
@@ -40,3 +41,5 @@ else()
     INTERFACE_COMPILE_DEFINITIONS _GLIBCXX_USE_CXX11_ABI=1)
   list(APPEND LATTICE_RUNTIME_DIRS ${lattice_openvino}/libs)
 endif()
+
+include(${CMAKE_CURRENT_LIST_DIR}/cuda_dependencies.cmake)

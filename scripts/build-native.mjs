@@ -2,6 +2,9 @@
 // the node-api-headers package and downloads nothing.
 //
 //   node scripts/build-native.mjs [--tests] [--sanitize=address|thread]
+//
+// Environment, handed on to CMake where set: LATTICE_CUDA (AUTO, ON, OFF), TENSORRT_ROOT, CUDAToolkit_ROOT,
+// CMAKE_CUDA_COMPILER (or CUDACXX), CMAKE_CUDA_ARCHITECTURES.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +12,21 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CMAKE_JS = join(ROOT, 'node_modules', 'cmake-js', 'bin', 'cmake-js');
+
+const FROM_ENVIRONMENT = [
+  'LATTICE_CUDA',
+  'TENSORRT_ROOT',
+  'CUDAToolkit_ROOT',
+  'CMAKE_CUDA_COMPILER',
+  'CMAKE_CUDA_ARCHITECTURES',
+];
+
+function cudaDefinitions(env) {
+  const set = { ...env, CMAKE_CUDA_COMPILER: env.CMAKE_CUDA_COMPILER ?? env.CUDACXX };
+  return FROM_ENVIRONMENT.filter((name) => (set[name] ?? '') !== '').map(
+    (name) => `--CD${name}=${set[name]}`,
+  );
+}
 
 function cmakeJs(args) {
   return new Promise((resolve, reject) => {
@@ -37,6 +55,7 @@ export async function buildNative({ tests = false, sanitize = '' } = {}) {
     `--CDLATTICE_BUILD_TESTS=${tests ? 'ON' : 'OFF'}`,
     `--CDLATTICE_SANITIZE=${sanitize}`,
     '--CDCMAKE_EXPORT_COMPILE_COMMANDS=ON',
+    ...cudaDefinitions(process.env),
   ]);
   await cmakeJs(['build', ...common, '--parallel', String(availableParallelism())]);
 }

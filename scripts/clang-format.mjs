@@ -1,11 +1,11 @@
 // Checks (or with --write mends) the format of the C++ sources. Says so when clang-format is not there.
 import { spawnSync } from 'node:child_process';
 
-const files = spawnSync('git', ['ls-files', 'native', 'test/native', '--', '*.h', '*.cc'], {
+const files = spawnSync('git', ['ls-files', 'native', 'test/native', '--', '*.h', '*.cc', '*.cu'], {
   encoding: 'utf8',
 })
   .stdout.split('\n')
-  .filter((file) => /\.(h|cc)$/.test(file));
+  .filter((file) => /\.(h|cc|cu)$/.test(file));
 if (spawnSync('clang-format', ['--version']).status !== 0) {
   console.log('C++ format not checked: clang-format is missing (apt-get install -y clang-format).');
 } else if (files.length > 0) {

@@ -9,4 +9,11 @@
 #define LATTICE_HOST_DEVICE
 #endif
 
+// Before a loop of constant length whose arrays must stay in a GPU thread's registers.
+#ifdef __CUDA_ARCH__
+#define LATTICE_UNROLL _Pragma("unroll")
+#else
+#define LATTICE_UNROLL
+#endif
+
 #endif  // LATTICE_BASE_HOST_DEVICE_H_

@@ -10,9 +10,6 @@
 namespace lattice {
 namespace {
 
-// As the reference: more candidates than this are cut by score before suppression.
-constexpr size_t kMaxCandidates = 30'000;
-
 // The head's box rows: cx, cy, w, h, each `anchors` long.
 struct BoxRows {
   const float* rows;
@@ -43,9 +40,9 @@ std::vector<Candidate> OrderedCandidates(const float* output, int classes, int a
     return !IsWanted(candidate.class_id, options.class_ids) || !IsFinite(candidate.score) ||
            !IsSound(boxes.At(candidate.anchor));
   });
-  *cut = found.size() > kMaxCandidates;
+  *cut = found.size() > size_t{kMaxCandidates};
   if (*cut) {
-    const auto end = found.begin() + static_cast<ptrdiff_t>(kMaxCandidates);
+    const auto end = found.begin() + ptrdiff_t{kMaxCandidates};
     std::nth_element(found.begin(), end, found.end(), ComesFirst);
     found.erase(end, found.end());
   }

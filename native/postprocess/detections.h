@@ -9,6 +9,9 @@
 
 namespace lattice {
 
+// As the reference: more candidates than this are cut by score before suppression.
+inline constexpr int kMaxCandidates = 30'000;
+
 struct DetectionOptions {
   float confidence = 0.25f;  // keep score > confidence
   float iou = 0.7f;          // suppress IoU > iou within a class

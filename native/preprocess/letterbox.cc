@@ -69,7 +69,7 @@ struct ColumnTable {
       : first_byte(static_cast<size_t>(resized_width)),
         weights(static_cast<size_t>(resized_width)),
         taps{first_byte.data(), weights.data(), resized_width, 0, 3 * (source_width - 1)} {
-    const double scale = static_cast<double>(source_width) / resized_width;
+    const double scale = SourceStep(source_width, resized_width);
     for (int x = 0; x < resized_width; ++x) {
       const Tap tap = ColumnTap(x, scale, source_width);
       const auto i = static_cast<size_t>(x);
@@ -122,7 +122,7 @@ void Resize(const Image& source, const LetterboxTransform& t, const Planes& plan
   const LetterboxRows& rows = BestLetterboxRows();
   BlendedRows blended(source, t.resized_width);
   std::vector<uint8_t> levels(size_t{4} * static_cast<size_t>(t.resized_width));
-  const double scale = static_cast<double>(source.height) / t.resized_height;
+  const double scale = SourceStep(source.height, t.resized_height);
   for (int y = 0; y < t.resized_height; ++y) {
     const Tap tap = RowTap(y, scale);
     const int16_t* upper = blended.Row(ClampIndex(tap.first, source.height));

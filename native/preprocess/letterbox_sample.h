@@ -31,7 +31,12 @@ LATTICE_HOST_DEVICE inline Tap MakeTap(int first, float fraction) {
           RoundHalfToEven(fraction * kWeightOne)};
 }
 
-// `scale` is source size / resized size. Half-pixel centres.
+// The `scale` of the functions below.
+LATTICE_HOST_DEVICE inline double SourceStep(int source_size, int resized_size) {
+  return static_cast<double>(source_size) / resized_size;
+}
+
+// Half-pixel centres.
 LATTICE_HOST_DEVICE inline float SourcePosition(int target, double scale) {
   return static_cast<float>((target + 0.5) * scale - 0.5);
 }

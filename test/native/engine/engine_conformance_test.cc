@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <random>
 #include <string>
 #include <thread>
@@ -20,6 +21,8 @@ struct EngineKind {
   std::string name;
   std::function<Result<std::unique_ptr<Engine>>(const std::string& path)> load;
 };
+
+void PrintTo(const EngineKind& kind, std::ostream* out) { *out << kind.name; }
 
 EngineOptions TwoSlots(const std::string& precision) {
   EngineOptions options;

@@ -1,0 +1,54 @@
+// A candidate as one number whose ascending order is the order of the result: by score, highest
+// first, ties by anchor. No two are equal, so that any sort gives the same list.
+#ifndef LATTICE_CUDA_CANDIDATE_KEY_H_
+#define LATTICE_CUDA_CANDIDATE_KEY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "native/base/host_device.h"
+#include "native/postprocess/box_math.h"
+
+namespace lattice {
+
+using CandidateKey = uint64_t;
+
+// Behind every candidate.
+inline constexpr CandidateKey kNoCandidate = ~CandidateKey{0};
+
+// `score` is finite, `anchor` below 32,768, `class_id` below 1,024.
+LATTICE_HOST_DEVICE inline CandidateKey MakeKey(float score, int anchor, int class_id) {
+  // -0 equals 0 and must not come after it.
+  const float plain = score + 0.0f;
+  uint32_t bits;
+  std::memcpy(&bits, &plain, sizeof bits);
+  const uint32_t falling = (bits >> 31) != 0 ? bits : ~bits & 0x7FFF'FFFFu;
+  return CandidateKey{falling} << 32 | static_cast<uint32_t>(anchor) << 16 |
+         static_cast<uint32_t>(class_id);
+}
+
+LATTICE_HOST_DEVICE inline int AnchorOf(CandidateKey key) {
+  return static_cast<int>(static_cast<uint32_t>(key) >> 16);
+}
+
+LATTICE_HOST_DEVICE inline int ClassOf(CandidateKey key) { return static_cast<int>(key & 0xFFFF); }
+
+// One image's head output: [4 + classes][anchors].
+struct HeadView {
+  const float* rows;
+  int classes, anchors;
+
+  LATTICE_HOST_DEVICE float Score(int class_id, int anchor) const {
+    return rows[(ptrdiff_t{4} + class_id) * anchors + anchor];
+  }
+  LATTICE_HOST_DEVICE Box BoxAt(int anchor) const {
+    const float* first = rows + anchor;
+    const ptrdiff_t step = anchors;
+    return CornersOf(first[0], first[step], first[2 * step], first[3 * step]);
+  }
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_CUDA_CANDIDATE_KEY_H_

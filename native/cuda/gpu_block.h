@@ -1,0 +1,45 @@
+// Runs a block's steps on the GPU. For .cu files.
+#ifndef LATTICE_CUDA_GPU_BLOCK_H_
+#define LATTICE_CUDA_GPU_BLOCK_H_
+
+#include <cstdint>
+
+#include "native/base/host_device.h"
+
+namespace lattice {
+
+// The `Block` of letterbox_tile.h and the candidate steps; one-dimensional blocks only. The bodies
+// are empty on the host, where no kernel runs.
+struct GpuBlock {
+  template <typename Function>
+  LATTICE_HOST_DEVICE void Step(const Function& function) const {
+#ifdef __CUDA_ARCH__
+    function(static_cast<int>(threadIdx.x));
+    __syncthreads();
+#else
+    (void)function;
+#endif
+  }
+
+  // Adds one and returns what was there.
+  LATTICE_HOST_DEVICE int Increment(int* counter) const {
+#ifdef __CUDA_ARCH__
+    return atomicAdd(counter, 1);
+#else
+    return *counter;
+#endif
+  }
+
+  LATTICE_HOST_DEVICE void SetBits(uint32_t* word, uint32_t bits) const {
+#ifdef __CUDA_ARCH__
+    atomicOr(word, bits);
+#else
+    (void)word;
+    (void)bits;
+#endif
+  }
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_CUDA_GPU_BLOCK_H_

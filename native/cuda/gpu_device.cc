@@ -1,0 +1,65 @@
+#include "native/cuda/gpu_device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "native/cuda/cuda_status.h"
+
+namespace lattice {
+namespace {
+
+constexpr int kOldestSm = 75;
+
+std::string UuidName(const cudaUUID_t& uuid) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string name = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) name += '-';
+    const auto byte = static_cast<uint8_t>(uuid.bytes[i]);
+    name += kDigits[byte >> 4];
+    name += kDigits[byte & 15];
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string UnusableReason(const std::string& name, int sm_major, int sm_minor) {
+  if (10 * sm_major + sm_minor >= kOldestSm) return "";
+  return "The GPU " + name + " has compute capability " + std::to_string(sm_major) + "." +
+         std::to_string(sm_minor) + "; 7.5 (Turing) or newer is needed.";
+}
+
+Result<std::vector<GpuDevice>> ListGpus() {
+  constexpr char kDoing[] = "listing the GPUs";
+  int count = 0;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
+  int driver_version = 0;
+  int runtime_version = 0;
+  if (error == cudaSuccess) error = cudaDriverGetVersion(&driver_version);
+  if (error == cudaSuccess) error = cudaRuntimeGetVersion(&runtime_version);
+  std::vector<GpuDevice> gpus;
+  for (int index = 0; error == cudaSuccess && index < count; ++index) {
+    cudaDeviceProp properties{};
+    error = cudaGetDeviceProperties(&properties, index);
+    if (error != cudaSuccess) break;
+    gpus.push_back({index, properties.name, properties.major, properties.minor,
+                    properties.totalGlobalMem, driver_version, runtime_version,
+                    UuidName(properties.uuid),
+                    UnusableReason(properties.name, properties.major, properties.minor)});
+  }
+  // The runtime remembers a failure until somebody asks for it.
+  if (error != cudaSuccess) cudaGetLastError();
+  if (error != cudaSuccess) return ToStatus(error, kDoing);
+  return gpus;
+}
+
+Status UseGpu(int index) {
+  const cudaError_t error = cudaSetDevice(index);
+  if (error != cudaSuccess) cudaGetLastError();
+  return ToStatus(error, "choosing GPU " + std::to_string(index));
+}
+
+}  // namespace lattice
