@@ -1,4 +1,6 @@
 // Builds and runs the GoogleTest suite of native/. Names what is missing where it cannot.
+//
+//   node scripts/test-native.mjs [--gpu]     with --gpu only what needs a GPU
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { buildNative } from './build-native.mjs';
@@ -11,9 +13,9 @@ if (!found && process.env.GTest_ROOT === undefined) {
   );
 } else {
   await buildNative({ tests: true });
-  const { status } = spawnSync('ctest', ['--test-dir', 'build', '--output-on-failure', '-j', '2'], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  });
+  const tests = ['--test-dir', 'build', '--output-on-failure', '-j', '2'];
+  // GPUs are shared: one test at a time.
+  const chosen = process.argv.includes('--gpu') ? ['-R', '^gpu\\.|/gpu', '-j', '1', '-V'] : [];
+  const { status } = spawnSync('ctest', [...tests, ...chosen], { cwd: ROOT, stdio: 'inherit' });
   process.exitCode = status ?? 1;
 }

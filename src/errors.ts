@@ -39,6 +39,8 @@ export const ERRORS = {
   // The machine.
   detection_failed: { status: 500, title: 'Detection could not be dispatched' },
   internal_error: { status: 500, title: 'Internal error' },
+  gpu_unavailable: { status: 503, title: 'No usable GPU' },
+  gpu_lost: { status: 503, title: 'GPU lost' },
   cluster_unavailable: { status: 503, title: 'Compute cluster unavailable' },
   overloaded: { status: 503, title: 'Too much work queued' },
   shutting_down: { status: 503, title: 'Service is stopping' },

@@ -14,7 +14,7 @@ constexpr double kMaxSafeInteger = 9007199254740991.0;
 constexpr size_t kStride = 12;  // RESULT_STRIDE of src/native/contract.ts
 
 // In the order of StatusCode.
-constexpr std::array<const char*, 17> kCodeNames = {"ok",
+constexpr std::array<const char*, 19> kCodeNames = {"ok",
                                                     "cancelled",
                                                     "deadline_exceeded",
                                                     "image_not_found",
@@ -28,6 +28,8 @@ constexpr std::array<const char*, 17> kCodeNames = {"ok",
                                                     "invalid_model",
                                                     "unknown_model",
                                                     "detection_failed",
+                                                    "gpu_unavailable",
+                                                    "gpu_lost",
                                                     "overloaded",
                                                     "shutting_down",
                                                     "internal_error"};
@@ -227,6 +229,7 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   }
   properties.Read("threads", 1, 1024, options.threads);
   properties.Read("asyncYields", options.async_yields);
+  properties.Read("engineCache", options.engine_cache);
   properties.Read("maxFileBytes", 1, kMaxSafeInteger, options.max_file_bytes);
   properties.Read("maxPixels", 1, kMaxSafeInteger, options.max_pixels);
   properties.Read("maxSide", 1, 1 << 20, options.max_side);
@@ -296,6 +299,7 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("decodeThreads", core.decode_threads());
   object.Set("syncSlices", core.sync_slices());
   object.Set("asyncSlices", core.async_slices());
+  object.Set("buildShare", core.build_share());
   return object;
 }
 

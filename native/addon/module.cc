@@ -1,7 +1,10 @@
 // What the addon exports: NativeAddon of src/native/contract.ts, line for line.
 #include <napi.h>
 
+#include <string>
+
 #include "native/addon/core_wrap.h"
+#include "native/engine/gpu_engine.h"
 #include "native/engine/openvino_network.h"
 #include "native/image/decode.h"
 
@@ -11,14 +14,31 @@ Napi::Value BuildInfo(const Napi::CallbackInfo& info) {
   auto object = Napi::Object::New(info.Env());
   object.Set("version", LATTICE_VERSION);
   object.Set("openvino", lattice::OpenVinoVersion());
-  object.Set("cuda", info.Env().Null());
+  const std::string gpu = lattice::GpuBuild();
+  object.Set("cuda",
+             gpu.empty() ? info.Env().Null() : Napi::Value(Napi::String::New(info.Env(), gpu)));
   object.Set("libvips", lattice::LibvipsVersion());
   object.Set("jpeg", lattice::JpegDecoderName());
   return object;
 }
 
+Napi::Value Gpus(const Napi::CallbackInfo& info) {
+  const auto usable = lattice::UsableGpus();
+  auto names = Napi::Array::New(info.Env());
+  for (uint32_t i = 0; usable.ok() && i < usable->size(); ++i) names.Set(i, (*usable)[i]);
+  auto object = Napi::Object::New(info.Env());
+  object.Set("names", names);
+  if (usable.ok()) {
+    object.Set("missing", info.Env().Null());
+  } else {
+    object.Set("missing", usable.status().message());
+  }
+  return object;
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("buildInfo", Napi::Function::New(env, BuildInfo, "buildInfo"));
+  exports.Set("gpus", Napi::Function::New(env, Gpus, "gpus"));
   exports.Set("Core", lattice::CoreWrap::Class(env));
   return exports;
 }

@@ -24,6 +24,8 @@ enum class StatusCode {
   kInvalidModel,
   kUnknownModel,
   kDetectionFailed,
+  kGpuUnavailable,
+  kGpuLost,
   kOverloaded,
   kShuttingDown,
   kInternalError,

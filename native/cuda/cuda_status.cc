@@ -109,6 +109,26 @@ CudaFault ClassifyCudaError(cudaError_t error, const CudaDriver& driver) {
   }
 }
 
+namespace {
+
+StatusCode CodeOf(CudaFault fault) {
+  switch (fault) {
+    case CudaFault::kNoDriver:
+    case CudaFault::kDriverTooOld:
+    case CudaFault::kNoDevice:
+    case CudaFault::kUnsupportedGpu:
+      return StatusCode::kGpuUnavailable;
+    case CudaFault::kOutOfMemory:
+      return StatusCode::kOverloaded;
+    case CudaFault::kSticky:
+      return StatusCode::kGpuLost;
+    default:
+      return StatusCode::kInternalError;
+  }
+}
+
+}  // namespace
+
 Status ToStatus(cudaError_t error, std::string_view doing) {
   if (error == cudaSuccess) return {};
   return ToStatus(error, doing, FindCudaDriver());
@@ -124,7 +144,7 @@ Status ToStatus(cudaError_t error, std::string_view doing, const CudaDriver& dri
   sentence += ", while ";
   sentence += doing;
   sentence += ")";
-  return {StatusCode::kInternalError, sentence};
+  return {CodeOf(ClassifyCudaError(error, driver)), sentence};
 }
 
 }  // namespace lattice

@@ -38,8 +38,9 @@ bool IsSticky(cudaError_t error);
 // What kind of fault `error` is on a machine with `driver`.
 CudaFault ClassifyCudaError(cudaError_t error, const CudaDriver& driver);
 
-// kOk for cudaSuccess, else kInternalError with one or two sentences. `doing` ends "while ...",
-// such as "copying an image to the GPU". The first form looks at this machine's driver.
+// kOk for cudaSuccess, else one or two sentences with kGpuUnavailable (driver, no device, no code
+// for it), kOverloaded (out of memory), kGpuLost (sticky) or kInternalError. `doing` ends "while
+// ...", such as "copying an image to the GPU". The first form looks at this machine's driver.
 Status ToStatus(cudaError_t error, std::string_view doing);
 Status ToStatus(cudaError_t error, std::string_view doing, const CudaDriver& driver);
 

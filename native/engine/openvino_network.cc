@@ -1,11 +1,8 @@
 #include "native/engine/openvino_network.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <future>
 #include <memory>
 #include <openvino/openvino.hpp>
@@ -15,12 +12,12 @@
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
 #include "native/onnx/model_description.h"
+#include "native/onnx/model_file.h"
 #include "native/onnx/onnx_metadata.h"
 
 namespace lattice {
 namespace {
 
-constexpr off_t kMaxModelBytes = off_t{2} << 30;  // protobuf's own limit
 constexpr size_t kAlignment = 64;
 
 // Never destroyed: exit handlers of other libraries may still run inference threads when statics
@@ -43,25 +40,6 @@ std::string FirstLine(const std::exception& error) {
   const size_t from = start == std::string::npos ? 0 : start + 1;
   return end == std::string::npos ? "no reason given"
                                   : text.substr(from, std::min<size_t>(end - from + 1, 300));
-}
-
-Result<std::string> ReadModelFile(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) {
-    return Status(StatusCode::kUnknownModel, "There is no such model file.");
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return Status(StatusCode::kInvalidModel, "The model path is not a regular file.");
-  }
-  if (info.st_size > kMaxModelBytes) {
-    return Status(StatusCode::kInvalidModel, "The model file is over 2 GiB.");
-  }
-  std::string bytes(static_cast<size_t>(info.st_size), '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-    return Status(StatusCode::kInvalidModel, "The model file cannot be read.");
-  }
-  return bytes;
 }
 
 std::vector<Shape> Shapes(const std::vector<ov::Output<ov::Node>>& ports) {

@@ -34,6 +34,9 @@ inline constexpr uint32_t kValueName = 1;
 inline constexpr uint32_t kValueType = 2;
 inline constexpr uint32_t kTensorType = 1;
 inline constexpr uint32_t kElementType = 1;
+inline constexpr uint32_t kTensorShape = 2;
+inline constexpr uint32_t kShapeDimension = 1;
+inline constexpr uint32_t kDimensionValue = 1;
 
 }  // namespace lattice::onnx
 

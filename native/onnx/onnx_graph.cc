@@ -178,6 +178,28 @@ void OnnxValueInfo::SetType(int32_t element) {
   type = element;
 }
 
+std::vector<int64_t> OnnxValueInfo::Shape() const {
+  std::vector<int64_t> sizes;
+  const ByteView tensor = FieldOf(FieldOf(message.bytes(), onnx::kValueType), onnx::kTensorType);
+  WireReader reader(FieldOf(tensor, onnx::kTensorShape));
+  while (!reader.AtEnd()) {
+    const auto dimension = reader.Next();
+    if (!dimension) break;  // walked before
+    if (dimension->number != onnx::kShapeDimension) continue;
+    int64_t size = -1;
+    WireReader parts(dimension->bytes);
+    while (!parts.AtEnd()) {
+      const auto part = parts.Next();
+      if (!part) break;
+      if (part->number == onnx::kDimensionValue && part->varint()) {
+        size = static_cast<int64_t>(part->value);
+      }
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
 void OnnxModel::RaiseOpset(int64_t version, int64_t needed_ir_version) {
   opset = version;
   ir_version = std::max(ir_version, needed_ir_version);

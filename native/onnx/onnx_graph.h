@@ -50,6 +50,8 @@ struct OnnxValueInfo {
 
   // Precondition: it is a tensor.
   void SetType(int32_t element);
+  // Sizes, -1 where the file leaves one open; empty where it gives no shape.
+  std::vector<int64_t> Shape() const;
 };
 
 // A field that is not read, or the place of the first of a kind that is.

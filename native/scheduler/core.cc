@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "native/engine/cpu_engine.h"
+#include "native/engine/gpu_engine.h"
 
 namespace lattice {
 namespace {
@@ -14,11 +15,19 @@ namespace {
 constexpr int kThreadsPerSyncSlice = 4;
 constexpr int kMostAsyncSlices = 16;
 
-SchedulerOptions Schedule(int threads) {
+// While a slice computes on a GPU, the next one is queued behind it.
+constexpr int kSlotsPerGpu = 2;
+
+SchedulerOptions Schedule(int threads, size_t gpus) {
   SchedulerOptions schedule;
   schedule.decode_threads = threads;
   // Decoding for jobs goes after decoding for waiting callers, but before the async slices.
   schedule.async_nice = 10;
+  if (gpus > 0) {
+    const int slots = kSlotsPerGpu * static_cast<int>(gpus);
+    schedule.sync = schedule.async = {slots, slots};
+    return schedule;
+  }
   schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncSlice);
   schedule.sync.slots = schedule.sync.parallel + 1;
   // No slot to spare: each is a network of its own, and while one turns output into boxes its core
@@ -42,9 +51,14 @@ Status Closed() { return {StatusCode::kShuttingDown, "The core is closed."}; }
 
 Result<std::unique_ptr<Core>> Core::Open(const CoreOptions& options,
                                          Scheduler::OnResult on_result) {
-  if (options.device == "cuda") {
-    return Status(StatusCode::kDetectionFailed,
-                  "Device cuda was asked for, but this build has no CUDA.");
+  size_t gpus = 0;
+  if (options.device != "cpu") {
+    const auto usable = UsableGpus();
+    if (usable.ok()) {
+      gpus = usable->size();
+    } else if (options.device == "cuda") {
+      return usable.status();
+    }
   }
   const Status decoders = InitDecoders();
   if (!decoders.ok()) return decoders;
@@ -53,13 +67,14 @@ Result<std::unique_ptr<Core>> Core::Open(const CoreOptions& options,
   auto marker = CrashMarker::Open(options.crash_marker_path);
   if (!marker.ok()) return marker.status();
   return std::unique_ptr<Core>(
-      new Core(options, *std::move(marker), *std::move(files), std::move(on_result)));
+      new Core(options, gpus, *std::move(marker), *std::move(files), std::move(on_result)));
 }
 
-Core::Core(const CoreOptions& options, std::unique_ptr<CrashMarker> marker, RootedFiles files,
-           Scheduler::OnResult on_result)
+Core::Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker> marker,
+           RootedFiles files, Scheduler::OnResult on_result)
     : options_(options),
-      schedule_(Schedule(options.threads)),
+      gpus_(gpus),
+      schedule_(Schedule(options.threads, gpus)),
       marker_(std::move(marker)),
       pipeline_(std::move(files), Pipeline(options)),
       scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {}
@@ -73,7 +88,18 @@ void Core::LoadModel(std::string path, OnModel on_model) {
   if (!posted) (*shared)(Closed());
 }
 
-Result<LoadedModel> Core::Load(const std::string& path) {
+Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
+  if (gpus_ > 0) {
+    GpuEngineOptions gpu_options;
+    gpu_options.cache_folder = options_.engine_cache;
+    gpu_options.slots = kSlotsPerGpu;
+    auto engine = LoadGpuEngine(path, gpu_options, [this](double share) {
+      build_share_ = share;
+      return !closing_;
+    });
+    build_share_ = -1;
+    return engine;
+  }
   EngineOptions engine_options;
   engine_options.precision = options_.precision;
   engine_options.threads = options_.threads;
@@ -81,7 +107,11 @@ Result<LoadedModel> Core::Load(const std::string& path) {
   engine_options.async = schedule_.async;
   engine_options.async_yields = options_.async_yields;
   engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
-  auto engine = LoadCpuEngine(path, engine_options);
+  return LoadCpuEngine(path, engine_options);
+}
+
+Result<LoadedModel> Core::Load(const std::string& path) {
+  auto engine = LoadEngine(path);
   if (!engine.ok()) return engine.status();
   const std::lock_guard lock(mutex_);
   LoadedModel loaded;
@@ -114,6 +144,7 @@ void Core::ReadFile(std::string path, OnBytes on_bytes) {
 }
 
 void Core::Close() {
+  closing_ = true;
   scheduler_.Close();
   loader_.Stop();
   reader_.Stop();

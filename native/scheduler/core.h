@@ -2,6 +2,7 @@
 #ifndef LATTICE_SCHEDULER_CORE_H_
 #define LATTICE_SCHEDULER_CORE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,10 +22,11 @@ namespace lattice {
 // As NativeCoreOptions of src/native/contract.ts.
 struct CoreOptions {
   std::vector<std::string> roots;
-  std::string device = "auto";
+  std::string device = "auto";  // cuda and cpu insist; auto takes GPUs that can be used
   std::string precision = "auto";
   int threads = 1;
   bool async_yields = true;
+  std::string engine_cache;  // folder of built TensorRT engines
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
@@ -44,8 +46,8 @@ class Core {
   using OnModel = std::function<void(Result<LoadedModel>)>;
   using OnBytes = std::function<void(Result<std::vector<uint8_t>>)>;
 
-  // Starts the threads. kImageNotFound for a root that is no folder, kDetectionFailed for a device
-  // that this build or machine lacks, kInternalError for a crash marker that cannot be written.
+  // Starts the threads. kImageNotFound for a root that is no folder, kGpuUnavailable for device
+  // cuda where no GPU can be used, kInternalError for a crash marker that cannot be written.
   static Result<std::unique_ptr<Core>> Open(const CoreOptions& options,
                                             Scheduler::OnResult on_result);
   ~Core();  // as Close
@@ -68,17 +70,24 @@ class Core {
   int decode_threads() const { return schedule_.decode_threads; }
   int sync_slices() const { return schedule_.sync.parallel; }
   int async_slices() const { return schedule_.async.parallel; }
+  // Share 0 to 1 of the engine that is being built; -1 while none is.
+  double build_share() const { return build_share_; }
 
   // As Scheduler::Close; model loads and file reads that were asked for before are finished first.
   void Close();
 
  private:
-  Core(const CoreOptions& options, std::unique_ptr<CrashMarker> marker, RootedFiles files,
-       Scheduler::OnResult on_result);
+  // `gpus` of them run the models; 0 leaves that to the CPU.
+  Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker> marker,
+       RootedFiles files, Scheduler::OnResult on_result);
   Result<LoadedModel> Load(const std::string& path);
+  Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path);
 
   const CoreOptions options_;
+  const size_t gpus_;
   const SchedulerOptions schedule_;
+  std::atomic<double> build_share_ = -1;
+  std::atomic<bool> closing_ = false;
   mutable std::mutex mutex_;
   uint32_t next_model_ = 1;
   std::unordered_map<uint32_t, std::shared_ptr<Engine>> models_;

@@ -44,6 +44,8 @@ const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
   'cancelled',
   'model_not_ready',
+  'gpu_lost',
+  'gpu_unavailable',
   'cluster_unavailable',
 ]);
 

@@ -5,6 +5,8 @@
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
   buildInfo(): NativeBuildInfo;
+  /** The GPUs that a core can use now. Takes well under 2 s, and never fails. */
+  gpus(): NativeGpus;
   /** Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. */
   Core: new (options: NativeCoreOptions, onResults: OnNativeResults) => NativeCore;
 }
@@ -17,6 +19,13 @@ export interface NativeBuildInfo {
   jpeg: string;
 }
 
+export interface NativeGpus {
+  /** As the driver calls them; empty where none can be used. */
+  names: string[];
+  /** What is missing and what to do about it; null where a GPU can be used. */
+  missing: string | null;
+}
+
 export interface NativeCoreOptions {
   /** Absolute folders; a request path is opened beneath one of them only. */
   roots: string[];
@@ -26,6 +35,8 @@ export interface NativeCoreOptions {
   threads: number;
   /** Slices of async tasks compute only where no other thread of the machine wants the core. */
   asyncYields: boolean;
+  /** Absolute folder for built TensorRT engines; '' builds anew at each start. */
+  engineCache: string;
   maxFileBytes: number;
   maxPixels: number;
   maxSide: number;
@@ -129,6 +140,8 @@ export const NATIVE_CODES = [
   'invalid_model',
   'unknown_model',
   'detection_failed',
+  'gpu_unavailable',
+  'gpu_lost',
   'overloaded',
   'shutting_down',
   'internal_error',
@@ -157,4 +170,6 @@ export interface NativeStats {
   /** Slices of the network that compute at the same time, for each kind of task. */
   syncSlices: number;
   asyncSlices: number;
+  /** Share 0 to 1 of the TensorRT engine that is being built; -1 while none is. */
+  buildShare: number;
 }

@@ -8,6 +8,7 @@ import {
   type NativeBuildInfo,
   type NativeCore,
   type NativeCoreOptions,
+  type NativeGpus,
   type NativeModel,
   type NativeStats,
   type NativeTask,
@@ -47,6 +48,11 @@ interface Waiting {
 /** Versions of what was built in. Throws `AddonLoadError`. */
 export function buildInfo(): NativeBuildInfo {
   return loadAddon().buildInfo();
+}
+
+/** The GPUs that can be used now, or what is missing. Throws `AddonLoadError`. */
+export function gpus(): NativeGpus {
+  return loadAddon().gpus();
 }
 
 /**

@@ -45,7 +45,7 @@ describe('options', () => {
       expect.objectContaining({ name: 'LatticeError', code: 'image_not_found' }),
     );
     expect(() => openCore(coreOptions({ device: 'cuda' }))).toThrow(
-      expect.objectContaining({ code: 'detection_failed' }),
+      expect.objectContaining({ code: 'gpu_unavailable' }),
     );
   });
 });

@@ -62,7 +62,7 @@ TEST(Owners, RefuseWithAReasonWhereThereIsNoGpu) {
                             Graph::Capture(Stream(), [] { return Status(); }).status()};
   for (const Status& reason : reasons) {
     EXPECT_FALSE(reason.ok());
-    EXPECT_EQ(reason.code(), StatusCode::kInternalError);
+    EXPECT_EQ(reason.code(), StatusCode::kGpuUnavailable);
     EXPECT_FALSE(reason.message().empty());
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "native/engine/cpu_engine.h"
+#include "native/engine/gpu_engine.h"
 
 namespace lattice {
 namespace {
@@ -36,6 +37,11 @@ EngineOptions TwoSlots(const std::string& precision) {
 EngineKind OnCpu(const std::string& precision) {
   return {"cpu_" + precision,
           [=](const std::string& path) { return LoadCpuEngine(path, TwoSlots(precision)); }};
+}
+
+// Built anew: the cache has tests of its own.
+EngineKind OnGpus() {
+  return {"gpu", [](const std::string& path) { return LoadGpuEngine(path, {}, nullptr); }};
 }
 
 // Red cars and yellow motorcycles as the tiny model knows them, on grey. Its boxes lie on a grid of
@@ -77,6 +83,10 @@ Boxes RowsOf(const Detections& detections) {
 class EngineConformance : public testing::TestWithParam<EngineKind> {
  protected:
   void SetUp() override {
+    if (GetParam().name == "gpu") {
+      const auto gpus = UsableGpus();
+      if (!gpus.ok()) GTEST_SKIP() << "left out: " << gpus.status().message();
+    }
     auto loaded = GetParam().load(kTiny);
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     engine_ = *std::move(loaded);
@@ -190,7 +200,8 @@ TEST_P(EngineConformance, SlotsRunAtTheSameTimeWithoutMixing) {
   for (std::thread& thread : threads) thread.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, EngineConformance, testing::Values(OnCpu("f32"), OnCpu("auto")),
+INSTANTIATE_TEST_SUITE_P(Engines, EngineConformance,
+                         testing::Values(OnCpu("f32"), OnCpu("auto"), OnGpus()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

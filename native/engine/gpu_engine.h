@@ -1,0 +1,40 @@
+// The engine of NVIDIA machines: letterbox, TensorRT and box decode on the GPU. Declared here for
+// every build; one without CUDA answers that it has none.
+#ifndef LATTICE_ENGINE_GPU_ENGINE_H_
+#define LATTICE_ENGINE_GPU_ENGINE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "native/engine/engine.h"
+
+namespace lattice {
+
+struct GpuEngineOptions {
+  std::string cache_folder;  // of built engines; "" builds anew each time
+  int slots = 2;             // of each lane on each GPU: while one computes, the next is queued
+  int most_sync = 8;         // largest slice of the sync lane
+};
+
+// Share 0 to 1 of a build that takes minutes; false gives it up. Called on the loading thread.
+using OnEngineBuild = std::function<bool(double share)>;
+
+// "CUDA 13.0, TensorRT 10" as built in; "" in a build without them.
+std::string GpuBuild();
+
+// Names of the GPUs that engines can run on, never empty when ok. kGpuUnavailable says what is
+// missing and what to do: the build, the driver, a GPU, TensorRT. Never crashes; well under 2 s.
+Result<std::vector<std::string>> UsableGpus();
+
+// Loads the model onto every usable GPU, from the cache or by building. Codes of ReadModelFile,
+// DescribeMetadata, ToHalfPrecision and BuildTensorRtPlan; kGpuUnavailable as UsableGpus,
+// kOverloaded when GPU memory is short.
+Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
+                                              const GpuEngineOptions& options,
+                                              const OnEngineBuild& on_build);
+
+}  // namespace lattice
+
+#endif  // LATTICE_ENGINE_GPU_ENGINE_H_

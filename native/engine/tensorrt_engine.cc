@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "native/cuda/gpu_device.h"
+#include "native/engine/gpu_engine.h"
+#include "native/engine/pinned_pixels.h"
+#include "native/engine/slot_pool.h"
+#include "native/engine/tensorrt_builder.h"
+#include "native/engine/tensorrt_library.h"
+#include "native/engine/tensorrt_model.h"
+#include "native/engine/tensorrt_slot.h"
+#include "native/preprocess/letterbox.h"
+
+namespace lattice {
+namespace {
+
+// Pixels in pinned memory and where they belong; the GPU does the rest.
+struct GpuInput final : EngineInput {
+  explicit GpuInput(Image image) : pixels(std::move(image)) {}
+
+  Image pixels;
+  LetterboxTransform transform;
+};
+
+// Images of any origin in memory that the GPU copies from directly.
+Image Pinned(Image image) {
+  PinnedPixels& memory = PinnedPixels::Shared();
+  if (image.data.get_allocator().resource() == &memory) return image;
+  return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, &memory)};
+}
+
+struct LaneSlots {
+  SlotPool<TensorRtSlot> pool;
+  int callers = 0;
+  int most = 1;                                // images of a slice
+  std::vector<std::vector<Detections>> found;  // of each caller's last slice
+};
+
+class TensorRtEngine final : public Engine {
+ public:
+  explicit TensorRtEngine(std::unique_ptr<nvinfer1::IRuntime> runtime)
+      : runtime_(std::move(runtime)) {}
+
+  // Before the first Run. The engine is loaded onto one GPU after the other.
+  Status AddGpu(const GpuDevice& gpu, std::unique_ptr<nvinfer1::ICudaEngine> engine,
+                const GpuEngineOptions& options) {
+    const std::vector<int> buckets = BucketsOf(info_);
+    TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin};
+    std::erase_if(sync.buckets,
+                  [&](int batch) { return batch > options.most_sync && batch != buckets.front(); });
+    const TensorRtSlotOptions async{buckets, Stream::Priority::kLow, Event::WaitMode::kBlock};
+    engines_.push_back(std::move(engine));
+    const Status added = AddSlots(gpu, sync, options.slots, &sync_);
+    return added.ok() ? AddSlots(gpu, async, options.slots, &async_) : added;
+  }
+
+  ModelInfo& description() { return info_; }
+
+  const ModelInfo& info() const override { return info_; }
+  int slots(Lane lane) const override { return At(lane).callers; }
+  int max_batch(Lane lane) const override { return At(lane).most; }
+  std::pmr::memory_resource* pixel_memory() override { return &PinnedPixels::Shared(); }
+
+  Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
+    try {
+      auto input = std::make_unique<GpuInput>(Pinned(std::move(image)));
+      input->transform = ComputeLetterbox(input->pixels.width, input->pixels.height,
+                                          info_.input_width, info_.input_height);
+      return std::unique_ptr<EngineInput>(std::move(input));
+    } catch (const std::exception&) {
+      return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
+    }
+  }
+
+  Status Run(Lane lane, int slot, std::span<const EngineItem> items) override {
+    try {
+      std::vector<SlotImage> images;
+      for (const EngineItem& item : items) {
+        const auto& input = static_cast<const GpuInput&>(*item.input);
+        images.push_back({&input.pixels, input.transform, item.options});
+      }
+      std::vector<Detections>* found = &At(lane).found[static_cast<size_t>(slot)];
+      return At(lane).pool.Run([&](int gpu, TensorRtSlot& free) {
+        const Status current = UseGpu(gpu);
+        return current.ok() ? free.Run(images, found) : current;
+      });
+    } catch (const std::exception&) {
+      return {StatusCode::kInternalError, "The slice could not be run: out of memory."};
+    }
+  }
+
+  Detections Detect(Lane lane, int slot, size_t item) override {
+    return std::move(At(lane).found[static_cast<size_t>(slot)][item]);
+  }
+
+ private:
+  Status AddSlots(const GpuDevice& gpu, const TensorRtSlotOptions& options, int count,
+                  LaneSlots* lane) {
+    for (int i = 0; i < count; ++i) {
+      auto slot = TensorRtSlot::Create(*engines_.back(), info_, options);
+      if (!slot.ok()) return slot.status();
+      lane->pool.Add(gpu.index, *std::move(slot));
+    }
+    lane->callers += count;
+    lane->most = options.buckets.back();
+    lane->found.resize(static_cast<size_t>(lane->callers));
+    return {};
+  }
+
+  LaneSlots& At(Lane lane) { return lane == Lane::kSync ? sync_ : async_; }
+  const LaneSlots& At(Lane lane) const { return lane == Lane::kSync ? sync_ : async_; }
+
+  ModelInfo info_;
+  std::unique_ptr<nvinfer1::IRuntime> runtime_;
+  std::vector<std::unique_ptr<nvinfer1::ICudaEngine>> engines_;  // before the slots that use them
+  LaneSlots sync_;
+  LaneSlots async_;
+};
+
+Result<std::vector<GpuDevice>> Gpus() {
+  auto gpus = ListGpus();
+  if (!gpus.ok()) return gpus.status();
+  std::string reasons;
+  std::vector<GpuDevice> usable;
+  for (GpuDevice& gpu : *gpus) {
+    if (gpu.unusable.empty()) {
+      usable.push_back(std::move(gpu));
+    } else {
+      reasons += (reasons.empty() ? "" : " ") + gpu.unusable;
+    }
+  }
+  if (usable.empty()) return Status(StatusCode::kGpuUnavailable, reasons);
+  return usable;
+}
+
+// Part `index` of `count` equal ones of the whole progress.
+OnEngineBuild PartOf(const OnEngineBuild& whole, size_t index, size_t count) {
+  if (!whole) return nullptr;
+  return [&whole, index, count](double share) {
+    return whole((static_cast<double>(index) + share) / static_cast<double>(count));
+  };
+}
+
+}  // namespace
+
+std::string GpuBuild() {
+  const int cuda = CUDART_VERSION;
+  return "CUDA " + std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10) +
+         ", TensorRT " + TensorRtMajor();
+}
+
+Result<std::vector<std::string>> UsableGpus() {
+  const auto gpus = Gpus();
+  if (!gpus.ok()) return gpus.status();
+  const auto library = TensorRtLibrary::Open();
+  if (!library.ok()) return library.status();
+  std::vector<std::string> names;
+  for (const GpuDevice& gpu : *gpus) names.push_back(gpu.name);
+  return names;
+}
+
+Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
+                                              const GpuEngineOptions& options,
+                                              const OnEngineBuild& on_build) {
+  const auto gpus = Gpus();
+  if (!gpus.ok()) return gpus.status();
+  const auto library = TensorRtLibrary::Open();
+  if (!library.ok()) return library.status();
+  auto model = ReadTensorRtModel(path);
+  if (!model.ok()) return model.status();
+  auto runtime = (*library)->CreateRuntime();
+  if (!runtime.ok()) return runtime.status();
+  nvinfer1::IRuntime& creator = **runtime;
+  auto engine = std::make_unique<TensorRtEngine>(*std::move(runtime));
+  for (size_t i = 0; i < gpus->size(); ++i) {
+    const GpuDevice& gpu = (*gpus)[i];
+    const Status current = UseGpu(gpu.index);
+    if (!current.ok()) return current;
+    auto opened = OpenTensorRtModel(**library, creator, gpu, options,
+                                    PartOf(on_build, i, gpus->size()), &*model);
+    if (!opened.ok()) return opened.status();
+    if (i == 0) {
+      engine->description() = model->info;
+      engine->description().device = gpu.name;
+      engine->description().precision = "fp16";
+    }
+    const Status added = engine->AddGpu(gpu, *std::move(opened), options);
+    if (!added.ok()) return added;
+  }
+  return std::unique_ptr<Engine>(std::move(engine));
+}
+
+}  // namespace lattice
