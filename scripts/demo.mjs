@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { ROOT } from './setup.mjs';
 
-const PICTURE = 'shapes.png';
+const PICTURE = 'street.jpg';
 const DEADLINE_MS = 60_000;
 const dataDir = mkdtempSync(join(tmpdir(), 'lattice-demo-'));
 const service = spawn(process.execPath, ['dist/cli/lattice.js', 'serve', '--port', '0'], {

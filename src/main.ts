@@ -23,6 +23,8 @@ import { Releases } from './shutdown.js';
 import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
 
 const HOUR_MS = 3_600_000;
+/** EX_UNAVAILABLE of sysexits.h. */
+const EXIT_GPU_LOST = 69;
 
 /** What tests may change beneath the service; nothing that an operator sets. */
 export type TestOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix'>;
@@ -33,8 +35,14 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   const releases = new Releases(logger);
   const stopping = new AbortController();
   const stopped = stopSignal(stopping);
+  const onGpuLost = () => {
+    // For the supervisor: a new process gets the GPU back, or says why not.
+    process.exitCode = EXIT_GPU_LOST;
+    process.kill(process.pid, 'SIGTERM');
+  };
   try {
-    const url = await startService(config, logger, releases, stopping.signal, testOptions);
+    const options = { ...testOptions, onGpuLost };
+    const url = await startService(config, logger, releases, stopping.signal, options);
     console.log(`lattice-core listening on ${url}`);
     console.log(`Try it:\n  ${exampleCall(config, url)}`);
     await stopped;
@@ -50,7 +58,7 @@ async function startService(
   logger: Logger,
   releases: Releases,
   stopping: AbortSignal,
-  testOptions: TestOptions,
+  detectorOptions: Pick<OpenDetectorOptions, 'abortOnPathSuffix' | 'onGpuLost'>,
 ): Promise<string> {
   const version = packageVersion();
   const apiKeys = readApiKeys(config);
@@ -61,7 +69,7 @@ async function startService(
   setCrashMarkerAside(config.dataDir);
 
   const native = await openDetector(config, logger, {
-    ...testOptions,
+    ...detectorOptions,
     crashMarkerPath: join(config.dataDir, 'crash.marker'),
   });
   releases.add('detector', () => native.close());
@@ -213,7 +221,7 @@ function stopSignal(stopping: AbortController): Promise<void> {
 }
 
 function exampleCall(config: Config, url: string): string {
-  const bundled = config.imageRoots.find((root) => existsSync(join(root, 'shapes.png')));
-  const body = JSON.stringify({ image_path: bundled === undefined ? 'IMAGE.jpg' : 'shapes.png' });
+  const bundled = config.imageRoots.find((root) => existsSync(join(root, 'street.jpg')));
+  const body = JSON.stringify({ image_path: bundled === undefined ? 'IMAGE.jpg' : 'street.jpg' });
   return `curl -s ${url}/v1/inference/detect -H 'content-type: application/json' -d '${body}'`;
 }

@@ -36,11 +36,11 @@ class Source:
 def standard_sources(root: Path) -> list[Source]:
     """The three photo sets of ../shared/vehicles.
 
-    The motorway camera is one view with loose boxes, so it is weighted down.
+    The small set with close-ups counts more, the motorway camera, one view with loose boxes, less.
     """
     return [
         Source("nepal-vehicles", root / "nepal-vehicles", 1.0, False),
-        Source("vehicles-openimages", root / "vehicles-openimages", 2.0, False),
+        Source("vehicles-openimages", root / "vehicles-openimages", 4.0, False),
         Source("highway-cctv", root / "highway-cctv", 0.3, False),
     ]
 

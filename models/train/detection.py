@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from augment import letterbox
+from average_precision import Detections
 from boxes import anchor_points, distances_to_boxes, expected_distances, flatten_maps
 from model import Detector
-
-
-@dataclass(frozen=True)
-class Detections:
-    """Boxes [n, 4] x1, y1, x2, y2 in photo pixels, scores [n] falling, classes [n]."""
-
-    boxes: np.ndarray
-    scores: np.ndarray
-    classes: np.ndarray
 
 
 def decode(maps: list[Tensor]) -> tuple[Tensor, Tensor]:

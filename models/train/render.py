@@ -1,24 +1,26 @@
 """Renders street scenes with the box of every vehicle.
 
-    python models/train/render.py set OUT --count 400           # training set for train.py --extra
-    python models/train/render.py demo models/demo              # the bundled demo pictures
+python models/train/render.py set OUT --count 400           # training set for train.py --extra
+python models/train/render.py empty OUT --count 100         # streets and patterns without vehicles
+python models/train/render.py demo models/demo              # the bundled demo pictures
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 import cv2
 import numpy as np
 
+from backgrounds import rendered_background
 from dataset import CLASS_NAMES
 from scenes.street import Scene, render_scene
 
-# Demo pictures come from seeds that no training set uses.
+# Each use has seeds of its own: nothing is judged on a picture that was trained on.
 TRAINING_SEED = 1_000_000
-DEMO = (("street", 11), ("avenue", 23))
+EMPTY_SEED = 2_000_000
+DEMO = (("street", 44), ("crossing", 1))
 DEMO_SIZE = (960, 720)
 
 
@@ -28,11 +30,28 @@ def write_set(folder: Path, count: int) -> None:
         (folder / part / "train").mkdir(parents=True, exist_ok=True)
     for index in range(count):
         random = np.random.default_rng(TRAINING_SEED + index)
-        width = int(random.integers(480, 960))
-        scene = render_scene(width, int(width * random.uniform(0.6, 1.0)), random)
+        scene = render_scene(*random_size(random), random)
         name = f"scene-{index:05d}"
         write_picture(folder / "images/train" / f"{name}.jpg", scene.pixels)
         (folder / "labels/train" / f"{name}.txt").write_text(labels(scene))
+
+
+def random_size(random: np.random.Generator) -> tuple[int, int]:
+    """Width and height in pixels."""
+    width = int(random.integers(480, 960))
+    return width, int(width * random.uniform(0.6, 1.0))
+
+
+def write_empty(folder: Path, count: int) -> None:
+    """Streets without vehicles and, every other one, patterns."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for index in range(count):
+        random = np.random.default_rng(EMPTY_SEED + index)
+        if index % 2 == 0:
+            pixels = render_scene(*random_size(random), random, most=0).pixels
+        else:
+            pixels = rendered_background(640, random).pixels
+        write_picture(folder / f"empty-{index:05d}.jpg", pixels)
 
 
 def labels(scene: Scene) -> str:
@@ -49,16 +68,24 @@ def labels(scene: Scene) -> str:
 
 def write_demo(folder: Path) -> None:
     """`NAME.jpg` with its boxes in `NAME.json`."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name, seed in DEMO:
         scene = render_scene(*DEMO_SIZE, np.random.default_rng(seed), most=7)
         write_picture(folder / f"{name}.jpg", scene.pixels)
         height, width = scene.pixels.shape[:2]
-        boxes = [
-            {"class": CLASS_NAMES[number], "box": [round(float(side), 1) for side in box]}
+        rows = [
+            f'    {{ "class": "{CLASS_NAMES[number]}", "box": {rounded(box)} }}'
             for number, box in zip(scene.classes, scene.boxes, strict=True)
         ]
-        content = {"image": f"{name}.jpg", "width": width, "height": height, "boxes": boxes}
-        (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
+        head = f'  "image": "{name}.jpg",\n  "width": {width},\n  "height": {height},\n'
+        body = ",\n".join(rows)
+        (folder / f"{name}.json").write_text(f'{{\n{head}  "boxes": [\n{body}\n  ]\n}}\n')
+
+
+def rounded(box: np.ndarray) -> list[float | int]:
+    """To a tenth of a pixel, whole numbers without a point."""
+    sides = (round(float(side), 1) for side in box)
+    return [int(side) if side.is_integer() else side for side in sides]
 
 
 def write_picture(path: Path, pixels: np.ndarray) -> None:
@@ -73,11 +100,16 @@ def main() -> None:
     training = commands.add_parser("set", help="a training set")
     training.add_argument("folder", type=Path)
     training.add_argument("--count", type=int, default=400)
+    empty = commands.add_parser("empty", help="pictures without vehicles")
+    empty.add_argument("folder", type=Path)
+    empty.add_argument("--count", type=int, default=100)
     demo = commands.add_parser("demo", help="the demo pictures")
     demo.add_argument("folder", type=Path)
     options = parser.parse_args()
     if options.command == "set":
         write_set(options.folder, options.count)
+    elif options.command == "empty":
+        write_empty(options.folder, options.count)
     else:
         write_demo(options.folder)
 

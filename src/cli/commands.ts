@@ -2,6 +2,7 @@
 import { registerDetect } from './detect.js';
 import { registerDoctor } from './doctor.js';
 import { registerEngine } from './engine.js';
+import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
 import type { RegisterCommand } from './register-command.js';
 import { registerServe } from './serve.js';
@@ -11,5 +12,6 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerDetect,
   registerDoctor,
   registerEngine,
+  registerModel,
   registerOpenApi,
 ];

@@ -39,14 +39,14 @@ async function examine(config: Config): Promise<Finding[]> {
   const toolchain = await import('./doctor/toolchain.js');
   const engine = await import('./doctor/engine.js');
   const surroundings = await import('./doctor/surroundings.js');
-  const { finding, built } = await engine.checkAddon();
+  const { finding, built, gpus } = await engine.checkAddon();
   return [
     ...toolchain.checkNode(process.versions),
     ...toolchain.checkBuildTools(built === null),
     finding,
     engine.checkOpenVino(built),
     engine.checkGpu(built),
-    engine.checkDevice(config, built),
+    engine.checkDevice(config, gpus),
     await engine.checkModels(config),
     ...(await surroundings.checkImageRoots(config.imageRoots)),
     await surroundings.checkDataDir(config.dataDir),

@@ -64,7 +64,8 @@ export function addSettingFlags(
 }
 
 function valueOf(shape: z.infer<typeof schemaShape>): string | null {
-  if (shape.type === 'boolean') return null;
+  // What is on by default needs a way to say no.
+  if (shape.type === 'boolean') return shape.default === true ? 'true|false' : null;
   if (shape.enum !== undefined) return shape.enum.join('|');
   return shape.type === 'string' ? 'text' : 'number';
 }

@@ -16,7 +16,7 @@ export const imagePathSchema = z
   .openapi({
     maxLength: MAX_PATH_BYTES,
     description: 'Path on the shared volume, relative to an image root or absolute beneath one',
-    example: 'shapes.png',
+    example: 'street.jpg',
   });
 
 export const modelNameSchema = z

@@ -1,6 +1,6 @@
 /** Runs the canary on every fresh model and, at intervals, on the loaded ones. */
 import { LatticeError, toLatticeError } from '../errors.js';
-import { Canary, readKnownBoxes } from './canary.js';
+import { Canary, readKnownPicture, type CanaryPicture } from './canary.js';
 import type { Detection } from './detector.js';
 import type { Logger } from './logger.js';
 import type { LoadedModel } from './model-registry.js';
@@ -11,8 +11,10 @@ const ANSWER_WITHIN_MS = 60_000;
 const INCONCLUSIVE = new Set(['cancelled', 'shutting_down', 'overloaded', 'deadline_exceeded']);
 
 export interface CanaryWatchOptions {
-  /** Boxes of the canary picture at confidence 0, all classes. */
-  look(model: LoadedModel): Promise<Detection[]>;
+  /** Boxes of a picture at confidence 0, all classes. */
+  look(model: LoadedModel, picture: CanaryPicture): Promise<Detection[]>;
+  /** For models that come without a picture of their own. */
+  picture: CanaryPicture;
   /** The models to check at intervals. */
   loaded(): LoadedModel[];
   /** 0 checks fresh models only. */
@@ -21,9 +23,14 @@ export interface CanaryWatchOptions {
   answerWithinMs?: number;
 }
 
+interface Watched {
+  canary: Canary;
+  picture: CanaryPicture;
+}
+
 export class CanaryWatch {
   readonly #options: CanaryWatchOptions;
-  readonly #canaries = new Map<number, Canary>();
+  readonly #canaries = new Map<number, Watched>();
   #timer: NodeJS.Timeout | null = null;
   #round: Promise<void> | null = null;
 
@@ -34,12 +41,14 @@ export class CanaryWatch {
   /** Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found. */
   async admit(model: LoadedModel): Promise<void> {
     const { canaryPath, name } = model.file;
-    const canary = new Canary(canaryPath === null ? null : await readKnownBoxes(canaryPath));
-    const fault = canary.judge(await this.#lookInTime(model));
+    const known = canaryPath === null ? null : await readKnownPicture(canaryPath);
+    const picture = known?.picture ?? this.#options.picture;
+    const canary = new Canary(known?.boxes ?? null);
+    const fault = canary.judge(await this.#lookInTime(model, picture));
     if (fault !== null) {
       throw new LatticeError('invalid_model', `Model '${name}' failed its self-check: ${fault}.`);
     }
-    this.#canaries.set(model.native.modelId, canary);
+    this.#canaries.set(model.native.modelId, { canary, picture });
   }
 
   start(): void {
@@ -67,10 +76,11 @@ export class CanaryWatch {
 
   async #check(model: LoadedModel): Promise<void> {
     const { name } = model.file;
+    const watched = this.#canaries.get(model.native.modelId);
+    if (watched === undefined) return;
     let fault: string | null;
     try {
-      const run = await this.#lookInTime(model);
-      fault = this.#canaries.get(model.native.modelId)?.judge(run) ?? null;
+      fault = watched.canary.judge(await this.#lookInTime(model, watched.picture));
     } catch (thrown) {
       const error = toLatticeError(thrown);
       if (INCONCLUSIVE.has(error.code)) return;
@@ -88,7 +98,7 @@ export class CanaryWatch {
     }
   }
 
-  async #lookInTime(model: LoadedModel): Promise<Detection[]> {
+  async #lookInTime(model: LoadedModel, picture: CanaryPicture): Promise<Detection[]> {
     const limit = this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
     let timer: NodeJS.Timeout | undefined;
     const silence = new Promise<never>((_resolve, reject) => {
@@ -98,7 +108,7 @@ export class CanaryWatch {
       timer.unref();
     });
     try {
-      return await Promise.race([this.#options.look(model), silence]);
+      return await Promise.race([this.#options.look(model, picture), silence]);
     } finally {
       clearTimeout(timer);
     }

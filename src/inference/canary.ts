@@ -3,6 +3,7 @@
  * than before, is found out before a caller's result is wrong.
  */
 import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { z } from 'zod';
 import { intersectionOverUnion } from './box-overlap.js';
@@ -10,7 +11,9 @@ import type { Detection } from './detector.js';
 
 /** Known boxes must be found at this score and overlap. */
 export const CANARY_CONFIDENCE = 0.5;
-const LEAST_OVERLAP = 0.9;
+const LEAST_KNOWN_OVERLAP = 0.7;
+/** A box of an earlier run is found again at this one. */
+const LEAST_REPEATED_OVERLAP = 0.9;
 /** How far a score may move between two runs of one engine before it counts as drift. */
 const SCORE_DRIFT = 0.05;
 /** Boxes of the first run that later runs must repeat. */
@@ -23,8 +26,17 @@ export interface CanaryPicture {
 }
 
 const box = z.tuple([z.number(), z.number(), z.number(), z.number()]);
-const knownBoxesSchema = z.object({ boxes: z.array(z.object({ class: z.string(), box })) });
-export type KnownBox = z.infer<typeof knownBoxesSchema>['boxes'][number];
+const knownPictureSchema = z.object({
+  /** Beside the file. */
+  image: z.string(),
+  boxes: z.array(z.object({ class: z.string(), box })),
+});
+export type KnownBox = z.infer<typeof knownPictureSchema>['boxes'][number];
+
+export interface KnownPicture {
+  picture: CanaryPicture;
+  boxes: KnownBox[];
+}
 
 /** RGB pixels of a bundled picture. */
 export async function readCanaryPicture(path: string): Promise<CanaryPicture> {
@@ -36,8 +48,10 @@ export async function readCanaryPicture(path: string): Promise<CanaryPicture> {
   return { data, width: info.width, height: info.height };
 }
 
-export async function readKnownBoxes(path: string): Promise<KnownBox[]> {
-  return knownBoxesSchema.parse(JSON.parse(await readFile(path, 'utf8'))).boxes;
+/** A picture and what is on it, from its JSON file. */
+export async function readKnownPicture(path: string): Promise<KnownPicture> {
+  const { image, boxes } = knownPictureSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  return { picture: await readCanaryPicture(join(dirname(path), image)), boxes };
 }
 
 /** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */
@@ -64,7 +78,9 @@ export class Canary {
 
 function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): string | null {
   const sure = run.filter(({ confidence }) => confidence > CANARY_CONFIDENCE);
-  const missed = known.filter((expected) => !sure.some((found) => isSame(found, expected)));
+  const missed = known.filter(
+    (expected) => !sure.some((found) => isSame(found, expected, LEAST_KNOWN_OVERLAP)),
+  );
   if (missed.length === 0 && sure.length === known.length) return null;
   return (
     `it finds ${sure.length} boxes on the self-check picture, ${known.length - missed.length} of them right; ` +
@@ -75,7 +91,9 @@ function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): stri
 function judgeDrift(run: readonly Detection[], first: readonly Detection[]): string | null {
   const repeated = first.filter((before) =>
     run.some(
-      (now) => isSame(now, before) && Math.abs(now.confidence - before.confidence) <= SCORE_DRIFT,
+      (now) =>
+        isSame(now, before, LEAST_REPEATED_OVERLAP) &&
+        Math.abs(now.confidence - before.confidence) <= SCORE_DRIFT,
     ),
   );
   return repeated.length === first.length
@@ -83,11 +101,11 @@ function judgeDrift(run: readonly Detection[], first: readonly Detection[]): str
     : `its boxes drift: of ${first.length} on the self-check picture at start, ${repeated.length} are still there`;
 }
 
-function isSame(found: Detection, expected: KnownBox): boolean {
+function isSame(found: Detection, expected: KnownBox, leastOverlap: number): boolean {
   if (found.class !== expected.class) return false;
   // Boxes clamped to nothing have no overlap, not even with themselves.
   return (
     found.box.every((edge, index) => Math.abs(edge - (expected.box[index] ?? NaN)) < 0.5) ||
-    intersectionOverUnion(found.box, expected.box) >= LEAST_OVERLAP
+    intersectionOverUnion(found.box, expected.box) >= leastOverlap
   );
 }

@@ -1,5 +1,6 @@
-/** Why the device and precision in use were taken, for logs and status. */
+/** Which device and precision are taken and why, for logs and status. */
 import { readFileSync } from 'node:fs';
+import { LatticeError } from '../errors.js';
 
 export interface ComputeChoice {
   device: string;
@@ -10,6 +11,41 @@ export interface ComputeChoice {
 export interface ComputeWish {
   device: 'auto' | 'cpu' | 'cuda';
   precision: 'auto' | 'f32' | 'bf16';
+}
+
+export interface DeviceChoice {
+  device: 'cpu' | 'cuda';
+  reason: string;
+}
+
+/** GPUs by name, or what keeps them from being used. */
+export interface GpuFindings {
+  names: readonly string[];
+  missing: string | null;
+}
+
+/** Throws `gpu_unavailable` when cuda is asked for and cannot be had. */
+export function chooseDevice(wish: ComputeWish, gpus: GpuFindings): DeviceChoice {
+  if (wish.device === 'cpu') return { device: 'cpu', reason: 'asked for' };
+  const missing = whyNoGpu(wish, gpus);
+  if (wish.device === 'cuda') {
+    if (missing !== null) {
+      throw new LatticeError('gpu_unavailable', `LATTICE_DEVICE=cuda, but: ${missing}`);
+    }
+    return { device: 'cuda', reason: 'asked for' };
+  }
+  if (missing !== null) return { device: 'cpu', reason: firstSentence(missing) };
+  return { device: 'cuda', reason: `found ${gpus.names.join(', ')}` };
+}
+
+/** Without its full stop: what to do about it is for those who ask for a GPU. */
+function firstSentence(text: string): string {
+  return (text.split('. ')[0] ?? '').replace(/\.$/, '');
+}
+
+function whyNoGpu(wish: ComputeWish, gpus: GpuFindings): string | null {
+  if (gpus.missing !== null) return gpus.missing;
+  return wish.precision === 'auto' ? null : `precision ${wish.precision} is the CPU engine's.`;
 }
 
 /** Flags of the CPU that speed bf16 up, as in /proc/cpuinfo; empty where that cannot be read. */
@@ -26,26 +62,35 @@ export function bf16Features(): string[] {
 /** `loaded` is what the engine reports for the default model; null before one is loaded. */
 export function explainChoice(
   wish: ComputeWish,
-  builtIn: { cuda: string | null },
+  chosen: DeviceChoice,
   loaded: { device: string; precision: string } | null,
   features: readonly string[] = bf16Features(),
 ): ComputeChoice {
-  const expected = wish.precision === 'auto' && features.length > 0 ? 'bf16' : 'f32';
-  const device = loaded?.device.toLowerCase() ?? 'cpu';
-  const precision = loaded?.precision ?? (wish.precision === 'auto' ? expected : wish.precision);
-  return {
-    device,
-    precision,
-    reason: `${device}: ${whyDevice(wish, builtIn)}; ${precision}: ${whyPrecision(wish, precision, features)}`,
-  };
+  const precision = loaded?.precision ?? expectedPrecision(wish, chosen, features);
+  // The engine of the CPU calls it "CPU", that of a GPU by the GPU's name.
+  const device =
+    chosen.device === 'cpu' || loaded === null ? chosen.device : `cuda: ${loaded.device}`;
+  const why = whyPrecision(wish, chosen, precision, features);
+  return { device, precision, reason: `${chosen.device}: ${chosen.reason}; ${precision}: ${why}` };
 }
 
-function whyDevice(wish: ComputeWish, builtIn: { cuda: string | null }): string {
-  if (wish.device !== 'auto') return 'asked for';
-  return builtIn.cuda === null ? 'no NVIDIA GPU was built in' : 'chosen at start';
+function expectedPrecision(
+  wish: ComputeWish,
+  chosen: DeviceChoice,
+  features: readonly string[],
+): string {
+  if (chosen.device === 'cuda') return 'fp16';
+  if (wish.precision !== 'auto') return wish.precision;
+  return features.length > 0 ? 'bf16' : 'f32';
 }
 
-function whyPrecision(wish: ComputeWish, precision: string, features: readonly string[]): string {
+function whyPrecision(
+  wish: ComputeWish,
+  chosen: DeviceChoice,
+  precision: string,
+  features: readonly string[],
+): string {
+  if (chosen.device === 'cuda') return 'what the GPU engine computes in';
   if (wish.precision === precision) return 'asked for';
   if (wish.precision !== 'auto') return `${wish.precision} was asked for, the engine cannot`;
   if (precision === 'bf16') return `the CPU has ${features.join(' and ') || 'bf16'}`;

@@ -1,6 +1,6 @@
 /** Where models lie: the user's folder first, then the bundled ones that `manifest.json` lists. */
 import { readFile, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { LatticeError } from '../errors.js';
 
@@ -98,8 +98,11 @@ export class ModelFolder {
     );
   }
 
+  /** A bundled file stays one when the user's folder is the bundled one. */
   #ownFile(name: string): ModelFile {
     const path = join(this.#modelsDir, name.replace(/\.pt$/, '.onnx'));
+    const bundled = this.#bundledFiles().find((file) => file.name === name);
+    if (bundled !== undefined && resolve(path) === resolve(bundled.path)) return bundled;
     return { name, path, bundled: false, licence: null, canaryPath: null };
   }
 

@@ -15,6 +15,7 @@ import type {
   ModelDescription,
 } from './detector.js';
 import { settleEarly } from './early-settling.js';
+import type { EngineBuild } from './engine-build.js';
 import type { LoadedModel, ModelRegistry } from './model-registry.js';
 import { detectionsFrom } from './raw-detections.js';
 import { Throughput } from './throughput.js';
@@ -30,6 +31,9 @@ export interface NativeDetectorParts {
   core: Core;
   registry: ModelRegistry;
   canary: CanaryWatch;
+  build: EngineBuild;
+  /** Called once, when the last GPU is lost: only a new process can use it again. */
+  onGpuLost?(error: LatticeError): void;
   /** Ids for tasks whose caller picked none; apart from those that callers pick. */
   nextId(): number;
   /** Explains device and precision; called with what the default model reports, null before it is loaded. */
@@ -45,6 +49,7 @@ export class NativeDetector implements Detector {
   #failed = 0;
   /** Why the default model could not be loaded. */
   #defaultFault: LatticeError | null = null;
+  #gpuLost: LatticeError | null = null;
   #lastStats: NativeStats | null = null;
   #closed: Promise<void> | null = null;
 
@@ -62,7 +67,9 @@ export class NativeDetector implements Detector {
       ok = true;
       return result;
     } catch (thrown) {
-      throw toLatticeError(thrown);
+      const error = toLatticeError(thrown);
+      if (error.code === 'gpu_lost') this.#loseGpu(error);
+      throw error;
     } finally {
       this.#throughput.end(ok);
       if (ok) this.#completed += 1;
@@ -78,7 +85,7 @@ export class NativeDetector implements Detector {
     // Loaded already on all but the first request; then nothing is awaited before the submit.
     const model =
       registry.ready(options.modelName) ??
-      (await settleEarly(registry.load(options.modelName), {
+      (await settleEarly(this.#modelFor(request), {
         signal,
         stopping: this.#stopping.signal,
         deadlineMs,
@@ -110,6 +117,19 @@ export class NativeDetector implements Detector {
     } finally {
       signal?.removeEventListener('abort', cancel);
     }
+  }
+
+  /** A build takes minutes: images of jobs wait for it, callers are told when to come again. */
+  #modelFor({ options, class: kind }: DetectRequest): Promise<LoadedModel> {
+    const { registry, build } = this.#parts;
+    const loading = registry.load(options.modelName);
+    return kind === 'async' ? loading : build.orNotReady(loading);
+  }
+
+  #loseGpu(error: LatticeError): void {
+    if (this.#gpuLost !== null) return;
+    this.#gpuLost = error;
+    this.#parts.onGpuLost?.(error);
   }
 
   #refuseWhenOver(signal: AbortSignal | undefined): void {
@@ -187,7 +207,11 @@ export class NativeDetector implements Detector {
 
   /** The default model's own fault, or a loaded model that failed a later self-check: then the device is in doubt. */
   unhealthy(): LatticeError | null {
-    const { registry } = this.#parts;
+    const { registry, build } = this.#parts;
+    if (this.#gpuLost !== null) return this.#gpuLost;
+    const isThere = this.#closed !== null || registry.ready(registry.defaultName) !== undefined;
+    const building = isThere ? null : build.notReady();
+    if (building !== null) return building;
     // A request may have loaded the default model since, from a file put there after the start.
     const missing = registry.ready(registry.defaultName) === undefined ? this.#defaultFault : null;
     return missing ?? registry.loaded().find((model) => model.distrust !== null)?.distrust ?? null;
@@ -202,6 +226,7 @@ export class NativeDetector implements Detector {
   async #close(): Promise<void> {
     this.#lastStats = this.#parts.core.stats();
     this.#parts.canary.stop();
+    this.#parts.build.stop();
     this.#stopping.abort(shuttingDown());
     await this.#parts.core.close();
   }

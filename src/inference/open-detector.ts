@@ -1,15 +1,17 @@
 /** Puts the detector together from settings. */
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../config.js';
-import { LatticeError } from '../errors.js';
-import { buildInfo, openCore } from '../native/core.js';
+import type { LatticeError } from '../errors.js';
+import { makeFolder } from '../make-folder.js';
+import { gpus, openCore } from '../native/core.js';
 import { CanaryWatch } from './canary-watch.js';
 import { readCanaryPicture } from './canary.js';
-import { bf16Features, explainChoice } from './compute-choice.js';
+import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
+import { EngineBuild } from './engine-build.js';
 import type { Logger } from './logger.js';
-import { ModelFolder } from './model-folder.js';
-import { ModelRegistry, type LoadedModel } from './model-registry.js';
+import { ModelFolder, type ModelFile } from './model-folder.js';
+import { ModelRegistry } from './model-registry.js';
 import { lookAtPicture, NativeDetector } from './native-detector.js';
 
 /** Ids that callers pick stay below; those picked here start there. */
@@ -25,6 +27,7 @@ export type DetectorConfig = Pick<
   | 'precision'
   | 'threads'
   | 'jobsYield'
+  | 'engineCacheDir'
   | 'maxFileBytes'
   | 'maxPixels'
   | 'maxSide'
@@ -35,6 +38,8 @@ export interface OpenDetectorOptions {
   workerId?: string;
   /** File for the task ids in hand when a crash signal kills the process. */
   crashMarkerPath?: string;
+  /** Called once when the last GPU is lost: the process should leave for its supervisor. */
+  onGpuLost?(error: LatticeError): void;
   /** Folder of `manifest.json` and the self-check picture. */
   bundledDir?: string;
   /** Test only, see `NativeCoreOptions`. No setting leads here. */
@@ -51,16 +56,10 @@ export async function openDetector(
   logger: Logger,
   options: OpenDetectorOptions = {},
 ): Promise<NativeDetector> {
-  const built = buildInfo();
-  if (config.device === 'cuda' && built.cuda === null) {
-    throw new LatticeError(
-      'detection_failed',
-      'LATTICE_DEVICE=cuda, but this build has no CUDA engine. Set LATTICE_DEVICE to auto or cpu, ' +
-        'or build on a machine with the CUDA toolkit and TensorRT.',
-    );
-  }
+  const choice = chooseDevice(config, gpus());
+  if (choice.device === 'cuda') makeFolder(dirname(config.engineCacheDir));
   const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
-  const picture = await readCanaryPicture(join(bundledDir, 'demo', 'shapes.png'));
+  const picture = await readCanaryPicture(join(bundledDir, 'demo', 'street.jpg'));
   const folder = await ModelFolder.open({
     modelsDir: config.modelsDir,
     bundledDir,
@@ -68,10 +67,11 @@ export async function openDetector(
   });
   const core = openCore({
     roots: config.imageRoots,
-    device: config.device,
+    device: choice.device,
     precision: config.precision,
     threads: config.threads,
     asyncYields: config.jobsYield,
+    engineCache: config.engineCacheDir,
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,
@@ -83,25 +83,49 @@ export async function openDetector(
   let lastId = FIRST_OWN_ID;
   const nextId = () => ++lastId;
   const canary: CanaryWatch = new CanaryWatch({
-    look: (model: LoadedModel) => lookAtPicture(core, nextId(), model, picture),
+    look: (model, shown) => lookAtPicture(core, nextId(), model, shown),
+    picture,
     loaded: () => registry.loaded(),
     minutes: config.canaryMinutes,
     logger,
   });
   const registry: ModelRegistry = new ModelRegistry(folder, core, (model) => canary.admit(model));
+  const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
+  if (choice.device === 'cuda') build.start();
   const features = bf16Features();
   const detector = new NativeDetector({
     workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
     core,
     registry,
     canary,
+    build,
     nextId,
-    explain: (loaded) => explainChoice(config, built, loaded, features),
+    onGpuLost: (error) => {
+      logger.error({ code: error.code, fault: error.message }, 'the last GPU is lost');
+      options.onGpuLost?.(error);
+    },
+    explain: (loaded) => explainChoice(config, choice, loaded, features),
   });
-  const fault = await detector.prepareDefault();
-  const { device, precision, reason } = detector.stats();
-  if (fault === null) logger.info({ device, precision, reason }, 'detector ready');
-  else logger.error({ code: fault.code, fault: fault.message }, 'default model cannot be used');
+  const prepared = detector.prepareDefault().then(async (fault) => {
+    const file = await folder.find(folder.defaultName).catch(() => null);
+    report(detector, file, fault, logger);
+  });
+  // Other models may be served, and everybody can see how far it is, while an engine is built.
+  await Promise.race([prepared, build.begun()]);
   canary.start();
   return detector;
+}
+
+function report(
+  detector: NativeDetector,
+  model: ModelFile | null,
+  fault: LatticeError | null,
+  logger: Logger,
+): void {
+  const { device, precision, reason } = detector.stats();
+  const standsFor = model?.bundled === true ? { bundledModel: basename(model.path) } : {};
+  if (fault === null) {
+    const ready = { model: model?.name, ...standsFor, device, precision, reason };
+    logger.info(ready, 'detector ready');
+  } else logger.error({ code: fault.code, fault: fault.message }, 'default model cannot be used');
 }

@@ -118,7 +118,7 @@ test('as a process: NDJSON on standard output alone, the exit code tells, a clos
   const cli = (command: string) =>
     spawnSync('sh', ['-c', command], { cwd: ROOT, encoding: 'utf8' });
   const lattice = `${process.execPath} dist/cli/lattice.js`;
-  const good = cli(`${lattice} detect models/demo --json ${MODEL.join(' ')}`);
+  const good = cli(`${lattice} detect models/demo/shapes.png --json ${MODEL.join(' ')}`);
   expect(good).toMatchObject({ status: 0, stderr: '' });
   expect(JSON.parse(good.stdout)).toMatchObject({ image_path: 'models/demo/shapes.png' });
   expect(cli(`${lattice} detect ${join(folder, 'broken.jpg')} ${MODEL.join(' ')}`).status).toBe(1);

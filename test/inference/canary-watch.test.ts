@@ -31,7 +31,8 @@ function loadedModel(): LoadedModel {
 
 function watch(look: () => Promise<Detection[]>) {
   const model = loadedModel();
-  const options = { look, loaded: () => [model], minutes: 0, logger, answerWithinMs: 50 };
+  const picture = { data: new Uint8Array(3), width: 1, height: 1 };
+  const options = { look, picture, loaded: () => [model], minutes: 0, logger, answerWithinMs: 50 };
   return { model, canary: new CanaryWatch(options) };
 }
 

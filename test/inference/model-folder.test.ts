@@ -20,11 +20,11 @@ const openFolder = (defaultName = 'yolov8n.pt') =>
 describe('model names', () => {
   it('stand for the bundled model when the user has no file', async () => {
     const folder = await openFolder();
-    for (const name of ['yolov8n.pt', 'tiny-v8.pt']) {
+    for (const name of ['yolov8n.pt', 'vehicles-v8n.pt']) {
       expect(await folder.find(name)).toMatchObject({
         name,
         bundled: true,
-        path: join(bundledDir, 'tiny/tiny-v8.onnx'),
+        path: join(bundledDir, 'vehicles-v8n.onnx'),
       });
     }
   });
@@ -43,7 +43,7 @@ describe('model names', () => {
     writeFileSync(join(modelsDir, 'not a name.onnx'), '');
     writeFileSync(join(modelsDir, 'a.txt'), '');
     const names = (await (await openFolder()).list()).map((file) => file.name);
-    expect(names).toEqual(['yolov8n.pt', 'a.pt', 'tiny-v8.pt']);
+    expect(names).toEqual(['yolov8n.pt', 'a.pt', 'tiny-v8.pt', 'vehicles-v8n.pt']);
   });
 
   it.each([
@@ -61,7 +61,7 @@ describe('model names', () => {
     const found = openFolder().then((folder) => folder.find(name));
     await expect(found).rejects.toMatchObject({
       code: 'unknown_model',
-      message: expect.stringContaining('Available: yolov8n.pt, tiny-v8.pt.'),
+      message: expect.stringContaining('Available: yolov8n.pt, tiny-v8.pt, vehicles-v8n.pt.'),
     });
   });
 

@@ -58,12 +58,12 @@ async function registry(admit: () => Promise<void> = () => Promise.resolve()) {
 describe('model registry', () => {
   it('loads a file once under concurrent first use, also by two names', async () => {
     const { models, loads } = await registry();
-    const names = ['yolov8n.pt', 'tiny-v8.pt', 'yolov8n.pt', 'tiny-v8.pt', 'yolov8n.pt'];
+    const names = ['yolov8n.pt', 'vehicles-v8n.pt', 'yolov8n.pt', 'vehicles-v8n.pt', 'yolov8n.pt'];
     const loaded = await Promise.all(names.map((name) => models.load(name)));
     expect(loads).toHaveLength(1);
     expect(new Set(loaded).size).toBe(1);
     expect(models.loaded()).toHaveLength(1);
-    expect(models.ready('tiny-v8.pt')).toBe(loaded[0]);
+    expect(models.ready('vehicles-v8n.pt')).toBe(loaded[0]);
   });
 
   it('refuses an unfit file without trying again until the file changes', async () => {
@@ -118,6 +118,7 @@ describe('model registry', () => {
       },
       { name: 'noise.pt', classes: [], bundled: false, isDefault: false },
       { name: 'tiny-v8.pt', bundled: true, isDefault: false },
+      { name: 'vehicles-v8n.pt', bundled: true, isDefault: false },
     ]);
     expect(loads).toEqual([]);
   });

@@ -9,6 +9,7 @@ import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
 import type { Detector } from '../../src/inference/detector.js';
 import { openDetector } from '../../src/inference/open-detector.js';
 import { detectorConformance } from '../support/detector-conformance.js';
+import { TEST_MODELS } from '../support/service-process.js';
 
 const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 const TINY = join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx');
@@ -21,7 +22,7 @@ afterAll(() => {
 });
 
 function config(flags: Record<string, unknown> = {}) {
-  return loadConfig({ dataDir: scratch, modelsDir: join(scratch, 'none'), ...flags }, {});
+  return loadConfig({ dataDir: scratch, modelsDir: TEST_MODELS, ...flags }, {});
 }
 
 /** A folder with these ONNX files, by stem. */
@@ -82,6 +83,7 @@ describe('start of the native detector', () => {
         { name: 'yolov8n.pt', state: 'refused', reason: expect.stringMatching(/./) },
         { name: 'good.pt', state: 'available', bundled: false },
         { name: 'tiny-v8.pt', state: 'available', bundled: true },
+        { name: 'vehicles-v8n.pt', state: 'available', bundled: true },
       ]);
       expect((await ask(detector, 'good.pt')).detections).toHaveLength(6);
       copyFileSync(TINY, join(folder, 'yolov8n.onnx'));
@@ -93,7 +95,7 @@ describe('start of the native detector', () => {
   });
 
   it('answers concurrent first requests for several models', async () => {
-    const folder = modelsDir({ a: TINY, b: TINY });
+    const folder = modelsDir({ a: TINY, b: TINY, yolov8n: TINY });
     const detector = await openDetector(config({ modelsDir: folder }), logger);
     try {
       const names = ['a.pt', 'b.pt', 'a.pt', 'yolov8n.pt', 'b.pt', 'a.pt'];

@@ -148,7 +148,7 @@ test('the models are listed with the default one ready', async () => {
     precision: expect.any(String),
     input: { width: 640, height: 640 },
     licence: 'Apache-2.0',
-    bundled: true,
+    bundled: false,
     is_default: true,
   });
 });

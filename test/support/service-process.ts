@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The test-pattern detector under the default name: it knows what is on the bundled test pattern, to the pixel. */
+export const TEST_MODELS = join(PROJECT_ROOT, 'test/support/models');
 export const SHARED_TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 export const hasTestdata = existsSync(SHARED_TESTDATA);
 if (!hasTestdata) {
@@ -44,7 +46,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const args = [...serve, '--port', '0', ...(options.flags ?? [])];
   const child = spawn(process.execPath, args, {
     cwd: PROJECT_ROOT,
-    env: { ...process.env, LATTICE_DATA_DIR: dataDir, LATTICE_LOG_LEVEL: 'warn', ...options.env },
+    env: {
+      ...process.env,
+      LATTICE_DATA_DIR: dataDir,
+      LATTICE_LOG_LEVEL: 'warn',
+      LATTICE_MODELS_DIR: TEST_MODELS,
+      ...options.env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -36,7 +36,7 @@ class Parked:
 
 
 def render_scene(width: int, height: int, random: np.random.Generator, most: int = 9) -> Scene:
-    """Draws up to `most` vehicles; every one that can be seen at all has its box."""
+    """Draws 1 to `most` vehicles, none for 0; every one that can be seen at all has its box."""
     camera = Camera(
         width,
         height,
@@ -45,7 +45,7 @@ def render_scene(width: int, height: int, random: np.random.Generator, most: int
         pitch=random.uniform(0.0, 0.16),
     )
     lanes = int(random.integers(2, 5))
-    vehicles = _place(lanes, int(random.integers(1, most + 1)), random)
+    vehicles = _place(lanes, int(random.integers(min(1, most), most + 1)), random)
     background = _background(camera, lanes, random)
     while True:
         canvas = _draw(camera, background, vehicles)
@@ -97,7 +97,9 @@ def _background(camera: Camera, lanes: int, random: np.random.Generator) -> np.n
     _paint_sky(canvas, random)
     for face in _ground(lanes, random):
         canvas.paint(face)
-    for house in sorted(_buildings(lanes, random), key=lambda faces: -faces[0].corners[:, 2].mean()):
+    for house in sorted(
+        _buildings(lanes, random), key=lambda faces: -faces[0].corners[:, 2].mean()
+    ):
         for face in far_to_near([f for f in house if seen_from_front(f, camera)], camera):
             canvas.paint(face)
     _paint_trees(canvas, lanes, random)
@@ -154,7 +156,7 @@ def _buildings(lanes: int, random: np.random.Generator) -> list[list[Face]]:
         while z < 130:
             depth, height = random.uniform(8, 20), random.uniform(5, 22)
             if random.random() < 0.75:
-                tint = random.normal(0, 9, 3) + (6, 0, -8)
+                tint = random.normal(0, 9, 3) + np.array((6, 0, -8))
                 walls = tuple((random.uniform(85, 205) + tint).clip(30, 240))
                 x = sign * (edge + 6 + random.uniform(0, 5))
                 shift = np.array((x, 0, z))
@@ -225,7 +227,9 @@ def _hidden(canvas: Canvas, camera: Camera, vehicles: list[Parked]) -> set[int]:
     for i, v in enumerate(vehicles):
         # Alone on a canvas with room on all sides.
         wide = Camera(camera.width * 3, camera.height * 3, camera.focal, camera.eye, camera.pitch)
-        alone = Canvas(Camera(wide.width // 2, wide.height // 2, wide.focal / 2, wide.eye, wide.pitch))
+        alone = Canvas(
+            Camera(wide.width // 2, wide.height // 2, wide.focal / 2, wide.eye, wide.pitch)
+        )
         for face in _visible_faces(v, 1, camera):
             alone.paint(face)
         whole = 4 * np.count_nonzero(alone.owners)

@@ -110,7 +110,9 @@ def wheel(x: float, z: float, radius: float, thickness: float) -> list[Face]:
 
 
 def wheels(half: float, positions, radius: float) -> list[Face]:
-    return [f for z in positions for x in (half - 0.1, 0.1 - half) for f in wheel(x, z, radius, 0.22)]
+    return [
+        f for z in positions for x in (half - 0.1, 0.1 - half) for f in wheel(x, z, radius, 0.22)
+    ]
 
 
 def lights(half: float, front: float, back: float, low: float, size: float) -> list[Face]:

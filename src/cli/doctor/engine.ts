@@ -4,23 +4,35 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERRORS, LatticeError } from '../../errors.js';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { explainChoice } from '../../inference/compute-choice.js';
+import { chooseDevice, explainChoice, type GpuFindings } from '../../inference/compute-choice.js';
 import { ModelFolder } from '../../inference/model-folder.js';
 import type { NativeBuildInfo } from '../../native/contract.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 const SETUP = 'npm run setup';
 
-/** Null when the addon cannot be loaded; the finding then says why. */
-export async function checkAddon(): Promise<{ finding: Finding; built: NativeBuildInfo | null }> {
+export interface AddonFindings {
+  finding: Finding;
+  built: NativeBuildInfo | null;
+  gpus: GpuFindings;
+}
+
+const NO_ADDON: GpuFindings = { names: [], missing: 'the addon cannot be loaded.' };
+
+/** `built` is null when the addon cannot be loaded; the finding then says why. */
+export async function checkAddon(): Promise<AddonFindings> {
   try {
-    const { buildInfo } = await import('../../native/core.js');
+    const { buildInfo, gpus } = await import('../../native/core.js');
     const built = buildInfo();
     const parts = `${built.version}, libvips ${built.libvips}, JPEG ${built.jpeg}`;
-    return { finding: ok('addon', parts), built };
+    return { finding: ok('addon', parts), built, gpus: gpus() };
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    return { finding: fail('addon', `cannot be loaded: ${reason}`, SETUP), built: null };
+    return {
+      finding: fail('addon', `cannot be loaded: ${reason}`, SETUP),
+      built: null,
+      gpus: NO_ADDON,
+    };
   }
 }
 
@@ -33,17 +45,15 @@ export function checkOpenVino(built: NativeBuildInfo | null): Finding {
   return fail('OpenVINO', built === null ? 'not found' : 'not built into the addon', SETUP);
 }
 
-export function checkDevice(config: Config, built: NativeBuildInfo | null): Finding {
-  const cuda = built?.cuda ?? null;
-  if (config.device === 'cuda' && cuda === null) {
-    return fail(
-      'device',
-      'cuda is asked for, but the addon has no CUDA engine',
-      'LATTICE_DEVICE=auto',
-    );
+/** What `serve` would take. */
+export function checkDevice(config: Config, gpus: GpuFindings): Finding {
+  try {
+    const { device, precision, reason } = explainChoice(config, chooseDevice(config, gpus), null);
+    return ok('device', `${device}, ${precision} (${reason})`);
+  } catch (error) {
+    const reason = error instanceof LatticeError ? error.message : String(error);
+    return fail('device', reason, 'LATTICE_DEVICE=auto');
   }
-  const { device, precision, reason } = explainChoice(config, { cuda }, null);
-  return ok('device', `${device}, ${precision} (${reason})`);
 }
 
 export function checkGpu(built: NativeBuildInfo | null): Finding {

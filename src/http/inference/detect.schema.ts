@@ -22,7 +22,7 @@ export const detectRequestSchema = z
     annotate: annotateSchema.optional(),
   })
   .openapi('DetectRequest', {
-    example: { image_path: 'shapes.png', confidence_threshold: 0.5, vehicle_types: ['car'] },
+    example: { image_path: 'street.jpg', confidence_threshold: 0.5, vehicle_types: ['car'] },
   });
 
 export type DetectRequestBody = z.infer<typeof detectRequestSchema>;
@@ -38,7 +38,7 @@ export const detectResponseSchema = z
   .openapi('DetectResponse', {
     example: {
       status: 'success',
-      image_path: 'shapes.png',
+      image_path: 'street.jpg',
       detections: [{ box: [48.2, 120.5, 310.9, 287.1], confidence: 0.91, class: 'car' }],
       car_count: 1,
       total_count: 1,

@@ -24,7 +24,7 @@ export const jobSubmitSchema = z
         description:
           'Images, folders or globs (`*`, `?`, `[]`, `{}`, `**`); folders and globs stand for their images in ' +
           'order of name',
-        example: ['shapes.png'],
+        example: ['street.jpg'],
       }),
     model_name: modelNameSchema.optional(),
     confidence_threshold: confidenceSchema.optional(),
@@ -44,7 +44,7 @@ export const jobSubmitSchema = z
   .openapi('JobSubmit', {
     example: {
       job_type: 'detect_cars',
-      image_paths: ['shapes.png'],
+      image_paths: ['street.jpg'],
       confidence_threshold: 0.5,
       priority: 5,
       metadata: { camera: 'north-gate' },

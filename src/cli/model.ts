@@ -1,0 +1,119 @@
+/** `lattice model`: the models folder, from outside a running service. */
+import { InvalidArgumentError, type Command } from 'commander';
+import { loadConfig, type Config } from '../config.js';
+import type { RegisterCommand } from './register-command.js';
+import { addSettingFlags } from './setting-flags.js';
+import type { Terminal } from './terminal.js';
+
+const EXAMPLES = `
+A model is an ONNX file of the v8 detection layout. NAME.onnx in the models folder answers to the model_name NAME.pt.
+
+Examples:
+  $ lattice model list
+  $ lattice model check best.onnx
+  $ lattice model add best.onnx --name depot
+  $ lattice model add yolov8n.onnx                 # becomes the default model
+  $ lattice model remove depot
+  $ lattice model quantize yolov8n --images /srv/photos`;
+
+type Flags = Record<string, unknown>;
+
+export const registerModel: RegisterCommand = (program, terminal) => {
+  const model = program
+    .command('model')
+    .description('list, check, add, remove and quantize models')
+    .addHelpText('after', EXAMPLES);
+  registerList(model, terminal);
+  registerCheck(model, terminal);
+  registerAdd(model, terminal);
+  registerRemove(model, terminal);
+  registerQuantize(model, terminal);
+};
+
+function settingsOf(flags: Flags): Config {
+  return loadConfig(flags);
+}
+
+function registerList(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('list')
+    .description('models that requests can name, the default first')
+    .option('--json', 'print one JSON array')
+    .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
+      const { listModels } = await import('./model/listing.js');
+      await listModels(settingsOf(flags), json === true, terminal);
+    });
+  addSettingFlags(command, ['modelsDir', 'modelFamily']);
+}
+
+function registerCheck(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('check')
+    .description('load a model, compare its precisions and time them on the demo pictures')
+    .argument('<model>', 'ONNX file, or a name that `lattice model list` shows')
+    .option('--json', 'print one JSON object')
+    .action(async (model: string, { json, ...flags }: { json?: boolean } & Flags) => {
+      const { checkModel } = await import('./model/checking.js');
+      await checkModel(model, settingsOf(flags), json === true, terminal);
+    });
+  addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
+}
+
+function registerAdd(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('add')
+    .description('check an ONNX file and put it into the models folder')
+    .argument('<file>', 'ONNX file; for a checkpoint, says how to export it')
+    .option('--name <name>', 'what requests will call it (default: the name of the file)')
+    .option('--force', 'replace a model of that name')
+    .action(
+      async (
+        file: string,
+        { name, force, ...flags }: { name?: string; force?: boolean } & Flags,
+      ) => {
+        const { addModel } = await import('./model/installing.js');
+        await addModel({ file, name, force: force === true }, settingsOf(flags), terminal);
+      },
+    );
+  addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
+}
+
+function registerRemove(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('remove')
+    .description('delete a model from the models folder; bundled ones stay')
+    .argument('<name>', 'name as `lattice model list` shows it')
+    .action(async (name: string, flags: Flags) => {
+      const { removeModel } = await import('./model/installing.js');
+      await removeModel(name, settingsOf(flags), terminal);
+    });
+  addSettingFlags(command, ['modelsDir', 'modelFamily']);
+}
+
+function registerQuantize(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('quantize')
+    .description('make an INT8 copy NAME-int8 of a model and compare it with the original')
+    .argument('<name>', 'name as `lattice model list` shows it')
+    .requiredOption('--images <folder>', 'photos like those to come, to calibrate and compare on')
+    .option('--count <number>', 'photos to calibrate on', count, 128)
+    .option('--default', 'make it the default model, if it is faster and agrees')
+    .action(
+      async (
+        name: string,
+        { images, count, ...flags }: { images: string; count: number } & Flags,
+      ) => {
+        const { quantizeModel } = await import('./model/quantizing.js');
+        const { default: makeDefault, ...settings } = flags;
+        const request = { name, images, count, makeDefault: makeDefault === true };
+        await quantizeModel(request, settingsOf(settings), terminal);
+      },
+    );
+  addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError('It must be a whole number above 0.');
+}

@@ -1,0 +1,55 @@
+/** The models that requests can name. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PACKAGE_ROOT, type Config } from '../../config.js';
+import { ModelFolder, type ModelFile } from '../../inference/model-folder.js';
+import { parseClassNames, readOnnxMetadata } from '../../inference/onnx-metadata.js';
+import { renderTable } from '../table.js';
+import type { Terminal } from '../terminal.js';
+
+export function openModelFolder(config: Config): Promise<ModelFolder> {
+  return ModelFolder.open({
+    modelsDir: config.modelsDir,
+    bundledDir: join(PACKAGE_ROOT, 'models'),
+    defaultName: `${config.modelFamily}v8n.pt`,
+  });
+}
+
+export async function listModels(config: Config, json: boolean, terminal: Terminal): Promise<void> {
+  const folder = await openModelFolder(config);
+  const rows = await Promise.all((await folder.list()).map((file) => describe(file, folder)));
+  if (json) {
+    terminal.out(JSON.stringify(rows, null, 2));
+    return;
+  }
+  const header = ['NAME', 'FROM', 'SIZE', 'CLASSES', 'LICENCE'];
+  const cells = rows.map((row) => [
+    row.is_default ? `${row.name} (default)` : row.name,
+    row.bundled ? 'bundled' : 'models folder',
+    `${(row.bytes / 1e6).toFixed(1)} MB`,
+    shorten(row.classes),
+    row.licence ?? 'not stated',
+  ]);
+  for (const line of renderTable([header, ...cells])) terminal.out(line);
+}
+
+async function describe(file: ModelFile, folder: ModelFolder) {
+  const metadata: Record<string, string> = await readOnnxMetadata(file.path).catch(() => ({}));
+  return {
+    name: file.name,
+    path: file.path,
+    bundled: file.bundled,
+    is_default: file.name === folder.defaultName,
+    bytes: (await stat(file.path)).size,
+    classes: parseClassNames(metadata.names ?? ''),
+    licence: file.licence ?? metadata.license ?? null,
+  };
+}
+
+const SHOWN_CLASSES = 5;
+
+export function shorten(classes: readonly string[]): string {
+  if (classes.length === 0) return 'unknown';
+  const more = classes.length - SHOWN_CLASSES;
+  return classes.slice(0, SHOWN_CLASSES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

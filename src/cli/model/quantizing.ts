@@ -1,0 +1,126 @@
+/** Makes an INT8 copy of a model with a Python library of its own environment, and judges it on the user's photos. */
+import { mkdirSync } from 'node:fs';
+import { copyFile, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { PACKAGE_ROOT, type Config } from '../../config.js';
+import { readCanaryPicture, type CanaryPicture } from '../../inference/canary.js';
+import { compareModels, type ModelComparison } from '../../inference/model-examination.js';
+import { renderTable } from '../table.js';
+import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
+import { withEnding } from './checking.js';
+import { openModelFolder } from './listing.js';
+import { pythonEnvironment, runProgram } from './python-environment.js';
+
+const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
+const PHOTO = /\.(jpe?g|png|webp)$/i;
+const COMPARED_PHOTOS = 48;
+/** A smaller gain is no reason to change the answers. */
+const LEAST_GAIN = 0.05;
+/** How much less than the machine's own choice it may agree with full precision. */
+const AGREEMENT_MARGIN = 0.03;
+
+export interface QuantizeRequest {
+  name: string;
+  images: string;
+  count: number;
+  makeDefault: boolean;
+}
+
+/** Exit code 1 when `makeDefault` was asked for and refused. */
+export async function quantizeModel(
+  request: QuantizeRequest,
+  config: Config,
+  terminal: Terminal,
+): Promise<void> {
+  const folder = await openModelFolder(config);
+  const original = await folder.find(withEnding(request.name));
+  const images = resolve(request.images);
+  const pictures = await readPhotos(images);
+  const python = await pythonEnvironment((line) => {
+    terminal.err(line);
+  });
+  const scratch = await mkdtemp(join(tmpdir(), 'lattice-quantize-'));
+  try {
+    const made = join(scratch, 'int8.onnx');
+    const count = String(request.count);
+    await runProgram(python, [RECIPE, original.path, made, '--images', images, '--count', count]);
+    const comparison = await compareModels(original.path, made, {
+      threads: config.threads,
+      pictures,
+    });
+    for (const line of table(comparison)) terminal.out(line);
+    const stem = original.name.replace(/\.pt$/, '');
+    await install(made, config.modelsDir, `${stem}-int8.onnx`);
+    terminal.out(`\nInstalled as "model_name": "${stem}-int8.pt".`);
+    const reason = refusal(comparison);
+    if (reason === null) terminal.out('It is faster and agrees: worth using on this machine.');
+    else terminal.out(`Not worth using on this machine: ${reason}.`);
+    if (!request.makeDefault) return;
+    if (reason === null) {
+      await install(made, config.modelsDir, folder.defaultName.replace(/\.pt$/, '.onnx'));
+      terminal.out(`It is the default model now (${folder.defaultName}).`);
+    } else {
+      terminal.err('The default model stays as it is.');
+      terminal.setExitCode(EXIT_FAILED);
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Why the copy should not replace the original; null when it should. */
+export function refusal(comparison: ModelComparison): string | null {
+  const { exact, fast, candidate, fastAgreement, candidateAgreement } = comparison;
+  const best = Math.min(exact.inferenceMs, fast.inferenceMs);
+  if (candidateAgreement === null) return 'there was no box on the photos to compare';
+  const least = (fastAgreement ?? 1) - AGREEMENT_MARGIN;
+  if (candidateAgreement < least) {
+    return `it agrees on ${percent(candidateAgreement)} of the boxes, ${percent(least)} are needed`;
+  }
+  if (candidate.inferenceMs > best * (1 - LEAST_GAIN)) {
+    return `it takes ${ms(candidate.inferenceMs)}, the original ${ms(best)}`;
+  }
+  return null;
+}
+
+function table(comparison: ModelComparison): string[] {
+  const { pictures, exact, fast, candidate, fastAgreement, candidateAgreement } = comparison;
+  const row = (name: string, run: typeof exact, share: number | null) => [
+    name,
+    ms(run.inferenceMs),
+    String(run.boxes.flat().length),
+    share === null ? '' : percent(share),
+  ];
+  return renderTable([
+    ['PRECISION', 'TIME', `BOXES ON ${pictures} PHOTOS`, 'AGREES WITH F32'],
+    row(exact.precision, exact, null),
+    ...(fast.precision === exact.precision ? [] : [row(fast.precision, fast, fastAgreement)]),
+    row('int8', candidate, candidateAgreement),
+  ]);
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const ms = (value: number) => `${value.toFixed(1)} ms`;
+
+/** Some of the folder's photos, evenly spread. */
+async function readPhotos(folder: string): Promise<CanaryPicture[]> {
+  const names = await readdir(folder, { recursive: true }).catch(() => {
+    throw new UsageError(`There is no folder ${folder}.`);
+  });
+  const photos = names.filter((name) => PHOTO.test(name)).sort();
+  if (photos.length === 0) throw new UsageError(`${folder} has no photos (JPEG, PNG, WebP).`);
+  const step = Math.max(1, photos.length / COMPARED_PHOTOS);
+  const picked = Array.from(
+    { length: Math.min(COMPARED_PHOTOS, photos.length) },
+    (_, index) => photos[Math.floor(index * step)],
+  ).filter((name) => name !== undefined);
+  return Promise.all(picked.map((name) => readCanaryPicture(join(folder, name))));
+}
+
+async function install(file: string, modelsDir: string, name: string): Promise<void> {
+  mkdirSync(modelsDir, { recursive: true });
+  const partial = join(modelsDir, `.${name}.${process.pid}`);
+  await copyFile(file, partial);
+  await rename(partial, join(modelsDir, name));
+}

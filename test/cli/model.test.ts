@@ -1,0 +1,114 @@
+/** `lattice model` through the real addon, on folders of its own. */
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PACKAGE_ROOT } from '../../src/config.js';
+import { run } from './run.js';
+
+const TINY = join(PACKAGE_ROOT, 'models', 'tiny', 'tiny-v8.onnx');
+
+let folder: string;
+let models: string;
+let where: string[];
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'lattice-models-')));
+  models = join(folder, 'models');
+  where = ['--models-dir', models];
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const listed = async () =>
+  JSON.parse((await run('model', 'list', '--json', ...where)).out) as Record<string, unknown>[];
+
+test('a file is checked, installed under its name, listed and removed', async () => {
+  const file = join(folder, 'depot.onnx');
+  copyFileSync(TINY, file);
+  const added = await run('model', 'add', file, ...where);
+  expect(added.code).toBe(0);
+  expect(added.out).toMatch(/classes +4: car, motorcycle, bus, truck/);
+  expect(added.out).toMatch(/input +640 x 640, any batch/);
+  expect(added.out).toMatch(/f32 +[\d.]+ ms an image, [1-9]\d* boxes on 3 demo pictures/);
+  expect(added.out).toContain('"model_name": "depot.pt".');
+  expect(readdirSync(models)).toEqual(['depot.onnx']);
+  expect(await listed()).toContainEqual(
+    expect.objectContaining({
+      name: 'depot.pt',
+      bundled: false,
+      is_default: false,
+      classes: ['car', 'motorcycle', 'bus', 'truck'],
+    }),
+  );
+  const removed = await run('model', 'remove', 'depot', ...where);
+  expect(removed).toMatchObject({ code: 0, err: '' });
+  expect(readdirSync(models)).toEqual([]);
+});
+
+test('a file of the default name becomes the default model', async () => {
+  const added = await run('model', 'add', TINY, '--name', 'yolov8n', ...where);
+  expect(added.out).toContain('"model_name": "yolov8n.pt", the default model.');
+  const [first] = await listed();
+  expect(first).toMatchObject({ name: 'yolov8n.pt', bundled: false, is_default: true });
+});
+
+test('a name that is taken is replaced only by force', async () => {
+  await run('model', 'add', TINY, '--name', 'depot', ...where);
+  const again = await run('model', 'add', TINY, '--name', 'depot', ...where);
+  expect(again.code).toBe(2);
+  expect(again.err).toContain('depot.onnx exists. --force replaces it');
+  expect(await run('model', 'add', TINY, '--name', 'depot', '--force', ...where)).toMatchObject({
+    code: 0,
+  });
+});
+
+test('what the service could not run is not installed', async () => {
+  const damaged = join(folder, 'damaged.onnx');
+  writeFileSync(damaged, 'no network');
+  const checkpoint = join(folder, 'best.pt');
+  writeFileSync(checkpoint, 'weights');
+  for (const [args, reason] of [
+    [[damaged], /damaged\.onnx cannot be used: .*ONNX/],
+    [[join(folder, 'none.onnx')], /There is no file/],
+    [[TINY, '--name', '../up'], /'\.\.\/up' is no model name/],
+    [[join(PACKAGE_ROOT, 'package.json')], /must end in \.onnx/],
+    [
+      [checkpoint],
+      /yolo export model=.*best\.pt format=onnx dynamic=True[^]*lattice model add .*best\.onnx/,
+    ],
+  ] as const) {
+    const { code, err } = await run('model', 'add', ...args, ...where);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(reason) });
+  }
+  expect(existsSync(models)).toBe(false);
+});
+
+test('bundled models can be checked by name and stay', async () => {
+  const checked = await run('model', 'check', 'tiny-v8', '--json', ...where);
+  expect(checked.code).toBe(0);
+  const report = JSON.parse(checked.out) as { runs: object[] };
+  expect(report).toMatchObject({
+    classes: ['car', 'motorcycle', 'bus', 'truck'],
+    input: { width: 640, height: 640 },
+  });
+  // In the order of the names: crossing.jpg, shapes.png, street.jpg.
+  expect(report.runs[0]).toMatchObject({ precision: 'f32', boxes: [0, 6, 0] });
+  const removed = await run('model', 'remove', 'tiny-v8', ...where);
+  expect(removed.code).toBe(2);
+  expect(removed.err).toContain('is bundled and stays');
+});
+
+test('a name that is not there is answered with those that are', async () => {
+  const { code, err } = await run('model', 'remove', 'none', ...where);
+  expect(code).toBe(1);
+  expect(err).toMatch(/no model 'none\.pt'.*Available: .*tiny-v8\.pt/);
+});
