@@ -15,7 +15,7 @@ try {
     await fetch(`${url}/v1/inference/detect`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: '{"image_path":"shapes.png"}',
+      body: '{"image_path":"street.jpg"}',
     })
   ).json();
   const page = await (await fetch(`${url}/docs`)).text();
