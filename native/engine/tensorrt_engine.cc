@@ -39,12 +39,17 @@ struct LaneSlots {
 
 class TensorRtEngine final : public Engine {
  public:
-  explicit TensorRtEngine(std::unique_ptr<nvinfer1::IRuntime> runtime)
-      : runtime_(std::move(runtime)) {}
-
-  // Before the first Run. The engine is loaded onto one GPU after the other.
-  Status AddGpu(const GpuDevice& gpu, std::unique_ptr<nvinfer1::ICudaEngine> engine,
-                const GpuEngineOptions& options) {
+  // Before the first Run, with this GPU as the thread's current one. The first one's model is the
+  // engine's.
+  Status AddGpu(const GpuDevice& gpu, const ModelInfo& model,
+                std::unique_ptr<nvinfer1::IRuntime> runtime,
+                std::unique_ptr<nvinfer1::ICudaEngine> engine, const GpuEngineOptions& options) {
+    if (engines_.empty()) {
+      info_ = model;
+      info_.device = gpu.name;
+      info_.precision = "fp16";
+    }
+    runtimes_.push_back(std::move(runtime));
     const std::vector<int> buckets = BucketsOf(info_);
     TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin};
     std::erase_if(sync.buckets,
@@ -54,8 +59,6 @@ class TensorRtEngine final : public Engine {
     const Status added = AddSlots(gpu, sync, options.slots, &sync_);
     return added.ok() ? AddSlots(gpu, async, options.slots, &async_) : added;
   }
-
-  ModelInfo& description() { return info_; }
 
   const ModelInfo& info() const override { return info_; }
   int slots(Lane lane) const override { return At(lane).callers; }
@@ -112,7 +115,7 @@ class TensorRtEngine final : public Engine {
   const LaneSlots& At(Lane lane) const { return lane == Lane::kSync ? sync_ : async_; }
 
   ModelInfo info_;
-  std::unique_ptr<nvinfer1::IRuntime> runtime_;
+  std::vector<std::unique_ptr<nvinfer1::IRuntime>> runtimes_;    // one a GPU, before its engine
   std::vector<std::unique_ptr<nvinfer1::ICudaEngine>> engines_;  // before the slots that use them
   LaneSlots sync_;
   LaneSlots async_;
@@ -169,23 +172,18 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
   if (!library.ok()) return library.status();
   auto model = ReadTensorRtModel(path);
   if (!model.ok()) return model.status();
-  auto runtime = (*library)->CreateRuntime();
-  if (!runtime.ok()) return runtime.status();
-  nvinfer1::IRuntime& creator = **runtime;
-  auto engine = std::make_unique<TensorRtEngine>(*std::move(runtime));
+  auto engine = std::make_unique<TensorRtEngine>();
   for (size_t i = 0; i < gpus->size(); ++i) {
     const GpuDevice& gpu = (*gpus)[i];
     const Status current = UseGpu(gpu.index);
     if (!current.ok()) return current;
-    auto opened = OpenTensorRtModel(**library, creator, gpu, options,
+    auto runtime = (*library)->CreateRuntime();
+    if (!runtime.ok()) return runtime.status();
+    auto opened = OpenTensorRtModel(**library, **runtime, gpu, options,
                                     PartOf(on_build, i, gpus->size()), &*model);
     if (!opened.ok()) return opened.status();
-    if (i == 0) {
-      engine->description() = model->info;
-      engine->description().device = gpu.name;
-      engine->description().precision = "fp16";
-    }
-    const Status added = engine->AddGpu(gpu, *std::move(opened), options);
+    const Status added =
+        engine->AddGpu(gpu, model->info, *std::move(runtime), *std::move(opened), options);
     if (!added.ok()) return added;
   }
   return std::unique_ptr<Engine>(std::move(engine));

@@ -58,6 +58,12 @@ Status InOrder(const Steps&... steps) {
 Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine& engine,
                                                            const ModelInfo& model,
                                                            const TensorRtSlotOptions& options) {
+  if (!IsServed({1, static_cast<int>(model.names.size()), model.anchors})) {
+    return Status(StatusCode::kInvalidModel,
+                  "The model has " + std::to_string(model.names.size()) + " classes and " +
+                      std::to_string(model.anchors) + " anchors; a GPU serves at most " +
+                      std::to_string(kMostClasses) + " and " + std::to_string(kMostAnchors) + ".");
+  }
   std::unique_ptr<TensorRtSlot> slot(new TensorRtSlot(engine, model));
   Status made = slot->Allocate(options);
   for (size_t i = 0; made.ok() && i < options.buckets.size(); ++i) {

@@ -50,7 +50,7 @@ TEST(CoreTest, RefusesRootsDevicesAndModelsThatAreNotThere) {
   EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kImageNotFound);
   options = Options();
   options.device = "cuda";
-  EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kDetectionFailed);
+  EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kGpuUnavailable);
   options = Options();
   options.crash_marker_path = "/nonexistent-folder/marker";
   EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kInternalError);
