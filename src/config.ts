@@ -47,6 +47,9 @@ export const settings = {
     .string()
     .default('engines')
     .describe('folder of built TensorRT engines; the default lies beneath the data folder'),
+  cpuUntilReady: flag.describe(
+    'with device auto, the CPU serves while an engine is built for the GPU',
+  ),
   device: z
     .enum(['auto', 'cpu', 'cuda'])
     .default('auto')

@@ -9,6 +9,7 @@ const EXAMPLES = `
 An engine is a model built by TensorRT for one kind of GPU. Building takes minutes, so it is kept.
 
 Examples:
+  $ lattice engine build vehicles-v8n
   $ lattice engine list
   $ lattice engine inspect vehicles-v8n
   $ lattice engine inspect 4ba08634
@@ -21,8 +22,9 @@ type Flags = Record<string, unknown>;
 export const registerEngine: RegisterCommand = (program, terminal) => {
   const engine = program
     .command('engine')
-    .description('list, inspect and remove built TensorRT engines')
+    .description('build, list, inspect and remove TensorRT engines')
     .addHelpText('after', EXAMPLES);
+  registerBuild(engine, terminal);
   registerList(engine, terminal);
   registerInspect(engine, terminal);
   registerPrune(engine, terminal);
@@ -30,6 +32,18 @@ export const registerEngine: RegisterCommand = (program, terminal) => {
 
 function settingsOf(flags: Flags): Config {
   return loadConfig(flags);
+}
+
+function registerBuild(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('build')
+    .description('build the engine of a model for the GPUs of this machine; takes minutes')
+    .argument('<model>', 'name as `lattice model list` shows it')
+    .action(async (model: string, flags: Flags) => {
+      const { buildEngine } = await import('./engine/building.js');
+      await buildEngine(model, settingsOf(flags), terminal);
+    });
+  addSettingFlags(command, [...SETTINGS, 'modelsDir', 'modelFamily', 'threads']);
 }
 
 function registerList(parent: Command, terminal: Terminal): void {

@@ -4,10 +4,8 @@ import { LatticeError, toLatticeError } from '../errors.js';
 import type { NativeModel, NativeStats } from '../native/contract.js';
 import type { Core, RawResult } from '../native/core.js';
 import type { CanaryWatch } from './canary-watch.js';
-import type { CanaryPicture } from './canary.js';
 import type { ComputeChoice } from './compute-choice.js';
 import type {
-  Detection,
   DetectRequest,
   Detector,
   DetectorStats,
@@ -23,8 +21,6 @@ import { Throughput } from './throughput.js';
 /** Async images in hand that keep one inference slot, and one decoding thread, busy. */
 const WINDOW_PER_SLICE = 4;
 const WINDOW_PER_DECODER = 2;
-const CANARY_QUEUE_MS = 30_000;
-const CANARY_BOXES = 300;
 
 export interface NativeDetectorParts {
   workerId: string;
@@ -230,29 +226,6 @@ export class NativeDetector implements Detector {
     this.#stopping.abort(shuttingDown());
     await this.#parts.core.close();
   }
-}
-
-/** All boxes of a bundled picture, whatever their score: the look of the self-check. */
-export async function lookAtPicture(
-  core: Core,
-  id: number,
-  model: LoadedModel,
-  picture: CanaryPicture,
-): Promise<Detection[]> {
-  const raw = await core.run({
-    id,
-    modelId: model.native.modelId,
-    path: null,
-    pixels: picture,
-    kind: 'sync',
-    priority: 0,
-    deadlineMs: CANARY_QUEUE_MS,
-    confidence: 0,
-    iou: 0.7,
-    maxDetections: CANARY_BOXES,
-    classIds: null,
-  });
-  return detectionsFrom(raw.boxes, model.native.names);
 }
 
 /** What is left of a deadline after waiting for the model; at least 1, because 0 means none. */

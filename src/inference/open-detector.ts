@@ -8,11 +8,14 @@ import { gpus, openCore } from '../native/core.js';
 import { CanaryWatch } from './canary-watch.js';
 import { readCanaryPicture } from './canary.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
+import type { Detector } from './detector.js';
 import { EngineBuild } from './engine-build.js';
 import type { Logger } from './logger.js';
 import { ModelFolder, type ModelFile } from './model-folder.js';
 import { ModelRegistry } from './model-registry.js';
-import { lookAtPicture, NativeDetector } from './native-detector.js';
+import { NativeDetector } from './native-detector.js';
+import { lookAtPicture } from './picture-look.js';
+import { StandInDetector } from './stand-in-detector.js';
 
 /** Ids that callers pick stay below; those picked here start there. */
 const FIRST_OWN_ID = 2 ** 52;
@@ -28,6 +31,7 @@ export type DetectorConfig = Pick<
   | 'threads'
   | 'jobsYield'
   | 'engineCacheDir'
+  | 'cpuUntilReady'
   | 'maxFileBytes'
   | 'maxPixels'
   | 'maxSide'
@@ -55,7 +59,7 @@ export async function openDetector(
   config: DetectorConfig,
   logger: Logger,
   options: OpenDetectorOptions = {},
-): Promise<NativeDetector> {
+): Promise<Detector> {
   const choice = chooseDevice(config, gpus());
   if (choice.device === 'cuda') makeFolder(dirname(config.engineCacheDir));
   const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
@@ -111,9 +115,14 @@ export async function openDetector(
     report(detector, file, fault, logger);
   });
   // Other models may be served, and everybody can see how far it is, while an engine is built.
-  await Promise.race([prepared, build.begun()]);
+  const built = await Promise.race([prepared.then(() => true), build.begun().then(() => false)]);
   canary.start();
-  return detector;
+  if (built || config.device !== 'auto' || !config.cpuUntilReady) return detector;
+  const standIn = await openDetector({ ...config, device: 'cpu' }, logger, {
+    ...options,
+    crashMarkerPath: '', // the GPU's core has it
+  });
+  return new StandInDetector({ detector, standIn, ready: prepared, logger });
 }
 
 function report(

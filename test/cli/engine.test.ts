@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
+import { gpus } from '../../src/native/core.js';
 import { SAMPLE_STEM, makeOld, storeEngine, writeFile } from '../support/engine-folder.js';
 import { run } from './run.js';
 
@@ -180,4 +181,15 @@ describe('prune', () => {
     const { out, code } = await run('engine', 'prune', '--engine-cache-dir', none);
     expect({ out, code }).toEqual({ out: `There is nothing to remove in ${none}.\n`, code: 0 });
   });
+});
+
+test('build needs a usable GPU and says what is missing', async () => {
+  const { missing } = gpus();
+  if (missing === null) {
+    console.log('left out: this machine has a GPU');
+    return;
+  }
+  const { code, err } = await engine('build', 'tiny-v8');
+  expect(code).toBe(1);
+  expect(err).toContain(missing);
 });
