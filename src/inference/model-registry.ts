@@ -11,6 +11,8 @@ export interface LoadedModel {
   file: ModelFile;
   native: NativeModel;
   classes: ClassFilter;
+  /** Counts up with every use of any model: the least one was used longest ago. */
+  lastUse: number;
   /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */
   distrust: LatticeError | null;
 }
@@ -35,6 +37,7 @@ export class ModelRegistry {
   /** By path: names may share a file, and a file is compiled once. */
   readonly #loading = new Map<string, Promise<LoadedModel>>();
   readonly #refused = new Map<string, Refusal>();
+  #uses = 0;
 
   /** `admit` checks a fresh model before its first request and rejects with `invalid_model` to refuse it. */
   constructor(
@@ -51,9 +54,11 @@ export class ModelRegistry {
     return this.#folder.defaultName;
   }
 
-  /** The model when it is loaded; never waits. */
+  /** The model when it is loaded; never waits. Counts as a use. */
   ready(name: string): LoadedModel | undefined {
-    return this.#ready.get(name);
+    const model = this.#ready.get(name);
+    if (model !== undefined) model.lastUse = this.#uses += 1;
+    return model;
   }
 
   /** Every loaded model once. */
@@ -63,7 +68,7 @@ export class ModelRegistry {
 
   /** Rejects with `unknown_model`, or `invalid_model` with the reason. */
   async load(name: string): Promise<LoadedModel> {
-    const known = this.#ready.get(name);
+    const known = this.ready(name);
     if (known !== undefined) return known;
     const file = await this.#folder.find(name);
     const fingerprint = await fingerprintOf(file.path);
@@ -82,8 +87,10 @@ export class ModelRegistry {
 
   async #loadFile(file: ModelFile, fingerprint: string): Promise<LoadedModel> {
     try {
-      const native = await this.#loader.loadModel(file.path);
-      const model = { file, native, classes: new ClassFilter(native.names), distrust: null };
+      const native = await this.#loadWhereThereIsRoom(file.path);
+      const lastUse = (this.#uses += 1);
+      const classes = new ClassFilter(native.names);
+      const model: LoadedModel = { file, native, classes, lastUse, distrust: null };
       try {
         await this.#admit(model);
       } catch (error) {
@@ -98,6 +105,29 @@ export class ModelRegistry {
       this.#loading.delete(file.path);
       throw error;
     }
+  }
+
+  /** Where memory is short, models make room: the one used longest ago first, the default one never. */
+  async #loadWhereThereIsRoom(path: string): Promise<NativeModel> {
+    for (;;) {
+      try {
+        return await this.#loader.loadModel(path);
+      } catch (thrown) {
+        const short = toLatticeError(thrown).code === 'overloaded';
+        if (!short || !this.#unloadLeastUsed()) throw thrown;
+      }
+    }
+  }
+
+  #unloadLeastUsed(): boolean {
+    const standard = this.#ready.get(this.defaultName);
+    const rest = this.loaded().filter((model) => model !== standard);
+    const least = rest.sort((a, b) => a.lastUse - b.lastUse)[0];
+    if (least === undefined) return false;
+    for (const [name, model] of this.#ready) if (model === least) this.#ready.delete(name);
+    this.#loading.delete(least.file.path);
+    this.#loader.unloadModel(least.native.modelId);
+    return true;
   }
 
   async describe(name: string): Promise<ModelDescription> {

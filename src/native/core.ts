@@ -88,6 +88,8 @@ export class Core {
 
   unloadModel(modelId: number): void {
     this.#refuseWhenClosed();
+    // Tasks that were given before still find their model.
+    this.#send();
     this.#native.unloadModel(modelId);
   }
 

@@ -25,6 +25,7 @@ function loadedModel(): LoadedModel {
       metadata: {},
     },
     classes: new ClassFilter(['car']),
+    lastUse: 0,
     distrust: null,
   };
 }

@@ -20,11 +20,15 @@ async function registry(admit: () => Promise<void> = () => Promise.resolve()) {
   const loads: string[] = [];
   const unloads: number[] = [];
   let fault: LatticeError | null = null;
+  let room = Number.POSITIVE_INFINITY;
+  let held = 0;
   const loader = {
     async loadModel(path: string) {
       loads.push(path);
       await new Promise((resolve) => setTimeout(resolve, 5));
       if (fault !== null) throw fault;
+      if (held >= room) throw new LatticeError('overloaded', 'The GPU is out of memory.');
+      held += 1;
       return {
         modelId: loads.length,
         task: 'detect',
@@ -38,7 +42,10 @@ async function registry(admit: () => Promise<void> = () => Promise.resolve()) {
         metadata: { license: 'CC0' },
       };
     },
-    unloadModel: (id: number) => void unloads.push(id),
+    unloadModel: (id: number) => {
+      unloads.push(id);
+      held -= 1;
+    },
   };
   const folder = await ModelFolder.open({
     modelsDir,
@@ -49,6 +56,9 @@ async function registry(admit: () => Promise<void> = () => Promise.resolve()) {
     models: new ModelRegistry(folder, loader, admit),
     loads,
     unloads,
+    roomFor: (count: number) => {
+      room = count;
+    },
     failWith: (error: LatticeError | null) => {
       fault = error;
     },
@@ -64,6 +74,26 @@ describe('model registry', () => {
     expect(new Set(loaded).size).toBe(1);
     expect(models.loaded()).toHaveLength(1);
     expect(models.ready('vehicles-v8n.pt')).toBe(loaded[0]);
+  });
+
+  it('unloads the model used longest ago where memory is short, but never the default one', async () => {
+    const { models, unloads, roomFor } = await registry();
+    for (const name of ['a', 'b', 'c']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    roomFor(3);
+    await models.load('yolov8n.pt');
+    await models.load('a.pt');
+    await models.load('b.pt');
+    models.ready('a.pt');
+    const third = await models.load('c.pt');
+    expect(unloads).toEqual([3]); // b
+    expect(models.ready('b.pt')).toBeUndefined();
+    expect(models.ready('c.pt')).toBe(third);
+    expect(await models.describe('b.pt')).toMatchObject({ state: 'available' });
+    await models.load('b.pt');
+    expect(models.ready('a.pt')).toBeUndefined();
+    roomFor(0);
+    await expect(models.load('a.pt')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(models.loaded().map((model) => model.file.name)).toEqual(['yolov8n.pt']);
   });
 
   it('refuses an unfit file without trying again until the file changes', async () => {

@@ -1,0 +1,21 @@
+/** A service that is asked for a GPU on a machine that has none. */
+import { expect, test } from 'vitest';
+import { gpus } from '../../src/native/core.js';
+import { startService } from '../support/service-process.js';
+
+const { missing } = gpus();
+if (missing === null) console.log('left out: this machine has a GPU');
+
+test.skipIf(missing === null)('cuda is refused within 2 s, with what is missing', async () => {
+  const started = performance.now();
+  await expect(startService({ env: { LATTICE_DEVICE: 'cuda' } })).rejects.toThrow(missing!);
+  expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+test.skipIf(missing === null)('auto serves on the CPU and says why', async () => {
+  await using service = await startService({ env: { LATTICE_DEVICE: 'auto' } });
+  const answer = await fetch(`${service.url}/v1/cluster/status`);
+  const { engine } = (await answer.json()) as { engine: { device: string; reason: string } };
+  expect(engine.device).toBe('cpu');
+  expect(missing).toContain(/^cpu: (.*?); /.exec(engine.reason)![1]);
+});
