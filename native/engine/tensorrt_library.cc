@@ -58,6 +58,15 @@ Result<std::unique_ptr<Object>> Checked(void* made, const char* what) {
 
 std::string TensorRtMajor() { return std::to_string(NV_TENSORRT_MAJOR); }
 
+Status CheckTensorRtVersion(int major, int minor, const std::string& version) {
+  // Newer libraries serve older headers of the same major version, not the other way round.
+  if (major == NV_TENSORRT_MAJOR && minor >= NV_TENSORRT_MINOR) return {};
+  return {StatusCode::kGpuUnavailable,
+          "TensorRT " + version + " is installed, but this build needs " + TensorRtMajor() + "." +
+              std::to_string(NV_TENSORRT_MINOR) + " or a later " + TensorRtMajor() +
+              ". Install that, or build lattice-core against the TensorRT of this machine."};
+}
+
 Result<const TensorRtLibrary*> TensorRtLibrary::Open() {
   static const Result<const TensorRtLibrary*> opened = OpenOnce();
   return opened;
@@ -70,12 +79,12 @@ Result<const TensorRtLibrary*> TensorRtLibrary::OpenOnce() {
   void* infer = OpenLibrary(name);
   if (infer == nullptr) return Missing(name);
   auto library = std::unique_ptr<TensorRtLibrary>(new TensorRtLibrary(infer));
-  const Status fits = library->CheckVersion();
+  const Status fits = library->ReadVersion();
   if (!fits.ok()) return fits;
   return library.release();
 }
 
-Status TensorRtLibrary::CheckVersion() {
+Status TensorRtLibrary::ReadVersion() {
   std::array<int32_t, 3> parts{};
   const std::array<const char*, 3> symbols = {"getInferLibMajorVersion", "getInferLibMinorVersion",
                                               "getInferLibPatchVersion"};
@@ -93,12 +102,7 @@ Status TensorRtLibrary::CheckVersion() {
   if (const auto build = Find<VersionPart>(infer_, "getInferLibBuildVersion"); build != nullptr) {
     version_.append(".").append(std::to_string(build()));
   }
-  // Newer libraries serve older headers of the same major version, not the other way round.
-  if (parts[0] == NV_TENSORRT_MAJOR && parts[1] >= NV_TENSORRT_MINOR) return {};
-  return {StatusCode::kGpuUnavailable,
-          "TensorRT " + version_ + " is installed, but this build needs " + TensorRtMajor() + "." +
-              std::to_string(NV_TENSORRT_MINOR) + " or a later " + TensorRtMajor() +
-              ". Install that, or build lattice-core against the TensorRT of this machine."};
+  return CheckTensorRtVersion(parts[0], parts[1], version_);
 }
 
 Result<std::unique_ptr<nvinfer1::IRuntime>> TensorRtLibrary::CreateRuntime() const {

@@ -36,7 +36,7 @@ class TensorRtLibrary {
  private:
   explicit TensorRtLibrary(void* infer) : infer_(infer) {}
   static Result<const TensorRtLibrary*> OpenOnce();
-  Status CheckVersion();
+  Status ReadVersion();
 
   void* const infer_;  // never closed: TensorRT keeps threads and static state
   std::string version_;
@@ -44,6 +44,10 @@ class TensorRtLibrary {
 
 // The major version that this build takes, "10" or "11".
 std::string TensorRtMajor();
+
+// Whether a library of this version serves the headers of this build; else kGpuUnavailable with
+// what was found and what is needed. `version` is all its parts.
+Status CheckTensorRtVersion(int major, int minor, const std::string& version);
 
 }  // namespace lattice
 

@@ -84,6 +84,19 @@ test('passing trouble of the detector is retried twice, then it is the entry', a
   expect(jobs.detector.paths.filter((path) => path === 'never.jpg')).toHaveLength(3);
 });
 
+test('images whose GPU was lost stay to do for the next process', async () => {
+  using folder = new TemporaryFolder();
+  const jobs = await openTestJobs(folder, { imageBackoffMs: 200 });
+  jobs.detector.answer = ({ path }) => (path === 'p0.jpg' ? 'ok' : 'gpu_lost');
+  const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 6) }));
+  await until('the loss', () => jobs.detector.requests.length === 6);
+  await using next = await jobs.reopen();
+  expect(await ended(next.service, job.jobId)).toMatchObject({ status: 'completed' });
+  const images = await next.service.images(job.jobId);
+  expect(images.map(({ outcome }) => outcome?.status)).toEqual(images.map(() => 'ok'));
+  expect(next.detector.requests.length).toBeGreaterThanOrEqual(5);
+});
+
 test('the window bounds what is in flight, and 2,000 images stay in order', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder);

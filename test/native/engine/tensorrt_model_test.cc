@@ -48,6 +48,22 @@ TEST(TensorRtModelTest, TheSharedDetectorsAreRead) {
   EXPECT_EQ(model->info.names.size(), 80u);
 }
 
+TEST(TensorRtLibraryTest, OtherVersionsAreRefusedWithBothNumbers) {
+  EXPECT_TRUE(CheckTensorRtVersion(NV_TENSORRT_MAJOR, NV_TENSORRT_MINOR, "same").ok());
+  EXPECT_TRUE(CheckTensorRtVersion(NV_TENSORRT_MAJOR, NV_TENSORRT_MINOR + 3, "newer").ok());
+  for (const auto& [major, minor] :
+       {std::pair(NV_TENSORRT_MAJOR - 1, 99), std::pair(NV_TENSORRT_MAJOR + 1, 0),
+        std::pair(NV_TENSORRT_MAJOR, NV_TENSORRT_MINOR - 1)}) {
+    const std::string version = std::to_string(major) + "." + std::to_string(minor) + ".1";
+    const Status refused = CheckTensorRtVersion(major, minor, version);
+    EXPECT_EQ(refused.code(), StatusCode::kGpuUnavailable);
+    EXPECT_NE(refused.message().find(version), std::string::npos) << refused.message();
+    EXPECT_NE(refused.message().find(std::to_string(NV_TENSORRT_MAJOR) + "." +
+                                     std::to_string(NV_TENSORRT_MINOR)),
+              std::string::npos);
+  }
+}
+
 #ifdef LATTICE_TENSORRT_LIBRARIES
 // Nothing of TensorRT is linked, so this is what a linker would check.
 TEST(TensorRtLibraryTest, TheLibrariesHaveWhatIsLookedUpInThem) {
