@@ -1,13 +1,14 @@
 /**
  * `npm run parity`: are our boxes the reference's boxes? Starts the service, sends it every photo of the shared
  * test data, compares with boxes of an independent pipeline and with labels, prints the figures and exits
- * non-zero when a goal is missed. `--in-process` asks the detector directly, `--f32` / `--bf16` one precision
- * only, `--misses` lists each box without a partner.
+ * non-zero when a goal is missed. `--in-process` asks the detector directly, `--f32` / `--bf16` / `--fp16` (on the
+ * GPU) some precisions only, `--misses` lists each box without a partner.
  */
 import { join } from 'node:path';
 import { bf16Features } from '../src/inference/compute-choice.js';
 import { DEFAULT_VEHICLES } from '../src/inference/class-filter.js';
 import type { Detection } from '../src/inference/detector.js';
+import { gpus } from '../src/native/core.js';
 import { openHttpSource, openInProcessSource, type BoxSource } from './accuracy/box-source.js';
 import { readLabels, readPhotoSets, type PhotoSet } from './accuracy/expected.js';
 import { compare } from './accuracy/match.js';
@@ -30,7 +31,7 @@ const KNOWN_MAP50 = [
   { iou: 0.45, map50: 0.607 },
 ];
 const MAP50_MARGIN = 0.005;
-/** What bf16 may cost in mAP50-95. */
+/** What bf16 and fp16 may cost in mAP50-95. */
 const MAP_CHANGE = 0.002;
 const LABEL_CONFIDENCE = 0.001;
 const IOU = 0.7;
@@ -38,8 +39,11 @@ const IOU = 0.7;
 const GOALS = {
   f32: { overlap: 0.9, share: 0.995 },
   bf16: { overlap: 0.8, share: 0.97 },
+  fp16: { overlap: 0.9, share: 0.995 },
 };
 type Precision = keyof typeof GOALS;
+const PRECISIONS: readonly Precision[] = ['f32', 'bf16', 'fp16'];
+const FP16_SCORE_GAP = 0.02;
 
 interface Row {
   precision: Precision;
@@ -56,14 +60,14 @@ async function main(flags: ReadonlySet<string>): Promise<number> {
     console.error('../shared/testdata is absent: there is nothing to compare with.');
     return 2;
   }
-  const wanted = (['f32', 'bf16'] as const).filter(
-    (precision) => flags.has(`--${precision}`) || !(flags.has('--f32') || flags.has('--bf16')),
-  );
+  const named = PRECISIONS.filter((precision) => flags.has(`--${precision}`));
+  const wanted = named.length > 0 ? named : PRECISIONS;
   const rows: Row[] = [];
   let reference: number | null = null;
   for (const precision of wanted) {
-    if (precision === 'bf16' && bf16Features().length === 0) {
-      console.log('bf16: left out, this CPU has neither amx_bf16 nor avx512_bf16.');
+    const missing = whatIsMissing(precision);
+    if (missing !== null) {
+      console.log(`${precision}: left out: ${missing}`);
       continue;
     }
     await using source = flags.has('--in-process')
@@ -76,12 +80,29 @@ async function main(flags: ReadonlySet<string>): Promise<number> {
     if (precision === 'f32') reference = labelled.map;
     rows.push(...labelled.rows);
   }
+  if (rows.length === 0) {
+    console.log('Nothing was compared.');
+    return 2;
+  }
   console.table(rows.map((row) => ({ ...row, met: row.met ? 'yes' : 'NO' })));
   const missed = rows.filter(({ met }) => !met).length;
   console.log(
     missed === 0 ? 'Every goal is met.' : `${missed} of ${rows.length} goals are missed.`,
   );
   return missed === 0 ? 0 : 1;
+}
+
+/** Null where this machine computes in the precision. */
+function whatIsMissing(precision: Precision): string | null {
+  if (precision === 'fp16') return gpus().missing;
+  if (precision === 'f32' || bf16Features().length > 0) return null;
+  return 'this CPU has neither amx_bf16 nor avx512_bf16.';
+}
+
+/** How far a score may be from the reference's; no goal for bf16. */
+function scoreGapFor(precision: Precision, set: PhotoSet): number {
+  if (precision === 'f32') return set.scoreGap;
+  return precision === 'fp16' ? Math.max(FP16_SCORE_GAP, set.scoreGap) : Infinity;
 }
 
 /** All classes as one job, then the default vehicles as single requests. */
@@ -125,7 +146,7 @@ function agreementRow(
   }));
   const result = compare(pairs, goal.overlap, FLOOR);
   if (showMisses) for (const line of result.misses) console.log(`${precision} ${what}: ${line}`);
-  const scoreGap = precision === 'f32' ? set.scoreGap : Infinity;
+  const scoreGap = scoreGapFor(precision, set);
   const gapGoal = scoreGap === Infinity ? '' : `, score within ${scoreGap}`;
   return {
     precision,

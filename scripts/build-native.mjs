@@ -6,6 +6,7 @@
 // Environment, handed on to CMake where set: LATTICE_CUDA (AUTO, ON, OFF), TENSORRT_ROOT, CUDAToolkit_ROOT,
 // CMAKE_CUDA_COMPILER (or CUDACXX), CMAKE_CUDA_ARCHITECTURES.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,14 +43,28 @@ function cmakeJs(args) {
   });
 }
 
+const OPTIONAL_PLACES = [
+  '/usr/local/cuda/bin/nvcc',
+  '/usr/bin/nvcc',
+  ...['x86_64-linux-gnu/', 'aarch64-linux-gnu/', ''].flatMap((folder) =>
+    ['NvInfer.h', 'NvOnnxParser.h', 'turbojpeg.h'].map((name) => `/usr/include/${folder}${name}`),
+  ),
+];
+
+/** What a build would find beyond the project: it is made again once this differs. */
+export function optionalParts() {
+  return [...cudaDefinitions(process.env), ...OPTIONAL_PLACES.filter(existsSync)];
+}
+
 /**
  * Leaves `build/Release/lattice.node`; with `sanitize`, `build/SANITIZER/Release/lattice.node` and the tests beside.
- * Rejects with the compiler's words. Builds only what changed.
+ * Rejects with the compiler's words. Builds only what changed. Resolves with a line for each optional part: what was
+ * built in, or why it was left out.
  */
 export async function buildNative({ tests = false, sanitize = '' } = {}) {
   const out = sanitize === '' ? 'build' : join('build', sanitize);
   const common = ['--out', out, '--log-level', 'warn'];
-  await cmakeJs([
+  const configured = await cmakeJs([
     'configure',
     ...common,
     `--CDLATTICE_BUILD_TESTS=${tests ? 'ON' : 'OFF'}`,
@@ -58,12 +73,14 @@ export async function buildNative({ tests = false, sanitize = '' } = {}) {
     ...cudaDefinitions(process.env),
   ]);
   await cmakeJs(['build', ...common, '--parallel', String(availableParallelism())]);
+  return [...configured.matchAll(/^-- ((?:CUDA|JPEG): .*)$/gm)].map(([, line]) => line);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const sanitize = process.argv.find((arg) => arg.startsWith('--sanitize='))?.split('=')[1] ?? '';
   try {
-    await buildNative({ tests: process.argv.includes('--tests'), sanitize });
+    const parts = await buildNative({ tests: process.argv.includes('--tests'), sanitize });
+    for (const line of parts) console.log(line);
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;

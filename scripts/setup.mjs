@@ -50,9 +50,11 @@ function digest(paths) {
   return hash.digest('hex');
 }
 
-async function step(name, { inputs, output, work }) {
+async function step(name, { inputs, facts = [], output, work }) {
   const stamp = join(STAMPS, name.replace(/\W+/g, '-'));
-  const state = digest(inputs);
+  const state = createHash('sha256')
+    .update([digest(inputs), ...facts].join('\n'))
+    .digest('hex');
   if (
     existsSync(join(ROOT, output)) &&
     existsSync(stamp) &&
@@ -63,10 +65,11 @@ async function step(name, { inputs, output, work }) {
   }
   const start = Date.now();
   process.stdout.write(`  ${name} ... `);
-  await work();
+  const notes = await work();
   mkdirSync(STAMPS, { recursive: true });
   writeFileSync(stamp, state);
   console.log(`done (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+  if (Array.isArray(notes)) for (const note of notes) console.log(`    ${note}`);
 }
 
 /** Two set-ups at once would overwrite each other's half-written files: the second one waits. */
@@ -157,6 +160,7 @@ async function steps() {
   });
   await step('addon', {
     inputs: ['CMakeLists.txt', 'native', 'scripts/build-native.mjs', 'package-lock.json'],
+    facts: (await module('build-native.mjs')).optionalParts(),
     output: 'build/Release/lattice.node',
     work: async () => (await module('build-native.mjs')).buildNative(),
   });

@@ -12,7 +12,7 @@ if (!found && process.env.GTest_ROOT === undefined) {
     'Native unit tests left out: GoogleTest is missing (apt-get install -y libgtest-dev).',
   );
 } else {
-  await buildNative({ tests: true });
+  for (const line of await buildNative({ tests: true })) console.log(line);
   const tests = ['--test-dir', 'build', '--output-on-failure', '-j', '2'];
   // GPUs are shared: one test at a time.
   const chosen = process.argv.includes('--gpu') ? ['-R', '^gpu\\.|/gpu', '-j', '1', '-V'] : [];

@@ -38,8 +38,10 @@ function settings(precision: string): Record<string, string> {
     LATTICE_IMAGE_ROOTS: ['images', 'coco128/images']
       .map((folder) => join(TESTDATA, folder))
       .join(delimiter),
-    LATTICE_PRECISION: precision,
-    LATTICE_DEVICE: 'cpu',
+    // FP16 is what GPUs compute in; the others are the CPU's.
+    ...(precision === 'fp16'
+      ? { LATTICE_DEVICE: 'cuda' }
+      : { LATTICE_DEVICE: 'cpu', LATTICE_PRECISION: precision }),
     LATTICE_SYNC_DEADLINE_MS: '60000',
   };
 }
