@@ -28,9 +28,8 @@ export class LocalCluster implements ClusterStatusSource {
   }
 
   async status(): Promise<ClusterSnapshot> {
-    const { device, inFlight } = this.#options.detector.stats();
+    const { gpus, inFlight } = this.#options.detector.stats();
     const { pending, running } = await this.#options.jobs.counts();
-    const gpus = /cuda|gpu/i.test(device) ? 1 : 0;
     const busy = inFlight > 0;
     const busyCpus = busy && gpus === 0 ? Math.min(this.#options.threads, this.#cpus) : 0;
     return {

@@ -4,6 +4,8 @@ import { LatticeError } from '../errors.js';
 
 export interface ComputeChoice {
   device: string;
+  /** How many GPUs compute; 0 on the CPU. */
+  gpus: number;
   precision: string;
   reason: string;
 }
@@ -15,6 +17,7 @@ export interface ComputeWish {
 
 export interface DeviceChoice {
   device: 'cpu' | 'cuda';
+  gpus: number;
   reason: string;
 }
 
@@ -26,16 +29,17 @@ export interface GpuFindings {
 
 /** Throws `gpu_unavailable` when cuda is asked for and cannot be had. */
 export function chooseDevice(wish: ComputeWish, gpus: GpuFindings): DeviceChoice {
-  if (wish.device === 'cpu') return { device: 'cpu', reason: 'asked for' };
+  if (wish.device === 'cpu') return { device: 'cpu', gpus: 0, reason: 'asked for' };
   const missing = whyNoGpu(wish, gpus);
   if (wish.device === 'cuda') {
     if (missing !== null) {
       throw new LatticeError('gpu_unavailable', `LATTICE_DEVICE=cuda, but: ${missing}`);
     }
-    return { device: 'cuda', reason: 'asked for' };
+    return { device: 'cuda', gpus: gpus.names.length, reason: 'asked for' };
   }
-  if (missing !== null) return { device: 'cpu', reason: firstSentence(missing) };
-  return { device: 'cuda', reason: `found ${gpus.names.join(', ')}` };
+  if (missing !== null) return { device: 'cpu', gpus: 0, reason: firstSentence(missing) };
+  const found = gpus.names.join(', ');
+  return { device: 'cuda', gpus: gpus.names.length, reason: `found ${found}` };
 }
 
 /** Without its full stop: what to do about it is for those who ask for a GPU. */
@@ -71,7 +75,13 @@ export function explainChoice(
   const device =
     chosen.device === 'cpu' || loaded === null ? chosen.device : `cuda: ${loaded.device}`;
   const why = whyPrecision(wish, chosen, precision, features);
-  return { device, precision, reason: `${chosen.device}: ${chosen.reason}; ${precision}: ${why}` };
+  const { gpus } = chosen;
+  return {
+    device,
+    gpus,
+    precision,
+    reason: `${chosen.device}: ${chosen.reason}; ${precision}: ${why}`,
+  };
 }
 
 function expectedPrecision(

@@ -90,6 +90,8 @@ export interface Detector {
 
 export interface DetectorStats {
   device: string;
+  /** How many GPUs compute; 0 on the CPU. */
+  gpus: number;
   precision: string;
   /** Why this device and precision were taken. */
   reason: string;

@@ -5,9 +5,9 @@ import { LatticeError } from '../../src/errors.js';
 import { FakeJobs } from '../support/fake-jobs.js';
 import { ScriptedDetector } from '../support/scripted-detector.js';
 
-function cluster(device: string, inFlight: number): LocalCluster {
+function cluster(gpus: number, inFlight: number): LocalCluster {
   const detector = new ScriptedDetector();
-  const stats = { ...detector.stats(), device, inFlight };
+  const stats = { ...detector.stats(), gpus, inFlight };
   return new LocalCluster({
     detector: { stats: () => stats },
     jobs: { counts: () => Promise.resolve({ pending: 4, running: 2, queuedImages: 9 }) },
@@ -19,7 +19,7 @@ function cluster(device: string, inFlight: number): LocalCluster {
 const cpus = availableParallelism();
 
 test('an idle CPU machine has all it has', async () => {
-  const local = cluster('cpu', 0);
+  const local = cluster(0, 0);
   expect(local.connected()).toBe(true);
   expect(await local.status()).toEqual({
     clusterVersion: '1.2.3',
@@ -35,13 +35,13 @@ test('an idle CPU machine has all it has', async () => {
 });
 
 test('an image in hand occupies the threads of the engine', async () => {
-  expect(await cluster('cpu', 3).status()).toMatchObject({ availableCpus: cpus - 1 });
+  expect(await cluster(0, 3).status()).toMatchObject({ availableCpus: cpus - 1 });
 });
 
-test('on a GPU it occupies the GPU', async () => {
-  expect(await cluster('cuda:0', 0).status()).toMatchObject({ totalGpus: 1, availableGpus: 1 });
-  expect(await cluster('cuda:0', 1).status()).toMatchObject({
-    nodes: [{ resources: { GPU: 1 } }],
+test('on GPUs it occupies those', async () => {
+  expect(await cluster(2, 0).status()).toMatchObject({ totalGpus: 2, availableGpus: 2 });
+  expect(await cluster(2, 1).status()).toMatchObject({
+    nodes: [{ resources: { GPU: 2 } }],
     availableGpus: 0,
     availableCpus: cpus,
   });

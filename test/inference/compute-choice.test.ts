@@ -11,11 +11,15 @@ const wish = (device: 'auto' | 'cpu' | 'cuda', precision: 'auto' | 'f32' | 'bf16
 
 describe('the device', () => {
   it.each([
-    [wish('cpu'), one, { device: 'cpu', reason: 'asked for' }],
-    [wish('auto'), one, { device: 'cuda', reason: 'found NVIDIA L4' }],
-    [wish('cuda'), one, { device: 'cuda', reason: 'asked for' }],
-    [wish('auto'), none, { device: 'cpu', reason: 'No NVIDIA driver was found' }],
-    [wish('auto', 'f32'), one, { device: 'cpu', reason: "precision f32 is the CPU engine's" }],
+    [wish('cpu'), one, { device: 'cpu', gpus: 0, reason: 'asked for' }],
+    [wish('auto'), one, { device: 'cuda', gpus: 1, reason: 'found NVIDIA L4' }],
+    [wish('cuda'), one, { device: 'cuda', gpus: 1, reason: 'asked for' }],
+    [wish('auto'), none, { device: 'cpu', gpus: 0, reason: 'No NVIDIA driver was found' }],
+    [
+      wish('auto', 'f32'),
+      one,
+      { device: 'cpu', gpus: 0, reason: "precision f32 is the CPU engine's" },
+    ],
   ])('for %o with %o', (wished, gpus, choice) => {
     expect(chooseDevice(wished, gpus)).toEqual(choice);
   });
@@ -35,11 +39,12 @@ describe('the device', () => {
 });
 
 describe('the explanation', () => {
-  const cpu = { device: 'cpu' as const, reason: 'no GPU.' };
+  const cpu = { device: 'cpu' as const, gpus: 0, reason: 'no GPU.' };
   it('says what the engine reports once a model is loaded', () => {
     const loaded = { device: 'CPU', precision: 'bf16' };
     expect(explainChoice(wish('auto'), cpu, loaded, ['amx_bf16'])).toEqual({
       device: 'cpu',
+      gpus: 0,
       precision: 'bf16',
       reason: 'cpu: no GPU.; bf16: the CPU has amx_bf16',
     });
@@ -48,9 +53,10 @@ describe('the explanation', () => {
   it('says what is expected before', () => {
     expect(explainChoice(wish('auto'), cpu, null, [])).toMatchObject({ precision: 'f32' });
     expect(explainChoice(wish('auto', 'bf16'), cpu, null, [])).toMatchObject({ precision: 'bf16' });
-    const cuda = { device: 'cuda' as const, reason: 'found NVIDIA L4' };
+    const cuda = { device: 'cuda' as const, gpus: 1, reason: 'found NVIDIA L4' };
     expect(explainChoice(wish('auto'), cuda, null, [])).toEqual({
       device: 'cuda',
+      gpus: 1,
       precision: 'fp16',
       reason: 'cuda: found NVIDIA L4; fp16: what the GPU engine computes in',
     });

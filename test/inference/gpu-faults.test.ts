@@ -37,7 +37,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
     build,
     onGpuLost,
     nextId: () => 1,
-    explain: () => ({ device: 'cuda', precision: 'fp16', reason: '' }),
+    explain: () => ({ device: 'cuda', gpus: 1, precision: 'fp16', reason: '' }),
   });
   return { detector, onGpuLost, build };
 }

@@ -56,6 +56,7 @@ export class FakeDetector implements Detector {
   stats(): DetectorStats {
     return {
       device: 'fake',
+      gpus: 0,
       precision: 'f32',
       reason: 'test',
       queuedSync: 0,

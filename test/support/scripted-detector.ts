@@ -51,6 +51,7 @@ export class ScriptedDetector implements Detector {
   stats(): DetectorStats {
     return {
       device: 'cpu',
+      gpus: 0,
       precision: 'f32',
       reason: 'scripted',
       queuedSync: 0,
