@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, detect, post, type Answer } from '../support/service-client.js';
+import { call, detect, jobsEnded, post, type Answer } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { StreamConnection } from '../stream/stream-connection.js';
 
@@ -104,6 +104,7 @@ describe('with keys', () => {
   });
 
   test('a socket opens with a key in a header or a sub-protocol, and hears of its own jobs only', async () => {
+    await jobsEnded(service.url, bearer(KEYS.north));
     const north = await StreamConnection.open(service.url, {}, ['lattice', `bearer.${KEYS.north}`]);
     const south = await StreamConnection.open(service.url, { headers: bearer(KEYS.south) });
     expect(north.socket.protocol).toBe('lattice');

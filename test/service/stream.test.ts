@@ -2,8 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEMO, FEW_THREADS, resultOf, submit, writeEnlarged } from '../support/service-client.js';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  DEMO,
+  FEW_THREADS,
+  jobsEnded,
+  resultOf,
+  submit,
+  writeEnlarged,
+} from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { StreamConnection, type Message } from '../stream/stream-connection.js';
 
@@ -20,6 +27,8 @@ beforeAll(async () => {
   };
   service = await startService(options);
 });
+
+beforeEach(() => jobsEnded(service.url));
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();

@@ -44,6 +44,8 @@ export interface Body {
   next_cursor: string | null;
   models: unknown[];
   engine: { in_flight: number };
+  pending_jobs: number;
+  running_jobs: number;
   openapi: string;
   paths: Record<string, unknown>;
 }
@@ -54,6 +56,20 @@ export interface Answer {
   text: string;
   /** Empty when the answer is not JSON. */
   body: Body;
+}
+
+/** Resolves once no job has work left, so that none of an earlier test's sends an event any more. */
+export async function jobsEnded(url: string, headers: Record<string, string> = {}): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (Date.now() < end) {
+    const { body } = await call(url, '/v1/cluster/status', { headers });
+    if (body.pending_jobs + body.running_jobs === 0) {
+      await sleep(100); // a job's last event follows its end
+      return;
+    }
+    await sleep(20);
+  }
+  throw new Error('There are still jobs after 10 s.');
 }
 
 export async function call(url: string, path: string, init: RequestInit = {}): Promise<Answer> {
