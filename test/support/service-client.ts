@@ -162,8 +162,11 @@ export function expectVehicles(
   expect(scores).toEqual([...scores].sort((a, b) => b - a));
 }
 
-/** For tests that must find work still under way, on a machine of any size. */
-export const FEW_THREADS = { LATTICE_THREADS: '2' };
+/**
+ * For tests that must find work still under way, on a machine of any size; jobs get their share of the cores even where
+ * the other tests want all of them.
+ */
+export const FEW_THREADS = { LATTICE_THREADS: '2', LATTICE_JOBS_YIELD: 'false' };
 
 /** The bundled picture enlarged: the same vehicles, and a decoding that takes its time. */
 export async function writeEnlarged(file: string, scale: number): Promise<void> {
