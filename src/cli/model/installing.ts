@@ -73,8 +73,8 @@ function nameOf(text: string): string {
   );
 }
 
-/** Whole or not at all, also when the machine stops in between. */
-async function copyWhole(from: string, to: string): Promise<void> {
+/** Whole or not at all, also when the machine stops in between; makes the folder. */
+export async function copyWhole(from: string, to: string): Promise<void> {
   const folder = resolve(to, '..');
   await mkdir(folder, { recursive: true });
   await access(folder, constants.W_OK).catch(() => {

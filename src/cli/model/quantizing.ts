@@ -1,6 +1,5 @@
 /** Makes an INT8 copy of a model with a Python library of its own environment, and judges it on the user's photos. */
-import { mkdirSync } from 'node:fs';
-import { copyFile, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
@@ -9,6 +8,7 @@ import { compareModels, type ModelComparison } from '../../inference/model-exami
 import { renderTable } from '../table.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
 import { withEnding } from './checking.js';
+import { copyWhole } from './installing.js';
 import { openModelFolder } from './listing.js';
 import { pythonEnvironment, runProgram } from './python-environment.js';
 
@@ -51,14 +51,15 @@ export async function quantizeModel(
     });
     for (const line of table(comparison)) terminal.out(line);
     const stem = original.name.replace(/\.pt$/, '');
-    await install(made, config.modelsDir, `${stem}-int8.onnx`);
+    await copyWhole(made, join(config.modelsDir, `${stem}-int8.onnx`));
     terminal.out(`\nInstalled as "model_name": "${stem}-int8.pt".`);
     const reason = refusal(comparison);
     if (reason === null) terminal.out('It is faster and agrees: worth using on this machine.');
     else terminal.out(`Not worth using on this machine: ${reason}.`);
     if (!request.makeDefault) return;
     if (reason === null) {
-      await install(made, config.modelsDir, folder.defaultName.replace(/\.pt$/, '.onnx'));
+      const standard = folder.defaultName.replace(/\.pt$/, '.onnx');
+      await copyWhole(made, join(config.modelsDir, standard));
       terminal.out(`It is the default model now (${folder.defaultName}).`);
     } else {
       terminal.err('The default model stays as it is.');
@@ -116,11 +117,4 @@ async function readPhotos(folder: string): Promise<CanaryPicture[]> {
     (_, index) => photos[Math.floor(index * step)],
   ).filter((name) => name !== undefined);
   return Promise.all(picked.map((name) => readCanaryPicture(join(folder, name))));
-}
-
-async function install(file: string, modelsDir: string, name: string): Promise<void> {
-  mkdirSync(modelsDir, { recursive: true });
-  const partial = join(modelsDir, `.${name}.${process.pid}`);
-  await copyFile(file, partial);
-  await rename(partial, join(modelsDir, name));
 }
