@@ -70,7 +70,42 @@ export const settings = {
     .describe(
       'on the CPU, images of jobs compute only where nothing else wants the core; 0 lets them compete',
     ),
-  cluster: z.enum(['local']).default('local').describe('where images run'),
+  cluster: z
+    .enum(['auto', 'local', 'ray'])
+    .default('auto')
+    .describe('where images run; auto is ray when rayAddress is set, else local, this process'),
+  rayAddress: z
+    .string()
+    .default('')
+    .describe("ray://HOST:10001, the client server of the Ray cluster's head"),
+  rayNamespace: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]+$/)
+    .default('lattice')
+    .describe('Ray namespace of the workers'),
+  rayTokenFile: z
+    .string()
+    .default('')
+    .describe('file with the token of a Ray cluster that asks for one'),
+  rayDashboard: z
+    .string()
+    .default('')
+    .describe(
+      'http://HOST:8265, through which the service starts the workers; empty: somebody runs lattice_ray up',
+    ),
+  rayWorkers: z
+    .string()
+    .regex(/^(auto|[1-9]\d*)$/)
+    .default('auto')
+    .describe('workers that the service starts; auto is one for each GPU, without GPUs one a node'),
+  serviceUrl: z
+    .string()
+    .default('')
+    .describe('ws://HOST:PORT at which workers reach this service; empty: its own host and port'),
+  workerTokenFile: z
+    .string()
+    .default('')
+    .describe('file with the secret that service and workers share; needed beyond loopback'),
   apiKeysFile: z
     .string()
     .default('')
@@ -124,7 +159,11 @@ const schema = z.strictObject(settings);
 export type Settings = z.infer<typeof schema>;
 
 /** Settings with paths made absolute and lists split. */
-export interface Config extends Omit<Settings, 'imageRoots' | 'webhookAllow' | 'corsOrigins'> {
+export interface Config extends Omit<
+  Settings,
+  'imageRoots' | 'webhookAllow' | 'corsOrigins' | 'cluster'
+> {
+  cluster: 'local' | 'ray';
   imageRoots: string[];
   webhookAllow: string[];
   corsOrigins: string[];
@@ -173,6 +212,7 @@ export function loadConfig(
   const dataDir = absolute('dataDir', values.dataDir);
   return {
     ...values,
+    cluster: chooseCluster(values),
     imageRoots: list(values.imageRoots, delimiter).map((root) => absolute('imageRoots', root)),
     modelsDir: absolute('modelsDir', values.modelsDir),
     dataDir,
@@ -183,6 +223,11 @@ export function loadConfig(
     webhookAllow: list(values.webhookAllow, ','),
     corsOrigins: list(values.corsOrigins, ','),
   };
+}
+
+function chooseCluster({ cluster, rayAddress }: Settings): Config['cluster'] {
+  if (cluster !== 'auto') return cluster;
+  return rayAddress === '' ? 'local' : 'ray';
 }
 
 function readConfigFile(path: string): Record<string, unknown> {
