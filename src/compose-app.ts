@@ -4,7 +4,9 @@ import { addAnnotatedRoute } from './http/annotated/annotated.routes.js';
 import type { AppDeps } from './http/app-deps.js';
 import type { AppEnv } from './http/app-env.js';
 import { createBrowserAccess } from './http/browser-access.js';
+import type { WebSocket } from 'ws';
 import { addClusterRoute } from './http/cluster/cluster.routes.js';
+import { addWorkerRoute } from './http/cluster/worker.route.js';
 import { addDocsRoutes } from './http/docs/docs.routes.js';
 import { createHttpApp } from './http/http-app.js';
 import { createDetectHandler } from './http/inference/detect.handler.js';
@@ -27,6 +29,8 @@ export interface ComposedApp {
   /** Connections of `/v1/stream`; closed by whoever listens. */
   stream: EventStream;
   openApi(): object;
+  /** True for sockets that stay open at a stop until the jobs have drained. */
+  outlives(socket: WebSocket): boolean;
 }
 
 export function composeApp(deps: AppDeps): ComposedApp {
@@ -43,9 +47,10 @@ export function composeApp(deps: AppDeps): ComposedApp {
   addStreamRoute(table, deps, stream, access);
   addModelRoute(table, deps.detector, hide);
   addClusterRoute(table, deps);
+  const outlives = deps.workers === undefined ? () => false : addWorkerRoute(table, deps.workers);
   addAnnotatedRoute(table, deps);
   addHealthRoutes(table, deps);
   addDocsRoutes(table, openApi);
   registerComponents(table.app);
-  return { app: table.app, stream, openApi };
+  return { app: table.app, stream, openApi, outlives };
 }

@@ -41,6 +41,7 @@ export const ERRORS = {
   internal_error: { status: 500, title: 'Internal error' },
   gpu_unavailable: { status: 503, title: 'No usable GPU' },
   gpu_lost: { status: 503, title: 'GPU lost' },
+  worker_lost: { status: 500, title: 'Worker lost' },
   cluster_unavailable: { status: 503, title: 'Compute cluster unavailable' },
   overloaded: { status: 503, title: 'Too much work queued' },
   shutting_down: { status: 503, title: 'Service is stopping' },

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from './make-folder.js';
 import { packageVersion } from './package-version.js';
-import { LocalCluster } from './cluster/local-cluster.js';
+import { openLocalCluster } from './cluster/open-cluster.js';
 import { composeApp } from './compose-app.js';
 import { ConfigError, type Config } from './config.js';
 import { LatticeError } from './errors.js';
@@ -13,7 +13,7 @@ import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
 import type { Detector } from './inference/detector.js';
-import { openDetector, type OpenDetectorOptions } from './inference/open-detector.js';
+import type { OpenDetectorOptions } from './inference/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, type Logger } from './observability/logger.js';
@@ -68,14 +68,11 @@ async function startService(
   // The addon empties the marker when it opens it: what the last process left must be out of its way.
   setCrashMarkerAside(config.dataDir);
 
-  const native = await openDetector(config, logger, {
-    ...detectorOptions,
-    crashMarkerPath: join(config.dataDir, 'crash.marker'),
-  });
-  releases.add('detector', () => native.close());
-  const stats = native.stats();
+  const cluster = await openLocalCluster(config, version, logger, detectorOptions);
+  releases.add('detector', () => cluster.detector.close());
+  const stats = cluster.detector.stats();
   const metrics = new Metrics({ version, device: stats.device, precision: stats.precision });
-  const detector = new ObservedDetector(native, metrics);
+  const detector = new ObservedDetector(cluster.detector, metrics);
   const annotator = new Annotator({ detector, ...config });
   const jobs = await openJobs({
     dataDir: config.dataDir,
@@ -94,14 +91,13 @@ async function startService(
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
   releases.add('webhooks', () => webhooks.stop(drainLeft()));
 
-  const { threads } = config;
   const composed = composeApp({
     config,
     version,
     jobs: jobs.service,
     jobsHealth: () => jobs.health(),
     detector,
-    cluster: new LocalCluster({ detector, jobs: jobs.service, version, threads }),
+    cluster: cluster.status(jobs.service),
     metrics,
     logger,
     apiKeys,

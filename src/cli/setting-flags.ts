@@ -1,7 +1,8 @@
 /** The settings of src/config.ts as flags and as rows of docs/configuration.md. */
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
-import { environmentName, settings } from '../config.js';
+import { environmentName } from '../config.js';
+import { settings } from '../settings.js';
 
 export interface SettingDescription {
   key: string;

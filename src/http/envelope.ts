@@ -1,6 +1,7 @@
 /** What surrounds every request: id, headers, Host rule, authentication, preflight, observation. */
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
+import { WORKER_PATH } from '../cluster/wire/frames.js';
 import { LatticeError } from '../errors.js';
 import { presentedKey } from './api-keys.js';
 import type { AppDeps } from './app-deps.js';
@@ -39,6 +40,8 @@ export function envelope(
     });
   };
   const refuse = (c: AppContext): Response | null => {
+    // Workers present a token of their own, and come by whatever name the cluster knows this machine.
+    if (c.req.path === WORKER_PATH) return null;
     if (!access.hostAllowed(c.req.header('host'))) {
       return replyProblem(c, new LatticeError('forbidden', 'Host header not allowed.'), hide);
     }

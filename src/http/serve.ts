@@ -8,7 +8,7 @@ import {
   getRequestListener,
   type WebSocketServerLike,
 } from '@hono/node-server';
-import { WebSocketServer } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { ConfigError, environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { PROBLEM_TYPE } from './problem.js';
@@ -29,6 +29,8 @@ const SUBPROTOCOL = 'lattice';
 export interface Servable {
   app: { fetch(request: Request, env: unknown): Response | Promise<Response> };
   stream: { close(): void };
+  /** True for sockets that `Listening.close` leaves open: their owner closes them. */
+  outlives: (socket: WebSocket) => boolean;
 }
 
 export interface Listening {
@@ -36,14 +38,14 @@ export interface Listening {
   port: number;
   /**
    * Takes no more connections, tells sockets 1001, lets requests in hand end; what is left at the deadline is cut.
-   * Resolves when the port is free.
+   * Resolves when the port is free, and no connection is left but those that outlive it.
    */
   close(deadlineMs: number): Promise<void>;
 }
 
 /** Rejects with a `ConfigError` when the address cannot be bound. Port 0 picks a free one. */
 export async function listen(
-  { app, stream }: Servable,
+  { app, stream, outlives }: Servable,
   { host, port }: { host: string; port: number },
 ): Promise<Listening> {
   const sockets = new WebSocketServer({
@@ -73,7 +75,7 @@ export async function listen(
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     port: bound,
-    close: (deadlineMs) => close(server, sockets, stream, deadlineMs),
+    close: (deadlineMs) => close({ server, sockets, stream, outlives }, deadlineMs),
   };
 }
 
@@ -100,32 +102,35 @@ function bind(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
+interface Closing extends Pick<Servable, 'stream' | 'outlives'> {
+  server: Server;
+  sockets: WebSocketServer;
+}
+
 async function close(
-  server: Server,
-  sockets: WebSocketServer,
-  stream: Servable['stream'],
+  { server, sockets, stream, outlives }: Closing,
   deadlineMs: number,
 ): Promise<void> {
-  const done = new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve();
+  const deadline = performance.now() + deadlineMs;
+  server.close();
+  stream.close();
+  const others = () => [...sockets.clients].filter((socket) => !outlives(socket));
+  const staying = () => sockets.clients.size - others().length;
+  // Keep-alive connections become idle one by one as their requests end.
+  while (performance.now() < deadline && (await connections(server)) > staying()) {
+    server.closeIdleConnections();
+    await sleep(SWEEP_MS);
+  }
+  for (const socket of others()) socket.terminate();
+  server.closeAllConnections();
+}
+
+function connections(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.getConnections((error, count) => {
+      resolve(error === null ? count : 0);
     });
   });
-  stream.close();
-  // Keep-alive connections become idle one by one as their requests end.
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-  }, SWEEP_MS);
-  const deadline = new AbortController();
-  await Promise.race([
-    done,
-    sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => undefined),
-  ]);
-  deadline.abort();
-  clearInterval(sweep);
-  for (const socket of sockets.clients) socket.terminate();
-  server.closeAllConnections();
-  await done;
 }
 
 /** A request without a usable URL or Host never becomes a `Request`, so the app cannot answer it. */

@@ -1,0 +1,159 @@
+/** Every setting: its key, its form, its default and what it means. docs/configuration.md is generated from it. */
+import { availableParallelism } from 'node:os';
+import { delimiter } from 'node:path';
+import { z } from 'zod';
+
+const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
+const flag = z.union([z.boolean(), z.stringbool()]).default(false);
+
+/** Key -> schema with a description. The setting of `imageRoots` is `LATTICE_IMAGE_ROOTS`, its flag `--image-roots`. */
+export const settings = {
+  env: z
+    .enum(['development', 'production'])
+    .default('development')
+    .describe('production demands API keys and denies private webhook targets'),
+  host: z
+    .string()
+    .default('127.0.0.1')
+    .describe('address to listen on; any but loopback needs API keys or insecure=1'),
+  port: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65535)
+    .default(8000)
+    .describe('port to listen on; 0 picks a free one'),
+  insecure: flag.describe('allow a non-loopback address without API keys'),
+  imageRoots: z
+    .string()
+    .default('models/demo')
+    .describe(`folders that requests may name images in, separated by '${delimiter}'`),
+  modelsDir: z
+    .string()
+    .default('models')
+    .describe('folder with NAME.onnx for the model_name NAME.pt'),
+  modelFamily: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]+$/)
+    .default('yolo')
+    .describe('first part of the default model_name, FAMILYv8n.pt'),
+  dataDir: z.string().default('data').describe('job store and drawn images; a local disk'),
+  engineCacheDir: z
+    .string()
+    .default('engines')
+    .describe('folder of built TensorRT engines; the default lies beneath the data folder'),
+  cpuUntilReady: flag.describe(
+    'with device auto, the CPU serves while an engine is built for the GPU',
+  ),
+  device: z
+    .enum(['auto', 'cpu', 'cuda'])
+    .default('auto')
+    .describe('what runs the network; cuda refuses to start without a usable GPU'),
+  precision: z
+    .enum(['auto', 'f32', 'bf16'])
+    .default('auto')
+    .describe('auto takes bf16 where the CPU has it'),
+  threads: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(availableParallelism())
+    .describe('CPU threads for the network and for decoding'),
+  jobsYield: z
+    .union([z.boolean(), z.stringbool()])
+    .default(true)
+    .describe(
+      'on the CPU, images of jobs compute only where nothing else wants the core; 0 lets them compete',
+    ),
+  cluster: z
+    .enum(['auto', 'local', 'ray'])
+    .default('auto')
+    .describe('where images run; auto is ray when rayAddress is set, else local, this process'),
+  rayAddress: z
+    .string()
+    .default('')
+    .describe("ray://HOST:10001, the client server of the Ray cluster's head"),
+  rayNamespace: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]+$/)
+    .default('lattice')
+    .describe('Ray namespace of the workers'),
+  rayTokenFile: z
+    .string()
+    .default('')
+    .describe('file with the token of a Ray cluster that asks for one'),
+  rayDashboard: z
+    .string()
+    .default('')
+    .describe(
+      'http://HOST:8265, through which the service starts the workers; empty: somebody runs lattice_ray up',
+    ),
+  rayWorkers: z
+    .string()
+    .regex(/^(auto|[1-9]\d*)$/)
+    .default('auto')
+    .describe('workers that the service starts; auto is one for each GPU, without GPUs one a node'),
+  serviceUrl: z
+    .string()
+    .default('')
+    .describe('ws://HOST:PORT at which workers reach this service; empty: its own host and port'),
+  workerId: z
+    .string()
+    .default('')
+    .describe('name of a worker process in results; empty: host and process id'),
+  nodeId: z
+    .string()
+    .default('')
+    .describe('name of the machine of a worker process; empty: its host'),
+  workerTokenFile: z
+    .string()
+    .default('')
+    .describe('file with the secret that service and workers share; needed beyond loopback'),
+  apiKeysFile: z
+    .string()
+    .default('')
+    .describe('file with one API key a line (plain, or sha256:HEX); empty for no authentication'),
+  webhookSecret: z
+    .string()
+    .default('')
+    .describe('whsec_... secret that signs webhooks; empty sends them unsigned'),
+  webhookAllow: z
+    .string()
+    .default('')
+    .describe(
+      'hosts and CIDRs, comma-separated, that webhooks may reach in production although private',
+    ),
+  corsOrigins: z
+    .string()
+    .default('')
+    .describe('origins allowed in production, comma-separated; development allows any'),
+  logLevel: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('least level that is logged'),
+  maxBodyBytes: count(8 * 1024 * 1024).describe('largest request body'),
+  maxImagesPerJob: count(10_000).describe(
+    'most images of one job after folders and globs are expanded',
+  ),
+  maxQueuedJobs: count(100_000).describe('unfinished jobs before a submit is answered 429'),
+  maxFileBytes: count(64 * 1024 * 1024).describe('largest image file'),
+  maxPixels: count(64_000_000).describe('most pixels of an image'),
+  maxSide: count(16_384).describe('longest side of an image'),
+  syncDeadlineMs: count(10_000).describe('longest wait of a synchronous detection, then 504'),
+  syncQueue: count(256).describe('synchronous requests waiting before 503'),
+  resultTtlHours: z.coerce
+    .number()
+    .positive()
+    .default(24)
+    .describe('how long a finished job is kept'),
+  canaryMinutes: z.coerce
+    .number()
+    .min(0)
+    .default(5)
+    .describe('minutes between self-checks with a known picture; 0 only at start'),
+  drainSeconds: z.coerce
+    .number()
+    .min(0)
+    .default(20)
+    .describe('longest wait for work in hand at a stop'),
+} as const;

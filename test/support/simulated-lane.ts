@@ -1,0 +1,139 @@
+/** A lane that answers after a settable time, and can be lost at will. */
+import type { LatticeError } from '../../src/errors.js';
+import { LaneLost, type Lane, type LaneSlots } from '../../src/cluster/lane.js';
+import type {
+  DetectRequest,
+  DetectorStats,
+  ImageResult,
+  ModelDescription,
+} from '../../src/inference/detector.js';
+
+export interface SimulatedLaneOptions {
+  slots?: LaneSlots;
+  /** Milliseconds an image takes; 0 answers in the same turn of the event loop, null when told. */
+  serviceMs?: number | null;
+  nodeId?: string;
+}
+
+interface InHand {
+  request: DetectRequest;
+  resolve(result: ImageResult): void;
+  reject(error: Error): void;
+}
+
+export class SimulatedLane implements Lane {
+  readonly workerId: string;
+  readonly nodeId: string;
+  readonly slots: LaneSlots;
+  leaving = false;
+  fault: LatticeError | null = null;
+  closed = false;
+  offers: ModelDescription[] | null = null;
+  /** Paths in the order in which they arrived. */
+  readonly seen: string[] = [];
+  mostInHand = 0;
+  serviceMs: number | null;
+  readonly #inHand = new Map<number, InHand>();
+  #last = 0;
+
+  constructor(workerId: string, options: SimulatedLaneOptions = {}) {
+    this.workerId = workerId;
+    this.nodeId = options.nodeId ?? `node-of-${workerId}`;
+    this.slots = options.slots ?? { sync: 2, async: 2 };
+    this.serviceMs = options.serviceMs ?? null;
+  }
+
+  get inHand(): string[] {
+    return [...this.#inHand.values()].map(({ request }) => request.path);
+  }
+
+  run(request: DetectRequest): Promise<ImageResult> {
+    this.seen.push(request.path);
+    if (this.serviceMs === 0) return Promise.resolve(this.#result(request));
+    const number = (this.#last += 1);
+    return new Promise((resolve, reject) => {
+      this.#inHand.set(number, { request, resolve, reject });
+      this.mostInHand = Math.max(this.mostInHand, this.#inHand.size);
+      if (this.serviceMs === null) return;
+      setTimeout(() => {
+        this.#finish(number);
+      }, this.serviceMs);
+    });
+  }
+
+  /** Answers the oldest images in hand. */
+  answer(count = 1): void {
+    for (const number of [...this.#inHand.keys()].slice(0, count)) this.#finish(number);
+  }
+
+  fail(error: Error): void {
+    const [number] = this.#inHand.keys();
+    if (number === undefined) return;
+    this.#take(number)?.reject(error);
+  }
+
+  /** As a broken connection: the caller takes it out of the dispatcher first. */
+  lose(): void {
+    this.leaving = true;
+    for (const number of [...this.#inHand.keys()]) this.#take(number)?.reject(new LaneLost('lost'));
+  }
+
+  prepare(modelName: string): Promise<ModelDescription> {
+    return Promise.reject(new LaneLost(`nobody prepares ${modelName}`));
+  }
+
+  models(): Promise<ModelDescription[]> {
+    return this.offers === null
+      ? Promise.reject(new LaneLost('silent'))
+      : Promise.resolve(this.offers);
+  }
+
+  stats(): DetectorStats {
+    return {
+      device: 'simulated',
+      gpus: 1,
+      precision: 'fp16',
+      reason: 'simulated: asked for; fp16: asked for',
+      queuedSync: 0,
+      queuedAsync: 0,
+      inFlight: this.#inHand.size,
+      completed: 0,
+      failed: 0,
+      imagesPerSecond: 0,
+      suggestedWindow: Number.isFinite(this.slots.async) ? this.slots.async : 8,
+    };
+  }
+
+  unhealthy(): LatticeError | null {
+    return this.fault;
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    this.lose();
+    return Promise.resolve();
+  }
+
+  #finish(number: number): void {
+    const task = this.#take(number);
+    if (task !== undefined) task.resolve(this.#result(task.request));
+  }
+
+  #take(number: number): InHand | undefined {
+    const task = this.#inHand.get(number);
+    this.#inHand.delete(number);
+    return task;
+  }
+
+  #result({ options }: DetectRequest): ImageResult {
+    return {
+      detections: [],
+      image: { width: 1, height: 1 },
+      timingsMs: { queue: 0, decode: 0, preprocess: 0, inference: 0, postprocess: 0 },
+      processingTimeMs: 0,
+      model: options.modelName,
+      workerId: this.workerId,
+      truncated: false,
+    };
+  }
+}

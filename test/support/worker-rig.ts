@@ -1,0 +1,101 @@
+/** A service's worker gate behind a real server on loopback, and workers that dial it. */
+import { Dispatcher } from '../../src/cluster/dispatcher.js';
+import { LaneDetector } from '../../src/cluster/lane-detector.js';
+import { WorkerGate, type WorkerGateParts } from '../../src/cluster/remote/worker-gate.js';
+import { ServiceLink } from '../../src/cluster/worker/service-link.js';
+import type { FileAccess } from '../../src/inference/file-access.js';
+import type { Detector } from '../../src/inference/detector.js';
+import { listen, type Listening } from '../../src/http/serve.js';
+import { compose } from './composed-app.js';
+
+export const BUILD = '9.9.9';
+
+export interface Logged {
+  fields: object;
+  message: string;
+}
+
+export interface WorkerRig {
+  dispatcher: Dispatcher;
+  detector: LaneDetector;
+  gate: WorkerGate;
+  server: Listening;
+  stale(): number;
+  logged: Logged[];
+  close(): Promise<void>;
+}
+
+const noFiles: FileAccess = {
+  models: () => Promise.resolve([]),
+  prepare: (name) => Promise.reject(new Error(name)),
+  readImage: (path) => Promise.reject(new Error(path)),
+  close: () => Promise.resolve(),
+};
+
+export async function openWorkerRig(
+  parts: Partial<WorkerGateParts> = {},
+  files: FileAccess = noFiles,
+  port = 0,
+): Promise<WorkerRig> {
+  const logged: Logged[] = [];
+  const log = (fields: object, message: string) => {
+    logged.push({ fields, message });
+  };
+  let stale = 0;
+  const dispatcher = new Dispatcher(() => 'None has joined.');
+  const detector = new LaneDetector(dispatcher, {
+    catalogue: files,
+    readImage: (path) => files.readImage(path),
+    close: () => files.close(),
+  });
+  const gate = new WorkerGate({
+    build: BUILD,
+    token: null,
+    roots: [],
+    lanes: dispatcher,
+    logger: { debug: log, info: log, warn: log, error: log },
+    onStale: () => {
+      stale += 1;
+    },
+    ...parts,
+  });
+  const server = await listen(compose({}, { workers: gate }), { host: '127.0.0.1', port });
+  const close = async () => {
+    await detector.close();
+    gate.close();
+    await server.close(1_000);
+  };
+  return { dispatcher, detector, gate, server, stale: () => stale, logged, close };
+}
+
+/** Serves `detector` to the rig; resolves once its lane has joined. Closing it leaves the detector open. */
+export async function startWorker(
+  rig: Pick<WorkerRig, 'dispatcher' | 'server'>,
+  detector: Detector,
+  more: { token?: string; nodeId?: string; build?: string } = {},
+): Promise<ServiceLink> {
+  const ignore = () => undefined;
+  const before = rig.dispatcher.lanes().length;
+  const link = new ServiceLink({
+    serviceUrl: rig.server.url.replace('http', 'ws'),
+    token: () => more.token ?? null,
+    build: more.build ?? BUILD,
+    workerId: detector.workerId,
+    nodeId: more.nodeId ?? 'node-1',
+    roots: () => Promise.resolve([]),
+    detector,
+    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    backoffMs: 20,
+  });
+  void link.serve();
+  await until(() => rig.dispatcher.lanes().length > before, 'the worker has joined');
+  return link;
+}
+
+export async function until(condition: () => boolean, what: string, ms = 5_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`Not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
