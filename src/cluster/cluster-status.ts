@@ -17,6 +17,8 @@ export interface ClusterSnapshot {
   availableGpus: number;
   pendingJobs: number;
   runningJobs: number;
+  /** Version of the Python that the cluster runs on; absent or null where there is none or it is not known. */
+  pythonVersion?: string | null;
 }
 
 export interface ClusterStatusSource {

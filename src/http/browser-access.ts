@@ -3,7 +3,8 @@ import type { Config } from '../config.js';
 
 const METHODS = 'GET, POST, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';
-const EXPOSED_HEADERS = 'location, retry-after, server-timing, x-request-id, idempotency-replayed';
+const EXPOSED_HEADERS =
+  'location, retry-after, server-timing, x-request-id, idempotency-replayed, x-lattice-cluster-python';
 
 export interface BrowserAccess {
   /** CORS headers of an answer to a page from `origin`. Credentials are never allowed. */

@@ -62,6 +62,18 @@ describe('cluster status', () => {
     });
   });
 
+  test.each([
+    ['3.11.7', '3.11.7'],
+    [null, null],
+  ])('a cluster on Python %s says so in a header', async (pythonVersion, header) => {
+    const app = compose();
+    const local = await app.deps.cluster.status();
+    app.deps.cluster.status = () => Promise.resolve({ ...local, pythonVersion });
+    const answer = await get(app, '/v1/cluster/status');
+    expect(answer.headers.get('x-lattice-cluster-python')).toBe(header);
+    expect(answer.body).not.toHaveProperty('python_version');
+  });
+
   test.each([[new LatticeError('cluster_unavailable', 'No answer.')], [new Error('ECONNREFUSED')]])(
     '%s is 503',
     async (failure) => {

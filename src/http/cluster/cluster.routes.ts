@@ -54,6 +54,13 @@ const status: RouteConfig = {
   responses: {
     200: {
       description: 'The cluster as it is now',
+      headers: z.object({
+        'x-lattice-cluster-python': z.string().optional().openapi({
+          description:
+            'Version of the Python that the cluster runs on, when known; a client in Python needs the same minor',
+          example: '3.11.7',
+        }),
+      }),
       content: { 'application/json': { schema: clusterStatusSchema } },
     },
     ...problemResponses('unauthorized', 'internal_error', 'cluster_unavailable'),
@@ -67,7 +74,7 @@ export function addClusterRoute(
   table.add(status, async (c) => {
     try {
       const snapshot = await deps.cluster.status();
-      return replyJson(c, 200, view(snapshot, deps.detector.stats()));
+      return replyJson(c, 200, view(snapshot, deps.detector.stats()), pythonHeader(snapshot));
     } catch (thrown) {
       if (thrown instanceof LatticeError) throw thrown;
       deps.logger.warn({ err: thrown }, 'cluster status failed');
@@ -76,6 +83,11 @@ export function addClusterRoute(
       });
     }
   });
+}
+
+/** A header, so that the body keeps the fields of the interface. */
+function pythonHeader({ pythonVersion }: ClusterSnapshot): Record<string, string> {
+  return typeof pythonVersion === 'string' ? { 'x-lattice-cluster-python': pythonVersion } : {};
 }
 
 function view(snapshot: ClusterSnapshot, stats: DetectorStats): ClusterStatusBody {
