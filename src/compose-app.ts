@@ -47,7 +47,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   addStreamRoute(table, deps, stream, access);
   addModelRoute(table, deps.detector, hide);
   addClusterRoute(table, deps);
-  const outlives = deps.workers === undefined ? () => false : addWorkerRoute(table, deps.workers);
+  const outlives = deps.gate === undefined ? () => false : addWorkerRoute(table, deps.gate);
   addAnnotatedRoute(table, deps);
   addHealthRoutes(table, deps);
   addDocsRoutes(table, openApi);

@@ -27,6 +27,11 @@ export function environmentName(key: string): string {
   return `LATTICE_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
+/** Only this machine reaches such an address. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+}
+
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

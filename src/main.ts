@@ -3,16 +3,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from './make-folder.js';
 import { packageVersion } from './package-version.js';
-import { openLocalCluster } from './cluster/open-cluster.js';
+import type { Cluster } from './cluster/cluster.js';
+import { countByState } from './cluster/dispatch/lane-stats.js';
+import { openCluster } from './cluster/open-cluster.js';
 import { composeApp } from './compose-app.js';
-import { ConfigError, type Config } from './config.js';
+import { ConfigError, isLoopback, type Config } from './config.js';
 import { LatticeError } from './errors.js';
 import { ApiKeys } from './http/api-keys.js';
 import { viewResult } from './http/jobs/job-view.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
-import type { Detector } from './inference/detector.js';
 import type { OpenDetectorOptions } from './inference/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, type Jobs } from './jobs/open-jobs.js';
@@ -68,7 +69,7 @@ async function startService(
   // The addon empties the marker when it opens it: what the last process left must be out of its way.
   setCrashMarkerAside(config.dataDir);
 
-  const cluster = await openLocalCluster(config, version, logger, detectorOptions);
+  const cluster = await openCluster(config, version, logger, detectorOptions);
   releases.add('detector', () => cluster.detector.close());
   const stats = cluster.detector.stats();
   const metrics = new Metrics({ version, device: stats.device, precision: stats.precision });
@@ -83,7 +84,7 @@ async function startService(
     annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
   });
   releases.add('jobs', () => jobs.stop(drainLeft()));
-  watchQueues(metrics, detector, jobs);
+  watchQueues(metrics, cluster, jobs);
   releases.add('metrics', () => {
     metrics.close();
   });
@@ -91,13 +92,17 @@ async function startService(
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
   releases.add('webhooks', () => webhooks.stop(drainLeft()));
 
+  const clusterStatus = cluster.watch(jobs.service);
+  releases.add('cluster', () => cluster.close());
   const composed = composeApp({
     config,
     version,
     jobs: jobs.service,
     jobsHealth: () => jobs.health(),
     detector,
-    cluster: cluster.status(jobs.service),
+    cluster: clusterStatus,
+    workers: () => cluster.workers(),
+    ...(cluster.gate === undefined ? {} : { gate: cluster.gate }),
     metrics,
     logger,
     apiKeys,
@@ -136,16 +141,18 @@ function startResultWebhooks(
   });
 }
 
-function watchQueues(metrics: Metrics, detector: Detector, jobs: Jobs): void {
+function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
   metrics.watch({
     jobs: async () => {
       const { pending, running } = await jobs.service.counts();
       return { pending, running };
     },
     queuedImages: () => {
-      const { queuedSync, queuedAsync } = detector.stats();
+      const { queuedSync, queuedAsync } = cluster.detector.stats();
       return { sync: queuedSync, async: queuedAsync };
     },
+    workers: () => countByState(cluster.workers()),
+    workerEvents: () => ({ ...cluster.events() }),
   });
 }
 
@@ -178,14 +185,13 @@ function readApiKeys(config: Config): ApiKeys | null {
 
 /** Fail closed: nobody reaches an open service by accident. */
 function refuseOpenAddress(config: Config, apiKeys: ApiKeys | null): void {
-  const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(config.host);
   if (apiKeys !== null || config.insecure) return;
   if (config.env === 'production') {
     throw new ConfigError(
       'LATTICE_ENV=production needs LATTICE_API_KEYS_FILE (or LATTICE_INSECURE=1).',
     );
   }
-  if (!loopback) {
+  if (!isLoopback(config.host)) {
     throw new ConfigError(
       `LATTICE_HOST=${config.host} is reachable from other machines and no API keys are set. ` +
         'Set LATTICE_API_KEYS_FILE, or LATTICE_INSECURE=1 where the network is trusted.',

@@ -35,6 +35,7 @@ async function createDocument(): Promise<object> {
     jobsHealth: () => Promise.resolve(null),
     detector: INERT,
     cluster: INERT,
+    workers: () => [],
     metrics: INERT,
     logger: INERT,
     apiKeys: null,

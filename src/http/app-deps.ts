@@ -1,6 +1,7 @@
 /** Everything that the HTTP app and the event stream are given; they open, read and listen to nothing themselves. */
 import type { Config } from '../config.js';
 import type { ClusterStatusSource } from '../cluster/cluster-status.js';
+import type { LaneReport } from '../cluster/dispatch/dispatcher.js';
 import type { WorkerGate } from '../cluster/remote/worker-gate.js';
 import type { LatticeError } from '../errors.js';
 import type { Detection, Detector } from '../inference/detector.js';
@@ -19,8 +20,10 @@ export interface AppDeps {
   jobsHealth(): Promise<LatticeError | null>;
   detector: Detector;
   cluster: ClusterStatusSource;
+  /** Who runs images at this moment. */
+  workers(): readonly LaneReport[];
   /** Where worker processes come in. Left out: images run in this process. */
-  workers?: WorkerGate;
+  gate?: WorkerGate;
   metrics: HttpMetrics;
   logger: Logger;
   /** Null: no authentication. */

@@ -19,6 +19,10 @@ export interface MetricSources {
   jobs: () => Promise<Record<string, number>>;
   /** Images waiting, by class (`sync`, `async`). */
   queuedImages: () => Record<string, number>;
+  /** Workers by state. */
+  workers: () => Record<string, number>;
+  /** Since the start: workers lost, images requeued, stale answers refused. */
+  workerEvents: () => Record<string, number>;
 }
 
 export class Metrics implements HttpMetrics {
@@ -102,6 +106,15 @@ export class Metrics implements HttpMetrics {
     this.exposeByLabel('lattice_jobs', 'Jobs by status.', 'status', sources.jobs);
     this.exposeByLabel('lattice_queue_images', 'Images waiting, by class.', 'class', () =>
       Promise.resolve(sources.queuedImages()),
+    );
+    this.exposeByLabel('lattice_workers', 'Workers by state.', 'state', () =>
+      Promise.resolve(sources.workers()),
+    );
+    this.exposeByLabel(
+      'lattice_worker_events',
+      'Since the start: workers lost, images requeued for it, stale answers refused.',
+      'event',
+      () => Promise.resolve(sources.workerEvents()),
     );
   }
 

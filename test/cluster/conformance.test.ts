@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, describe } from 'vitest';
-import { openLocalCluster } from '../../src/cluster/open-cluster.js';
+import { openLocalCluster } from '../../src/cluster/local/open-local-cluster.js';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
 import { openFileAccess } from '../../src/inference/file-access.js';
 import { openDetector } from '../../src/inference/open-detector.js';

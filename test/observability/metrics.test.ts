@@ -34,11 +34,15 @@ test('gauges are read when asked for', async () => {
   metrics.watch({
     jobs: () => Promise.resolve({ pending, running: 1 }),
     queuedImages: () => ({ sync: 0, async: 12 }),
+    workers: () => ({ ready: 2 }),
+    workerEvents: () => ({ lost: 1, requeued: 7, stale: 0 }),
   });
   expect(await value('lattice_jobs{status="pending"}')).toBe(3);
   pending = 0;
   expect(await value('lattice_jobs{status="pending"}')).toBe(0);
   expect(await value('lattice_queue_images{class="async"}')).toBe(12);
+  expect(await value('lattice_workers{state="ready"}')).toBe(2);
+  expect(await value('lattice_worker_events{event="requeued"}')).toBe(7);
 });
 
 test('a source that fails is left out and hides nothing else', async () => {
@@ -47,6 +51,8 @@ test('a source that fails is left out and hides nothing else', async () => {
     queuedImages: () => {
       throw new Error('closed');
     },
+    workers: () => ({}),
+    workerEvents: () => ({}),
   });
   metrics.setStreamClients(4);
   const text = await metrics.render();

@@ -14,7 +14,7 @@ const command = process.env.LATTICE_TEST_RAY_HEAD ?? '';
 if (command === '')
   console.log('skipped: LATTICE_TEST_RAY_HEAD names no command that starts a Ray');
 
-const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const counts = () => Promise.resolve({ pending: 0, running: 0, queuedImages: 0 });
 
 function startHead(): ChildProcess {

@@ -21,7 +21,7 @@ const logged: { message: string; lines?: string }[] = [];
 const log = (fields: object, message: string) => {
   logged.push({ ...fields, message });
 };
-const logger = { debug: log, info: log, warn: log };
+const logger = { debug: log, info: log, warn: log, error: log };
 const counts = () => Promise.resolve({ pending: 0, running: 0, queuedImages: 0 });
 
 /** Says what it was given and where it runs. */

@@ -1,6 +1,6 @@
 /** A composed app over fakes, and short calls to it. */
 import { tmpdir } from 'node:os';
-import { LocalCluster } from '../../src/cluster/local-cluster.js';
+import { LocalCluster } from '../../src/cluster/local/local-cluster.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/compose-app.js';
 import { loadConfig, type Config } from '../../src/config.js';
 import type { HttpObservation } from '../../src/http/metrics-port.js';
@@ -42,6 +42,7 @@ export function compose(config: Partial<Config> = {}, overrides: Partial<AppDeps
     jobsHealth: () => Promise.resolve(null),
     detector,
     cluster: new LocalCluster({ detector, jobs, version: '1.2.3', threads: 1 }),
+    workers: () => [],
     metrics: {
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
       render: () => Promise.resolve('up 1\n'),

@@ -1,6 +1,6 @@
 /** A lane that answers after a settable time, and can be lost at will. */
 import type { LatticeError } from '../../src/errors.js';
-import { LaneLost, type Lane, type LaneSlots } from '../../src/cluster/lane.js';
+import { LaneLost, type Lane, type LaneSlots } from '../../src/cluster/dispatch/lane.js';
 import type {
   DetectRequest,
   DetectorStats,

@@ -1,6 +1,6 @@
 /** A service's worker gate behind a real server on loopback, and workers that dial it. */
-import { Dispatcher } from '../../src/cluster/dispatcher.js';
-import { LaneDetector } from '../../src/cluster/lane-detector.js';
+import { Dispatcher } from '../../src/cluster/dispatch/dispatcher.js';
+import { LaneDetector } from '../../src/cluster/dispatch/lane-detector.js';
 import { WorkerGate, type WorkerGateParts } from '../../src/cluster/remote/worker-gate.js';
 import { ServiceLink } from '../../src/cluster/worker/service-link.js';
 import type { FileAccess } from '../../src/inference/file-access.js';
@@ -59,7 +59,7 @@ export async function openWorkerRig(
     },
     ...parts,
   });
-  const server = await listen(compose({}, { workers: gate }), { host: '127.0.0.1', port });
+  const server = await listen(compose({}, { gate }), { host: '127.0.0.1', port });
   const close = async () => {
     await detector.close();
     gate.close();

@@ -1,6 +1,6 @@
 /** Questions to a worker about its models: each is answered, fails at its deadline, or ends with the lane. */
 import type { ModelDescription } from '../../inference/detector.js';
-import { LaneLost } from '../lane.js';
+import { LaneLost } from '../dispatch/lane.js';
 import { fromWireError, type ServiceFrame, type WorkerFrame } from '../wire/frames.js';
 
 type Answer = Extract<WorkerFrame, { type: 'answer' }>;

@@ -9,7 +9,7 @@ import type {
   ImageResult,
   ModelDescription,
 } from '../../inference/detector.js';
-import { LaneLost, type Lane, type LaneSlots } from '../lane.js';
+import { LaneLost, type Lane, type LaneSlots } from '../dispatch/lane.js';
 import {
   fromWireError,
   type Hello,

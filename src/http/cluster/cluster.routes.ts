@@ -1,6 +1,8 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import type { ClusterSnapshot } from '../../cluster/cluster-status.js';
+import type { LaneReport } from '../../cluster/dispatch/dispatcher.js';
+import { stateOf } from '../../cluster/dispatch/lane-stats.js';
 import { LatticeError } from '../../errors.js';
 import type { DetectorStats } from '../../inference/detector.js';
 import type { AppDeps } from '../app-deps.js';
@@ -39,7 +41,20 @@ const clusterStatusSchema = z
         in_flight: z.int(),
         images_per_second: z.number(),
       })
-      .openapi({ description: "This service's own worker; counts are in images" }),
+      .openapi({ description: 'All workers as one; counts are in images' }),
+    workers: z
+      .array(
+        z.object({
+          worker_id: z.string(),
+          node_id: z.string(),
+          state: z.enum(['ready', 'leaving', 'unhealthy']),
+          device: z.string(),
+          precision: z.string(),
+          in_hand: z.int(),
+          completed: z.int(),
+        }),
+      )
+      .openapi({ description: 'Each worker that is connected; counts are in images' }),
   })
   .openapi('ClusterStatus');
 
@@ -69,12 +84,13 @@ const status: RouteConfig = {
 
 export function addClusterRoute(
   table: RouteTable,
-  deps: Pick<AppDeps, 'cluster' | 'detector' | 'logger'>,
+  deps: Pick<AppDeps, 'cluster' | 'detector' | 'workers' | 'logger'>,
 ): void {
   table.add(status, async (c) => {
     try {
       const snapshot = await deps.cluster.status();
-      return replyJson(c, 200, view(snapshot, deps.detector.stats()), pythonHeader(snapshot));
+      const body = view(snapshot, deps.detector.stats(), deps.workers());
+      return replyJson(c, 200, body, pythonHeader(snapshot));
     } catch (thrown) {
       if (thrown instanceof LatticeError) throw thrown;
       deps.logger.warn({ err: thrown }, 'cluster status failed');
@@ -90,7 +106,11 @@ function pythonHeader({ pythonVersion }: ClusterSnapshot): Record<string, string
   return typeof pythonVersion === 'string' ? { 'x-lattice-cluster-python': pythonVersion } : {};
 }
 
-function view(snapshot: ClusterSnapshot, stats: DetectorStats): ClusterStatusBody {
+function view(
+  snapshot: ClusterSnapshot,
+  stats: DetectorStats,
+  workers: readonly LaneReport[],
+): ClusterStatusBody {
   return {
     cluster_version: snapshot.clusterVersion,
     cluster_alive: snapshot.clusterAlive,
@@ -114,5 +134,17 @@ function view(snapshot: ClusterSnapshot, stats: DetectorStats): ClusterStatusBod
       in_flight: stats.inFlight,
       images_per_second: stats.imagesPerSecond,
     },
+    workers: workers.map(({ lane, inHand, completed }) => {
+      const { device, precision } = lane.stats();
+      return {
+        worker_id: lane.workerId,
+        node_id: lane.nodeId,
+        state: stateOf(lane),
+        device,
+        precision,
+        in_hand: inHand,
+        completed,
+      };
+    }),
   };
 }

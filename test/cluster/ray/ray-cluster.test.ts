@@ -15,7 +15,7 @@ const logged: Logged[] = [];
 const log = (level: string) => (fields: object, message: string) => {
   logged.push({ level, message, ...fields });
 };
-const logger = { debug: log('debug'), info: log('info'), warn: log('warn') };
+const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
 
 const releases: (() => unknown)[] = [];
 afterEach(async () => {

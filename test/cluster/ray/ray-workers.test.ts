@@ -12,7 +12,7 @@ const logged: { level: string; message: string; lines?: string }[] = [];
 const log = (level: string) => (fields: object, message: string) => {
   logged.push({ level, ...fields, message });
 };
-const logger = { debug: log('debug'), info: log('info'), warn: log('warn') };
+const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
 const warnings = () => logged.filter(({ level }) => level === 'warn').map(({ message }) => message);
 const ups = () =>
   logged.filter(({ message }) => message === 'workers of the cluster are up').length;

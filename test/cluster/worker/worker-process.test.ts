@@ -60,8 +60,10 @@ describe('a worker process', () => {
   it('serves images, says which node cannot read one, and drains on SIGTERM', async () => {
     const worker = start();
     await joined();
-    const [{ lane }] = rig.dispatcher.lanes() as [{ lane: { workerId: string; nodeId: string } }];
-    expect(lane).toMatchObject({ workerId: 'worker-0', nodeId: 'node-7' });
+    expect(rig.dispatcher.lanes()[0]!.lane).toMatchObject({
+      workerId: 'worker-0',
+      nodeId: 'node-7',
+    });
     const result = await rig.detector.detect(picture());
     expect(result.workerId).toBe('worker-0');
     expect(result.detections.length).toBeGreaterThan(3);

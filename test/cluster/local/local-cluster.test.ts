@@ -1,9 +1,9 @@
 import { availableParallelism, hostname } from 'node:os';
 import { expect, test } from 'vitest';
-import { LocalCluster } from '../../src/cluster/local-cluster.js';
-import { LatticeError } from '../../src/errors.js';
-import { FakeJobs } from '../support/fake-jobs.js';
-import { ScriptedDetector } from '../support/scripted-detector.js';
+import { LocalCluster } from '../../../src/cluster/local/local-cluster.js';
+import { LatticeError } from '../../../src/errors.js';
+import { FakeJobs } from '../../support/fake-jobs.js';
+import { ScriptedDetector } from '../../support/scripted-detector.js';
 
 function cluster(gpus: number, inFlight: number): LocalCluster {
   const detector = new ScriptedDetector();

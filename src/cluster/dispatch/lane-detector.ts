@@ -1,13 +1,13 @@
 /** The detector port over the lanes of a dispatcher: one detector, wherever its images run. */
-import type { LatticeError } from '../errors.js';
+import type { LatticeError } from '../../errors.js';
 import type {
   DetectRequest,
   Detector,
   DetectorStats,
   ImageResult,
   ModelDescription,
-} from '../inference/detector.js';
-import { Throughput } from '../inference/throughput.js';
+} from '../../inference/detector.js';
+import { Throughput } from '../../inference/throughput.js';
 import { shuttingDown, type Dispatcher } from './dispatcher.js';
 import { LaneLost, type Lane } from './lane.js';
 import { describeLanes } from './lane-stats.js';

@@ -1,11 +1,11 @@
 /** A place that runs images: this process, or a worker process at the other end of a socket. */
-import type { LatticeError } from '../errors.js';
+import type { LatticeError } from '../../errors.js';
 import type {
   DetectRequest,
   DetectorStats,
   ImageResult,
   ModelDescription,
-} from '../inference/detector.js';
+} from '../../inference/detector.js';
 
 /** Images that a lane may have in hand. Synchronous ones come on top of those of jobs. */
 export interface LaneSlots {

@@ -1,6 +1,6 @@
 /** One request on its way through the dispatcher, from its arrival to the one answer it gets. */
-import { LatticeError } from '../errors.js';
-import type { DetectRequest, ImageResult } from '../inference/detector.js';
+import { LatticeError } from '../../errors.js';
+import type { DetectRequest, ImageResult } from '../../inference/detector.js';
 
 export class Task {
   readonly request: DetectRequest;

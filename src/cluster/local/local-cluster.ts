@@ -1,8 +1,8 @@
 /** The cluster of one: this process is the worker, its machine the only node. */
 import { availableParallelism, hostname } from 'node:os';
-import type { Detector } from '../inference/detector.js';
-import type { JobService } from '../jobs/job.js';
-import type { ClusterSnapshot, ClusterStatusSource } from './cluster-status.js';
+import type { Detector } from '../../inference/detector.js';
+import type { JobService } from '../../jobs/job.js';
+import type { ClusterSnapshot, ClusterStatusSource } from '../cluster-status.js';
 
 export interface LocalClusterOptions {
   detector: Pick<Detector, 'stats'>;

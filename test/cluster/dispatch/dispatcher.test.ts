@@ -1,11 +1,15 @@
 /** The dispatcher over lanes that do what the test says. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Dispatcher } from '../../src/cluster/dispatcher.js';
-import { LaneDetector } from '../../src/cluster/lane-detector.js';
-import { LatticeError } from '../../src/errors.js';
-import type { DetectRequest, ImageResult, ModelDescription } from '../../src/inference/detector.js';
-import { SimulatedLane, type SimulatedLaneOptions } from '../support/simulated-lane.js';
+import { Dispatcher } from '../../../src/cluster/dispatch/dispatcher.js';
+import { LaneDetector } from '../../../src/cluster/dispatch/lane-detector.js';
+import { LatticeError } from '../../../src/errors.js';
+import type {
+  DetectRequest,
+  ImageResult,
+  ModelDescription,
+} from '../../../src/inference/detector.js';
+import { SimulatedLane, type SimulatedLaneOptions } from '../../support/simulated-lane.js';
 
 const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescription => ({
   name,

@@ -1,5 +1,5 @@
 /** Several lanes as one device. */
-import type { DetectorStats } from '../inference/detector.js';
+import type { DetectorStats } from '../../inference/detector.js';
 import type { Lane } from './lane.js';
 
 type LaneStats = Omit<DetectorStats, 'inFlight' | 'completed' | 'failed' | 'imagesPerSecond'>;
@@ -28,4 +28,18 @@ function count(lanes: readonly Lane[]): string {
   if (lanes.length === 0) return 'no worker';
   const nodes = new Set(lanes.map(({ nodeId }) => nodeId)).size;
   return `${lanes.length} workers on ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`;
+}
+
+export type LaneState = 'ready' | 'leaving' | 'unhealthy';
+
+/** What a lane is good for at this moment. */
+export function stateOf(lane: Lane): LaneState {
+  if (lane.leaving) return 'leaving';
+  return lane.unhealthy() === null ? 'ready' : 'unhealthy';
+}
+
+export function countByState(lanes: readonly { lane: Lane }[]): Record<LaneState, number> {
+  const counts = { ready: 0, leaving: 0, unhealthy: 0 };
+  for (const { lane } of lanes) counts[stateOf(lane)] += 1;
+  return counts;
 }

@@ -4,8 +4,8 @@
  * request costs a few microseconds.
  */
 import { setMaxListeners } from 'node:events';
-import { LatticeError, toLatticeError } from '../errors.js';
-import type { DetectRequest, ImageResult } from '../inference/detector.js';
+import { LatticeError, toLatticeError } from '../../errors.js';
+import type { DetectRequest, ImageResult } from '../../inference/detector.js';
 import { DispatchQueue } from './dispatch-queue.js';
 import { LaneLost, type Lane } from './lane.js';
 import { laneForAsync, laneForSync, LaneLoad } from './lane-choice.js';

@@ -1,13 +1,13 @@
 /** The detector of this process as a lane. It orders its own queue, so that nothing need wait before it. */
-import type { LatticeError } from '../errors.js';
+import type { LatticeError } from '../../errors.js';
 import type {
   DetectRequest,
   Detector,
   DetectorStats,
   ImageResult,
   ModelDescription,
-} from '../inference/detector.js';
-import type { Lane, LaneSlots } from './lane.js';
+} from '../../inference/detector.js';
+import type { Lane, LaneSlots } from '../dispatch/lane.js';
 
 export class EmbeddedLane implements Lane {
   readonly nodeId: string;
