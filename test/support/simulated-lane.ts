@@ -13,6 +13,8 @@ export interface SimulatedLaneOptions {
   /** Milliseconds an image takes; 0 answers in the same turn of the event loop, null when told. */
   serviceMs?: number | null;
   nodeId?: string;
+  /** Keeps the paths it saw; false for very many. */
+  keeps?: boolean;
 }
 
 interface InHand {
@@ -33,6 +35,7 @@ export class SimulatedLane implements Lane {
   readonly seen: string[] = [];
   mostInHand = 0;
   serviceMs: number | null;
+  readonly #keeps: boolean;
   readonly #inHand = new Map<number, InHand>();
   #last = 0;
 
@@ -41,6 +44,7 @@ export class SimulatedLane implements Lane {
     this.nodeId = options.nodeId ?? `node-of-${workerId}`;
     this.slots = options.slots ?? { sync: 2, async: 2 };
     this.serviceMs = options.serviceMs ?? null;
+    this.#keeps = options.keeps ?? true;
   }
 
   get inHand(): string[] {
@@ -48,7 +52,7 @@ export class SimulatedLane implements Lane {
   }
 
   run(request: DetectRequest): Promise<ImageResult> {
-    this.seen.push(request.path);
+    if (this.#keeps) this.seen.push(request.path);
     if (this.serviceMs === 0) return Promise.resolve(this.#result(request));
     const number = (this.#last += 1);
     return new Promise((resolve, reject) => {
