@@ -1,0 +1,166 @@
+/** What does a lane cost: the dispatcher alone, the way over a socket, and a status call? */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Dispatcher } from '../src/cluster/dispatch/dispatcher.js';
+import { LaneDetector } from '../src/cluster/dispatch/lane-detector.js';
+import type { Detector } from '../src/inference/detector.js';
+import { SimulatedLane } from '../test/support/simulated-lane.js';
+import { startWorkerProcess } from '../test/support/worker-process.js';
+import { openWorkerRig, until } from '../test/support/worker-rig.js';
+import { HttpClient } from './load/http-client.js';
+import { summarise } from './load/percentiles.js';
+import { PROJECT_ROOT } from '../test/support/service-process.js';
+import { serve, setting, type Measurement } from './setting.js';
+
+const LANES = 16;
+const IMAGES = 200_000;
+const WINDOW = 256;
+const SYNC_ROUNDS = 300;
+
+export default async function cluster(): Promise<Measurement[]> {
+  return [await dispatcherAlone(), ...(await overSocket()), ...(await syncThroughLane())];
+}
+
+const options = {
+  modelName: 'yolov8n.pt',
+  confidence: 0.5,
+  iou: 0.7,
+  maxDetections: 300,
+  classes: null,
+};
+
+/** Images a second with `WINDOW` of them in the air. */
+async function rate(detector: Pick<Detector, 'detect'>, images: number): Promise<number> {
+  let left = images;
+  const start = performance.now();
+  const feed = async () => {
+    while (left > 0) {
+      left -= 1;
+      await detector.detect({ path: 'street.jpg', class: 'async', priority: left % 11, options });
+    }
+  };
+  await Promise.all(Array.from({ length: WINDOW }, feed));
+  return (images * 1_000) / (performance.now() - start);
+}
+
+async function dispatcherAlone(): Promise<Measurement> {
+  const dispatcher = new Dispatcher(() => 'None.');
+  for (let lane = 0; lane < LANES; lane += 1) {
+    const slots = { sync: 8, async: 8 };
+    dispatcher.join(new SimulatedLane(`${lane}`, { slots, serviceMs: 0, keeps: false }));
+  }
+  const detector = new LaneDetector(dispatcher, {
+    catalogue: {
+      models: () => Promise.resolve([]),
+      prepare: (name) => Promise.reject(new Error(name)),
+    },
+    readImage: (path) => Promise.reject(new Error(path)),
+  });
+  await rate(detector, IMAGES / 10);
+  const value = await rate(detector, IMAGES);
+  return {
+    what: `no-op images through the dispatcher, ${LANES} lanes`,
+    value,
+    unit: 'images/s',
+    goal: '>= 20,000',
+    met: value >= 20_000,
+  };
+}
+
+/** A worker of no work in a process of its own: what an image costs the service beyond HTTP and the store. */
+async function overSocket(): Promise<Measurement[]> {
+  const rig = await openWorkerRig();
+  const worker = spawn(
+    process.execPath,
+    ['--import', 'tsx', fileURLToPath(new URL('load/instant-worker.ts', import.meta.url))],
+    {
+      cwd: PROJECT_ROOT,
+      env: { ...process.env, SERVICE_URL: rig.server.url.replace('http', 'ws') },
+      stdio: 'ignore',
+    },
+  );
+  try {
+    await until(() => rig.dispatcher.lanes().length === 1, 'a lane', 20_000);
+    await rate(rig.detector, 5_000);
+    const before = process.cpuUsage();
+    const images = 50_000;
+    const value = await rate(rig.detector, images);
+    const { user, system } = process.cpuUsage(before);
+    const single: number[] = [];
+    for (let round = 0; round < 2_000; round += 1) {
+      const start = performance.now();
+      await rig.detector.detect({ path: 'street.jpg', class: 'sync', options });
+      single.push(performance.now() - start);
+    }
+    return [
+      { what: 'no-op images over one socket, 8 in the air', value, unit: 'images/s' },
+      {
+        what: 'CPU time of the service for each of them',
+        value: (user + system) / images,
+        unit: 'us',
+      },
+      {
+        what: 'round trip of one no-op image over a socket, p50',
+        value: summarise(single).p50,
+        unit: 'ms',
+      },
+    ];
+  } finally {
+    worker.kill('SIGKILL');
+    await rig.close();
+  }
+}
+
+/** The same photo over HTTP, in turn: to a service that runs it itself, and to one whose worker does. */
+async function syncThroughLane(): Promise<Measurement[]> {
+  const at = setting();
+  await using embedded = await serve(at);
+  await using service = await serve(at, { LATTICE_RAY_ADDRESS: 'ray://127.0.0.1:1' });
+  const worker = startWorkerProcess({
+    LATTICE_SERVICE_URL: service.url.replace('http', 'ws'),
+    LATTICE_MODELS_DIR: `${at.modelPath}/..`,
+    LATTICE_IMAGE_ROOTS: at.imageRoot,
+    LATTICE_PRECISION: at.precision,
+    LATTICE_JOBS_YIELD: 'true',
+  });
+  const clients = [new HttpClient(embedded.url, 1), new HttpClient(service.url, 1)] as const;
+  try {
+    await ready(clients[1]);
+    const times: [number[], number[]] = [[], []];
+    for (let round = -20; round < SYNC_ROUNDS; round += 1) {
+      const photo = at.photos[(round + 20) % at.photos.length]!;
+      for (const side of [0, 1] as const) {
+        const reply = await clients[side].send('POST', '/v1/inference/detect', {
+          image_path: photo,
+        });
+        if (reply.status !== 200) throw new Error(reply.body);
+        if (round >= 0) times[side].push(reply.ms);
+      }
+    }
+    const own = summarise(times[0]).p50;
+    const lane = summarise(times[1]).p50;
+    return [
+      {
+        what: 'sync detect over HTTP through a lane, p50',
+        value: lane,
+        unit: 'ms',
+        baseline: { what: 'embedded, p50', value: own },
+        ratio: lane - own,
+        goal: '<= 1 ms more',
+        met: lane - own <= 1,
+      },
+    ];
+  } finally {
+    for (const client of clients) client.close();
+    worker.kill('SIGKILL');
+    await worker.exited;
+  }
+}
+
+async function ready(client: HttpClient): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if ((await client.send('GET', '/readyz')).status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('The worker did not join.');
+}

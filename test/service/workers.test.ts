@@ -1,0 +1,207 @@
+/** The service with its images on worker processes: the same routes, and nothing lost when one of the parts dies. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FakeRayHead } from '../cluster/ray/fake-ray-head.js';
+import { routeConformance } from '../support/route-conformance.js';
+import {
+  call,
+  DEMO,
+  detect,
+  expectVehicles,
+  reached,
+  resultOf,
+  submit,
+  type Body,
+} from '../support/service-client.js';
+import { startService, type ServiceProcess } from '../support/service-process.js';
+import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
+
+let head: FakeRayHead;
+let workers: WorkerProcess[] = [];
+
+beforeAll(async () => {
+  head = await FakeRayHead.start();
+});
+afterAll(async () => {
+  await Promise.all(workers.map(end));
+  head.kill();
+});
+
+async function end(worker: WorkerProcess): Promise<void> {
+  worker.kill('SIGKILL');
+  await worker.exited;
+}
+
+function startWorker(service: Pick<ServiceProcess, 'url'>, id: string, imageRoots = DEMO) {
+  const worker = startWorkerProcess({
+    LATTICE_SERVICE_URL: service.url.replace('http', 'ws'),
+    LATTICE_IMAGE_ROOTS: imageRoots,
+    LATTICE_WORKER_ID: id,
+    LATTICE_NODE_ID: `node-of-${id}`,
+    LATTICE_THREADS: '1',
+  });
+  workers.push(worker);
+  return worker;
+}
+
+interface WorkerBody {
+  worker_id: string;
+  state: string;
+}
+
+async function workersOf(url: string): Promise<WorkerBody[]> {
+  const { body } = await call(url, '/v1/cluster/status');
+  return (body as Body & { workers?: WorkerBody[] }).workers ?? [];
+}
+
+async function joined(url: string, ids: string[]): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const there = (await workersOf(url)).map((worker) => worker.worker_id).sort();
+    if (JSON.stringify(there) === JSON.stringify(ids)) return;
+    if (Date.now() > deadline) throw new Error(`Workers: ${there.join(', ')}`);
+    await sleep(20);
+  }
+}
+
+function open(options: Parameters<typeof startService>[0] = {}): Promise<ServiceProcess> {
+  return startService({
+    ...options,
+    env: {
+      LATTICE_RAY_ADDRESS: head.address,
+      LATTICE_IMAGE_ROOTS: DEMO,
+      LATTICE_LOG_LEVEL: 'info',
+      ...options.env,
+    },
+  });
+}
+
+describe('the routes', () => {
+  routeConformance({
+    open: async (imageRoots) => {
+      const service = await open({ env: { LATTICE_IMAGE_ROOTS: imageRoots } });
+      startWorker(service, 'worker-0', imageRoots);
+      startWorker(service, 'worker-1', imageRoots);
+      await joined(service.url, ['worker-0', 'worker-1']);
+      return service;
+    },
+    nodes: 1,
+    workers: 2,
+    workerId: expect.stringMatching(/^worker-[01]$/),
+  });
+
+  afterAll(async () => {
+    await Promise.all(workers.map(end));
+    workers = [];
+  });
+});
+
+test('a job goes on while a worker, then the service itself is killed: each image once, in order', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'lattice-workers-'));
+  let service = await open({ dataDir });
+  const { port } = new URL(service.url);
+  const victim = startWorker(service, 'worker-0');
+  startWorker(service, 'worker-1');
+  await joined(service.url, ['worker-0', 'worker-1']);
+  const paths = Array.from({ length: 500 }, (_, index) =>
+    index % 50 === 7 ? `absent-${index}.png` : 'shapes.png',
+  );
+  const jobId = await submit(service.url, { image_paths: paths });
+  const finished = async () =>
+    (await call(service.url, `/v1/jobs/${jobId}/status`)).body.finished_images;
+  const atLeast = async (count: number) => {
+    while ((await finished()) < count) await sleep(10);
+  };
+  await atLeast(50);
+  await end(victim);
+  const killedAt = performance.now();
+  startWorker(service, 'worker-2');
+  await joined(service.url, ['worker-1', 'worker-2']);
+  console.log(
+    `another worker joined ${(performance.now() - killedAt).toFixed(0)} ms after the kill`,
+  );
+  await atLeast(200);
+  await service.kill('SIGKILL');
+  // The workers go on dialling the address they have.
+  service = await open({ dataDir, flags: ['--port', port] });
+  await joined(service.url, ['worker-1', 'worker-2']);
+  const { result } = await resultOf(service.url, jobId, 60_000);
+  expect(result.images.map(({ image_path }) => image_path)).toEqual(paths);
+  for (const image of result.images) {
+    if (image.image_path === 'shapes.png') expectVehicles(image.detections);
+    else expect(image).toMatchObject({ status: 'error', error: { code: 'image_not_found' } });
+  }
+  expect(result).toMatchObject({ succeeded: 490, failed: 10 });
+  const events = service.output();
+  expect(events).not.toContain('internal_error');
+  await service[Symbol.asyncDispose]();
+  await Promise.all(workers.map(end));
+  workers = [];
+  rmSync(dataDir, { recursive: true });
+});
+
+describe('without a worker', () => {
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    service = await open({ env: { LATTICE_SYNC_DEADLINE_MS: '300' } });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test('a synchronous call is answered 500 with the reason, readiness 503, a job waits', async () => {
+    const { status, body } = await detect(service.url);
+    expect(status).toBe(500);
+    expect(body).toMatchObject({
+      code: 'detection_failed',
+      detail: expect.stringContaining('no worker has joined'),
+    });
+    expect((await call(service.url, '/readyz')).status).toBe(503);
+    const jobId = await submit(service.url);
+    await reached(service.url, jobId, ['pending', 'running']);
+    startWorker(service, 'late');
+    const record = await resultOf(service.url, jobId);
+    expectVehicles(record.result.detections);
+    expect((await call(service.url, '/readyz')).status).toBe(200);
+  });
+
+  test('models and their classes are known all the same', async () => {
+    const bare = await open();
+    const { body } = await call(bare.url, '/v1/models');
+    expect(body.models).toContainEqual(
+      expect.objectContaining({ name: 'yolov8n.pt', state: 'available' }),
+    );
+    await submit(bare.url, { job_type: 'detect_vehicles', vehicle_types: ['bus'] });
+    await bare[Symbol.asyncDispose]();
+  });
+
+  test('the status follows the head, not the workers', async () => {
+    expect((await call(service.url, '/healthz')).body).toMatchObject({ cluster_connected: true });
+    head.kill();
+    await expect
+      .poll(async () => (await call(service.url, '/v1/cluster/status')).status, { timeout: 8_000 })
+      .toBe(503);
+    expect((await call(service.url, '/v1/cluster/status')).body).toMatchObject({
+      code: 'cluster_unavailable',
+      detail: expect.stringContaining(head.address),
+    });
+    expect((await detect(service.url)).status).toBe(200);
+    await head.listen();
+    await expect
+      .poll(async () => (await call(service.url, '/v1/cluster/status')).status, {
+        timeout: 20_000,
+      })
+      .toBe(200);
+  });
+});
+
+test.each([
+  [{ LATTICE_RAY_ADDRESS: 'ray://127.0.0.1:6379' }, 'ray://HOST:10001'],
+  [{ LATTICE_RAY_ADDRESS: '', LATTICE_CLUSTER: 'ray' }, 'ray://HOST:10001'],
+  [{ LATTICE_HOST: '0.0.0.0', LATTICE_INSECURE: '0' }, 'LATTICE_API_KEYS_FILE'],
+  [{ LATTICE_WORKER_TOKEN_FILE: '/nowhere' }, 'LATTICE_WORKER_TOKEN_FILE'],
+  [{ LATTICE_RAY_DASHBOARD: 'http://127.0.0.1:8265' }, 'LATTICE_SERVICE_URL'],
+])('settings that cannot work are refused with a sentence: %o', async (env, named) => {
+  await expect(open({ env: env as Record<string, string> })).rejects.toThrow(named);
+});
