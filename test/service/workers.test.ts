@@ -203,5 +203,5 @@ test.each([
   [{ LATTICE_WORKER_TOKEN_FILE: '/nowhere' }, 'LATTICE_WORKER_TOKEN_FILE'],
   [{ LATTICE_RAY_DASHBOARD: 'http://127.0.0.1:8265' }, 'LATTICE_SERVICE_URL'],
 ])('settings that cannot work are refused with a sentence: %o', async (env, named) => {
-  await expect(open({ env: env as Record<string, string> })).rejects.toThrow(named);
+  await expect(open({ env: env })).rejects.toThrow(named);
 });

@@ -19,7 +19,7 @@ import { ALL_COUNTS, answered, imageFields, number, statusRecord, text } from '.
 
 export interface ServiceUnderTest {
   /** A service whose images may lie in `imageRoots`, and that is ready. */
-  open(imageRoots: string): Promise<ServiceProcess>;
+  open: (imageRoots: string) => Promise<ServiceProcess>;
   nodes: number;
   workers: number;
   workerId: unknown;
