@@ -13,6 +13,11 @@ export class RayFailure extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
   }
+
+  /** Nobody was there to notice the attempt. */
+  get unnoticed(): boolean {
+    return this.kind === 'refused' || this.kind === 'unreachable';
+  }
 }
 
 /** The failure behind anything that a call or a stream of gRPC threw. `waitedMs` is the deadline it had. */

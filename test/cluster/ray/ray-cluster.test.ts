@@ -31,7 +31,7 @@ async function startHead(): Promise<FakeRayHead> {
   return head;
 }
 
-const QUICK = { poll: 100, deadline: 150, leastBackOff: 20, mostBackOff: 60 };
+const QUICK = { poll: 100, deadline: 150, leastBackOff: 20, mostBackOff: 60, mostUnnoticed: 60 };
 
 function cluster(address: string, options: Partial<RayClusterOptions> = {}): RayCluster {
   const made = new RayCluster({
