@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -137,6 +139,34 @@ test('a port where nothing listens is refused, and said once', async () => {
   expect(logged.filter(({ level }) => level === 'warn')).toHaveLength(1);
 });
 
+test.each([
+  ['not the client', (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
+  ['unreachable: ', (socket: Socket) => socket.destroy()],
+  ['deadline, no answer within 3 s', () => undefined],
+])('a port of something else is said once: %s', async (reason, meet) => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    meet(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  releases.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const ray = cluster(`ray://127.0.0.1:${(server.address() as { port: number }).port}`);
+  await until(() => logged.length >= (reason.startsWith('deadline') ? 1 : 4));
+  expect(await detailOf(ray)).toContain(reason);
+  expect(logged.filter(({ level }) => level === 'warn')).toHaveLength(1);
+});
+
+test('a name that no host has', async () => {
+  const ray = cluster('ray://nosuchhost.invalid');
+  await until(() => logged.length > 0);
+  expect(await detailOf(ray)).toMatch(/: unreachable, the host's name cannot be resolved\.$/);
+});
+
 test('a session that cannot start says why, in the last line of the traceback', async () => {
   const head = await startHead();
   head.initFailure =
@@ -163,7 +193,9 @@ test('the token is read again for every session', async () => {
   await until(() => logged.some(({ reason }) => String(reason).includes('one token and nothing')));
   writeFileSync(tokenFile, 'wrong\n');
   await until(() => logged.some(({ reason }) => String(reason).startsWith('unauthenticated')));
-  expect(await detailOf(ray)).toMatch(/: unauthenticated, .*LATTICE_RAY_TOKEN_FILE\.$/);
+  expect(await detailOf(ray)).toMatch(
+    /: unauthenticated, LATTICE_RAY_TOKEN_FILE must name a file with the cluster's token\.$/,
+  );
   writeFileSync(tokenFile, 'right\n');
   await until(() => ray.connected());
 });
