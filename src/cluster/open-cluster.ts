@@ -3,16 +3,16 @@ import type { Config } from '../config.js';
 import type { Cluster } from './cluster.js';
 import { openLocalCluster, type EmbeddedOptions } from './local/open-local-cluster.js';
 import type { Logger } from './logger.js';
-import { openRayCluster } from './ray/open-ray-cluster.js';
 
 /** Rejects with a `ConfigError`, or as `openDetector` where images run in this process. */
-export function openCluster(
+export async function openCluster(
   config: Config,
   version: string,
   logger: Logger,
   options: EmbeddedOptions,
 ): Promise<Cluster> {
-  return config.cluster === 'ray'
-    ? openRayCluster(config, version, logger)
-    : openLocalCluster(config, version, logger, options);
+  if (config.cluster === 'local') return openLocalCluster(config, version, logger, options);
+  // What Ray needs takes a tenth of a second to load, which a service of its own need not wait for.
+  const { openRayCluster } = await import('./ray/open-ray-cluster.js');
+  return openRayCluster(config, version, logger);
 }

@@ -188,3 +188,8 @@ describe('schemas', () => {
     }
   });
 });
+
+test('the header with the Python of the cluster is documented', () => {
+  const { responses } = document.paths['/v1/cluster/status']!.get!;
+  expect(responses['200']).toHaveProperty(['headers', 'x-lattice-cluster-python', 'schema']);
+});

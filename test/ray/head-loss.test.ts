@@ -14,7 +14,12 @@ const command = process.env.LATTICE_TEST_RAY_HEAD ?? '';
 if (command === '')
   console.log('skipped: LATTICE_TEST_RAY_HEAD names no command that starts a Ray');
 
-const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const beganAt = performance.now();
+const log = (fields: object, message: string) => {
+  const at = ((performance.now() - beganAt) / 1_000).toFixed(1);
+  console.log(`${at} s: ${message} ${JSON.stringify(fields)}`);
+};
+const logger = { debug: log, info: log, warn: log, error: log };
 const counts = () => Promise.resolve({ pending: 0, running: 0, queuedImages: 0 });
 
 function startHead(): ChildProcess {

@@ -7,6 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RayCluster } from '../../src/cluster/ray/ray-cluster.js';
+import { parseRayAddress } from '../../src/cluster/ray/ray-address.js';
+import { RaySession } from '../../src/cluster/ray/ray-session.js';
+import { takeSnapshot } from '../../src/cluster/ray/ray-snapshot.js';
+import { readRayToken } from '../../src/cluster/ray/ray-token.js';
 import { RayWorkers } from '../../src/cluster/ray/ray-workers.js';
 import { until } from '../cluster/ray/fake-ray-head.js';
 
@@ -102,6 +106,31 @@ describe.skipIf(missing)('a real Ray', () => {
         `status p50 ${times[5_000]!.toFixed(4)} ms, p99 ${p99.toFixed(4)} ms`,
     );
     expect(p99).toBeLessThan(1);
+  });
+
+  test('answers a round of questions in a fraction of a poll', { timeout: 60_000 }, async () => {
+    const { signal } = new AbortController();
+    const parsed = parseRayAddress(address);
+    const token = await readRayToken(process.env.LATTICE_TEST_RAY_TOKEN_FILE ?? '');
+    const from = performance.now();
+    const session = await RaySession.open({ address: parsed, namespace: 'lattice', token, signal });
+    const opened = performance.now() - from;
+    const times: number[] = [];
+    for (let round = 0; round < 300; round++) {
+      const asked = performance.now();
+      await takeSnapshot(session, 3_000);
+      times.push(performance.now() - asked);
+    }
+    times.sort((a, b) => a - b);
+    const closing = performance.now();
+    await session.close();
+    const closed = performance.now() - closing;
+    console.log(
+      `session ${opened.toFixed(0)} ms, round p50 ${times[150]!.toFixed(1)} ms, ` +
+        `p99 ${times[297]!.toFixed(1)} ms, close ${closed.toFixed(0)} ms`,
+    );
+    expect(times[150]).toBeLessThan(500);
+    expect(closed).toBeLessThan(2_000);
   });
 
   test('stays connected for longer than a snapshot lives', { timeout: 20_000 }, async () => {

@@ -11,9 +11,9 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** Milliseconds to wait before the next try: between `leastMs` and twice as much a failure, `mostMs` at most. */
-  next(): number {
-    const ceiling = Math.min(this.#mostMs, this.#leastMs * 2 ** Math.min(30, ++this.#failures));
+  /** Milliseconds to wait before the next try: between the least and twice as much a failure, `mostMs` at most. */
+  next(mostMs = this.#mostMs): number {
+    const ceiling = Math.min(mostMs, this.#leastMs * 2 ** Math.min(30, ++this.#failures));
     return this.#leastMs + this.#random() * (ceiling - this.#leastMs);
   }
 

@@ -1,4 +1,5 @@
 /** Questions and answers on one Datapath stream. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataRequest, DataResponse, Datapath } from './ray-protocol.js';
 import { noAnswer, RayFailure, toRayFailure } from './ray-failure.js';
 
@@ -48,9 +49,10 @@ export class DataStream {
     });
   }
 
-  /** Says that nothing more will be asked; the head then ends the stream. */
-  end(): void {
+  /** Says that nothing more will be asked and waits for the head to end the stream. Never rejects. */
+  async end(deadlineMs: number): Promise<void> {
     this.#stream.end();
+    await sleep(deadlineMs, undefined, { signal: this.lost }).catch(() => undefined);
   }
 
   #settle(response: DataResponse): void {

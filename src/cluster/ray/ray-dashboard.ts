@@ -118,7 +118,7 @@ async function readText(response: IncomingMessage): Promise<string> {
 
 function refusalOf(status: number, text: string): string {
   if (status === 401 || status === 403) {
-    return `it answered ${status}, name a file with the cluster's token in LATTICE_RAY_TOKEN_FILE`;
+    return `it answered ${status}, LATTICE_RAY_TOKEN_FILE must name a file with the cluster's token`;
   }
   // Refusals of the dashboard are Python tracebacks; the last line names the error.
   const last = text.split('\n').findLast((line) => line.trim() !== '') ?? '';

@@ -13,13 +13,17 @@ export class RayFailure extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
   }
+
+  /** Nobody was there to notice the attempt. */
+  get unnoticed(): boolean {
+    return this.kind === 'refused' || this.kind === 'unreachable';
+  }
 }
 
 /** The failure behind anything that a call or a stream of gRPC threw. `waitedMs` is the deadline it had. */
 export function toRayFailure(thrown: unknown, waitedMs?: number): RayFailure {
   if (thrown instanceof RayFailure) return thrown;
   if (!isServiceError(thrown)) return new RayFailure('lost', shorten(String(thrown)), thrown);
-  const details = shorten(thrown.details);
   switch (thrown.code) {
     case status.DEADLINE_EXCEEDED:
       return noAnswer(waitedMs, thrown);
@@ -27,16 +31,37 @@ export function toRayFailure(thrown: unknown, waitedMs?: number): RayFailure {
     case status.PERMISSION_DENIED:
       return new RayFailure(
         'unauthenticated',
-        'unauthenticated, the cluster wants its token: name a file with it in LATTICE_RAY_TOKEN_FILE',
+        "unauthenticated, LATTICE_RAY_TOKEN_FILE must name a file with the cluster's token",
         thrown,
       );
     case status.UNAVAILABLE:
-      return details.includes('ECONNREFUSED')
-        ? new RayFailure('refused', 'connection refused, nothing listens there', thrown)
-        : new RayFailure('unreachable', `unreachable: ${details}`, thrown);
+      return noConnection(thrown);
+    case status.UNIMPLEMENTED:
+      return new RayFailure('unreachable', NOT_RAY, thrown);
     default:
-      return new RayFailure('lost', `session lost: ${status[thrown.code]} ${details}`, thrown);
+      return new RayFailure(
+        'lost',
+        `session lost: ${status[thrown.code]} ${shorten(thrown.details)}`,
+        thrown,
+      );
   }
+}
+
+const NOT_RAY = 'what listens there is not the client server of a Ray head';
+
+function noConnection(error: ServiceError): RayFailure {
+  const { details } = error;
+  if (details.includes('ECONNREFUSED')) {
+    return new RayFailure('refused', 'connection refused, nothing listens there', error);
+  }
+  if (details.includes('Protocol error')) return new RayFailure('unreachable', NOT_RAY, error);
+  if (details.startsWith('Name resolution failed')) {
+    return new RayFailure('unreachable', "unreachable, the host's name cannot be resolved", error);
+  }
+  // gRPC puts the time of the failure and notes of its own around the error.
+  const [, inner = details] =
+    /Last error: (.*?)(?: \(\d{4}-|\.? Resolution note|$)/.exec(details) ?? [];
+  return new RayFailure('unreachable', `unreachable: ${shorten(inner)}`, error);
 }
 
 export function noAnswer(waitedMs?: number, cause?: unknown): RayFailure {

@@ -82,7 +82,7 @@ export class RaySession {
     }
   }
 
-  /** Lets the head end the process it holds for the session. Never rejects; takes a second at most. */
+  /** Lets the head end the process it holds for the session. Never rejects; takes two seconds at most. */
   close(): Promise<void> {
     this.#closing ??= this.#cleanUp();
     return this.#closing;
@@ -91,7 +91,7 @@ export class RaySession {
   async #cleanUp(): Promise<void> {
     if (!this.lost.aborted) {
       await this.#data.ask({ connection_cleanup: {} }, CLEANUP_DEADLINE_MS).catch(() => undefined);
-      this.#data.end();
+      await this.#data.end(CLEANUP_DEADLINE_MS);
     }
     this.#channel.close();
   }

@@ -16,6 +16,8 @@ export interface RayWatchTimes {
   deadline: number;
   leastBackOff: number;
   mostBackOff: number;
+  /** Instead of `mostBackOff` while nobody is there: such an attempt costs the head nothing. */
+  mostUnnoticed: number;
 }
 
 const TIMES: RayWatchTimes = {
@@ -23,6 +25,7 @@ const TIMES: RayWatchTimes = {
   deadline: 3_000,
   leastBackOff: 500,
   mostBackOff: 15_000,
+  mostUnnoticed: 5_000,
 };
 const MISSED_ROUNDS = 2;
 
@@ -76,20 +79,28 @@ export class RayWatch {
     return this.#pythonVersion;
   }
 
-  /** Gives the session back. Takes a second at most; never rejects. */
+  /** Gives the session back. Takes two seconds at most; never rejects. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
+    const { signal } = this.#stop;
+    let unnoticed = true;
+    while (!signal.aborted) {
+      let wait = 0;
       try {
         await this.#holdSession();
       } catch (error) {
-        this.#noteFailure(toRayFailure(error));
+        const failure = toRayFailure(error);
+        this.#noteFailure(failure);
+        // A head that is there again is starting up: soon it will be ready.
+        if (unnoticed && !failure.unnoticed) this.#backOff.reset();
+        unnoticed = failure.unnoticed;
+        wait = this.#backOff.next(unnoticed ? this.#times.mostUnnoticed : undefined);
       }
-      await sleep(this.#backOff.next(), undefined, { signal: this.#stop.signal }).catch(() => null);
+      await sleep(wait, undefined, { signal }).catch(() => null);
     }
   }
 

@@ -14,6 +14,8 @@ test('waits stay between the bounds and may double with every failure until a su
         expect(wait).toBeLessThanOrEqual(Math.min(15_000, 500 * 2 ** (index + 1)));
       });
       left.push(0.999);
+      expect(backOff.next(700)).toBeLessThan(700);
+      left.push(0.999);
       backOff.reset();
       expect(backOff.next()).toBeLessThan(1_000);
     }),

@@ -161,7 +161,9 @@ test('the token of the cluster is sent, and its lack explained', async () => {
   writeFileSync(tokenFile, 'wrong');
   workers({ tokenFile }).startWorkers();
   await until(() => warnings().length > 0);
-  expect(warnings()[0]).toMatch(/: it answered 401, name a file .* in LATTICE_RAY_TOKEN_FILE\.$/);
+  expect(warnings()[0]).toMatch(
+    /: it answered 401, LATTICE_RAY_TOKEN_FILE must name a file with the cluster's token\.$/,
+  );
   writeFileSync(tokenFile, 'secret\n');
   await until(() => ups() === 1);
 });
