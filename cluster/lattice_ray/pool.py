@@ -1,0 +1,160 @@
+"""The workers of one Ray namespace: brought to what is wanted, shown, removed."""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ray
+from ray import cloudpickle
+
+import lattice_ray
+from lattice_ray.settings import Plan, Settings, UsageError, digest
+from lattice_ray.worker import Worker
+
+View = dict[str, Any]
+
+# The class travels with the actor: the nodes need no copy of this package.
+cloudpickle.register_pickle_by_value(lattice_ray)
+
+NAME = re.compile(r"worker-(\d+)")
+WELL = ("running",)
+ILL = ("crashloop", "failed")
+#: A new worker that lives this long is taken to have started well.
+SETTLED_S = 3.0
+POLL_S = 0.1
+
+
+class Pool:
+    """Needs `ray.init` in the namespace before. Every call has a deadline; `report` gets one line per change."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+
+    def views(self, patience_s: float) -> list[View]:
+        """One view a worker, by number.
+
+        One that does not answer in time is `pending`: it has no place, or its node is away.
+        """
+        asked = {name: handle.view.remote() for name, handle in self._handles().items()}
+        if asked:
+            ray.wait(list(asked.values()), num_returns=len(asked), timeout=patience_s)
+        return [self._answer(name, asked[name]) for name in sorted(asked, key=number)]
+
+    def bring_up(
+        self,
+        plan: Plan,
+        settings: Settings,
+        cpus_asked: float | None,
+        *,
+        shrink: bool,
+        restart: bool,
+        grace_s: float,
+        patience_s: float,
+    ) -> bool:
+        """Creates what is missing, replaces what differs one after the other, removes what is too much (if `shrink`).
+
+        False when a worker does not start; those not yet replaced are then left as they were.
+        """
+        wanted = digest(settings, plan.share.gpus, cpus_asked)
+
+        def create(name: str) -> None:
+            options = {
+                "name": name,
+                "lifetime": "detached",
+                "get_if_exists": True,
+                "max_restarts": -1,
+                "max_task_retries": 0,
+                "max_concurrency": 4,
+                "scheduling_strategy": "SPREAD",
+                "num_gpus": plan.share.gpus,
+                "num_cpus": plan.share.cpus,
+                "runtime_env": {"env_vars": {"RAY_worker_niceness": "0"}},
+            }
+            actor: Any = ray.remote(**options)(Worker)
+            actor.remote(name, wanted, settings, plan.share)
+
+        present = {str(view["worker"]): view for view in self.views(patience_s)}
+        names = [f"worker-{index}" for index in range(plan.count)]
+        surplus = [name for name in present if name not in names]
+        if shrink and surplus:
+            self.take_down(surplus, grace_s)
+        fresh = [name for name in names if name not in present]
+        for name in fresh:
+            create(name)
+            self._report(f"{name}: created")
+        stale = [
+            name
+            for name in names
+            if name in present and (restart or present[name].get("digest") != wanted)
+        ]
+        # Those that serve nobody first: a bad configuration then shows before a good worker is touched.
+        for name in sorted(stale, key=lambda each: present[each]["state"] in WELL):
+            self.take_down([name], grace_s)
+            create(name)
+            view = self._settle(name, patience_s)
+            self._report(f"{name}: replaced, {view['state']}")
+            if view["state"] not in WELL and present[name]["state"] in WELL:
+                self._report("The other workers are left as they were: the new one does not run.")
+                return False
+        return all(self._settle(name, patience_s)["state"] not in ILL for name in fresh)
+
+    def take_down(self, names: Iterable[str], grace_s: float) -> None:
+        """Drains the workers side by side and removes them. Raises UsageError when Ray keeps one."""
+        handles = {name: each for name, each in self._handles().items() if name in set(names)}
+        drains = [handle.drain.remote(grace_s) for handle in handles.values()]
+        answering = [view["worker"] for view in self.views(2.0) if view["state"] != "pending"]
+        waited = [drain for name, drain in zip(handles, drains, strict=True) if name in answering]
+        if waited:
+            ray.wait(waited, num_returns=len(waited), timeout=grace_s + 10)
+        for handle in handles.values():
+            ray.kill(handle, no_restart=True)
+        deadline = time.monotonic() + 15
+        while left := sorted(set(handles) & set(self._handles()), key=number):
+            if time.monotonic() > deadline:
+                raise UsageError(f"Ray still lists {', '.join(left)}: run the command again.")
+            time.sleep(POLL_S)
+        for name in sorted(handles, key=number):
+            self._report(f"{name}: removed")
+
+    def _handles(self) -> dict[str, Any]:
+        """Handles of the workers that are there; one that goes meanwhile is left out."""
+        handles = {}
+        for name in ray.util.list_named_actors():
+            if NAME.fullmatch(name):
+                try:
+                    handles[name] = ray.get_actor(name)
+                except ValueError:
+                    continue
+        return handles
+
+    def _answer(self, name: str, asked: Any) -> View:
+        try:
+            return ray.get(asked, timeout=0.001)
+        except ray.exceptions.GetTimeoutError:
+            return absent(name, "pending", [])
+        except ray.exceptions.ActorUnavailableError:
+            return absent(name, "pending", ["Ray is starting it again."])
+        except ray.exceptions.RayActorError as error:
+            return absent(name, "failed", str(error).splitlines()[-20:])
+
+    def _settle(self, name: str, patience_s: float) -> View:
+        """Its view once it has run for a while, has given up, or `patience_s` is over."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            view = next((each for each in self.views(POLL_S * 10) if each["worker"] == name), None)
+            view = view or absent(name, "failed", ["Ray no longer lists it."])
+            settled = view["state"] in WELL and (view.get("life_s") or 0) >= SETTLED_S
+            if settled or view["state"] in ILL or time.monotonic() > deadline:
+                return view
+            time.sleep(POLL_S)
+
+
+def absent(name: str, state: str, stderr: list[str]) -> View:
+    """View of a worker that cannot be asked."""
+    return {"worker": name, "state": state, "pid": None, "restarts": None, "stderr": stderr}
+
+
+def number(name: str) -> int:
+    """7 of `worker-7`."""
+    return int(name.rpartition("-")[2])
