@@ -1,6 +1,6 @@
 // A real Ray of several nodes on one machine, for tests and for the demonstration.
 // Ray listens on every address a machine has: run this in a network namespace that has only `lo`.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { delimiter, dirname, join } from 'node:path';
@@ -65,7 +65,6 @@ class Ray {
       RAY_USAGE_STATS_ENABLED: '0',
       RAY_memory_monitor_refresh_ms: '0',
       ...QUICK_HEALTH_CHECKS,
-      PYTHONPATH: join(ROOT, 'cluster'),
       PATH: [dirname(python), dirname(process.execPath), process.env.PATH].join(delimiter),
       ...env,
     };
@@ -115,7 +114,11 @@ class Ray {
         fixed,
         size,
       ),
-      { env: { ...this.#env, [TAG]: tag }, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+      {
+        env: { ...(name === 'head' ? this.#driverEnv() : this.#env), [TAG]: tag },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      },
     );
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -158,7 +161,9 @@ class Ray {
       const alive = await this.aliveNodes().catch(() => undefined);
       if (alive?.size === count) return Date.now() - start;
       if (Date.now() - start > timeoutMs) {
-        throw new Error(`${alive?.size ?? 'no'} nodes are alive after ${timeoutMs} ms, not ${count}.`);
+        throw new Error(
+          `${alive?.size ?? 'no'} nodes are alive after ${timeoutMs} ms, not ${count}.`,
+        );
       }
       await sleep(50);
     }
@@ -183,9 +188,10 @@ class Ray {
   /** The node's machine loses its power: SIGKILL to all its processes at once. Resolves when none is left. */
   async kill(name) {
     const deadline = Date.now() + 10_000;
-    for (;;) {
+    // Twice nothing: a process that is just being started shows no environment.
+    for (let clear = 0; clear < 2;) {
       const left = this.processes(name);
-      if (left.length === 0) break;
+      clear = left.length === 0 ? clear + 1 : 0;
       if (Date.now() > deadline) throw new Error(`Processes of ${name} do not end: ${left.join()}`);
       for (const pid of left) end(pid);
       await sleep(20);
@@ -197,7 +203,7 @@ class Ray {
   cli(args, { timeoutMs = 120_000 } = {}) {
     return new Promise((resolve, reject) => {
       const child = spawn(this.#python, ['-m', 'lattice_ray', ...args], {
-        env: { ...this.#env, RAY_ADDRESS: `${HOST}:${GCS_PORT}` },
+        env: { ...this.#driverEnv(), RAY_ADDRESS: `${HOST}:${GCS_PORT}` },
         stdio: ['ignore', 'pipe', 'pipe'],
         timeout: timeoutMs,
         killSignal: 'SIGKILL',
@@ -213,18 +219,44 @@ class Ray {
     });
   }
 
+  /** Brings the workers up; resolves with what it printed, rejects with it unless all is well. */
+  async up(args) {
+    return succeeded('up', await this.cli(['up', ...args]));
+  }
+
+  /** Removes the workers; resolves with what it printed. */
+  async down(args = []) {
+    return succeeded('down', await this.cli(['down', ...args]));
+  }
+
+  /** The workers of a namespace, by number. */
+  async workers(namespace = 'lattice') {
+    const args = ['status', '--json', '--namespace', namespace];
+    return JSON.parse(succeeded('status', await this.cli(args))).workers;
+  }
+
   /** Ends every process of every node and removes Ray's folder. */
   async stop() {
     // The head last: a node that loses it writes pages of complaints.
     for (const name of [...this.#nodes.keys()].reverse()) await this.kill(name);
     process.removeListener('exit', this.#lastResort);
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+
+  /** Commands and the jobs that the head starts know our package; the other nodes must do without it. */
+  #driverEnv() {
+    return { ...this.#env, PYTHONPATH: join(ROOT, 'cluster') };
   }
 
   #signalAll() {
     for (const { tag } of this.#nodes.values()) for (const pid of tagged(tag)) end(pid);
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
+}
+
+function succeeded(verb, { code, stdout, stderr }) {
+  if (code !== 0) throw new Error(`lattice_ray ${verb} ended with ${code}:\n${stdout}${stderr}`);
+  return stdout;
 }
 
 function get(path) {

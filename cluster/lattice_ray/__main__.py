@@ -2,9 +2,12 @@
 
 import argparse
 import json
+import os
 import re
 import shlex
+import socket
 import sys
+import threading
 from pathlib import Path
 
 import ray
@@ -13,6 +16,8 @@ from lattice_ray.pool import Pool, View
 from lattice_ray.settings import Settings, UsageError, plan
 
 WORKER = Path(__file__).resolve().parents[2] / "dist" / "worker.js"
+SILENCE_S = 30.0
+NOT_OURS = {"8265": "Ray's dashboard", "10001": "Ray's remote clients"}
 SECRET = re.compile(r"(TOKEN|SECRET|PASSWORD|KEY)$")
 
 
@@ -100,7 +105,19 @@ def check(options: argparse.Namespace) -> None:
 
 
 def connect(options: argparse.Namespace) -> None:
-    """Joins the cluster as a driver; raises UsageError."""
+    """Joins the cluster as a driver; raises UsageError, or ends the process when Ray is silent for 30 s."""
+    known = os.environ.get("RAY_ADDRESS", "") if options.address == "auto" else options.address
+    host, _, port = known.rpartition(":")
+    if port in NOT_OURS:
+        raise unreachable(known, f"that is the port of {NOT_OURS[port]}")
+    if host and port.isdecimal():  # Ray itself would try a closed port for minutes
+        try:
+            socket.create_connection((host, int(port)), timeout=3).close()
+        except OSError as error:
+            raise unreachable(known, error.strerror or str(error)) from error
+    watch = threading.Timer(SILENCE_S, give_up, [unreachable(known or "auto", "no answer")])
+    watch.daemon = True
+    watch.start()
     try:
         ray.init(
             address=options.address,
@@ -109,10 +126,22 @@ def connect(options: argparse.Namespace) -> None:
             logging_level="ERROR",
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise UsageError(
-            f"No Ray cluster at {options.address} ({str(error).splitlines()[0]}): "
-            "run this on a node of the cluster, or give --address HOST:6379."
-        ) from error
+        raise unreachable(options.address, str(error).splitlines()[0]) from error
+    finally:
+        watch.cancel()
+
+
+def unreachable(address: str, reason: str) -> UsageError:
+    """The refusal that names the address."""
+    return UsageError(
+        f"No Ray cluster at {address} ({reason}): run this on a node of the cluster, or give --address HOST:6379."
+    )
+
+
+def give_up(refusal: UsageError) -> None:
+    """Ends the process from another thread."""
+    print(refusal, file=sys.stderr, flush=True)
+    os._exit(2)
 
 
 def print_table(views: list[View]) -> None:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import ray
@@ -31,15 +31,18 @@ class Pool:
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
 
-    def views(self, patience_s: float) -> list[View]:
-        """One view a worker, by number.
+    def views(self, patience_s: float, names: Iterable[str] | None = None) -> list[View]:
+        """One view a worker, by number; of those named, when names are given.
 
         One that does not answer in time is `pending`: it has no place, or its node is away.
         """
-        asked = {name: handle.view.remote() for name, handle in self._handles().items()}
-        if asked:
-            ray.wait(list(asked.values()), num_returns=len(asked), timeout=patience_s)
-        return [self._answer(name, asked[name]) for name in sorted(asked, key=number)]
+        asked = {name: handle.view.remote() for name, handle in self._handles(names).items()}
+        refs = list(asked.values())
+        ready = ray.wait(refs, num_returns=len(refs), timeout=patience_s)[0] if refs else []
+        return [
+            answer(name, asked[name]) if asked[name] in ready else absent(name, "pending", [])
+            for name in sorted(asked, key=number)
+        ]
 
     def bring_up(
         self,
@@ -89,65 +92,74 @@ class Pool:
             if name in present and (restart or present[name].get("digest") != wanted)
         ]
         # Those that serve nobody first: a bad configuration then shows before a good worker is touched.
-        for name in sorted(stale, key=lambda each: present[each]["state"] in WELL):
-            self.take_down([name], grace_s)
-            create(name)
-            view = self._settle(name, patience_s)
-            self._report(f"{name}: replaced, {view['state']}")
-            if view["state"] not in WELL and present[name]["state"] in WELL:
-                self._report("The other workers are left as they were: the new one does not run.")
-                return False
-        return all(self._settle(name, patience_s)["state"] not in ILL for name in fresh)
+        stale.sort(key=lambda each: present[each]["state"] in WELL)
+        step = max(1, plan.count // 10)
+        for group in (stale[start : start + step] for start in range(0, len(stale), step)):
+            self.take_down(group, grace_s)
+            for name in group:
+                create(name)
+            for name, state in self._settled(group, patience_s).items():
+                self._report(f"{name}: replaced, {state}")
+                if state in ILL or (state not in WELL and present[name]["state"] in WELL):
+                    self._report("The other workers are left as they were: a new one does not run.")
+                    return False
+        return not any(state in ILL for state in self._settled(fresh, patience_s).values())
 
     def take_down(self, names: Iterable[str], grace_s: float) -> None:
         """Drains the workers side by side and removes them. Raises UsageError when Ray keeps one."""
-        handles = {name: each for name, each in self._handles().items() if name in set(names)}
+        handles = self._handles(names)
         drains = [handle.drain.remote(grace_s) for handle in handles.values()]
-        answering = [view["worker"] for view in self.views(2.0) if view["state"] != "pending"]
+        views = self.views(5.0, handles)
+        answering = [view["worker"] for view in views if view["state"] != "pending"]
         waited = [drain for name, drain in zip(handles, drains, strict=True) if name in answering]
         if waited:
             ray.wait(waited, num_returns=len(waited), timeout=grace_s + 10)
         for handle in handles.values():
             ray.kill(handle, no_restart=True)
         deadline = time.monotonic() + 15
-        while left := sorted(set(handles) & set(self._handles()), key=number):
+        while left := sorted(self._handles(handles), key=number):
             if time.monotonic() > deadline:
                 raise UsageError(f"Ray still lists {', '.join(left)}: run the command again.")
             time.sleep(POLL_S)
         for name in sorted(handles, key=number):
             self._report(f"{name}: removed")
 
-    def _handles(self) -> dict[str, Any]:
+    def _handles(self, names: Iterable[str] | None = None) -> dict[str, Any]:
         """Handles of the workers that are there; one that goes meanwhile is left out."""
         handles = {}
+        wanted = None if names is None else set(names)
         for name in ray.util.list_named_actors():
-            if NAME.fullmatch(name):
+            if NAME.fullmatch(name) and (wanted is None or name in wanted):
                 try:
                     handles[name] = ray.get_actor(name)
                 except ValueError:
                     continue
         return handles
 
-    def _answer(self, name: str, asked: Any) -> View:
-        try:
-            return ray.get(asked, timeout=0.001)
-        except ray.exceptions.GetTimeoutError:
-            return absent(name, "pending", [])
-        except ray.exceptions.ActorUnavailableError:
-            return absent(name, "pending", ["Ray is starting it again."])
-        except ray.exceptions.RayActorError as error:
-            return absent(name, "failed", str(error).splitlines()[-20:])
-
-    def _settle(self, name: str, patience_s: float) -> View:
-        """Its view once it has run for a while, has given up, or `patience_s` is over."""
+    def _settled(self, names: Sequence[str], patience_s: float) -> dict[str, str]:
+        """State of each once it has run for a while or has given up; as it is when `patience_s` is over."""
         deadline = time.monotonic() + patience_s
-        while True:
-            view = next((each for each in self.views(POLL_S * 10) if each["worker"] == name), None)
-            view = view or absent(name, "failed", ["Ray no longer lists it."])
-            settled = view["state"] in WELL and (view.get("life_s") or 0) >= SETTLED_S
-            if settled or view["state"] in ILL or time.monotonic() > deadline:
-                return view
+        states: dict[str, str] = {}
+        while open_names := [name for name in names if name not in states]:
+            late = time.monotonic() > deadline
+            for view in self.views(1.0, open_names):
+                ran = view["state"] in WELL and (view.get("life_s") or 0) >= SETTLED_S
+                if ran or late or view["state"] in ILL:
+                    states[view["worker"]] = view["state"]
+            if late:
+                return {name: states.get(name, "failed") for name in names}
             time.sleep(POLL_S)
+        return states
+
+
+def answer(name: str, asked: Any) -> View:
+    """The view that has come, or why none ever will."""
+    try:
+        return ray.get(asked, timeout=5.0)
+    except (ray.exceptions.ActorUnavailableError, ray.exceptions.GetTimeoutError):
+        return absent(name, "pending", ["Ray is starting it again."])
+    except ray.exceptions.RayActorError as error:
+        return absent(name, "failed", str(error).splitlines()[-20:])
 
 
 def absent(name: str, state: str, stderr: list[str]) -> View:
