@@ -86,7 +86,9 @@ class Ray {
 
   /** Starts a node and waits until the cluster counts it as alive. The name of a dead one may be used again. */
   async addNode({ name, cpus = 1, gpus = 0 }) {
-    const before = this.#nodes.size === 0 ? new Set() : await this.aliveNodes();
+    const before = name === 'head' ? new Set() : await this.aliveNodes();
+    // Left by a killed head: Ray would take any other Ray on this machine for it and refuse to start.
+    if (name === 'head') rmSync(join(this.#folder, 'ray_current_cluster'), { force: true });
     const tag = `${process.pid}-${(this.#started += 1)}`;
     const base = 6700 + 20 * this.#started;
     const role =
@@ -146,9 +148,11 @@ class Ray {
 
   /** Ids of the nodes that the cluster counts as alive. Rejects when the head does not answer in 3 s. */
   async aliveNodes() {
-    const health = await get('/api/gcs_healthz');
+    const token = this.#env.RAY_AUTH_TOKEN;
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const health = await get('/api/gcs_healthz', headers);
     if (health.status !== 200) throw new Error(`Ray's head answers ${health.status}.`);
-    const { status, body } = await get('/api/v0/nodes?limit=10000');
+    const { status, body } = await get('/api/v0/nodes?limit=10000', headers);
     if (status !== 200) throw new Error(`Ray's node list answers ${status}.`);
     const rows = JSON.parse(body).data.result.result;
     return new Set(rows.filter((row) => row.state === 'ALIVE').map((row) => row.node_id));
@@ -259,9 +263,10 @@ function succeeded(verb, { code, stdout, stderr }) {
   return stdout;
 }
 
-function get(path) {
+function get(path, headers) {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: HOST, port: DASHBOARD_PORT, path, timeout: 3_000 }, (answer) => {
+    const where = { host: HOST, port: DASHBOARD_PORT, path, headers, timeout: 3_000 };
+    const asked = request(where, (answer) => {
       let body = '';
       answer.on('data', (chunk) => (body += chunk));
       answer.once('end', () => resolve({ status: answer.statusCode, body }));

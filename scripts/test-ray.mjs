@@ -5,22 +5,29 @@ import { rayPython } from './ray-python.mjs';
 import { ROOT } from './setup.mjs';
 
 // Without root a user namespace gives the right to make a network namespace.
-const unshare = process.getuid?.() === 0 ? ['-n'] : ['-r', '-n'];
+const network = process.getuid?.() === 0 ? ['-n'] : ['-r', '-n'];
+// Where permitted, one for processes as well: then nothing outlives the tests, however they end.
+const processes = ['-p', '-f', '--mount-proc', '--kill-child'];
 
-function python() {
-  const probe = spawnSync('unshare', [...unshare, 'ip', 'link', 'set', 'lo', 'up'], {
-    encoding: 'utf8',
-  });
-  if (probe.error) throw new Error(`unshare cannot be run: ${probe.error.message}`);
-  if (probe.status !== 0) {
-    throw new Error(`no network namespace can be made here: ${probe.stderr.trim()}`);
+/** Options of unshare that work on this machine; throws with the reason when none do. */
+function namespace() {
+  let reason = '';
+  for (const options of [[...network, ...processes], network]) {
+    const probe = spawnSync('unshare', [...options, 'ip', 'link', 'set', 'lo', 'up'], {
+      encoding: 'utf8',
+    });
+    if (probe.error) throw new Error(`unshare cannot be run: ${probe.error.message}`);
+    if (probe.status === 0) return options;
+    reason = probe.stderr.trim();
   }
-  return rayPython();
+  throw new Error(`no network namespace can be made here: ${reason}`);
 }
 
+let unshare;
 let LATTICE_RAY_PYTHON;
 try {
-  LATTICE_RAY_PYTHON = python();
+  unshare = namespace();
+  LATTICE_RAY_PYTHON = rayPython();
 } catch (error) {
   console.log(`Ray cluster tests left out: ${error.message}`);
   process.exit(process.env.CI === 'true' ? 1 : 0);
@@ -35,7 +42,7 @@ const vitest = [
 ];
 const { status } = spawnSync(
   'unshare',
-  [...unshare, 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...vitest],
+  [...unshare, 'sh', '-c', 'ip link set lo up && "$@"', 'sh', ...vitest],
   { cwd: ROOT, stdio: 'inherit', env: { ...process.env, LATTICE_RAY_PYTHON } },
 );
 process.exit(status ?? 1);

@@ -23,6 +23,8 @@ ILL = ("crashloop", "failed")
 #: A new worker that lives this long is taken to have started well.
 SETTLED_S = 3.0
 POLL_S = 0.1
+#: An actor with a place answers within milliseconds; one without never does.
+ANSWER_S = 5.0
 
 
 class Pool:
@@ -77,19 +79,25 @@ class Pool:
             actor: Any = ray.remote(**options)(Worker)
             actor.remote(name, wanted, settings, plan.share)
 
-        present = {str(view["worker"]): view for view in self.views(patience_s)}
+        present = {str(view["worker"]): view for view in self.views(ANSWER_S)}
         names = [f"worker-{index}" for index in range(plan.count)]
         surplus = [name for name in present if name not in names]
         if shrink and surplus:
             self.take_down(surplus, grace_s)
+        # What one that waits for a place would start cannot be asked, and asking for its place anew costs nothing.
+        waiting = [name for name in names if present.get(name, {}).get("state") == "pending"]
+        self._remove(waiting)
         fresh = [name for name in names if name not in present]
-        for name in fresh:
+        for name in [*waiting, *fresh]:
             create(name)
+        for name in fresh:
             self._report(f"{name}: created")
         stale = [
             name
             for name in names
-            if name in present and (restart or present[name].get("digest") != wanted)
+            if name in present
+            and name not in waiting
+            and (restart or present[name].get("digest") != wanted)
         ]
         # Those that serve nobody first: a bad configuration then shows before a good worker is touched.
         stale.sort(key=lambda each: present[each]["state"] in WELL)
@@ -108,12 +116,18 @@ class Pool:
     def take_down(self, names: Iterable[str], grace_s: float) -> None:
         """Drains the workers side by side and removes them. Raises UsageError when Ray keeps one."""
         handles = self._handles(names)
-        drains = [handle.drain.remote(grace_s) for handle in handles.values()]
-        views = self.views(5.0, handles)
-        answering = [view["worker"] for view in views if view["state"] != "pending"]
-        waited = [drain for name, drain in zip(handles, drains, strict=True) if name in answering]
+        drains = {name: handle.drain.remote(grace_s) for name, handle in handles.items()}
+        states = {view["worker"]: view["state"] for view in self.views(ANSWER_S, handles)}
+        waited = [drain for name, drain in drains.items() if states.get(name) != "pending"]
         if waited:
             ray.wait(waited, num_returns=len(waited), timeout=grace_s + 10)
+        self._remove(handles)
+        for name in sorted(handles, key=number):
+            self._report(f"{name}: removed")
+
+    def _remove(self, names: Iterable[str]) -> None:
+        """Ends the actors, and with them the children, at once."""
+        handles = self._handles(names)
         for handle in handles.values():
             ray.kill(handle, no_restart=True)
         deadline = time.monotonic() + 15
@@ -121,8 +135,6 @@ class Pool:
             if time.monotonic() > deadline:
                 raise UsageError(f"Ray still lists {', '.join(left)}: run the command again.")
             time.sleep(POLL_S)
-        for name in sorted(handles, key=number):
-            self._report(f"{name}: removed")
 
     def _handles(self, names: Iterable[str] | None = None) -> dict[str, Any]:
         """Handles of the workers that are there; one that goes meanwhile is left out."""

@@ -175,6 +175,20 @@ test('fewer workers are wanted', async () => {
   expect(lanes.open()).toEqual([kept]);
 });
 
+test('a worker without a place waits for one and holds nobody up', async () => {
+  const three = [...usual, '--env', 'STAND_IN=2', '--workers', '3', '--wait', '5'];
+  const first = await ray.up(three);
+  expect(first).toMatch(/worker-1: created\nworker-2: created/);
+  expect(await view('worker-2')).toMatchObject({ state: 'pending', pid: null });
+  const before = [await lanes.of('worker-0'), await lanes.of('worker-1')];
+  const start = performance.now();
+  expect(await ray.up(three)).not.toMatch(/created|replaced|removed/);
+  print('up again with one waiting', start);
+  expect([await lanes.of('worker-0'), await lanes.of('worker-1')]).toEqual(before);
+  await ray.up([...usual, '--env', 'STAND_IN=2', '--workers', '1']);
+  expect((await ray.workers()).map(({ worker }) => worker)).toEqual(['worker-0']);
+});
+
 test('namespaces are apart', async () => {
   expect(await ray.workers('other')).toEqual([]);
   expect(await ray.down(['--namespace', 'other'])).toBe('');
@@ -189,6 +203,27 @@ test('down drains and removes', async () => {
   expect(existsSync(`/proc/${pid}`)).toBe(false);
   expect(await ray.workers()).toEqual([]);
   expect(await ray.down()).toBe('');
+});
+
+test('a lost head: the other node goes on, a new head takes the workers with up', async () => {
+  await ray.up(usual);
+  const [onHead, onN2] = ['head', 'n2'].map((name) =>
+    lanes.open().find(({ env }) => env.LATTICE_NODE_ID === ray.nodeId(name)),
+  );
+  await ray.kill('head');
+  await lanes.closed(onHead!);
+  const start = performance.now();
+  await ray.addNode({ name: 'head', cpus: 2, gpus: 1 });
+  print('head back', start);
+  expect(lanes.open()).toEqual([onN2]);
+  await ray.kill('n2');
+  await ray.addNode(N2);
+  expect(await ray.workers()).toEqual([]);
+  await ray.up(usual);
+  print('head started to up', start);
+  expect(new Set(lanes.open().map(({ env }) => env.LATTICE_NODE_ID))).toEqual(
+    new Set([ray.nodeId('head'), ray.nodeId('n2')]),
+  );
 });
 
 test.each([
