@@ -27,7 +27,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/config.ts', 'test/**', 'bench/**', 'vitest.config.ts'],
+    files: ['src/config.ts', 'test/**', 'bench/**', 'vitest.config.ts', 'vitest.ray.config.ts'],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

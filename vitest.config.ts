@@ -23,6 +23,8 @@ export default defineConfig({
   plugins: [compiledThreads],
   test: {
     include: ['test/**/*.test.ts'],
+    // They need a Ray cluster: see vitest.ray.config.ts.
+    exclude: ['test/ray/**'],
     // The addon and the store own threads and files: one process per test file keeps them apart.
     pool: 'forks',
     maxWorkers: 2,

@@ -10,6 +10,7 @@ const steps = [
   ['types', 'npm', ['run', '--silent', 'typecheck']],
   ['native unit tests', 'npm', ['run', '--silent', 'test:native']],
   ['TypeScript tests', 'npx', ['vitest', 'run']],
+  ['Ray cluster tests', 'node', ['scripts/test-ray.mjs']],
 ];
 const failed = [];
 for (const [name, command, args] of steps) {

@@ -1,0 +1,190 @@
+"""Command line: `python -m lattice_ray up|down|status`, run on a node of the cluster."""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import ray
+
+from lattice_ray.pool import Pool, View
+from lattice_ray.settings import Settings, UsageError, plan
+
+WORKER = Path(__file__).resolve().parents[2] / "dist" / "worker.js"
+SILENCE_S = 30.0
+NOT_OURS = {"8265": "Ray's dashboard", "10001": "Ray's remote clients"}
+SECRET = re.compile(r"(TOKEN|SECRET|PASSWORD|KEY)$")
+
+
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    """The parsed command line."""
+    parser = argparse.ArgumentParser(prog="lattice_ray", description=__doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    up = verbs.add_parser("up", help="bring the workers to what is wanted; safe to repeat")
+    up.add_argument("--workers", default="auto", help="a number, or auto (as many as the GPUs)")
+    up.add_argument("--service", required=True, help="ws://HOST:PORT of the service")
+    up.add_argument("--command", default=f"node {shlex.quote(str(WORKER))}")
+    up.add_argument("--env", action="append", default=[], metavar="KEY=VALUE")
+    up.add_argument("--gpus-per-worker", type=float, help="1 where there are GPUs; 0 for CPUs only")
+    up.add_argument("--cpus-per-worker", type=float, help="default: a node's CPUs but one, shared")
+    up.add_argument("--restart", action="store_true", help="replace every worker, one by one")
+    down = verbs.add_parser("down", help="drain the workers and remove them")
+    for verb in (up, down):
+        verb.add_argument("--grace", type=float, default=30.0, help="seconds a drain may take")
+    up.add_argument("--wait", type=float, default=20.0, help="seconds to wait for a worker's start")
+    status = verbs.add_parser("status", help="show the workers")
+    status.add_argument("--json", action="store_true")
+    for verb in (up, down, status):
+        verb.add_argument("--namespace", default="lattice")
+        verb.add_argument(
+            "--address", default="auto", help="HOST:6379; default: this node's cluster"
+        )
+    return parser.parse_args(argv)
+
+
+def child_variables(pairs: list[str]) -> dict[str, str]:
+    """`KEY=VALUE` pairs as a table. Secrets are refused: command lines are shown in Ray's dashboard."""
+    table = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--env {pair}: write KEY=VALUE.")
+        if SECRET.search(key):
+            raise UsageError(
+                f"--env {key}: put the secret in a file on the nodes and name the file."
+            )
+        table[key] = value
+    return table
+
+
+def up(options: argparse.Namespace, pool: Pool) -> int:
+    """0 when the workers run or wait for a place, 1 when one does not start."""
+    settings = Settings(
+        command=tuple(shlex.split(options.command)),
+        service=options.service,
+        env=child_variables(options.env),
+    )
+    auto = options.workers == "auto"
+    living = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    wanted = plan(
+        living,
+        None if auto else int(options.workers),
+        options.gpus_per_worker,
+        options.cpus_per_worker,
+    )
+    well = pool.bring_up(
+        wanted,
+        settings,
+        options.cpus_per_worker,
+        shrink=not auto,
+        restart=options.restart,
+        grace_s=options.grace,
+        patience_s=options.wait,
+    )
+    views = pool.views(3.0)
+    print_table(views)
+    return 0 if well else 1
+
+
+def check(options: argparse.Namespace) -> None:
+    """Refuses what can be seen to be wrong before the cluster is asked."""
+    if options.verb != "up":
+        return
+    if not re.match(r"wss?://[^/]+", options.service):
+        raise UsageError(f"--service {options.service}: write ws://HOST:PORT or wss://HOST:PORT.")
+    if options.workers != "auto" and not options.workers.isdecimal():
+        raise UsageError(f"--workers {options.workers}: write a number or auto.")
+    if not options.command.strip():
+        raise UsageError("--command is empty: name the program that each worker runs.")
+    child_variables(options.env)
+
+
+def connect(options: argparse.Namespace) -> None:
+    """Joins the cluster as a driver; raises UsageError, or ends the process when Ray is silent for 30 s."""
+    known = os.environ.get("RAY_ADDRESS", "") if options.address == "auto" else options.address
+    host, _, port = known.rpartition(":")
+    if port in NOT_OURS:
+        raise unreachable(known, f"that is the port of {NOT_OURS[port]}")
+    if host and port.isdecimal():  # Ray itself would try a closed port for minutes
+        try:
+            socket.create_connection((host, int(port)), timeout=3).close()
+        except OSError as error:
+            raise unreachable(known, error.strerror or str(error)) from error
+    watch = threading.Timer(SILENCE_S, give_up, [unreachable(known or "auto", "no answer")])
+    watch.daemon = True
+    watch.start()
+    try:
+        ray.init(
+            address=options.address,
+            namespace=options.namespace,
+            log_to_driver=False,
+            logging_level="ERROR",
+        )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise unreachable(options.address, str(error).splitlines()[0]) from error
+    finally:
+        watch.cancel()
+
+
+def unreachable(address: str, reason: str) -> UsageError:
+    """The refusal that names the address."""
+    return UsageError(
+        f"No Ray cluster at {address} ({reason}): run this on a node of the cluster, or give --address HOST:6379."
+    )
+
+
+def give_up(refusal: UsageError) -> None:
+    """Ends the process from another thread."""
+    print(refusal, file=sys.stderr, flush=True)
+    os._exit(2)
+
+
+def print_table(views: list[View]) -> None:
+    """One line a worker, and the last words of those that are not well."""
+    row = "{:<12} {:<10} {:<12} {:>8} {:<6} {:>8} {:>9}".format
+    print(row("worker", "state", "node", "pid", "gpus", "restarts", "last exit"))
+    for view in views:
+        gpus = ",".join(str(gpu) for gpu in view.get("gpus", []))
+        cells = [
+            view.get("node", "")[:12],
+            view["pid"],
+            gpus,
+            view["restarts"],
+            view.get("last_exit"),
+        ]
+        shown = ["-" if cell in (None, "") else cell for cell in cells]
+        print(row(view["worker"], view["state"], *shown))
+        if view["state"] != "running":
+            for line in view["stderr"][-5:]:
+                print(f"    {line}")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Exit code."""
+    try:
+        check(options)
+        connect(options)
+        pool = Pool(lambda line: print(line, flush=True))
+        if options.verb == "up":
+            return up(options, pool)
+        if options.verb == "down":
+            pool.take_down([view["worker"] for view in pool.views(2.0)], options.grace)
+            return 0
+        views = pool.views(3.0)
+        if options.json:
+            print(json.dumps({"namespace": options.namespace, "workers": views}))
+        else:
+            print_table(views)
+        return 0
+    except UsageError as refusal:
+        print(refusal, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(arguments()))

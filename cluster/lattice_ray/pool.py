@@ -1,0 +1,184 @@
+"""The workers of one Ray namespace: brought to what is wanted, shown, removed."""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import ray
+from ray import cloudpickle
+
+import lattice_ray
+from lattice_ray.settings import Plan, Settings, UsageError, digest
+from lattice_ray.worker import Worker
+
+View = dict[str, Any]
+
+# The class travels with the actor: the nodes need no copy of this package.
+cloudpickle.register_pickle_by_value(lattice_ray)
+
+NAME = re.compile(r"worker-(\d+)")
+WELL = ("running",)
+ILL = ("crashloop", "failed")
+#: A new worker that lives this long is taken to have started well.
+SETTLED_S = 3.0
+POLL_S = 0.1
+#: An actor with a place answers within milliseconds; one without never does.
+ANSWER_S = 5.0
+
+
+class Pool:
+    """Needs `ray.init` in the namespace before. Every call has a deadline; `report` gets one line per change."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+
+    def views(self, patience_s: float, names: Iterable[str] | None = None) -> list[View]:
+        """One view a worker, by number; of those named, when names are given.
+
+        One that does not answer in time is `pending`: it has no place, or its node is away.
+        """
+        asked = {name: handle.view.remote() for name, handle in self._handles(names).items()}
+        refs = list(asked.values())
+        ready = ray.wait(refs, num_returns=len(refs), timeout=patience_s)[0] if refs else []
+        return [
+            answer(name, asked[name]) if asked[name] in ready else absent(name, "pending", [])
+            for name in sorted(asked, key=number)
+        ]
+
+    def bring_up(
+        self,
+        plan: Plan,
+        settings: Settings,
+        cpus_asked: float | None,
+        *,
+        shrink: bool,
+        restart: bool,
+        grace_s: float,
+        patience_s: float,
+    ) -> bool:
+        """Creates what is missing, replaces what differs one after the other, removes what is too much (if `shrink`).
+
+        False when a worker does not start; those not yet replaced are then left as they were.
+        """
+        wanted = digest(settings, plan.share.gpus, cpus_asked)
+
+        def create(name: str) -> None:
+            options = {
+                "name": name,
+                "lifetime": "detached",
+                "get_if_exists": True,
+                "max_restarts": -1,
+                "max_task_retries": 0,
+                "max_concurrency": 4,
+                "scheduling_strategy": "SPREAD",
+                "num_gpus": plan.share.gpus,
+                "num_cpus": plan.share.cpus,
+                "runtime_env": {"env_vars": {"RAY_worker_niceness": "0"}},
+            }
+            actor: Any = ray.remote(**options)(Worker)
+            actor.remote(name, wanted, settings, plan.share)
+
+        present = {str(view["worker"]): view for view in self.views(ANSWER_S)}
+        names = [f"worker-{index}" for index in range(plan.count)]
+        surplus = [name for name in present if name not in names]
+        if shrink and surplus:
+            self.take_down(surplus, grace_s)
+        # What one that waits for a place would start cannot be asked, and asking for its place anew costs nothing.
+        waiting = [name for name in names if present.get(name, {}).get("state") == "pending"]
+        self._remove(waiting)
+        fresh = [name for name in names if name not in present]
+        for name in [*waiting, *fresh]:
+            create(name)
+        for name in fresh:
+            self._report(f"{name}: created")
+        stale = [
+            name
+            for name in names
+            if name in present
+            and name not in waiting
+            and (restart or present[name].get("digest") != wanted)
+        ]
+        # Those that serve nobody first: a bad configuration then shows before a good worker is touched.
+        stale.sort(key=lambda each: present[each]["state"] in WELL)
+        step = max(1, plan.count // 10)
+        for group in (stale[start : start + step] for start in range(0, len(stale), step)):
+            self.take_down(group, grace_s)
+            for name in group:
+                create(name)
+            for name, state in self._settled(group, patience_s).items():
+                self._report(f"{name}: replaced, {state}")
+                if state in ILL or (state not in WELL and present[name]["state"] in WELL):
+                    self._report("The other workers are left as they were: a new one does not run.")
+                    return False
+        return not any(state in ILL for state in self._settled(fresh, patience_s).values())
+
+    def take_down(self, names: Iterable[str], grace_s: float) -> None:
+        """Drains the workers side by side and removes them. Raises UsageError when Ray keeps one."""
+        handles = self._handles(names)
+        drains = {name: handle.drain.remote(grace_s) for name, handle in handles.items()}
+        states = {view["worker"]: view["state"] for view in self.views(ANSWER_S, handles)}
+        waited = [drain for name, drain in drains.items() if states.get(name) != "pending"]
+        if waited:
+            ray.wait(waited, num_returns=len(waited), timeout=grace_s + 10)
+        self._remove(handles)
+        for name in sorted(handles, key=number):
+            self._report(f"{name}: removed")
+
+    def _remove(self, names: Iterable[str]) -> None:
+        """Ends the actors, and with them the children, at once."""
+        handles = self._handles(names)
+        for handle in handles.values():
+            ray.kill(handle, no_restart=True)
+        deadline = time.monotonic() + 15
+        while left := sorted(self._handles(handles), key=number):
+            if time.monotonic() > deadline:
+                raise UsageError(f"Ray still lists {', '.join(left)}: run the command again.")
+            time.sleep(POLL_S)
+
+    def _handles(self, names: Iterable[str] | None = None) -> dict[str, Any]:
+        """Handles of the workers that are there; one that goes meanwhile is left out."""
+        handles = {}
+        wanted = None if names is None else set(names)
+        for name in ray.util.list_named_actors():
+            if NAME.fullmatch(name) and (wanted is None or name in wanted):
+                try:
+                    handles[name] = ray.get_actor(name)
+                except ValueError:
+                    continue
+        return handles
+
+    def _settled(self, names: Sequence[str], patience_s: float) -> dict[str, str]:
+        """State of each once it has run for a while or has given up; as it is when `patience_s` is over."""
+        deadline = time.monotonic() + patience_s
+        states: dict[str, str] = {}
+        while open_names := [name for name in names if name not in states]:
+            late = time.monotonic() > deadline
+            for view in self.views(1.0, open_names):
+                ran = view["state"] in WELL and (view.get("life_s") or 0) >= SETTLED_S
+                if ran or late or view["state"] in ILL:
+                    states[view["worker"]] = view["state"]
+            if late:
+                return {name: states.get(name, "failed") for name in names}
+            time.sleep(POLL_S)
+        return states
+
+
+def answer(name: str, asked: Any) -> View:
+    """The view that has come, or why none ever will."""
+    try:
+        return ray.get(asked, timeout=5.0)
+    except (ray.exceptions.ActorUnavailableError, ray.exceptions.GetTimeoutError):
+        return absent(name, "pending", ["Ray is starting it again."])
+    except ray.exceptions.RayActorError as error:
+        return absent(name, "failed", str(error).splitlines()[-20:])
+
+
+def absent(name: str, state: str, stderr: list[str]) -> View:
+    """View of a worker that cannot be asked."""
+    return {"worker": name, "state": state, "pid": None, "restarts": None, "stderr": stderr}
+
+
+def number(name: str) -> int:
+    """7 of `worker-7`."""
+    return int(name.rpartition("-")[2])

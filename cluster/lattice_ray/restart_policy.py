@@ -1,0 +1,30 @@
+"""When a child that died is started again."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class RestartPolicy:
+    """At once after a first death, then after 1, 2, 4 .. `longest_s` seconds.
+
+    All times in seconds. A life of `healthy_s` forgets every earlier death. After `limit` lives in a row that were
+    shorter than `quick_s` there is no further start: it fails at its start, and another one will not help.
+    """
+
+    quick_s: float = 10.0
+    healthy_s: float = 60.0
+    first_s: float = 1.0
+    longest_s: float = 30.0
+    limit: int = 5
+    deaths: int = 0
+    quick_deaths: int = 0
+
+    def after_death(self, life_s: float) -> float | None:
+        """Seconds to wait before the next start; None when there is to be none."""
+        self.deaths = 1 if life_s >= self.healthy_s else self.deaths + 1
+        self.quick_deaths = self.quick_deaths + 1 if life_s < self.quick_s else 0
+        if self.quick_deaths >= self.limit:
+            return None
+        if self.deaths == 1:
+            return 0.0
+        return min(self.longest_s, self.first_s * 2.0 ** min(self.deaths - 2, 30))

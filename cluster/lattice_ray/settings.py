@@ -1,0 +1,90 @@
+"""What `up` was asked for, and what that means on the nodes there are."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+
+from lattice_ray import __version__
+
+
+class UsageError(Exception):
+    """One sentence for the user: what is wrong and what to do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What each worker runs."""
+
+    command: tuple[str, ...]
+    service: str
+    env: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one worker holds of its node."""
+
+    gpus: float
+    cpus: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many workers, and how large each is."""
+
+    count: int
+    share: Share
+
+
+def plan(
+    nodes: Iterable[Mapping[str, float]],
+    workers: int | None,
+    gpus_per_worker: float | None,
+    cpus_per_worker: float | None,
+) -> Plan:
+    """Sizes of the pool on the resources of the living nodes; None means `auto`.
+
+    A GPU each where there are GPUs, else one worker a node. Without a figure the workers of a node share its CPUs
+    but one, which stays free for other people's work. Raises UsageError.
+    """
+    hosts = [node for node in nodes if node.get("CPU", 0) >= (cpus_per_worker or 1)]
+    gpus = gpus_per_worker
+    if gpus is None:
+        gpus = 1.0 if any(node.get("GPU", 0) >= 1 for node in hosts) else 0.0
+    if gpus > 0:
+        hosts = [node for node in hosts if node.get("GPU", 0) >= gpus]
+        places = [int(node["GPU"] / gpus + 1e-6) for node in hosts]
+    else:
+        each = 1 if workers is None else -(-workers // max(1, len(hosts)))
+        places = [max(1, each)] * len(hosts)
+    count = sum(places) if workers is None else workers
+    if not hosts and count == 0:
+        wanted = f"{gpus:g} GPU" if gpus > 0 else f"{cpus_per_worker or 1:g} CPU"
+        raise UsageError(f"No node of the cluster has {wanted} for a worker.")
+    cpus = cpus_per_worker
+    if cpus is None:
+        spare = [(node["CPU"] - 1) // here for node, here in zip(hosts, places, strict=True)]
+        cpus = max(1.0, min(spare, default=1.0))
+    return Plan(count, Share(gpus, cpus))
+
+
+def child_environment(
+    inherited: Mapping[str, str], settings: Settings, worker: str, node: str, share: Share
+) -> dict[str, str]:
+    """The child's whole environment. `--env` wins over everything but where the worker is."""
+    env = dict(inherited)
+    env.pop("OMP_NUM_THREADS", None)  # Ray sets it for Python; the child has its own setting
+    env["LATTICE_DEVICE"] = "cuda" if share.gpus > 0 else "cpu"
+    env["LATTICE_THREADS"] = str(max(1, int(share.cpus)))
+    env.update(settings.env)
+    env["LATTICE_SERVICE_URL"] = settings.service
+    env["LATTICE_WORKER_ID"] = worker
+    env["LATTICE_NODE_ID"] = node
+    return env
+
+
+def digest(settings: Settings, gpus: float, cpus_asked: float | None) -> str:
+    """Same digest, same worker: `up` leaves it alone. CPUs count only as asked for; a share follows the nodes."""
+    facts = [__version__, asdict(settings), gpus, cpus_asked]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+export function rayPython(report?: (line: string) => void): string;

@@ -1,0 +1,303 @@
+// A real Ray of several nodes on one machine, for tests and for the demonstration.
+// Ray listens on every address a machine has: run this in a network namespace that has only `lo`.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { delimiter, dirname, join } from 'node:path';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ROOT } from './setup.mjs';
+
+const HOST = '127.0.0.1';
+export const GCS_PORT = 6379;
+export const CLIENT_PORT = 10001;
+export const DASHBOARD_PORT = 8265;
+
+/** In the environment of every process of a node, those of its actors' children included. */
+const TAG = 'LATTICE_RAY_RIG_NODE';
+
+/** A dead node is noticed after about 2.5 s in place of 15 s; a slow one still has 3 s for each answer. */
+const QUICK_HEALTH_CHECKS = {
+  RAY_health_check_initial_delay_ms: '1000',
+  RAY_health_check_period_ms: '500',
+  RAY_health_check_timeout_ms: '3000',
+  RAY_health_check_failure_threshold: '5',
+};
+
+/**
+ * Starts a head called `head` and joins the other nodes to it. `env` goes to every process of every node.
+ * Rejects, with the end of Ray's output, when a node is not there after 60 s.
+ */
+export async function startRay({ python, nodes = [{}], env = {} }) {
+  const outside = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
+  if (outside.length > 0) {
+    throw new Error(
+      `Ray would listen on ${outside.join(', ')}: start it beneath "unshare -n" with only lo.`,
+    );
+  }
+  const ray = new Ray(python, env);
+  try {
+    const [head = {}, ...others] = nodes;
+    await ray.addNode({ name: 'head', ...head });
+    for (const [index, node] of others.entries()) {
+      await ray.addNode({ name: `n${index + 2}`, ...node });
+    }
+    return ray;
+  } catch (error) {
+    await ray.stop();
+    throw error;
+  }
+}
+
+class Ray {
+  /** @type {Map<string, {tag: string, nodeId: string, output: () => string, ended: () => boolean}>} */
+  #nodes = new Map();
+  #python;
+  #env;
+  #folder = mkdtempSync(join(tmpdir(), 'r')); // short: it becomes part of socket names
+  #started = 0;
+  #lastResort = () => this.#signalAll();
+
+  constructor(python, env) {
+    this.#python = python;
+    this.#env = {
+      ...process.env,
+      RAY_USAGE_STATS_ENABLED: '0',
+      RAY_memory_monitor_refresh_ms: '0',
+      ...QUICK_HEALTH_CHECKS,
+      PATH: [dirname(python), dirname(process.execPath), process.env.PATH].join(delimiter),
+      ...env,
+    };
+    process.once('exit', this.#lastResort);
+  }
+
+  get address() {
+    return `ray://${HOST}:${CLIENT_PORT}`;
+  }
+
+  get dashboard() {
+    return `http://${HOST}:${DASHBOARD_PORT}`;
+  }
+
+  /** Ray's id of a node, hex. */
+  nodeId(name) {
+    return this.#nodes.get(name)?.nodeId;
+  }
+
+  /** Starts a node and waits until the cluster counts it as alive. The name of a dead one may be used again. */
+  async addNode({ name, cpus = 1, gpus = 0 }) {
+    const before = name === 'head' ? new Set() : await this.aliveNodes();
+    // Left by a killed head: Ray would take any other Ray on this machine for it and refuse to start.
+    if (name === 'head') rmSync(join(this.#folder, 'ray_current_cluster'), { force: true });
+    const tag = `${process.pid}-${(this.#started += 1)}`;
+    const base = 6700 + 20 * this.#started;
+    const role =
+      name === 'head'
+        ? ['--head', `--port=${GCS_PORT}`, `--ray-client-server-port=${CLIENT_PORT}`].concat(
+            [`--dashboard-host=${HOST}`, `--dashboard-port=${DASHBOARD_PORT}`],
+            [`--temp-dir=${this.#folder}`],
+          )
+        : [`--address=${HOST}:${GCS_PORT}`];
+    const ports = [
+      'node-manager-port',
+      'object-manager-port',
+      'runtime-env-agent-port',
+      'dashboard-agent-grpc-port',
+      'dashboard-agent-listen-port',
+      'metrics-export-port',
+    ].map((port, index) => `--${port}=${base + index}`);
+    const fixed = ['--min-worker-port=0', '--max-worker-port=0', '--object-store-memory=100000000'];
+    const size = [`--num-cpus=${cpus}`, `--num-gpus=${gpus}`, `--node-name=${name}`];
+    const child = spawn(
+      this.#python,
+      ['-m', 'ray.scripts.scripts', 'start', ...role, '--block', '--disable-usage-stats'].concat(
+        [`--node-ip-address=${HOST}`],
+        ports,
+        fixed,
+        size,
+      ),
+      {
+        env: { ...(name === 'head' ? this.#driverEnv() : this.#env), [TAG]: tag },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      },
+    );
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => (output = (output + chunk).slice(-8_000)));
+    }
+    const node = {
+      tag,
+      nodeId: '',
+      output: () => output,
+      ended: () => child.exitCode !== null || child.signalCode !== null,
+    };
+    this.#nodes.set(name, node);
+    node.nodeId = await this.#joined(name, node, before);
+  }
+
+  async #joined(name, node, before) {
+    const deadline = Date.now() + 60_000;
+    while (Date.now() < deadline && !node.ended()) {
+      const alive = await this.aliveNodes().catch(() => new Set());
+      for (const id of alive) if (!before.has(id)) return id;
+      await sleep(100);
+    }
+    throw new Error(`Ray's node ${name} did not start:\n${node.output()}`);
+  }
+
+  /** Ids of the nodes that the cluster counts as alive. Rejects when the head does not answer in 3 s. */
+  async aliveNodes() {
+    const token = this.#env.RAY_AUTH_TOKEN;
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const health = await get('/api/gcs_healthz', headers);
+    if (health.status !== 200) throw new Error(`Ray's head answers ${health.status}.`);
+    const { status, body } = await get('/api/v0/nodes?limit=10000', headers);
+    if (status !== 200) throw new Error(`Ray's node list answers ${status}.`);
+    const rows = JSON.parse(body).data.result.result;
+    return new Set(rows.filter((row) => row.state === 'ALIVE').map((row) => row.node_id));
+  }
+
+  /** Resolves with the milliseconds it took until `count` nodes were alive; rejects after `timeoutMs`. */
+  async waitForNodes(count, timeoutMs = 60_000) {
+    const start = Date.now();
+    for (;;) {
+      const alive = await this.aliveNodes().catch(() => undefined);
+      if (alive?.size === count) return Date.now() - start;
+      if (Date.now() - start > timeoutMs) {
+        throw new Error(
+          `${alive?.size ?? 'no'} nodes are alive after ${timeoutMs} ms, not ${count}.`,
+        );
+      }
+      await sleep(50);
+    }
+  }
+
+  /** Process ids of a node, of those whose name is `command` when given. */
+  processes(name, command) {
+    const node = this.#nodes.get(name);
+    if (node === undefined) throw new Error(`There is no node ${name}.`);
+    return tagged(node.tag).filter(
+      (pid) => command === undefined || read(`/proc/${pid}/comm`).trim() === command,
+    );
+  }
+
+  /** SIGKILL to the node's raylet alone: Ray ends the rest by itself. */
+  killRaylet(name) {
+    const raylets = this.processes(name, 'raylet');
+    if (raylets.length === 0) throw new Error(`Node ${name} has no raylet.`);
+    for (const pid of raylets) end(pid);
+  }
+
+  /** The node's machine loses its power: SIGKILL to all its processes at once. Resolves when none is left. */
+  async kill(name) {
+    const deadline = Date.now() + 10_000;
+    // Twice nothing: a process that is just being started shows no environment.
+    for (let clear = 0; clear < 2;) {
+      const left = this.processes(name);
+      clear = left.length === 0 ? clear + 1 : 0;
+      if (Date.now() > deadline) throw new Error(`Processes of ${name} do not end: ${left.join()}`);
+      for (const pid of left) end(pid);
+      await sleep(20);
+    }
+    this.#nodes.delete(name);
+  }
+
+  /** Runs `python -m lattice_ray ARGS` as a driver on the head's machine. Resolves whatever its exit code is. */
+  cli(args, { timeoutMs = 120_000 } = {}) {
+    return new Promise((resolve, reject) => {
+      const child = spawn(this.#python, ['-m', 'lattice_ray', ...args], {
+        env: { ...this.#driverEnv(), RAY_ADDRESS: `${HOST}:${GCS_PORT}` },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: timeoutMs,
+        killSignal: 'SIGKILL',
+      });
+      let stdout = '';
+      let stderr = '';
+      child.stdout.on('data', (chunk) => (stdout += chunk));
+      child.stderr.on('data', (chunk) => (stderr += chunk));
+      child.once('error', reject);
+      child.once('close', (code, signal) => {
+        resolve({ code: code ?? signal, stdout, stderr });
+      });
+    });
+  }
+
+  /** Brings the workers up; resolves with what it printed, rejects with it unless all is well. */
+  async up(args) {
+    return succeeded('up', await this.cli(['up', ...args]));
+  }
+
+  /** Removes the workers; resolves with what it printed. */
+  async down(args = []) {
+    return succeeded('down', await this.cli(['down', ...args]));
+  }
+
+  /** The workers of a namespace, by number. */
+  async workers(namespace = 'lattice') {
+    const args = ['status', '--json', '--namespace', namespace];
+    return JSON.parse(succeeded('status', await this.cli(args))).workers;
+  }
+
+  /** Ends every process of every node and removes Ray's folder. */
+  async stop() {
+    // The head last: a node that loses it writes pages of complaints.
+    for (const name of [...this.#nodes.keys()].reverse()) await this.kill(name);
+    process.removeListener('exit', this.#lastResort);
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+
+  /** Commands and the jobs that the head starts know our package; the other nodes must do without it. */
+  #driverEnv() {
+    return { ...this.#env, PYTHONPATH: join(ROOT, 'cluster') };
+  }
+
+  #signalAll() {
+    for (const { tag } of this.#nodes.values()) for (const pid of tagged(tag)) end(pid);
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+}
+
+function succeeded(verb, { code, stdout, stderr }) {
+  if (code !== 0) throw new Error(`lattice_ray ${verb} ended with ${code}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+function get(path, headers) {
+  return new Promise((resolve, reject) => {
+    const where = { host: HOST, port: DASHBOARD_PORT, path, headers, timeout: 3_000 };
+    const asked = request(where, (answer) => {
+      let body = '';
+      answer.on('data', (chunk) => (body += chunk));
+      answer.once('end', () => resolve({ status: answer.statusCode, body }));
+      answer.once('error', reject);
+    });
+    asked.once('timeout', () => asked.destroy(new Error(`${path} did not answer in 3 s`)));
+    asked.once('error', reject);
+    asked.end();
+  });
+}
+
+/** Processes that carry the tag. Ended ones that nobody has reaped have no environment and do not count. */
+function tagged(tag) {
+  const mark = `\0${TAG}=${tag}\0`;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && `\0${read(`/proc/${name}/environ`)}`.includes(mark))
+    .map(Number);
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return ''; // the process has ended
+  }
+}
+
+function end(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}

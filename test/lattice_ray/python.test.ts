@@ -1,0 +1,16 @@
+/** The tests of the Python code beneath `cluster/` that need no Ray. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram } from '../../src/cli/model/python-environment.js';
+import { PACKAGE_ROOT } from '../../src/config.js';
+
+test('cluster/lattice_ray', { timeout: 60_000 }, async () => {
+  const folder = join(PACKAGE_ROOT, 'test/lattice_ray');
+  const output = await runProgram(
+    'python3',
+    ['-B', '-m', 'unittest', 'discover', '-v', '-s', folder],
+    { ...process.env, PYTHONPATH: join(PACKAGE_ROOT, 'cluster') },
+  );
+  expect(output).toMatch(/Ran [1-9]\d* tests? in/);
+  expect(output).not.toContain('skipped');
+});

@@ -1,0 +1,243 @@
+/** The workers on a real Ray of two nodes with one (pretended) GPU each, with a stand-in for their program. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rayPython } from '../../scripts/ray-python.mjs';
+import { startRay, type Ray } from '../../scripts/ray.mjs';
+import { listenForLanes, type Lanes } from '../support/ray-lanes.js';
+import { PROJECT_ROOT } from '../support/service-process.js';
+
+const N2 = { name: 'n2', cpus: 1, gpus: 1 };
+let ray: Ray;
+let lanes: Lanes;
+let usual: string[];
+
+const print = (what: string, since: number) => {
+  console.log(`${what}: ${(performance.now() - since).toFixed(0)} ms`);
+};
+const view = async (worker: string) => {
+  const found = (await ray.workers()).find((each) => each.worker === worker);
+  if (found === undefined) throw new Error(`${worker} is not listed`);
+  return found;
+};
+
+beforeAll(async () => {
+  const start = performance.now();
+  ray = await startRay({ python: rayPython(), nodes: [{ cpus: 2, gpus: 1 }, N2] });
+  print('Ray with two nodes', start);
+  lanes = await listenForLanes();
+  const child = join(PROJECT_ROOT, 'test/support/ray-child.mjs');
+  usual = ['--service', lanes.url, '--command', `node ${child}`, '--env', 'LATTICE_LOG_LEVEL=warn'];
+});
+
+afterAll(async () => {
+  await ray.stop();
+  await lanes.stop();
+});
+
+test('up starts a worker on each GPU and tells it where it is', async () => {
+  const start = performance.now();
+  const up = ray.up(usual);
+  const workers = await Promise.all(['worker-0', 'worker-1'].map((name) => lanes.of(name)));
+  print('up to both lanes', start);
+  await up;
+  print('up', start);
+  const nodes = new Set(workers.map(({ env }) => env.LATTICE_NODE_ID));
+  expect(nodes).toEqual(new Set([ray.nodeId('head'), ray.nodeId('n2')]));
+  for (const { worker, env, nice } of workers) {
+    expect(env).toMatchObject({
+      LATTICE_SERVICE_URL: lanes.url,
+      LATTICE_WORKER_ID: worker,
+      LATTICE_DEVICE: 'cuda',
+      LATTICE_THREADS: '1',
+      LATTICE_LOG_LEVEL: 'warn',
+      CUDA_VISIBLE_DEVICES: '0',
+    });
+    expect(env).not.toHaveProperty('OMP_NUM_THREADS');
+    expect(nice).toBe(0);
+  }
+});
+
+test('up again changes nothing', async () => {
+  const before = lanes.all.length;
+  const start = performance.now();
+  const output = await ray.up(usual);
+  print('up again', start);
+  expect(output).not.toMatch(/created|replaced|removed/);
+  expect(lanes.all).toHaveLength(before);
+  expect(lanes.open()).toHaveLength(2);
+});
+
+test.each(['worker-0', 'worker-1'])('a killed child of %s dials again', async (worker) => {
+  const lane = await lanes.of(worker);
+  const start = performance.now();
+  process.kill(lane.pid, 'SIGKILL');
+  const next = await lanes.of(worker, lane);
+  print(`${worker}: child killed to lane`, start);
+  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(next.env.LATTICE_NODE_ID).toBe(lane.env.LATTICE_NODE_ID);
+  expect(await view(worker)).toMatchObject({ state: 'running', restarts: 1, last_exit: -9 });
+});
+
+test('a killed actor takes its child along and both come back', async () => {
+  const lane = await lanes.of('worker-0');
+  const actor = (await view('worker-0')).actor_pid!;
+  const start = performance.now();
+  process.kill(actor, 'SIGKILL');
+  await lanes.closed(lane);
+  print('actor killed to child gone', start);
+  await lanes.of('worker-0', lane);
+  print('actor killed to lane', start);
+  expect((await view('worker-0')).actor_pid).not.toBe(actor);
+});
+
+test('a lost node takes its lane along; the lane is back when the node is', async () => {
+  const lost = lanes.open().find(({ env }) => env.LATTICE_NODE_ID === ray.nodeId('n2'))!;
+  const kept = lanes.open().find((lane) => lane !== lost)!;
+  const start = performance.now();
+  ray.killRaylet('n2');
+  await lanes.closed(lost);
+  print('raylet killed to lane closed', start);
+  await ray.waitForNodes(1);
+  print('raylet killed to node dead', start);
+  expect(await view(lost.worker)).toMatchObject({ state: 'pending' });
+  expect(lanes.open()).toEqual([kept]);
+  await ray.kill('n2');
+  const again = performance.now();
+  await ray.addNode(N2);
+  print('node back', again);
+  const next = await lanes.of(lost.worker, lost);
+  print('node started to lane', again);
+  expect(next.env.LATTICE_NODE_ID).toBe(ray.nodeId('n2'));
+});
+
+test('a changed setting replaces the workers one after the other', async () => {
+  await Promise.all(['worker-0', 'worker-1'].map((name) => lanes.of(name)));
+  const before = new Set(lanes.open());
+  let fewest = Infinity;
+  const watch = setInterval(() => (fewest = Math.min(fewest, lanes.open().length)), 5);
+  const start = performance.now();
+  await ray.up([...usual, '--env', 'STAND_IN=2']);
+  clearInterval(watch);
+  print('two workers replaced', start);
+  expect(fewest).toBe(1);
+  expect(lanes.open()).toHaveLength(2);
+  for (const lane of lanes.open()) {
+    expect(before.has(lane)).toBe(false);
+    expect(lane.env.STAND_IN).toBe('2');
+  }
+});
+
+test('a child that dies at its start: given up, shown, and the other worker kept', async () => {
+  const start = performance.now();
+  const broken = [...usual, '--env', 'STAND_IN_FAULT=no model here'];
+  const { code, stdout } = await ray.cli(['up', ...broken]);
+  print('a bad configuration is given up', start);
+  expect(code).toBe(1);
+  expect(stdout).toContain('The other workers are left as they were');
+  expect(lanes.open().map(({ worker }) => worker)).toEqual(['worker-1']);
+  expect(await view('worker-0')).toMatchObject({
+    state: 'crashloop',
+    pid: null,
+    restarts: 4,
+    last_exit: 3,
+    stderr: Array.from({ length: 5 }, () => 'no model here'),
+  });
+  const kept = await lanes.of('worker-1');
+  const output = await ray.up([...usual, '--env', 'STAND_IN=2']);
+  expect(output).toContain('worker-0: replaced, running');
+  expect(await lanes.of('worker-1')).toBe(kept);
+  expect(lanes.open()).toHaveLength(2);
+});
+
+test('a worker whose GPU is lost is placed anew', async () => {
+  const lane = await lanes.of('worker-1');
+  const actor = (await view('worker-1')).actor_pid!;
+  const start = performance.now();
+  lane.socket.send('69');
+  await lanes.of('worker-1', lane);
+  print('GPU lost to lane', start);
+  expect((await view('worker-1')).actor_pid).not.toBe(actor);
+});
+
+test('--restart replaces workers that need no change', async () => {
+  const before = lanes.open().map(({ pid }) => pid);
+  await ray.up([...usual, '--env', 'STAND_IN=2', '--restart']);
+  const after = lanes.open().map(({ pid }) => pid);
+  expect(after).toHaveLength(2);
+  expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+});
+
+test('fewer workers are wanted', async () => {
+  const kept = await lanes.of('worker-0');
+  const output = await ray.up([...usual, '--env', 'STAND_IN=2', '--workers', '1']);
+  expect(output).toContain('worker-1: removed');
+  expect(lanes.open()).toEqual([kept]);
+});
+
+test('a worker without a place waits for one and holds nobody up', async () => {
+  const three = [...usual, '--env', 'STAND_IN=2', '--workers', '3', '--wait', '5'];
+  const first = await ray.up(three);
+  expect(first).toMatch(/worker-1: created\nworker-2: created/);
+  expect(await view('worker-2')).toMatchObject({ state: 'pending', pid: null });
+  const before = [await lanes.of('worker-0'), await lanes.of('worker-1')];
+  const start = performance.now();
+  expect(await ray.up(three)).not.toMatch(/created|replaced|removed/);
+  print('up again with one waiting', start);
+  expect([await lanes.of('worker-0'), await lanes.of('worker-1')]).toEqual(before);
+  await ray.up([...usual, '--env', 'STAND_IN=2', '--workers', '1']);
+  expect((await ray.workers()).map(({ worker }) => worker)).toEqual(['worker-0']);
+});
+
+test('namespaces are apart', async () => {
+  expect(await ray.workers('other')).toEqual([]);
+  expect(await ray.down(['--namespace', 'other'])).toBe('');
+  expect(lanes.open()).toHaveLength(1);
+});
+
+test('down drains and removes', async () => {
+  const { pid } = await lanes.of('worker-0');
+  const start = performance.now();
+  expect(await ray.down()).toBe('worker-0: removed\n');
+  print('down', start);
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  expect(await ray.workers()).toEqual([]);
+  expect(await ray.down()).toBe('');
+});
+
+test('a lost head: the other node goes on, a new head takes the workers with up', async () => {
+  await ray.up(usual);
+  const [onHead, onN2] = ['head', 'n2'].map((name) =>
+    lanes.open().find(({ env }) => env.LATTICE_NODE_ID === ray.nodeId(name)),
+  );
+  await ray.kill('head');
+  await lanes.closed(onHead!);
+  const start = performance.now();
+  await ray.addNode({ name: 'head', cpus: 2, gpus: 1 });
+  print('head back', start);
+  expect(lanes.open()).toEqual([onN2]);
+  await ray.kill('n2');
+  await ray.addNode(N2);
+  expect(await ray.workers()).toEqual([]);
+  await ray.up(usual);
+  print('head started to up', start);
+  expect(new Set(lanes.open().map(({ env }) => env.LATTICE_NODE_ID))).toEqual(
+    new Set([ray.nodeId('head'), ray.nodeId('n2')]),
+  );
+});
+
+test.each([
+  [['--service', 'http://h:8000'], 'write ws://HOST:PORT'],
+  [['--service', 'ws://h', '--workers', 'many'], 'write a number or auto'],
+  [['--service', 'ws://h', '--env', 'LATTICE_WORKER_TOKEN=x'], 'put the secret in a file'],
+  [['--service', 'ws://h', '--env', 'PLAIN'], 'write KEY=VALUE'],
+  [['--service', 'ws://h', '--gpus-per-worker', '2'], 'No node of the cluster has 2 GPU'],
+  [['--service', 'ws://h', '--address', '127.0.0.1:1'], 'No Ray cluster at 127.0.0.1:1'],
+  [['--service', 'ws://h', '--address', '127.0.0.1:8265'], 'No Ray cluster at 127.0.0.1:8265'],
+])('up %j is refused', async (args, reason) => {
+  const start = performance.now();
+  const { code, stderr } = await ray.cli(['up', ...args]);
+  print(`refusal of ${args.join(' ')}`, start);
+  expect(stderr).toContain(reason);
+  expect(code).toBe(2);
+});

@@ -1,0 +1,25 @@
+// Stands in for a worker on a Ray node: dials the service, says who it is, leaves when its stdin ends.
+import { getPriority } from 'node:os';
+import WebSocket from 'ws';
+
+if (process.env.STAND_IN_FAULT) {
+  console.error(process.env.STAND_IN_FAULT);
+  process.exit(3);
+}
+process.stdin.resume();
+process.stdin.once('end', () => process.exit(0));
+const socket = new WebSocket(process.env.LATTICE_SERVICE_URL);
+socket.once('open', () => {
+  const hello = { worker: process.env.LATTICE_WORKER_ID, pid: process.pid, env: process.env };
+  socket.send(JSON.stringify({ ...hello, nice: getPriority() }));
+});
+socket.on('message', (text) => process.exit(Number(text)));
+socket.once('close', () => process.exit(1));
+socket.once('error', (error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+process.once('SIGTERM', () => {
+  // A worker that drains takes a moment.
+  setTimeout(() => process.exit(0), 200);
+});

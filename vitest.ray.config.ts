@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+import ordinary from './vitest.config.js';
+
+/** Tests on a real Ray, run by scripts/test-ray.mjs: one file at a time, since Ray's ports are fixed. */
+export default defineConfig({
+  ...ordinary,
+  test: {
+    ...ordinary.test,
+    include: ['test/ray/**/*.test.ts'],
+    exclude: [],
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+  },
+});
