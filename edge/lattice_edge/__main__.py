@@ -9,7 +9,7 @@ import time
 from .checks import Check, Examination
 from .faults import SetupError
 from .ray_session import join, leave
-from .settings import Settings
+from .settings import Settings, shown
 
 
 def main() -> int:
@@ -17,7 +17,8 @@ def main() -> int:
     parser.add_argument("--no-cluster", action="store_true", help="check the service alone")
     options = parser.parse_args()
     settings = Settings.from_environment()
-    print(f"service {settings.service}, cluster {settings.cluster}, namespace {settings.namespace}")
+    addresses = f"service {shown(settings.service)}, cluster {shown(settings.cluster)}"
+    print(f"{addresses}, namespace {settings.namespace}")
     faults = 0
     examination = Examination(settings, False if options.no_cluster else None)
     for check in examination:

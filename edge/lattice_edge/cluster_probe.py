@@ -12,7 +12,8 @@ from .port_probe import Speech, speech_of
 from .settings import CLIENT_PORT, DASHBOARD_PORT, Address
 from .versions import Versions
 
-SECONDS = 3.0
+# Half a second less than a check may take: what follows a time-out has to fit in.
+SECONDS = 2.5
 # The versions have two sources at most; both together stay within the limit of one check.
 _DASHBOARD_SECONDS = 1.0
 

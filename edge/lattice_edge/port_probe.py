@@ -32,7 +32,8 @@ def speech_of(address: Address, seconds: float) -> Speech:
             head = b""
     if len(head) == _FRAME_HEAD and head[3] == _SETTINGS:
         return "http2"
-    if head.startswith(b"HTTP/1"):
+    # Some web servers leave out the status line when they did not understand the request.
+    if head.startswith((b"HTTP/1", b"<")):
         return "http1"
     if speaks_tls(address, seconds):
         return "tls"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any
 
@@ -10,21 +11,18 @@ from .faults import SetupError
 from .settings import Settings
 from .versions import Versions, local_versions
 
-JOIN_SECONDS = 30.0
+# Ray itself gives up after 30 s and then says why: a shorter limit would hide the reason.
+JOIN_SECONDS = 45.0
 
 
 def join(settings: Settings, cluster: Versions | None, seconds: float = JOIN_SECONDS) -> str:
-    """Leaves `ray` initialised in the namespace, or raises `SetupError`. Repeating it is harmless."""
+    """Leaves `ray` initialised in the namespace, or raises `SetupError`. Repeating it is harmless.
 
-    def work() -> None:
-        import ray  # only after the versions were compared
-
-        if ray.is_initialized():
-            return
-        ray.init(settings.cluster, namespace=settings.namespace, log_to_driver=False)
-
+    `cluster` holds the versions that were compared, None when they could not be.
+    """
     try:
-        within(seconds, work)
+        # Ray starts a server of its own for each session and sometimes does not get it up: a second try does.
+        _repeated(settings, seconds, attempts=1 if cluster is None else 2)
     except TimeoutError:
         raise SetupError(
             f"Ray did not join the cluster at {settings.cluster} within {seconds:g} s: look at `ray status` on its "
@@ -49,11 +47,41 @@ def leave(seconds: float = 5.0) -> None:
         return
 
 
+def _repeated(settings: Settings, seconds: float, attempts: int) -> None:
+    """Only a refusal is worth a repetition: after a time-out the first attempt still runs."""
+    try:
+        within(seconds, lambda: _initialise(settings))
+    except TimeoutError:
+        raise
+    except Exception as error:
+        if attempts <= 1:
+            raise
+        print(f"Ray refused ({_last_line(error)}): trying once more.")
+        _repeated(settings, seconds, attempts - 1)
+
+
+def _initialise(settings: Settings) -> None:
+    # Ray reports at length what nobody asked about: missing widgets, the thread it runs in.
+    logging.getLogger("ray.widgets").setLevel(logging.WARNING)
+    import ray  # only after the versions were compared
+
+    if ray.is_initialized():
+        return
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    ray.init(
+        settings.cluster,
+        namespace=settings.namespace,
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+    )
+    logging.getLogger("ray").setLevel(logging.WARNING)
+
+
 def _compare(cluster: Versions | None) -> str:
     here = local_versions()
     if cluster is None:
         return f"compare its `ray --version` with this notebook's {here}"
-    return f"compare its {cluster} with this notebook's {here}"
+    return f"its {cluster} fits this notebook's {here}, so read ray_client_server.err in its log folder"
 
 
 def _last_line(error: Exception) -> str:

@@ -13,7 +13,8 @@ from .no_answer import is_unknown_name, speaks_tls, why_no_answer
 from .settings import SERVICE_PORT, Address, Settings
 from .versions import Versions
 
-SECONDS = 3.0
+# Half a second less than a check may take: what follows a time-out has to fit in.
+SECONDS = 2.5
 
 
 @dataclass(frozen=True)

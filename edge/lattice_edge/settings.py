@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +64,7 @@ class Address:
 def service_address(settings: Settings) -> Address:
     """Raises `SetupError` when it is not an HTTP address."""
     text = settings.service
-    wrong = f'LATTICE_CORE_API_URL is "{text}"'
+    wrong = f'LATTICE_CORE_API_URL is "{shown(text)}"'
     parts = _split(text, wrong, f"http://HOST:{SERVICE_PORT}")
     if parts.scheme not in ("http", "https"):
         raise SetupError(
@@ -82,7 +83,7 @@ def service_address(settings: Settings) -> Address:
 def cluster_address(settings: Settings) -> Address:
     """Raises `SetupError` for another scheme or for a port that belongs to something else."""
     text = settings.cluster
-    wrong = f'LATTICE_RAY_ADDRESS is "{text}"'
+    wrong = f'LATTICE_RAY_ADDRESS is "{shown(text)}"'
     parts = _split(text, wrong, f"ray://HOST:{CLIENT_PORT}")
     host = parts.hostname
     if parts.scheme != "ray":
@@ -100,6 +101,11 @@ def cluster_address(settings: Settings) -> Address:
             f"{wrong}, but port {port} is that of {owners[port]}: set it to ray://{host}:{CLIENT_PORT}."
         )
     return Address("ray", str(host), port)
+
+
+def shown(address: str) -> str:
+    """Without a user name and a password, should somebody have written them in."""
+    return re.sub(r"//[^/]*@", "//...@", address)
 
 
 def _port_of_service(settings: Settings, host: str) -> int:
