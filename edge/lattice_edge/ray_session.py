@@ -81,6 +81,8 @@ def _compare(cluster: Versions | None) -> str:
     here = local_versions()
     if cluster is None:
         return f"compare its `ray --version` with this notebook's {here}"
+    if cluster.python is None:
+        return f"compare the Python of its nodes with this notebook's {here.python}"
     return f"its {cluster} fits this notebook's {here}, so read ray_client_server.err in its log folder"
 
 

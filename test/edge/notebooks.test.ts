@@ -70,18 +70,3 @@ test.each(['detect.ipynb', 'cluster.ipynb'])('%s is checked in without outputs',
     expect(cell.outputs).toEqual([]);
   }
 });
-
-test('requirements that are named twice have one version', () => {
-  const pins = ['requirements.txt', 'requirements-test.txt'].flatMap((file) =>
-    readFileSync(join(PROJECT_ROOT, 'edge', file), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#')),
-  );
-  const versions = new Map<string, string>();
-  for (const pin of pins) {
-    const [, name, version] = /^([\w[\]-]+)==([\d.]+)$/.exec(pin) ?? [];
-    expect(version, `${pin} is pinned`).toBeDefined();
-    expect(versions.get(name!) ?? version).toBe(version);
-    versions.set(name!, version!);
-  }
-});

@@ -9,6 +9,8 @@ import unittest
 
 from loopback_servers import free_port, service
 
+from lattice_edge.settings import Settings
+
 
 def doctor(variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LATTICE_")}
@@ -45,3 +47,13 @@ class Doctor(unittest.TestCase):
         self.assertRegex(done.stdout, r"FAULT service .*connection refused")
         self.assertRegex(done.stdout, r"FAULT cluster .*connection refused")
         self.assertEqual(done.stderr, "")
+
+
+class Defaults(unittest.TestCase):
+    def test_an_empty_environment_means_the_machine_of_the_container(self) -> None:
+        settings = Settings.from_environment({"LATTICE_RAY_NAMESPACE": "", "LATTICE_API_KEY": " "})
+        self.assertEqual(settings, Settings())
+        self.assertEqual(settings.service, "http://host.docker.internal:8000")
+        self.assertEqual(settings.cluster, "ray://host.docker.internal:10001")
+        self.assertEqual(settings.namespace, "lattice")
+        self.assertIsNone(settings.api_key)

@@ -88,6 +88,7 @@ class Join(EdgeCase):
         with self.assertRaises(SetupError) as caught:
             self.connect(REFUSES)
         self.assertIn("(no room on the head node)", str(caught.exception))
+        self.assertIn("compare the Python of its nodes", str(caught.exception))
         self.assertNotIn("\n", str(caught.exception))
         ray: Any = sys.modules["ray"]
         self.assertEqual(ray.count, 2)
