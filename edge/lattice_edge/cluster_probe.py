@@ -18,6 +18,7 @@ SECONDS = 2.5
 _DASHBOARD_SECONDS = 1.0
 
 _HEARD: dict[Speech, str] = {
+    "grpc": "it does not know Ray's client (another port of the cluster, or it wants a token: RAY_AUTH_TOKEN)",
     "http1": "a web server answers there",
     "tls": "it speaks TLS and Ray was not told so (RAY_USE_TLS=1 with RAY_TLS_CA_CERT)",
     "silent": f"it accepts the connection and then says nothing for {SECONDS:g} s",
@@ -27,7 +28,7 @@ _HEARD: dict[Speech, str] = {
 
 
 def probe_client_port(address: Address) -> None:
-    """Returns when something at the port speaks gRPC's transport; raises `SetupError` otherwise."""
+    """Returns when Ray's client server answers at the port; raises `SetupError` otherwise."""
     try:
         speech = within(SECONDS, lambda: speech_of(address, SECONDS * 0.9))
     except OSError as error:
@@ -38,7 +39,7 @@ def probe_client_port(address: Address) -> None:
             f"The Ray cluster at {address} cannot be reached, because {reason}: "
             f"{start}set LATTICE_RAY_ADDRESS to the address of its head node."
         ) from None
-    if speech != "http2":
+    if speech != "ray":
         raise SetupError(
             f"{address} is not the client port of a Ray cluster, because {_HEARD[speech]}: "
             f"set LATTICE_RAY_ADDRESS to ray://{address.host}:{CLIENT_PORT}, or to the port given as "

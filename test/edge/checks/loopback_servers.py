@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 CERTIFICATE = Path(__file__).with_name("loopback.pem")
+# Length, type, flags, stream, payload: 0x88 is `:status: 200`.
 HTTP2_SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+HTTP2_HEADERS = bytes([0, 0, 1, 1, 4, 0, 0, 0, 1, 0x88])
+HTTP2_DATA = bytes([0, 0, 5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0])
+HTTP2_STATUS = bytes([0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88])
 
 #: method and path -> (status, body, headers)
 Reply = tuple[int, Any, dict[str, str]]
@@ -54,11 +58,26 @@ def say_nothing(connection: socket.socket) -> None:
         pass
 
 
-def speak_http2(connection: socket.socket) -> None:
-    """A gRPC server's way: its first frame at once, then the end for anybody who does not speak HTTP/2."""
+def speak_ray(connection: socket.socket) -> None:
+    """Ray's client server as the checks see it: it answers the question whether it is there."""
+    _speak_grpc(connection, HTTP2_HEADERS + HTTP2_DATA)
+
+
+def speak_grpc(connection: socket.socket) -> None:
+    """Another gRPC server: it does not have the method, and says so by a status alone."""
+    _speak_grpc(connection, HTTP2_STATUS)
+
+
+def _speak_grpc(connection: socket.socket, answer: bytes) -> None:
+    """The first frame at once, then the end for anybody who does not speak HTTP/2."""
     connection.sendall(HTTP2_SETTINGS)
-    if connection.recv(1024).startswith(b"PRI * HTTP/2.0"):
-        say_nothing(connection)
+    received = connection.recv(1024)
+    if not received.startswith(b"PRI * HTTP/2.0"):
+        return
+    while b"/ray.rpc.RayletDriver/ClusterInfo" not in received:
+        received += connection.recv(1024)
+    connection.sendall(answer)
+    say_nothing(connection)
 
 
 def speak_tls(connection: socket.socket) -> None:

@@ -10,7 +10,8 @@ from loopback_servers import (
     free_port,
     say_nothing,
     service,
-    speak_http2,
+    speak_grpc,
+    speak_ray,
     speak_tls,
     tcp_server,
 )
@@ -59,6 +60,7 @@ class ClusterChecks(EdgeCase):
         for serve, part in (
             (say_nothing, "says nothing for 2.5 s"),
             (speak_tls, "it speaks TLS"),
+            (speak_grpc, "it does not know Ray's client"),
             (lambda connection: connection.recv(8), "closes it"),
             (
                 lambda connection: connection.sendall(b"220 mail.example ESMTP\r\n"),
@@ -76,7 +78,7 @@ class ClusterChecks(EdgeCase):
         self.assertIn("a web server answers there", sentence)
 
     def mismatch(self, cluster: str, python: str = PYTHON) -> str:
-        with tcp_server(speak_http2) as port:
+        with tcp_server(speak_ray) as port:
             return self.with_cluster(
                 f"ray://127.0.0.1:{port}", cluster_version=cluster, python=python
             )
@@ -103,7 +105,7 @@ class ClusterChecks(EdgeCase):
 
     def test_the_service_needs_no_header_to_tell_its_cluster_from_itself(self) -> None:
         self.install_ray("2.58.0")
-        with tcp_server(speak_http2) as port:
+        with tcp_server(speak_ray) as port:
             sentence = self.with_cluster(f"ray://127.0.0.1:{port}", cluster_version="2.60.0")
         self.assertIn("The cluster runs Ray 2.60.0, this notebook has Ray 2.58.0", sentence)
 

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from edge_case import EdgeCase
-from loopback_servers import service, speak_http2, tcp_server
+from loopback_servers import service, speak_ray, tcp_server
 
 from lattice_edge.connection import connect
 from lattice_edge.faults import SetupError
@@ -52,7 +52,7 @@ class Join(EdgeCase):
         self.install_ray("2.60.0", ray)
         said = io.StringIO()
         with (
-            tcp_server(speak_http2) as cluster,
+            tcp_server(speak_ray) as cluster,
             service(cluster_version=of_service) as port,
             contextlib.redirect_stdout(said),
         ):

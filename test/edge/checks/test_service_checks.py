@@ -12,7 +12,7 @@ from loopback_servers import (
     http_server,
     say_nothing,
     service,
-    speak_http2,
+    speak_grpc,
     speak_tls,
     tcp_server,
 )
@@ -67,7 +67,7 @@ class ServiceChecks(EdgeCase):
         self.assertIn(f"http://127.0.0.1:{port}", sentence)
 
     def test_it_does_not_speak_http(self) -> None:
-        with tcp_server(speak_http2) as port:
+        with tcp_server(speak_grpc) as port:
             self.assertIn("does not speak HTTP", self.fault(at(port)))
 
     def test_it_is_another_product(self) -> None:
