@@ -29,7 +29,7 @@ class Examination:
     """Runs the checks while it is iterated over: whoever stops at the first fault pays for nothing after it.
 
     `cluster`: True = it must be there, False = it is not looked at, None = it is looked at where the service runs on
-    one or LATTICE_RAY_ADDRESS is set. Afterwards `needs_ray` says whether it was looked at.
+    one or LATTICE_RAY_ADDRESS differs from its default. Afterwards `needs_ray` says whether it was looked at.
     """
 
     def __init__(self, settings: Settings, cluster: bool | None = None) -> None:

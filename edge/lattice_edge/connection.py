@@ -18,7 +18,7 @@ def connect(
     """Checks the service, the cluster and the versions, joins the cluster, and returns the client.
 
     `cluster`: True = the Ray cluster must be there; False = talk to the service alone, Ray is not needed; None = join
-    the cluster where the service runs on one or LATTICE_RAY_ADDRESS is set.
+    the cluster where the service runs on one or LATTICE_RAY_ADDRESS differs from its default.
 
     Raises `SetupError` with one sentence that says what is wrong and what to do, within three seconds a check; joining
     itself may take `join_seconds`.
@@ -31,5 +31,6 @@ def connect(
         if check.state == "note":
             print(check.sentence)
     if examination.needs_ray:
+        print(f"Joining the Ray cluster, at most {join_seconds:g} s ...", flush=True)
         print(join(chosen, examination.versions, join_seconds))
     return Edge(chosen)

@@ -31,7 +31,7 @@ class Settings:
     api_key: str | None = field(default=None, repr=False)
     #: Folder with copies of the photos, for drawing; None when there is none.
     images: Path | None = None
-    #: True when somebody named the cluster, so that it is expected to be there.
+    #: True when somebody named a cluster other than the default, so that it is expected to be there.
     cluster_named: bool = False
 
     @classmethod
@@ -45,7 +45,7 @@ class Settings:
             namespace=text("LATTICE_RAY_NAMESPACE") or DEFAULT_NAMESPACE,
             api_key=text("LATTICE_API_KEY") or None,
             images=Path(text("LATTICE_EDGE_IMAGES")) if text("LATTICE_EDGE_IMAGES") else None,
-            cluster_named=text("LATTICE_RAY_ADDRESS") != "",
+            cluster_named=text("LATTICE_RAY_ADDRESS") not in ("", DEFAULT_CLUSTER),
         )
 
 

@@ -118,7 +118,7 @@ def http_server(routes: Routes, product: str = "") -> Iterator[int]:
     for method in ("GET", "POST", "DELETE"):
         setattr(Handler, f"do_{method}", Handler.answer)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield server.server_address[1]
     finally:

@@ -14,7 +14,7 @@ from loopback_servers import service, speak_ray, tcp_server
 from lattice_edge.connection import connect
 from lattice_edge.faults import SetupError
 from lattice_edge.ray_session import leave
-from lattice_edge.settings import Settings
+from lattice_edge.settings import DEFAULT_CLUSTER, Settings
 
 JOINS = """
 calls = []
@@ -108,7 +108,10 @@ class Join(EdgeCase):
     def test_a_service_without_ray_needs_none(self) -> None:
         said = io.StringIO()
         with service() as port, contextlib.redirect_stdout(said):
-            variables = {"LATTICE_CORE_API_URL": f"http://127.0.0.1:{port}"}
+            variables = {
+                "LATTICE_CORE_API_URL": f"http://127.0.0.1:{port}",
+                "LATTICE_RAY_ADDRESS": DEFAULT_CLUSTER,
+            }
             connect(settings=Settings.from_environment(variables))
         self.assertNotIn("ray", sys.modules)
         self.assertEqual(said.getvalue(), "")
