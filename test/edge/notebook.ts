@@ -1,0 +1,70 @@
+/** Executes a notebook of `edge/notebooks` as JupyterLab would, and what its cells left behind. */
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runProgram } from '../../src/cli/model/python-environment.js';
+import { PROJECT_ROOT } from '../support/service-process.js';
+
+export interface CellOutput {
+  output_type: 'stream' | 'display_data' | 'execute_result' | 'error';
+  text?: string[];
+  data?: Record<string, string | string[]>;
+}
+
+export interface Cell {
+  cell_type: 'code' | 'markdown';
+  execution_count: number | null;
+  source: string[];
+  outputs?: CellOutput[];
+}
+
+export interface Executed {
+  /** The notebook with its outputs, in a temporary folder; open it with JupyterLab. */
+  path: string;
+  cells: Cell[];
+  /** Everything printed and shown as text. */
+  text: string;
+  pictures: Buffer[];
+}
+
+export const notebookPath = (name: string) => join(PROJECT_ROOT, 'edge/notebooks', name);
+
+export function readCells(path: string): Cell[] {
+  return (JSON.parse(readFileSync(path, 'utf8')) as { cells: Cell[] }).cells;
+}
+
+/**
+ * Path of the Python that has the notebooks' packages, set up when missing; Ray's client is among them with `cluster`.
+ * `LATTICE_EDGE_PYTHON` names another one.
+ */
+export async function edgePython(cluster = false): Promise<string> {
+  const given = process.env.LATTICE_EDGE_PYTHON;
+  if (given !== undefined) return given;
+  const script = join(PROJECT_ROOT, 'scripts/edge.mjs');
+  const output = await runProgram(process.execPath, [script, ...(cluster ? ['--cluster'] : [])]);
+  return output.trim().split('\n').at(-1) ?? '';
+}
+
+/** Rejects with the failed cell and its error. `variables` are the settings of the edge node. */
+export async function executeNotebook(
+  name: string,
+  python: string,
+  variables: Record<string, string>,
+  secondsPerCell = 120,
+): Promise<Executed> {
+  const path = join(mkdtempSync(join(tmpdir(), 'lattice-notebook-')), name);
+  const script = join(PROJECT_ROOT, 'test/edge/execute_notebook.py');
+  const kept = Object.entries(process.env).filter(([key]) => !key.startsWith('LATTICE_'));
+  const environment = { ...Object.fromEntries(kept), ...variables };
+  const args = ['-B', script, notebookPath(name), path, String(secondsPerCell)];
+  await runProgram(python, args, environment);
+  const cells = readCells(path);
+  const outputs = cells.flatMap((cell) => cell.outputs ?? []);
+  const pictures = outputs.flatMap(({ data }) => data?.['image/png'] ?? []);
+  return {
+    path,
+    cells,
+    text: outputs.flatMap(({ text, data }) => text ?? data?.['text/plain'] ?? []).join(''),
+    pictures: pictures.map((base64) => Buffer.from(base64, 'base64')),
+  };
+}
