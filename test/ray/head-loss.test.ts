@@ -75,7 +75,7 @@ describe.skipIf(command === '')('the head of a real Ray', () => {
       tokenFile: '',
       jobs: { counts },
       logger,
-      onConnected: () => (connections += 1),
+      onNodes: () => (connections += 1),
     });
   });
 

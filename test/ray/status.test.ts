@@ -57,7 +57,7 @@ describe.skipIf(missing)('a real Ray', () => {
       tokenFile: process.env.LATTICE_TEST_RAY_TOKEN_FILE ?? '',
       jobs: { counts },
       logger,
-      onConnected: () => openedAt.push(performance.now()),
+      onNodes: () => openedAt.push(performance.now()),
     });
   });
 

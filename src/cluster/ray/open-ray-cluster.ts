@@ -73,8 +73,8 @@ export async function openRayCluster(
         tokenFile: config.rayTokenFile,
         jobs,
         logger,
-        // A head that came back knows none of the workers it had.
-        onConnected: () => workers?.startWorkers(),
+        // A head that came back knows none of the workers it had, and a new node has none yet.
+        onNodes: () => workers?.startWorkers(),
       });
       return status;
     },

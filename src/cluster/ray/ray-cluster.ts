@@ -18,8 +18,8 @@ export interface RayClusterOptions {
   tokenFile: string;
   jobs: Pick<JobService, 'counts'>;
   logger: Logger;
-  /** Called at every new session with the head, when its first snapshot is there. */
-  onConnected?: () => void;
+  /** Called when the cluster is reached, again or for the first time, and when a node has joined. */
+  onNodes?: () => void;
   times?: Partial<RayWatchTimes>;
 }
 
@@ -39,7 +39,7 @@ export class RayCluster implements ClusterStatusSource {
       namespace,
       tokenFile,
       logger,
-      onConnected: options.onConnected ?? (() => undefined),
+      onNodes: options.onNodes ?? (() => undefined),
       ...(times === undefined ? {} : { times }),
     });
   }

@@ -35,8 +35,11 @@ export interface RayWatchOptions {
   /** Read again for each session; empty for none. */
   tokenFile: string;
   logger: Logger;
-  /** Called after the first snapshot of every new session: the head may be a new one that knows nothing. */
-  onConnected: () => void;
+  /**
+   * Called after the first snapshot of every new session, as the head may be a new one that knows nothing, and
+   * when a node has joined.
+   */
+  onNodes: () => void;
   times?: Partial<RayWatchTimes>;
 }
 
@@ -130,9 +133,11 @@ export class RayWatch {
     while (!ended.aborted) {
       const startedAt = performance.now();
       try {
+        const known = this.#snapshot;
         this.#snapshot = await takeSnapshot(session, this.#times.deadline);
         missed = 0;
         if (!connected) this.#noteConnection();
+        if (!connected || hasJoined(known, this.#snapshot)) this.#options.onNodes();
         connected = true;
       } catch (error) {
         const failure = toRayFailure(error);
@@ -149,10 +154,9 @@ export class RayWatch {
     this.#backOff.reset();
     this.#warned = null;
     this.#reason = 'no answer for a while';
-    const { address, logger, onConnected } = this.#options;
+    const { address, logger } = this.#options;
     const versions = { ray: this.#rayVersion, python: this.#pythonVersion };
     logger.info({ address: address.text, ...versions }, 'Ray cluster connected');
-    onConnected();
   }
 
   #noteFailure(failure: RayFailure): void {
@@ -165,4 +169,10 @@ export class RayWatch {
     this.#warned = failure.message;
     this.#reason = failure.message;
   }
+}
+
+/** Is a node alive now that was not? */
+function hasJoined(known: RaySnapshot | null, now: RaySnapshot): boolean {
+  const before = new Set(known?.nodes.filter(({ alive }) => alive).map(({ nodeId }) => nodeId));
+  return now.nodes.some(({ nodeId, alive }) => alive && !before.has(nodeId));
 }

@@ -78,7 +78,7 @@ test('a status older than five seconds is none', { timeout: 20_000 }, async () =
 test('a head that dies and another that comes at its address', async () => {
   const head = await startHead();
   let connections = 0;
-  const ray = cluster(head.address, { onConnected: () => (connections += 1) });
+  const ray = cluster(head.address, { onNodes: () => (connections += 1) });
   await until(() => connections === 1);
   head.kill();
   await until(() => logged.some(({ reason }) => String(reason).startsWith('connection refused')));

@@ -121,12 +121,34 @@ test('one missed round is forgiven, two end the session', async () => {
 test('a stream that the head ends is replaced by a new session', async () => {
   const head = await startHead();
   let connections = 0;
-  const ray = cluster(head.address, { onConnected: () => (connections += 1) });
+  const ray = cluster(head.address, { onNodes: () => (connections += 1) });
   await until(() => connections === 1);
   expect(ray.connected()).toBe(true);
   head.endStreams();
   await until(() => connections === 2);
   expect(new Set(head.clientIds).size).toBe(2);
+});
+
+test('a node that joins, or comes back, is told; one that stays or goes is not', async () => {
+  const head = await startHead();
+  let told = 0;
+  const ray = cluster(head.address, { onNodes: () => (told += 1) });
+  await until(() => told === 1);
+  const rounds = async (count: number) => {
+    const asked = head.asked.length;
+    await until(() => head.asked.length >= asked + 3 * count);
+  };
+  const resources = { CPU: 1 };
+  head.nodes = [...head.nodes, { NodeID: 'bb', Alive: true, Resources: resources }];
+  await until(() => told === 2);
+  head.nodes = head.nodes.map((node) => ({ ...node, Alive: node.NodeID !== 'bb' }));
+  await rounds(3);
+  expect(told).toBe(2);
+  head.nodes = head.nodes.map((node) => ({ ...node, Alive: true }));
+  await until(() => told === 3);
+  await rounds(2);
+  expect(told).toBe(3);
+  expect((await ray.status()).nodes).toHaveLength(2);
 });
 
 test.each(['init', 'PING', 'NODES'] as const)('closing does not wait for %s', async (question) => {

@@ -1,0 +1,219 @@
+/**
+ * The whole service on a real Ray of two nodes: it has its workers placed by itself, serves every route, and loses
+ * nothing whatever is killed. Ray's ports are fixed and so is the service's, in a network namespace of their own.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rayPython } from '../../scripts/ray-python.mjs';
+import { startRay, type Ray, type WorkerView } from '../../scripts/ray.mjs';
+import { checkClusterNotebook } from '../edge/cluster-notebook.js';
+import { routeConformance } from '../support/route-conformance.js';
+import { call, DEMO, detect, expectVehicles, resultOf, submit } from '../support/service-client.js';
+import { startService, type ServiceProcess } from '../support/service-process.js';
+
+const PORT = '8000';
+const IMAGES = 500;
+/** Room for one worker on each node. */
+const N2 = { name: 'n2', cpus: 1 };
+let ray: Ray;
+
+const since = (start: number) => `${((performance.now() - start) / 1_000).toFixed(2)} s`;
+
+beforeAll(async () => {
+  const start = performance.now();
+  ray = await startRay({
+    python: rayPython(),
+    nodes: [{ cpus: 1 }, N2],
+    // Two workers and the service share the cores of the machine that tests.
+    env: { LATTICE_JOBS_YIELD: 'false' },
+  });
+  console.log(`Ray with two nodes: ${since(start)}`);
+});
+afterAll(() => ray.stop());
+
+async function open(imageRoots: string): Promise<ServiceProcess> {
+  const service = await startService({
+    env: {
+      LATTICE_RAY_ADDRESS: ray.address,
+      LATTICE_RAY_DASHBOARD: ray.dashboard,
+      LATTICE_IMAGE_ROOTS: imageRoots,
+      LATTICE_SERVICE_URL: `ws://127.0.0.1:${PORT}`,
+      LATTICE_LOG_LEVEL: 'info',
+    },
+    flags: ['--port', PORT],
+  });
+  const start = performance.now();
+  // Workers of an earlier service may be there already, and be replaced where a setting differs.
+  await logged(service, 'workers of the cluster are up');
+  await joined(service, 2);
+  console.log(`service listening to two workers that are as it wants them: ${since(start)}`);
+  return service;
+}
+
+interface WorkerBody {
+  worker_id: string;
+  node_id: string;
+  state: string;
+}
+
+/** As the service sees them, wherever it can tell: its metrics do not depend on the head. */
+async function workersReady(service: ServiceProcess): Promise<number> {
+  const { text } = await call(service.url, '/metrics');
+  return Number(/^lattice_workers\{state="ready"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+async function logged(service: ServiceProcess, message: string): Promise<void> {
+  const deadline = Date.now() + 120_000;
+  while (!service.output().includes(message)) {
+    if (Date.now() > deadline) throw new Error(`Not logged: ${message}\n${service.output()}`);
+    await sleep(20);
+  }
+}
+
+async function joined(service: ServiceProcess, count: number, withinMs = 60_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while ((await workersReady(service)) !== count) {
+    if (Date.now() > deadline) throw new Error(`Not ${count} workers:\n${service.output()}`);
+    await sleep(10);
+  }
+}
+
+async function workersOf(service: ServiceProcess): Promise<WorkerBody[]> {
+  const { text } = await call(service.url, '/v1/cluster/status');
+  return (JSON.parse(text) as { workers: WorkerBody[] }).workers;
+}
+
+async function statusCode(service: ServiceProcess): Promise<number> {
+  return (await call(service.url, '/v1/cluster/status')).status;
+}
+
+describe('the routes', () => {
+  routeConformance({
+    open,
+    nodes: 2,
+    workers: 2,
+    workerId: expect.stringMatching(/^worker-[01]$/),
+  });
+});
+
+describe('losses', () => {
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    service = await open(DEMO);
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+  beforeEach(() => joined(service, 2));
+
+  const paths = Array.from({ length: IMAGES }, (_, index) =>
+    index % 100 === 7 ? `absent-${index}.png` : 'shapes.png',
+  );
+
+  /** Runs a job, does something in its midst, and checks that the result is whole. */
+  async function through(what: string, loss: () => Promise<void>): Promise<void> {
+    const jobId = await submit(service.url, { image_paths: paths });
+    const finished = async () =>
+      (await call(service.url, `/v1/jobs/${jobId}/status`)).body.finished_images;
+    while ((await finished()) < IMAGES / 10) await sleep(5);
+    const before = await finished();
+    expect(before, 'the job is still under way').toBeLessThan(IMAGES);
+    const start = performance.now();
+    await loss();
+    const { result } = await resultOf(service.url, jobId, 120_000);
+    console.log(`${what}: job of ${IMAGES} whole ${since(start)} after the loss at ${before}`);
+    expect(result.images.map(({ image_path }) => image_path)).toEqual(paths);
+    for (const image of result.images) {
+      if (image.image_path === 'shapes.png') expectVehicles(image.detections);
+      else expect(image).toMatchObject({ status: 'error', error: { code: 'image_not_found' } });
+    }
+    expect(result).toMatchObject({ succeeded: IMAGES - 5, failed: 5 });
+  }
+
+  /** Kills, and measures how long it takes until two workers serve again. */
+  async function recovery(what: string, kill: () => unknown, atMostMs: number): Promise<void> {
+    const start = performance.now();
+    await kill();
+    while ((await workersReady(service)) === 2) await sleep(2);
+    await joined(service, 2);
+    const took = performance.now() - start;
+    console.log(`${what}: two workers again after ${(took / 1_000).toFixed(2)} s`);
+    expect(took).toBeLessThan(atMostMs);
+  }
+
+  const view = async (worker: string): Promise<WorkerView> =>
+    (await ray.workers()).find((each) => each.worker === worker)!;
+
+  test('the status is the cluster, live, and cheap', async () => {
+    const { body, headers } = await call(service.url, '/v1/cluster/status');
+    expect(body).toMatchObject({ cluster_version: '2.60.0', cluster_alive: true, total_cpus: 2 });
+    expect(headers.get('x-lattice-cluster-python')).toMatch(/^3\.\d+\.\d+$/);
+    const nodes = new Set((await workersOf(service)).map(({ node_id }) => node_id));
+    expect(nodes).toEqual(new Set([ray.nodeId('head'), ray.nodeId('n2')]));
+    const times: number[] = [];
+    for (let round = 0; round < 200; round += 1) {
+      const start = performance.now();
+      await call(service.url, '/v1/cluster/status');
+      times.push(performance.now() - start);
+    }
+    times.sort((a, b) => a - b);
+    console.log(
+      `status over HTTP: p50 ${times[100]!.toFixed(2)} ms, p99 ${times[198]!.toFixed(2)} ms`,
+    );
+  });
+
+  test('a worker process', async () => {
+    const { pid } = await view('worker-0');
+    await through('worker killed', () =>
+      recovery('worker killed', () => process.kill(pid!, 'SIGKILL'), 5_000),
+    );
+  });
+
+  test('an actor', async () => {
+    const actor = (await view('worker-1')).actor_pid!;
+    await through('actor killed', () =>
+      recovery('actor killed', () => process.kill(actor, 'SIGKILL'), 15_000),
+    );
+  });
+
+  test('a raylet', async () => {
+    await through('raylet killed', async () => {
+      ray.killRaylet('n2');
+      while ((await workersReady(service)) === 2) await sleep(2);
+    });
+    await ray.waitForNodes(1);
+    expect((await detect(service.url)).status).toBe(200);
+    await ray.kill('n2');
+    const start = performance.now();
+    await ray.addNode(N2);
+    await joined(service, 2);
+    console.log(`raylet killed: two workers ${since(start)} after the node was started again`);
+  });
+
+  test('the head: the other node goes on, and a new head gets its workers from the service', async () => {
+    await through('head killed', async () => {
+      await ray.kill('head');
+      while ((await workersReady(service)) === 2) await sleep(2);
+    });
+    const start = performance.now();
+    while ((await statusCode(service)) !== 503) await sleep(20);
+    console.log(`head killed: status 503 at the latest ${since(start)} after the job`);
+    expect((await call(service.url, '/healthz')).body).toMatchObject({ cluster_connected: false });
+    expect((await detect(service.url)).status).toBe(200);
+    await ray.kill('n2');
+    const again = performance.now();
+    await ray.addNode({ name: 'head', cpus: 1 });
+    await ray.addNode(N2);
+    console.log(`new head and node: ${since(again)}`);
+    const jobId = await submit(service.url);
+    expectVehicles((await resultOf(service.url, jobId, 60_000)).result.detections);
+    await joined(service, 2);
+    while ((await statusCode(service)) !== 200) await sleep(20);
+    console.log(`head killed: status and two workers ${since(again)} after the new head was begun`);
+  });
+
+  test('the notebook of the cluster runs against all of it', async () => {
+    await checkClusterNotebook(
+      { LATTICE_CORE_API_URL: service.url, LATTICE_RAY_ADDRESS: ray.address },
+      ['worker-0', 'worker-1'],
+    );
+  });
+});
