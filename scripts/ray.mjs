@@ -1,20 +1,17 @@
 // A real Ray of several nodes on one machine, for tests and for the demonstration.
 // Ray listens on every address a machine has: run this in a network namespace that has only `lo`.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { delimiter, dirname, join } from 'node:path';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HOST, commandOf, end, members, startNode } from './ray-node.mjs';
 import { ROOT } from './setup.mjs';
 
-const HOST = '127.0.0.1';
 export const GCS_PORT = 6379;
 export const CLIENT_PORT = 10001;
 export const DASHBOARD_PORT = 8265;
-
-/** In the environment of every process of a node, those of its actors' children included. */
-const TAG = 'LATTICE_RAY_RIG_NODE';
 
 /** A dead node is noticed after about 2.5 s in place of 15 s; a slow one still has 3 s for each answer. */
 const QUICK_HEALTH_CHECKS = {
@@ -50,7 +47,7 @@ export async function startRay({ python, nodes = [{}], env = {} }) {
 }
 
 class Ray {
-  /** @type {Map<string, {tag: string, nodeId: string, output: () => string, ended: () => boolean}>} */
+  /** @type {Map<string, {session: number, nodeId: string, output: () => string, ended: () => boolean}>} */
   #nodes = new Map();
   #python;
   #env;
@@ -89,8 +86,6 @@ class Ray {
     const before = name === 'head' ? new Set() : await this.aliveNodes();
     // Left by a killed head: Ray would take any other Ray on this machine for it and refuse to start.
     if (name === 'head') rmSync(join(this.#folder, 'ray_current_cluster'), { force: true });
-    const tag = `${process.pid}-${(this.#started += 1)}`;
-    const base = 6700 + 20 * this.#started;
     const role =
       name === 'head'
         ? ['--head', `--port=${GCS_PORT}`, `--ray-client-server-port=${CLIENT_PORT}`].concat(
@@ -98,40 +93,12 @@ class Ray {
             [`--temp-dir=${this.#folder}`],
           )
         : [`--address=${HOST}:${GCS_PORT}`];
-    const ports = [
-      'node-manager-port',
-      'object-manager-port',
-      'runtime-env-agent-port',
-      'dashboard-agent-grpc-port',
-      'dashboard-agent-listen-port',
-      'metrics-export-port',
-    ].map((port, index) => `--${port}=${base + index}`);
-    const fixed = ['--min-worker-port=0', '--max-worker-port=0', '--object-store-memory=100000000'];
-    const size = [`--num-cpus=${cpus}`, `--num-gpus=${gpus}`, `--node-name=${name}`];
-    const child = spawn(
-      this.#python,
-      ['-m', 'ray.scripts.scripts', 'start', ...role, '--block', '--disable-usage-stats'].concat(
-        [`--node-ip-address=${HOST}`],
-        ports,
-        fixed,
-        size,
-      ),
-      {
-        env: { ...(name === 'head' ? this.#driverEnv() : this.#env), [TAG]: tag },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      },
-    );
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => (output = (output + chunk).slice(-8_000)));
-    }
-    const node = {
-      tag,
-      nodeId: '',
-      output: () => output,
-      ended: () => child.exitCode !== null || child.signalCode !== null,
-    };
+    const node = startNode({
+      python: this.#python,
+      env: name === 'head' ? this.#driverEnv() : this.#env,
+      firstPort: 6700 + 20 * (this.#started += 1),
+      flags: [...role, `--num-cpus=${cpus}`, `--num-gpus=${gpus}`, `--node-name=${name}`],
+    });
     this.#nodes.set(name, node);
     node.nodeId = await this.#joined(name, node, before);
   }
@@ -177,8 +144,8 @@ class Ray {
   processes(name, command) {
     const node = this.#nodes.get(name);
     if (node === undefined) throw new Error(`There is no node ${name}.`);
-    return tagged(node.tag).filter(
-      (pid) => command === undefined || read(`/proc/${pid}/comm`).trim() === command,
+    return members(node.session).filter(
+      (pid) => command === undefined || commandOf(pid) === command,
     );
   }
 
@@ -192,7 +159,7 @@ class Ray {
   /** The node's machine loses its power: SIGKILL to all its processes at once. Resolves when none is left. */
   async kill(name) {
     const deadline = Date.now() + 10_000;
-    // Twice nothing: a process that is just being started shows no environment.
+    // Twice nothing: one may have been started while the others were looked at.
     for (let clear = 0; clear < 2;) {
       const left = this.processes(name);
       clear = left.length === 0 ? clear + 1 : 0;
@@ -253,7 +220,7 @@ class Ray {
   }
 
   #signalAll() {
-    for (const { tag } of this.#nodes.values()) for (const pid of tagged(tag)) end(pid);
+    for (const { session } of this.#nodes.values()) members(session).forEach(end);
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
@@ -276,28 +243,4 @@ function get(path, headers) {
     asked.once('error', reject);
     asked.end();
   });
-}
-
-/** Processes that carry the tag. Ended ones that nobody has reaped have no environment and do not count. */
-function tagged(tag) {
-  const mark = `\0${TAG}=${tag}\0`;
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && `\0${read(`/proc/${name}/environ`)}`.includes(mark))
-    .map(Number);
-}
-
-function read(path) {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return ''; // the process has ended
-  }
-}
-
-function end(pid) {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
 }

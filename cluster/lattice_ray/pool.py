@@ -9,7 +9,7 @@ import ray
 from ray import cloudpickle
 
 import lattice_ray
-from lattice_ray.settings import Plan, Settings, UsageError, digest
+from lattice_ray.settings import Plan, Settings, Share, UsageError, digest
 from lattice_ray.worker import Worker
 
 View = dict[str, Any]
@@ -62,23 +62,6 @@ class Pool:
         False when a worker does not start; those not yet replaced are then left as they were.
         """
         wanted = digest(settings, plan.share.gpus, cpus_asked)
-
-        def create(name: str) -> None:
-            options = {
-                "name": name,
-                "lifetime": "detached",
-                "get_if_exists": True,
-                "max_restarts": -1,
-                "max_task_retries": 0,
-                "max_concurrency": 4,
-                "scheduling_strategy": "SPREAD",
-                "num_gpus": plan.share.gpus,
-                "num_cpus": plan.share.cpus,
-                "runtime_env": {"env_vars": {"RAY_worker_niceness": "0"}},
-            }
-            actor: Any = ray.remote(**options)(Worker)
-            actor.remote(name, wanted, settings, plan.share)
-
         present = {str(view["worker"]): view for view in self.views(ANSWER_S)}
         names = [f"worker-{index}" for index in range(plan.count)]
         surplus = [name for name in present if name not in names]
@@ -89,7 +72,7 @@ class Pool:
         self._remove(waiting)
         fresh = [name for name in names if name not in present]
         for name in [*waiting, *fresh]:
-            create(name)
+            create(name, wanted, settings, plan.share)
         for name in fresh:
             self._report(f"{name}: created")
         stale = [
@@ -105,7 +88,7 @@ class Pool:
         for group in (stale[start : start + step] for start in range(0, len(stale), step)):
             self.take_down(group, grace_s)
             for name in group:
-                create(name)
+                create(name, wanted, settings, plan.share)
             for name, state in self._settled(group, patience_s).items():
                 self._report(f"{name}: replaced, {state}")
                 if state in ILL or (state not in WELL and present[name]["state"] in WELL):
@@ -162,6 +145,24 @@ class Pool:
                 return {name: states.get(name, "failed") for name in names}
             time.sleep(POLL_S)
         return states
+
+
+def create(name: str, wanted: str, settings: Settings, share: Share) -> None:
+    """Asks Ray for the actor; does not wait for its place."""
+    options = {
+        "name": name,
+        "lifetime": "detached",
+        "get_if_exists": True,
+        "max_restarts": -1,
+        "max_task_retries": 0,
+        "max_concurrency": 4,
+        "scheduling_strategy": "SPREAD",
+        "num_gpus": share.gpus,
+        "num_cpus": share.cpus,
+        "runtime_env": {"env_vars": {"RAY_worker_niceness": "0"}},
+    }
+    actor: Any = ray.remote(**options)(Worker)
+    actor.remote(name, wanted, settings, share)
 
 
 def answer(name: str, asked: Any) -> View:
