@@ -61,6 +61,8 @@ class Ray {
       ...process.env,
       RAY_USAGE_STATS_ENABLED: '0',
       RAY_memory_monitor_refresh_ms: '0',
+      // The client server forks beside the threads of gRPC, whose fork handlers have been seen to abort it.
+      GRPC_ENABLE_FORK_SUPPORT: '0',
       ...QUICK_HEALTH_CHECKS,
       PATH: [dirname(python), dirname(process.execPath), process.env.PATH].join(delimiter),
       ...env,

@@ -1,7 +1,7 @@
 // The tests on a real Ray of two nodes, in a network namespace that has only `lo`.
 // Where that cannot be had they are left out and the reason is printed; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';
-import { rayPython } from './ray-python.mjs';
+import { rayPython } from './python-environment.mjs';
 import { ROOT } from './setup.mjs';
 
 // Without root a user namespace gives the right to make a network namespace.

@@ -105,7 +105,7 @@ async function outcomeOf(
   { jobId, settings, image }: ImageRun,
   result: ImageResult,
 ): Promise<ImageOutcome> {
-  const { detections, timingsMs, processingTimeMs, truncated } = result;
+  const { detections, timingsMs, processingTimeMs, truncated, workerId } = result;
   const outcome: ImageOutcome = {
     status: 'ok',
     detections,
@@ -113,6 +113,7 @@ async function outcomeOf(
     timingsMs,
     processingTimeMs,
     truncated,
+    workerId,
   };
   if (!settings.annotate || annotate === null) return outcome;
   try {

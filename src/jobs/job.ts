@@ -53,6 +53,8 @@ export type ImageOutcome =
       timingsMs: Timings;
       processingTimeMs: number;
       truncated: boolean;
+      /** Who ran it; absent in outcomes that an earlier version stored. */
+      workerId?: string;
       annotatedPath?: string;
     }
   | { status: 'error'; error: Problem };

@@ -1,6 +1,7 @@
 /** `cluster.ipynb` against a running service and a running Ray cluster. */
 import { expect } from 'vitest';
-import { edgePython, executeNotebook, type Executed } from './notebook.js';
+import { rayPython } from '../../scripts/python-environment.mjs';
+import { executeNotebook, type Executed } from './notebook.js';
 
 export interface EdgeAddresses {
   LATTICE_CORE_API_URL: string;
@@ -14,7 +15,7 @@ export async function checkClusterNotebook(
   addresses: EdgeAddresses,
   workers: readonly string[] = [],
 ): Promise<Executed> {
-  const executed = await executeNotebook('cluster.ipynb', await edgePython(true), { ...addresses });
+  const executed = await executeNotebook('cluster.ipynb', rayPython(), { ...addresses });
   expect(executed.text).toContain(`Joined the Ray cluster at ${addresses.LATTICE_RAY_ADDRESS}`);
   expect(executed.text).toMatch(/The cluster runs Ray \S+ on Python \S+, this notebook has Ray/);
   expect(executed.text).toMatch(/^[0-9a-f]{12} +True/m);

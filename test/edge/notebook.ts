@@ -33,18 +33,6 @@ export function readCells(path: string): Cell[] {
   return (JSON.parse(readFileSync(path, 'utf8')) as { cells: Cell[] }).cells;
 }
 
-/**
- * Path of the Python that has the notebooks' packages, set up when missing; Ray's client is among them with `cluster`.
- * `LATTICE_EDGE_PYTHON` names another one.
- */
-export async function edgePython(cluster = false): Promise<string> {
-  const given = process.env.LATTICE_EDGE_PYTHON;
-  if (given !== undefined) return given;
-  const script = join(PROJECT_ROOT, 'scripts/edge.mjs');
-  const output = await runProgram(process.execPath, [script, ...(cluster ? ['--cluster'] : [])]);
-  return output.trim().split('\n').at(-1) ?? '';
-}
-
 /** Rejects with the failed cell and its error. `variables` are the settings of the edge node. */
 export async function executeNotebook(
   name: string,

@@ -5,11 +5,12 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { DEMO } from '../support/service-client.js';
 import { PROJECT_ROOT, startService } from '../support/service-process.js';
-import { edgePython, executeNotebook, notebookPath, readCells, type Executed } from './notebook.js';
+import { edgePython } from '../../scripts/python-environment.mjs';
+import { executeNotebook, notebookPath, readCells, type Executed } from './notebook.js';
 
 const MINUTES = 60_000;
 const run = async (variables: Record<string, string> = {}): Promise<Executed> => {
-  const python = await edgePython();
+  const python = edgePython();
   await using service = await startService({
     env: { LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'), LATTICE_IMAGE_ROOTS: DEMO },
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram } from '../../src/cli/model/python-environment.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
-import { edgePython } from './notebook.js';
+import { edgePython } from '../../scripts/python-environment.mjs';
 
 test.each([
   ['checks', () => Promise.resolve('python3')],

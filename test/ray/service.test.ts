@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { rayPython } from '../../scripts/ray-python.mjs';
+import { rayPython } from '../../scripts/python-environment.mjs';
 import { startRay, type Ray, type WorkerView } from '../../scripts/ray.mjs';
 import { checkClusterNotebook } from '../edge/cluster-notebook.js';
 import { routeConformance } from '../support/route-conformance.js';

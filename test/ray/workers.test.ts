@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rayPython } from '../../scripts/ray-python.mjs';
+import { rayPython } from '../../scripts/python-environment.mjs';
 import { startRay, type Ray } from '../../scripts/ray.mjs';
 import { listenForLanes, type Lanes } from '../support/ray-lanes.js';
 import { PROJECT_ROOT } from '../support/service-process.js';

@@ -46,7 +46,12 @@ test('the result of several images, one broken, has an entry for each in their o
     image_paths: ['shapes.png', 'broken.png', 'shapes.png'],
   });
   const body = await resultOf(service.url, id);
-  const good = { image_path: 'shapes.png', status: 'ok', ...imageFields(6, 3, ALL_COUNTS) };
+  const good = {
+    image_path: 'shapes.png',
+    status: 'ok',
+    ...imageFields(6, 3, ALL_COUNTS),
+    worker_id: modelAndWorker.worker_id,
+  };
   expect(body).toEqual(
     resultRecord(id, {
       result: {

@@ -142,7 +142,9 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
 
     test('goes from pending over running to completed, its result 409 until then', async () => {
       const { url } = service;
-      const front = await submit(url, { image_paths: Array(40).fill('large.png') });
+      // Enough for the job behind it to have to wait, however many work on it.
+      const images = 40 * workers;
+      const front = await submit(url, { image_paths: Array(images).fill('large.png') });
       const behind = await submit(url, {});
       const pending = await reached(url, behind, ['pending']);
       expect(pending).toEqual(
@@ -165,7 +167,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
           progress: number,
           // Several workers may run it: none has until the first image is there.
           worker_id: workers === 1 ? workerId : text,
-          image_count: 40,
+          image_count: images,
           finished_images: number,
         }),
       );
@@ -175,7 +177,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
         expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
       }
       const result = await resultOf(url, front);
-      expect(result.result.images).toHaveLength(40);
+      expect(result.result.images).toHaveLength(images);
       for (const image of result.result.images) expectVehicles(image.detections, { scale: 4 });
       const completed = await reached(url, behind, ['completed']);
       expect(completed).toEqual(

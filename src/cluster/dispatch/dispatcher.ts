@@ -181,9 +181,11 @@ export class Dispatcher {
 
 /** Times as the caller saw them: a lane knows nothing of the wait before it. */
 function withWait(result: ImageResult, waitedMs: number, totalMs: number): ImageResult {
-  const timingsMs = { ...result.timingsMs, queue: result.timingsMs.queue + waitedMs };
-  return { ...result, timingsMs, processingTimeMs: Math.round(totalMs * 1e3) / 1e3 };
+  const timingsMs = { ...result.timingsMs, queue: toMicros(result.timingsMs.queue + waitedMs) };
+  return { ...result, timingsMs, processingTimeMs: toMicros(totalMs) };
 }
+
+const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
 
 function workerLost(losses: number, { workerId, nodeId }: Lane): LatticeError {
   return new LatticeError(

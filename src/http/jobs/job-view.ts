@@ -85,7 +85,7 @@ function viewSingle(job: Job, entry: ImageEntry | undefined): SingleResultBody |
     image_path: entry.path,
     ...viewImage(entry.outcome, entry.outcome.annotatedPath),
     model: job.spec.modelName,
-    worker_id: job.workerId,
+    worker_id: entry.outcome.workerId ?? job.workerId,
   };
 }
 
@@ -109,7 +109,12 @@ function viewMulti(job: Job, entries: readonly ImageEntry[], hide: HideFolders):
 
 function viewEntry(job: Job, { path, outcome }: ImageEntry, hide: HideFolders): ImageEntryBody {
   if (outcome?.status === 'ok') {
-    return { image_path: path, status: 'ok', ...viewImage(outcome, outcome.annotatedPath) };
+    return {
+      image_path: path,
+      status: 'ok',
+      ...viewImage(outcome, outcome.annotatedPath),
+      worker_id: outcome.workerId ?? job.workerId,
+    };
   }
   return {
     image_path: path,

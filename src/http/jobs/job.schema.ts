@@ -119,7 +119,12 @@ const singleResultSchema = z
 
 const imageEntrySchema = z
   .discriminatedUnion('status', [
-    z.object({ image_path: z.string(), status: z.literal('ok'), ...imageFields }),
+    z.object({
+      image_path: z.string(),
+      status: z.literal('ok'),
+      ...imageFields,
+      worker_id: z.string(),
+    }),
     z.object({ image_path: z.string(), status: z.literal('error'), error: problemSchema }),
   ])
   .openapi('ImageEntry');
@@ -134,7 +139,7 @@ const multiResultSchema = z
     failed: z.int(),
     processing_time_ms: z.number().openapi({ description: 'From start to end of the job' }),
     model: z.string(),
-    worker_id: z.string(),
+    worker_id: z.string().openapi({ description: 'Who ran the image that was stored last' }),
   })
   .openapi('MultiImageResult');
 

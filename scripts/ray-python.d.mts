@@ -1,1 +1,0 @@
-export function rayPython(report?: (line: string) => void): string;
