@@ -39,7 +39,10 @@ export function drawDetections(canvas: Canvas, detections: readonly Detection[])
   const weakestFirst = [...detections].reverse();
   for (const { box, class: name } of weakestFirst) frame(canvas, box, 2 * unit, colourOf(name));
   for (const { box, confidence, class: name } of weakestFirst) {
-    label(canvas, box, `${name} ${confidence.toFixed(2)}`, 2 * unit, colourOf(name));
+    const text = `${name} ${confidence.toFixed(2)}`;
+    // Small letters where large ones would lie over the box's neighbours.
+    const dot = labelWidth(text, 2 * unit) > box[2] - box[0] ? unit : 2 * unit;
+    label(canvas, box, text, dot, colourOf(name));
   }
 }
 
@@ -52,6 +55,8 @@ function frame(canvas: Canvas, box: Detection['box'], thickness: number, colour:
   fill(canvas, right - thickness, top, right, bottom, colour);
 }
 
+const labelWidth = (text: string, dot: number) => (text.length * (GLYPH_WIDTH + 1) + 1) * dot;
+
 /** Above the box, or inside it where the picture ends; moved left where it would leave on the right. */
 function label(
   canvas: Canvas,
@@ -60,7 +65,7 @@ function label(
   dot: number,
   colour: Colour,
 ): void {
-  const width = (text.length * (GLYPH_WIDTH + 1) + 1) * dot;
+  const width = labelWidth(text, dot);
   const height = (GLYPH_HEIGHT + 2) * dot;
   const left = Math.max(0, Math.min(Math.round(box[0]), canvas.width - width));
   const above = Math.round(box[1]) - height;
