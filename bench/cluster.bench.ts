@@ -1,24 +1,33 @@
 /** What does a lane cost: the dispatcher alone, the way over a socket, and a status call? */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Dispatcher } from '../src/cluster/dispatch/dispatcher.js';
 import { LaneDetector } from '../src/cluster/dispatch/lane-detector.js';
 import type { Detector } from '../src/inference/detector.js';
+import { packageVersion } from '../src/package-version.js';
+import { PROJECT_ROOT } from '../test/support/service-process.js';
 import { SimulatedLane } from '../test/support/simulated-lane.js';
 import { startWorkerProcess } from '../test/support/worker-process.js';
-import { openWorkerRig, until } from '../test/support/worker-rig.js';
+import { BUILD, openWorkerRig, until } from '../test/support/worker-rig.js';
 import { HttpClient } from './load/http-client.js';
 import { summarise } from './load/percentiles.js';
-import { PROJECT_ROOT } from '../test/support/service-process.js';
 import { serve, setting, type Measurement } from './setting.js';
 
 const LANES = 16;
 const IMAGES = 200_000;
 const WINDOW = 256;
 const SYNC_ROUNDS = 300;
+const JOB_IMAGES = 10_000;
 
 export default async function cluster(): Promise<Measurement[]> {
-  return [await dispatcherAlone(), ...(await overSocket()), ...(await syncThroughLane())];
+  return [
+    await dispatcherAlone(),
+    ...(await overSocket()),
+    ...(await jobOverSocket()),
+    ...(await syncThroughLane()),
+  ];
 }
 
 const options = {
@@ -70,15 +79,7 @@ async function dispatcherAlone(): Promise<Measurement> {
 /** A worker of no work in a process of its own: what an image costs the service beyond HTTP and the store. */
 async function overSocket(): Promise<Measurement[]> {
   const rig = await openWorkerRig();
-  const worker = spawn(
-    process.execPath,
-    ['--import', 'tsx', fileURLToPath(new URL('load/instant-worker.ts', import.meta.url))],
-    {
-      cwd: PROJECT_ROOT,
-      env: { ...process.env, SERVICE_URL: rig.server.url.replace('http', 'ws') },
-      stdio: 'ignore',
-    },
-  );
+  const worker = startInstantWorker(rig.server.url, BUILD);
   try {
     await until(() => rig.dispatcher.lanes().length === 1, 'a lane', 20_000);
     await rate(rig.detector, 5_000);
@@ -109,6 +110,56 @@ async function overSocket(): Promise<Measurement[]> {
     worker.kill('SIGKILL');
     await rig.close();
   }
+}
+
+function startInstantWorker(url: string, build: string): ChildProcess {
+  const script = fileURLToPath(new URL('load/instant-worker.ts', import.meta.url));
+  const args = ['--import', 'tsx', script, url.replace('http', 'ws'), build];
+  return spawn(process.execPath, args, { cwd: PROJECT_ROOT, stdio: 'ignore' });
+}
+
+/** The whole service, as images of a durable job go through it: store, order, lease, socket, result. */
+async function jobOverSocket(): Promise<Measurement[]> {
+  await using service = await serve(setting(), { LATTICE_RAY_ADDRESS: 'ray://127.0.0.1:1' });
+  const worker = startInstantWorker(service.url, packageVersion());
+  const client = new HttpClient(service.url, 1);
+  try {
+    await ready(client);
+    const job = async () => {
+      const paths = Array.from({ length: JOB_IMAGES }, () => 'street.jpg');
+      const body = { job_type: 'detect_cars', image_paths: paths };
+      const start = performance.now();
+      const reply = await client.send('POST', '/v1/jobs/submit', body);
+      const { job_id: id } = JSON.parse(reply.body) as { job_id: string };
+      for (;;) {
+        const status = await client.send('GET', `/v1/jobs/${id}/status`);
+        if (!/"status":"(pending|running)"/.test(status.body)) break;
+        await sleep(20);
+      }
+      return (JOB_IMAGES * 1_000) / (performance.now() - start);
+    };
+    await job();
+    const before = cpuSeconds(service.pid);
+    const value = await job();
+    return [
+      { what: `images of a durable job over one socket, no-op worker`, value, unit: 'images/s' },
+      {
+        what: 'CPU time of the whole service for each of them',
+        value: ((cpuSeconds(service.pid) - before) / JOB_IMAGES) * 1e6,
+        unit: 'us',
+      },
+    ];
+  } finally {
+    client.close();
+    worker.kill('SIGKILL');
+  }
+}
+
+/** User and system time of a process so far. Fields 14 and 15 of /proc/PID/stat, in hundredths. */
+function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /** The same photo over HTTP, in turn: to a service that runs it itself, and to one whose worker does. */

@@ -1,14 +1,14 @@
-/** A worker whose images take no time: what is left is the way to it and back. `SERVICE_URL=ws://... tsx instant-worker.ts` */
+/** A worker whose images take no time: what is left is the way to it and back. `tsx instant-worker.ts ws://HOST:PORT BUILD` */
 import { ServiceLink } from '../../src/cluster/worker/service-link.js';
 import { ScriptedDetector } from '../../test/support/scripted-detector.js';
-import { BUILD } from '../../test/support/worker-rig.js';
 
+const [serviceUrl = '', build = ''] = process.argv.slice(2);
 const log = () => undefined;
 const detector = new ScriptedDetector();
 await new ServiceLink({
-  serviceUrl: process.env.SERVICE_URL ?? '',
+  serviceUrl,
   token: () => null,
-  build: BUILD,
+  build,
   workerId: 'instant',
   nodeId: 'here',
   roots: () => Promise.resolve([]),
