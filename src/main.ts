@@ -10,7 +10,7 @@ import { composeApp } from './compose-app.js';
 import { ConfigError, isLoopback, type Config } from './config.js';
 import { LatticeError } from './errors.js';
 import { ApiKeys } from './http/api-keys.js';
-import { viewResult } from './http/jobs/job-view.js';
+import { viewForWebhook } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
@@ -136,7 +136,7 @@ function startResultWebhooks(
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
       });
-      return job === null ? null : viewResult(job, await jobs.service.images(jobId), hide);
+      return job === null ? null : viewForWebhook(job, jobs.service.imagePages(jobId), hide);
     },
   });
 }

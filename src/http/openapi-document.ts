@@ -1,14 +1,14 @@
 /** The OpenAPI 3.1 document, made from the routes that are registered. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { AppEnv } from './app-env.js';
-import { jobResultSchema } from './jobs/job.schema.js';
+import { jobDigestSchema, jobResultSchema } from './jobs/job.schema.js';
 import { z } from '@hono/zod-openapi';
 
 const webhookSchema = z
   .object({
     type: z.enum(['job.completed', 'job.failed']),
     timestamp: z.string().openapi({ format: 'date-time' }),
-    data: jobResultSchema,
+    data: z.union([jobResultSchema, jobDigestSchema]),
   })
   .openapi('WebhookBody');
 

@@ -1,16 +1,20 @@
 /** Which paths a request may name, and what its folders and globs stand for. */
 import { lstat, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { glob } from 'tinyglobby';
+import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../errors.js';
+import { IMAGE_NAME, type Listing } from './listing/find-images.js';
+import { ImageLister } from './listing/image-lister.js';
 
-const IMAGE_NAME = /\.(?:jpe?g|png|webp|tiff?|bmp|avif)$/i;
-const IMAGE_GLOB = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';
 const GLOB_MAGIC = /[*?[\]{}]/;
 /** Enough for every listing a person writes; more makes matching slow for hostile names. */
 const MAX_STARS = { inPattern: 8, inComponent: 3 };
 const LISTING_MS = 10_000;
 const MAX_LISTINGS = 100;
+/** Paths that are looked at in one turn of the event loop. */
+const PATHS_A_TURN = 10_000;
+
+const lister = new ImageLister();
 
 /**
  * Throws `path_not_allowed` for a NUL, a `..` component, or an absolute path that lies beneath no root. Decided
@@ -39,11 +43,12 @@ export async function expandImagePaths(
   const expanded: string[] = [];
   let listings = 0;
   for (const [index, path] of paths.entries()) {
+    if (index % PATHS_A_TURN === PATHS_A_TURN - 1) await setImmediate();
     const pointer = `#/image_paths/${index}`;
     checkImagePath(path, roots, pointer);
     if (IMAGE_NAME.test(path) && !GLOB_MAGIC.test(path)) expanded.push(path);
     else {
-      const listed = await listImages(path, roots, pointer);
+      const listed = await listImages(path, roots, cap, pointer);
       if (listed === null) expanded.push(path);
       else if (++listings > MAX_LISTINGS) {
         throw invalid(`A job names at most ${MAX_LISTINGS} folders and globs.`, pointer);
@@ -78,6 +83,7 @@ function beneath(path: string, root: string): string | null {
 async function listImages(
   path: string,
   roots: readonly string[],
+  cap: number,
   pointer: string,
 ): Promise<readonly string[] | null> {
   let isListing = false;
@@ -89,7 +95,7 @@ async function listImages(
     if (kind === 'file') return null;
     if (kind === 'absent' && !GLOB_MAGIC.test(path)) continue;
     isListing = true;
-    const images = await list(root, relative, kind === 'folder', pointer);
+    const images = await list({ root, relative, isFolder: kind === 'folder', cap }, pointer);
     if (images.length > 0) return images;
   }
   if (!isListing) return null;
@@ -107,36 +113,20 @@ async function kindOf(root: string, relative: string): Promise<'file' | 'folder'
 }
 
 async function list(
-  root: string,
-  relative: string,
-  isFolder: boolean,
+  listing: Omit<Listing, 'withinMs'>,
   pointer: string,
-): Promise<string[]> {
+): Promise<readonly string[]> {
+  const { root, relative, isFolder } = listing;
   if (!isFolder) refuseCostly(relative, pointer);
   const base = isFolder ? relative : literalPrefix(relative);
   // The walk itself follows no link, but its starting folder could have been reached through one.
   if (!(await isPlainFolder(root, base))) return [];
   try {
-    const found = await glob(isFolder ? IMAGE_GLOB : toPattern(relative), {
-      cwd: isFolder ? join(root, relative) : root,
-      onlyFiles: true,
-      followSymbolicLinks: false,
-      expandDirectories: false,
-      extglob: false,
-      caseSensitiveMatch: !isFolder,
-      signal: AbortSignal.timeout(LISTING_MS),
-    });
-    const images = found.filter((file) => IMAGE_NAME.test(file)).sort(byCodeUnits);
-    return isFolder ? images.map((file) => posix.join(relative, file)) : images;
+    return await lister.list({ ...listing, withinMs: LISTING_MS });
   } catch (cause) {
     const detail = `'${relative}' cannot be listed within ${LISTING_MS / 1000} s.`;
     throw new LatticeError('validation_failed', detail, { cause, errors: [{ detail, pointer }] });
   }
-}
-
-/** Only `* ? [] {}` are wildcards; what else the matcher would read as a regular expression is meant literally. */
-function toPattern(text: string): string {
-  return text.replace(/[\\()|+@$]/g, '\\$&').replace(/^!/, '\\!');
 }
 
 /** The components before the first wildcard. */
@@ -164,10 +154,6 @@ function refuseCostly(pattern: string, pointer: string): void {
     `A glob has at most ${MAX_STARS.inPattern} wildcards, ${MAX_STARS.inComponent} in one component.`,
     pointer,
   );
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function invalid(detail: string, pointer: string): LatticeError {

@@ -101,6 +101,10 @@ export interface JobRecords {
   find(jobId: string): Promise<StoredJob | null>;
   /** Newest first, numbers below `before`. */
   list(filter: JobFilter, limit: number, before: number | null): Promise<StoredJob[]>;
+  /**
+   * By index from `from` on: at most `limit`, and no more than fill a page of about 128 KiB. Empty only where no
+   * image is left.
+   */
   images(jobNumber: number, from: number, limit: number): Promise<StoredImage[]>;
   /** In order of submission, numbers above `after`. */
   unfinished(after: number, limit: number): Promise<QueuedJob[]>;

@@ -107,8 +107,13 @@ export interface JobService {
   ): Promise<{ job: Job; replayed: boolean }>;
   /** Rejects with `job_not_found`, also for another owner's job. */
   get(jobId: string, keyId: string | null): Promise<Job>;
-  /** Entries in input order. */
+  /** All entries in input order, for jobs of a few images. */
   images(jobId: string): Promise<ImageEntry[]>;
+  /**
+   * All entries in input order, in pages that are quick to work on. The next page is read when it is asked for.
+   * Rejects with `job_not_found` when the job is removed before the last page.
+   */
+  imagePages(jobId: string): AsyncIterable<ImageEntry[]>;
   list(
     filter: JobFilter,
     page: { limit: number; cursor: string | null },

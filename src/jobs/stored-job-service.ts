@@ -6,10 +6,11 @@ import type { FreeSpace } from './free-space.js';
 import type { ImageEntry, ImageOutcome, Job, JobFilter, JobService, JobSpec } from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './job-runner.js';
-import type { JobStore, StoredJob } from './job-store.js';
+import type { JobStore, StoredImage, StoredJob } from './job-store.js';
 import { decodeCursor, encodeCursor } from './page-cursor.js';
 import type { QueueCounts } from './queue-counts.js';
 import { toJob } from './store/job-row.js';
+import { createTurns } from './turns.js';
 
 export interface ServiceParts {
   store: JobStore;
@@ -26,6 +27,7 @@ const IMAGES_A_READ = 1000;
 
 export class StoredJobService implements JobService {
   readonly #parts: ServiceParts;
+  readonly #turn = createTurns();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -68,16 +70,21 @@ export class StoredJobService implements JobService {
   }
 
   async images(jobId: string): Promise<ImageEntry[]> {
-    const { number } = await this.#find(jobId, null);
     const entries: ImageEntry[] = [];
-    // In pieces: the store answers others in between.
-    for (let from = 0; ; from += IMAGES_A_READ) {
+    for await (const page of this.imagePages(jobId)) for (const entry of page) entries.push(entry);
+    return entries;
+  }
+
+  async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
+    const { number, imageCount } = await this.#find(jobId, null);
+    for (let from = 0; from < imageCount;) {
       const images = await this.#parts.store.images(number, from, IMAGES_A_READ);
-      for (const { index, path, outcome } of images) {
-        const parsed = outcome === null ? null : (JSON.parse(outcome) as ImageOutcome);
-        entries.push({ index, path, outcome: parsed });
-      }
-      if (images.length < IMAGES_A_READ) return entries;
+      const next = (images.at(-1)?.index ?? -1) + 1;
+      // The sweep takes images in no order: a gap means that the job went while it was read.
+      if (images.length === 0 || next - from !== images.length) throw notFound();
+      await this.#turn();
+      yield images.map(toEntry);
+      from = next;
     }
   }
 
@@ -148,6 +155,14 @@ export class StoredJobService implements JobService {
     if (job === null || (keyId !== null && job.settings.keyId !== keyId)) throw notFound();
     return job;
   }
+}
+
+function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
+  return {
+    index,
+    path,
+    outcome: outcome === null ? null : (JSON.parse(outcome) as ImageOutcome),
+  };
 }
 
 /** 96 random bits after 48 of the time: neighbours in time are neighbours in the index. */

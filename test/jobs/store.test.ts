@@ -203,6 +203,22 @@ test('an end owes its webhook, which is worked off as the queue promises', () =>
     expect(await store.webhooks.forJob('job_none')).toEqual([]);
   }));
 
+test('a page of images ends once it is full, and holds one image at least', () =>
+  withStore(async (store) => {
+    const job = await start(store, { imagePaths: imagesNamed('p', 40) });
+    const sized = imagesNamed('p', 40).map((_, index) => ({
+      ...entry(index),
+      outcome: JSON.stringify('x'.repeat(index < 20 ? 40 * 1024 : 400 * 1024)),
+    }));
+    await store.record(job.number, store.lease, sized, 'w', 5000);
+    const indexes = async (from: number, limit: number) =>
+      (await store.images(job.number, from, limit)).map(({ index }) => index);
+    expect(await indexes(0, 1000)).toEqual([0, 1, 2, 3]);
+    expect(await indexes(4, 2)).toEqual([4, 5]);
+    expect(await indexes(25, 1000)).toEqual([25]);
+    expect(await indexes(40, 1000)).toEqual([]);
+  }));
+
 test('the sweep takes what is past its time, in steps, and leaves the rest', () =>
   withStore(async (store) => {
     const finish = async (job: StoredJob, at: number) => {

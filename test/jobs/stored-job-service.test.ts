@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ImageEntry } from '../../src/jobs/job.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
 
@@ -149,4 +150,35 @@ test('finished jobs go after their time', async () => {
   );
   expect((await jobs.service.list({}, { limit: 9, cursor: null })).jobs).toEqual([]);
   expect((await jobs.service.eventsAfter(0, 9)).events).toHaveLength(3);
+});
+
+test('pages join to all entries; a job that goes while it is read is an error, not an end', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder, {
+    resultTtlHours: 3 / 3600,
+    retentionIntervalMs: 20,
+  });
+  const paths = imagesNamed('p', 3_000);
+  const { job } = await jobs.service.submit(specOf({ imagePaths: paths }));
+  await ended(jobs.service, job.jobId);
+  const pages: ImageEntry[][] = [];
+  for await (const page of jobs.service.imagePages(job.jobId)) pages.push(page);
+  expect(pages.length).toBeGreaterThan(2);
+  expect(pages.flat().map(({ path }) => path)).toEqual(paths);
+  expect(pages.flat()).toEqual(await jobs.service.images(job.jobId));
+
+  const reading = jobs.service.imagePages(job.jobId)[Symbol.asyncIterator]();
+  expect((await reading.next()).value).toEqual(pages[0]);
+  await until('the images are gone', () =>
+    jobs.service.images(job.jobId).then(
+      () => false,
+      () => true,
+    ),
+  );
+  // The job goes at once, its images in the sweeps that follow.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const rest = async () => {
+    while ((await reading.next()).done !== true);
+  };
+  await expect(rest()).rejects.toMatchObject({ code: 'job_not_found' });
 });

@@ -64,6 +64,23 @@ test.concurrent.each([
 });
 
 test.concurrent(
+  'a job of very many images is sent without them, and says where they are',
+  async () => {
+    await using receiver = await startReceiver((response) => response.writeHead(204).end());
+    const paths = Array.from({ length: 6_000 }, (_, index) => `absent-${index}.png`);
+    const id = await submit(service.url, { image_paths: paths, callback_url: receiver.url });
+    const [message] = await arrived(receiver, 1, 60_000);
+    expect(message!.body.length).toBeLessThan(100_000);
+    const { data } = verified(message!) as { data: { result: object; result_url: string } };
+    expect(data).toMatchObject({ job_id: id, status: 'failed', result: { failed: 6_000 } });
+    const answer = await fetch(service.url + data.result_url);
+    const whole = (await answer.json()) as { result: { images: unknown[] } };
+    expect(whole.result.images).toHaveLength(6_000);
+    expect({ ...whole, result: { ...data.result, images: whole.result.images } }).toEqual(whole);
+  },
+);
+
+test.concurrent(
   'a refused attempt is made again after five seconds, with the same id',
   async () => {
     let attempts = 0;

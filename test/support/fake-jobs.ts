@@ -39,6 +39,12 @@ export class FakeJobs implements JobService {
   /** Milliseconds that a submit takes, and whether its event comes before or after it returns. */
   submitMs = 0;
   eventFirst = true;
+  imagesAPage = 2;
+  /** Pages read so far by all readers; the one of number `brokenPage` fails. */
+  pagesRead = 0;
+  brokenPage = 0;
+  /** Readers that have begun with pages and not ended. */
+  readers = 0;
   #forgotten = 0;
   readonly #jobs = new Map<string, Entry>();
   readonly #keys = new Map<string, { fingerprint: string; jobId: string }>();
@@ -97,6 +103,22 @@ export class FakeJobs implements JobService {
     return Promise.resolve(
       outcomes.map((outcome, index) => ({ index, path: job.spec.imagePaths[index]!, outcome })),
     );
+  }
+
+  async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
+    const entries = await this.images(jobId);
+    this.readers += 1;
+    try {
+      for (let from = 0; from < entries.length; from += this.imagesAPage) {
+        this.pagesRead += 1;
+        if (this.pagesRead === this.brokenPage) {
+          throw new LatticeError('storage_unavailable', 'Disk.');
+        }
+        yield entries.slice(from, from + this.imagesAPage);
+      }
+    } finally {
+      this.readers -= 1;
+    }
   }
 
   list(

@@ -2,6 +2,7 @@
 import type { LatticeError } from '../../src/errors.js';
 import { LaneLost, type Lane, type LaneSlots } from '../../src/cluster/dispatch/lane.js';
 import type {
+  Detection,
   DetectRequest,
   DetectorStats,
   ImageResult,
@@ -15,6 +16,8 @@ export interface SimulatedLaneOptions {
   nodeId?: string;
   /** Keeps the paths it saw; false for very many. */
   keeps?: boolean;
+  /** Boxes in each image. */
+  boxes?: number;
 }
 
 interface InHand {
@@ -36,6 +39,7 @@ export class SimulatedLane implements Lane {
   mostInHand = 0;
   serviceMs: number | null;
   readonly #keeps: boolean;
+  readonly #detections: Detection[];
   readonly #inHand = new Map<number, InHand>();
   #last = 0;
 
@@ -45,6 +49,11 @@ export class SimulatedLane implements Lane {
     this.slots = options.slots ?? { sync: 2, async: 2 };
     this.serviceMs = options.serviceMs ?? null;
     this.#keeps = options.keeps ?? true;
+    this.#detections = Array.from({ length: options.boxes ?? 0 }, (_, index) => ({
+      box: [10.5 + index, 20.25, 30.125 + index, 40.75],
+      confidence: 0.9 - index / 1_000,
+      class: index % 2 === 0 ? 'car' : 'bus',
+    }));
   }
 
   get inHand(): string[] {
@@ -131,7 +140,7 @@ export class SimulatedLane implements Lane {
 
   #result({ options }: DetectRequest): ImageResult {
     return {
-      detections: [],
+      detections: this.#detections,
       image: { width: 1, height: 1 },
       timingsMs: { queue: 0, decode: 0, preprocess: 0, inference: 0, postprocess: 0 },
       processingTimeMs: 0,

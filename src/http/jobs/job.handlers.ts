@@ -5,11 +5,13 @@ import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../json-body.js';
 import type { HideFolders } from '../problem.js';
-import { replyJson } from '../reply.js';
+import { replyJson, replyJsonPieces } from '../reply.js';
 import type { RouteHandler } from '../route-table.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { readListQuery } from './job-list-query.js';
-import { progressOf, viewAccepted, viewResult, viewStatus, viewWebhook } from './job-view.js';
+import { progressOf, viewAccepted, viewStatus, viewWebhook } from './job-view.js';
+import { resultText } from './result-text.js';
+import { viewResult } from './result-view.js';
 import type { ReadSubmission } from './submit-request.js';
 
 const JOB_ID = /^[\w.:-]{1,128}$/;
@@ -56,7 +58,14 @@ export function createJobHandlers(
           retryAfterS: secondsLeft(job),
         });
       }
-      return replyJson(c, 200, viewResult(job, await jobs.images(job.jobId), hide));
+      if (job.imageCount === 1) {
+        return replyJson(c, 200, viewResult(job, await jobs.images(job.jobId), hide));
+      }
+      const pieces = resultText(job, jobs.imagePages(job.jobId), hide);
+      return replyJsonPieces(c, 200, pieces, (error) => {
+        const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
+        deps.logger.error(fields, 'result broken off');
+      });
     },
     list: async (c) => {
       const { filter, page } = readListQuery(c.req.queries(), c.get('keyId'));

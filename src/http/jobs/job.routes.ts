@@ -79,6 +79,9 @@ const result: RouteConfig = {
   path: '/v1/jobs/{job_id}/result',
   operationId: 'getJobResult',
   summary: 'Result of a finished job',
+  description:
+    'A long result is sent in chunks while it is read, without Content-Length. A connection that breaks off before ' +
+    'the last chunk has sent no JSON: ask again.',
   tags,
   request: { params },
   responses: {

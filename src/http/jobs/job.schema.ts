@@ -155,6 +155,17 @@ export const jobResultSchema = z
   })
   .openapi('JobResult');
 
+/** What a webhook carries in place of a record that is too long for one message. */
+export const jobDigestSchema = jobResultSchema
+  .extend({
+    result: multiResultSchema.omit({ images: true }),
+    result_url: z.string().openapi({
+      description: 'Path of the whole record, with `images`',
+      example: '/v1/jobs/0198f2c4-7d6e-7bb0/result',
+    }),
+  })
+  .openapi('JobResultDigest');
+
 export const jobListSchema = z
   .object({
     jobs: z.array(jobStatusSchema),
@@ -169,3 +180,4 @@ export type MultiResultBody = z.infer<typeof multiResultSchema>;
 export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
 export type WebhookBody = z.infer<typeof webhookSchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
+export type JobDigestBody = z.infer<typeof jobDigestSchema>;

@@ -1,4 +1,5 @@
 /** One reading of a job submission for REST and socket alike. */
+import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../../errors.js';
 import { expandImagePaths } from '../../jobs/image-paths.js';
 import type { JobSpec } from '../../jobs/job.js';
@@ -8,6 +9,8 @@ import { DETECTION_DEFAULTS, defaultModelName, refuseLongLists } from '../reques
 import { validate, validationFailed } from '../validation.js';
 import { resolveVehicleTypes } from '../vehicle-classes.js';
 import { jobSubmitSchema, type JobSubmitBody } from './job.schema.js';
+
+const MANY_PATHS = 1_000;
 
 /** Parsed JSON -> a complete spec. Rejects with `validation_failed`, `path_not_allowed` or a model's error. */
 export type ReadSubmission = (value: unknown, keyId: string | null) => Promise<JobSpec>;
@@ -20,6 +23,7 @@ export function createReadSubmission(
   return async (value, keyId) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     refuseLongLists(value, config);
+    await ownTurn(value);
     const body = validate(jobSubmitSchema, value);
     if (body.annotate === true && deps.annotate === undefined) {
       throw validationFailed([
@@ -28,13 +32,13 @@ export function createReadSubmission(
     }
     const modelName = body.model_name ?? defaultModelName(config);
     await catalogue.check(modelName);
+    await ownTurn(value);
+    const { imageRoots, maxImagesPerJob } = config;
+    const imagePaths = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
+    await ownTurn(value);
     return {
       jobType: body.job_type,
-      imagePaths: await expandImagePaths(
-        body.image_paths,
-        config.imageRoots,
-        config.maxImagesPerJob,
-      ),
+      imagePaths,
       modelName,
       confidence: body.confidence_threshold ?? DETECTION_DEFAULTS.confidence,
       iou: body.iou_threshold ?? DETECTION_DEFAULTS.iou,
@@ -47,6 +51,12 @@ export function createReadSubmission(
       keyId,
     };
   };
+}
+
+/** Each step over a long list holds the event loop for a while: others have a turn between two of them. */
+async function ownTurn(value: unknown): Promise<void> {
+  const paths: unknown = typeof value === 'object' && value && Reflect.get(value, 'image_paths');
+  if (Array.isArray(paths) && paths.length > MANY_PATHS) await setImmediate();
 }
 
 async function classesOf(

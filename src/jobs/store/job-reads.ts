@@ -14,6 +14,9 @@ import type { Blocking } from './blocking.js';
 import { JOB_COLUMNS, toJobEvent, toStoredJob, type EventRow, type JobRow } from './job-row.js';
 import type { Statements } from './statements.js';
 
+/** In characters: whoever parses a page holds its event loop for a millisecond or two, however many boxes. */
+const PAGE_LENGTH = 128 * 1024;
+
 type Reads = Pick<
   Blocking<JobRecords>,
   'find' | 'list' | 'images' | 'unfinished' | 'suspects' | 'waiting' | 'events' | 'counts'
@@ -40,13 +43,21 @@ export class JobReads implements Reads {
   }
 
   images(jobNumber: number, from: number, limit: number): StoredImage[] {
-    return this.statements.all(
+    const page: StoredImage[] = [];
+    let length = 0;
+    const rows = this.statements.each(
       `SELECT task % ${MAX_IMAGES} AS "index", path, outcome FROM job_images
        WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
       taskId(jobNumber, from),
       taskId(jobNumber + 1, 0),
       limit,
-    ) as StoredImage[];
+    ) as Iterable<StoredImage>;
+    for (const image of rows) {
+      page.push(image);
+      length += image.path.length + (image.outcome?.length ?? 0);
+      if (length >= PAGE_LENGTH) break;
+    }
+    return page;
   }
 
   unfinished(after: number, limit: number): QueuedJob[] {

@@ -31,6 +31,11 @@ export class Statements {
     return this.statement(sql).all(...parameters);
   }
 
+  /** Row by row; leaving the loop early ends the statement. */
+  each(sql: string, ...parameters: Parameter[]): Iterable<unknown> {
+    return this.statement(sql).iterate(...parameters);
+  }
+
   private statement(sql: string): Statement {
     let statement = this.prepared.get(sql);
     if (statement === undefined) {

@@ -1,0 +1,44 @@
+/** The images that a folder or a glob stands for. */
+import { join, posix } from 'node:path';
+import { glob } from 'tinyglobby';
+
+export const IMAGE_NAME = /\.(?:jpe?g|png|webp|tiff?|bmp|avif)$/i;
+const IMAGE_GLOB = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';
+
+export interface Listing {
+  root: string;
+  /** A folder beneath the root, or a glob from the root on. */
+  relative: string;
+  isFolder: boolean;
+  /** One more than this are given at most: enough to tell that there are too many. */
+  cap: number;
+  withinMs: number;
+}
+
+/** Sorted by code units, relative to the root. Symbolic links are not followed. Rejects when the time is over. */
+export async function findImages(listing: Listing): Promise<string[]> {
+  const { root, relative, isFolder, cap, withinMs } = listing;
+  const found = await glob(isFolder ? IMAGE_GLOB : toPattern(relative), {
+    cwd: isFolder ? join(root, relative) : root,
+    onlyFiles: true,
+    followSymbolicLinks: false,
+    expandDirectories: false,
+    extglob: false,
+    caseSensitiveMatch: !isFolder,
+    signal: AbortSignal.timeout(withinMs),
+  });
+  const images = found
+    .filter((file) => IMAGE_NAME.test(file))
+    .sort(byCodeUnits)
+    .slice(0, cap + 1);
+  return isFolder ? images.map((file) => posix.join(relative, file)) : images;
+}
+
+/** Only `* ? [] {}` are wildcards; what else the matcher would read as a regular expression is meant literally. */
+function toPattern(text: string): string {
+  return text.replace(/[\\()|+@$]/g, '\\$&').replace(/^!/, '\\!');
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

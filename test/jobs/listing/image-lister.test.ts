@@ -1,0 +1,92 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expandImagePaths } from '../../../src/jobs/image-paths.js';
+import { ImageLister } from '../../../src/jobs/listing/image-lister.js';
+
+const FILES = 60_000;
+/** A name that `HOSTILE` takes for ever to tell apart. */
+const LONG_NAME = `${'a'.repeat(120)}.jpg`;
+const HOSTILE = `trap/${'*a'.repeat(14)}*b.jpg`;
+
+let root: string;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'lattice-listing-'));
+  for (const folder of ['many', 'few', 'trap']) mkdirSync(join(root, folder));
+  for (const name of ['c.jpg', 'a.png', 'b.webp', 'notes.txt']) {
+    writeFileSync(join(root, 'few', name), '');
+  }
+  writeFileSync(join(root, 'trap', LONG_NAME), '');
+  for (let from = 0; from < FILES; from += 1_000) {
+    const names = Array.from({ length: 1_000 }, (_, index) => `frame-${from + index}.jpg`);
+    await Promise.all(names.map((name) => writeFile(join(root, 'many', name), '')));
+  }
+});
+
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+const folder = (relative: string, cap = FILES) => ({
+  root,
+  relative,
+  isFolder: true,
+  cap,
+  withinMs: 10_000,
+});
+const globOf = (relative: string) => ({ ...folder(relative), isFolder: false });
+const FEW = ['few/a.png', 'few/b.webp', 'few/c.jpg'];
+
+test('listings that run at once are each answered', async () => {
+  const lister = new ImageLister();
+  const [whole, matched, absent] = await Promise.all([
+    lister.list(folder('few')),
+    lister.list(globOf('few/*.{png,jpg}')),
+    lister.list(folder('absent')),
+  ]);
+  expect(whole).toEqual(FEW);
+  expect(matched).toEqual(['few/a.png', 'few/c.jpg']);
+  expect(absent).toEqual([]);
+});
+
+test('of too many images no more are handed over than tell so', async () => {
+  const listed = await new ImageLister().list(folder('many', 9));
+  expect(listed).toHaveLength(10);
+  await expect(expandImagePaths(['many'], [root], 9)).rejects.toMatchObject({
+    code: 'validation_failed',
+    errors: [{ pointer: '#/image_paths' }],
+  });
+});
+
+test('a glob that the matcher is caught in ends in time; the next listing is answered', async () => {
+  const lister = new ImageLister();
+  const began = performance.now();
+  const caught = lister.list({ ...globOf(HOSTILE), withinMs: 300 });
+  await expect(caught).rejects.toThrow('in time');
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(await lister.list(folder('few'))).toEqual(FEW);
+});
+
+test.each([
+  ['folder', 'many'],
+  ['glob', 'many/*.jpg'],
+])('a %s of 60,000 images is listed without making anybody wait', async (what, path) => {
+  const lag = monitorEventLoopDelay({ resolution: 1 });
+  const lags: number[] = [];
+  // A busy machine may hold up one round; a listing that blocks does so in each.
+  for (let round = 0; round < 4; round += 1) {
+    lag.reset();
+    lag.enable();
+    expect(await expandImagePaths([path], [root], FILES)).toHaveLength(FILES);
+    // The lag of a turn is noted in the next.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    lag.disable();
+    lags.push(lag.max / 1e6);
+  }
+  console.log(`${FILES} files as a ${what}: largest lag ${Math.min(...lags).toFixed(0)} ms`);
+  expect(Math.min(...lags)).toBeLessThan(50);
+});
