@@ -128,9 +128,11 @@ test('drawn copies are named in the entry; one that cannot be drawn costs nothin
 
 test('progress is told at once, then at most once an interval, and never late', async () => {
   using folder = new TemporaryFolder();
-  await using jobs = await openTestJobs(folder, { progressIntervalMs: 100 });
-  jobs.detector.delayMs = 10;
-  jobs.detector.window = 1;
+  // From the start: the runner keeps the window it has read for a while.
+  const detector = new FakeDetector();
+  detector.delayMs = 10;
+  detector.window = 1;
+  await using jobs = await openTestJobs(folder, { progressIntervalMs: 100 }, detector);
   const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('p', 40) }));
   await ended(jobs.service, job.jobId);
   const progress = jobs.events.filter(({ event }) => event === 'job_progress');
