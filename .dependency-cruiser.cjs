@@ -30,6 +30,17 @@ module.exports = {
       { path: '^src/(http|stream|webhooks|cluster)/' },
       { path: '^src/cli/' },
     ),
+    forbid(
+      'cluster-below-edges',
+      { path: '^src/cluster/' },
+      { path: '^src/(http|stream|webhooks|cli|observability)/' },
+    ),
+    forbid(
+      'ends-meet-in-the-wire',
+      { path: '^src/cluster/(remote|wire|worker)/' },
+      { path: '^src/(cluster/(local|ray|worker|remote)|jobs)/', pathNot: '^src/cluster/$1/' },
+      'The two ends of a socket know frames, not each other.',
+    ),
     forbid('webhooks-not-http', { path: '^src/webhooks/' }, { path: '^src/(http|stream)/' }),
   ],
   options: {
