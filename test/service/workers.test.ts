@@ -143,6 +143,30 @@ test('a job goes on while a worker, then the service itself is killed: each imag
   rmSync(dataDir, { recursive: true });
 });
 
+test('a stop lets the workers finish what they have, and the next start goes on', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'lattice-workers-'));
+  const first = await open({ dataDir });
+  const { port } = new URL(first.url);
+  startWorker(first, 'worker-0');
+  await joined(first.url, ['worker-0']);
+  const jobId = await submit(first.url, { image_paths: Array(300).fill('shapes.png') });
+  while ((await call(first.url, `/v1/jobs/${jobId}/status`)).body.finished_images < 20) {
+    await sleep(10);
+  }
+  const start = performance.now();
+  expect(await first.kill('SIGTERM')).toBe(0);
+  expect(performance.now() - start).toBeLessThan(5_000);
+  expect(first.output()).toMatch(/"inHand":0,[^\n]*"a worker left"/);
+  expect(first.output()).not.toContain('a worker was lost');
+  const second = await open({ dataDir, flags: ['--port', port] });
+  const { result } = await resultOf(second.url, jobId, 60_000);
+  expect(result).toMatchObject({ succeeded: 300, failed: 0 });
+  await second[Symbol.asyncDispose]();
+  await Promise.all(workers.map(end));
+  workers = [];
+  rmSync(dataDir, { recursive: true });
+});
+
 describe('without a worker', () => {
   let service: ServiceProcess;
   beforeAll(async () => {

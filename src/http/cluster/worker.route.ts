@@ -19,6 +19,10 @@ export function addWorkerRoute(
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
       throw new LatticeError('bad_request', 'This route speaks WebSocket only.');
     }
+    // A page in a browser could otherwise pose as a worker of a service on this machine.
+    if (c.req.header('origin') !== undefined) {
+      throw new LatticeError('forbidden', 'Workers are not web pages.');
+    }
     if (!gate.admits(c.req.header('authorization'))) {
       throw new LatticeError('unauthorized', 'The worker token is missing or wrong.');
     }

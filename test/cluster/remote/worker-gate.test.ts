@@ -143,6 +143,13 @@ describe('who is let in', () => {
     );
   });
 
+  it('refuses a page in a browser', async () => {
+    const page = new HandWorker({ origin: 'http://127.0.0.1:8000' });
+    await page.closing();
+    expect(page.frames).toEqual([]);
+    expect(rig.dispatcher.lanes()).toEqual([]);
+  });
+
   it('refuses another build or protocol with a close code of its own, and says so in the log', async () => {
     for (const other of [{ build: '0.0.1' }, { protocol: PROTOCOL + 1 }]) {
       const worker = new HandWorker();
