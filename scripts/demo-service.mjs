@@ -1,0 +1,75 @@
+// The service as demonstrations start it: a process of its own, and calls to it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ROOT } from './setup.mjs';
+
+const START_MS = 30_000;
+const STOP_MS = 30_000;
+
+/** Resolves once the service listens; rejects with what it printed when it ends first, or after 30 s. */
+export async function startService({ args, env }) {
+  const child = spawn(process.execPath, ['dist/cli/lattice.js', 'serve', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const service = new Service(child);
+  const deadline = Date.now() + START_MS;
+  while (service.url === null) {
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`the service did not start:\n${service.output}`);
+    }
+    await sleep(20);
+  }
+  return service;
+}
+
+class Service {
+  /** Null until it listens. */
+  url = null;
+  #child;
+  #output = '';
+
+  constructor(child) {
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        this.#output = (this.#output + chunk).slice(-8_000);
+        this.url ??= /listening on (http:\/\/\S+)/.exec(this.#output)?.[1] ?? null;
+      });
+    }
+  }
+
+  /** The last of what it printed. */
+  get output() {
+    return this.#output;
+  }
+
+  /** Body of the answer; with `body`, of a POST of it. Rejects with the problem's sentence. */
+  async ask(path, body) {
+    const post = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    const init = { signal: AbortSignal.timeout(20_000), ...(body === undefined ? {} : post) };
+    const response = await fetch(`${this.url}${path}`, init);
+    const text = await response.text();
+    const isJson = (response.headers.get('content-type') ?? '').includes('json');
+    const answer = isJson ? JSON.parse(text) : text;
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${answer.detail ?? ''}`);
+    return answer;
+  }
+
+  /** Drains it; killed after 30 s. */
+  async stop() {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const killing = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await ended;
+    clearTimeout(killing);
+  }
+}
