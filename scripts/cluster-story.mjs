@@ -21,10 +21,14 @@ const WAIT_MS = 60_000;
  */
 export async function runClusterStory({ keep, enter, stop }) {
   const story = new ClusterStory();
-  let code = await Promise.race([
-    stop.then(() => 130),
-    story.tell().catch((error) => story.fail(error)),
-  ]);
+  let stopped = false;
+  const interrupted = stop.then(() => {
+    stopped = true;
+    return 130;
+  });
+  // What is taken away from a story that was stopped is no failure.
+  const told = story.tell().catch((error) => (stopped ? 130 : story.fail(error)));
+  let code = await Promise.race([interrupted, told]);
   if (code === 0 && keep) {
     story.tellHowToReachIt(enter);
     await stop;
