@@ -59,7 +59,11 @@ export class WorkerConnection {
 
   /** A frame of the worker. */
   receive(data: string | Buffer): void {
-    if (this.#ended) return;
+    if (this.#ended) {
+      // Given up, but its answers may still be on the way.
+      if (typeof data !== 'string') this.#parts.onStale();
+      return;
+    }
     this.heard();
     const { lane } = this;
     if (typeof data !== 'string') {

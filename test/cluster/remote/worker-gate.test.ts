@@ -310,8 +310,13 @@ describe('workers that go', () => {
   it('a process that dials again replaces its half-open socket', async () => {
     const old = await HandWorker.join({ instance: 'same' });
     const answer = rig.detector.detect(image('a.jpg'));
-    await old.lease();
+    const lease = await old.lease();
+    // As if the service's close were still on its way while the answer is sent.
+    old.socket.pause();
     const renewed = await HandWorker.join({ instance: 'same' });
+    old.send(encodeResult(lease, result(9)));
+    await until(() => rig.stale() === 1, 'the late answer is refused');
+    old.socket.resume();
     expect((await old.closing()).code).toBe(CLOSE.replaced);
     renewed.send(encodeResult(await renewed.lease(), result(1)));
     await answer;
