@@ -14,7 +14,8 @@ export function openRig(plan: Plan, more: Partial<NativeCoreOptions> = {}): Rig 
     device: plan.device,
     precision: 'auto',
     threads: plan.threads,
-    asyncYields: true,
+    // On the CPU only dry runs measure, often beside other work: they must end, not step aside.
+    asyncYields: plan.device === 'cuda',
     engineCache: plan.engineCache,
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,

@@ -18,10 +18,13 @@ export interface Slice {
   sliceMs: number;
 }
 
+/** What of a core a slice is timed with. */
+export type SliceCore = Pick<Core, 'run' | 'sliceTimes' | 'stats'>;
+
 const BATCHES = [1, 2, 4, 8, 16, 32];
 
 export async function timeSlice(
-  core: Core,
+  core: SliceCore,
   model: NativeModel,
   batch: number,
   rounds: number,
@@ -54,7 +57,11 @@ export async function timeSlice(
 }
 
 /** One slice for each batch size that the engine has, smallest first. */
-export async function timeSlices(core: Core, model: NativeModel, rounds: number): Promise<Slice[]> {
+export async function timeSlices(
+  core: SliceCore,
+  model: NativeModel,
+  rounds: number,
+): Promise<Slice[]> {
   const slices = new Map<number, Slice>();
   const timed = (await core.sliceTimes(model.modelId, 1, 1)) !== null;
   for (const batch of timed ? BATCHES : [1]) {
@@ -65,12 +72,12 @@ export async function timeSlices(core: Core, model: NativeModel, rounds: number)
 }
 
 /** Images a second of the bare network: slices end to end on every device, or on every sync slot of the CPU. */
-export function replayRate(plan: Plan, core: Core, slice: Slice): number {
+export function replayRate(plan: Plan, core: SliceCore, slice: Slice): number {
   const beside = plan.device === 'cuda' ? plan.devices : core.stats().syncSlices;
   return (beside * slice.batch * 1_000) / slice.networkMs;
 }
 
 /** The fastest batch size. */
-export function bestReplay(plan: Plan, core: Core, slices: readonly Slice[]): number {
+export function bestReplay(plan: Plan, core: SliceCore, slices: readonly Slice[]): number {
   return Math.max(...slices.map((slice) => replayRate(plan, core, slice)));
 }

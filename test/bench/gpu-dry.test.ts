@@ -1,15 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allQuestions } from '../../bench/gpu/ask.js';
 import { readRecord } from '../../bench/gpu/publication.js';
-import { section } from '../../bench/gpu/results-page.js';
-import type { RunRecord } from '../../bench/gpu/run-record.js';
+import { replaceSection, section } from '../../bench/gpu/results-page.js';
+import { writeRecord, type RunRecord } from '../../bench/gpu/run-record.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 import { runGpuBench, type Ended } from './gpu-bench-process.js';
 
+const SECTION = /<!-- gpu figures -->[\s\S]*<!-- end of gpu figures -->/;
 const DRY_MS = 180_000;
 const RESULTS = join(PROJECT_ROOT, 'bench/results');
 const out = mkdtempSync(join(tmpdir(), 'lattice-gpu-dry-'));
@@ -99,12 +100,25 @@ describe('a dry run', () => {
     expect(() => readRecord(out)).toThrow('dry run');
   });
 
-  it('would name the GPU in every published line of figures', () => {
+  it('would name the GPU in every published line of figures', async () => {
     const onGpu = { ...record, dry: false, measuredOn: 'Some GPU' };
-    const lines = section(onGpu, [], 'results/').split('\n');
-    const rows = lines.filter((line) => line.startsWith('|') && !/^\| (GPU|---) /.test(line));
+    const folder = join(out, 'published');
+    const charts = writeRecord(onGpu, folder);
+    expect(readdirSync(folder)).toContain(`some-gpu-${record.date}.json`);
+    expect(readRecord(folder)).toEqual(onGpu);
+
+    const page = join(folder, 'README.md');
+    cpSync(join(PROJECT_ROOT, 'bench/README.md'), page);
+    const [before, after] = readFileSync(page, 'utf8').split(SECTION);
+    for (let time = 0; time < 2; time += 1) await replaceSection(page, section(onGpu, charts, ''));
+    const text = readFileSync(page, 'utf8');
+    expect(text.split(SECTION)).toEqual([before, after]);
+
+    const lines = (SECTION.exec(text)?.[0] ?? '').split('\n');
+    const rows = lines.filter((line) => line.startsWith('|') && !/^\| (GPU |-+ )/.test(line));
     expect(rows).toHaveLength(record.answers.flatMap((answer) => answer.figures).length);
     for (const row of rows) expect(row).toMatch(/^\| Some GPU \| /);
+    for (const { file } of charts) expect(text).toContain(`Some GPU](${file})`);
   });
 });
 
