@@ -30,6 +30,7 @@ Napi::Function CoreWrap::Class(Napi::Env env) {
                          InstanceMethod("unloadModel", &CoreWrap::UnloadModel),
                          InstanceMethod("submit", &CoreWrap::Submit),
                          InstanceMethod("cancel", &CoreWrap::Cancel),
+                         InstanceMethod("sliceTimes", &CoreWrap::SliceTimesOf),
                          InstanceMethod("readFile", &CoreWrap::ReadFile),
                          InstanceMethod("stats", &CoreWrap::Stats),
                          InstanceMethod("close", &CoreWrap::Close),
@@ -146,6 +147,32 @@ Napi::Value CoreWrap::Cancel(const Napi::CallbackInfo& info) {
   std::vector<uint64_t> ids;
   if (Closed(env) || !ParseIds(info[0], ids)) return env.Undefined();
   return Napi::Number::New(env, static_cast<double>(core_->Cancel(ids)));
+}
+
+Napi::Value CoreWrap::SliceTimesOf(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (Closed(env)) return env.Undefined();
+  if (!info[0].IsNumber() || !info[1].IsNumber() || !info[2].IsNumber()) {
+    ThrowTypeError(env, "modelId, batch and rounds must be numbers");
+    return env.Undefined();
+  }
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  Owe(env, 1);
+  core_->MeasureSlice(info[0].As<Napi::Number>().Uint32Value(),
+                      info[1].As<Napi::Number>().Int32Value(),
+                      info[2].As<Napi::Number>().Int32Value(),
+                      [mailbox = mailbox_, deferred](const Result<SliceTimes>& times) {
+                        auto shared = std::make_shared<Result<SliceTimes>>(times);
+                        mailbox->PostReply([deferred, shared](napi_env reply_env) {
+                          const Napi::Env js(reply_env);
+                          if (shared->ok()) {
+                            deferred.Resolve(ToSliceTimes(js, **shared));
+                          } else {
+                            deferred.Reject(ToError(js, shared->status()));
+                          }
+                        });
+                      });
+  return deferred.Promise();
 }
 
 Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {

@@ -286,6 +286,20 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   return object;
 }
 
+Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times) {
+  if (times.batch == 0) return env.Null();
+  auto object = Napi::Object::New(env);
+  object.Set("batch", times.batch);
+  object.Set("networkMs", times.network_ms);
+  object.Set("copyMs", times.copy_ms);
+  object.Set("letterboxMs", times.letterbox_ms);
+  object.Set("boxesMs", times.boxes_ms);
+  object.Set("sliceMs", times.slice_ms);
+  object.Set("launchMs", times.launch_ms);
+  object.Set("emptyMs", times.empty_ms);
+  return object;
+}
+
 Napi::Object ToStats(Napi::Env env, const Core& core) {
   const SchedulerStats stats = core.stats();
   auto object = Napi::Object::New(env);

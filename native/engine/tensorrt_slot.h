@@ -4,6 +4,7 @@
 
 #include <NvInfer.h>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,6 +44,9 @@ class TensorRtSlot {
   // the GPU is done. kGpuLost when it faulted. The thread's current GPU must be this slot's.
   Status Run(std::span<const SlotImage> images, std::vector<Detections>* found);
 
+  // As Engine::Measure. The thread's current GPU must be this slot's.
+  Result<SliceTimes> Measure(int batch, int rounds);
+
   size_t gpu_bytes() const;
 
  private:
@@ -57,6 +61,10 @@ class TensorRtSlot {
   Status Allocate(const TensorRtSlotOptions& options);
   Status AddBucket(int profile, int batch);
   Status Record(const Bucket& bucket);
+  Result<GraphExec> RecordAlone(const std::function<Status()>& stage);
+  // `graphs`: copies, letterbox, network, box decode, nothing.
+  Result<SliceTimes> TimeStages(const Bucket& bucket, const std::vector<GraphExec>& graphs,
+                                int rounds);
   HeadShape ShapeOf(int batch) const;
   Status Upload(std::span<const SlotImage> images, int batch);
   void Collect(size_t count, std::vector<Detections>* found) const;

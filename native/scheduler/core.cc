@@ -136,6 +136,16 @@ std::shared_ptr<Engine> Core::FindModel(uint32_t id) const {
   return found == models_.end() ? nullptr : found->second;
 }
 
+void Core::MeasureSlice(uint32_t id, int batch, int rounds, OnSliceTimes on_times) {
+  auto shared = std::make_shared<OnSliceTimes>(std::move(on_times));
+  const bool posted = loader_.Post([this, id, batch, rounds, shared] {
+    const auto engine = FindModel(id);
+    (*shared)(engine ? engine->Measure(batch, rounds)
+                     : Status(StatusCode::kUnknownModel, "There is no such model."));
+  });
+  if (!posted) (*shared)(Closed());
+}
+
 void Core::ReadFile(std::string path, OnBytes on_bytes) {
   auto shared = std::make_shared<OnBytes>(std::move(on_bytes));
   const bool posted =

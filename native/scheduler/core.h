@@ -44,6 +44,7 @@ struct LoadedModel {
 class Core {
  public:
   using OnModel = std::function<void(Result<LoadedModel>)>;
+  using OnSliceTimes = std::function<void(Result<SliceTimes>)>;
   using OnBytes = std::function<void(Result<std::vector<uint8_t>>)>;
 
   // Starts the threads. kImageNotFound for a root that is no folder, kGpuUnavailable for device
@@ -60,6 +61,9 @@ class Core {
   void UnloadModel(uint32_t id);
   // Null when there is no such model.
   std::shared_ptr<Engine> FindModel(uint32_t id) const;
+
+  // As Engine::Measure, on the thread that loads models. kUnknownModel, kShuttingDown after Close.
+  void MeasureSlice(uint32_t id, int batch, int rounds, OnSliceTimes on_times);
 
   // Bytes of a file, by the rules of image paths. kShuttingDown after Close.
   void ReadFile(std::string path, OnBytes on_bytes);

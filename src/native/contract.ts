@@ -59,6 +59,11 @@ export interface NativeCore {
   submit(tasks: NativeTask[]): void;
   /** Answers tasks with code `cancelled`; work in hand is dropped. Returns how many had not started. */
   cancel(ids: number[]): number;
+  /**
+   * Times one slice of the smallest size that holds `batch` images, else of the largest. Null where the engine
+   * measures none: today the CPU's.
+   */
+  sliceTimes(modelId: number, batch: number, rounds: number): Promise<NativeSliceTimes | null>;
   /** Opens beneath the roots with the same rules as a task and returns the file's bytes. */
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
@@ -80,6 +85,27 @@ export interface NativeModel {
   stride: number;
   /** Free metadata of the export (licence, description, version ...), as text. */
   metadata: Record<string, string>;
+}
+
+/**
+ * Medians in milliseconds. Each stage ran alone in a recorded graph, by the GPU's clock, on empty images of 640 x 480.
+ */
+export interface NativeSliceTimes {
+  /** Images of the slice. */
+  batch: number;
+  /** The bare network. */
+  networkMs: number;
+  /** Pixels and requests there, boxes back. */
+  copyMs: number;
+  letterboxMs: number;
+  /** Box decode and suppression. */
+  boxesMs: number;
+  /** Everything, as a task's slice does it. */
+  sliceMs: number;
+  /** Host time of the one launch. */
+  launchMs: number;
+  /** Host time until an empty graph has come back. */
+  emptyMs: number;
 }
 
 export interface NativeTask {

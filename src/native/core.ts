@@ -10,6 +10,7 @@ import {
   type NativeCoreOptions,
   type NativeGpus,
   type NativeModel,
+  type NativeSliceTimes,
   type NativeStats,
   type NativeTask,
 } from './contract.js';
@@ -128,6 +129,16 @@ export class Core {
     if (this.#closing !== null) return 0;
     this.#send();
     return this.#native.cancel(ids);
+  }
+
+  /** Stages of one slice alone; null where the engine measures none. Rejects with `unknown_model`, GPU faults. */
+  async sliceTimes(
+    modelId: number,
+    batch: number,
+    rounds: number,
+  ): Promise<NativeSliceTimes | null> {
+    this.#refuseWhenClosed();
+    return this.#native.sliceTimes(modelId, batch, rounds).catch(rethrow);
   }
 
   /** Bytes of a file, by the rules of image paths. */

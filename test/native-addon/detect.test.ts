@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NativeModel } from '../../src/native/contract.js';
-import { buildInfo, type Core, type RawResult } from '../../src/native/core.js';
+import { buildInfo, gpus, type Core, type RawResult } from '../../src/native/core.js';
 import { codeOf, openTestCore, ROOT, sharedData, taskFor } from './open-test-core.js';
 
 interface Shapes {
@@ -27,6 +27,19 @@ beforeAll(async () => {
 afterAll(() => core.close());
 
 describe('detection through the addon', () => {
+  it('times the stages of a slice on a GPU, none on the CPU', async () => {
+    const times = await core.sliceTimes(model.modelId, 3, 5);
+    if (gpus().missing !== null) {
+      expect(times).toBeNull();
+      return;
+    }
+    const { batch, sliceMs, networkMs, ...rest } = times!;
+    expect(batch).toBe(4);
+    for (const stage of Object.values(rest)) expect(stage).toBeGreaterThan(0);
+    expect(networkMs).toBeGreaterThan(0);
+    expect(sliceMs).toBeGreaterThan(networkMs);
+  });
+
   it('finds every shape of the demo picture', async () => {
     const result = await core.run(taskFor(model));
     expect(result).toMatchObject({

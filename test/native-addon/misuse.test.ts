@@ -147,6 +147,15 @@ describe('the TypeScript core', () => {
     await core.close();
   });
 
+  it('times no slice of a model that is not there', async () => {
+    const { core, model } = await openTestCore();
+    await expect(core.sliceTimes(model.modelId + 1, 1, 1)).rejects.toMatchObject({
+      code: 'unknown_model',
+    });
+    await expect(core.sliceTimes(model.modelId, bad('one'), 1)).rejects.toThrow(TypeError);
+    await core.close();
+  });
+
   it('rejects everything after close, which may be called twice', async () => {
     const { core, model } = await openTestCore();
     const waiting = core.submit(
@@ -160,6 +169,7 @@ describe('the TypeScript core', () => {
     const code = { code: 'shutting_down' };
     await expect(core.run(taskFor(model))).rejects.toMatchObject(code);
     await expect(core.loadModel(TINY_MODEL)).rejects.toMatchObject(code);
+    await expect(core.sliceTimes(model.modelId, 1, 1)).rejects.toMatchObject(code);
     await expect(core.readFile('shapes.png')).rejects.toMatchObject(code);
     expect(() => core.stats()).toThrow(expect.objectContaining(code));
     expect(core.cancel([1])).toBe(0);

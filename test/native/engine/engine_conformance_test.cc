@@ -200,6 +200,18 @@ TEST_P(EngineConformance, SlotsRunAtTheSameTimeWithoutMixing) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST_P(EngineConformance, MeasuresASliceOrSaysThatItDoesNot) {
+  const auto times = engine_->Measure(3, 2);
+  ASSERT_TRUE(times.ok()) << times.status().message();
+  if (times->batch == 0) return;
+  EXPECT_GE(times->batch, 3);
+  EXPECT_GT(times->network_ms, 0);
+  EXPECT_GE(times->slice_ms, times->network_ms);
+  const auto most = engine_->Measure(1 << 20, 1);
+  ASSERT_TRUE(most.ok()) << most.status().message();
+  EXPECT_EQ(most->batch, engine_->max_batch(Lane::kAsync));
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, EngineConformance,
                          testing::Values(OnCpu("f32"), OnCpu("auto"), OnGpus()),
                          [](const auto& info) { return info.param.name; });

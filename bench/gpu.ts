@@ -1,0 +1,125 @@
+/**
+ * `npm run bench:gpu`: what a GPU does, each question of bench/gpu/questions in a process of its own, both sides of
+ * every ratio in turn. Writes a JSON file and charts into bench/results/ and the section of bench/README.md, or with
+ * `--out FOLDER` into that folder only. `--dry` runs all of it on the CPU engine in under a minute, so that the
+ * script stays alive where no GPU is.
+ *
+ * More: `--models FOLDER` (else LATTICE_MODELS_DIR), `--quick`, `--long IMAGES`, `--budget SECONDS`, `--resume` (with
+ * `--out`), `--publish FOLDER` (an earlier `--out`), names of questions. Ends with 0 when every question was answered,
+ * 1 when one failed, 2 when it could not begin, 3 when the budget left some out.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildInfo } from '../src/native/core.js';
+import { AnswerStore } from './gpu/answer-store.js';
+import { readArguments, type Arguments } from './gpu/arguments.js';
+import { allQuestions } from './gpu/ask.js';
+import { askAll } from './gpu/asking.js';
+import { gpuFacts, machine, type GpuFacts } from './gpu/gpu-facts.js';
+import { makePlan } from './gpu/make-plan.js';
+import { isAmongResults, publish, readRecord } from './gpu/publication.js';
+import { DRY_WORDS, measuredOn, writeRecord, type RunRecord } from './gpu/run-record.js';
+
+async function main(argv: readonly string[]): Promise<number> {
+  const args = readArguments(argv);
+  if (args.publish !== null) {
+    await publish(readRecord(args.publish));
+    return 0;
+  }
+  const facts = gpuFacts();
+  const refusal = whyNot(args, facts);
+  if (refusal !== null) {
+    console.error(refusal);
+    return 2;
+  }
+  if (args.dry) console.log(`Dry mode: this is ${DRY_WORDS}.`);
+  const temporary = mkdtempSync(join(tmpdir(), 'lattice-bench-'));
+  try {
+    return await measure(args, facts, temporary);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Why there is nothing to begin, in one sentence. */
+function whyNot(args: Arguments, facts: GpuFacts): string | null {
+  const unknown = args.questions.filter((each) => !allQuestions().includes(each));
+  if (unknown.length > 0) {
+    return `There is no question ${unknown.join(', ')}; there are ${allQuestions().join(', ')}.`;
+  }
+  if (args.resume && args.out === null) return '--resume needs the folder of the run: --out.';
+  if (args.dry) {
+    return args.out !== null && isAmongResults(args.out)
+      ? 'A dry run gives no GPU figures, so name a folder outside bench/results with --out.'
+      : null;
+  }
+  if (facts.missing === null) return null;
+  const reason = facts.missing.split(/\.(?:\s|$)/)[0] ?? '';
+  return `No GPU can be used here, so nothing was measured (${reason}); \`npm run bench:gpu -- --dry\` runs the script on the CPU.`;
+}
+
+async function measure(args: Arguments, facts: GpuFacts, temporary: string): Promise<number> {
+  const stopped = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stopped.abort();
+    });
+  }
+  const { plan, notes } = await makePlan(args, facts, temporary);
+  for (const note of notes) console.log(note);
+  if (plan.models.length === 0) {
+    console.error('There is no model: name a folder of exports *n.onnx to *x.onnx with --models.');
+    return 2;
+  }
+  const planFile = join(temporary, 'plan.json');
+  writeFileSync(planFile, JSON.stringify(plan));
+  const { models, effort, device, threads } = plan;
+  const key = JSON.stringify([facts.names, buildInfo(), models, effort, device, threads]);
+  const out = args.out ?? (args.dry ? mkdtempSync(join(tmpdir(), 'lattice-bench-dry-')) : null);
+  const { answers, leftOut, failed } = await askAll({
+    questions: args.questions.length > 0 ? args.questions : allQuestions(),
+    planFile,
+    store: new AnswerStore(out ?? temporary, key, args.resume),
+    onGpu: !args.dry,
+    left: () => (args.budget ?? 86_400) - process.uptime(),
+    signal: stopped.signal,
+  });
+  const record: RunRecord = {
+    date: new Date().toISOString().slice(0, 10),
+    dry: args.dry,
+    measuredOn: measuredOn(facts, args.dry),
+    command: args.command,
+    machine: machine(),
+    gpu: facts,
+    gpuAtEnd: gpuFacts(),
+    addon: buildInfo(),
+    models: models.map(({ name, size }) => ({ name, size })),
+    photos: plan.photos,
+    effort,
+    notes,
+    answers,
+    leftOut,
+  };
+  await keep(record, out, args.questions.length > 0);
+  if (failed) return 1;
+  return leftOut.length > 0 ? 3 : 0;
+}
+
+/** Into `out`; without one into the results and the page, unless only some questions were `chosen`. */
+async function keep(record: RunRecord, out: string | null, chosen: boolean): Promise<void> {
+  for (const { figures } of record.answers) {
+    for (const { what, met } of figures) if (met === false) console.log(`Goal missed: ${what}.`);
+  }
+  if (out !== null) {
+    writeRecord(record, out);
+    console.log(`Figures and charts: ${out}`);
+  } else if (chosen) {
+    console.log('Only some questions were asked, so nothing is recorded; --out FOLDER keeps them.');
+  } else {
+    await publish(record);
+  }
+  if (record.dry) console.log(`Dry mode: this was ${DRY_WORDS}.`);
+}
+
+process.exitCode = await main(process.argv.slice(2));

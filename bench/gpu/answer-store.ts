@@ -1,0 +1,40 @@
+/** Answers of one run, a file each, so that a run which was cut off goes on where it was. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JudgedAnswer } from './answer.js';
+
+export class AnswerStore {
+  readonly #folder: string;
+  readonly #key: string;
+
+  /** `key` says what was measured with what: answers under another key are not taken. */
+  constructor(folder: string, key: string, resume: boolean) {
+    this.#folder = join(folder, 'answers');
+    this.#key = key;
+    if (!resume) rmSync(this.#folder, { recursive: true, force: true });
+    mkdirSync(this.#folder, { recursive: true });
+  }
+
+  read(question: string): JudgedAnswer | null {
+    const file = this.#fileOf(question);
+    if (!existsSync(file)) return null;
+    try {
+      const kept = JSON.parse(readFileSync(file, 'utf8')) as { key: string; answer: JudgedAnswer };
+      return kept.key === this.#key ? kept.answer : null;
+    } catch {
+      // Cut off while it was written.
+      return null;
+    }
+  }
+
+  write(answer: JudgedAnswer): void {
+    writeFileSync(
+      this.#fileOf(answer.question),
+      JSON.stringify({ key: this.#key, answer }, null, 2),
+    );
+  }
+
+  #fileOf(question: string): string {
+    return join(this.#folder, `${question}.json`);
+  }
+}

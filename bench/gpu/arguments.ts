@@ -1,0 +1,66 @@
+/** The flags of `npm run bench:gpu`. */
+import { basename, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+export interface Arguments {
+  /** On the CPU engine, with few repetitions. */
+  dry: boolean;
+  quick: boolean;
+  /** Answers that an earlier run left in the same folder are not asked again. */
+  resume: boolean;
+  models: string | null;
+  out: string | null;
+  /** Images of the memory question. */
+  long: number | null;
+  /** Seconds, after which no question is begun and the one at work is ended. */
+  budget: number | null;
+  /** Puts an earlier run's folder into the page and the results, measures nothing. */
+  publish: string | null;
+  questions: string[];
+  /** As it was typed, folders by their last name only. */
+  command: string;
+}
+
+export function readArguments(argv: readonly string[]): Arguments {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      dry: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      resume: { type: 'boolean', default: false },
+      models: { type: 'string' },
+      out: { type: 'string' },
+      long: { type: 'string' },
+      budget: { type: 'string' },
+      publish: { type: 'string' },
+    },
+  });
+  const folder = (value: string | undefined) => (value === undefined ? null : resolve(value));
+  return {
+    dry: values.dry,
+    quick: values.quick,
+    resume: values.resume,
+    models: folder(values.models),
+    out: folder(values.out),
+    long: positive('--long', values.long),
+    budget: positive('--budget', values.budget),
+    publish: folder(values.publish),
+    questions: positionals,
+    command: ['npm run bench:gpu', ...(argv.length > 0 ? ['--'] : []), ...argv.map(shown)].join(
+      ' ',
+    ),
+  };
+}
+
+function positive(flag: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new Error(`${flag} is "${text}"; give a whole number from 1 on.`);
+  }
+  return value;
+}
+
+const shown = (word: string) =>
+  word.includes('/') ? word.replace(/[^=]*\//, '') || basename(word) : word;

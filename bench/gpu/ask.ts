@@ -1,0 +1,56 @@
+/** One question in a process of its own: a GPU fault or a leak of one says nothing about the next. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Answer } from './answer.js';
+import type { Plan } from './plan.js';
+
+const QUESTIONS = fileURLToPath(new URL('questions/', import.meta.url));
+const ANSWERER = fileURLToPath(new URL('answerer.ts', import.meta.url));
+export const MARK = '=== answer ';
+
+/** In the order of telling: what the figures of later ones are held against comes first. */
+const FIRST = ['replay', 'shares', 'round-trip', 'sync-latency', 'throughput'];
+
+export function allQuestions(): string[] {
+  const names = readdirSync(QUESTIONS).map((file) => file.replace(/\.ts$/, ''));
+  const place = (name: string) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+  return names.sort((a, b) => place(a) - place(b) || a.localeCompare(b));
+}
+
+/** There was no time to ask, or to answer. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}
+
+export async function answerHere(question: string, plan: Plan): Promise<Answer> {
+  const file = new URL(`questions/${question}.ts`, import.meta.url).href;
+  const loaded = (await import(file)) as { default: (plan: Plan) => Promise<Answer> };
+  return loaded.default(plan);
+}
+
+/** Rejects with `OutOfTime` after `seconds` or when stopped, else when the process failed or gave no answer. */
+export async function ask(
+  question: string,
+  planFile: string,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const over = AbortSignal.timeout(Math.ceil(seconds * 1_000));
+  const ended = AbortSignal.any([over, signal]);
+  const child = spawn(process.execPath, ['--import', 'tsx', ANSWERER, question, planFile], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  ended.addEventListener('abort', () => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (signal.aborted) throw new OutOfTime('The run was stopped meanwhile.');
+  if (over.aborted) throw new OutOfTime(`The budget was spent ${Math.round(seconds)} s into it.`);
+  const line = output.split('\n').find((each) => each.startsWith(MARK));
+  if (line === undefined || code !== 0) {
+    throw new Error(`It gave no answer (exit code ${code ?? 'none'}).\n${output}`);
+  }
+  return JSON.parse(line.slice(MARK.length)) as Answer;
+}

@@ -1,0 +1,83 @@
+/** What is known about this machine's GPUs. Null for everything that nobody says. */
+import { spawnSync } from 'node:child_process';
+import { cpus, release, totalmem } from 'node:os';
+import { buildInfo, gpus } from '../../src/native/core.js';
+
+const FIELDS = {
+  driver: 'driver_version',
+  memoryMiB: 'memory.total',
+  smClockMHz: 'clocks.sm',
+  smClockMostMHz: 'clocks.max.sm',
+  memoryClockMHz: 'clocks.mem',
+  memoryClockMostMHz: 'clocks.max.mem',
+  powerLimitWatt: 'power.limit',
+} as const;
+
+export interface GpuFacts {
+  /** As the addon lists them; empty where none can be used. */
+  names: string[];
+  /** Why none can be used; null where one can. */
+  missing: string | null;
+  /** Of the first GPU, by nvidia-smi. */
+  driver: string | null;
+  memoryMiB: number | null;
+  smClockMHz: number | null;
+  smClockMostMHz: number | null;
+  memoryClockMHz: number | null;
+  memoryClockMostMHz: number | null;
+  powerLimitWatt: number | null;
+  /** That the addon was built with. */
+  cuda: string | null;
+  tensorrt: string | null;
+}
+
+export function gpuFacts(): GpuFacts {
+  const { names, missing } = gpus();
+  const words = missing === null ? ask(Object.values(FIELDS)) : null;
+  const text = (field: keyof typeof FIELDS) => words?.[Object.keys(FIELDS).indexOf(field)] ?? null;
+  const number = (field: keyof typeof FIELDS) => toNumber(text(field));
+  const built = buildInfo().cuda ?? '';
+  return {
+    names,
+    missing,
+    driver: text('driver'),
+    memoryMiB: number('memoryMiB'),
+    smClockMHz: number('smClockMHz'),
+    smClockMostMHz: number('smClockMostMHz'),
+    memoryClockMHz: number('memoryClockMHz'),
+    memoryClockMostMHz: number('memoryClockMostMHz'),
+    powerLimitWatt: number('powerLimitWatt'),
+    cuda: /CUDA ([\d.]+)/.exec(built)?.[1] ?? null,
+    tensorrt: /TensorRT ([\d.]+)/.exec(built)?.[1] ?? null,
+  };
+}
+
+/** In use on the first GPU, by everybody. */
+export function gpuMemoryMiB(): number | null {
+  return toNumber(ask(['memory.used'])?.[0] ?? null);
+}
+
+export function machine(): string {
+  return `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
+}
+
+/** Answers of nvidia-smi about the first GPU, null for those it does not give; null without nvidia-smi. */
+function ask(fields: readonly string[]): (string | null)[] | null {
+  const { status, stdout } = spawnSync(
+    'nvidia-smi',
+    [`--query-gpu=${fields.join(',')}`, '--format=csv,noheader,nounits', '--id=0'],
+    { encoding: 'utf8', timeout: 10_000 },
+  );
+  if (status !== 0) return null;
+  const words = stdout.trim().split(/\s*,\s*/);
+  return fields.map((_, at) => {
+    const word = words[at] ?? '';
+    return word === '' || word.includes('N/A') || word.includes('Not Supported') ? null : word;
+  });
+}
+
+function toNumber(text: string | null): number | null {
+  if (text === null) return null;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,82 @@
+/** What one run measures and how long: made by the runner, read by every question. */
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { PhotoSize } from './photos.js';
+
+export interface PlannedModel {
+  /** File name without its ending. */
+  name: string;
+  file: string;
+  size: ModelSize;
+}
+
+export type ModelSize = 'n' | 's' | 'm' | 'l' | 'x';
+
+export interface Effort {
+  /** How often the sides of a ratio take turns. */
+  rounds: number;
+  /** Latencies of each side in a round. */
+  samples: number;
+  /** Images of a throughput round. */
+  images: number;
+  /** Length of a load in the open loop. */
+  seconds: number;
+  /** Images of the memory question. */
+  long: number;
+  /** Photos of each size. */
+  photos: number;
+}
+
+export interface Plan {
+  device: 'cpu' | 'cuda';
+  /** How many of them share the work; 1 for the CPU. */
+  devices: number;
+  threads: number;
+  models: PlannedModel[];
+  /** Its network takes next to no time: what is left is the way to it. */
+  tinyModel: string;
+  /** Folder of built engines. */
+  engineCache: string;
+  photoRoot: string;
+  photos: PhotoSize[];
+  effort: Effort;
+}
+
+export const EFFORTS: Record<'dry' | 'quick' | 'full', Effort> = {
+  dry: { rounds: 2, samples: 3, images: 8, seconds: 0.5, long: 32, photos: 1 },
+  quick: { rounds: 3, samples: 100, images: 2_000, seconds: 2, long: 20_000, photos: 4 },
+  full: { rounds: 5, samples: 400, images: 10_000, seconds: 5, long: 200_000, photos: 4 },
+};
+
+/** Detectors of the folders, by the size letter that ends their names; the rest is named with the reason. */
+export function findModels(folders: readonly string[]): {
+  models: PlannedModel[];
+  notes: string[];
+} {
+  const models: PlannedModel[] = [];
+  const passedOver: string[] = [];
+  for (const folder of folders) {
+    if (!existsSync(folder)) continue;
+    for (const entry of readdirSync(folder).sort()) {
+      if (!entry.endsWith('.onnx')) continue;
+      const name = basename(entry, '.onnx');
+      const size = /(?:^|[^a-z])([nsmlx])$/.exec(name)?.[1] as ModelSize | undefined;
+      if (size === undefined) passedOver.push(entry);
+      else if (!models.some((other) => other.name === name)) {
+        models.push({ name, file: join(folder, entry), size });
+      }
+    }
+  }
+  const order = 'nsmlx';
+  models.sort((a, b) => order.indexOf(a.size) - order.indexOf(b.size));
+  const notes =
+    passedOver.length === 0
+      ? []
+      : [`Left out, since no size n, s, m, l or x ends their names: ${passedOver.join(', ')}.`];
+  return { models, notes };
+}
+
+/** The one that the questions about one model take: the first of the smallest size. */
+export function mainModel(plan: Plan): PlannedModel {
+  return plan.models[0]!;
+}

@@ -1,0 +1,131 @@
+/** What does a synchronous caller notice of a machine that is 80 % busy with jobs? Alone and loaded take turns. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openLoop } from '../../load/loops.js';
+import { median, summarise, type Latency } from '../../load/percentiles.js';
+import { against, type Answer } from '../answer.js';
+import type { Chart } from '../chart.js';
+import { mainModel, type Plan } from '../plan.js';
+import { imagesPerSecond, openRig, pixelTask, type Rig } from '../rig.js';
+import type { NativeModel } from '../../../src/native/contract.js';
+import { timeSlice } from '../slice.js';
+
+const LOAD = 0.8;
+const SYNC_SHARE = 0.1;
+const MOST_SYNC = 500;
+const SYNC_CAP = 8;
+const LARGEST = 32;
+/** Seconds that a slow machine's round is stretched to, for a few arrivals. */
+const MOST_PATIENCE = 2;
+const GOAL = { atMost: 1.3 };
+
+export default async function mixedLoad(plan: Plan): Promise<Answer> {
+  await using rig = openRig(plan);
+  const { core } = rig;
+  const planned = mainModel(plan);
+  const model = await core.loadModel(planned.file);
+  const peaks: number[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    peaks.push(await imagesPerSecond(core, plan.effort.images, () => pixelTask(model, 'async')));
+  }
+  const peak = median(peaks);
+  const syncRate = Math.min(MOST_SYNC, peak * SYNC_SHARE);
+  const asyncRate = peak * LOAD - syncRate;
+  const send = () => core.run(pixelTask(model, 'sync'));
+  const seconds = Math.max(plan.effort.seconds, Math.min(MOST_PATIENCE, 4 / syncRate));
+  const alone: number[] = [];
+  const loaded: number[] = [];
+  const bounds: number[] = [];
+  for (let round = 0; round < plan.effort.rounds; round += 1) {
+    alone.push(...(await arrivals(syncRate, seconds, send)));
+    bounds.push(await bound(plan, rig, model));
+    const job = startPaced(asyncRate, () => core.run(pixelTask(model, 'async')));
+    await sleep(200);
+    loaded.push(...(await arrivals(syncRate, seconds, send)));
+    await job.stop();
+  }
+  const [idle, busy] = [summarise(alone), summarise(loaded)];
+  return {
+    title: `Sync latency beside jobs, ${planned.name}`,
+    figures: [
+      { what: `${planned.name}, peak from pixels`, value: peak, unit: 'images/s' },
+      { what: `sync alone, ${syncRate.toFixed(1)}/s, p99`, value: idle.p99, unit: 'ms' },
+      against(
+        { what: 'sync at 80 % load, p50', value: busy.p50, unit: 'ms' },
+        { what: 'sync alone, p50', value: idle.p50 },
+      ),
+      against(
+        { what: 'sync at 80 % load, p99', value: busy.p99, unit: 'ms' },
+        { what: 'sync alone, p99', value: idle.p99 },
+      ),
+      against(
+        { what: 'sync at 80 % load, p99, against its bound', value: busy.p99, unit: 'ms' },
+        { what: 'engine at the sync cap + one async slice', value: median(bounds) },
+        GOAL,
+      ),
+    ],
+    notes: [
+      `${idle.count} sync requests alone, ${busy.count} beside jobs; open loop, from pixels.`,
+    ],
+    charts: [sideBySide(`Sync latency beside jobs, ${planned.name}`, idle, busy)],
+  };
+}
+
+function sideBySide(title: string, idle: Latency, busy: Latency): Chart {
+  return {
+    name: 'mixed-load',
+    title,
+    unit: 'ms',
+    kind: 'bars',
+    categories: ['p50', 'p99'],
+    series: [
+      { name: 'sync alone', values: [idle.p50, idle.p99] },
+      { name: 'sync at 80 % load', values: [busy.p50, busy.p99] },
+    ],
+  };
+}
+
+/** Latencies of an open loop, at least one: its gaps are drawn and may all be long. */
+async function arrivals(rate: number, seconds: number, send: () => Promise<unknown>) {
+  const { latencies } = await openLoop(rate, seconds, send);
+  if (latencies.length > 0) return latencies;
+  const start = performance.now();
+  await send();
+  return [performance.now() - start];
+}
+
+/** Milliseconds: what a sync request may have to wait for, and its own slice. */
+async function bound(plan: Plan, { core }: Rig, model: NativeModel): Promise<number> {
+  const rounds = Math.min(plan.effort.samples, 20);
+  const own = await timeSlice(core, model, SYNC_CAP, rounds);
+  if (plan.device === 'cuda') {
+    return own.networkMs + (await timeSlice(core, model, LARGEST, rounds)).sliceMs;
+  }
+  const { timings } = await core.run(pixelTask(model, 'async'));
+  return own.networkMs + timings.inference;
+}
+
+/** `rate` calls of `send` a second, evenly, until stopped; `stop` waits for the answers. */
+function startPaced(rate: number, send: () => Promise<unknown>): { stop(): Promise<void> } {
+  const air = new Set<Promise<unknown>>();
+  let running = true;
+  const pace = async () => {
+    const start = performance.now();
+    for (let sent = 0; running;) {
+      const due = ((performance.now() - start) * rate) / 1_000;
+      for (; sent < due; sent += 1) {
+        const one = send();
+        air.add(one);
+        void one.finally(() => air.delete(one));
+      }
+      await sleep(1);
+    }
+  };
+  const pacing = pace();
+  return {
+    async stop() {
+      running = false;
+      await pacing;
+      await Promise.all(air);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/** How near do many images come to the network alone, from pixels and from JPEGs? The sides take turns. */
+import type { NativeModel } from '../../../src/native/contract.js';
+import { median } from '../../load/percentiles.js';
+import { against, type Answer, type Figure } from '../answer.js';
+import { mainModel, type Plan, type PlannedModel } from '../plan.js';
+import { imagesPerSecond, openRig, photoTask, pixelTask, type Rig } from '../rig.js';
+import { bestReplay, timeSlices } from '../slice.js';
+
+const SIZES = ['0.3 MP', '2 MP'];
+const JPEG_GOAL = { atLeast: 0.9 };
+
+export default async function throughput(plan: Plan): Promise<Answer> {
+  await using rig = openRig(plan);
+  const rows: { name: string; rate: number; limits: Limit[]; figure: Figure }[] = [];
+  for (const planned of plan.models) rows.push(await fromPixels(plan, rig, planned));
+  rows.push(...(await fromJpegs(plan, rig)));
+  const limitNames = ['network only', 'decode only'];
+  return {
+    title: 'Many asynchronous images, in process',
+    figures: rows.flatMap(({ figure, limits, name }) => [
+      figure,
+      ...limits.map((limit) => ({
+        what: `${name}: ${limit.name}`,
+        value: limit.rate,
+        unit: 'images/s',
+      })),
+    ]),
+    notes: [
+      'Decode only: the same photos through the bundled test-pattern network, which takes next to no time on a GPU.',
+      'From pixels: the caller copies each image (0.9 MB) once on the JavaScript thread.',
+    ],
+    charts: [
+      {
+        name: 'throughput',
+        title: 'Async throughput against its limits',
+        unit: 'images/s',
+        kind: 'bars',
+        categories: rows.map(({ name }) => name),
+        series: [
+          { name: 'service core', values: rows.map(({ rate }) => rate) },
+          ...limitNames.map((name) => ({
+            name,
+            values: rows.map(
+              ({ limits }) => limits.find((limit) => limit.name === name)?.rate ?? null,
+            ),
+          })),
+        ],
+      },
+    ],
+  };
+}
+
+interface Limit {
+  name: string;
+  rate: number;
+}
+
+const sliceRounds = (plan: Plan) => Math.min(plan.effort.samples, 20);
+
+async function fromPixels(plan: Plan, rig: Rig, planned: PlannedModel) {
+  const model = await rig.core.loadModel(planned.file);
+  const task = () => pixelTask(model, 'async');
+  const rates: number[] = [];
+  const replays: number[] = [];
+  await imagesPerSecond(rig.core, plan.effort.images / 4, task);
+  for (let round = 0; round < plan.effort.rounds; round += 1) {
+    const slices = await timeSlices(rig.core, model, sliceRounds(plan));
+    replays.push(bestReplay(plan, rig.core, slices));
+    rates.push(await imagesPerSecond(rig.core, plan.effort.images, task));
+  }
+  rig.core.unloadModel(model.modelId);
+  const [rate, replay] = [median(rates), median(replays)];
+  const small = planned.size === 'n' || planned.size === 's';
+  return {
+    name: `${planned.name}, pixels`,
+    rate,
+    limits: [{ name: 'network only', rate: replay }],
+    figure: against(
+      { what: `${planned.name}, async images from pixels`, value: rate, unit: 'images/s' },
+      { what: 'network only', value: replay },
+      { atLeast: small ? 0.88 : 0.95 },
+    ),
+  };
+}
+
+async function fromJpegs(plan: Plan, rig: Rig) {
+  const planned = mainModel(plan);
+  const model = await rig.core.loadModel(planned.file);
+  const tiny = await rig.core.loadModel(plan.tinyModel);
+  const rows = [];
+  for (const size of plan.photos.filter(({ name }) => SIZES.includes(name))) {
+    const through = (native: NativeModel) => (turn: number) =>
+      photoTask(native, 'async', size.files[turn % size.files.length]!);
+    const sides = { core: [] as number[], decode: [] as number[], replay: [] as number[] };
+    await imagesPerSecond(rig.core, plan.effort.images / 4, through(model));
+    for (let round = 0; round < plan.effort.rounds; round += 1) {
+      const slices = await timeSlices(rig.core, model, sliceRounds(plan));
+      sides.replay.push(bestReplay(plan, rig.core, slices));
+      sides.decode.push(await imagesPerSecond(rig.core, plan.effort.images, through(tiny)));
+      sides.core.push(await imagesPerSecond(rig.core, plan.effort.images, through(model)));
+    }
+    const rate = median(sides.core);
+    const limits = [
+      { name: 'network only', rate: median(sides.replay) },
+      { name: 'decode only', rate: median(sides.decode) },
+    ];
+    const least = limits.reduce((a, b) => (b.rate < a.rate ? b : a));
+    const what = `${planned.name}, async images from JPEG ${size.name}`;
+    rows.push({
+      name: `${planned.name}, JPEG ${size.name}`,
+      rate,
+      limits,
+      figure: against(
+        { what, value: rate, unit: 'images/s' },
+        { what: least.name, value: least.rate },
+        JPEG_GOAL,
+      ),
+    });
+  }
+  return rows;
+}

@@ -1,0 +1,185 @@
+// Stages of a slice, each recorded in a graph of its own.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "native/base/stopwatch.h"
+#include "native/cuda/cuda_status.h"
+#include "native/cuda/letterbox_kernel.h"
+#include "native/engine/pinned_pixels.h"
+#include "native/engine/tensorrt_slot.h"
+#include "native/preprocess/letterbox.h"
+
+namespace lattice {
+namespace {
+
+constexpr int kWidth = 640;
+constexpr int kHeight = 480;
+constexpr int kWarmRounds = 3;
+
+// Two marks of the GPU's clock around work in a stream.
+class GpuStopwatch {
+ public:
+  explicit GpuStopwatch(const Stream& stream) : stream_(stream) {}
+
+  Status Prepare() {
+    for (CudaOwned<cudaEvent_t>* event : {&start_, &end_}) {
+      cudaEvent_t made = nullptr;
+      const Status status = ToStatus(cudaEventCreate(&made), "creating an event");
+      if (!status.ok()) return status;
+      event->reset(made);
+    }
+    return {};
+  }
+
+  // Blocks until `work` is done.
+  template <typename Work>
+  Status Time(const Work& work, std::vector<double>* ms) {
+    Status status = Mark(start_);
+    if (status.ok()) status = work();
+    if (status.ok()) status = Mark(end_);
+    if (!status.ok()) return status;
+    status = ToStatus(cudaEventSynchronize(end_.get()), "waiting for a measured stage");
+    if (!status.ok()) return status;
+    float elapsed = 0;
+    status = ToStatus(cudaEventElapsedTime(&elapsed, start_.get(), end_.get()), "reading a time");
+    if (status.ok()) ms->push_back(static_cast<double>(elapsed));
+    return status;
+  }
+
+ private:
+  Status Mark(const CudaOwned<cudaEvent_t>& event) {
+    return ToStatus(cudaEventRecord(event.get(), stream_.get()), "recording an event");
+  }
+
+  const Stream& stream_;
+  CudaOwned<cudaEvent_t> start_;
+  CudaOwned<cudaEvent_t> end_;
+};
+
+// The first failure of a list of steps; later ones are not made.
+template <typename... Steps>
+Status InOrder(const Steps&... steps) {
+  Status status;
+  (void)((status = steps(), status.ok()) && ...);
+  return status;
+}
+
+double Median(std::vector<double> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+}  // namespace
+
+Result<GraphExec> TensorRtSlot::RecordAlone(const std::function<Status()>& stage) {
+  const auto graph = Graph::Capture(stream_, stage);
+  if (!graph.ok()) return graph.status();
+  auto ready = GraphExec::Instantiate(*graph);
+  if (!ready.ok()) return ready.status();
+  const Status uploaded = ready->Upload(stream_);
+  if (!uploaded.ok()) return uploaded;
+  return ready;
+}
+
+Result<SliceTimes> TensorRtSlot::Measure(int batch, int rounds) {
+  auto fits = std::find_if(buckets_.begin(), buckets_.end(),
+                           [&](const Bucket& bucket) { return bucket.batch >= batch; });
+  if (fits == buckets_.end()) --fits;
+  const Bucket& bucket = *fits;
+  const auto count = static_cast<size_t>(bucket.batch);
+  auto* images_there = asked_there_.As<DeviceImage>();
+  const auto* requests = reinterpret_cast<const DeviceRequest*>(images_there + count);
+  const size_t asked_bytes = count * (sizeof(DeviceImage) + sizeof(DeviceRequest));
+
+  const std::array<std::function<Status()>, 5> stages = {
+      [&] {
+        const cudaError_t there = cudaMemcpyAsync(images_there, asked_.data(), asked_bytes,
+                                                  cudaMemcpyHostToDevice, stream_.get());
+        if (there != cudaSuccess) return ToStatus(there, "recording a copy");
+        return ToStatus(cudaMemcpyAsync(results_.data(), results_there_.data(),
+                                        count * sizeof(DeviceDetections), cudaMemcpyDeviceToHost,
+                                        stream_.get()),
+                        "recording a copy");
+      },
+      [&] {
+        return ToStatus(LaunchLetterbox(images_there, bucket.batch, model_.input_width,
+                                        model_.input_height, input_.As<__half>(), stream_.get()),
+                        "recording the letterbox");
+      },
+      [&] {
+        return bucket.context->enqueueV3(stream_.get())
+                   ? Status()
+                   : Status(StatusCode::kDetectionFailed, "The network cannot be recorded.");
+      },
+      [&] {
+        return ToStatus(
+            LaunchDetections(head_.As<float>(), ShapeOf(bucket.batch), requests, layout_,
+                             results_there_.As<DeviceDetections>(), stream_.get()),
+            "recording the box decode");
+      },
+      [] { return Status(); }};
+  std::vector<GraphExec> graphs;
+  for (const auto& stage : stages) {
+    auto graph = RecordAlone(stage);
+    if (!graph.ok()) return graph.status();
+    graphs.push_back(*std::move(graph));
+  }
+  return TimeStages(bucket, graphs, rounds);
+}
+
+Result<SliceTimes> TensorRtSlot::TimeStages(const Bucket& bucket,
+                                            const std::vector<GraphExec>& graphs, int rounds) {
+  const Image image{
+      kWidth, kHeight,
+      std::pmr::vector<uint8_t>(size_t{3} * kWidth * kHeight, 114, &PinnedPixels::Shared())};
+  const DetectionOptions options;
+  const SlotImage one{
+      &image, ComputeLetterbox(kWidth, kHeight, model_.input_width, model_.input_height), &options};
+  const std::vector<SlotImage> images(static_cast<size_t>(bucket.batch), one);
+  const auto upload = [&] { return Upload(images, bucket.batch); };
+  const auto alone = [&](size_t stage) { return graphs[stage].Launch(stream_); };
+
+  GpuStopwatch watch(stream_);
+  Stopwatch host;
+  std::vector<double> copy, letterbox, network, boxes, slice, launch, empty;
+  const auto round = [&] {
+    return InOrder(
+        [&] {
+          return watch.Time(
+              [&] {
+                const Status queued = upload();
+                host.Lap();
+                const Status launched = queued.ok() ? bucket.graph.Launch(stream_) : queued;
+                launch.push_back(host.Lap());
+                return launched;
+              },
+              &slice);
+        },
+        [&] {
+          return watch.Time([&] { return InOrder(upload, [&] { return alone(0); }); }, &copy);
+        },
+        [&] { return watch.Time([&] { return alone(1); }, &letterbox); },
+        [&] { return watch.Time([&] { return alone(2); }, &network); },
+        [&] { return watch.Time([&] { return alone(3); }, &boxes); },
+        [&] {
+          host.Lap();
+          const Status returned =
+              InOrder([&] { return alone(4); }, [&] { return stream_.Synchronize(); });
+          empty.push_back(host.Lap());
+          return returned;
+        });
+  };
+  Status status = watch.Prepare();
+  for (int i = 0; status.ok() && i < kWarmRounds; ++i) status = round();
+  for (auto* samples : {&copy, &letterbox, &network, &boxes, &slice, &launch, &empty}) {
+    samples->clear();
+  }
+  for (int i = 0; status.ok() && i < std::max(rounds, 1); ++i) status = round();
+  if (!status.ok()) return status;
+  return SliceTimes{bucket.batch,  Median(network), Median(copy),   Median(letterbox),
+                    Median(boxes), Median(slice),   Median(launch), Median(empty)};
+}
+
+}  // namespace lattice
