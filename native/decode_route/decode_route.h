@@ -14,8 +14,8 @@ namespace lattice {
 struct RouteDescription {
   std::string name;      // "cpu", "cpu reduced", "nvjpeg hardware" ...
   std::string resource;  // routes of one resource share its places and its fate
-  int places = 1;        // images that the resource decodes at once; the first of its routes says it
-  DecodeCost cost;       // before anything was measured
+  int places = 1;   // images that the resource decodes at once; the first of its routes says it
+  DecodeCost cost;  // before anything was measured
 };
 
 enum class RouteVerdict {

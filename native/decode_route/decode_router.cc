@@ -18,6 +18,7 @@ double SteadyMs() { return Milliseconds(Clock::now().time_since_epoch()); }
 
 std::vector<RouteDescription> Described(const std::vector<std::unique_ptr<DecodeRoute>>& routes) {
   std::vector<RouteDescription> descriptions;
+  descriptions.reserve(routes.size());
   for (const auto& route : routes) descriptions.push_back(route->description());
   return descriptions;
 }

@@ -19,9 +19,8 @@ double FreeAt(const PlannedImage& running, double now_ms) {
 
 RoutePlanner::RoutePlanner(const std::vector<RouteDescription>& routes) {
   for (const RouteDescription& route : routes) {
-    const auto found = std::find_if(resources_.begin(), resources_.end(), [&](const Resource& r) {
-      return r.name == route.resource;
-    });
+    const auto found = std::find_if(resources_.begin(), resources_.end(),
+                                    [&](const Resource& r) { return r.name == route.resource; });
     const auto resource = static_cast<size_t>(found - resources_.begin());
     if (found == resources_.end()) {
       resources_.push_back({route.resource, route.places, false, 0, {}, {}});

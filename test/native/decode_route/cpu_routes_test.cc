@@ -49,9 +49,15 @@ TEST(CpuRoutes, WithoutReductionPixelsAndErrorsAreThoseOfDecode) {
   DecodeRouter router(CpuRoutes({2, 0}));
   const auto photo = DemoPhoto();
   const std::span<const uint8_t> cut = std::span(photo).first(photo.size() / 2);
-  const std::span<const uint8_t> files[] = {photo,           samples::kJpeg, samples::kProgressiveJpeg,
-                                            samples::kWebp,  samples::kAvif, samples::kCmykJpeg,
-                                            samples::kGreyJpeg, cut,         std::span(photo).first(3),
+  const std::span<const uint8_t> files[] = {photo,
+                                            samples::kJpeg,
+                                            samples::kProgressiveJpeg,
+                                            samples::kWebp,
+                                            samples::kAvif,
+                                            samples::kCmykJpeg,
+                                            samples::kGreyJpeg,
+                                            cut,
+                                            std::span(photo).first(3),
                                             {}};
   for (const auto& bytes : files) {
     const DecodeRequest request = RequestFor(bytes, 8);
@@ -87,7 +93,8 @@ TEST(CpuRoutes, ReducedPixelsAreNearlyTheMeanOfThoseBeneath) {
       for (int x = 0; x < reduced->pixels.width; ++x) {
         double sum = 0;
         for (int i = 0; i < reduction * reduction; ++i) {
-          const int at = (y * reduction + i / reduction) * full->width + x * reduction + i % reduction;
+          const int at =
+              (y * reduction + i / reduction) * full->width + x * reduction + i % reduction;
           sum += full->data[static_cast<size_t>(3 * at + 1)];
         }
         const auto at = static_cast<size_t>(3 * (y * reduced->pixels.width + x) + 1);

@@ -32,21 +32,22 @@ TEST(DecodeRouter, EveryImageIsAnsweredOnceWithItsOwnResult) {
     const int devices = Between(random, 0, 4);
     const auto damaged = Some(5, static_cast<int>(seed));
     for (int i = 0; i <= devices; ++i) {
-      Behaviour behaviour = Costs({0.01 * Between(random, 1, 100), 0.1 * Between(random, 1, 50), 0});
+      Behaviour behaviour =
+          Costs({0.01 * Between(random, 1, 100), 0.1 * Between(random, 1, 50), 0});
       behaviour.damaged = damaged;
       if (i > 0) behaviour.takes = Some(Between(random, 20, 100), i);
       if (i > 0) behaviour.refuses = Some(Between(random, 0, 60), 10 + i);
       if (Between(random, 0, 4) == 0) behaviour.hangs_until = Between(random, 0, 400);
-      routes.push_back(&machine.Add("device " + std::to_string(i), Between(random, 1, 6), behaviour));
+      routes.push_back(
+          &machine.Add("device " + std::to_string(i), Between(random, 1, 6), behaviour));
     }
     machine.router();
     int losses = 0;
     for (int i = 1; i <= devices; ++i) {
       if (Between(random, 0, 2) != 0) continue;
       ++losses;
-      machine.simulation.At(Between(random, 0, 300), [route = routes[static_cast<size_t>(i)]] {
-        route->Lose();
-      });
+      machine.simulation.At(Between(random, 0, 300),
+                            [route = routes[static_cast<size_t>(i)]] { route->Lose(); });
     }
     const int images = Between(random, 1, 250);
     for (int i = 0; i < images; ++i) {
@@ -112,8 +113,10 @@ TEST(DecodeRouter, AllRoutesTogetherBeatTheBestOne) {
     const double kernels = Throughput(kKernels, window);
     const double two = Throughput(kCores | kEngines, window);
     const double all = Throughput(kCores | kEngines | kKernels, window);
-    std::printf("window %zu: cores %.0f, engines %.0f, kernels %.0f, cores + engines %.0f, all %.0f "
-                "images/s\n", window, cores, engines, kernels, two, all);
+    std::printf(
+        "window %zu: cores %.0f, engines %.0f, kernels %.0f, cores + engines %.0f, all %.0f "
+        "images/s\n",
+        window, cores, engines, kernels, two, all);
     EXPECT_GE(two, 1.3 * std::max(cores, engines));
     EXPECT_GE(all, 1.3 * std::max({cores, engines, kernels}));
     // Little of what the routes could do together is left undone.
@@ -247,8 +250,9 @@ TEST(DecodeRouter, CostsFollowADeviceThatChangesItsSpeed) {
     const size_t all = before + cores.started.size();
     for (int i = 0; i < 600; ++i) {
       machine.Send(1000, 1000, 150'000);
-      if (i % 16 == 15) machine.Finish();
+      if (i % 16 == 15) machine.Finish(1e9);
     }
+    machine.Finish(1e9);
     return static_cast<double>(device.started.size() - before) /
            static_cast<double>(device.started.size() + cores.started.size() - all);
   };

@@ -49,8 +49,8 @@ struct Behaviour {
   std::function<bool(const DecodeRequest&)> takes = [](const DecodeRequest&) { return true; };
   std::function<bool(const DecodeRequest&)> refuses = [](const DecodeRequest&) { return false; };
   std::function<bool(const DecodeRequest&)> damaged = [](const DecodeRequest&) { return false; };
-  DecodeCost truth;      // what an image really takes
-  double slowdown = 1;   // of images that start from now on
+  DecodeCost truth;        // what an image really takes
+  double slowdown = 1;     // of images that start from now on
   bool at_once = false;    // the clock jumps to the end of each image
   double hangs_until = 0;  // images that start earlier than this end later than this
 };
@@ -70,8 +70,8 @@ class SimulatedRoute final : public DecodeRoute {
     if (lost) return on_answer({RouteVerdict::kLost, Status()});
     if (behaviour.refuses(request)) return on_answer({RouteVerdict::kRefused, Status()});
     most_running = std::max(most_running, ++running);
-    const double ms = behaviour.slowdown * behaviour.truth.Of(request.encoded.megapixels(),
-                                                              request.encoded.kilobytes());
+    const double ms = behaviour.slowdown *
+                      behaviour.truth.Of(request.encoded.megapixels(), request.encoded.kilobytes());
     const double end = std::max(simulation_.now() + ms, behaviour.hangs_until);
     if (behaviour.at_once) {
       --running;

@@ -41,7 +41,8 @@ class Machine {
 
   DecodeRouter& router() {
     if (!router_) {
-      router_ = std::make_unique<DecodeRouter>(std::move(routes_), [this] { return simulation.now(); });
+      router_ =
+          std::make_unique<DecodeRouter>(std::move(routes_), [this] { return simulation.now(); });
     }
     return *router_;
   }

@@ -126,7 +126,8 @@ TEST(WaitingThread, CalibrationReplacesTheGuess) {
   std::vector<std::unique_ptr<DecodeRoute>> routes;
   routes.push_back(std::make_unique<CoreRoute>());
   DecodeRouter router(std::move(routes), [&now] { return now += 1; });
-  const DecodeRequest pictures[] = {PictureOf(1, 1000, 1000, 150'000), PictureOf(2, 2000, 1000, 300'000)};
+  const DecodeRequest pictures[] = {PictureOf(1, 1000, 1000, 150'000),
+                                    PictureOf(2, 2000, 1000, 300'000)};
   EXPECT_GT(router.stats()[0].megapixel_ms, 2);
   router.Calibrate(pictures);
   EXPECT_NEAR(router.stats()[0].megapixel_ms, 1, 0.05);
