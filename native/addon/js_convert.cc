@@ -229,6 +229,7 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   }
   properties.Read("threads", 1, 1024, options.threads);
   properties.Read("asyncYields", options.async_yields);
+  properties.Read("fastDecode", 0, 16, options.fast_decode);
   properties.Read("engineCache", options.engine_cache);
   properties.Read("maxFileBytes", 1, kMaxSafeInteger, options.max_file_bytes);
   properties.Read("maxPixels", 1, kMaxSafeInteger, options.max_pixels);

@@ -104,6 +104,20 @@ Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
   }
 }
 
+std::optional<Image> DecodeReduced(std::span<const uint8_t> bytes, const DecodeLimits& limits,
+                                   int reduction, std::pmr::memory_resource* memory) {
+  try {
+    if (SniffFormat(bytes).format != ImageFormat::kJpeg) return std::nullopt;
+    const std::optional<JpegHeader> header = ParseJpegHeader(bytes);
+    if (!header || !CheckJpegHeader(*header, limits).ok()) return std::nullopt;
+    std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, reduction);
+    if (!image) return std::nullopt;
+    return Oriented(*std::move(image), header->exif_orientation);
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
 std::string LibvipsVersion() { return VipsVersion(); }
 
 std::string JpegDecoderName() {

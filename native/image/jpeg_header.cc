@@ -52,9 +52,18 @@ int NextMarker(Bytes bytes, size_t* at) {
   return -1;
 }
 
-}  // namespace
+void ReadFrame(int marker, Bytes segment, JpegHeader* header) {
+  header->process = marker - 0xC0;
+  header->precision = segment[0];
+  header->height = static_cast<int>(BigEndian16(segment, 1));
+  header->width = static_cast<int>(BigEndian16(segment, 3));
+  header->components = segment[5];
+  for (size_t i = 0; i < header->sampling.size() && 7 + 3 * i < segment.size(); ++i) {
+    header->sampling[i] = segment[7 + 3 * i];
+  }
+}
 
-std::optional<JpegHeader> ParseJpegHeader(Bytes bytes) {
+std::optional<JpegHeader> ReadSegments(Bytes bytes, bool count_scans) {
   JpegHeader header;
   bool have_exif = false;
   bool have_frame = false;
@@ -70,6 +79,7 @@ std::optional<JpegHeader> ParseJpegHeader(Bytes bytes) {
     at += length;
     if (marker == kStartOfScan) {
       if (!have_frame) return std::nullopt;
+      if (!count_scans) break;
       ++header.scans;
       const bool single_scan =
           header.process != 2 && !segment.empty() && segment[0] == header.components;
@@ -80,15 +90,17 @@ std::optional<JpegHeader> ParseJpegHeader(Bytes bytes) {
       header.exif_orientation = std::max(orientation, 1);
     } else if (IsFrameHeader(marker) && !have_frame && segment.size() >= 6) {
       have_frame = true;
-      header.process = marker - 0xC0;
-      header.precision = segment[0];
-      header.height = static_cast<int>(BigEndian16(segment, 1));
-      header.width = static_cast<int>(BigEndian16(segment, 3));
-      header.components = segment[5];
+      ReadFrame(marker, segment, &header);
     }
   }
   if (!have_frame) return std::nullopt;
   return header;
 }
+
+}  // namespace
+
+std::optional<JpegHeader> ParseJpegHeader(Bytes bytes) { return ReadSegments(bytes, true); }
+
+std::optional<JpegHeader> ReadJpegFrame(Bytes bytes) { return ReadSegments(bytes, false); }
 
 }  // namespace lattice

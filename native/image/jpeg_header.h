@@ -2,6 +2,7 @@
 #ifndef LATTICE_IMAGE_JPEG_HEADER_H_
 #define LATTICE_IMAGE_JPEG_HEADER_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,6 +18,8 @@ struct JpegHeader {
   int exif_orientation =
       1;          // 1 to 8 of the first EXIF block; 1 when there is none or it is damaged
   int scans = 0;  // counting stops one past kMaxJpegScans
+  // Of the first components: samples across in the high half of the byte, down in the low one.
+  std::array<uint8_t, 3> sampling = {};
 };
 
 // A progressive file may ask for any number of passes over the whole picture; photos have about
@@ -26,6 +29,9 @@ inline constexpr int kMaxJpegScans = 100;
 // Nothing when no frame header is found before the first scan or the end. Reads marker segments
 // only, and entropy-coded data only where it has to find further scans. Thread-safe.
 std::optional<JpegHeader> ParseJpegHeader(std::span<const uint8_t> bytes);
+
+// The same without `scans`: reads no further than the first scan.
+std::optional<JpegHeader> ReadJpegFrame(std::span<const uint8_t> bytes);
 
 }  // namespace lattice
 

@@ -21,7 +21,7 @@ struct DestroyHandle {
 }  // namespace
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header,
-                                       std::pmr::memory_resource* memory) {
+                                       std::pmr::memory_resource* memory, int reduction) {
   const bool plain = header.precision == 8 && header.process <= 2 &&
                      (header.components == 1 || header.components == 3);
   if (!plain) return std::nullopt;
@@ -37,6 +37,9 @@ std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const Jpe
     return std::nullopt;
   }
   if (width != header.width || height != header.height) return std::nullopt;
+  // The decoder picks the scale from the size that is asked for.
+  width = (width + reduction - 1) / reduction;
+  height = (height + reduction - 1) / reduction;
   const size_t pixels = static_cast<size_t>(width) * static_cast<size_t>(height);
   Image image{width, height, std::pmr::vector<uint8_t>(3 * pixels, memory)};
   // A warning means that damaged data was papered over: libvips then decides whether to refuse.
@@ -54,7 +57,7 @@ std::string TurboJpegName() { return "libjpeg-turbo"; }
 #else
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t>, const JpegHeader&,
-                                       std::pmr::memory_resource*) {
+                                       std::pmr::memory_resource*, int) {
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "native/base/stopwatch.h"
+#include "native/decode_route/cpu_routes.h"
 
 namespace lattice {
 namespace {
@@ -27,7 +28,10 @@ Status CheckSize(const Image& image, const DecodeLimits& limits) {
 }  // namespace
 
 ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options)
-    : files_(std::move(files)), options_(std::move(options)) {}
+    : files_(std::move(files)),
+      options_(std::move(options)),
+      router_(std::make_unique<DecodeRouter>(
+          CpuRoutes({options_.decode_threads, options_.fast_decode}))) {}
 
 Result<std::vector<uint8_t>> ImagePipeline::ReadFile(const std::string& path) const {
   try {
@@ -37,15 +41,19 @@ Result<std::vector<uint8_t>> ImagePipeline::ReadFile(const std::string& path) co
   }
 }
 
-Result<Image> ImagePipeline::Open(ImageTask& task) const {
+Result<DecodedImage> ImagePipeline::Open(ImageTask& task) const {
   if (task.pixels.width > 0) {
     const Status fits = CheckSize(task.pixels, options_.limits);
     if (!fits.ok()) return fits;
-    return std::move(task.pixels);
+    const int width = task.pixels.width;
+    const int height = task.pixels.height;
+    return DecodedImage{std::move(task.pixels), width, height, 1};
   }
   const auto bytes = files_.Read(task.path);
   if (!bytes.ok()) return bytes.status();
-  return Decode(*bytes, options_.limits, task.engine->pixel_memory());
+  const ModelInfo& model = task.engine->info();
+  return router_->Decode({DescribeEncoded(*bytes), options_.limits, task.engine->pixel_memory(),
+                          model.input_width, model.input_height, task.kind == TaskKind::kSync});
 }
 
 Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
@@ -57,15 +65,30 @@ Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
     if (!image.ok()) return image.status();
     PreparedImage prepared;
     prepared.decode_ms = watch.Lap();
-    prepared.width = image->width;
-    prepared.height = image->height;
-    auto input = task.engine->Prepare(*std::move(image));
+    prepared.width = image->source_width;
+    prepared.height = image->source_height;
+    prepared.reduction = image->reduction;
+    auto input = task.engine->Prepare(std::move(image->pixels));
     if (!input.ok()) return input.status();
     prepared.input = *std::move(input);
     prepared.preprocess_ms = watch.Lap();
     return prepared;
   } catch (const std::exception&) {
     return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
+  }
+}
+
+void ImagePipeline::ToSourcePixels(const PreparedImage& prepared, Detections* found) {
+  if (prepared.reduction == 1) return;
+  const auto scale = static_cast<float>(prepared.reduction);
+  // The last reduced pixel of a row may reach beyond the picture.
+  const auto right = static_cast<float>(prepared.width);
+  const auto bottom = static_cast<float>(prepared.height);
+  for (Detection& box : found->boxes) {
+    box.x1 = std::min(box.x1 * scale, right);
+    box.y1 = std::min(box.y1 * scale, bottom);
+    box.x2 = std::min(box.x2 * scale, right);
+    box.y2 = std::min(box.y2 * scale, bottom);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "native/decode_route/decode_router.h"
 #include "native/image/rooted_files.h"
 #include "native/pipeline/image_task.h"
 
@@ -16,12 +17,17 @@ struct PreparedImage {
   std::unique_ptr<EngineInput> input;
   int width = 0;  // of the oriented source image
   int height = 0;
+  int reduction = 1;  // source pixels a side of each pixel that the engine got
   double decode_ms = 0;
   double preprocess_ms = 0;
 };
 
 struct PipelineOptions {
   DecodeLimits limits;
+  int decode_threads = 64;  // callers of Prepare at the same time; more wait for each other
+  // A JPEG may be decoded at a reduced scale that leaves this many pixels, along a side, for each
+  // pixel of the network's input. It moves boxes and scores. 0: never.
+  double fast_decode = 0;
   // Test only: Prepare calls abort() for a path that ends so. Empty in every service.
   std::string abort_on_path_suffix;
 };
@@ -42,11 +48,15 @@ class ImagePipeline {
   // thread.
   static void ReleaseThread();
 
+  // What the engine found in the pixels of `prepared` -> pixels of the source image.
+  static void ToSourcePixels(const PreparedImage& prepared, Detections* found);
+
  private:
-  Result<Image> Open(ImageTask& task) const;
+  Result<DecodedImage> Open(ImageTask& task) const;
 
   RootedFiles files_;
   PipelineOptions options_;
+  const std::unique_ptr<DecodeRouter> router_;
 };
 
 }  // namespace lattice

@@ -41,6 +41,8 @@ PipelineOptions Pipeline(const CoreOptions& options) {
   PipelineOptions pipeline;
   pipeline.limits.max_pixels = options.max_pixels;
   pipeline.limits.max_side = options.max_side;
+  pipeline.decode_threads = 2 * options.threads;  // of both lanes
+  pipeline.fast_decode = options.fast_decode;
   pipeline.abort_on_path_suffix = options.abort_on_path_suffix;
   return pipeline;
 }

@@ -26,6 +26,7 @@ struct CoreOptions {
   std::string precision = "auto";
   int threads = 1;
   bool async_yields = true;
+  double fast_decode = 0;
   std::string engine_cache;  // folder of built TensorRT engines
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;

@@ -273,7 +273,10 @@ void Scheduler::RunSlice(Lane lane, int slot, std::unique_lock<std::mutex>& lock
   for (size_t i = 0; i < slice.size(); ++i) {
     Stopwatch post;
     Detections detections;
-    if (status.ok()) detections = engine->Detect(lane, slot, i);
+    if (status.ok()) {
+      detections = engine->Detect(lane, slot, i);
+      ImagePipeline::ToSourcePixels(slice[i]->prepared, &detections);
+    }
     Finish(slice[i], status, std::move(detections), inference_ms, post.Lap());
   }
   lock.lock();

@@ -12,6 +12,7 @@ const SETTINGS = [
   'precision',
   'threads',
   'jobsYield',
+  'fastDecode',
   'modelsDir',
   'maxFileBytes',
   'maxPixels',

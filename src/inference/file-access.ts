@@ -27,6 +27,7 @@ export async function openFileAccess(
     precision: 'auto',
     threads: 1,
     asyncYields: false,
+    fastDecode: 0,
     engineCache: '',
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,

@@ -113,6 +113,7 @@ async function examineIn(
     precision,
     threads,
     asyncYields: false,
+    fastDecode: 0,
     engineCache: '',
     maxFileBytes: 1,
     maxPixels: 64_000_000,

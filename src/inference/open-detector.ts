@@ -30,6 +30,7 @@ export type DetectorConfig = Pick<
   | 'precision'
   | 'threads'
   | 'jobsYield'
+  | 'fastDecode'
   | 'engineCacheDir'
   | 'cpuUntilReady'
   | 'maxFileBytes'
@@ -75,6 +76,7 @@ export async function openDetector(
     precision: config.precision,
     threads: config.threads,
     asyncYields: config.jobsYield,
+    fastDecode: config.fastDecode,
     engineCache: config.engineCacheDir,
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,

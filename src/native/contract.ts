@@ -35,6 +35,11 @@ export interface NativeCoreOptions {
   threads: number;
   /** Slices of async tasks compute only where no other thread of the machine wants the core. */
   asyncYields: boolean;
+  /**
+   * Least pixels that a JPEG decoded at a reduced scale keeps for each pixel of the network's input, along a side;
+   * 0 decodes in full. Sooner, with boxes that differ.
+   */
+  fastDecode: number;
   /** Absolute folder for built TensorRT engines; '' builds anew at each start. */
   engineCache: string;
   maxFileBytes: number;

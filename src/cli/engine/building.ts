@@ -20,6 +20,7 @@ export async function buildEngine(name: string, config: Config, terminal: Termin
     precision: 'auto',
     threads: config.threads,
     asyncYields: false,
+    fastDecode: 0,
     engineCache: config.engineCacheDir,
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,

@@ -20,6 +20,24 @@ TEST(JpegHeader, ReadsTheFrame) {
   EXPECT_EQ(ParseJpegHeader(samples::kCmykJpeg)->components, 4);
 }
 
+TEST(JpegHeader, FrameAloneIsTheSameWithoutScans) {
+  for (const std::span<const uint8_t> bytes : {std::span<const uint8_t>(samples::kJpeg),
+                                               std::span<const uint8_t>(samples::kProgressiveJpeg),
+                                               std::span<const uint8_t>(samples::kGreyJpeg)}) {
+    const auto header = ParseJpegHeader(bytes);
+    const auto frame = ReadJpegFrame(bytes);
+    ASSERT_TRUE(header && frame);
+    EXPECT_EQ(frame->width, header->width);
+    EXPECT_EQ(frame->height, header->height);
+    EXPECT_EQ(frame->process, header->process);
+    EXPECT_EQ(frame->sampling, header->sampling);
+    EXPECT_EQ(frame->scans, 0);
+  }
+  EXPECT_EQ(ReadJpegFrame(samples::kJpeg)->sampling[0], 0x22);
+  EXPECT_EQ(ReadJpegFrame(samples::kJpeg)->sampling[1], 0x11);
+  EXPECT_FALSE(ReadJpegFrame(std::span(samples::kJpeg).first(40)));
+}
+
 TEST(JpegHeader, CountsProgressiveScans) {
   const auto header = ParseJpegHeader(samples::kProgressiveJpeg);
   ASSERT_TRUE(header);

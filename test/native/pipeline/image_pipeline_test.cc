@@ -68,6 +68,42 @@ TEST(ImagePipelineTest, PixelsGoTheSameWayWithinTheSameLimits) {
   EXPECT_EQ(prepare(80, 80).status().code(), StatusCode::kImageTooLarge);
 }
 
+TEST(ImagePipelineTest, FastDecodeGivesTheEngineLessAndTheCallerSourcePixels) {
+  if (JpegDecoderName() == "libvips") GTEST_SKIP() << "built without libjpeg-turbo";
+  const auto engine = TinyEngine();
+  const int side = engine->info().input_width;
+  PipelineOptions options;
+  options.fast_decode = 0.99 * 960 / (2.0 * side);
+  ASSERT_GT(options.fast_decode, 0);
+  ImageTask task = Task(engine, "street.jpg");
+  const auto full = DemoPipeline().Prepare(task);
+  const auto reduced = DemoPipeline(options).Prepare(task);
+  ASSERT_TRUE(full.ok() && reduced.ok());
+  EXPECT_EQ(full->reduction, 1);
+  EXPECT_EQ(reduced->reduction, 2);
+  EXPECT_EQ(reduced->width, 960);
+  EXPECT_EQ(reduced->height, 720);
+}
+
+TEST(ImagePipelineTest, BoxesOfReducedPixelsAreThoseOfTheSource) {
+  PreparedImage prepared;
+  prepared.width = 1323;
+  prepared.height = 883;
+  Detections found;
+  found.boxes.push_back({1.5f, 2, 100, 220.9f, 0.5f, 1});
+  found.boxes.push_back({0, 0, 331, 221, 0.4f, 0});
+  const auto corners = [](const Detection& box) {
+    return std::vector<float>{box.x1, box.y1, box.x2, box.y2};
+  };
+  ImagePipeline::ToSourcePixels(prepared, &found);
+  EXPECT_EQ(corners(found.boxes[0]), (std::vector<float>{1.5f, 2, 100, 220.9f}));
+  prepared.reduction = 4;
+  ImagePipeline::ToSourcePixels(prepared, &found);
+  EXPECT_EQ(corners(found.boxes[0]), (std::vector<float>{6, 8, 400, 883}));
+  EXPECT_EQ(corners(found.boxes[1]), (std::vector<float>{0, 0, 1323, 883}));
+  EXPECT_EQ(found.boxes[0].score, 0.5f);
+}
+
 TEST(ImagePipelineTest, HandsOnTheCodesOfFilesAndDecoders) {
   const ImagePipeline pipeline = DemoPipeline();
   const auto engine = TinyEngine();
