@@ -22,6 +22,7 @@ import { RayWorkers } from './ray-workers.js';
 const SHARED_SETTINGS = [
   'modelsDir',
   'modelFamily',
+  'fastDecode',
   'maxFileBytes',
   'maxPixels',
   'maxSide',
