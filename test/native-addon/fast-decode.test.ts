@@ -23,7 +23,9 @@ beforeAll(async () => {
     .jpeg({ quality: 92 })
     .toFile(join(folder, 'large.jpg'));
 });
-afterAll(() => { rmSync(folder, { recursive: true, force: true }); });
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function boxesAt(fastDecode: number): Promise<number[][]> {
   const model = join(ROOT, 'models', 'vehicles-v8n.onnx');
