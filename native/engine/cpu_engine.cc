@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "native/engine/input_buffers.h"
+#include "native/engine/kept_pixels.h"
 #include "native/engine/openvino_network.h"
 #include "native/preprocess/letterbox.h"
 
@@ -34,7 +35,7 @@ class CpuEngine final : public Engine {
   int slots(Lane lane) const override { return network_->slots(lane); }
   int max_batch(Lane) const override { return network_->max_batch(); }
 
-  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
+  std::pmr::memory_resource* pixel_memory() override { return &KeptPixels::Shared(); }
 
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     try {
