@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "native/addon/js_convert.h"
+#include "native/addon/js_describe.h"
 #include "native/addon/mailbox.h"
 #include "native/scheduler/core.h"
 

@@ -267,57 +267,6 @@ bool ParseIds(const Napi::Value& value, std::vector<uint64_t>& ids) {
   return true;
 }
 
-Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
-  const ModelInfo& info = model.info;
-  auto names = Napi::Array::New(env, info.names.size());
-  for (uint32_t i = 0; i < info.names.size(); ++i) names.Set(i, info.names[i]);
-  auto metadata = Napi::Object::New(env);
-  for (const auto& [key, text] : info.metadata) metadata.Set(key, text);
-  auto object = Napi::Object::New(env);
-  object.Set("modelId", model.id);
-  object.Set("task", info.task);
-  object.Set("names", names);
-  object.Set("inputWidth", info.input_width);
-  object.Set("inputHeight", info.input_height);
-  object.Set("fixedBatch", info.fixed_batch);
-  object.Set("device", info.device);
-  object.Set("precision", info.precision);
-  object.Set("stride", info.stride);
-  object.Set("metadata", metadata);
-  return object;
-}
-
-Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times) {
-  if (times.batch == 0) return env.Null();
-  auto object = Napi::Object::New(env);
-  object.Set("batch", times.batch);
-  object.Set("networkMs", times.network_ms);
-  object.Set("copyMs", times.copy_ms);
-  object.Set("letterboxMs", times.letterbox_ms);
-  object.Set("boxesMs", times.boxes_ms);
-  object.Set("sliceMs", times.slice_ms);
-  object.Set("launchMs", times.launch_ms);
-  object.Set("emptyMs", times.empty_ms);
-  return object;
-}
-
-Napi::Object ToStats(Napi::Env env, const Core& core) {
-  const SchedulerStats stats = core.stats();
-  auto object = Napi::Object::New(env);
-  object.Set("queuedSync", static_cast<double>(stats.queued_sync));
-  object.Set("queuedAsync", static_cast<double>(stats.queued_async));
-  object.Set("decoding", static_cast<double>(stats.decoding));
-  object.Set("inferring", static_cast<double>(stats.inferring));
-  object.Set("completed", static_cast<double>(stats.completed));
-  object.Set("failed", static_cast<double>(stats.failed));
-  object.Set("cancelled", static_cast<double>(stats.cancelled));
-  object.Set("decodeThreads", core.decode_threads());
-  object.Set("syncSlices", core.sync_slices());
-  object.Set("asyncSlices", core.async_slices());
-  object.Set("buildShare", core.build_share());
-  return object;
-}
-
 ResultArguments::ResultArguments(Napi::Env env)
     : no_boxes_(Napi::Reference<Napi::Float32Array>::New(Napi::Float32Array::New(env, 0), 1)) {}
 

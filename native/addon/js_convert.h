@@ -32,11 +32,6 @@ bool ParseTasks(const Napi::Value& value, const FindModel& find_model,
                 std::vector<ImageTask>& tasks);
 bool ParseIds(const Napi::Value& value, std::vector<uint64_t>& ids);
 
-Napi::Object ToModel(Napi::Env env, const LoadedModel& model);
-// Null where the engine measures none.
-Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times);
-Napi::Object ToStats(Napi::Env env, const Core& core);
-
 // The three arguments of OnNativeResults. What small results share from call to call: a typed array
 // made for each call had the garbage collector take 40 % of the time under load.
 class ResultArguments {
