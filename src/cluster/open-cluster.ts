@@ -2,7 +2,7 @@
 import type { Config } from '../config.js';
 import type { Cluster } from './cluster.js';
 import { openLocalCluster, type EmbeddedOptions } from './local/open-local-cluster.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '../inference/logger.js';
 
 /** Rejects with a `ConfigError`, or as `openDetector` where images run in this process. */
 export async function openCluster(

@@ -1,4 +1,4 @@
-/** The part of a pino logger that inference uses. */
+/** The part of a pino logger that inference and the cluster use. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

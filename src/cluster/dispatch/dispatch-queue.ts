@@ -2,9 +2,8 @@
  * Images that wait for a lane: synchronous ones apart, those of jobs by priority, each in the order they came.
  * One that came back from a lost lane goes before the others of its priority. Nothing here searches a line.
  */
+import { TOP_PRIORITY } from '../../jobs/priority.js';
 import type { Task } from './task.js';
-
-const TOP_PRIORITY = 10;
 
 export class DispatchQueue {
   readonly #sync = new Line();

@@ -60,7 +60,8 @@ function least(
   let bestHealthy = false;
   for (const load of lanes) {
     if (load.lane.leaving || !hasRoom(load)) continue;
-    const healthy = load.lane.unhealthy() === null;
+    // The only lane takes the work however it is, and asking it costs more than the choice.
+    const healthy = lanes.length === 1 || load.lane.unhealthy() === null;
     if (bestHealthy && !healthy) continue;
     const own = cost(load);
     if ((healthy && !bestHealthy) || own < bestCost) {

@@ -6,7 +6,7 @@ import { openDetector, type OpenDetectorOptions } from '../../inference/open-det
 import type { Cluster } from '../cluster.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { LaneDetector } from '../dispatch/lane-detector.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../inference/logger.js';
 import { EmbeddedLane } from './embedded-lane.js';
 import { LocalCluster } from './local-cluster.js';
 

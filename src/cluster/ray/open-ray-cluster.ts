@@ -12,7 +12,7 @@ import { openFileAccess } from '../../inference/file-access.js';
 import type { Cluster } from '../cluster.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { LaneDetector } from '../dispatch/lane-detector.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../inference/logger.js';
 import { WorkerGate } from '../remote/worker-gate.js';
 import { parseRayAddress } from './ray-address.js';
 import { RayCluster } from './ray-cluster.js';

@@ -2,7 +2,7 @@
 import { LatticeError } from '../../errors.js';
 import type { JobService } from '../../jobs/job.js';
 import type { ClusterSnapshot, ClusterStatusSource } from '../cluster-status.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../inference/logger.js';
 import { parseRayAddress } from './ray-address.js';
 import type { RaySnapshot, Resources } from './ray-snapshot.js';
 import { RayWatch, type RayWatchTimes } from './ray-watch.js';

@@ -1,7 +1,7 @@
 /** Keeps one session with a Ray head, asks it for the cluster every two seconds and remembers the newest answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from './back-off.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../inference/logger.js';
 import type { RayAddress } from './ray-address.js';
 import { RayFailure, toRayFailure } from './ray-failure.js';
 import { RaySession } from './ray-session.js';

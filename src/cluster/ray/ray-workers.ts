@@ -1,7 +1,7 @@
 /** Has the workers placed on a Ray cluster: `lattice_ray up`, as a job of the cluster. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from './back-off.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../inference/logger.js';
 import { parseDashboardUrl, RayDashboard } from './ray-dashboard.js';
 import { RayJobs } from './ray-jobs.js';
 import { readRayToken } from './ray-token.js';

@@ -1,6 +1,6 @@
 /** One socket of a worker: says who it is, becomes a lane, and is given up when it falls silent. */
 import type { Lane } from '../dispatch/lane.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../inference/logger.js';
 import { CLOSE, PROTOCOL, readWorkerFrame, SILENCE_MS, type Hello } from '../wire/frames.js';
 import { RemoteLane, type LaneSocket } from './remote-lane.js';
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import type { Detector } from '../../inference/detector.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../inference/logger.js';
 import {
   BEAT_MS,
   CLOSE,
