@@ -3,12 +3,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Dispatcher } from '../src/cluster/dispatch/dispatcher.js';
-import { LaneDetector } from '../src/cluster/dispatch/lane-detector.js';
 import type { Detector } from '../src/inference/detector.js';
 import { packageVersion } from '../src/package-version.js';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
-import { SimulatedLane } from '../test/support/simulated-lane.js';
+import { overLanes, SimulatedLane } from '../test/support/simulated-lane.js';
 import { startWorkerProcess } from '../test/support/worker-process.js';
 import { BUILD, openWorkerRig, until } from '../test/support/worker-rig.js';
 import { HttpClient } from './load/http-client.js';
@@ -54,18 +52,9 @@ async function rate(detector: Pick<Detector, 'detect'>, images: number): Promise
 }
 
 async function dispatcherAlone(): Promise<Measurement> {
-  const dispatcher = new Dispatcher(() => 'None.');
-  for (let lane = 0; lane < LANES; lane += 1) {
-    const slots = { sync: 8, async: 8 };
-    dispatcher.join(new SimulatedLane(`${lane}`, { slots, serviceMs: 0, keeps: false }));
-  }
-  const detector = new LaneDetector(dispatcher, {
-    catalogue: {
-      models: () => Promise.resolve([]),
-      prepare: (name) => Promise.reject(new Error(name)),
-    },
-    readImage: (path) => Promise.reject(new Error(path)),
-  });
+  const options = { slots: { sync: 8, async: 8 }, serviceMs: 0, keeps: false };
+  const lanes = Array.from({ length: LANES }, (_, lane) => new SimulatedLane(`${lane}`, options));
+  const { detector } = overLanes(lanes);
   await rate(detector, IMAGES / 10);
   const value = await rate(detector, IMAGES);
   return {

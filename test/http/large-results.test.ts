@@ -3,13 +3,11 @@ import { get, type IncomingMessage } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { Dispatcher } from '../../src/cluster/dispatch/dispatcher.js';
-import { LaneDetector } from '../../src/cluster/dispatch/lane-detector.js';
 import { listen } from '../../src/http/serve.js';
 import { openJobs } from '../../src/jobs/open-jobs.js';
 import { imagesNamed, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
 import { compose } from '../support/composed-app.js';
-import { SimulatedLane } from '../support/simulated-lane.js';
+import { overLanes, SimulatedLane } from '../support/simulated-lane.js';
 
 const IMAGES = 40_000;
 const BOXES = 5;
@@ -62,18 +60,12 @@ async function waitBeside<T>(url: string, work: Promise<T>): Promise<{ value: T;
 
 test('40,000 images are read without making anybody wait', async () => {
   using folder = new TemporaryFolder();
-  const dispatcher = new Dispatcher(() => 'None.');
-  for (let index = 0; index < LANES; index += 1) {
-    const options = { slots: { sync: 4, async: 4 }, serviceMs: 0, keeps: false, boxes: BOXES };
-    dispatcher.join(new SimulatedLane(`worker-${index}`, options));
-  }
-  const detector = new LaneDetector(dispatcher, {
-    catalogue: {
-      models: () => Promise.resolve([]),
-      prepare: (name) => Promise.reject(new Error(name)),
-    },
-    readImage: (path) => Promise.reject(new Error(path)),
-  });
+  const options = { slots: { sync: 4, async: 4 }, serviceMs: 0, keeps: false, boxes: BOXES };
+  const lanes = Array.from(
+    { length: LANES },
+    (_, index) => new SimulatedLane(`worker-${index}`, options),
+  );
+  const { detector } = overLanes(lanes);
   const jobs = await openJobs({
     dataDir: folder.path,
     detector,

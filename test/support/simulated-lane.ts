@@ -1,5 +1,7 @@
 /** A lane that answers after a settable time, and can be lost at will. */
 import type { LatticeError } from '../../src/errors.js';
+import { Dispatcher } from '../../src/cluster/dispatch/dispatcher.js';
+import { LaneDetector } from '../../src/cluster/dispatch/lane-detector.js';
 import { LaneLost, type Lane, type LaneSlots } from '../../src/cluster/dispatch/lane.js';
 import type {
   Detection,
@@ -149,4 +151,21 @@ export class SimulatedLane implements Lane {
       truncated: false,
     };
   }
+}
+
+/** A detector over these lanes that knows no models and reads no files. */
+export function overLanes(lanes: readonly Lane[]): {
+  dispatcher: Dispatcher;
+  detector: LaneDetector;
+} {
+  const dispatcher = new Dispatcher(() => 'None.');
+  for (const lane of lanes) dispatcher.join(lane);
+  const detector = new LaneDetector(dispatcher, {
+    catalogue: {
+      models: () => Promise.resolve([]),
+      prepare: (name) => Promise.reject(new Error(name)),
+    },
+    readImage: (path) => Promise.reject(new Error(path)),
+  });
+  return { dispatcher, detector };
 }

@@ -1,10 +1,8 @@
 /** Jobs of a size that only a cluster takes, over the real store and lanes that answer after a while. */
 import { expect, test } from 'vitest';
-import { Dispatcher } from '../../../src/cluster/dispatch/dispatcher.js';
-import { LaneDetector } from '../../../src/cluster/dispatch/lane-detector.js';
 import { openJobs } from '../../../src/jobs/open-jobs.js';
 import { imagesNamed, silent, specOf, TemporaryFolder, until } from '../../jobs/job-folder.js';
-import { SimulatedLane } from '../../support/simulated-lane.js';
+import { overLanes, SimulatedLane } from '../../support/simulated-lane.js';
 
 const LANES = 64;
 const SLOTS = 4;
@@ -12,15 +10,7 @@ const SERVICE_MS = 5;
 const MIB = 2 ** 20;
 
 async function openCluster(folder: TemporaryFolder, lanes: SimulatedLane[]) {
-  const dispatcher = new Dispatcher(() => 'None.');
-  for (const lane of lanes) dispatcher.join(lane);
-  const detector = new LaneDetector(dispatcher, {
-    catalogue: {
-      models: () => Promise.resolve([]),
-      prepare: (name) => Promise.reject(new Error(name)),
-    },
-    readImage: (path) => Promise.reject(new Error(path)),
-  });
+  const { dispatcher, detector } = overLanes(lanes);
   const jobs = await openJobs({
     dataDir: folder.path,
     detector,
