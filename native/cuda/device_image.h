@@ -5,14 +5,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "native/image/decode.h"
+#include "native/image/pixel_layout.h"
 #include "native/preprocess/letterbox.h"
 
 namespace lattice {
-
-enum class PixelLayout : int32_t {
-  kRgb,     // planes[0]: R, G, B bytes of each pixel in turn
-  kYuv420,  // planes: Y, Cb, Cr; full range as in JPEG; chroma sides are half, rounded up
-};
 
 // Copied to the GPU byte by byte. planes[0] null: no picture, all grey (an unused place of a
 // batch). The picture's size is transform.source_width x transform.source_height.
@@ -23,6 +20,20 @@ struct DeviceImage {
   LetterboxTransform transform;
 };
 static_assert(std::is_trivially_copyable_v<DeviceImage>);
+
+// `image` once its bytes lie at `there`.
+inline DeviceImage DescribeImage(const uint8_t* there, const Image& image,
+                                 const LetterboxTransform& transform) {
+  const PackedPlanes packed = PackPlanes(image.layout, image.width, image.height);
+  DeviceImage described;
+  for (int i = 0; i < 3 && packed.pitches[i] > 0; ++i) {
+    described.planes[i] = there + packed.offsets[i];
+    described.pitches[i] = packed.pitches[i];
+  }
+  described.layout = image.layout;
+  described.transform = transform;
+  return described;
+}
 
 }  // namespace lattice
 

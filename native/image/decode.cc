@@ -36,13 +36,15 @@ Status CheckJpegHeader(const JpegHeader& header, const DecodeLimits& limits) {
 }
 
 Result<Image> DecodeJpeg(std::span<const uint8_t> bytes, const DecodeLimits& limits,
-                         std::pmr::memory_resource* memory) {
+                         std::pmr::memory_resource* memory, PixelLayout wanted) {
   const std::optional<JpegHeader> header = ParseJpegHeader(bytes);
   if (!header) {
     return Status(StatusCode::kInvalidImage, "the JPEG data is damaged or cut short");
   }
   if (Status checked = CheckJpegHeader(*header, limits); !checked.ok()) return checked;
-  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory)) {
+  // Only RGB can be turned.
+  const PixelLayout layout = header->exif_orientation == 1 ? wanted : PixelLayout::kRgb;
+  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, {1, layout})) {
     return Oriented(*std::move(image), header->exif_orientation);
   }
   Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits, memory);
@@ -63,7 +65,7 @@ bool IsRawYcbcrTiff(std::span<const uint8_t> bytes) {
 }
 
 Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& limits,
-                            std::pmr::memory_resource* memory) {
+                            std::pmr::memory_resource* memory, PixelLayout wanted) {
   if (bytes.empty()) return Status(StatusCode::kInvalidImage, "the file is empty");
   const SniffedFormat sniffed = SniffFormat(bytes);
   if (sniffed.format == ImageFormat::kUnsupported) {
@@ -72,7 +74,9 @@ Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& 
                       "; supported are JPEG, PNG, WebP, TIFF and AVIF");
   }
   if (Status started = InitDecoders(); !started.ok()) return started;
-  if (sniffed.format == ImageFormat::kJpeg) return DecodeJpeg(bytes, limits, memory);
+  if (sniffed.format == ImageFormat::kJpeg) {
+    return DecodeJpeg(bytes, limits, memory, wanted);
+  }
   if (sniffed.format == ImageFormat::kTiff && IsRawYcbcrTiff(bytes)) {
     return Status(StatusCode::kUnsupportedImageFormat,
                   "TIFF in YCbCr is supported with JPEG compression only");
@@ -96,9 +100,9 @@ Status InitDecoders() {
 }
 
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
-                     std::pmr::memory_resource* memory) {
+                     std::pmr::memory_resource* memory, PixelLayout wanted) {
   try {
-    return DecodeSniffed(bytes, limits, memory);
+    return DecodeSniffed(bytes, limits, memory, wanted);
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOverloaded, "there is not enough memory to decode the image");
   }
@@ -110,7 +114,7 @@ std::optional<Image> DecodeReduced(std::span<const uint8_t> bytes, const DecodeL
     if (SniffFormat(bytes).format != ImageFormat::kJpeg) return std::nullopt;
     const std::optional<JpegHeader> header = ParseJpegHeader(bytes);
     if (!header || !CheckJpegHeader(*header, limits).ok()) return std::nullopt;
-    std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, reduction);
+    std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, {reduction});
     if (!image) return std::nullopt;
     return Oriented(*std::move(image), header->exif_orientation);
   } catch (const std::bad_alloc&) {

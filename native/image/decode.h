@@ -1,4 +1,4 @@
-// Encoded bytes -> RGB pixels, oriented as EXIF says.
+// Encoded bytes -> pixels, oriented as EXIF says.
 #ifndef LATTICE_IMAGE_DECODE_H_
 #define LATTICE_IMAGE_DECODE_H_
 
@@ -11,15 +11,18 @@
 #include <vector>
 
 #include "native/base/status.h"
+#include "native/image/pixel_layout.h"
 
 namespace lattice {
 
-// 8-bit RGB, rows without padding: data.size() == 3 * width * height. Pixels lie where their engine
-// wants them. Move-construct images: assigning one copies the pixels when the memory differs.
+// 8 bits a sample, laid out as PackPlanes says. Pixels lie where
+// their engine wants them. Move-construct images: assigning one copies the pixels when the memory
+// differs.
 struct Image {
   int width = 0;
   int height = 0;
   std::pmr::vector<uint8_t> data;
+  PixelLayout layout = PixelLayout::kRgb;
 };
 
 struct DecodeLimits {
@@ -39,11 +42,15 @@ Status InitDecoders();
 // (or ends) when it is done for good. Peak memory: the bytes plus the decoded image twice;
 // progressive JPEG up to three times.
 // `memory` receives the pixels and must outlive them; a std::bad_alloc of it is kOverloaded.
+// `wanted` kYuv420 lets a JPEG that is coded so (or grey) and needs no turning come as the planes
+// it holds, which takes half the time and half the memory; everything else is RGB whatever is
+// wanted. YuvRow (native/preprocess/yuv_sample.h) makes the RGB of such planes, bit for bit.
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
-                     std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+                     std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
+                     PixelLayout wanted = PixelLayout::kRgb);
 
-// A JPEG with `reduction` (2, 4 or 8) times fewer pixels a side, rounded up, for about half the
-// time; oriented. Nothing where Decode has to be asked instead: another format, a file that
+// A JPEG as RGB with `reduction` (2, 4 or 8) times fewer pixels a side, rounded up, for about half
+// the time; oriented. Nothing where Decode has to be asked instead: another format, a file that
 // libjpeg-turbo does not decode without a warning or that breaks the limits, no memory, a build
 // without libjpeg-turbo. Otherwise as Decode.
 std::optional<Image> DecodeReduced(

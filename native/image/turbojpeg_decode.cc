@@ -4,6 +4,8 @@
 #include <turbojpeg.h>
 #endif
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
@@ -17,38 +19,85 @@ namespace {
 struct DestroyHandle {
   void operator()(void* handle) const { tjDestroy(handle); }
 };
+using Decompressor = std::unique_ptr<std::remove_pointer_t<tjhandle>, DestroyHandle>;
 
-}  // namespace
+// A warning means that damaged data was papered over: libvips then decides whether to refuse.
+constexpr int kFlags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING;
 
-std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header,
-                                       std::pmr::memory_resource* memory, int reduction) {
-  const bool plain = header.precision == 8 && header.process <= 2 &&
-                     (header.components == 1 || header.components == 3);
-  if (!plain) return std::nullopt;
-  const std::unique_ptr<std::remove_pointer_t<tjhandle>, DestroyHandle> handle(tjInitDecompress());
-  if (!handle) return std::nullopt;
+struct EncodedJpeg {
+  std::span<const uint8_t> bytes;
   int width = 0;
   int height = 0;
   int subsampling = 0;
   int colour_space = 0;
-  const auto size = static_cast<unsigned long>(bytes.size());  // NOLINT(google-runtime-int)
-  if (tjDecompressHeader3(handle.get(), bytes.data(), size, &width, &height, &subsampling,
-                          &colour_space) != 0) {
-    return std::nullopt;
+
+  unsigned long size() const {                        // NOLINT(google-runtime-int)
+    return static_cast<unsigned long>(bytes.size());  // NOLINT(google-runtime-int)
   }
-  if (width != header.width || height != header.height) return std::nullopt;
-  // The decoder picks the scale from the size that is asked for.
-  width = (width + reduction - 1) / reduction;
-  height = (height + reduction - 1) / reduction;
-  const size_t pixels = static_cast<size_t>(width) * static_cast<size_t>(height);
-  Image image{width, height, std::pmr::vector<uint8_t>(3 * pixels, memory)};
-  // A warning means that damaged data was papered over: libvips then decides whether to refuse.
-  const int flags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING;
-  if (tjDecompress2(handle.get(), bytes.data(), size, image.data.data(), width, 3 * width, height,
-                    TJPF_RGB, flags) != 0) {
+};
+
+// The library takes other factors of the same ratio for 4:2:0 too; how it then interpolates chroma
+// is its own affair.
+bool HoldsPlanes(const EncodedJpeg& jpeg, const JpegHeader& header) {
+  if (jpeg.subsampling == TJSAMP_GRAY) {
+    return jpeg.colour_space == TJCS_GRAY && header.sampling[0] == 0x11;
+  }
+  return jpeg.subsampling == TJSAMP_420 && jpeg.colour_space == TJCS_YCbCr &&
+         header.sampling == std::array<uint8_t, 3>{0x22, 0x11, 0x11};
+}
+
+std::optional<Image> DecodePlanes(tjhandle handle, const EncodedJpeg& jpeg,
+                                  std::pmr::memory_resource* memory) {
+  const PackedPlanes packed = PackPlanes(PixelLayout::kYuv420, jpeg.width, jpeg.height);
+  // Grey files leave the chroma planes as they are.
+  constexpr uint8_t kNoColour = 128;
+  Image image{jpeg.width, jpeg.height, std::pmr::vector<uint8_t>(packed.bytes, kNoColour, memory),
+              PixelLayout::kYuv420};
+  unsigned char* planes[3];
+  for (size_t i = 0; i < 3; ++i) planes[i] = image.data.data() + packed.offsets[i];
+  int pitches[3];
+  std::copy(packed.pitches, packed.pitches + 3, pitches);
+  if (tjDecompressToYUVPlanes(handle, jpeg.bytes.data(), jpeg.size(), planes, jpeg.width, pitches,
+                              jpeg.height, kFlags) != 0) {
     return std::nullopt;
   }
   return image;
+}
+
+std::optional<Image> DecodeRgb(tjhandle handle, const EncodedJpeg& jpeg,
+                               std::pmr::memory_resource* memory, int reduction) {
+  // The decoder picks the scale from the size that is asked for.
+  const int width = (jpeg.width + reduction - 1) / reduction;
+  const int height = (jpeg.height + reduction - 1) / reduction;
+  const size_t bytes = PackPlanes(PixelLayout::kRgb, width, height).bytes;
+  Image image{width, height, std::pmr::vector<uint8_t>(bytes, memory)};
+  if (tjDecompress2(handle, jpeg.bytes.data(), jpeg.size(), image.data.data(), width, 3 * width,
+                    height, TJPF_RGB, kFlags) != 0) {
+    return std::nullopt;
+  }
+  return image;
+}
+
+}  // namespace
+
+std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header,
+                                       std::pmr::memory_resource* memory,
+                                       const TurboJpegOptions& options) {
+  const bool plain = header.precision == 8 && header.process <= 2 &&
+                     (header.components == 1 || header.components == 3);
+  if (!plain) return std::nullopt;
+  const Decompressor handle(tjInitDecompress());
+  if (!handle) return std::nullopt;
+  EncodedJpeg jpeg{bytes};
+  if (tjDecompressHeader3(handle.get(), bytes.data(), jpeg.size(), &jpeg.width, &jpeg.height,
+                          &jpeg.subsampling, &jpeg.colour_space) != 0) {
+    return std::nullopt;
+  }
+  if (jpeg.width != header.width || jpeg.height != header.height) return std::nullopt;
+  const bool planes =
+      options.wanted == PixelLayout::kYuv420 && options.reduction == 1 && HoldsPlanes(jpeg, header);
+  return planes ? DecodePlanes(handle.get(), jpeg, memory)
+                : DecodeRgb(handle.get(), jpeg, memory, options.reduction);
 }
 
 // The library cannot be asked for its version before release 3.
@@ -57,7 +106,7 @@ std::string TurboJpegName() { return "libjpeg-turbo"; }
 #else
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t>, const JpegHeader&,
-                                       std::pmr::memory_resource*, int) {
+                                       std::pmr::memory_resource*, const TurboJpegOptions&) {
   return std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 // One pixel of a JPEG's 4:2:0 planes -> RGB, as libjpeg turns it: chroma interpolated between its
 // neighbours (the "fancy" triangle filter), then JFIF's full-range matrix in 16-bit fixed point.
-// Shared by the CUDA kernel and the tests.
+// Shared by the CPU rows and the CUDA kernel.
 #ifndef LATTICE_PREPROCESS_YUV_SAMPLE_H_
 #define LATTICE_PREPROCESS_YUV_SAMPLE_H_
 
@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "native/base/host_device.h"
+#include "native/image/pixel_layout.h"
 
 namespace lattice {
 
@@ -29,9 +30,6 @@ LATTICE_HOST_DEVICE inline RgbLevels RgbOf(int luma, int cb, int cr) {
           ClampLevel(luma + ((-22554 * u - 46802 * v + kHalf) >> 16)),
           ClampLevel(luma + ((116130 * u + kHalf) >> 16))};
 }
-
-// Chroma planes have half the sides, rounded up.
-LATTICE_HOST_DEVICE inline int ChromaSize(int size) { return (size + 1) / 2; }
 
 // The chroma sample that a pixel lies in and the one on its other side; both equal at the edge.
 struct ChromaPair {
