@@ -4,11 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "native/preprocess/letterbox_rows.h"
 #include "native/preprocess/letterbox_sample.h"
+#include "native/preprocess/source_rows.h"
+#include "native/preprocess/yuv_rows.h"
 
 namespace lattice {
 namespace {
@@ -47,48 +48,20 @@ void FillPadding(const Planes& planes, const LetterboxTransform& t) {
   }
 }
 
-void CopyUnscaled(const Image& source, const LetterboxTransform& t, const Planes& planes) {
-  const LetterboxRows& rows = BestLetterboxRows();
-  const size_t row_bytes = size_t{3} * static_cast<size_t>(source.width);
+void CopyUnscaled(SourceRows& source, const LetterboxTransform& t, const Planes& planes) {
   for (int y = 0; y < t.resized_height; ++y) {
-    const size_t offset = row_bytes * static_cast<size_t>(y);
     const int row = y + t.pad_top;
-    rows.split_rgb(source.data.data() + offset, static_cast<int64_t>(source.data.size() - offset),
-                   t.resized_width, planes.Row(0, row, t.pad_left), planes.Row(1, row, t.pad_left),
-                   planes.Row(2, row, t.pad_left));
+    source.Split(y, planes.Row(0, row, t.pad_left), planes.Row(1, row, t.pad_left),
+                 planes.Row(2, row, t.pad_left));
   }
 }
-
-// Owns what ColumnTaps points to.
-struct ColumnTable {
-  std::vector<int32_t> first_byte;
-  std::vector<int32_t> weights;
-  ColumnTaps taps;
-
-  ColumnTable(int source_width, int resized_width)
-      : first_byte(static_cast<size_t>(resized_width)),
-        weights(static_cast<size_t>(resized_width)),
-        taps{first_byte.data(), weights.data(), resized_width, 0, 3 * (source_width - 1)} {
-    const double scale = SourceStep(source_width, resized_width);
-    for (int x = 0; x < resized_width; ++x) {
-      const Tap tap = ColumnTap(x, scale, source_width);
-      const auto i = static_cast<size_t>(x);
-      first_byte[i] = 3 * tap.first;
-      weights[i] = tap.weight1 << 16 | tap.weight0;
-      if (first_byte[i] + 8 <= 3 * source_width) taps.wide_count = x + 1;
-    }
-  }
-  ColumnTable(const ColumnTable&) = delete;
-  ColumnTable& operator=(const ColumnTable&) = delete;
-};
 
 // The two last source rows that were blended across: the next target row often needs one of them
 // again.
 class BlendedRows {
  public:
-  BlendedRows(const Image& source, int resized_width)
+  BlendedRows(SourceRows& source, int resized_width)
       : source_(source),
-        table_(source.width, resized_width),
         row_size_(size_t{4} * static_cast<size_t>(resized_width)),
         storage_(2 * row_size_) {}
 
@@ -101,32 +74,29 @@ class BlendedRows {
       }
     }
     int16_t* row = storage_.data() + next_ * row_size_;
-    const size_t row_bytes = size_t{3} * static_cast<size_t>(source_.width);
-    BestLetterboxRows().blend_columns(source_.data.data() + row_bytes * static_cast<size_t>(y),
-                                      table_.taps, row);
+    source_.Blend(y, row);
     held_[next_] = y;
     next_ = 1 - next_;
     return row;
   }
 
  private:
-  const Image& source_;
-  ColumnTable table_;
+  SourceRows& source_;
   size_t row_size_;
   std::vector<int16_t> storage_;
   int held_[2] = {-1, -1};
   size_t next_ = 0;
 };
 
-void Resize(const Image& source, const LetterboxTransform& t, const Planes& planes) {
+void Resize(SourceRows& source, const LetterboxTransform& t, const Planes& planes) {
   const LetterboxRows& rows = BestLetterboxRows();
   BlendedRows blended(source, t.resized_width);
   std::vector<uint8_t> levels(size_t{4} * static_cast<size_t>(t.resized_width));
-  const double scale = SourceStep(source.height, t.resized_height);
+  const double scale = SourceStep(t.source_height, t.resized_height);
   for (int y = 0; y < t.resized_height; ++y) {
     const Tap tap = RowTap(y, scale);
-    const int16_t* upper = blended.Row(ClampIndex(tap.first, source.height));
-    const int16_t* lower = blended.Row(ClampIndex(tap.first + 1, source.height));
+    const int16_t* upper = blended.Row(ClampIndex(tap.first, t.source_height));
+    const int16_t* lower = blended.Row(ClampIndex(tap.first + 1, t.source_height));
     rows.blend_rows(upper, lower, tap.weight0, tap.weight1, t.resized_width, levels.data());
     const int row = y + t.pad_top;
     rows.split_planes(levels.data(), t.resized_width, planes.Row(0, row, t.pad_left),
@@ -151,16 +121,21 @@ LetterboxTransform ComputeLetterbox(int source_width, int source_height, int inp
   return t;
 }
 
+PixelLayout FastestLayout() {
+  return BestYuvRows().fast ? PixelLayout::kYuv420 : PixelLayout::kRgb;
+}
+
 void Letterbox(const Image& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out) {
   const Planes planes{out, static_cast<size_t>(input_width), static_cast<size_t>(input_height)};
   FillPadding(planes, transform);
   const bool unscaled =
       transform.resized_width == source.width && transform.resized_height == source.height;
+  SourceRows rows(source, unscaled ? 0 : transform.resized_width);
   if (unscaled) {
-    CopyUnscaled(source, transform, planes);
+    CopyUnscaled(rows, transform, planes);
   } else {
-    Resize(source, transform, planes);
+    Resize(rows, transform, planes);
   }
 }
 

@@ -23,9 +23,12 @@ struct LetterboxTransform {
 LetterboxTransform ComputeLetterbox(int source_width, int source_height, int input_width,
                                     int input_height);
 
+// In which layout JPEGs are decoded and letterboxed in the least time on this machine.
+PixelLayout FastestLayout();
+
 // Writes 3 * input_width * input_height floats to `out` (R plane, G plane, B plane). Never fails;
 // `out` is written in full. Thread-safe. Rounds the interpolated value to 8 bit first, as the
-// reference does.
+// reference does. Planes give the very bits of their RGB.
 void Letterbox(const Image& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out);
 

@@ -18,12 +18,13 @@ Tap TapAt(const ColumnTaps& taps, int x) {
   return {taps.first_byte[x], taps.weights[x] & 0xFFFF, taps.weights[x] >> 16};
 }
 
-// Columns from `begin` on, without reading past the right edge.
+// Columns from `begin` on, without reading past the right edge. `kStep`: bytes of a source pixel.
+template <int kStep>
 void BlendColumnsFrom(int begin, const uint8_t* source, const ColumnTaps& taps, int16_t* out) {
   for (int x = begin; x < taps.count; ++x) {
     const Tap tap = TapAt(taps, x);
     const uint8_t* left = source + tap.first;
-    const uint8_t* right = source + std::min(tap.first + 3, taps.last_byte);
+    const uint8_t* right = source + std::min(tap.first + kStep, taps.last_byte);
     for (int c = 0; c < 3; ++c) {
       out[4 * x + c] = static_cast<int16_t>(BlendColumns(left[c], right[c], tap));
     }
@@ -31,8 +32,9 @@ void BlendColumnsFrom(int begin, const uint8_t* source, const ColumnTaps& taps, 
   }
 }
 
+template <int kStep>
 void BlendColumnsPlain(const uint8_t* source, const ColumnTaps& taps, int16_t* out) {
-  BlendColumnsFrom(0, source, taps, out);
+  BlendColumnsFrom<kStep>(0, source, taps, out);
 }
 
 void BlendRowsPlain(const int16_t* upper, const int16_t* lower, int weight0, int weight1,
@@ -60,37 +62,39 @@ void SplitRgbPlain(const uint8_t* rgb, int64_t, int pixels, float* red, float* g
   SplitPlanesFrom(0, rgb, 3, pixels, red, green, blue);
 }
 
-constexpr LetterboxRows kPlain = {BlendColumnsPlain, BlendRowsPlain, SplitPlanesPlain,
-                                  SplitRgbPlain};
+constexpr LetterboxRows kPlain = {BlendColumnsPlain<3>, BlendColumnsPlain<4>, BlendRowsPlain,
+                                  SplitPlanesPlain, SplitRgbPlain};
 
 #if defined(__x86_64__)
 
 // Two target columns: 8 source bytes each become (r0 r1)(g0 g1)(b0 b1)(unused) as 16-bit pairs, and
 // one multiply-add gives the four sums of a pixel.
+template <int kStep>
 LATTICE_AVX2 inline __m256i BlendTwoColumns(const uint8_t* source, const ColumnTaps& taps, int x) {
   const __m128i left =
       _mm_loadl_epi64(reinterpret_cast<const __m128i*>(source + taps.first_byte[x]));
   const __m128i right =
       _mm_loadl_epi64(reinterpret_cast<const __m128i*>(source + taps.first_byte[x + 1]));
   const __m256i bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(left), right, 1);
-  const __m256i pair = _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1, 0,
-                                        -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1);
+  const __m256i pair = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, -1, kStep, -1, 1, -1, kStep + 1, -1, 2, -1, kStep + 2, -1, -1, -1, -1, -1));
   const __m256i weights =
       _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_set1_epi32(taps.weights[x])),
                               _mm_set1_epi32(taps.weights[x + 1]), 1);
   return _mm256_srai_epi32(_mm256_madd_epi16(_mm256_shuffle_epi8(bytes, pair), weights), 4);
 }
 
+template <int kStep>
 LATTICE_AVX2 void BlendColumnsAvx2(const uint8_t* source, const ColumnTaps& taps, int16_t* out) {
   int x = 0;
   for (; x + 4 <= taps.wide_count; x += 4) {
-    const __m256i low = BlendTwoColumns(source, taps, x);
-    const __m256i high = BlendTwoColumns(source, taps, x + 2);
+    const __m256i low = BlendTwoColumns<kStep>(source, taps, x);
+    const __m256i high = BlendTwoColumns<kStep>(source, taps, x + 2);
     // Packing works on halves: put the four pixels back in order.
     const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xD8);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 4 * x), packed);
   }
-  BlendColumnsFrom(x, source, taps, out);
+  BlendColumnsFrom<kStep>(x, source, taps, out);
 }
 
 LATTICE_AVX2 inline __m256i BlendSixteen(const int16_t* upper, const int16_t* lower,
@@ -159,7 +163,8 @@ LATTICE_AVX2 void SplitRgbAvx2(const uint8_t* rgb, int64_t readable, int pixels,
   SplitPlanesFrom(x, rgb, 3, pixels, red, green, blue);
 }
 
-constexpr LetterboxRows kAvx2 = {BlendColumnsAvx2, BlendRowsAvx2, SplitPlanesAvx2, SplitRgbAvx2};
+constexpr LetterboxRows kAvx2 = {BlendColumnsAvx2<3>, BlendColumnsAvx2<4>, BlendRowsAvx2,
+                                 SplitPlanesAvx2, SplitRgbAvx2};
 
 #endif  // defined(__x86_64__)
 

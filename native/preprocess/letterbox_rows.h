@@ -1,4 +1,4 @@
-// The three loops of the CPU letterbox, in the widest instructions that this machine has.
+// The loops of the CPU letterbox, in the widest instructions that this machine has.
 // Rows between them hold four values a pixel (R, G, B, unused): they load, blend and split into
 // planes cheaply.
 #ifndef LATTICE_PREPROCESS_LETTERBOX_ROWS_H_
@@ -10,11 +10,11 @@ namespace lattice {
 
 // Where each target column comes from. `count` entries each.
 struct ColumnTaps {
-  const int32_t* first_byte;  // 3 * source column of the left neighbour
+  const int32_t* first_byte;  // of the left neighbour
   const int32_t* weights;     // low half: weight of the left neighbour, high half: of the right one
   int count;
   int wide_count;     // of these the first ones may read 8 bytes at first_byte
-  int32_t last_byte;  // 3 * (source width - 1): where the right neighbour stops
+  int32_t last_byte;  // of the last source pixel: where the right neighbour stops
 };
 
 // Every function gives the same bits on every machine; the arithmetic is that of
@@ -22,6 +22,8 @@ struct ColumnTaps {
 struct LetterboxRows {
   // One RGB source row -> `taps.count` pixels of BlendColumns values.
   void (*blend_columns)(const uint8_t* source, const ColumnTaps& taps, int16_t* out);
+  // The same from a row of levels.
+  void (*blend_level_columns)(const uint8_t* levels, const ColumnTaps& taps, int16_t* out);
   // Two such rows, `pixels` long -> levels.
   void (*blend_rows)(const int16_t* upper, const int16_t* lower, int weight0, int weight1,
                      int pixels, uint8_t* out);

@@ -1,0 +1,49 @@
+// A row of a JPEG's 4:2:0 planes -> levels of four bytes a pixel (R, G, B, 0), in the widest
+// instructions that this machine has.
+#ifndef LATTICE_PREPROCESS_YUV_ROWS_H_
+#define LATTICE_PREPROCESS_YUV_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "native/preprocess/yuv_sample.h"
+
+namespace lattice {
+
+inline constexpr int kYuvBlock = 32;  // pixels that are converted at once
+
+// What a converted row takes: whole blocks. What lies behind its last pixel is unspecified.
+inline size_t YuvRowBytes(int width) {
+  return size_t{4} * static_cast<size_t>((width + kYuvBlock - 1) / kYuvBlock * kYuvBlock);
+}
+
+// Chroma of a row, interpolated down: one sum a column, the edges' once more on both sides.
+class YuvRowScratch {
+ public:
+  explicit YuvRowScratch(int width)
+      : stride_(static_cast<size_t>(ChromaSize(width) + 2 * kYuvBlock)), sums_(2 * stride_) {}
+
+  int16_t* cb() { return sums_.data() + kYuvBlock / 2; }
+  int16_t* cr() { return cb() + stride_; }
+
+ private:
+  size_t stride_;
+  std::vector<int16_t> sums_;
+};
+
+// The same bits on every machine: those of YuvRow::At.
+struct YuvRows {
+  // `scratch` was made for this width; `out` has room for YuvRowBytes.
+  void (*convert)(const YuvRow& row, int width, YuvRowScratch& scratch, uint8_t* out);
+  bool fast;  // converts a row in less time than a decoder saves by leaving it in planes
+};
+
+// The best for this machine; chosen once, thread-safe.
+const YuvRows& BestYuvRows();
+// Without any special instructions: the oracle of the others.
+const YuvRows& PlainYuvRows();
+
+}  // namespace lattice
+
+#endif  // LATTICE_PREPROCESS_YUV_ROWS_H_
