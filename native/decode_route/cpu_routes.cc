@@ -35,7 +35,7 @@ class FullRoute final : public DecodeRoute {
 
   void Start(const DecodeRequest& request, CallerThread& caller, OnRouteAnswer on_answer) override {
     StartOnCaller(caller, std::move(on_answer), [&request]() -> RouteAnswer {
-      auto image = Decode(request.encoded.bytes, request.limits, request.memory);
+      auto image = Decode(request.encoded.bytes, request.limits, request.memory, request.wanted);
       if (!image.ok()) return {RouteVerdict::kAnswered, image.status()};
       const int width = image->width;
       const int height = image->height;

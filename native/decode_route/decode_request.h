@@ -33,7 +33,8 @@ struct DecodeRequest {
   EncodedImage encoded;
   DecodeLimits limits;
   std::pmr::memory_resource* memory = std::pmr::get_default_resource();
-  int input_width = 0;  // of the network that the pixels are for
+  PixelLayout wanted = PixelLayout::kRgb;  // as Decode's
+  int input_width = 0;                     // of the network that the pixels are for
   int input_height = 0;
   bool sync = false;  // somebody waits for it
 };

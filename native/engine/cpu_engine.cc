@@ -36,6 +36,7 @@ class CpuEngine final : public Engine {
   int max_batch(Lane) const override { return network_->max_batch(); }
 
   std::pmr::memory_resource* pixel_memory() override { return &KeptPixels::Shared(); }
+  PixelLayout pixel_layout() const override { return FastestLayout(); }
 
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     try {

@@ -45,7 +45,8 @@ struct EngineItem {
 };
 
 // Medians of a slice's stages in milliseconds, each stage alone in a recorded graph, by the GPU's
-// own clock unless said otherwise. Images are 640 x 480 and empty, so suppression has little to do.
+// own clock unless said otherwise. Images are 640 x 480, 4:2:0 and empty, so suppression has little
+// to do.
 struct SliceTimes {
   int batch = 0;          // images of the measured slice; 0: this engine measures none
   double network_ms = 0;  // the bare network
@@ -70,6 +71,8 @@ class Engine {
   // Where Decode best puts the pixels of images for Prepare. Thread-safe; lives as long as the
   // process.
   virtual std::pmr::memory_resource* pixel_memory() = 0;
+  // What Decode best makes of images for Prepare, which takes RGB too. Thread-safe.
+  virtual PixelLayout pixel_layout() const { return PixelLayout::kRgb; }
   // The host's share of an image's way into the network. Thread-safe. kInternalError when memory is
   // short. The input must not outlive the engine.
   virtual Result<std::unique_ptr<EngineInput>> Prepare(Image image) = 0;

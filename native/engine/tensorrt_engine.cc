@@ -27,7 +27,7 @@ struct GpuInput final : EngineInput {
 Image Pinned(Image image) {
   PinnedPixels& memory = PinnedPixels::Shared();
   if (image.data.get_allocator().resource() == &memory) return image;
-  return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, &memory)};
+  return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, &memory), image.layout};
 }
 
 struct LaneSlots {
@@ -64,6 +64,8 @@ class TensorRtEngine final : public Engine {
   int slots(Lane lane) const override { return At(lane).callers; }
   int max_batch(Lane lane) const override { return At(lane).most; }
   std::pmr::memory_resource* pixel_memory() override { return &PinnedPixels::Shared(); }
+  // Half the bytes to copy, and the kernel converts only what it samples.
+  PixelLayout pixel_layout() const override { return PixelLayout::kYuv420; }
 
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     try {

@@ -202,11 +202,7 @@ Status TensorRtSlot::Upload(std::span<const SlotImage> images, int batch) {
                                                    cudaMemcpyHostToDevice, stream_.get()),
                                    "copying an image to the GPU");
     if (!queued.ok()) return queued;
-    DeviceImage image;
-    image.planes[0] = there;
-    image.pitches[0] = 3 * pixels.width;
-    image.transform = images[i].transform;
-    asked[i] = image;
+    asked[i] = DescribeImage(there, pixels, images[i].transform);
     requests[i] = MakeDeviceRequest(*images[i].options, images[i].transform);
     there += Aligned(pixels.data.size());
   }

@@ -131,9 +131,9 @@ Result<SliceTimes> TensorRtSlot::Measure(int batch, int rounds) {
 
 Result<SliceTimes> TensorRtSlot::TimeStages(const Bucket& bucket,
                                             const std::vector<GraphExec>& graphs, int rounds) {
-  const Image image{
-      kWidth, kHeight,
-      std::pmr::vector<uint8_t>(size_t{3} * kWidth * kHeight, 114, &PinnedPixels::Shared())};
+  const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
+  const Image image{kWidth, kHeight, std::pmr::vector<uint8_t>(bytes, 128, &PinnedPixels::Shared()),
+                    PixelLayout::kYuv420};
   const DetectionOptions options;
   const SlotImage one{
       &image, ComputeLetterbox(kWidth, kHeight, model_.input_width, model_.input_height), &options};

@@ -53,7 +53,8 @@ Result<DecodedImage> ImagePipeline::Open(ImageTask& task) const {
   if (!bytes.ok()) return bytes.status();
   const ModelInfo& model = task.engine->info();
   return router_->Decode({DescribeEncoded(*bytes), options_.limits, task.engine->pixel_memory(),
-                          model.input_width, model.input_height, task.kind == TaskKind::kSync});
+                          task.engine->pixel_layout(), model.input_width, model.input_height,
+                          task.kind == TaskKind::kSync});
 }
 
 Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {

@@ -74,6 +74,24 @@ TEST(CpuRoutes, WithoutReductionPixelsAndErrorsAreThoseOfDecode) {
   }
 }
 
+TEST(CpuRoutes, PlanesComeToWhomWantsThem) {
+  if (JpegDecoderName() == "libvips") GTEST_SKIP() << "built without libjpeg-turbo";
+  DecodeRouter router(CpuRoutes({2, 0}));
+  DecodeRequest request = RequestFor(samples::kJpeg, 8);
+  EXPECT_EQ(router.Decode(request)->pixels.layout, PixelLayout::kRgb);
+  request.wanted = PixelLayout::kYuv420;
+  const auto planes = router.Decode(request);
+  ASSERT_TRUE(planes.ok());
+  EXPECT_EQ(planes->pixels.layout, PixelLayout::kYuv420);
+  EXPECT_EQ(planes->source_width, 24);
+  // A reduced image is RGB.
+  DecodeRouter reducing(CpuRoutes({2, 1}));
+  const auto reduced = reducing.Decode(request);
+  ASSERT_TRUE(reduced.ok());
+  EXPECT_EQ(reduced->reduction, 2);
+  EXPECT_EQ(reduced->pixels.layout, PixelLayout::kRgb);
+}
+
 TEST(CpuRoutes, ReducedPixelsAreNearlyTheMeanOfThoseBeneath) {
   if (JpegDecoderName() == "libvips") GTEST_SKIP() << "built without libjpeg-turbo";
   const auto photo = DemoPhoto();

@@ -12,6 +12,7 @@
 
 #include "native/engine/cpu_engine.h"
 #include "native/engine/gpu_engine.h"
+#include "native/preprocess/yuv_sample.h"
 
 namespace lattice {
 namespace {
@@ -179,6 +180,34 @@ TEST_P(EngineConformance, TakesImagesOfAnyShape) {
       EXPECT_GE(row[1], 0);
       EXPECT_LE(row[3], static_cast<float>(height));
     }
+  }
+}
+
+// Of the layouts that an engine takes, planes are the odd one.
+TEST_P(EngineConformance, PlanesGiveTheBoxesOfTheirRgb) {
+  std::mt19937 random(5);
+  for (const auto& [width, height] :
+       std::vector<std::pair<int, int>>{{640, 480}, {1281, 721}, {300, 301}}) {
+    Image planes{width, height, {}, PixelLayout::kYuv420};
+    const PackedPlanes packed = PackPlanes(planes.layout, width, height);
+    planes.data.resize(packed.bytes);
+    for (uint8_t& level : planes.data) level = static_cast<uint8_t>(random());
+    const uint8_t* at[3];
+    for (size_t i = 0; i < 3; ++i) at[i] = planes.data.data() + packed.offsets[i];
+    Image rgb{width, height, {}};
+    for (int y = 0; y < height; ++y) {
+      const YuvRow row = YuvRowAt(at, packed.pitches, width, height, y);
+      for (int x = 0; x < width; ++x) {
+        const RgbLevels pixel = row.At(x);
+        for (const int level : {pixel.red, pixel.green, pixel.blue}) {
+          rgb.data.push_back(static_cast<uint8_t>(level));
+        }
+      }
+    }
+    options_.confidence = 0;
+    const Boxes expected = BoxesOf(std::move(rgb));
+    EXPECT_FALSE(expected.empty());
+    EXPECT_EQ(BoxesOf(std::move(planes)), expected) << width << " x " << height;
   }
 }
 
