@@ -17,6 +17,7 @@ struct DeviceImage {
   const uint8_t* planes[3] = {};  // borrowed; unused ones are null
   int pitches[3] = {};            // bytes from one row to the next
   PixelLayout layout = PixelLayout::kRgb;
+  int32_t orientation = 1;  // as Image's
   LetterboxTransform transform;
 };
 static_assert(std::is_trivially_copyable_v<DeviceImage>);
@@ -24,13 +25,14 @@ static_assert(std::is_trivially_copyable_v<DeviceImage>);
 // `image` once its bytes lie at `there`.
 inline DeviceImage DescribeImage(const uint8_t* there, const Image& image,
                                  const LetterboxTransform& transform) {
-  const PackedPlanes packed = PackPlanes(image.layout, image.width, image.height);
+  const PackedPlanes packed = StoredPlanes(image);
   DeviceImage described;
   for (int i = 0; i < 3 && packed.pitches[i] > 0; ++i) {
     described.planes[i] = there + packed.offsets[i];
     described.pitches[i] = packed.pitches[i];
   }
   described.layout = image.layout;
+  described.orientation = image.orientation;
   described.transform = transform;
   return described;
 }

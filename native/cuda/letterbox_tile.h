@@ -11,6 +11,7 @@
 
 #include "native/base/host_device.h"
 #include "native/cuda/device_image.h"
+#include "native/image/turn.h"
 #include "native/preprocess/letterbox_sample.h"
 #include "native/preprocess/yuv_sample.h"
 
@@ -43,6 +44,22 @@ struct RgbRow {
   LATTICE_HOST_DEVICE RgbLevels At(int x) const {
     const uint8_t* pixel = pixels + 3 * x;
     return {pixel[0], pixel[1], pixel[2]};
+  }
+};
+
+// A row of a picture that is stored turned.
+struct TurnedYuvRow {
+  const DeviceImage& image;
+  int y;
+
+  LATTICE_HOST_DEVICE RgbLevels At(int x) const {
+    const Turn turn = Turn::Of(image.orientation);
+    const int width = image.transform.source_width;
+    const int height = image.transform.source_height;
+    const StoredPoint at = turn.At(x, y, width, height);
+    const int stored_width = turn.quarter ? height : width;
+    const int stored_height = turn.quarter ? width : height;
+    return YuvRowAt(image.planes, image.pitches, stored_width, stored_height, at.y).At(at.x);
   }
 };
 
@@ -102,6 +119,9 @@ LATTICE_HOST_DEVICE inline PixelRun RunAt(const DeviceImage& image, const TileTa
     const auto row = [&](int index) {
       return RgbRow{image.planes[0] + static_cast<ptrdiff_t>(index) * image.pitches[0]};
     };
+    SampleRun(row(upper), row(lower), down, taps, run, t.source_width, &out);
+  } else if (image.orientation != 1) {
+    const auto row = [&](int index) { return TurnedYuvRow{image, index}; };
     SampleRun(row(upper), row(lower), down, taps, run, t.source_width, &out);
   } else {
     const auto row = [&](int index) {

@@ -42,9 +42,7 @@ Result<Image> DecodeJpeg(std::span<const uint8_t> bytes, const DecodeLimits& lim
     return Status(StatusCode::kInvalidImage, "the JPEG data is damaged or cut short");
   }
   if (Status checked = CheckJpegHeader(*header, limits); !checked.ok()) return checked;
-  // Only RGB can be turned.
-  const PixelLayout layout = header->exif_orientation == 1 ? wanted : PixelLayout::kRgb;
-  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, {1, layout})) {
+  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, {1, wanted})) {
     return Oriented(*std::move(image), header->exif_orientation);
   }
   Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits, memory);

@@ -15,15 +15,22 @@
 
 namespace lattice {
 
-// 8 bits a sample, laid out as PackPlanes says. Pixels lie where
-// their engine wants them. Move-construct images: assigning one copies the pixels when the memory
-// differs.
+// 8 bits a sample. Pixels lie where their engine wants them. Move-construct images: assigning one
+// copies the pixels when the memory differs.
 struct Image {
-  int width = 0;
+  int width = 0;  // as shown
   int height = 0;
-  std::pmr::vector<uint8_t> data;
+  std::pmr::vector<uint8_t> data;  // laid out as StoredPlanes says
   PixelLayout layout = PixelLayout::kRgb;
+  // EXIF's 1 to 8: how stored planes are to be turned (native/image/turn.h). RGB is always 1.
+  int orientation = 1;
 };
+
+// Of the picture as it is stored, whose sides are swapped from orientation 5 on.
+inline PackedPlanes StoredPlanes(const Image& image) {
+  return image.orientation < 5 ? PackPlanes(image.layout, image.width, image.height)
+                               : PackPlanes(image.layout, image.height, image.width);
+}
 
 struct DecodeLimits {
   size_t max_pixels = 64'000'000;
@@ -42,9 +49,9 @@ Status InitDecoders();
 // (or ends) when it is done for good. Peak memory: the bytes plus the decoded image twice;
 // progressive JPEG up to three times.
 // `memory` receives the pixels and must outlive them; a std::bad_alloc of it is kOverloaded.
-// `wanted` kYuv420 lets a JPEG that is coded so (or grey) and needs no turning come as the planes
-// it holds, which takes half the time and half the memory; everything else is RGB whatever is
-// wanted. YuvRow (native/preprocess/yuv_sample.h) makes the RGB of such planes, bit for bit.
+// `wanted` kYuv420 lets a JPEG that is coded so (or grey) come as the planes it holds, not turned,
+// which takes half the time and half the memory; everything else is RGB whatever is wanted. YuvRow
+// (native/preprocess/yuv_sample.h) makes the RGB of such planes, bit for bit.
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
                      std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                      PixelLayout wanted = PixelLayout::kRgb);

@@ -40,6 +40,11 @@ Steps StepsOf(int orientation, ptrdiff_t w, ptrdiff_t h) {
 
 Image Oriented(Image image, int exif_orientation) {
   if (exif_orientation < 2 || exif_orientation > 8) return image;
+  if (image.layout != PixelLayout::kRgb) {
+    image.orientation = exif_orientation;
+    if (exif_orientation > 4) std::swap(image.width, image.height);
+    return image;
+  }
   const ptrdiff_t w = image.width;
   const ptrdiff_t h = image.height;
   const Steps steps = StepsOf(exif_orientation, w, h);

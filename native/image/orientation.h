@@ -6,8 +6,8 @@
 
 namespace lattice {
 
-// 1 returns the image itself, 2 to 8 mirror or turn it, which has to be RGB; other values count as
-// 1. Sides swap from 5 on.
+// 1 returns the image itself, 2 to 8 mirror or turn it; other values count as 1. Sides swap from 5
+// on. RGB is moved, planes are only marked. `image` is as stored.
 Image Oriented(Image image, int exif_orientation);
 
 }  // namespace lattice

@@ -129,10 +129,8 @@ void Letterbox(const Image& source, const LetterboxTransform& transform, int inp
                int input_height, float* out) {
   const Planes planes{out, static_cast<size_t>(input_width), static_cast<size_t>(input_height)};
   FillPadding(planes, transform);
-  const bool unscaled =
-      transform.resized_width == source.width && transform.resized_height == source.height;
-  SourceRows rows(source, unscaled ? 0 : transform.resized_width);
-  if (unscaled) {
+  SourceRows rows(source, transform);
+  if (IsUnscaled(transform)) {
     CopyUnscaled(rows, transform, planes);
   } else {
     Resize(rows, transform, planes);

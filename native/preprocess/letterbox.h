@@ -19,6 +19,11 @@ struct LetterboxTransform {
   int source_height = 0;
 };
 
+// Whether every source pixel is an input pixel.
+inline bool IsUnscaled(const LetterboxTransform& t) {
+  return t.resized_width == t.source_width && t.resized_height == t.source_height;
+}
+
 // Reference rounding: pad = (input - resized) / 2, left/top = round(pad - 0.1).
 LetterboxTransform ComputeLetterbox(int source_width, int source_height, int input_width,
                                     int input_height);
@@ -28,7 +33,7 @@ PixelLayout FastestLayout();
 
 // Writes 3 * input_width * input_height floats to `out` (R plane, G plane, B plane). Never fails;
 // `out` is written in full. Thread-safe. Rounds the interpolated value to 8 bit first, as the
-// reference does. Planes give the very bits of their RGB.
+// reference does. Planes give the very bits of their RGB, turned.
 void Letterbox(const Image& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out);
 

@@ -1,46 +1,56 @@
-// Rows of a picture on their way into the letterbox, whatever layout it has.
+// Rows of a picture on their way into the letterbox, whatever its layout and orientation.
 #ifndef LATTICE_PREPROCESS_SOURCE_ROWS_H_
 #define LATTICE_PREPROCESS_SOURCE_ROWS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "native/image/decode.h"
+#include "native/image/turn.h"
+#include "native/preprocess/letterbox.h"
 #include "native/preprocess/letterbox_rows.h"
+#include "native/preprocess/turned_levels.h"
 #include "native/preprocess/yuv_rows.h"
 
 namespace lattice {
 
-// Only rows that are asked for are touched. One thread at a time; `source` must outlive it.
+// Converts no row that is not asked for. Rows are those of the picture as it is shown. One thread
+// at a time; `source` must outlive it.
 class SourceRows {
  public:
-  // `resized_width` is what Blend gives; 0 where it is not called.
-  SourceRows(const Image& source, int resized_width);
+  SourceRows(const Image& source, const LetterboxTransform& transform);
 
-  // Source row `y` blended across: four BlendColumns values for each of the resized pixels.
+  // Row `y`, which the transform samples, blended across: four BlendColumns values for each of the
+  // resized pixels.
   void Blend(int y, int16_t* out);
-  // Source row `y` as it is -> three rows of floats.
+  // Row `y` of an unscaled picture -> three rows of floats.
   void Split(int y, float* red, float* green, float* blue);
 
  private:
-  // Owns what ColumnTaps points to.
+  // Owns what ColumnTaps points to. Empty for an unscaled picture.
   struct ColumnTable {
-    // Rows of `step` bytes a pixel, `readable` bytes long.
-    ColumnTable(int source_width, int resized_width, int step, int readable);
-
     std::vector<int32_t> first_byte;
     std::vector<int32_t> weights;
     ColumnTaps taps;
   };
 
-  const uint8_t* LevelsOf(int y);
+  void TurnLevels(const LetterboxTransform& transform);
+  void FillTable(const LetterboxTransform& transform);
+  const uint8_t* RgbRow(int y) const;
+  const uint8_t* LevelsRow(int y);
 
   const Image& source_;
-  const PackedPlanes planes_;
-  const ColumnTable table_;
-  YuvRowScratch scratch_;        // empty for RGB, as
-  std::vector<uint8_t> levels_;  // the row that was converted last, and room behind it
+  const PackedPlanes packed_;
+  const Turn turn_;
+  ColumnTable table_;
+  // Planes that are stored upright: the row converted last.
+  YuvRowScratch scratch_;
+  std::vector<uint8_t> levels_;
+  // Planes that are stored a quarter turned.
+  std::optional<TurnedLevels> turned_;
+  std::vector<size_t> turned_rows_;  // where the rows of the picture lie in them
 };
 
 }  // namespace lattice

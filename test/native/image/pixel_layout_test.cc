@@ -38,7 +38,7 @@ TEST(DecodePlanes, OnlyWhereTheyAreWanted) {
   const auto planes = [](std::span<const uint8_t> bytes) {
     auto image = Decode(bytes, {}, std::pmr::get_default_resource(), PixelLayout::kYuv420);
     EXPECT_TRUE(image.ok()) << image.status().message();
-    EXPECT_EQ(image->data.size(), PackPlanes(image->layout, image->width, image->height).bytes);
+    EXPECT_EQ(image->data.size(), StoredPlanes(*image).bytes);
     return *std::move(image);
   };
   EXPECT_EQ(planes(samples::kJpeg).layout, PixelLayout::kYuv420);
