@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "native/image/orientation.h"
 #include "test/native/cuda/gpu_test.h"
 #include "test/native/cuda/random_pictures.h"
 
@@ -24,9 +25,12 @@ class LetterboxKernel : public GpuTest {
   static constexpr int kWidth = 640;
   static constexpr int kHeight = 384;
 
-  void Add(PixelLayout layout, int width, int height, std::mt19937& random, Batch* batch) {
+  // `width` and `height` as stored.
+  void Add(PixelLayout layout, int width, int height, std::mt19937& random, Batch* batch,
+           int orientation = 1) {
     const RandomPicture picture = MakeRandomPicture(layout, width, height, random);
-    const LetterboxTransform t = ComputeLetterbox(width, height, kWidth, kHeight);
+    const Image shown = Oriented(picture.image, orientation);
+    const LetterboxTransform t = ComputeLetterbox(shown.width, shown.height, kWidth, kHeight);
     const uint8_t* planes[3] = {};
     for (int plane = 0; plane < 3; ++plane) {
       if (picture.planes[plane].empty()) continue;
@@ -34,8 +38,9 @@ class LetterboxKernel : public GpuTest {
       planes[plane] = batch->planes.back().As<uint8_t>();
     }
     batch->images.push_back(DescribePicture(picture, planes, t));
+    batch->images.back().orientation = orientation;
     std::vector<float> input(size_t{3} * kWidth * kHeight);
-    Letterbox(picture.image, t, kWidth, kHeight, input.data());
+    Letterbox(shown, t, kWidth, kHeight, input.data());
     for (const float value : input) {
       const __half half = __float2half_rn(value);
       uint16_t bits;
@@ -53,6 +58,9 @@ TEST_F(LetterboxKernel, GivesTheCpusLevels) {
   for (const auto& size : sizes) {
     Add(PixelLayout::kRgb, size[0], size[1], random, &batch);
     Add(PixelLayout::kYuv420, size[0], size[1], random, &batch);
+  }
+  for (int orientation = 2; orientation <= 8; ++orientation) {
+    Add(PixelLayout::kYuv420, 641, 479, random, &batch, orientation);
   }
   const DeviceBuffer images = Uploaded(batch.images);
   const DeviceBuffer out = Allocated(batch.expected.size() * sizeof(__half));
