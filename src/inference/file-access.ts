@@ -38,7 +38,12 @@ export async function openFileAccess(
     loadModel: () => Promise.reject(new LatticeError('invalid_model', 'No network runs here.')),
     unloadModel: () => undefined,
   };
-  const registry = new ModelRegistry(folder, unloadable, () => Promise.resolve());
+  const registry = new ModelRegistry({
+    folder,
+    loader: unloadable,
+    admit: () => Promise.resolve(),
+    memoryBudget: 0,
+  });
   return {
     models: () => registry.describeAll(),
     prepare: (modelName) => registry.describe(modelName),
