@@ -24,15 +24,10 @@ export async function openFileAccess(
   const core = openCore({
     roots: config.imageRoots,
     device: 'cpu',
-    precision: 'auto',
     threads: 1,
-    asyncYields: false,
-    fastDecode: 0,
-    engineCache: '',
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,
-    crashMarkerPath: '',
   });
   const unloadable = {
     loadModel: () => Promise.reject(new LatticeError('invalid_model', 'No network runs here.')),
