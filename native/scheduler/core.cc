@@ -86,7 +86,7 @@ Core::Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker>
       pipeline_(std::move(files), Pipeline(options, gpus)),
       scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {
   // Images need a model, and models come after it on the same thread.
-  if (gpus > 0 || !options.decode_routes.empty()) loader_.Post([this] { StartDecoders(); });
+  if (decoders_starting()) loader_.Post([this] { StartDecoders(); });
 }
 
 Core::~Core() { Close(); }
@@ -96,10 +96,18 @@ void Core::StartDecoders() {
   decoders_started_ = true;
 }
 
+bool Core::decoders_starting() const {
+  return !decoders_started_ && (gpus_ > 0 || !options_.decode_routes.empty());
+}
+
 std::vector<RouteStats> Core::decode_routes() const {
-  const bool starting = gpus_ > 0 || !options_.decode_routes.empty();
-  if (starting && !decoders_started_) return {};
+  if (decoders_starting()) return {};
   return pipeline_.decode_routes();
+}
+
+std::vector<std::string> Core::missing_decode_routes() const {
+  if (decoders_starting()) return {};
+  return pipeline_.missing_routes();
 }
 
 void Core::LoadModel(std::string path, OnModel on_model) {

@@ -78,6 +78,7 @@ class Core {
   int async_slices() const { return schedule_.async.parallel; }
   // The ways from files to pixels and what went over them; those of GPUs once a model is loaded.
   std::vector<RouteStats> decode_routes() const;
+  std::vector<std::string> missing_decode_routes() const;  // why GPUs lack one, a sentence each
   // Share 0 to 1 of the engine that is being built; -1 while none is.
   double build_share() const { return build_share_; }
 
@@ -89,6 +90,7 @@ class Core {
   Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker> marker,
        RootedFiles files, Scheduler::OnResult on_result);
   void StartDecoders();
+  bool decoders_starting() const;
   Result<LoadedModel> Load(const std::string& path);
   Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path);
 
