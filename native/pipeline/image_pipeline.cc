@@ -28,11 +28,13 @@ Status CheckSize(const Image& image, const DecodeLimits& limits) {
 }  // namespace
 
 ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options)
-    : files_(std::move(files)),
-      options_(std::move(options)),
-      decoders_{std::make_unique<DecodeRouter>(
-                    CpuRoutes({options_.decode_threads, options_.fast_decode})),
-                {}} {}
+    : ImagePipeline(
+          std::move(files), options,
+          {std::make_unique<DecodeRouter>(CpuRoutes({options.decode_threads, options.fast_decode})),
+           {}}) {}
+
+ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options, Decoders decoders)
+    : files_(std::move(files)), options_(std::move(options)), decoders_(std::move(decoders)) {}
 
 Status ImagePipeline::StartDecoders(double most_ms) {
   try {

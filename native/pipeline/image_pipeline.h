@@ -39,6 +39,8 @@ struct PipelineOptions {
 class ImagePipeline {
  public:
   ImagePipeline(RootedFiles files, PipelineOptions options);
+  // Decodes by these from the first image on, instead of StartDecoders.
+  ImagePipeline(RootedFiles files, PipelineOptions options, Decoders decoders);
 
   // Without it the cores decode alone. Opens the routes of the options and, where there is a
   // choice, measures what they cost; no measurement begins later than `most_ms` from then. Once,
