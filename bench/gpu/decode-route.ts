@@ -1,15 +1,18 @@
-/** The ways from JPEG bytes to pixels that the addon has. */
-import type { NativeBuildInfo, NativeCoreOptions } from '../../src/native/contract.js';
-import { buildInfo } from '../../src/native/core.js';
+/** The ways from JPEG bytes to pixels that this machine has. */
+import type { Plan } from './plan.js';
+import { openRig } from './rig.js';
 
-/** As the addon lists them; one that lists none has the CPU's only. */
-export function decodeRoutes(): string[] {
-  const { decodeRoutes: routes } = buildInfo() as NativeBuildInfo & { decodeRoutes?: string[] };
-  return routes ?? ['cpu'];
+export interface DecodeRoutes {
+  /** Their names, as a core's option `decodeRoutes` takes them. Several GPUs share a name. */
+  routes: string[];
+  /** Why GPUs lack a route. */
+  missing: string[];
 }
 
-/** Options of a core that decodes by these routes only. */
-export function onlyRoutes(routes: string[]): Partial<NativeCoreOptions> {
-  const options: Partial<NativeCoreOptions> & { decodeRoutes: string[] } = { decodeRoutes: routes };
-  return options;
+export async function decodeRoutes(plan: Plan): Promise<DecodeRoutes> {
+  await using rig = openRig(plan);
+  // Routes of GPUs are opened before the first model.
+  await rig.core.loadModel(plan.tinyModel);
+  const { routes, missing } = rig.core.decodeRoutes();
+  return { routes: [...new Set(routes.map(({ name }) => name))], missing };
 }

@@ -33,6 +33,7 @@ Napi::Function CoreWrap::Class(Napi::Env env) {
                          InstanceMethod("sliceTimes", &CoreWrap::SliceTimesOf),
                          InstanceMethod("readFile", &CoreWrap::ReadFile),
                          InstanceMethod("stats", &CoreWrap::Stats),
+                         InstanceMethod("decodeRoutes", &CoreWrap::DecodeRoutes),
                          InstanceMethod("close", &CoreWrap::Close),
                      });
 }
@@ -202,6 +203,11 @@ Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {
 Napi::Value CoreWrap::Stats(const Napi::CallbackInfo& info) {
   if (Closed(info.Env())) return info.Env().Undefined();
   return ToStats(info.Env(), *core_);
+}
+
+Napi::Value CoreWrap::DecodeRoutes(const Napi::CallbackInfo& info) {
+  if (Closed(info.Env())) return info.Env().Undefined();
+  return ToDecodeRoutes(info.Env(), *core_);
 }
 
 Napi::Value CoreWrap::Close(const Napi::CallbackInfo& info) {

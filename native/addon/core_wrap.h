@@ -37,6 +37,7 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   Napi::Value SliceTimesOf(const Napi::CallbackInfo& info);
   Napi::Value ReadFile(const Napi::CallbackInfo& info);
   Napi::Value Stats(const Napi::CallbackInfo& info);
+  Napi::Value DecodeRoutes(const Napi::CallbackInfo& info);
   Napi::Value Close(const Napi::CallbackInfo& info);
 
   // Why a method cannot be called: a pending TypeError, true when there is one.

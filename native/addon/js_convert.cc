@@ -98,6 +98,17 @@ class Properties {
   bool ok_ = true;
 };
 
+void ReadStrings(Properties& properties, const char* name, std::vector<std::string>& out) {
+  const Napi::Value value = properties.Get(name);
+  if (!value.IsArray()) return properties.Fail(name, "an array of strings");
+  const auto array = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value text = array.Get(i);
+    if (!text.IsString()) return properties.Fail(name, "an array of strings");
+    out.push_back(text.As<Napi::String>().Utf8Value());
+  }
+}
+
 void ParsePixels(const Napi::Value& value, Properties& task, Image& image) {
   Properties pixels(value, "task.pixels");
   pixels.Read("width", 1, 1 << 20, image.width);
@@ -209,15 +220,9 @@ Napi::Value ToError(Napi::Env env, const Status& status) {
 
 bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   Properties properties(value, "options");
-  const Napi::Value roots = properties.Get("roots");
-  if (!roots.IsArray()) properties.Fail("roots", "an array of strings");
-  for (uint32_t i = 0; properties.ok() && i < roots.As<Napi::Array>().Length(); ++i) {
-    const Napi::Value root = roots.As<Napi::Array>().Get(i);
-    if (!root.IsString()) {
-      properties.Fail("roots", "an array of strings");
-      break;
-    }
-    options.roots.push_back(root.As<Napi::String>().Utf8Value());
+  ReadStrings(properties, "roots", options.roots);
+  if (!properties.Get("decodeRoutes").IsUndefined()) {
+    ReadStrings(properties, "decodeRoutes", options.decode_routes);
   }
   properties.Read("device", options.device);
   if (options.device != "auto" && options.device != "cpu" && options.device != "cuda") {

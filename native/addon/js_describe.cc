@@ -1,6 +1,8 @@
 #include "native/addon/js_describe.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace lattice {
 
@@ -37,6 +39,28 @@ Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times) {
   object.Set("launchMs", times.launch_ms);
   object.Set("emptyMs", times.empty_ms);
   return object;
+}
+
+Napi::Object ToDecodeRoutes(Napi::Env env, const Core& core) {
+  const std::vector<RouteStats> routes = core.decode_routes();
+  const std::vector<std::string> reasons = core.missing_decode_routes();
+  auto array = Napi::Array::New(env, routes.size());
+  for (uint32_t i = 0; i < routes.size(); ++i) {
+    auto object = Napi::Object::New(env);
+    object.Set("name", routes[i].name);
+    object.Set("resource", routes[i].resource);
+    object.Set("decoded", static_cast<double>(routes[i].decoded));
+    object.Set("refused", static_cast<double>(routes[i].refused));
+    object.Set("megapixelMs", routes[i].megapixel_ms);
+    object.Set("lost", routes[i].lost);
+    array.Set(i, object);
+  }
+  auto missing = Napi::Array::New(env, reasons.size());
+  for (uint32_t i = 0; i < reasons.size(); ++i) missing.Set(i, reasons[i]);
+  auto described = Napi::Object::New(env);
+  described.Set("routes", array);
+  described.Set("missing", missing);
+  return described;
 }
 
 Napi::Object ToStats(Napi::Env env, const Core& core) {

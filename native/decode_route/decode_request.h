@@ -7,6 +7,7 @@
 #include <span>
 
 #include "native/image/decode.h"
+#include "native/image/gpu_image.h"
 #include "native/image/image_format.h"
 #include "native/image/jpeg_header.h"
 
@@ -36,7 +37,8 @@ struct DecodeRequest {
   PixelLayout wanted = PixelLayout::kRgb;  // as Decode's
   int input_width = 0;                     // of the network that the pixels are for
   int input_height = 0;
-  bool sync = false;  // somebody waits for it
+  bool sync = false;        // somebody waits for it
+  bool gpu_images = false;  // whoever gets the pixels reads them in a GPU's memory too
 };
 
 // Oriented. Pixel (x, y) covers the source pixels from (x, y) * reduction on, `reduction` of them a
@@ -46,6 +48,7 @@ struct DecodedImage {
   int source_width = 0;
   int source_height = 0;
   int reduction = 1;
+  GpuImage on_gpu = {};  // where it names a GPU, the pixels are there and `pixels` is empty
 };
 
 }  // namespace lattice

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "native/decode_route/cost_model.h"
 #include "native/decode_route/decode_request.h"
@@ -39,23 +38,10 @@ class CallerThread {
   virtual void Run(std::function<void()> work) = 0;
 };
 
-// A route is asked from any thread, and for no more images at once than its resource has places.
-//
-// An nvJPEG route (nvjpegDecodeBatched on the hardware engines, nvjpegDecode with the GPU's Huffman
-// decoder) has to:
-// - Takes: baseline with 8 bits, sampling and sides that the device names; hardware only where
-//   nvjpegGetHardwareDecoderInfo counts engines (a container needs the driver capability `video`).
-//   `places` is engines times the images that keep one busy.
-// - Start: ask nvjpegDecodeBatchedSupported on the host and refuse at once; submit without waiting;
-//   answer from a thread that waits for the event. Whatever the device cannot decode is refused
-//   rather than failed: only a decoder of the host says that a file is damaged.
-// - leave the planes where they are: DecodedImage gains the device's Y, Cb and Cr with their
-//   pitches, the slot copies them into its DeviceImage as PixelLayout::kYuv420, and the letterbox
-//   kernel reads them without a way over the host. EXIF orientation is then the kernel's business;
-//   until it is, Takes only orientation 1.
-// - make the decoder's stream wait for the event of whoever read the output buffer last: the
-//   engines do not order their writes after earlier work of the caller's stream.
-// - answer every image within bounded time, with kLost where the device does not come back.
+// A route is asked from any thread, and for no more images at once than its resource has places. It
+// answers every image within bounded time, with kLost where its device does not come back. What a
+// device cannot decode is refused rather than failed: only a decoder of the host says that a file
+// is damaged.
 class DecodeRoute {
  public:
   virtual ~DecodeRoute() = default;

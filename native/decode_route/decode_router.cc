@@ -112,28 +112,45 @@ void DecodeRouter::Answer(Job* job, RouteAnswer answer) {
   ended->on_decoded(lost ? Result<DecodedImage>(NoRouteLeft(true)) : std::move(answer.image));
 }
 
-void DecodeRouter::Calibrate(std::span<const DecodeRequest> pictures) {
-  for (size_t i = 0; i < routes_.size(); ++i) {
-    std::vector<CostSample> samples;
-    for (int round = 0; round < kCalibrationRounds; ++round) {
-      for (const DecodeRequest& picture : pictures) {
-        if (!routes_[i]->Takes(picture)) continue;
-        WaitingThread waiting;
-        RouteVerdict verdict = RouteVerdict::kRefused;
-        const double start = now_();
-        routes_[i]->Start(picture, waiting, [&](RouteAnswer answer) {
-          verdict = answer.verdict;
-          waiting.Set(std::move(answer.image));
-        });
-        const bool decoded = waiting.Wait(kPatienceMs, [] {}).ok();
+std::optional<CostSample> DecodeRouter::TimeAlone(size_t route, const DecodeRequest& picture) {
+  const int index = static_cast<int>(route);
+  {
+    const std::lock_guard lock(mutex_);
+    if (planner_.lost(index)) return std::nullopt;
+  }
+  if (!routes_[route]->Takes(picture)) return std::nullopt;
+  WaitingThread waiting;
+  RouteVerdict verdict = RouteVerdict::kRefused;
+  const double start = now_();
+  routes_[route]->Start(picture, waiting, [&](RouteAnswer answer) {
+    verdict = answer.verdict;
+    waiting.Set(std::move(answer.image));
+  });
+  const bool decoded = waiting.Wait(kPatienceMs, [] {}).ok();
+  if (verdict == RouteVerdict::kLost) {
+    const std::lock_guard lock(mutex_);
+    planner_.Lose(index);
+  }
+  if (verdict != RouteVerdict::kAnswered || !decoded) return std::nullopt;
+  return CostSample{picture.encoded.megapixels(), picture.encoded.kilobytes(), now_() - start};
+}
+
+void DecodeRouter::Calibrate(std::span<const DecodeRequest> pictures, double most_ms) {
+  const double end = now_() + most_ms;
+  std::vector<std::vector<CostSample>> samples(routes_.size());
+  for (int round = 0; round < kCalibrationRounds; ++round) {
+    for (const DecodeRequest& picture : pictures) {
+      for (size_t i = 0; i < routes_.size(); ++i) {
+        if (now_() > end) break;
+        const std::optional<CostSample> sample = TimeAlone(i, picture);
         // The first round loads code and fills caches.
-        if (round == 0 || verdict != RouteVerdict::kAnswered || !decoded) continue;
-        samples.push_back(
-            {picture.encoded.megapixels(), picture.encoded.kilobytes(), now_() - start});
+        if (sample && round > 0) samples[i].push_back(*sample);
       }
     }
-    const std::lock_guard lock(mutex_);
-    if (!samples.empty()) planner_.cost(static_cast<int>(i)).Calibrate(samples);
+  }
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < routes_.size(); ++i) {
+    if (!samples[i].empty()) planner_.cost(static_cast<int>(i)).Calibrate(samples[i]);
   }
 }
 

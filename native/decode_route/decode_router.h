@@ -3,8 +3,10 @@
 #define LATTICE_DECODE_ROUTE_DECODE_ROUTER_H_
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,15 +45,22 @@ class DecodeRouter {
   void Review();
 
   // Decodes `pictures` on every route that takes them, some times each, and has its costs begin
-  // with what that took. Blocks; before the first image, where there is more than one resource.
-  void Calibrate(std::span<const DecodeRequest> pictures);
+  // with what that took. Routes take turns, and none begins a picture later than `most_ms` from
+  // now; one that was not reached by then keeps its guess. A device that is lost meanwhile stays
+  // so. Blocks; before the first image, where there is more than one resource.
+  void Calibrate(std::span<const DecodeRequest> pictures,
+                 double most_ms = std::numeric_limits<double>::infinity());
 
+  // Whether there is more than one resource.
+  bool has_choice() const { return planner_.has_choice(); }
   std::vector<RouteStats> stats() const;
 
  private:
   struct Job;
 
   void Answer(Job* job, RouteAnswer answer);
+  // Nothing where the route takes no such picture or did not decode it.
+  std::optional<CostSample> TimeAlone(size_t route, const DecodeRequest& picture);
   // Plans under the lock and starts without it.
   void StartPlanned(std::unique_lock<std::mutex>& lock);
   uint32_t RoutesFor(const DecodeRequest& request) const;

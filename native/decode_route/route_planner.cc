@@ -27,12 +27,17 @@ RoutePlanner::RoutePlanner(const std::vector<RouteDescription>& routes) {
     }
     RouteStats stats;
     stats.name = route.name;
+    stats.resource = route.resource;
     routes_.push_back({resource, CostModel(route.cost), std::move(stats)});
   }
 }
 
 bool RoutePlanner::lost(int route) const {
   return resources_[routes_[static_cast<size_t>(route)].resource].lost;
+}
+
+void RoutePlanner::Lose(int route) {
+  resources_[routes_[static_cast<size_t>(route)].resource].lost = true;
 }
 
 void RoutePlanner::Push(PlannedImage* image) {

@@ -27,6 +27,7 @@ struct PlannedImage {
 
 struct RouteStats {
   std::string name;
+  std::string resource;
   uint64_t decoded = 0;  // answered, faulty images included
   uint64_t refused = 0;
   double megapixel_ms = 0;  // what a baseline JPEG of 1000 x 1000 would take, its bytes apart
@@ -60,6 +61,8 @@ class RoutePlanner {
 
   bool has_choice() const { return resources_.size() > 1; }
   bool lost(int route) const;
+  // As a Leave with kLost, of an image that the planner never saw.
+  void Lose(int route);
   CostModel& cost(int route) { return routes_[static_cast<size_t>(route)].cost; }
   std::vector<RouteStats> stats() const;
 

@@ -10,6 +10,7 @@
 
 #include "native/base/status.h"
 #include "native/image/decode.h"
+#include "native/image/gpu_image.h"
 #include "native/onnx/model_info.h"
 #include "native/postprocess/detections.h"
 
@@ -36,6 +37,8 @@ struct EngineOptions {
 class EngineInput {
  public:
   virtual ~EngineInput() = default;
+  // The GPU in whose memory its pixels lie, where alone they can be used at once; -1: any will do.
+  virtual int gpu() const { return -1; }
 };
 
 // One image of a slice; both must outlive the slot's last Detect of it.
@@ -76,6 +79,12 @@ class Engine {
   // The host's share of an image's way into the network. Thread-safe. kInternalError when memory is
   // short. The input must not outlive the engine.
   virtual Result<std::unique_ptr<EngineInput>> Prepare(Image image) = 0;
+  // Whether decoders may leave pixels on a GPU, for PrepareOnGpu: the same for an image whose
+  // memory the input keeps until its slice is done.
+  virtual bool takes_gpu_images() const { return false; }
+  virtual Result<std::unique_ptr<EngineInput>> PrepareOnGpu(GpuImage /*image*/) {
+    return Status(StatusCode::kInternalError, "This engine reads no GPU's memory.");
+  }
   // Blocks until the slice is done. 1 <= items.size() <= max_batch(lane). kDetectionFailed with the
   // library's words.
   virtual Status Run(Lane lane, int slot, std::span<const EngineItem> items) = 0;

@@ -15,11 +15,14 @@
 namespace lattice {
 namespace {
 
-// Pixels in pinned memory and where they belong; the GPU does the rest.
+// Pixels in pinned memory or a GPU's and where they belong; the GPU does the rest.
 struct GpuInput final : EngineInput {
   explicit GpuInput(Image image) : pixels(std::move(image)) {}
+  explicit GpuInput(GpuImage image) : on_gpu(std::move(image)) {}
+  int gpu() const override { return on_gpu.gpu; }
 
   Image pixels;
+  GpuImage on_gpu;
   LetterboxTransform transform;
 };
 
@@ -27,8 +30,31 @@ struct GpuInput final : EngineInput {
 Image Pinned(Image image) {
   PinnedPixels& memory = PinnedPixels::Shared();
   if (image.data.get_allocator().resource() == &memory) return image;
-  return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, &memory), image.layout};
+  return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, &memory), image.layout,
+          image.orientation};
 }
+
+// Whether a slice's pixels went with a GPU: no other one can run it then, and reading them would
+// make the next GPU seem lost too.
+class LostPixels {
+ public:
+  explicit LostPixels(std::span<const SlotImage> images) : images_(images) {}
+
+  void Lose(int gpu) {
+    any_ = any_ || std::any_of(images_.begin(), images_.end(), [gpu](const SlotImage& image) {
+             return image.on_gpu != nullptr && image.on_gpu->gpu == gpu;
+           });
+  }
+  bool any() const { return any_; }
+  // Not kGpuLost: the slot that is told so is sound.
+  Status status() const {
+    return {StatusCode::kDetectionFailed, "The GPU that held the image was lost."};
+  }
+
+ private:
+  const std::span<const SlotImage> images_;
+  bool any_ = false;
+};
 
 struct LaneSlots {
   SlotPool<TensorRtSlot> pool;
@@ -81,18 +107,37 @@ class TensorRtEngine final : public Engine {
     }
   }
 
+  bool takes_gpu_images() const override { return true; }
+
+  Result<std::unique_ptr<EngineInput>> PrepareOnGpu(GpuImage image) override {
+    try {
+      auto input = std::make_unique<GpuInput>(std::move(image));
+      input->transform = ComputeLetterbox(input->on_gpu.width, input->on_gpu.height,
+                                          info_.input_width, info_.input_height);
+      return std::unique_ptr<EngineInput>(std::move(input));
+    } catch (const std::exception&) {
+      return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
+    }
+  }
+
   Status Run(Lane lane, int slot, std::span<const EngineItem> items) override {
     try {
       std::vector<SlotImage> images;
       for (const EngineItem& item : items) {
         const auto& input = static_cast<const GpuInput&>(*item.input);
-        images.push_back({&input.pixels, input.transform, item.options});
+        const GpuImage* on_gpu = input.gpu() < 0 ? nullptr : &input.on_gpu;
+        images.push_back({&input.pixels, input.transform, item.options, on_gpu});
       }
       std::vector<Detections>* found = &At(lane).found[static_cast<size_t>(slot)];
-      return At(lane).pool.Run([&](int gpu, TensorRtSlot& free) {
-        const Status current = UseGpu(gpu);
-        return current.ok() ? free.Run(images, found) : current;
+      LostPixels lost(images);
+      const Status ran = At(lane).pool.Run([&](int gpu, TensorRtSlot& free) {
+        if (lost.any()) return lost.status();
+        Status run = UseGpu(gpu);
+        if (run.ok()) run = free.Run(images, found);
+        if (run.code() == StatusCode::kGpuLost) lost.Lose(gpu);
+        return run;
       });
+      return lost.any() ? Status(StatusCode::kGpuLost, lost.status().message()) : ran;
     } catch (const std::exception&) {
       return {StatusCode::kInternalError, "The slice could not be run: out of memory."};
     }

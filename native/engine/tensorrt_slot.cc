@@ -45,6 +45,56 @@ size_t Aligned(size_t bytes) {
   return (bytes + kPixelAlignment - 1) / kPixelAlignment * kPixelAlignment;
 }
 
+// Rows of a plane of a 4:2:0 picture.
+size_t PlaneRows(const GpuImage& image, size_t plane) {
+  return static_cast<size_t>(plane == 0 ? image.height : (image.height + 1) / 2);
+}
+
+// Memory of the slot that an image's pixels take; none where they are read in place.
+size_t UploadBytes(const SlotImage& image, int gpu) {
+  if (image.on_gpu == nullptr) return Aligned(image.pixels->data.size());
+  if (image.on_gpu->gpu == gpu) return 0;
+  size_t bytes = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    bytes += Aligned(static_cast<size_t>(image.on_gpu->pitches[i]) * PlaneRows(*image.on_gpu, i));
+  }
+  return bytes;
+}
+
+Status QueuePlanes(const GpuImage& from, int gpu, const Stream& stream, uint8_t* there,
+                   DeviceImage* image) {
+  image->layout = PixelLayout::kYuv420;
+  for (size_t i = 0; i < 3; ++i) {
+    image->planes[i] = from.planes[i];
+    image->pitches[i] = from.pitches[i];
+    if (from.gpu == gpu) continue;
+    // A slice's images may come from several GPUs.
+    const size_t bytes = static_cast<size_t>(from.pitches[i]) * PlaneRows(from, i);
+    const Status queued =
+        ToStatus(cudaMemcpyPeerAsync(there, gpu, from.planes[i], from.gpu, bytes, stream.get()),
+                 "copying an image from another GPU");
+    if (!queued.ok()) return queued;
+    image->planes[i] = there;
+    there += Aligned(bytes);
+  }
+  return {};
+}
+
+// Queues an image's way to `there`, where it has room, and says where it then lies.
+Status QueuePixels(const SlotImage& image, int gpu, const Stream& stream, uint8_t* there,
+                   DeviceImage* placed) {
+  if (image.on_gpu != nullptr) {
+    *placed = {};
+    placed->transform = image.transform;
+    return QueuePlanes(*image.on_gpu, gpu, stream, there, placed);
+  }
+  const Image& pixels = *image.pixels;
+  *placed = DescribeImage(there, pixels, image.transform);
+  return ToStatus(cudaMemcpyAsync(there, pixels.data.data(), pixels.data.size(),
+                                  cudaMemcpyHostToDevice, stream.get()),
+                  "copying an image to the GPU");
+}
+
 // The first failure of a list of steps; later ones are not made.
 template <typename... Steps>
 Status InOrder(const Steps&... steps) {
@@ -78,6 +128,8 @@ HeadShape TensorRtSlot::ShapeOf(int batch) const {
 }
 
 Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
+  const Status asked = ToStatus(cudaGetDevice(&gpu_), "asking for the current GPU");
+  if (!asked.ok()) return asked;
   auto stream = Stream::Create(options.priority);
   if (!stream.ok()) return stream.status();
   stream_ = *std::move(stream);
@@ -187,7 +239,7 @@ Status TensorRtSlot::Record(const Bucket& bucket) {
 // Queues the pixels and writes what the graph copies.
 Status TensorRtSlot::Upload(std::span<const SlotImage> images, int batch) {
   size_t bytes = 0;
-  for (const SlotImage& image : images) bytes += Aligned(image.pixels->data.size());
+  for (const SlotImage& image : images) bytes += UploadBytes(image, gpu_);
   if (bytes > pixels_.size()) {
     // Nothing of this slot is in flight, so the old memory is free.
     const Status taken = Take(bytes + bytes / 2, &pixels_);
@@ -197,14 +249,10 @@ Status TensorRtSlot::Upload(std::span<const SlotImage> images, int batch) {
   auto* requests = reinterpret_cast<DeviceRequest*>(asked + batch);
   auto* there = pixels_.As<uint8_t>();
   for (size_t i = 0; i < images.size(); ++i) {
-    const Image& pixels = *images[i].pixels;
-    const Status queued = ToStatus(cudaMemcpyAsync(there, pixels.data.data(), pixels.data.size(),
-                                                   cudaMemcpyHostToDevice, stream_.get()),
-                                   "copying an image to the GPU");
+    const Status queued = QueuePixels(images[i], gpu_, stream_, there, &asked[i]);
     if (!queued.ok()) return queued;
-    asked[i] = DescribeImage(there, pixels, images[i].transform);
     requests[i] = MakeDeviceRequest(*images[i].options, images[i].transform);
-    there += Aligned(pixels.data.size());
+    there += UploadBytes(images[i], gpu_);
   }
   for (auto i = images.size(); i < static_cast<size_t>(batch); ++i) {
     asked[i] = {};
@@ -221,7 +269,11 @@ Status TensorRtSlot::Run(std::span<const SlotImage> images, std::vector<Detectio
   const Status ran = InOrder([&] { return Upload(images, fits->batch); },
                              [&] { return fits->graph.Launch(stream_); },
                              [&] { return done_.Record(stream_); }, [&] { return done_.Wait(); });
-  if (!ran.ok()) return ran;
+  if (!ran.ok()) {
+    // What was queued may still read the images, whose memory is about to be used again.
+    if (ran.code() != StatusCode::kGpuLost) (void)stream_.Synchronize();
+    return ran;
+  }
   Collect(images.size(), found);
   return {};
 }

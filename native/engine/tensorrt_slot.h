@@ -22,11 +22,12 @@ struct TensorRtSlotOptions {
   Event::WaitMode wait = Event::WaitMode::kSpin;
 };
 
-// An image on its way: pixels in pinned memory, and what it asks.
+// An image on its way: pixels in pinned memory or in a GPU's, and what it asks.
 struct SlotImage {
   const Image* pixels = nullptr;
   LetterboxTransform transform;
   const DetectionOptions* options = nullptr;
+  const GpuImage* on_gpu = nullptr;  // where set, the pixels: read in place if this GPU has them
 };
 
 // A slice is one launch: copies of what the images ask and where they lie, letterbox, network, box
@@ -41,7 +42,8 @@ class TensorRtSlot {
                                                       const TensorRtSlotOptions& options);
 
   // Fills `found` with one entry an image. 1 <= images.size() <= the largest bucket. Blocks until
-  // the GPU is done. kGpuLost when it faulted. The thread's current GPU must be this slot's.
+  // the GPU is done, where it fails as well: the images are not read any more. kGpuLost when it
+  // faulted. The thread's current GPU must be this slot's.
   Status Run(std::span<const SlotImage> images, std::vector<Detections>* found);
 
   // As Engine::Measure. The thread's current GPU must be this slot's.
@@ -71,6 +73,7 @@ class TensorRtSlot {
 
   nvinfer1::ICudaEngine& engine_;
   const ModelInfo& model_;
+  int gpu_ = -1;
   Stream stream_;
   Event done_;
   DeviceBuffer arena_;  // the contexts' working memory: one runs at a time

@@ -14,7 +14,9 @@ using Bytes = std::span<const uint8_t>;
 constexpr int kStartOfImage = 0xD8;
 constexpr int kEndOfImage = 0xD9;
 constexpr int kStartOfScan = 0xDA;
+constexpr int kApp0 = 0xE0;
 constexpr int kApp1 = 0xE1;
+constexpr int kApp14 = 0xEE;
 
 uint32_t BigEndian16(Bytes bytes, size_t at) {
   return static_cast<uint32_t>(bytes[at]) << 8 | bytes[at + 1];
@@ -29,6 +31,28 @@ int ExifOrientation(Bytes segment) {
       FirstDirectoryValue(segment.subspan(kPrefix), kTiffOrientation).value_or(1);
   return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
 }
+
+// What a file says of its colours, in the order in which libjpeg believes it.
+struct ColourMarks {
+  bool jfif = false;
+  int adobe_transform = -1;  // -1: no such block
+  bool rgb_ids = false;      // components are called 'R', 'G', 'B'
+
+  void Read(int marker, Bytes segment) {
+    constexpr size_t kTransform = 11;
+    if (marker == kApp0 && segment.size() >= 5 && std::memcmp(segment.data(), "JFIF", 5) == 0) {
+      jfif = true;
+    } else if (marker == kApp14 && segment.size() > kTransform &&
+               std::memcmp(segment.data(), "Adobe", 5) == 0) {
+      adobe_transform = segment[kTransform];
+    }
+  }
+
+  bool rgb() const {
+    if (jfif) return false;
+    return adobe_transform >= 0 ? adobe_transform == 0 : rgb_ids;
+  }
+};
 
 bool IsFrameHeader(int marker) {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
@@ -63,8 +87,13 @@ void ReadFrame(int marker, Bytes segment, JpegHeader* header) {
   }
 }
 
+bool NamesRgb(Bytes frame) {
+  return frame.size() > 12 && frame[6] == 'R' && frame[9] == 'G' && frame[12] == 'B';
+}
+
 std::optional<JpegHeader> ReadSegments(Bytes bytes, bool count_scans) {
   JpegHeader header;
+  ColourMarks colours;
   bool have_exif = false;
   bool have_frame = false;
   size_t at = 0;
@@ -77,6 +106,7 @@ std::optional<JpegHeader> ReadSegments(Bytes bytes, bool count_scans) {
     if (length < 2 || length > bytes.size() - at) break;
     const Bytes segment = bytes.subspan(at + 2, length - 2);
     at += length;
+    colours.Read(marker, segment);
     if (marker == kStartOfScan) {
       if (!have_frame) return std::nullopt;
       if (!count_scans) break;
@@ -91,9 +121,11 @@ std::optional<JpegHeader> ReadSegments(Bytes bytes, bool count_scans) {
     } else if (IsFrameHeader(marker) && !have_frame && segment.size() >= 6) {
       have_frame = true;
       ReadFrame(marker, segment, &header);
+      colours.rgb_ids = NamesRgb(segment);
     }
   }
   if (!have_frame) return std::nullopt;
+  header.rgb_coded = header.components == 3 && colours.rgb();
   return header;
 }
 

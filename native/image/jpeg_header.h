@@ -20,6 +20,8 @@ struct JpegHeader {
   int scans = 0;  // counting stops one past kMaxJpegScans
   // Of the first components: samples across in the high half of the byte, down in the low one.
   std::array<uint8_t, 3> sampling = {};
+  // Three components are R, G, B rather than Y, Cb, Cr, by libjpeg's rules.
+  bool rgb_coded = false;
 };
 
 // A progressive file may ask for any number of passes over the whole picture; photos have about

@@ -28,10 +28,27 @@ Status CheckSize(const Image& image, const DecodeLimits& limits) {
 }  // namespace
 
 ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options)
-    : files_(std::move(files)),
-      options_(std::move(options)),
-      router_(std::make_unique<DecodeRouter>(
-          CpuRoutes({options_.decode_threads, options_.fast_decode}))) {}
+    : ImagePipeline(
+          std::move(files), options,
+          {std::make_unique<DecodeRouter>(CpuRoutes({options.decode_threads, options.fast_decode})),
+           {}}) {}
+
+ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options, Decoders decoders)
+    : files_(std::move(files)), options_(std::move(options)), decoders_(std::move(decoders)) {}
+
+Status ImagePipeline::StartDecoders(double most_ms) {
+  try {
+    auto opened = OpenDecoders({options_.decode_threads, options_.fast_decode, options_.gpu_decode,
+                                options_.decode_routes});
+    if (!opened.ok()) return opened.status();
+    decoders_ = *std::move(opened);
+    if (decoders_.router->has_choice()) CalibrateDecoders(*decoders_.router, most_ms);
+    ReleaseThread();
+    return {};
+  } catch (const std::exception&) {
+    return {StatusCode::kInternalError, "The decoders could not be started: out of memory."};
+  }
+}
 
 Result<std::vector<uint8_t>> ImagePipeline::ReadFile(const std::string& path) const {
   try {
@@ -52,9 +69,10 @@ Result<DecodedImage> ImagePipeline::Open(ImageTask& task) const {
   const auto bytes = files_.Read(task.path);
   if (!bytes.ok()) return bytes.status();
   const ModelInfo& model = task.engine->info();
-  return router_->Decode({DescribeEncoded(*bytes), options_.limits, task.engine->pixel_memory(),
-                          task.engine->pixel_layout(), model.input_width, model.input_height,
-                          task.kind == TaskKind::kSync});
+  return decoders_.router->Decode({DescribeEncoded(*bytes), options_.limits,
+                                   task.engine->pixel_memory(), task.engine->pixel_layout(),
+                                   model.input_width, model.input_height,
+                                   task.kind == TaskKind::kSync, task.engine->takes_gpu_images()});
 }
 
 Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
@@ -69,7 +87,8 @@ Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
     prepared.width = image->source_width;
     prepared.height = image->source_height;
     prepared.reduction = image->reduction;
-    auto input = task.engine->Prepare(std::move(image->pixels));
+    auto input = image->on_gpu.gpu < 0 ? task.engine->Prepare(std::move(image->pixels))
+                                       : task.engine->PrepareOnGpu(std::move(image->on_gpu));
     if (!input.ok()) return input.status();
     prepared.input = *std::move(input);
     prepared.preprocess_ms = watch.Lap();

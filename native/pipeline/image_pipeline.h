@@ -5,9 +5,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "native/decode_route/decode_router.h"
 #include "native/image/rooted_files.h"
+#include "native/pipeline/decoders.h"
 #include "native/pipeline/image_task.h"
 
 namespace lattice {
@@ -28,14 +29,26 @@ struct PipelineOptions {
   // A JPEG may be decoded at a reduced scale that leaves this many pixels, along a side, for each
   // pixel of the network's input. It moves boxes and scores. 0: never.
   double fast_decode = 0;
+  bool gpu_decode = false;                 // StartDecoders adds the routes of every usable GPU
+  std::vector<std::string> decode_routes;  // names of those that may be used; empty: all
   // Test only: Prepare calls abort() for a path that ends so. Empty in every service.
   std::string abort_on_path_suffix;
 };
 
-// All methods are thread-safe and none throws.
+// All methods but StartDecoders are thread-safe and none throws.
 class ImagePipeline {
  public:
   ImagePipeline(RootedFiles files, PipelineOptions options);
+  // Decodes by these from the first image on, instead of StartDecoders.
+  ImagePipeline(RootedFiles files, PipelineOptions options, Decoders decoders);
+
+  // Without it the cores decode alone. Opens the routes of the options and, where there is a
+  // choice, measures what they cost; no measurement begins later than `most_ms` from then. Once,
+  // before the first Prepare. kGpuUnavailable where none of the routes asked for is there.
+  Status StartDecoders(double most_ms);
+  std::vector<RouteStats> decode_routes() const { return decoders_.router->stats(); }
+  // Why GPUs lack a decode route, a sentence each.
+  const std::vector<std::string>& missing_routes() const { return decoders_.missing; }
 
   // File bytes by the rules of RootedFiles.
   Result<std::vector<uint8_t>> ReadFile(const std::string& path) const;
@@ -56,7 +69,7 @@ class ImagePipeline {
 
   RootedFiles files_;
   PipelineOptions options_;
-  const std::unique_ptr<DecodeRouter> router_;
+  Decoders decoders_;
 };
 
 }  // namespace lattice

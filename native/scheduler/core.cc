@@ -18,6 +18,9 @@ constexpr int kMostAsyncSlices = 16;
 // While a slice computes on a GPU, the next one is queued behind it.
 constexpr int kSlotsPerGpu = 2;
 
+// Measuring the decode routes holds the first model up.
+constexpr double kMostCalibrationMs = 1000;
+
 SchedulerOptions Schedule(int threads, size_t gpus) {
   SchedulerOptions schedule;
   schedule.decode_threads = threads;
@@ -37,12 +40,14 @@ SchedulerOptions Schedule(int threads, size_t gpus) {
   return schedule;
 }
 
-PipelineOptions Pipeline(const CoreOptions& options) {
+PipelineOptions Pipeline(const CoreOptions& options, size_t gpus) {
   PipelineOptions pipeline;
   pipeline.limits.max_pixels = options.max_pixels;
   pipeline.limits.max_side = options.max_side;
   pipeline.decode_threads = 2 * options.threads;  // of both lanes
   pipeline.fast_decode = options.fast_decode;
+  pipeline.gpu_decode = gpus > 0;
+  pipeline.decode_routes = options.decode_routes;
   pipeline.abort_on_path_suffix = options.abort_on_path_suffix;
   return pipeline;
 }
@@ -78,10 +83,32 @@ Core::Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker>
       gpus_(gpus),
       schedule_(Schedule(options.threads, gpus)),
       marker_(std::move(marker)),
-      pipeline_(std::move(files), Pipeline(options)),
-      scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {}
+      pipeline_(std::move(files), Pipeline(options, gpus)),
+      scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {
+  // Images need a model, and models come after it on the same thread.
+  if (decoders_starting()) loader_.Post([this] { StartDecoders(); });
+}
 
 Core::~Core() { Close(); }
+
+void Core::StartDecoders() {
+  decoders_ = pipeline_.StartDecoders(kMostCalibrationMs);
+  decoders_started_ = true;
+}
+
+bool Core::decoders_starting() const {
+  return !decoders_started_ && (gpus_ > 0 || !options_.decode_routes.empty());
+}
+
+std::vector<RouteStats> Core::decode_routes() const {
+  if (decoders_starting()) return {};
+  return pipeline_.decode_routes();
+}
+
+std::vector<std::string> Core::missing_decode_routes() const {
+  if (decoders_starting()) return {};
+  return pipeline_.missing_routes();
+}
 
 void Core::LoadModel(std::string path, OnModel on_model) {
   auto shared = std::make_shared<OnModel>(std::move(on_model));
@@ -113,6 +140,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
 }
 
 Result<LoadedModel> Core::Load(const std::string& path) {
+  if (!decoders_.ok()) return decoders_;
   auto engine = LoadEngine(path);
   if (!engine.ok()) return engine.status();
   const std::lock_guard lock(mutex_);

@@ -27,7 +27,8 @@ struct CoreOptions {
   int threads = 1;
   bool async_yields = true;
   double fast_decode = 0;
-  std::string engine_cache;  // folder of built TensorRT engines
+  std::vector<std::string> decode_routes;  // names of those that may be used; empty: all
+  std::string engine_cache;                // folder of built TensorRT engines
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
@@ -75,6 +76,9 @@ class Core {
   int decode_threads() const { return schedule_.decode_threads; }
   int sync_slices() const { return schedule_.sync.parallel; }
   int async_slices() const { return schedule_.async.parallel; }
+  // The ways from files to pixels and what went over them; those of GPUs once a model is loaded.
+  std::vector<RouteStats> decode_routes() const;
+  std::vector<std::string> missing_decode_routes() const;  // why GPUs lack one, a sentence each
   // Share 0 to 1 of the engine that is being built; -1 while none is.
   double build_share() const { return build_share_; }
 
@@ -85,6 +89,8 @@ class Core {
   // `gpus` of them run the models; 0 leaves that to the CPU.
   Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker> marker,
        RootedFiles files, Scheduler::OnResult on_result);
+  void StartDecoders();
+  bool decoders_starting() const;
   Result<LoadedModel> Load(const std::string& path);
   Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path);
 
@@ -97,7 +103,9 @@ class Core {
   uint32_t next_model_ = 1;
   std::unordered_map<uint32_t, std::shared_ptr<Engine>> models_;
   const std::unique_ptr<CrashMarker> marker_;
-  const ImagePipeline pipeline_;
+  ImagePipeline pipeline_;
+  Status decoders_;  // of StartDecoders; the loader's
+  std::atomic<bool> decoders_started_ = false;
   // Threads last: they end before what they use.
   Scheduler scheduler_;
   SerialThread loader_;

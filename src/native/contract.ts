@@ -40,6 +40,8 @@ export interface NativeCoreOptions {
    * 0 decodes in full. Sooner, with boxes that differ.
    */
   fastDecode: number;
+  /** Names of the decode routes that may be used, as `decodeRoutes` gives them; all when left out. */
+  decodeRoutes?: string[];
   /** Absolute folder for built TensorRT engines; '' builds anew at each start. */
   engineCache: string;
   maxFileBytes: number;
@@ -72,6 +74,8 @@ export interface NativeCore {
   /** Opens beneath the roots with the same rules as a task and returns the file's bytes. */
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
+  /** The ways from files to pixels; with GPUs empty until the first `loadModel` has ended. */
+  decodeRoutes(): NativeDecodeRoutes;
   /** Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. */
   close(): Promise<void>;
 }
@@ -190,6 +194,27 @@ export type OnNativeResults = (
   boxes: Float32Array[],
   messages: (string | null)[],
 ) => void;
+
+export interface NativeDecodeRoutes {
+  routes: NativeDecodeRoute[];
+  /** Why GPUs lack a route, a sentence each. */
+  missing: string[];
+}
+
+export interface NativeDecodeRoute {
+  /** `cpu`, `cpu reduced`, `nvjpeg hardware` or `nvjpeg cuda`. */
+  name: string;
+  /** What does the work: `cpu`, or a part of one GPU. Routes of one resource share its fate. */
+  resource: string;
+  /** Images answered, faulty ones included. */
+  decoded: number;
+  /** Images that another route decoded instead. */
+  refused: number;
+  /** What a baseline JPEG of 1000 x 1000 takes now, its bytes apart. */
+  megapixelMs: number;
+  /** The device is gone for good. */
+  lost: boolean;
+}
 
 export interface NativeStats {
   queuedSync: number;

@@ -8,6 +8,7 @@ import {
   type NativeBuildInfo,
   type NativeCore,
   type NativeCoreOptions,
+  type NativeDecodeRoutes,
   type NativeGpus,
   type NativeModel,
   type NativeSliceTimes,
@@ -163,6 +164,11 @@ export class Core {
   stats(): NativeStats {
     this.#refuseWhenClosed();
     return this.#native.stats();
+  }
+
+  decodeRoutes(): NativeDecodeRoutes {
+    this.#refuseWhenClosed();
+    return this.#native.decodeRoutes();
   }
 
   /** Rejects what waits with `shutting_down`, finishes what is in hand, ends the threads. Idempotent. */

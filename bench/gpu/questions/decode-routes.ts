@@ -1,7 +1,7 @@
 /** How many photos a second does each way of decoding give, and all of them together? They take turns. */
 import { median } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
-import { decodeRoutes, onlyRoutes } from '../decode-route.js';
+import { decodeRoutes } from '../decode-route.js';
 import type { Plan } from '../plan.js';
 import { imagesPerSecond, openRig, photoTask, type Rig } from '../rig.js';
 
@@ -17,13 +17,13 @@ interface Way {
 }
 
 export default async function decodeRoutesQuestion(plan: Plan): Promise<Answer> {
-  const routes = decodeRoutes();
+  const { routes, missing } = await decodeRoutes(plan);
   const ways: Way[] = routes.map((route) => ({ name: route, routes: [route] }));
   if (routes.length > 1) ways.push({ name: TOGETHER, routes });
   const rates = new Map(ways.map(({ name }) => [name, plan.photos.map(() => [] as number[])]));
   for (let round = 0; round < plan.effort.rounds; round += 1) {
     for (const { name, routes: allowed } of ways) {
-      await using rig = openRig(plan, routes.length > 1 ? onlyRoutes(allowed) : {});
+      await using rig = openRig(plan, { decodeRoutes: allowed });
       for (const [at, rate] of (await eachSize(plan, rig)).entries()) {
         rates.get(name)![at]!.push(rate);
       }
@@ -43,7 +43,7 @@ export default async function decodeRoutesQuestion(plan: Plan): Promise<Answer> 
   return {
     title: 'Decode alone',
     figures,
-    notes: notesOn(plan, routes),
+    notes: [...notesOn(plan, routes), ...missing],
     charts: [
       {
         name: 'decode-routes',

@@ -137,6 +137,41 @@ TEST(DecodeRouter, CalibratedRouterSendsALoneImageWhereItIsDoneSoonest) {
   EXPECT_EQ(cores.started.size(), 1u);
 }
 
+TEST(DecodeRouter, CalibrationTakesTurnsAndEndsInTime) {
+  Machine machine;
+  Behaviour slow = Costs({300, 0, 0});
+  slow.at_once = true;
+  Behaviour quick = Costs({1, 3, 0});
+  quick.at_once = true;
+  SimulatedRoute& device = machine.Add("device", 1, slow);
+  SimulatedRoute& cores = machine.Add("cpu", 1, quick);
+  const DecodeRequest pictures[] = {PictureOf(1, 1000, 1000, 1000), PictureOf(2, 2000, 1000, 1000)};
+  machine.router().Calibrate(pictures, 1000);
+  EXPECT_LE(machine.simulation.now(), 1000 + 300);
+  EXPECT_EQ(device.started, (std::vector<int>{1, 2, 1, 2}));
+  EXPECT_EQ(cores.started, (std::vector<int>{1, 2, 1}));
+  const auto stats = machine.router().stats();
+  EXPECT_GT(stats[0].megapixel_ms, 200) << "from one round, beside a guess of 2.5";
+  EXPECT_NEAR(stats[1].megapixel_ms, 4, 0.4);
+  EXPECT_EQ(stats[0].decoded, 0u) << "measurements are nobody's images";
+}
+
+TEST(DecodeRouter, DeviceLostInCalibrationIsAskedNoMore) {
+  Machine machine;
+  Behaviour quick = Costs({1, 3, 0});
+  quick.at_once = true;
+  SimulatedRoute& device = machine.Add("device", 4, quick);
+  machine.Add("cpu", 1, quick);
+  device.Lose();
+  const DecodeRequest pictures[] = {PictureOf(1, 1000, 1000, 1000)};
+  machine.router().Calibrate(pictures);
+  EXPECT_TRUE(machine.router().stats()[0].lost);
+  machine.Send(100, 100, 1000);
+  machine.Finish();
+  EXPECT_TRUE(machine.sent[0]->status.ok());
+  EXPECT_EQ(device.started.size(), 1u);
+}
+
 TEST(DecodeRouter, SyncImagePassesAsyncOnes) {
   Machine machine;
   machine.Add("cpu", 4, Costs({10, 0, 0}));

@@ -63,6 +63,36 @@ TEST(JpegHeader, FirstExifBlockCounts) {
   EXPECT_EQ(ParseJpegHeader(samples::WithOrientation(inner, 6, false))->exif_orientation, 6);
 }
 
+TEST(JpegHeader, TellsRgbFromYcbcrAsLibjpegDoes) {
+  // Start, an Adobe block of this transform (none below 0), a frame of these component names.
+  const auto coded = [](bool jfif, int adobe_transform, const char* ids) {
+    std::vector<uint8_t> bytes = {0xFF, 0xD8};
+    const auto add = [&](int marker, std::vector<uint8_t> segment) {
+      bytes.insert(bytes.end(), {0xFF, static_cast<uint8_t>(marker), 0,
+                                 static_cast<uint8_t>(segment.size() + 2)});
+      bytes.insert(bytes.end(), segment.begin(), segment.end());
+    };
+    if (jfif) add(0xE0, {'J', 'F', 'I', 'F', 0, 1, 1, 0, 0, 1, 0, 1, 0, 0});
+    if (adobe_transform >= 0) {
+      add(0xEE,
+          {'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, static_cast<uint8_t>(adobe_transform)});
+    }
+    add(0xC0, {8, 0, 16, 0, 16, 3, static_cast<uint8_t>(ids[0]), 0x22, 0,
+               static_cast<uint8_t>(ids[1]), 0x11, 1, static_cast<uint8_t>(ids[2]), 0x11, 1});
+    const auto header = ReadJpegFrame(bytes);
+    EXPECT_TRUE(header && header->width == 16);
+    return header && header->rgb_coded;
+  };
+  EXPECT_FALSE(coded(false, -1, "\1\2\3"));
+  EXPECT_TRUE(coded(false, -1, "RGB"));
+  EXPECT_FALSE(coded(true, -1, "RGB"));
+  EXPECT_TRUE(coded(false, 0, "\1\2\3"));
+  EXPECT_FALSE(coded(false, 1, "RGB"));
+  EXPECT_FALSE(coded(true, 0, "\1\2\3"));
+  EXPECT_FALSE(ReadJpegFrame(samples::kJpeg)->rgb_coded);
+  EXPECT_FALSE(ReadJpegFrame(samples::kGreyJpeg)->rgb_coded);
+}
+
 TEST(JpegHeader, EveryCutIsSafe) {
   const auto bytes = samples::WithOrientation(samples::kProgressiveJpeg, 6, true);
   for (size_t size = 0; size <= bytes.size(); ++size) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "native/decode_route/cpu_routes.h"
 #include "native/engine/cpu_engine.h"
+#include "test/native/decode_route/simulated_nvjpeg.h"
 
 namespace lattice {
 namespace {
@@ -102,6 +104,68 @@ TEST(ImagePipelineTest, BoxesOfReducedPixelsAreThoseOfTheSource) {
   EXPECT_EQ(corners(found.boxes[0]), (std::vector<float>{6, 8, 400, 883}));
   EXPECT_EQ(corners(found.boxes[1]), (std::vector<float>{0, 0, 1323, 883}));
   EXPECT_EQ(found.boxes[0].score, 0.5f);
+}
+
+// An engine that keeps images as it gets them; it only reads GPU memory where it is told so.
+class KeepingEngine final : public Engine {
+ public:
+  struct Kept final : EngineInput {
+    int gpu() const override { return on_gpu.gpu; }
+    GpuImage on_gpu;
+    int host_width = 0;
+  };
+
+  explicit KeepingEngine(bool takes_gpu_images) : takes_gpu_images_(takes_gpu_images) {
+    info_.input_width = info_.input_height = 64;
+  }
+  const ModelInfo& info() const override { return info_; }
+  int slots(Lane) const override { return 1; }
+  int max_batch(Lane) const override { return 1; }
+  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
+  Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
+    auto kept = std::make_unique<Kept>();
+    kept->host_width = image.width;
+    return std::unique_ptr<EngineInput>(std::move(kept));
+  }
+  bool takes_gpu_images() const override { return takes_gpu_images_; }
+  Result<std::unique_ptr<EngineInput>> PrepareOnGpu(GpuImage image) override {
+    auto kept = std::make_unique<Kept>();
+    kept->on_gpu = std::move(image);
+    return std::unique_ptr<EngineInput>(std::move(kept));
+  }
+  Status Run(Lane, int, std::span<const EngineItem>) override { return {}; }
+  Detections Detect(Lane, int, size_t) override { return {}; }
+
+ private:
+  const bool takes_gpu_images_;
+  ModelInfo info_;
+};
+
+TEST(ImagePipelineTest, PixelsStayOnTheGpuForEnginesThatReadThemThere) {
+  const auto device = std::make_shared<test::SimulatedNvJpeg>();
+  NvJpegRouteOptions nvjpeg;
+  nvjpeg.name = nvjpeg.resource = "nvjpeg";
+  nvjpeg.gpu = 2;
+  std::vector<std::unique_ptr<DecodeRoute>> routes;
+  routes.push_back(std::make_unique<NvJpegRoute>(nvjpeg, device, device->MakeLanes(1),
+                                                 PlanePool::Create(64 << 20, test::HostPlanes())));
+  for (auto& route : CpuRoutes({1, 0})) routes.push_back(std::move(route));
+  ASSERT_TRUE(InitDecoders().ok());
+  const ImagePipeline pipeline(*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 64 << 20),
+                               {}, {std::make_unique<DecodeRouter>(std::move(routes)), {}});
+  for (const bool reads : {true, false}) {
+    ImageTask task = Task(std::make_shared<KeepingEngine>(reads), "street.jpg");
+    const auto prepared = pipeline.Prepare(task);
+    ASSERT_TRUE(prepared.ok()) << prepared.status().message();
+    EXPECT_EQ(prepared->width, 960);
+    EXPECT_EQ(prepared->height, 720);
+    const auto& kept = static_cast<const KeepingEngine::Kept&>(*prepared->input);
+    EXPECT_EQ(prepared->input->gpu(), reads ? 2 : -1);
+    EXPECT_EQ(kept.host_width, reads ? 0 : 960);
+    EXPECT_EQ(kept.on_gpu.width, reads ? 960 : 0);
+  }
+  EXPECT_EQ(pipeline.decode_routes()[0].decoded, 1u);
+  EXPECT_EQ(pipeline.decode_routes()[1].decoded, 1u);
 }
 
 TEST(ImagePipelineTest, HandsOnTheCodesOfFilesAndDecoders) {

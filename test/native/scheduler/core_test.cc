@@ -43,6 +43,24 @@ TEST(CoreTest, DetectsInTheDemoPicture) {
   core->UnloadModel(model->id);
 }
 
+TEST(CoreTest, DecodesByTheRoutesThatAreAllowed) {
+  const auto ignore = [](const TaskResult&) {};
+  CoreOptions options = Options();
+  options.device = "cpu";
+  const auto plain = *Core::Open(options, ignore);
+  ASSERT_EQ(plain->decode_routes().size(), 1u);
+  EXPECT_EQ(plain->decode_routes()[0].name, "cpu");
+  options.fast_decode = 2;
+  options.decode_routes = {"cpu reduced"};
+  const auto reduced = *Core::Open(options, ignore);
+  ASSERT_TRUE(Load(*reduced, kTiny).ok());
+  ASSERT_EQ(reduced->decode_routes().size(), 1u);
+  EXPECT_EQ(reduced->decode_routes()[0].name, "cpu reduced");
+  options.decode_routes = {"nvjpeg hardware"};
+  const auto none = *Core::Open(options, ignore);
+  EXPECT_EQ(Load(*none, kTiny).status().code(), StatusCode::kGpuUnavailable);
+}
+
 TEST(CoreTest, RefusesRootsDevicesAndModelsThatAreNotThere) {
   const auto ignore = [](const TaskResult&) {};
   CoreOptions options = Options();

@@ -1,0 +1,88 @@
+#include "native/decode_route/gpu_routes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "native/cuda/gpu_device.h"
+#include "native/cuda/owners.h"
+#include "native/decode_route/nvjpeg_decoder.h"
+#include "native/decode_route/nvjpeg_route.h"
+
+namespace lattice {
+namespace {
+
+// While one batch is on the engines, the next is on its way there.
+constexpr int kHardwareLanes = 2;
+// A single image leaves most of a GPU idle, and more than a few take time from the network.
+constexpr int kCudaLanes = 3;
+
+constexpr DecodeCost kHardwareCost = {0.5, 2.0, 0};
+constexpr DecodeCost kCudaCost = {0.8, 1.2, 0.001};
+
+constexpr size_t kMostPlanes = size_t{1} << 30;
+constexpr size_t kShareOfMemory = 16;
+
+std::shared_ptr<uint8_t> AllocateOn(int gpu, size_t bytes) {
+  if (!UseGpu(gpu).ok()) return nullptr;
+  auto buffer = DeviceBuffer::Allocate(bytes);
+  if (!buffer.ok()) return nullptr;
+  const auto owner = std::make_shared<DeviceBuffer>(*std::move(buffer));
+  return {owner, owner->As<uint8_t>()};
+}
+
+Result<std::unique_ptr<DecodeRoute>> OpenRoute(const NvJpegLibrary& library, const GpuDevice& gpu,
+                                               NvJpegDecoder::Kind kind) {
+  const bool hardware = kind == NvJpegDecoder::Kind::kHardware;
+  const Status current = UseGpu(gpu.index);
+  if (!current.ok()) return current;
+  auto decoder = NvJpegDecoder::Open(library, gpu.index, kind);
+  if (!decoder.ok()) return decoder.status();
+  std::vector<std::unique_ptr<NvJpegLane>> lanes;
+  for (int i = 0; i < (hardware ? kHardwareLanes : kCudaLanes); ++i) {
+    auto lane = (*decoder)->MakeLane();
+    if (!lane.ok()) return lane.status();
+    lanes.push_back(*std::move(lane));
+  }
+  NvJpegRouteOptions options;
+  options.name = hardware ? kNvJpegHardware : kNvJpegCuda;
+  options.resource = options.name + " of GPU " + std::to_string(gpu.index);
+  options.gpu = gpu.index;
+  options.most_batch = hardware ? (*decoder)->engines() : 1;
+  options.cost = hardware ? kHardwareCost : kCudaCost;
+  auto pool =
+      PlanePool::Create(std::min(kMostPlanes, gpu.memory_bytes / kShareOfMemory),
+                        [index = gpu.index](size_t bytes) { return AllocateOn(index, bytes); });
+  return std::unique_ptr<DecodeRoute>(std::make_unique<NvJpegRoute>(
+      std::move(options), *std::move(decoder), std::move(lanes), std::move(pool)));
+}
+
+bool IsAllowed(const std::vector<std::string>& allowed, bool hardware) {
+  const char* name = hardware ? kNvJpegHardware : kNvJpegCuda;
+  return allowed.empty() || std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+}
+
+}  // namespace
+
+GpuRoutes OpenGpuRoutes(const std::vector<std::string>& allowed, size_t most) {
+  GpuRoutes opened;
+  const auto gpus = ListGpus();
+  if (!gpus.ok()) return {{}, {gpus.status().message()}};
+  const auto library = NvJpegLibrary::Open();
+  if (!library.ok()) return {{}, {library.status().message()}};
+  for (const GpuDevice& gpu : *gpus) {
+    if (!gpu.unusable.empty()) continue;
+    for (const auto kind : {NvJpegDecoder::Kind::kHardware, NvJpegDecoder::Kind::kCuda}) {
+      if (!IsAllowed(allowed, kind == NvJpegDecoder::Kind::kHardware)) continue;
+      if (opened.routes.size() == most) return opened;
+      auto route = OpenRoute(**library, gpu, kind);
+      if (route.ok()) {
+        opened.routes.push_back(*std::move(route));
+      } else {
+        opened.missing.push_back(route.status().message());
+      }
+    }
+  }
+  return opened;
+}
+
+}  // namespace lattice

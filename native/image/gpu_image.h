@@ -1,0 +1,27 @@
+// A picture in the memory of a GPU, where its decoder left it.
+#ifndef LATTICE_IMAGE_GPU_IMAGE_H_
+#define LATTICE_IMAGE_GPU_IMAGE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+namespace lattice {
+
+// Complete when it is handed out: its decoder was waited for. Whoever queues reads of it keeps a
+// copy until the host has seen them done; only when the last copy is gone is the memory written
+// again. So no stream has to wait for another, and decoders that do not order their writes after
+// earlier work of a stream (the JPEG engines) are safe too.
+struct GpuImage {
+  int gpu = -1;  // as CUDA counts in this process; -1: no picture
+  int width = 0;
+  int height = 0;
+  // Y, Cb, Cr of a JPEG in 4:2:0, full range; chroma sides are half, rounded up.
+  std::array<const uint8_t*, 3> planes = {};
+  std::array<int, 3> pitches = {};     // bytes from one row to the next
+  std::shared_ptr<const void> memory;  // shared by all copies
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_IMAGE_GPU_IMAGE_H_
