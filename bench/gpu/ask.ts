@@ -10,12 +10,24 @@ const QUESTIONS = fileURLToPath(new URL('questions/', import.meta.url));
 const ANSWERER = fileURLToPath(new URL('answerer.ts', import.meta.url));
 export const MARK = '=== answer ';
 
-/** In the order of telling: what the figures of later ones are held against comes first. */
-const FIRST = ['replay', 'shares', 'round-trip', 'sync-latency', 'throughput'];
+/** In the order of telling: what the figures of later ones are held against comes first, the longest last. */
+const FIRST = [
+  'replay',
+  'roofline',
+  'shares',
+  'round-trip',
+  'sync-pixels',
+  'sync-latency',
+  'throughput',
+];
+const LAST = ['memory'];
 
 export function allQuestions(): string[] {
   const names = readdirSync(QUESTIONS).map((file) => file.replace(/\.ts$/, ''));
-  const place = (name: string) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+  const place = (name: string) => {
+    if (LAST.includes(name)) return FIRST.length + 1;
+    return FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length;
+  };
   return names.sort((a, b) => place(a) - place(b) || a.localeCompare(b));
 }
 

@@ -6,12 +6,12 @@ import type { Limits } from './roofline.js';
 
 /** Null for what could not be measured; `notes` say why. */
 export interface CardLimits {
+  /** What the figures are called; a stand-in says so. */
+  names: { copy: string; matrix: string };
   copyGbS: number;
   uploadGbS: number | null;
   downloadGbS: number | null;
   matrixTflopS: number | null;
-  /** In words, such as "12288 x 4096 x 4096". */
-  product: string;
   notes: string[];
 }
 
@@ -23,11 +23,14 @@ export async function cardLimits(plan: Plan): Promise<CardLimits> {
   const limits = await gpuLimits(Math.max(10, plan.effort.rounds), PRODUCT_SECONDS);
   const { matrixSize: size, matrixMissing } = limits;
   return {
+    names: {
+      copy: 'copy within GPU memory, read + written',
+      matrix: `FP16 matrix product, ${3 * size} x ${size} x ${size}`,
+    },
     copyGbS: limits.copyGbS,
     uploadGbS: limits.uploadGbS,
     downloadGbS: limits.downloadGbS,
     matrixTflopS: matrixMissing === null ? limits.matrixTflopS : null,
-    product: `${3 * size} x ${size} x ${size}`,
     notes: [
       `The limits are those of one ${limits.name}: copies of 512 MiB within its memory, of 128 MiB over the bus, ` +
         `and the fastest of three FP16 matrix products built by TensorRT ${limits.tensorrt}.`,
@@ -53,11 +56,14 @@ function standIn(rounds: number): CardLimits {
     multiply(a!, b!, product!);
   });
   return {
+    names: {
+      copy: 'stand-in: copy in host memory, read + written',
+      matrix: `stand-in: matrix product, ${SIDE} x ${SIDE} x ${SIDE}`,
+    },
     copyGbS: (2 * COPIED) / (copying * 1e6),
     uploadGbS: null,
     downloadGbS: null,
     matrixTflopS: (2 * SIDE ** 3) / (multiplying * 1e9),
-    product: `${SIDE} x ${SIDE} x ${SIDE}`,
     notes: [
       'Stand-ins, no limits of any GPU: a copy of 16 MiB and a small FP32 matrix product, both by one JavaScript thread.',
     ],

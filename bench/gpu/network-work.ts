@@ -19,7 +19,15 @@ export interface NetworkWork {
 type Shape = readonly [number, number, number];
 
 const HALF = 2;
-const SAME_SHAPE = new Set(['Sigmoid', 'Relu', 'LeakyRelu', 'Clip', 'HardSwish', 'Cast', 'Identity']);
+const SAME_SHAPE = new Set([
+  'Sigmoid',
+  'Relu',
+  'LeakyRelu',
+  'Clip',
+  'HardSwish',
+  'Cast',
+  'Identity',
+]);
 const PAIRWISE = new Set(['Add', 'Mul', 'Sub', 'Div']);
 const POOLS = new Set(['MaxPool', 'AveragePool']);
 

@@ -33,6 +33,24 @@ const BUNDLED_PHOTOS = ['street.jpg', 'crossing.jpg'].map((name) =>
   join(PROJECT_ROOT, 'models/demo', name),
 );
 
+/** RGB, 8 bit, as a task takes it. */
+export interface Pixels {
+  data: Uint8Array;
+  width: number;
+  height: number;
+}
+
+/** One decoder for all sides of a comparison. */
+export async function decodedPhoto(file: string): Promise<Pixels> {
+  const { data, info } = await sharp(file)
+    .rotate()
+    .toColourspace('srgb')
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
 /** Baseline JPEGs, 4:2:0, quality 90, at most `count` of each size, in `folder`. */
 export async function makePhotos(folder: string, count: number): Promise<PhotoSize[]> {
   const large = LARGE_PHOTOS.filter((file) => existsSync(file));

@@ -23,6 +23,8 @@ export interface Effort {
   seconds: number;
   /** Images of the memory question. */
   long: number;
+  /** How often one image has to give the same boxes. */
+  repeats: number;
   /** Photos of each size. */
   photos: number;
 }
@@ -43,9 +45,25 @@ export interface Plan {
 }
 
 export const EFFORTS: Record<'dry' | 'quick' | 'full', Effort> = {
-  dry: { rounds: 2, samples: 3, images: 8, seconds: 0.5, long: 32, photos: 1 },
-  quick: { rounds: 3, samples: 100, images: 2_000, seconds: 2, long: 20_000, photos: 4 },
-  full: { rounds: 5, samples: 400, images: 10_000, seconds: 5, long: 200_000, photos: 4 },
+  dry: { rounds: 2, samples: 2, images: 4, seconds: 0.3, long: 16, repeats: 12, photos: 1 },
+  quick: {
+    rounds: 3,
+    samples: 100,
+    images: 2_000,
+    seconds: 2,
+    long: 200_000,
+    repeats: 10_000,
+    photos: 4,
+  },
+  full: {
+    rounds: 5,
+    samples: 400,
+    images: 10_000,
+    seconds: 5,
+    long: 200_000,
+    repeats: 10_000,
+    photos: 4,
+  },
 };
 
 /** Detectors of the folders, by the size letter that ends their names; the rest is named with the reason. */

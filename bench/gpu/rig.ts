@@ -1,6 +1,7 @@
 /** A core of the plan's device, and the tasks that questions give it. */
 import type { NativeCoreOptions, NativeModel, NativeTask } from '../../src/native/contract.js';
 import { openCore, type Core, type CoreTask } from '../../src/native/core.js';
+import type { Pixels } from './photos.js';
 import type { Plan } from './plan.js';
 
 export interface Rig {
@@ -50,8 +51,8 @@ const PIXELS = (() => {
   return { data, width: 640, height: 480 };
 })();
 
-export function pixelTask(model: NativeModel, kind: Kind): CoreTask {
-  return { ...base, modelId: model.modelId, kind, pixels: PIXELS };
+export function pixelTask(model: NativeModel, kind: Kind, pixels: Pixels = PIXELS): CoreTask {
+  return { ...base, modelId: model.modelId, kind, pixels };
 }
 
 export function photoTask(model: NativeModel, kind: Kind, path: string): CoreTask {

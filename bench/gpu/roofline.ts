@@ -26,7 +26,7 @@ export function roofline(work: NetworkWork, limits: Limits, batch: number): Roof
 
 /** Milliseconds in which the letterbox's bytes can be moved: RGB read, FP16 written. */
 export function letterboxFloorMs(
-  { copyGbS }: Limits,
+  { copyGbS }: Pick<Limits, 'copyGbS'>,
   batch: number,
   source: { width: number; height: number },
   input: { width: number; height: number },

@@ -15,7 +15,7 @@ const MOST_SYNC = 500;
 const SYNC_CAP = 8;
 const LARGEST = 32;
 /** Seconds that a slow machine's round is stretched to, for a few arrivals. */
-const MOST_PATIENCE = 2;
+const MOST_PATIENCE = 1;
 const GOAL = { atMost: 1.3 };
 
 export default async function mixedLoad(plan: Plan): Promise<Answer> {

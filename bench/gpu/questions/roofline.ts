@@ -75,10 +75,10 @@ async function measured(plan: Plan, rig: Rig, planned: PlannedModel): Promise<Ro
 function cardFigures(card: CardLimits, rows: readonly Row[]): Figure[] {
   const empty = rows[0]?.slices[0]?.emptyMs ?? null;
   return [
-    { what: 'copy in device memory, read + written', value: card.copyGbS, unit: 'GB/s' },
+    { what: card.names.copy, value: card.copyGbS, unit: 'GB/s' },
     { what: 'pinned host memory to the GPU', value: card.uploadGbS, unit: 'GB/s' },
     { what: 'GPU to pinned host memory', value: card.downloadGbS, unit: 'GB/s' },
-    { what: `matrix product, ${card.product}`, value: card.matrixTflopS, unit: 'TFLOP/s' },
+    { what: card.names.matrix, value: card.matrixTflopS, unit: 'TFLOP/s' },
     {
       what: 'empty graph to the GPU and back',
       value: empty === null ? null : empty * 1_000,
@@ -102,13 +102,12 @@ function share({ planned, work }: Row, limits: Limits, slice: Slice): Figure {
 /** The goal is about large batches: one image stays in the cache, and starting its kernel costs more. */
 function letterboxFigures({ planned, native, slices }: Row, card: CardLimits): Figure[] {
   const input = { width: native.inputWidth, height: native.inputHeight };
-  const limits = { copyGbS: card.copyGbS, matrixTflopS: 0 };
   return slices.map(({ batch, letterboxMs }, index) =>
     against(
       { what: `${planned.name}, letterbox of ${batch}`, value: letterboxMs * 1_000, unit: 'us' },
       {
         what: 'its bytes at copy bandwidth',
-        value: letterboxFloorMs(limits, batch, SOURCE, input) * 1_000,
+        value: letterboxFloorMs(card, batch, SOURCE, input) * 1_000,
       },
       index === slices.length - 1 ? LETTERBOX_GOAL : undefined,
     ),
