@@ -8,6 +8,8 @@ import type { Plan } from './plan.js';
 
 const QUESTIONS = fileURLToPath(new URL('questions/', import.meta.url));
 const ANSWERER = fileURLToPath(new URL('answerer.ts', import.meta.url));
+/** A broken-off build of an engine keeps what it has measured meanwhile. */
+const GRACE_MS = 8_000;
 export const MARK = '=== answer ';
 
 /** In the order of telling: what the figures of later ones are held against comes first, the longest last. */
@@ -54,7 +56,10 @@ export async function ask(
   const child = spawn(process.execPath, ['--import', 'tsx', ANSWERER, question, planFile], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  ended.addEventListener('abort', () => child.kill('SIGKILL'));
+  ended.addEventListener('abort', () => {
+    child.kill('SIGTERM');
+    setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number | null];

@@ -51,9 +51,13 @@ export async function decodedPhoto(file: string): Promise<Pixels> {
   return { data, width: info.width, height: info.height };
 }
 
-/** Baseline JPEGs, 4:2:0, quality 90, at most `count` of each size, in `folder`. */
-export async function makePhotos(folder: string, count: number): Promise<PhotoSize[]> {
-  const large = LARGE_PHOTOS.filter((file) => existsSync(file));
+/** Baseline JPEGs, 4:2:0, quality 90, at most `count` of each size, in `folder`; `quickly` from small ones. */
+export async function makePhotos(
+  folder: string,
+  count: number,
+  quickly: boolean,
+): Promise<PhotoSize[]> {
+  const large = quickly ? [] : LARGE_PHOTOS.filter((file) => existsSync(file));
   const sources = (large.length > 0 ? large : BUNDLED_PHOTOS).slice(0, count);
   const sizes: PhotoSize[] = [];
   for (const { name, width, height } of SIZES) {

@@ -8,9 +8,12 @@ export interface PlannedModel {
   name: string;
   file: string;
   size: ModelSize;
+  /** Its weights are arbitrary: it costs what it should, and its boxes mean nothing. */
+  layoutOnly?: boolean;
 }
 
-export type ModelSize = 'n' | 's' | 'm' | 'l' | 'x';
+export const MODEL_SIZES = ['n', 's', 'm', 'l', 'x'] as const;
+export type ModelSize = (typeof MODEL_SIZES)[number];
 
 export interface Effort {
   /** How often the sides of a ratio take turns. */
@@ -85,13 +88,16 @@ export function findModels(folders: readonly string[]): {
       }
     }
   }
-  const order = 'nsmlx';
-  models.sort((a, b) => order.indexOf(a.size) - order.indexOf(b.size));
+  sortBySize(models);
   const notes =
     passedOver.length === 0
       ? []
       : [`Left out, since no size n, s, m, l or x ends their names: ${passedOver.join(', ')}.`];
   return { models, notes };
+}
+
+export function sortBySize(models: PlannedModel[]): void {
+  models.sort((a, b) => MODEL_SIZES.indexOf(a.size) - MODEL_SIZES.indexOf(b.size));
 }
 
 /** The one that the questions about one model take: the first of the smallest size. */

@@ -25,7 +25,18 @@ export function openRig(plan: Plan, more: Partial<NativeCoreOptions> = {}): Rig 
     crashMarkerPath: '',
     ...more,
   });
-  return { core, [Symbol.asyncDispose]: () => core.close() };
+  const stop = () => {
+    // Gives up the engine that is being built, which the next run goes on with.
+    void core.close().then(() => process.exit(1));
+  };
+  process.once('SIGTERM', stop);
+  return {
+    core,
+    [Symbol.asyncDispose]: () => {
+      process.off('SIGTERM', stop);
+      return core.close();
+    },
+  };
 }
 
 type Kind = NativeTask['kind'];

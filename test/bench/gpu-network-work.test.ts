@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { networkWork } from '../../bench/gpu/network-work.js';
+import { v8Layout } from '../../bench/gpu/v8-layout.js';
 import { readOnnxGraph, type OnnxGraph, type OnnxNode } from '../../bench/gpu/onnx-graph.js';
 import { hasTestdata, PROJECT_ROOT, SHARED_TESTDATA } from '../support/service-process.js';
 
@@ -45,6 +46,26 @@ describe('the work of a network', () => {
     expect(work.activationBytes / 1e6).toBeCloseTo(76, 1);
     expect(work.weightBytes / 2e6).toBeCloseTo(3.15, 1);
   });
+
+  it.each([
+    ['n', 63, 8.7, 76.0, 3.2],
+    ['s', 63, 28.6, 140.7, 11.2],
+    ['m', 83, 78.9, 253.0, 25.9],
+  ] as const)(
+    'of the %s layout is the published one',
+    (size, convolutions, gflop, mb, millions) => {
+      const folder = mkdtempSync(join(tmpdir(), 'lattice-layout-'));
+      const file = join(folder, 'layout.onnx');
+      writeFileSync(file, v8Layout(size));
+      const work = networkWork(readOnnxGraph(file), 640, 640);
+      rmSync(folder, { recursive: true });
+      expect(work.convolutions).toBe(convolutions);
+      expect(work.flops / 1e9).toBeCloseTo(gflop, 1);
+      expect(work.activationBytes / 1e6).toBeCloseTo(mb, 1);
+      // The published count has biases and norms as well.
+      expect(work.weightBytes / 2e6 / millions).toBeCloseTo(1, 1);
+    },
+  );
 
   it('is counted in the bundled model, whose weights are stored as halves', () => {
     const graph = readOnnxGraph(join(PROJECT_ROOT, 'models/vehicles-v8n.onnx'));
