@@ -51,16 +51,18 @@ const base = {
   classIds: null,
 };
 
-/** What lies decoded in memory: 640 x 480 of noise that is the same each time. */
-const PIXELS = (() => {
-  const data = new Uint8Array(640 * 480 * 3);
+/** What lies decoded in memory: noise that is the same each time. */
+export function noise(width: number, height: number): Pixels {
+  const data = new Uint8Array(width * height * 3);
   let state = 1;
   for (let at = 0; at < data.length; at += 1) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     data[at] = state >>> 24;
   }
-  return { data, width: 640, height: 480 };
-})();
+  return { data, width, height };
+}
+
+const PIXELS = noise(640, 480);
 
 export function pixelTask(model: NativeModel, kind: Kind, pixels: Pixels = PIXELS): CoreTask {
   return { ...base, modelId: model.modelId, kind, pixels };
