@@ -16,7 +16,7 @@ import { AnswerStore } from './gpu/answer-store.js';
 import { readArguments, type Arguments } from './gpu/arguments.js';
 import { allQuestions } from './gpu/ask.js';
 import { askAll } from './gpu/asking.js';
-import { gpuFacts, machine, type GpuFacts } from './gpu/gpu-facts.js';
+import { commit, gpuFacts, machine, type GpuFacts } from './gpu/gpu-facts.js';
 import { makePlan } from './gpu/make-plan.js';
 import { isAmongResults, publish, readRecord } from './gpu/publication.js';
 import { DRY_WORDS, measuredOn, writeRecord, type RunRecord } from './gpu/run-record.js';
@@ -90,6 +90,7 @@ async function measure(args: Arguments, facts: GpuFacts, temporary: string): Pro
     dry: args.dry,
     measuredOn: measuredOn(facts, args.dry),
     command: args.command,
+    commit: commit(),
     machine: machine(),
     gpu: facts,
     gpuAtEnd: gpuFacts(),

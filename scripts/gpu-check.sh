@@ -5,9 +5,11 @@
 #
 # Ends within LATTICE_GPU_CHECK_SECONDS (520 unless set): what does not fit is cut off or left out, and said so.
 # Started once more, it goes on there: steps that ended well are not run again, answered questions of the benchmark
-# are not asked again, and built engines are kept in LATTICE_ENGINE_CACHE_DIR (build/engines unless set).
-# Ends with 0 when every step passed, 1 when one failed, 3 when there is more to do. OUT holds each step's output as
-# STEP.log, the benchmark's figures and charts in bench/, and what is printed here in summary.txt.
+# are not asked again, and built engines are kept in LATTICE_ENGINE_CACHE_DIR (build/engines unless set). On another
+# commit, GPU or driver it begins anew.
+# Ends with 0 when every step that can run here passed, 1 when one failed, 2 when there is no GPU, 3 when there is more
+# to do. OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed
+# here in summary.txt.
 set -u
 cd "$(dirname "$0")/.."
 mkdir -p "${1:-build/gpu-check}" build
@@ -15,34 +17,35 @@ out=$(cd "${1:-build/gpu-check}" && pwd)
 budget=${LATTICE_GPU_CHECK_SECONDS:-520}
 export LATTICE_ENGINE_CACHE_DIR=${LATTICE_ENGINE_CACHE_DIR:-$PWD/build/engines}
 least=$((budget / 30)) # seconds: no step is begun with as little
+grace=10               # seconds to end by itself in, for a step that is cut off
 failed=()
 unfinished=()
+missing=()
 : >"$out/summary.txt"
 
 say() { echo "$*" | tee -a "$out/summary.txt"; }
 
 left() { echo $((budget - SECONDS)); }
 
-leave_out() {
-  unfinished+=("$1")
-  say "== $1: left out, $2"
-}
-
-# step NAME COMMAND...: COMMAND ends with 3 when there is more to do.
+# step NAME PERCENT COMMAND...: takes at most that share of the time, or one that hangs would leave none to the others
+# in every run. COMMAND ends with 3 when there is more to do.
 step() {
-  local name=$1
-  shift
+  local name=$1 limit=$((budget * $2 / 100 + 1))
+  shift 2
   if [ -e "$out/$name.passed" ]; then
     say "== $name: passed before"
     return
   fi
-  if [ "$(left)" -le "$least" ]; then
-    leave_out "$name" "$(left) s of $budget are left"
+  local rest
+  rest=$(left)
+  if [ "$rest" -le "$least" ]; then
+    unfinished+=("$name")
+    say "== $name: left out, $rest s of $budget are left"
     return
   fi
   say "== $name"
   local start=$SECONDS
-  timeout --kill-after=5 "$(left)" "$@" >"$out/$name.log" 2>&1
+  timeout --kill-after=$grace $((limit < rest ? limit : rest)) "$@" >"$out/$name.log" 2>&1
   local code=$?
   local took="$((SECONDS - start)) s"
   case $code in
@@ -62,8 +65,15 @@ step() {
   esac
 }
 
+# cannot NAME REASON: it is no fault of this run, and starting again does not help.
+cannot() {
+  missing+=("$1")
+  say "== $1: left out, $2"
+}
+
 end() {
   [ "${#unfinished[@]}" -gt 0 ] && say "Not done: ${unfinished[*]}. Start it again to go on."
+  [ "${#missing[@]}" -gt 0 ] && say "Cannot run here: ${missing[*]}. The reasons are above."
   [ "${#failed[@]}" -gt 0 ] && say "Failed: ${failed[*]}"
   say "Results: $out"
   [ "${#failed[@]}" -gt 0 ] && exit 1
@@ -71,32 +81,62 @@ end() {
   exit 0
 }
 
+# Ends here, with what needs it left out, unless the step passed.
+needed() {
+  [ -e "$out/$1.passed" ] && return
+  say "== $2: left out, they need the step $1"
+  end
+}
+
+smi() { nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null; }
+
+if ! nvidia-smi -L >/dev/null 2>&1; then
+  say "There is no NVIDIA GPU here that nvidia-smi can see, so nothing was run."
+  say "Start it on a machine with one (a container needs the driver capabilities compute and utility); \`npm test\` and"
+  say "\`npm run bench:gpu -- --dry\` need none."
+  exit 2
+fi
+
+# What passed says nothing about another checkout, GPU or driver.
+key="$(git rev-parse HEAD 2>/dev/null) $(git diff HEAD 2>/dev/null | cksum) $(smi name,driver_version)"
+[ -e "$out/key" ] && [ "$(cat "$out/key")" != "$key" ] && rm -f "$out"/*.passed
+echo "$key" >"$out/key"
+
+# Machine code for this machine's GPUs only: a release holds that of all.
+if [ -z "${CMAKE_CUDA_ARCHITECTURES:-}" ]; then
+  here=$(smi compute_cap | tr -d . | grep -E '^[0-9]+$' | sort -u | sed 's/$/-real/' | paste -sd ';')
+  [ -n "$here" ] && export CMAKE_CUDA_ARCHITECTURES=$here
+fi
+
 which_gpu='nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 node -e '\''const { gpus } = require("./build/Release/lattice.node"); const found = gpus();
   console.log(found); process.exitCode = found.missing === null ? 0 : 1;'\'
+later='tests, sanitizer, parity, bench'
 
-step setup npm run setup
-step build node scripts/build-native.mjs --tests
-rm -f "$out/gpu.passed" # a later run may be on another machine
-step gpu bash -c "$which_gpu"
+step setup 75 npm run setup
+needed setup "build, gpu, $later"
+step build 75 node scripts/build-native.mjs --tests
+rm -f "$out/gpu.passed" # it takes no time, and drivers break
+step gpu 12 bash -c "$which_gpu"
 if [ ! -e "$out/gpu.passed" ]; then
-  say "== tests, sanitizer, parity, bench: left out, they need the step gpu"
-  end
+  # Once the CUDA toolkit or TensorRT is installed, the addon has to be built again.
+  rm -f "$out/setup.passed" "$out/build.passed"
 fi
-step tests npm run test:gpu
+needed gpu "$later"
+step tests 45 npm run test:gpu
 for tool in memcheck racecheck synccheck; do
   if command -v compute-sanitizer >/dev/null; then
     # The kernels and owners.
-    step "$tool" compute-sanitizer --tool "$tool" --error-exitcode 1 build/test/native/lattice_gpu_test
+    step "$tool" 17 compute-sanitizer --tool "$tool" --error-exitcode 1 build/test/native/cuda/lattice_gpu_test
   else
-    say "== $tool: left out, compute-sanitizer is not installed"
+    cannot "$tool" "compute-sanitizer is not installed"
   fi
 done
 if [ -d ../shared/testdata ]; then
-  step parity npm run parity -- --fp16
+  step parity 40 npm run parity -- --fp16
 else
-  say "== parity: left out, ../shared/testdata is absent"
+  cannot parity "../shared/testdata is absent; the benchmark compares boxes on the bundled photos"
 fi
 # Its own limit comes first, so that it can write what it has.
-step bench npm run bench:gpu -- --quick --resume --out "$out/bench" --budget $(($(left) > 25 ? $(left) - 15 : 10))
+step bench 100 npm run bench:gpu -- --quick --resume --out "$out/bench" --budget $(($(left) > 30 ? $(left) - 20 : 10))
 end

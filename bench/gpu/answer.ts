@@ -34,8 +34,12 @@ export interface JudgedAnswer extends Omit<Answer, 'figures'> {
   figures: JudgedFigure[];
 }
 
+/** 0.9 -> "0.90", 0.995 stays. */
+const bound = (value: number) =>
+  Math.round(value * 1_000) % 10 === 0 ? value.toFixed(2) : value.toFixed(3);
+
 export function goalText(goal: Goal): string {
-  return 'atLeast' in goal ? `>= ${goal.atLeast.toFixed(2)}` : `<= ${goal.atMost.toFixed(2)}`;
+  return 'atLeast' in goal ? `>= ${bound(goal.atLeast)}` : `<= ${bound(goal.atMost)}`;
 }
 
 /** Goals are about GPUs: on anything else they are shown and not judged. */

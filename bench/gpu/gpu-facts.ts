@@ -61,6 +61,16 @@ export function machine(): string {
   return `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
 }
 
+/** LATTICE_COMMIT names it where a checkout without its history is measured. */
+export function commit(): string | null {
+  const git = (...args: string[]) =>
+    spawnSync('git', args, { encoding: 'utf8', cwd: import.meta.dirname, timeout: 10_000 });
+  const { status, stdout } = git('rev-parse', '--short=12', 'HEAD');
+  if (status !== 0) return process.env.LATTICE_COMMIT ?? null;
+  const changed = git('status', '--porcelain', '--untracked-files=no').stdout.trim() !== '';
+  return stdout.trim() + (changed ? '+' : '');
+}
+
 /** Answers of nvidia-smi about the first GPU, null for those it does not give; null without nvidia-smi. */
 function ask(fields: readonly string[]): (string | null)[] | null {
   const { status, stdout } = spawnSync(

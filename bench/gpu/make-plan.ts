@@ -1,12 +1,20 @@
 /** From flags and machine to the plan of a run. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { PROJECT_ROOT, SHARED_TESTDATA } from '../../test/support/service-process.js';
 import type { Arguments } from './arguments.js';
 import type { GpuFacts } from './gpu-facts.js';
 import { makePhotos } from './photos.js';
-import { EFFORTS, findModels, type Plan } from './plan.js';
+import {
+  EFFORTS,
+  findModels,
+  MODEL_SIZES,
+  sortBySize,
+  type Plan,
+  type PlannedModel,
+} from './plan.js';
+import { v8Layout } from './v8-layout.js';
 
 /** Makes the photos in `folder`. */
 export async function makePlan(
@@ -19,18 +27,38 @@ export async function makePlan(
   const named = args.models ?? process.env.LATTICE_MODELS_DIR;
   const bundled = [join(SHARED_TESTDATA, 'models'), join(PROJECT_ROOT, 'models')];
   const { models, notes } = findModels(named === undefined ? bundled : [resolve(named)]);
+  if (named === undefined && !args.dry) notes.push(addLayouts(models, args.quick));
   const plan: Plan = {
     device: args.dry ? 'cpu' : 'cuda',
     devices: args.dry ? 1 : facts.names.length,
     threads: availableParallelism(),
-    models,
+    // One is enough to keep the script alive.
+    models: args.dry ? models.slice(0, 1) : models,
     tinyModel: join(PROJECT_ROOT, 'models/tiny/tiny-v8.onnx'),
     engineCache: args.dry ? '' : engineCache(),
     photoRoot: folder,
-    photos: await makePhotos(folder, effort.photos),
+    photos: await makePhotos(folder, effort.photos, args.dry),
     effort,
   };
   return { plan, notes };
+}
+
+/** Models of the sizes that have no export; returns a sentence about them. */
+function addLayouts(models: PlannedModel[], quick: boolean): string {
+  const absent = MODEL_SIZES.filter((size) => !models.some((model) => model.size === size));
+  const sizes = absent.join(', ');
+  if (absent.length === 0) return 'Every size has an export.';
+  if (quick) return `Left out, since there is no export of them and this run is quick: ${sizes}.`;
+  const folder = join(PROJECT_ROOT, 'build/layouts');
+  mkdirSync(folder, { recursive: true });
+  for (const size of absent) {
+    const name = `layout-v8${size}`;
+    const file = join(folder, `${name}.onnx`);
+    writeFileSync(file, v8Layout(size));
+    models.push({ name, file, size, layoutOnly: true });
+  }
+  sortBySize(models);
+  return `In the published layout with arbitrary weights, since there is no export of them: ${sizes}.`;
 }
 
 /** The addon makes the folder, for this user only, but not the one around it. */

@@ -33,9 +33,31 @@ const BUNDLED_PHOTOS = ['street.jpg', 'crossing.jpg'].map((name) =>
   join(PROJECT_ROOT, 'models/demo', name),
 );
 
-/** Baseline JPEGs, 4:2:0, quality 90, at most `count` of each size, in `folder`. */
-export async function makePhotos(folder: string, count: number): Promise<PhotoSize[]> {
-  const large = LARGE_PHOTOS.filter((file) => existsSync(file));
+/** RGB, 8 bit, as a task takes it. */
+export interface Pixels {
+  data: Uint8Array;
+  width: number;
+  height: number;
+}
+
+/** One decoder for all sides of a comparison. */
+export async function decodedPhoto(file: string): Promise<Pixels> {
+  const { data, info } = await sharp(file)
+    .rotate()
+    .toColourspace('srgb')
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+/** Baseline JPEGs, 4:2:0, quality 90, at most `count` of each size, in `folder`; `quickly` from small ones. */
+export async function makePhotos(
+  folder: string,
+  count: number,
+  quickly: boolean,
+): Promise<PhotoSize[]> {
+  const large = quickly ? [] : LARGE_PHOTOS.filter((file) => existsSync(file));
   const sources = (large.length > 0 ? large : BUNDLED_PHOTOS).slice(0, count);
   const sizes: PhotoSize[] = [];
   for (const { name, width, height } of SIZES) {

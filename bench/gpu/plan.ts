@@ -8,9 +8,12 @@ export interface PlannedModel {
   name: string;
   file: string;
   size: ModelSize;
+  /** Its weights are arbitrary: it costs what it should, and its boxes mean nothing. */
+  layoutOnly?: boolean;
 }
 
-export type ModelSize = 'n' | 's' | 'm' | 'l' | 'x';
+export const MODEL_SIZES = ['n', 's', 'm', 'l', 'x'] as const;
+export type ModelSize = (typeof MODEL_SIZES)[number];
 
 export interface Effort {
   /** How often the sides of a ratio take turns. */
@@ -23,6 +26,8 @@ export interface Effort {
   seconds: number;
   /** Images of the memory question. */
   long: number;
+  /** How often one image has to give the same boxes. */
+  repeats: number;
   /** Photos of each size. */
   photos: number;
 }
@@ -43,9 +48,25 @@ export interface Plan {
 }
 
 export const EFFORTS: Record<'dry' | 'quick' | 'full', Effort> = {
-  dry: { rounds: 2, samples: 3, images: 8, seconds: 0.5, long: 32, photos: 1 },
-  quick: { rounds: 3, samples: 100, images: 2_000, seconds: 2, long: 20_000, photos: 4 },
-  full: { rounds: 5, samples: 400, images: 10_000, seconds: 5, long: 200_000, photos: 4 },
+  dry: { rounds: 2, samples: 2, images: 4, seconds: 0.3, long: 16, repeats: 12, photos: 1 },
+  quick: {
+    rounds: 3,
+    samples: 100,
+    images: 2_000,
+    seconds: 2,
+    long: 200_000,
+    repeats: 10_000,
+    photos: 4,
+  },
+  full: {
+    rounds: 5,
+    samples: 400,
+    images: 10_000,
+    seconds: 5,
+    long: 200_000,
+    repeats: 10_000,
+    photos: 4,
+  },
 };
 
 /** Detectors of the folders, by the size letter that ends their names; the rest is named with the reason. */
@@ -67,13 +88,16 @@ export function findModels(folders: readonly string[]): {
       }
     }
   }
-  const order = 'nsmlx';
-  models.sort((a, b) => order.indexOf(a.size) - order.indexOf(b.size));
+  sortBySize(models);
   const notes =
     passedOver.length === 0
       ? []
       : [`Left out, since no size n, s, m, l or x ends their names: ${passedOver.join(', ')}.`];
   return { models, notes };
+}
+
+export function sortBySize(models: PlannedModel[]): void {
+  models.sort((a, b) => MODEL_SIZES.indexOf(a.size) - MODEL_SIZES.indexOf(b.size));
 }
 
 /** The one that the questions about one model take: the first of the smallest size. */

@@ -19,7 +19,7 @@ export function tableRow(figure: JudgedFigure): Record<string, string> {
     what,
     value: `${round(value)} ${unit}`,
     baseline: baseline === undefined ? '' : `${round(baseline.value)} (${baseline.what})`,
-    ratio: ratio === undefined ? '' : ratio.toFixed(2),
+    ratio: ratio === undefined ? '' : ratio.toFixed(3),
     goal: goal ?? '',
     met: metWord(figure),
   };
@@ -32,6 +32,7 @@ export function section(record: RunRecord, charts: readonly ChartFile[], folder:
     gpu.driver === null ? null : `driver ${gpu.driver}`,
     addon.cuda,
     `addon ${addon.version}`,
+    record.commit === null ? null : `commit ${record.commit}`,
   ].filter((each) => each !== null);
   const parts = [
     `Measured ${record.date} on ${record.measuredOn} (${versions.join(', ')}) by \`${record.command}\`; ${record.machine}.`,

@@ -1,6 +1,7 @@
 /** A core of the plan's device, and the tasks that questions give it. */
 import type { NativeCoreOptions, NativeModel, NativeTask } from '../../src/native/contract.js';
 import { openCore, type Core, type CoreTask } from '../../src/native/core.js';
+import type { Pixels } from './photos.js';
 import type { Plan } from './plan.js';
 
 export interface Rig {
@@ -24,7 +25,18 @@ export function openRig(plan: Plan, more: Partial<NativeCoreOptions> = {}): Rig 
     crashMarkerPath: '',
     ...more,
   });
-  return { core, [Symbol.asyncDispose]: () => core.close() };
+  const stop = () => {
+    // Gives up the engine that is being built, which the next run goes on with.
+    void core.close().then(() => process.exit(1));
+  };
+  process.once('SIGTERM', stop);
+  return {
+    core,
+    [Symbol.asyncDispose]: () => {
+      process.off('SIGTERM', stop);
+      return core.close();
+    },
+  };
 }
 
 type Kind = NativeTask['kind'];
@@ -39,19 +51,21 @@ const base = {
   classIds: null,
 };
 
-/** What lies decoded in memory: 640 x 480 of noise that is the same each time. */
-const PIXELS = (() => {
-  const data = new Uint8Array(640 * 480 * 3);
+/** What lies decoded in memory: noise that is the same each time. */
+export function noise(width: number, height: number): Pixels {
+  const data = new Uint8Array(width * height * 3);
   let state = 1;
   for (let at = 0; at < data.length; at += 1) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     data[at] = state >>> 24;
   }
-  return { data, width: 640, height: 480 };
-})();
+  return { data, width, height };
+}
 
-export function pixelTask(model: NativeModel, kind: Kind): CoreTask {
-  return { ...base, modelId: model.modelId, kind, pixels: PIXELS };
+const PIXELS = noise(640, 480);
+
+export function pixelTask(model: NativeModel, kind: Kind, pixels: Pixels = PIXELS): CoreTask {
+  return { ...base, modelId: model.modelId, kind, pixels };
 }
 
 export function photoTask(model: NativeModel, kind: Kind, path: string): CoreTask {

@@ -14,6 +14,8 @@ export interface RunRecord {
   /** What every figure was measured on, in words. */
   measuredOn: string;
   command: string;
+  /** Of this checkout, with "+" where files differ from it; null where nobody says. */
+  commit: string | null;
   machine: string;
   gpu: GpuFacts;
   /** The same facts when the last question had been answered: clocks may have moved. */

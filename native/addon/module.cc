@@ -4,6 +4,7 @@
 #include <string>
 
 #include "native/addon/core_wrap.h"
+#include "native/addon/gpu_limits_work.h"
 #include "native/engine/gpu_engine.h"
 #include "native/engine/openvino_network.h"
 #include "native/image/decode.h"
@@ -39,6 +40,7 @@ Napi::Value Gpus(const Napi::CallbackInfo& info) {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("buildInfo", Napi::Function::New(env, BuildInfo, "buildInfo"));
   exports.Set("gpus", Napi::Function::New(env, Gpus, "gpus"));
+  exports.Set("gpuLimits", Napi::Function::New(env, lattice::StartGpuLimits, "gpuLimits"));
   exports.Set("Core", lattice::CoreWrap::Class(env));
   return exports;
 }

@@ -87,9 +87,9 @@ std::vector<int> BucketsOf(const ModelInfo& model) {
   return {1, 2, 4, 8, 16, 32};
 }
 
-Result<TensorRtPlan> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
-                                       const ModelInfo& model, std::span<const char> timings,
-                                       const OnBuildProgress& on_progress) {
+Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
+                                            const ModelInfo& model, std::vector<char>* timings,
+                                            const OnBuildProgress& on_progress) {
   auto builder = library.CreateBuilder();
   if (!builder.ok()) return builder.status();
   const std::unique_ptr<nvinfer1::INetworkDefinition> network(
@@ -105,21 +105,20 @@ Result<TensorRtPlan> BuildTensorRtPlan(const TensorRtLibrary& library, const std
   config->setBuilderOptimizationLevel(kBuilderLevel);
   // A cache that does not fit is passed over by TensorRT: it only saves time.
   const std::unique_ptr<nvinfer1::ITimingCache> cache(
-      config->createTimingCache(timings.data(), timings.size()));
+      config->createTimingCache(timings->data(), timings->size()));
   if (cache) (void)config->setTimingCache(*cache, false);
   const Status profiles = AddProfiles(**builder, *config, *network, model);
   if (!profiles.ok()) return profiles;
   Monitor monitor(on_progress);
   config->setProgressMonitor(&monitor);
 
-  TensorRtPlan built;
-  built.plan = Copied((*builder)->buildSerializedNetwork(*network, *config));
-  if (monitor.gave_up()) return Status(StatusCode::kCancelled, "The build was given up.");
-  if (built.plan.empty()) return Refused("TensorRT cannot build the model");
+  std::vector<char> plan = Copied((*builder)->buildSerializedNetwork(*network, *config));
   if (const nvinfer1::ITimingCache* measured = config->getTimingCache(); measured != nullptr) {
-    built.timings = Copied(measured->serialize());
+    *timings = Copied(measured->serialize());
   }
-  return built;
+  if (monitor.gave_up()) return Status(StatusCode::kCancelled, "The build was given up.");
+  if (plan.empty()) return Refused("TensorRT cannot build the model");
+  return plan;
 }
 
 }  // namespace lattice

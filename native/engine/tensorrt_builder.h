@@ -3,7 +3,6 @@
 #define LATTICE_ENGINE_TENSORRT_BUILDER_H_
 
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,20 +17,16 @@ std::vector<int> BucketsOf(const ModelInfo& model);
 
 inline constexpr int kBuilderLevel = 3;
 
-struct TensorRtPlan {
-  std::vector<char> plan;
-  std::vector<char> timings;  // for the next build on this GPU
-};
-
 // Share 0 to 1 done; false gives up the build. Called on the building thread.
 using OnBuildProgress = std::function<bool(double share)>;
 
-// Builds for the thread's current GPU, minutes long. `onnx` is ToHalfPrecision's, `timings` an
-// earlier build's or empty. kInvalidModel for a network that TensorRT cannot parse or build,
+// The plan for the thread's current GPU, minutes long. `onnx` is ToHalfPrecision's. `timings` are
+// an earlier build's or empty, and become those for the next build on this GPU, which they shorten:
+// also when this one was given up. kInvalidModel for a network that TensorRT cannot parse or build,
 // kCancelled when `on_progress` gave up.
-Result<TensorRtPlan> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
-                                       const ModelInfo& model, std::span<const char> timings,
-                                       const OnBuildProgress& on_progress);
+Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
+                                            const ModelInfo& model, std::vector<char>* timings,
+                                            const OnBuildProgress& on_progress);
 
 }  // namespace lattice
 

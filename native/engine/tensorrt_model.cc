@@ -64,7 +64,9 @@ Result<std::vector<char>> Build(const TensorRtLibrary& library, const TensorRtMo
     if (stored.ok()) timings = std::move(stored->bytes);
   }
   Stopwatch watch;
-  auto built = BuildTensorRtPlan(library, model.onnx, model.info, timings, on_build);
+  auto built = BuildTensorRtPlan(library, model.onnx, model.info, &timings, on_build);
+  // A build that was broken off goes on from what it had measured.
+  if (cache != nullptr && !timings.empty()) (void)cache->StoreTimingCache(key, timings);
   if (!built.ok()) return built.status();
   if (cache != nullptr) {
     EngineHeader header;
@@ -73,10 +75,9 @@ Result<std::vector<char>> Build(const TensorRtLibrary& library, const TensorRtMo
     header.created_s = static_cast<int64_t>(std::time(nullptr));
     header.build_ms = static_cast<int64_t>(watch.Lap());
     // A full disk costs the next start a build, not this one its engine.
-    (void)cache->Store(*lock, header, built->plan);
-    (void)cache->StoreTimingCache(key, built->timings);
+    (void)cache->Store(*lock, header, *built);
   }
-  return std::move(built->plan);
+  return built;
 }
 
 Result<std::vector<char>> CachedOrBuilt(const TensorRtLibrary& library, const TensorRtModel& model,

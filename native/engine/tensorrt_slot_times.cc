@@ -3,8 +3,10 @@
 #include <array>
 #include <utility>
 
+#include "native/base/median.h"
 #include "native/base/stopwatch.h"
 #include "native/cuda/cuda_status.h"
+#include "native/cuda/gpu_stopwatch.h"
 #include "native/cuda/letterbox_kernel.h"
 #include "native/engine/pinned_pixels.h"
 #include "native/engine/tensorrt_slot.h"
@@ -17,58 +19,12 @@ constexpr int kWidth = 640;
 constexpr int kHeight = 480;
 constexpr int kWarmRounds = 3;
 
-// Two marks of the GPU's clock around work in a stream.
-class GpuStopwatch {
- public:
-  explicit GpuStopwatch(const Stream& stream) : stream_(stream) {}
-
-  Status Prepare() {
-    for (CudaOwned<cudaEvent_t>* event : {&start_, &end_}) {
-      cudaEvent_t made = nullptr;
-      const Status status = ToStatus(cudaEventCreate(&made), "creating an event");
-      if (!status.ok()) return status;
-      event->reset(made);
-    }
-    return {};
-  }
-
-  // Blocks until `work` is done.
-  template <typename Work>
-  Status Time(const Work& work, std::vector<double>* ms) {
-    Status status = Mark(start_);
-    if (status.ok()) status = work();
-    if (status.ok()) status = Mark(end_);
-    if (!status.ok()) return status;
-    status = ToStatus(cudaEventSynchronize(end_.get()), "waiting for a measured stage");
-    if (!status.ok()) return status;
-    float elapsed = 0;
-    status = ToStatus(cudaEventElapsedTime(&elapsed, start_.get(), end_.get()), "reading a time");
-    if (status.ok()) ms->push_back(static_cast<double>(elapsed));
-    return status;
-  }
-
- private:
-  Status Mark(const CudaOwned<cudaEvent_t>& event) {
-    return ToStatus(cudaEventRecord(event.get(), stream_.get()), "recording an event");
-  }
-
-  const Stream& stream_;
-  CudaOwned<cudaEvent_t> start_;
-  CudaOwned<cudaEvent_t> end_;
-};
-
 // The first failure of a list of steps; later ones are not made.
 template <typename... Steps>
 Status InOrder(const Steps&... steps) {
   Status status;
   (void)((status = steps(), status.ok()) && ...);
   return status;
-}
-
-double Median(std::vector<double> samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
 }
 
 }  // namespace

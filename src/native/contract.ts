@@ -7,6 +7,8 @@ export interface NativeAddon {
   buildInfo(): NativeBuildInfo;
   /** The GPUs that a core can use now. Takes well under 2 s, and never fails. */
   gpus(): NativeGpus;
+  /** Measures the first of `gpus()` off the JS thread, building products for `seconds`. Rejects as `loadModel` does. */
+  gpuLimits(rounds: number, seconds: number): Promise<NativeGpuLimits>;
   /** Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. */
   Core: new (options: NativeCoreOptions, onResults: OnNativeResults) => NativeCore;
 }
@@ -24,6 +26,25 @@ export interface NativeGpus {
   names: string[];
   /** What is missing and what to do about it; null where a GPU can be used. */
   missing: string | null;
+}
+
+/** Medians of what a GPU does at most. A GB is 10^9 bytes, a TFLOP 10^12 multiplications and additions. */
+export interface NativeGpuLimits {
+  /** Of the GPU. */
+  name: string;
+  /** Version of the library in use. */
+  tensorrt: string;
+  /** Within GPU memory, bytes read and bytes written together. */
+  copyGbS: number;
+  /** From pinned memory of the host, and to it. */
+  uploadGbS: number;
+  downloadGbS: number;
+  /** FP16 matrix product as TensorRT computes it, the best of several sizes; 0 where none could be measured. */
+  matrixTflopS: number;
+  /** Rows and columns of that product's weights. */
+  matrixSize: number;
+  /** Why there is no product; null where there is one. */
+  matrixMissing: string | null;
 }
 
 export interface NativeCoreOptions {

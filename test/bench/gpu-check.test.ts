@@ -75,11 +75,72 @@ describe('scripts/gpu-check.sh', () => {
     rmSync(join(folder, 'shared'), { recursive: true });
     const { status, stdout } = check();
     expect(status).toBe(0);
+    expect(stdout).toContain('Cannot run here: memcheck racecheck synccheck parity.');
     expect(stdout).toContain('memcheck: left out, compute-sanitizer is not installed');
     expect(stdout).toContain('parity: left out, ../shared/testdata is absent');
   });
 
-  it('runs nothing that needs a GPU where none is, and fails', () => {
+  it('ends at once with a clear sentence where there is no GPU', () => {
+    stub('nvidia-smi', 'echo "No devices were found"; exit 6');
+    const refused = check();
+    expect(refused.status).toBe(2);
+    expect(refused.stdout).toContain('There is no NVIDIA GPU here');
+    expect(calls().filter((call) => !call.startsWith('nvidia-smi'))).toEqual([]);
+    rmSync(join(folder, 'bin/nvidia-smi'));
+    expect(check()).toEqual(refused);
+  });
+
+  it('builds for the GPUs that are here', () => {
+    stub(
+      'nvidia-smi',
+      'case "$1" in --query-gpu=compute_cap) echo 9.0; echo 8.6; echo 9.0 ;; esac',
+    );
+    stub('npm', `echo "$CMAKE_CUDA_ARCHITECTURES" >>"${folder}/architectures"`);
+    check();
+    const seen = new Set(readFileSync(join(folder, 'architectures'), 'utf8').trim().split('\n'));
+    expect([...seen]).toEqual(['86-real;90-real']);
+  });
+
+  it('begins anew on another GPU or driver', () => {
+    expect(check().status).toBe(0);
+    stub('nvidia-smi', 'case "$1" in --query-gpu=name*) echo "Another GPU, 600.1" ;; esac');
+    expect(check().stdout).not.toContain('passed before');
+  });
+
+  it('builds again once what was missing for the GPU may be there', () => {
+    stub('node', 'case "$1" in -e) exit 1 ;; esac');
+    check();
+    stub('node');
+    const { status, stdout } = check();
+    expect(status).toBe(0);
+    expect(stdout).toContain('build: passed (');
+  });
+
+  it('runs nothing more where the set-up fails', () => {
+    stub('npm', 'echo it broke; exit 1');
+    const { status, stdout } = check();
+    expect(status).toBe(1);
+    expect(stdout).toContain('it broke');
+    expect(stdout).toContain('build, gpu, tests, sanitizer, parity, bench: left out');
+    expect(calls()).not.toContainEqual(expect.stringContaining('build-native'));
+  });
+
+  it('takes the tests from where the build puts them', () => {
+    check();
+    const path = /build\/(test\/native\/\S*)lattice_gpu_test/.exec(calls().join('\n'))?.[1];
+    const list = readFileSync(join(PROJECT_ROOT, path ?? '', 'CMakeLists.txt'), 'utf8');
+    expect(list).toContain('lattice_tests(gpu ');
+  });
+
+  it('lets no step that hangs take the time of the others', () => {
+    stub('npm', 'case "$2" in test:gpu) sleep 30 ;; esac');
+    const { status, stdout } = check({ LATTICE_GPU_CHECK_SECONDS: '6' });
+    expect(status).toBe(3);
+    expect(stdout).toContain('Not done: tests. Start it again to go on.');
+    expect(calls()).toContainEqual(expect.stringContaining('bench:gpu'));
+  });
+
+  it('runs nothing that needs a GPU where none can be used, and fails', () => {
     stub('node', 'case "$1" in -e) exit 1 ;; esac');
     const { status, stdout } = check();
     expect(status).toBe(1);
@@ -88,11 +149,11 @@ describe('scripts/gpu-check.sh', () => {
   });
 
   it('is cut off by its time, says so, and goes on there', () => {
-    stub('npm', 'case "$2" in test:gpu) sleep 30 ;; esac');
-    const cut = check({ LATTICE_GPU_CHECK_SECONDS: '2' });
+    stub('npm', 'case "$2" in test:gpu | parity) sleep 30 ;; esac');
+    const cut = check({ LATTICE_GPU_CHECK_SECONDS: '4' });
     expect(cut.status).toBe(3);
     expect(cut.stdout).toMatch(/tests: cut off \([1-3] s\)/);
-    expect(cut.stdout).toMatch(/bench: left out, -?\d+ s of 2 are left/);
+    expect(cut.stdout).toMatch(/bench: left out, -?\d+ s of 4 are left/);
     expect(cut.stdout).toContain('Start it again to go on.');
     stub('npm');
     const { status, stdout } = check();

@@ -61,11 +61,26 @@ describe('a dry run', () => {
     expect(shares.notes.join()).toContain('The share of launch is not reported');
   });
 
+  it('calls the limits it reckons with stand-ins', () => {
+    const { figures, notes } = record.answers.find(({ question }) => question === 'roofline')!;
+    const limits = figures.filter(({ unit }) => unit === 'GB/s' || unit === 'TFLOP/s');
+    expect(limits).toHaveLength(2);
+    for (const { what } of limits) expect(what).toMatch(/^stand-in: /);
+    expect(notes.join()).toContain('no limits of any GPU');
+    expect(figures.filter(({ baseline }) => baseline?.what.startsWith('roofline'))).not.toEqual([]);
+  });
+
+  it('finds the same boxes each time, here too', () => {
+    const { figures } = record.answers.find(({ question }) => question === 'sameness')!;
+    expect(figures[0]).toMatchObject({ value: 0, goal: '<= 0.00' });
+  });
+
   it('keeps machine, versions and photos beside the figures, and guesses no GPU facts', () => {
     expect(record.addon.version).toMatch(/^\d+\.\d+\.\d+/);
     expect(record.photos.map(({ name }) => name)).toEqual(['0.3 MP', '0.9 MP', '2 MP', '12 MP']);
     for (const { meanBytes } of record.photos) expect(meanBytes).toBeGreaterThan(1_000);
     expect(record.gpu).toHaveProperty('driver');
+    expect(record.commit ?? '').toMatch(/^([0-9a-f]{7,}\+?)?$/);
     if (record.gpu.missing !== null) {
       const { names, driver, memoryMiB, smClockMHz } = record.gpu;
       expect({ names, driver, memoryMiB, smClockMHz }).toEqual({

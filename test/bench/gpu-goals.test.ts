@@ -34,6 +34,7 @@ describe('goals', () => {
 
   it('are shown in words', () => {
     expect(judged(figure(1, 1, { atLeast: 0.9 }), false).goal).toBe('>= 0.90');
+    expect(judged(figure(1, 1, { atLeast: 0.995 }), false).goal).toBe('>= 0.995');
     expect(judged(figure(1, 1, { atMost: 1.3 }), true)).toMatchObject({
       goal: '<= 1.30',
       met: true,

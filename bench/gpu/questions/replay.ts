@@ -8,16 +8,15 @@ import { timeSlices, type Slice } from '../slice.js';
 export default async function replay(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
   const times = new Map<string, Map<number, number[]>>();
-  const loaded = [];
-  for (const model of plan.models) {
-    loaded.push({ ...model, native: await rig.core.loadModel(model.file) });
-  }
-  for (let round = 0; round < plan.effort.rounds; round += 1) {
-    for (const { name, native } of loaded) {
-      const perBatch = times.get(name) ?? new Map<number, number[]>();
-      times.set(name, perBatch);
-      for (const slice of await timeSlices(rig.core, native, roundsOf(plan))) keep(perBatch, slice);
+  for (const { name, file } of plan.models) {
+    const model = await rig.core.loadModel(file);
+    const perBatch = new Map<number, number[]>();
+    times.set(name, perBatch);
+    for (let round = 0; round < plan.effort.rounds; round += 1) {
+      for (const slice of await timeSlices(rig.core, model, roundsOf(plan))) keep(perBatch, slice);
     }
+    // A small card does not hold all of them at once.
+    rig.core.unloadModel(model.modelId);
   }
   const batches = [...new Set([...times.values()].flatMap((each) => [...each.keys()]))].sort(
     (a, b) => a - b,

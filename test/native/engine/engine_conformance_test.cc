@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -40,9 +41,15 @@ EngineKind OnCpu(const std::string& precision) {
           [=](const std::string& path) { return LoadCpuEngine(path, TwoSlots(precision)); }};
 }
 
-// Built anew: the cache has tests of its own.
+// Each test is a process of its own, and a build takes long: scripts/gpu-check.sh names a cache.
 EngineKind OnGpus() {
-  return {"gpu", [](const std::string& path) { return LoadGpuEngine(path, {}, nullptr); }};
+  return {"gpu", [](const std::string& path) {
+            GpuEngineOptions options;
+            if (const char* folder = std::getenv("LATTICE_ENGINE_CACHE_DIR")) {
+              options.cache_folder = folder;
+            }
+            return LoadGpuEngine(path, options, nullptr);
+          }};
 }
 
 // Red cars and yellow motorcycles as the tiny model knows them, on grey. Its boxes lie on a grid of

@@ -1,0 +1,35 @@
+// Time that work takes on the GPU, by its own clock.
+#ifndef LATTICE_CUDA_GPU_STOPWATCH_H_
+#define LATTICE_CUDA_GPU_STOPWATCH_H_
+
+#include <functional>
+#include <vector>
+
+#include "native/base/status.h"
+#include "native/cuda/owners.h"
+
+namespace lattice {
+
+// Two marks around work in a stream, which must outlive it.
+class GpuStopwatch {
+ public:
+  explicit GpuStopwatch(const Stream& stream) : stream_(stream) {}
+
+  // Before the first Time, with the stream's GPU as the thread's current one.
+  Status Prepare();
+
+  // Calls `work`, which queues into the stream, blocks until that is done and appends its
+  // milliseconds. Fails as `work` does.
+  Status Time(const std::function<Status()>& work, std::vector<double>* ms) const;
+
+ private:
+  Status Mark(const CudaOwned<cudaEvent_t>& event) const;
+
+  const Stream& stream_;
+  CudaOwned<cudaEvent_t> start_;
+  CudaOwned<cudaEvent_t> end_;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_CUDA_GPU_STOPWATCH_H_
