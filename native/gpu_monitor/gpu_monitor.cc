@@ -88,12 +88,13 @@ class Looker {
     Asking(true);
     auto opened = NvmlLibrary::Open(state_.options.library);
     Asking(false);
-    if (opened.ok()) library_ = *std::move(opened);
-    const std::lock_guard lock(state_.mutex);
-    for (GpuReading& gpu : state_.gpus) {
-      if (!opened.ok()) gpu.reason = opened.status().message();
+    if (opened.ok()) {
+      library_ = *std::move(opened);
+      return true;
     }
-    return opened.ok();
+    const std::lock_guard lock(state_.mutex);
+    for (GpuReading& gpu : state_.gpus) gpu.reason = opened.status().message();
+    return false;
   }
 
   void LookAt(size_t i) {

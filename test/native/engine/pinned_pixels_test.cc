@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <new>
+#include <string>
 
 #include "native/engine/gpu_engine.h"
 
@@ -41,7 +42,10 @@ TEST_P(PinnedPixelsTest, WithoutAGpuThereIsNoMemory) {
   EXPECT_EQ(pixels.idle_bytes(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nodes, PinnedPixelsTest, testing::Values(size_t{1}, size_t{2}));
+INSTANTIATE_TEST_SUITE_P(Nodes, PinnedPixelsTest, testing::Values(size_t{1}, size_t{2}),
+                         [](const auto& info) {
+                           return "gpu_nodes_" + std::to_string(info.param);
+                         });
 
 }  // namespace
 }  // namespace lattice
