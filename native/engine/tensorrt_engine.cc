@@ -61,6 +61,9 @@ class TensorRtEngine final : public Engine {
     return added.ok() ? AddSlots(gpu, async, options.slots, &async_) : added;
   }
 
+  // Of one more GPU: the fullest counts.
+  void TookMemory(size_t bytes) { info_.memory_bytes = std::max(info_.memory_bytes, bytes); }
+
   const ModelInfo& info() const override { return info_; }
   int slots(Lane lane) const override { return At(lane).callers; }
   int max_batch(Lane lane) const override { return At(lane).most; }
@@ -207,6 +210,7 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
     const GpuDevice& gpu = (*gpus)[i];
     const Status current = UseGpu(gpu.index);
     if (!current.ok()) return current;
+    const size_t free_before = FreeGpuBytes();
     auto runtime = (*library)->CreateRuntime();
     if (!runtime.ok()) return runtime.status();
     auto opened = OpenTensorRtModel(**library, **runtime, gpu, options,
@@ -215,6 +219,7 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
     const Status added =
         engine->AddGpu(gpu, model->info, *std::move(runtime), *std::move(opened), options);
     if (!added.ok()) return added;
+    engine->TookMemory(free_before - std::min(free_before, FreeGpuBytes()));
   }
   return std::unique_ptr<Engine>(std::move(engine));
 }

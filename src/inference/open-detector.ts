@@ -14,6 +14,7 @@ import { EngineBuild } from './engine-build.js';
 import { createGpuReadings } from './gpu-readings.js';
 import type { Logger } from './logger.js';
 import { ModelFolder, type ModelFile } from './model-folder.js';
+import { modelMemoryBudget } from './model-memory.js';
 import { ModelRegistry } from './model-registry.js';
 import { NativeDetector } from './native-detector.js';
 import { lookAtPicture } from './picture-look.js';
@@ -27,6 +28,7 @@ export type DetectorConfig = Pick<
   | 'imageRoots'
   | 'modelsDir'
   | 'modelFamily'
+  | 'modelMemoryMb'
   | 'dataDir'
   | 'device'
   | 'precision'
@@ -97,7 +99,12 @@ export async function openDetector(
     minutes: config.canaryMinutes,
     logger,
   });
-  const registry: ModelRegistry = new ModelRegistry(folder, core, (model) => canary.admit(model));
+  const registry: ModelRegistry = new ModelRegistry({
+    folder,
+    loader: core,
+    admit: (model) => canary.admit(model),
+    memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),
+  });
   const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
   if (choice.device === 'cuda') build.start();
   const features = bf16Features();

@@ -4,7 +4,8 @@ import { LatticeError, type ErrorCode } from '../../src/errors.js';
 import type { CanaryWatch } from '../../src/inference/canary-watch.js';
 import { ClassFilter } from '../../src/inference/class-filter.js';
 import { EngineBuild } from '../../src/inference/engine-build.js';
-import type { LoadedModel, ModelRegistry } from '../../src/inference/model-registry.js';
+import type { LoadedModel } from '../../src/inference/loaded-model.js';
+import type { ModelRegistry } from '../../src/inference/model-registry.js';
 import { NativeDetector } from '../../src/inference/native-detector.js';
 import type { Core } from '../../src/native/core.js';
 
