@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { makeFolder } from './make-folder.js';
 import { packageVersion } from './package-version.js';
 import type { Cluster } from './cluster/cluster.js';
+import { gpusOf } from './cluster/dispatch/lane-gpus.js';
 import { countByState } from './cluster/dispatch/lane-stats.js';
 import { openCluster } from './cluster/open-cluster.js';
 import { composeApp } from './compose-app.js';
@@ -153,6 +154,7 @@ function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
     },
     workers: () => countByState(cluster.workers()),
     workerEvents: () => ({ ...cluster.events() }),
+    gpus: () => gpusOf(cluster.workers()),
   });
 }
 

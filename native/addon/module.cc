@@ -5,6 +5,7 @@
 
 #include "native/addon/core_wrap.h"
 #include "native/addon/gpu_limits_work.h"
+#include "native/addon/js_gpu_readings.h"
 #include "native/engine/gpu_engine.h"
 #include "native/engine/openvino_network.h"
 #include "native/image/decode.h"
@@ -37,10 +38,15 @@ Napi::Value Gpus(const Napi::CallbackInfo& info) {
   return object;
 }
 
+Napi::Value ReadGpus(const Napi::CallbackInfo& info) {
+  return lattice::ToGpuReadings(info.Env(), lattice::LatestGpuReadings());
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("buildInfo", Napi::Function::New(env, BuildInfo, "buildInfo"));
   exports.Set("gpus", Napi::Function::New(env, Gpus, "gpus"));
   exports.Set("gpuLimits", Napi::Function::New(env, lattice::StartGpuLimits, "gpuLimits"));
+  exports.Set("gpuReadings", Napi::Function::New(env, ReadGpus, "gpuReadings"));
   exports.Set("Core", lattice::CoreWrap::Class(env));
   return exports;
 }

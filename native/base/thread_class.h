@@ -3,6 +3,7 @@
 #define LATTICE_BASE_THREAD_CLASS_H_
 
 #include <string_view>
+#include <vector>
 
 namespace lattice {
 
@@ -17,6 +18,12 @@ bool LowerThread(int nice);
 // It computes only while no other thread wants its core (SCHED_IDLE), for good: an unprivileged
 // process cannot take that back.
 bool MakeThreadIdleClass();
+
+// It runs on these CPUs only, and so do threads that it starts from now on. None: nothing changes.
+bool BindThread(const std::vector<int>& cpus);
+
+// The CPUs that it may run on, ascending; empty where the system does not say.
+std::vector<int> AllowedCpus();
 
 }  // namespace lattice
 

@@ -2,7 +2,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
+#include <cstdio>
 
 #include "native/cuda/cuda_status.h"
 
@@ -21,6 +23,13 @@ std::string UuidName(const cudaUUID_t& uuid) {
     name += kDigits[byte & 15];
   }
   return name;
+}
+
+std::string BusId(const cudaDeviceProp& properties) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.0", properties.pciDomainID,
+                properties.pciBusID, properties.pciDeviceID);
+  return text.data();
 }
 
 }  // namespace
@@ -47,7 +56,7 @@ Result<std::vector<GpuDevice>> ListGpus() {
     if (error != cudaSuccess) break;
     gpus.push_back({index, properties.name, properties.major, properties.minor,
                     properties.totalGlobalMem, driver_version, runtime_version,
-                    UuidName(properties.uuid),
+                    UuidName(properties.uuid), BusId(properties),
                     UnusableReason(properties.name, properties.major, properties.minor)});
   }
   // The runtime remembers a failure until somebody asks for it.

@@ -19,6 +19,7 @@ struct GpuDevice {
   int driver_version = 0;
   int runtime_version = 0;
   std::string uuid;      // "GPU-..." as nvidia-smi prints it
+  std::string bus_id;    // "0000:17:00.0": what NVML and the kernel call it too
   std::string unusable;  // empty, or the sentence that says why this GPU cannot be used
 };
 

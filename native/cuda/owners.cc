@@ -1,5 +1,8 @@
 #include "native/cuda/owners.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 
@@ -22,7 +25,16 @@ void CudaDeleter::operator()(cudaEvent_t event) const { cudaEventDestroy(event);
 void CudaDeleter::operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
 void CudaDeleter::operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
 void DeviceDeleter::operator()(void* memory) const { cudaFree(memory); }
-void PinnedDeleter::operator()(void* memory) const { cudaFreeHost(memory); }
+
+void PinnedDeleter::operator()(void* memory) const {
+  if (registered_bytes == 0) {
+    cudaFreeHost(memory);
+    return;
+  }
+  // What is not pinned (any more) is no fault of the next call.
+  if (cudaHostUnregister(memory) != cudaSuccess) cudaGetLastError();
+  munmap(memory, registered_bytes);
+}
 
 template <>
 Result<DeviceBuffer> DeviceBuffer::Allocate(size_t bytes) {
@@ -40,6 +52,21 @@ Result<PinnedBuffer> PinnedBuffer::Allocate(size_t bytes) {
                                 "allocating " + std::to_string(bytes) + " bytes of pinned memory");
   if (!status.ok()) return status;
   return PinnedBuffer(memory, bytes);
+}
+
+template <>
+Result<PinnedBuffer> PinnedBuffer::AllocateNear(size_t bytes) {
+  const std::string doing = "pinning " + std::to_string(bytes) + " bytes";
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return ToStatus(cudaErrorMemoryAllocation, doing);
+  PinnedBuffer buffer(memory, bytes, PinnedDeleter{bytes});
+  // The kernel takes a page from the node of the thread that touches it first.
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  for (size_t at = 0; at < bytes; at += page) static_cast<volatile char*>(memory)[at] = 0;
+  const Status status = Checked(cudaHostRegister(memory, bytes, cudaHostRegisterPortable), doing);
+  if (!status.ok()) return status;
+  return buffer;
 }
 
 Result<Stream> Stream::Create(Priority priority) {

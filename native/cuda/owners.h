@@ -29,6 +29,8 @@ struct DeviceDeleter {
   void operator()(void* memory) const;
 };
 struct PinnedDeleter {
+  // Of memory of the kernel's that was pinned afterwards; 0: the runtime's own memory.
+  size_t registered_bytes = 0;
   void operator()(void* memory) const;
 };
 
@@ -38,6 +40,8 @@ class CudaMemory {
  public:
   CudaMemory() = default;
   static Result<CudaMemory> Allocate(size_t bytes);
+  // PinnedBuffer only: pages of the NUMA node that the calling thread runs on.
+  static Result<CudaMemory> AllocateNear(size_t bytes);
 
   void* data() const { return memory_.get(); }
   size_t size() const { return memory_ ? bytes_ : 0; }
@@ -47,7 +51,8 @@ class CudaMemory {
   }
 
  private:
-  CudaMemory(void* memory, size_t bytes) : memory_(memory), bytes_(bytes) {}
+  CudaMemory(void* memory, size_t bytes, Deleter deleter = {})
+      : memory_(memory, deleter), bytes_(bytes) {}
 
   std::unique_ptr<void, Deleter> memory_;
   size_t bytes_ = 0;
@@ -62,6 +67,8 @@ Result<DeviceBuffer> DeviceBuffer::Allocate(size_t bytes);
 using PinnedBuffer = CudaMemory<PinnedDeleter>;
 template <>
 Result<PinnedBuffer> PinnedBuffer::Allocate(size_t bytes);
+template <>
+Result<PinnedBuffer> PinnedBuffer::AllocateNear(size_t bytes);
 
 class Event;
 

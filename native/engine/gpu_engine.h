@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "native/engine/engine.h"
+#include "native/gpu_monitor/gpu_reading.h"
 
 namespace lattice {
 
@@ -27,6 +28,9 @@ std::string GpuBuild();
 // Names of the GPUs that engines can run on, never empty when ok. kGpuUnavailable says what is
 // missing and what to do: the build, the driver, a GPU, TensorRT. Never crashes; well under 2 s.
 Result<std::vector<std::string>> UsableGpus();
+
+// Where these GPUs are, in the order of UsableGpus and with its reasons. TensorRT is not asked for.
+Result<std::vector<GpuPlace>> UsableGpuPlaces();
 
 // Loads the model onto every usable GPU, from the cache or by building. Codes of ReadModelFile,
 // DescribeMetadata, ToHalfPrecision and BuildTensorRtPlan; kGpuUnavailable as UsableGpus,

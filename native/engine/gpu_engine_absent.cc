@@ -16,6 +16,8 @@ std::string GpuBuild() { return ""; }
 
 Result<std::vector<std::string>> UsableGpus() { return NotBuilt(); }
 
+Result<std::vector<GpuPlace>> UsableGpuPlaces() { return NotBuilt(); }
+
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string&, const GpuEngineOptions&,
                                               const OnEngineBuild&) {
   return NotBuilt();

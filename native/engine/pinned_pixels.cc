@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <optional>
 #include <utility>
+
+#include "native/base/numa_nodes.h"
 
 namespace lattice {
 namespace {
@@ -14,47 +17,43 @@ constexpr size_t kMostIdle = 512 << 20;
 }  // namespace
 
 PinnedPixels& PinnedPixels::Shared() {
-  static auto* pixels = new PinnedPixels(kMostIdle);
+  static auto* pixels = new PinnedPixels(kMostIdle, std::max<size_t>(1, NumaNodes().List().size()));
   return *pixels;
 }
 
 size_t PinnedPixels::idle_bytes() const {
   const std::lock_guard lock(mutex_);
-  return idle_bytes_;
+  return idle_.idle_bytes();
 }
 
 void* PinnedPixels::do_allocate(size_t bytes, size_t) {
   const size_t size = std::bit_ceil(std::max(bytes, kSmallest));
+  const int node = nodes_ > 1 ? CurrentNumaNode() : 0;
   {
     const std::lock_guard lock(mutex_);
-    std::vector<PinnedBuffer>& idle = idle_[size];
-    if (!idle.empty()) {
-      PinnedBuffer buffer = std::move(idle.back());
-      idle.pop_back();
-      idle_bytes_ -= size;
-      void* const memory = buffer.data();
-      used_.emplace(memory, std::move(buffer));
+    if (auto kept = idle_.Take(node, size)) {
+      void* const memory = kept->data();
+      used_.emplace(memory, Used{*std::move(kept), node});
       return memory;
     }
   }
-  auto pinned = PinnedBuffer::Allocate(size);
+  auto pinned = nodes_ > 1 ? PinnedBuffer::AllocateNear(size) : PinnedBuffer::Allocate(size);
   if (!pinned.ok()) throw std::bad_alloc();
   void* const memory = pinned->data();
   const std::lock_guard lock(mutex_);
-  used_.emplace(memory, *std::move(pinned));
+  used_.emplace(memory, Used{*std::move(pinned), node});
   return memory;
 }
 
 void PinnedPixels::do_deallocate(void* memory, size_t, size_t) {
-  PinnedBuffer freed;  // outside the lock: giving memory back takes long
+  std::optional<PinnedBuffer> surplus;  // outside the lock: giving memory back takes long
   const std::lock_guard lock(mutex_);
   const auto found = used_.find(memory);
   if (found == used_.end()) return;
-  freed = std::move(found->second);
+  Used freed = std::move(found->second);
   used_.erase(found);
-  if (idle_bytes_ + freed.size() > most_idle_bytes_) return;
-  idle_bytes_ += freed.size();
-  idle_[freed.size()].push_back(std::move(freed));
+  const size_t size = freed.buffer.size();
+  surplus = idle_.Keep(freed.node, size, std::move(freed.buffer));
 }
 
 }  // namespace lattice

@@ -6,18 +6,22 @@
 #include <map>
 #include <memory_resource>
 #include <mutex>
-#include <vector>
 
 #include "native/cuda/owners.h"
+#include "native/engine/node_blocks.h"
 
 namespace lattice {
 
 // Pinning memory costs more than decoding into it, so blocks are kept and used again. Sizes are
 // rounded up to powers of two; idle blocks beyond `most_idle_bytes` are given back. Thread-safe.
 // Throws std::bad_alloc, as memory resources do.
+//
+// On a machine of several NUMA nodes a thread gets memory of the node that it runs on, and each
+// node keeps its blocks, an equal part of `most_idle_bytes`.
 class PinnedPixels final : public std::pmr::memory_resource {
  public:
-  explicit PinnedPixels(size_t most_idle_bytes) : most_idle_bytes_(most_idle_bytes) {}
+  PinnedPixels(size_t most_idle_bytes, size_t nodes)
+      : nodes_(nodes), idle_(most_idle_bytes / nodes) {}
 
   // The one of the process; never destroyed, since images may outlive every engine.
   static PinnedPixels& Shared();
@@ -25,17 +29,21 @@ class PinnedPixels final : public std::pmr::memory_resource {
   size_t idle_bytes() const;
 
  private:
+  struct Used {
+    PinnedBuffer buffer;
+    int node = 0;
+  };
+
   void* do_allocate(size_t bytes, size_t alignment) override;
   void do_deallocate(void* memory, size_t bytes, size_t alignment) override;
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return this == &other;
   }
 
-  const size_t most_idle_bytes_;
+  const size_t nodes_;
   mutable std::mutex mutex_;
-  size_t idle_bytes_ = 0;
-  std::map<size_t, std::vector<PinnedBuffer>> idle_;  // by size
-  std::map<void*, PinnedBuffer> used_;
+  NodeBlocks<PinnedBuffer> idle_;
+  std::map<void*, Used> used_;
 };
 
 }  // namespace lattice

@@ -2,6 +2,7 @@
 #include <exception>
 #include <utility>
 
+#include "native/base/numa_nodes.h"
 #include "native/cuda/gpu_device.h"
 #include "native/engine/gpu_engine.h"
 #include "native/engine/pinned_pixels.h"
@@ -228,6 +229,18 @@ Result<std::vector<std::string>> UsableGpus() {
   std::vector<std::string> names;
   for (const GpuDevice& gpu : *gpus) names.push_back(gpu.name);
   return names;
+}
+
+Result<std::vector<GpuPlace>> UsableGpuPlaces() {
+  const auto gpus = Gpus();
+  if (!gpus.ok()) return gpus.status();
+  const NumaNodes numa;
+  std::vector<GpuPlace> places;
+  for (const GpuDevice& gpu : *gpus) {
+    places.push_back({gpu.index, gpu.name, gpu.uuid, gpu.bus_id, numa.OfPciDevice(gpu.bus_id),
+                      gpu.memory_bytes});
+  }
+  return places;
 }
 
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "native/base/numa_nodes.h"
+#include "native/base/thread_class.h"
 #include "native/engine/cpu_engine.h"
 #include "native/engine/gpu_engine.h"
+#include "native/scheduler/decode_places.h"
 
 namespace lattice {
 namespace {
@@ -21,6 +24,17 @@ constexpr int kSlotsPerGpu = 2;
 // Measuring the decode routes holds the first model up.
 constexpr double kMostCalibrationMs = 1000;
 
+// Decode threads beside the GPUs, on machines where that makes a difference.
+std::vector<std::vector<int>> NearGpus(int threads) {
+  const std::vector<NumaNode> nodes = NumaNodes().List();
+  if (nodes.size() < 2) return {};
+  const auto gpus = UsableGpuPlaces();
+  if (!gpus.ok()) return {};
+  std::vector<int> gpu_nodes;
+  for (const GpuPlace& gpu : *gpus) gpu_nodes.push_back(gpu.numa_node);
+  return DecodePlaces(threads, nodes, AllowedCpus(), gpu_nodes);
+}
+
 SchedulerOptions Schedule(int threads, size_t gpus) {
   SchedulerOptions schedule;
   schedule.decode_threads = threads;
@@ -29,6 +43,7 @@ SchedulerOptions Schedule(int threads, size_t gpus) {
   if (gpus > 0) {
     const int slots = kSlotsPerGpu * static_cast<int>(gpus);
     schedule.sync = schedule.async = {slots, slots};
+    schedule.decode_cpus = NearGpus(threads);
     return schedule;
   }
   schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncSlice);

@@ -25,7 +25,7 @@ Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipel
       async_lane_(options.async) {
   for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
     for (int i = 0; i < options.decode_threads; ++i) {
-      threads_.emplace_back([this, lane] { DecodeLoop(lane); });
+      threads_.emplace_back([this, lane, i] { DecodeLoop(lane, static_cast<size_t>(i)); });
     }
     for (int slot = 0; slot < StateOf(lane).options.slots; ++slot) {
       threads_.emplace_back([this, lane, slot] { InferLoop(lane, slot); });
@@ -142,10 +142,12 @@ LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
   return live;
 }
 
-void Scheduler::DecodeLoop(Lane lane) {
+void Scheduler::DecodeLoop(Lane lane, size_t thread) {
   const SignalStack signal_stack;
   const bool sync = lane == Lane::kSync;
   (void)NameThread("lattice-decode");
+  // Where it is refused, its images may lie far from their GPU.
+  if (!options_.decode_cpus.empty()) (void)BindThread(options_.decode_cpus.at(thread));
   // Where it is refused, async decoding competes on equal terms.
   if (!sync && options_.async_nice != 0) (void)LowerThread(options_.async_nice);
   std::condition_variable& work = sync ? sync_work_ : async_work_;

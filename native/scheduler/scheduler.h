@@ -23,6 +23,8 @@ struct SchedulerOptions {
   LaneOptions sync;        // as the engines' own
   LaneOptions async;
   int async_nice = 0;  // added to the niceness of async decode threads
+  // CPUs of each decode thread of a lane, as DecodePlaces; empty: the system's choice.
+  std::vector<std::vector<int>> decode_cpus = {};
 };
 
 struct SchedulerStats {
@@ -80,7 +82,7 @@ class Scheduler {
     std::condition_variable work;
   };
 
-  void DecodeLoop(Lane lane);
+  void DecodeLoop(Lane lane, size_t thread);
   void InferLoop(Lane lane, int slot);
   void DeadlineLoop();
 

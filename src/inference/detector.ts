@@ -1,5 +1,6 @@
 /** The port between jobs, HTTP and CLI on one side and whatever runs the network on the other. */
 import type { LatticeError } from '../errors.js';
+import type { GpuReading } from './gpu-readings.js';
 
 export interface DetectOptions {
   /** `model_name` as in the interface, for example `yolov8n.pt`. */
@@ -106,4 +107,6 @@ export interface DetectorStats {
   imagesPerSecond: number;
   /** How many async images keep the device busy. */
   suggestedWindow: number;
+  /** What each GPU does at this moment; left out on the CPU. */
+  gpuReadings?: readonly GpuReading[] | undefined;
 }

@@ -14,6 +14,7 @@ import type {
 } from './detector.js';
 import { settleEarly } from './early-settling.js';
 import type { EngineBuild } from './engine-build.js';
+import type { GpuReading } from './gpu-readings.js';
 import type { LoadedModel } from './loaded-model.js';
 import type { ModelRegistry } from './model-registry.js';
 import { detectionsFrom } from './raw-detections.js';
@@ -31,6 +32,8 @@ export interface NativeDetectorParts {
   build: EngineBuild;
   /** Called once, when the last GPU is lost: only a new process can use it again. */
   onGpuLost?(error: LatticeError): void;
+  /** Of the GPUs that compute; left out on the CPU. */
+  gpuReadings?(): readonly GpuReading[];
   /** Ids for tasks whose caller picked none; apart from those that callers pick. */
   nextId(): number;
   /** Explains device and precision; called with what the default model reports, null before it is loaded. */
@@ -199,6 +202,7 @@ export class NativeDetector implements Detector {
       suggestedWindow:
         (native?.asyncSlices ?? 1) * WINDOW_PER_SLICE +
         (native?.decodeThreads ?? 1) * WINDOW_PER_DECODER,
+      gpuReadings: this.#parts.gpuReadings?.(),
     };
   }
 

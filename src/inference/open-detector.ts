@@ -5,11 +5,13 @@ import { PACKAGE_ROOT, type Config } from '../config.js';
 import type { LatticeError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
 import { gpus, openCore } from '../native/core.js';
+import { gpuReadings } from '../native/gpus.js';
 import { CanaryWatch } from './canary-watch.js';
 import { readCanaryPicture } from './canary.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
 import type { Detector } from './detector.js';
 import { EngineBuild } from './engine-build.js';
+import { createGpuReadings } from './gpu-readings.js';
 import type { Logger } from './logger.js';
 import { ModelFolder, type ModelFile } from './model-folder.js';
 import { modelMemoryBudget } from './model-memory.js';
@@ -113,6 +115,7 @@ export async function openDetector(
     canary,
     build,
     nextId,
+    ...(choice.device === 'cuda' ? { gpuReadings: createGpuReadings(gpuReadings) } : {}),
     onGpuLost: (error) => {
       logger.error({ code: error.code, fault: error.message }, 'the last GPU is lost');
       options.onGpuLost?.(error);

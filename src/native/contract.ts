@@ -2,6 +2,8 @@
  * What the addon exports, line for line with `native/addon/module.cc`.
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
+import type { NativeGpuReadings } from './gpu-reading.js';
+
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
   buildInfo(): NativeBuildInfo;
@@ -9,6 +11,8 @@ export interface NativeAddon {
   gpus(): NativeGpus;
   /** Measures the first of `gpus()` off the JS thread, building products for `seconds`. Rejects as `loadModel` does. */
   gpuLimits(rounds: number, seconds: number): Promise<NativeGpuLimits>;
+  /** The last look at these GPUs, about one a second; the first call starts it. Never waits, and never fails. */
+  gpuReadings(): NativeGpuReadings;
   /** Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. */
   Core: new (options: NativeCoreOptions, onResults: OnNativeResults) => NativeCore;
 }

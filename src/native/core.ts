@@ -1,4 +1,4 @@
-/** The native core for TypeScript: one promise a task, errors of the table. The only user of the addon. */
+/** The native core for TypeScript: one promise a task, errors of the table. With `gpus.ts` the only user of the addon. */
 import { LatticeError, type ErrorCode } from '../errors.js';
 import { loadAddon } from './addon-loader.js';
 import {

@@ -1,8 +1,10 @@
-/** Everything `/metrics` shows, in one registry of its own. The only file that knows prom-client. */
+/** Everything `/metrics` shows, in one registry of its own. With `gpu-metrics.ts` it alone knows prom-client. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { NodeGpu } from '../cluster/dispatch/lane-gpus.js';
 import type { HttpMetrics, HttpObservation } from '../http/metrics-port.js';
 import type { Timings } from '../inference/detector.js';
+import { GpuMetrics } from './gpu-metrics.js';
 
 const MS = 0.001;
 /** From a refused request to the longest wait of a synchronous detection. */
@@ -23,6 +25,8 @@ export interface MetricSources {
   workers: () => Record<string, number>;
   /** Since the start: workers lost, images requeued, stale answers refused. */
   workerEvents: () => Record<string, number>;
+  /** Of all workers; left out where none can have one. */
+  gpus?: () => readonly NodeGpu[];
 }
 
 export class Metrics implements HttpMetrics {
@@ -60,6 +64,8 @@ export class Metrics implements HttpMetrics {
     registers: [this.registry],
   });
 
+  private gpus: GpuMetrics | null = null;
+
   /** `build` becomes the labels of `lattice_build_info`, for example version, openvino, device, precision. */
   constructor(build: Record<string, string>) {
     collectDefaultMetrics({ register: this.registry });
@@ -79,6 +85,7 @@ export class Metrics implements HttpMetrics {
   }
 
   render(): Promise<string> {
+    this.gpus?.refresh();
     return this.registry.metrics();
   }
 
@@ -116,6 +123,7 @@ export class Metrics implements HttpMetrics {
       'event',
       () => Promise.resolve(sources.workerEvents()),
     );
+    if (sources.gpus !== undefined) this.gpus = new GpuMetrics(this.registry, sources.gpus);
   }
 
   /** Stops the timers of the measurements. */

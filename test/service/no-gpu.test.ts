@@ -22,7 +22,12 @@ test.skipIf(missing === null)(
 test.skipIf(missing === null)('auto serves on the CPU and says why', async () => {
   await using service = await startService({ env: { LATTICE_DEVICE: 'auto' } });
   const answer = await fetch(`${service.url}/v1/cluster/status`);
-  const { engine } = (await answer.json()) as { engine: { device: string; reason: string } };
+  const { engine } = (await answer.json()) as {
+    engine: { device: string; reason: string; gpus: unknown[] };
+  };
   expect(engine.device).toBe('cpu');
+  expect(engine.gpus).toEqual([]);
   expect(missing).toContain(/^cpu: (.*?); /.exec(engine.reason)![1]);
+  const metrics = await fetch(`${service.url}/metrics`);
+  expect(await metrics.text()).not.toContain('lattice_gpu');
 });

@@ -75,6 +75,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
         queued_async: number,
         in_flight: number,
         images_per_second: number,
+        gpus: [],
       },
       workers: Array.from({ length: workers }, () => ({
         worker_id: workerId,

@@ -9,6 +9,7 @@ import type {
   ImageResult,
   ModelDescription,
 } from '../../inference/detector.js';
+import { aged } from '../../inference/gpu-readings.js';
 import { LaneLost, type Lane, type LaneSlots } from '../dispatch/lane.js';
 import {
   fromWireError,
@@ -57,6 +58,7 @@ export class RemoteLane implements Lane {
   readonly #leases = new Map<number, Lease>();
   readonly #calls: Calls;
   #state: WorkerState;
+  #stateAt = performance.now();
   #leaving = false;
   #lost: LaneLost | null = null;
 
@@ -137,7 +139,9 @@ export class RemoteLane implements Lane {
   }
 
   stats(): DetectorStats {
-    return this.#state.stats;
+    const { stats } = this.#state;
+    if (stats.gpuReadings === undefined) return stats;
+    return { ...stats, gpuReadings: aged(stats.gpuReadings, performance.now() - this.#stateAt) };
   }
 
   unhealthy(): LatticeError | null {
@@ -146,8 +150,10 @@ export class RemoteLane implements Lane {
 
   /** Any frame of the worker but its hello. */
   receive(frame: Exclude<WorkerFrame, Hello>): void {
-    if (frame.type === 'state') this.#state = frame.state;
-    else if (frame.type === 'draining') this.#leaving = true;
+    if (frame.type === 'state') {
+      this.#state = frame.state;
+      this.#stateAt = performance.now();
+    } else if (frame.type === 'draining') this.#leaving = true;
     else if (frame.type === 'answer') this.#calls.answer(frame);
     else {
       const lease = this.#close(frame.lease);

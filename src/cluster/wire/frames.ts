@@ -41,6 +41,26 @@ const modelSchema = z.object({
   isDefault: z.boolean(),
 });
 
+const gpuSchema = z.object({
+  index: z.int(),
+  name: z.string(),
+  uuid: z.string(),
+  busId: z.string(),
+  numaNode: z.int().nullable(),
+  memoryTotal: z.number().nullable(),
+  memoryUsed: z.number().nullable(),
+  utilisation: z.number().nullable(),
+  temperature: z.number().nullable(),
+  power: z.number().nullable(),
+  powerLimit: z.number().nullable(),
+  smClockMhz: z.number().nullable(),
+  uncorrectedErrors: z.number().nullable(),
+  mig: z.boolean().nullable(),
+  slowedBy: z.array(z.string()),
+  ageMs: z.number().nullable(),
+  reason: z.string().nullable(),
+});
+
 const statsSchema = z.object({
   device: z.string(),
   gpus: z.number(),
@@ -53,6 +73,7 @@ const statsSchema = z.object({
   failed: z.number(),
   imagesPerSecond: z.number(),
   suggestedWindow: z.number(),
+  gpuReadings: z.array(gpuSchema).readonly().optional(),
 });
 
 const stateSchema = z.object({

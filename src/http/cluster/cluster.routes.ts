@@ -2,6 +2,7 @@
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import type { ClusterSnapshot } from '../../cluster/cluster-status.js';
 import type { LaneReport } from '../../cluster/dispatch/dispatcher.js';
+import { gpusOf } from '../../cluster/dispatch/lane-gpus.js';
 import { stateOf } from '../../cluster/dispatch/lane-stats.js';
 import { LatticeError } from '../../errors.js';
 import type { DetectorStats } from '../../inference/detector.js';
@@ -9,6 +10,7 @@ import type { AppDeps } from '../app-deps.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyJson } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
+import { gpuSchema, viewGpu } from './gpu.schema.js';
 
 const nodeSchema = z
   .object({
@@ -40,6 +42,9 @@ const clusterStatusSchema = z
         queued_async: z.int(),
         in_flight: z.int(),
         images_per_second: z.number(),
+        gpus: z.array(gpuSchema).openapi({
+          description: 'The GPUs that run the network; empty on the CPU, see `reason`',
+        }),
       })
       .openapi({ description: 'All workers as one; counts are in images' }),
     workers: z
@@ -133,6 +138,7 @@ function view(
       queued_async: stats.queuedAsync,
       in_flight: stats.inFlight,
       images_per_second: stats.imagesPerSecond,
+      gpus: gpusOf(workers).map(viewGpu),
     },
     workers: workers.map(({ lane, inHand, completed }) => {
       const { device, precision } = lane.stats();

@@ -35,6 +35,7 @@ TEST(ListGpus, AnswersQuicklyWithGpusOrAReason) {
       EXPECT_GE(gpu.driver_version, 12000);
       EXPECT_GE(gpu.runtime_version, 12000);
       EXPECT_EQ(gpu.uuid.size(), 40u) << gpu.uuid;
+      EXPECT_TRUE(gpu.bus_id.ends_with(".0")) << gpu.bus_id;
     }
   } else {
     EXPECT_LT(taken.count(), 1.0);
@@ -68,6 +69,7 @@ TEST(Owners, RefuseWithAReasonWhereThereIsNoGpu) {
   if (ListGpus().ok()) GTEST_SKIP() << "There is a GPU: owners_test.cc looks at the owners.";
   const Status reasons[] = {DeviceBuffer::Allocate(16).status(),
                             PinnedBuffer::Allocate(16).status(),
+                            PinnedBuffer::AllocateNear(1 << 20).status(),
                             Stream::Create(Stream::Priority::kHigh).status(),
                             Event::Create(Event::WaitMode::kSpin).status(),
                             Graph::Capture(Stream(), [] { return Status(); }).status()};

@@ -40,6 +40,21 @@ TEST_F(Owners, TooLargeABufferIsAReasonAndNotAFault) {
   EXPECT_EQ(Allocated(64).size(), 64u);
 }
 
+TEST_F(Owners, MemoryOfANodeIsCopiedFromLikeAnyPinnedMemory) {
+  Result<PinnedBuffer> source = PinnedBuffer::AllocateNear(3 << 20);
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  EXPECT_EQ(source->size(), size_t{3} << 20);
+  cudaPointerAttributes attributes{};
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, source->data()), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+  std::memset(source->data(), 9, source->size());
+  const DeviceBuffer target = Allocated(source->size());
+  ASSERT_EQ(cudaMemcpyAsync(target.data(), source->data(), source->size(), cudaMemcpyHostToDevice,
+                            stream().get()),
+            cudaSuccess);
+  EXPECT_EQ(Downloaded<uint8_t>(target), std::vector<uint8_t>(source->size(), 9));
+}
+
 TEST_F(Owners, EventsAreReachedInBothModes) {
   for (const auto mode : {Event::WaitMode::kSpin, Event::WaitMode::kBlock}) {
     Result<Event> event = Event::Create(mode);

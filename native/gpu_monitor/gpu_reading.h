@@ -1,0 +1,49 @@
+// What is known of a GPU at one moment.
+#ifndef LATTICE_GPU_MONITOR_GPU_READING_H_
+#define LATTICE_GPU_MONITOR_GPU_READING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lattice {
+
+// Which GPU it is.
+struct GpuPlace {
+  int index = 0;  // as CUDA counts in this process
+  std::string name;
+  std::string uuid;           // "GPU-..." as nvidia-smi prints it
+  std::string bus_id;         // "0000:17:00.0": the same for CUDA, NVML and the kernel
+  int numa_node = -1;         // -1: the machine does not say
+  uint64_t memory_bytes = 0;  // as CUDA counts it
+};
+
+// Absent where this GPU, its driver or its mode of use does not tell. With MIG they are those of
+// the whole GPU, of which the process has a part.
+struct GpuFigures {
+  std::optional<uint64_t> memory_total;  // bytes
+  std::optional<uint64_t> memory_used;   // bytes, with what the driver keeps for itself
+  std::optional<int> utilisation;        // percent of time in which a kernel ran
+  std::optional<int> temperature;        // degrees Celsius
+  std::optional<double> power;           // watts
+  std::optional<double> power_limit;     // watts
+  std::optional<int> sm_clock;           // MHz
+  // Memory errors that could not be corrected, since the driver was loaded.
+  std::optional<uint64_t> uncorrected_errors;
+  std::optional<bool> mig;
+  // What holds the clocks down: power_cap, thermal, hardware_slowdown, hardware_thermal,
+  // power_brake.
+  std::vector<std::string> slowed_by;
+};
+
+struct GpuReading {
+  GpuPlace place;
+  GpuFigures figures;
+  std::optional<double> age_ms;  // of the figures; absent before the first
+  std::string reason;            // why figures are absent or old: a sentence; "" when all is well
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_GPU_MONITOR_GPU_READING_H_

@@ -1,0 +1,61 @@
+/** What GPUs would tell. */
+import type { GpuReading } from '../../src/inference/gpu-readings.js';
+import { SimulatedLane } from './simulated-lane.js';
+
+/** All is well and known, and differs from GPU to GPU. */
+export function simulatedGpu(index: number, more: Partial<GpuReading> = {}): GpuReading {
+  return {
+    index,
+    name: 'Simulated GPU',
+    uuid: `GPU-${index}`,
+    busId: `0000:0${index}:00.0`,
+    numaNode: index % 2,
+    memoryTotal: 80 * 2 ** 30,
+    memoryUsed: (index + 1) * 2 ** 30,
+    utilisation: 50 + index,
+    temperature: 40 + index,
+    power: 300.5,
+    powerLimit: 700,
+    smClockMhz: 1_980,
+    uncorrectedErrors: 0,
+    mig: false,
+    slowedBy: [],
+    ageMs: 400,
+    reason: null,
+    ...more,
+  };
+}
+
+/** As after a driver's last word on it. */
+export function lostGpu(index: number): GpuReading {
+  const unknown = {
+    memoryTotal: null,
+    memoryUsed: null,
+    utilisation: null,
+    temperature: null,
+    power: null,
+    powerLimit: null,
+    smClockMhz: null,
+    uncorrectedErrors: null,
+    mig: null,
+  };
+  return simulatedGpu(index, { ...unknown, numaNode: null, reason: 'The GPU is lost.' });
+}
+
+/** A lane whose worker computes on these. */
+export class GpuLane extends SimulatedLane {
+  gpuReadings: readonly GpuReading[];
+
+  constructor(workerId: string, nodeId: string, gpuReadings: readonly GpuReading[]) {
+    super(workerId, { nodeId });
+    this.gpuReadings = gpuReadings;
+  }
+
+  override stats() {
+    return { ...super.stats(), gpuReadings: this.gpuReadings };
+  }
+}
+
+/** As a dispatcher reports them. */
+export const reportOf = (lanes: readonly GpuLane[]) =>
+  lanes.map((lane) => ({ lane, inHand: 0, completed: 0 }));
