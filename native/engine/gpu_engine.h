@@ -28,9 +28,10 @@ std::string GpuBuild();
 // missing and what to do: the build, the driver, a GPU, TensorRT. Never crashes; well under 2 s.
 Result<std::vector<std::string>> UsableGpus();
 
-// Loads the model onto every usable GPU, from the cache or by building. Codes of ReadModelFile,
-// DescribeMetadata, ToHalfPrecision and BuildTensorRtPlan; kGpuUnavailable as UsableGpus,
-// kOverloaded when GPU memory is short.
+// Loads the model onto every usable GPU, from the cache or by building; a GPU that faulted before
+// is one of the engine's devices all the same, and kGpuLost to whoever runs there. Codes of
+// ReadModelFile, DescribeMetadata, ToHalfPrecision and BuildTensorRtPlan; kGpuUnavailable as
+// UsableGpus, kOverloaded when GPU memory is short, kGpuLost when every GPU faulted.
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
                                               const GpuEngineOptions& options,
                                               const OnEngineBuild& on_build);
