@@ -15,6 +15,8 @@ export interface LoadedModel {
   lastUse: number;
   /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */
   distrust: LatticeError | null;
+  /** What the self-check finds wrong, by the index of the device. */
+  faults: Map<number, string>;
 }
 
 export interface ModelLoader {
@@ -90,7 +92,8 @@ export class ModelRegistry {
       const native = await this.#loadWhereThereIsRoom(file.path);
       const lastUse = (this.#uses += 1);
       const classes = new ClassFilter(native.names);
-      const model: LoadedModel = { file, native, classes, lastUse, distrust: null };
+      const faults = new Map<number, string>();
+      const model: LoadedModel = { file, native, classes, lastUse, distrust: null, faults };
       try {
         await this.#admit(model);
       } catch (error) {
@@ -152,7 +155,7 @@ export class ModelRegistry {
       return {
         ...common,
         state: distrust === null ? 'ready' : 'refused',
-        reason: distrust?.message ?? null,
+        reason: distrust?.message ?? faultsOf(model),
         classes: native.names,
         device: native.device,
         precision: native.precision,
@@ -175,6 +178,12 @@ export class ModelRegistry {
       licence: file.licence ?? metadata.license ?? null,
     };
   }
+}
+
+/** Which devices are out while others serve. */
+function faultsOf({ faults }: LoadedModel): string | null {
+  const each = [...faults].map(([index, fault]) => `GPU ${index} is out: ${fault}.`);
+  return each.length === 0 ? null : each.join(' ');
 }
 
 /** Differs once a file was replaced; '' for a file that went away. */
