@@ -31,8 +31,8 @@ namespace lattice {
 // the DevicePlanner says which one runs a slice.
 //
 // A device that answers kGpuLost is out for every model. The images that it had in hand go back to
-// their place in the order, once each: the second time, and where no device is left for them, they
-// are answered with kGpuLost. An input that lies on a lost device is decoded again.
+// their place in the order, once each, and run alone: the second time, and where no device is left
+// for them, they are answered with kGpuLost. An input that lies on a lost device is decoded again.
 class Scheduler {
  public:
   // Called once for each task on one of the scheduler's threads or on the thread of Cancel or

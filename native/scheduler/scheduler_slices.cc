@@ -42,7 +42,8 @@ Scheduler::Slice Scheduler::FrontSlice(const LaneState& lane) const {
   return slice;
 }
 
-// The slices that would run if all could start now, in order. Idle devices share what there is.
+// The slices that would run if all could start now, in order. Idle devices share what there is. An
+// image that a device was lost with runs alone, for it may be what the device was lost to.
 std::vector<Scheduler::Slice> Scheduler::Slices(Lane lane) {
   struct Open {
     const Engine* engine;
@@ -56,6 +57,10 @@ std::vector<Scheduler::Slice> Scheduler::Slices(Lane lane) {
   std::vector<Open> open;
   size_t scanned = 0;
   for (auto it = ready.begin(); it != ready.end() && scanned < kMostScanned; ++it, ++scanned) {
+    if ((*it)->losses > 0 && slices.size() < DevicePlanner::kLookAhead) {
+      slices.push_back({*it});
+      continue;
+    }
     const Engine* const engine = (*it)->task.engine.get();
     const PlaceSet places = PlacesFor(**it);
     const size_t most = std::min(share, static_cast<size_t>(engine->max_batch(lane)));
