@@ -35,7 +35,7 @@ async function runInside() {
     cwd: ROOT,
     // The inner one stops when its standard input ends, so also when this process is killed.
     stdio: ['pipe', 'inherit', 'inherit'],
-    env: { ...process.env, LATTICE_RAY_PYTHON: rayPython() },
+    env: { ...process.env, LATTICE_RAY_PYTHON: await rayPython() },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => child.stdin.end());

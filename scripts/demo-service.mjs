@@ -63,6 +63,10 @@ class Service {
     return answer;
   }
 
+  kill() {
+    this.#child.kill('SIGKILL');
+  }
+
   /** Drains it; killed after 30 s. */
   async stop() {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;

@@ -1,56 +1,54 @@
 // Shows the whole service on the bundled picture: a sync detection, a job watched over the WebSocket,
 // a webhook delivery, the boxes as a table and the picture with its boxes drawn. Exits 0 when all of it worked.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
+import { startService } from './demo-service.mjs';
 import { ROOT } from './setup.mjs';
 
 const PICTURE = 'street.jpg';
 const DEADLINE_MS = 60_000;
 const dataDir = mkdtempSync(join(tmpdir(), 'lattice-demo-'));
-const service = spawn(process.execPath, ['dist/cli/lattice.js', 'serve', '--port', '0'], {
-  cwd: ROOT,
-  env: {
-    ...process.env,
-    LATTICE_DATA_DIR: dataDir,
-    LATTICE_IMAGE_ROOTS: join(ROOT, 'models/demo'),
-    LATTICE_LOG_LEVEL: process.env.LATTICE_LOG_LEVEL ?? 'warn',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
+let service = null;
 const giveUp = setTimeout(() => {
   console.error(`The demo did not finish within ${DEADLINE_MS / 1000} s.`);
-  service.kill('SIGKILL');
+  service?.kill();
   process.exit(1);
 }, DEADLINE_MS);
 
 try {
-  const url = await listening(service);
-  console.log(`Service: ${url} (docs at ${url}/docs)\n`);
-  await detectNow(url);
-  await runJob(url);
+  service = await startService({
+    args: ['--port', '0'],
+    env: {
+      LATTICE_DATA_DIR: dataDir,
+      LATTICE_IMAGE_ROOTS: join(ROOT, 'models/demo'),
+      LATTICE_LOG_LEVEL: process.env.LATTICE_LOG_LEVEL ?? 'warn',
+    },
+  });
+  console.log(`Service: ${service.url} (docs at ${service.url}/docs)\n`);
+  await detectNow();
+  await runJob();
   console.log('\nDemo finished: all of it worked.');
 } catch (error) {
   console.error(`\nDemo failed: ${error instanceof Error ? error.message : String(error)}`);
+  if (service !== null) console.error(service.output);
   process.exitCode = 1;
 } finally {
   clearTimeout(giveUp);
-  service.kill('SIGTERM');
-  if (service.exitCode === null) await once(service, 'exit');
+  await service?.stop();
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-async function detectNow(url) {
-  const answer = await post(`${url}/v1/inference/detect`, { image_path: PICTURE, annotate: true });
+async function detectNow() {
+  const answer = await service.ask('/v1/inference/detect', { image_path: PICTURE, annotate: true });
   console.log(
     `1. POST /v1/inference/detect  ${PICTURE}: ${answer.processing_time_ms.toFixed(1)} ms`,
   );
   printTable(answer.detections);
-  const drawn = await fetch(new URL(answer.annotated_url, url));
+  const drawn = await fetch(new URL(answer.annotated_url, service.url));
   if (!drawn.ok) throw new Error(`annotated picture: HTTP ${drawn.status}`);
   const file = join(ROOT, 'data', 'demo-boxes.jpg');
   mkdirSync(join(ROOT, 'data'), { recursive: true });
@@ -58,7 +56,7 @@ async function detectNow(url) {
   console.log(`   picture with boxes: ${file}`);
 }
 
-async function runJob(url) {
+async function runJob() {
   const receiver = createServer();
   receiver.listen(0, '127.0.0.1');
   await once(receiver, 'listening');
@@ -68,7 +66,7 @@ async function runJob(url) {
     response.writeHead(204).end();
     return JSON.parse(body);
   });
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/stream`);
+  const socket = new WebSocket(`${service.url.replace('http', 'ws')}/v1/stream`);
   await once(socket, 'open');
   console.log('\n2. POST /v1/jobs/submit, watched over /v1/stream, with a webhook');
   const ended = new Promise((resolve) => {
@@ -78,14 +76,14 @@ async function runJob(url) {
       if (message.event === 'job_completed' || message.event === 'job_failed') resolve(message);
     });
   });
-  const accepted = await post(`${url}/v1/jobs/submit`, {
+  const accepted = await service.ask('/v1/jobs/submit', {
     job_type: 'detect_vehicles',
     image_paths: [PICTURE],
     callback_url: `http://127.0.0.1:${receiver.address().port}/hook`,
     metadata: { from: 'demo' },
   });
   await ended;
-  const result = await (await fetch(`${url}/v1/jobs/${accepted.job_id}/result`)).json();
+  const result = await service.ask(`/v1/jobs/${accepted.job_id}/result`);
   console.log(`   result  ${result.status}: ${result.result.total_count} vehicles`);
   const hook = await delivered;
   console.log(`   webhook ${hook.type} with ${hook.data.result.total_count} vehicles`);
@@ -96,17 +94,6 @@ async function runJob(url) {
   }
 }
 
-async function post(target, body) {
-  const response = await fetch(target, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(`${target}: ${response.status} ${answer.detail ?? ''}`);
-  return answer;
-}
-
 function printTable(detections) {
   console.table(
     detections.map(({ class: name, confidence, box }) => ({
@@ -115,16 +102,4 @@ function printTable(detections) {
       box: box.map((side) => side.toFixed(1)).join(', '),
     })),
   );
-}
-
-function listening(child) {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk) => {
-      text += chunk;
-      const found = /listening on (http:\/\/\S+)/.exec(text);
-      if (found) resolve(found[1]);
-    });
-    child.once('exit', () => reject(new Error(`the service did not start:\n${text}`)));
-  });
 }

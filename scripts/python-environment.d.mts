@@ -1,3 +1,3 @@
 /** Types of python-environment.mjs, which says what each does. */
-export function edgePython(): string;
-export function rayPython(): string;
+export function edgePython(): Promise<string>;
+export function rayPython(): Promise<string>;

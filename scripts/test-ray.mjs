@@ -10,7 +10,7 @@ let command;
 let LATTICE_RAY_PYTHON;
 try {
   command = isolated([...vitest, ...process.argv.slice(2)]);
-  LATTICE_RAY_PYTHON = rayPython();
+  LATTICE_RAY_PYTHON = await rayPython();
 } catch (error) {
   console.log(`Ray cluster tests left out: ${error.message}`);
   process.exit(process.env.CI === 'true' ? 1 : 0);

@@ -37,6 +37,9 @@ export const settings = {
     .regex(/^[A-Za-z0-9_-]+$/)
     .default('yolo')
     .describe('first part of the default model_name, FAMILYv8n.pt'),
+  modelMemoryMb: count(0).describe(
+    "memory of all loaded models, past which those used longest ago are unloaded; 0: on the CPU half of the machine's, on GPUs what there is",
+  ),
   dataDir: z.string().default('data').describe('job store and drawn images; a local disk'),
   engineCacheDir: z
     .string()

@@ -19,6 +19,7 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("fixedBatch", info.fixed_batch);
   object.Set("device", info.device);
   object.Set("precision", info.precision);
+  object.Set("memoryBytes", static_cast<double>(info.memory_bytes));
   object.Set("stride", info.stride);
   object.Set("metadata", metadata);
   return object;

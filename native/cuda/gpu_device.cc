@@ -62,4 +62,12 @@ Status UseGpu(int index) {
   return ToStatus(error, "choosing GPU " + std::to_string(index));
 }
 
+size_t FreeGpuBytes() {
+  size_t free = 0;
+  size_t total = 0;
+  if (cudaMemGetInfo(&free, &total) == cudaSuccess) return free;
+  cudaGetLastError();
+  return 0;
+}
+
 }  // namespace lattice

@@ -34,6 +34,9 @@ Result<std::vector<GpuDevice>> ListGpus();
 // The first call for a GPU creates its context (a few tenths of a second).
 Status UseGpu(int index);
 
+// Of the thread's current GPU, whoever holds the rest; 0 where the driver does not say.
+size_t FreeGpuBytes();
+
 }  // namespace lattice
 
 #endif  // LATTICE_CUDA_GPU_DEVICE_H_

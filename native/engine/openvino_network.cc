@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "native/base/resident_memory.h"
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
 #include "native/onnx/model_description.h"
@@ -192,6 +193,7 @@ struct Compiled {
 };
 
 Result<Compiled> Compile(const std::string& path, const EngineOptions& options) {
+  const size_t memory_before = AnonymousResidentBytes();
   auto file = ReadModelFile(path);
   if (!file.ok()) return file.status();
   auto metadata = ReadOnnxMetadata({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
@@ -225,6 +227,9 @@ Result<Compiled> Compile(const std::string& path, const EngineOptions& options) 
   made.sync = SyncSlots(compiled, shape, options.sync.slots);
   made.async = AsyncSlots(*with_ports, options, bf16);
   made.info = std::move(info);
+  // Others allocate and free meanwhile: it is never known better than roughly.
+  made.info.memory_bytes =
+      std::max(AnonymousResidentBytes(), memory_before + file->size()) - memory_before;
   return made;
 }
 

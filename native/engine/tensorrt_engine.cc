@@ -75,6 +75,10 @@ class TensorRtEngine final : public Engine {
 
   bool has_gpu() const { return !engines_.empty(); }
   std::vector<EngineDevice> devices() const override { return devices_; }
+
+  // Of one more GPU: the fullest counts.
+  void TookMemory(size_t bytes) { info_.memory_bytes = std::max(info_.memory_bytes, bytes); }
+
   const ModelInfo& info() const override { return info_; }
   int slots(Lane lane) const override { return static_cast<int>(At(lane).slots.size()); }
   int max_batch(Lane lane) const override { return At(lane).most; }
@@ -191,11 +195,15 @@ Status LoadOnto(const GpuDevice& gpu, const TensorRtLibrary& library,
                 TensorRtModel* model, TensorRtEngine* engine) {
   const Status current = UseGpu(gpu.index);
   if (!current.ok()) return current;
+  const size_t free_before = FreeGpuBytes();
   auto runtime = library.CreateRuntime();
   if (!runtime.ok()) return runtime.status();
   auto opened = OpenTensorRtModel(library, **runtime, gpu, options, on_build, model);
   if (!opened.ok()) return opened.status();
-  return engine->AddGpu(gpu, model->info, *std::move(runtime), *std::move(opened), options);
+  const Status added =
+      engine->AddGpu(gpu, model->info, *std::move(runtime), *std::move(opened), options);
+  if (added.ok()) engine->TookMemory(free_before - std::min(free_before, FreeGpuBytes()));
+  return added;
 }
 
 }  // namespace

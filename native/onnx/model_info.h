@@ -2,6 +2,7 @@
 #ifndef LATTICE_ONNX_MODEL_INFO_H_
 #define LATTICE_ONNX_MODEL_INFO_H_
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct ModelInfo {
   int stride = 32;
   std::string device;     // "CPU", or the GPU's name
   std::string precision;  // "f32", "bf16", ...
+  // About what the loaded model takes of its device's memory, of each GPU's where there are
+  // several.
+  size_t memory_bytes = 0;
   std::map<std::string, std::string> metadata;
 };
 

@@ -4,7 +4,7 @@ import { Canary, readKnownPicture, type CanaryPicture } from './canary.js';
 import type { Detection } from './detector.js';
 import type { NativeDevice } from '../native/contract.js';
 import type { Logger } from './logger.js';
-import type { LoadedModel } from './model-registry.js';
+import type { LoadedModel } from './loaded-model.js';
 
 /** A device that gives no answer for this long is stuck, not busy: the check goes in front of other work. */
 const ANSWER_WITHIN_MS = 60_000;

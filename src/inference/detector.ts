@@ -66,6 +66,8 @@ export interface ModelDescription {
   device: string | null;
   precision: string | null;
   input: { width: number; height: number } | null;
+  /** About what it takes of its device's memory; null while it is not loaded. */
+  memoryBytes: number | null;
   licence: string | null;
   /** True when `models/manifest.json` stands in for a file the user does not have. */
   bundled: boolean;

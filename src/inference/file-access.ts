@@ -24,21 +24,21 @@ export async function openFileAccess(
   const core = openCore({
     roots: config.imageRoots,
     device: 'cpu',
-    precision: 'auto',
     threads: 1,
-    asyncYields: false,
-    fastDecode: 0,
-    engineCache: '',
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,
-    crashMarkerPath: '',
   });
   const unloadable = {
     loadModel: () => Promise.reject(new LatticeError('invalid_model', 'No network runs here.')),
     unloadModel: () => undefined,
   };
-  const registry = new ModelRegistry(folder, unloadable, () => Promise.resolve());
+  const registry = new ModelRegistry({
+    folder,
+    loader: unloadable,
+    admit: () => Promise.resolve(),
+    memoryBudget: 0,
+  });
   return {
     models: () => registry.describeAll(),
     prepare: (modelName) => registry.describe(modelName),

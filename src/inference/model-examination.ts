@@ -112,13 +112,9 @@ async function examineIn(
     device: 'cpu',
     precision,
     threads,
-    asyncYields: false,
-    fastDecode: 0,
-    engineCache: '',
     maxFileBytes: 1,
     maxPixels: 64_000_000,
     maxSide: 16_384,
-    crashMarkerPath: '',
   });
   try {
     const model = await core.loadModel(path);

@@ -4,24 +4,23 @@ import { LatticeError, toLatticeError } from '../errors.js';
 import type { NativeModel } from '../native/contract.js';
 import { ClassFilter } from './class-filter.js';
 import type { ModelDescription } from './detector.js';
+import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
+import { byUse, unloadedFor } from './model-memory.js';
 import { parseClassNames, readOnnxMetadata } from './onnx-metadata.js';
-
-export interface LoadedModel {
-  file: ModelFile;
-  native: NativeModel;
-  classes: ClassFilter;
-  /** Counts up with every use of any model: the least one was used longest ago. */
-  lastUse: number;
-  /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */
-  distrust: LatticeError | null;
-  /** What the self-check finds wrong, by the index of the device. */
-  faults: Map<number, string>;
-}
 
 export interface ModelLoader {
   loadModel(path: string): Promise<NativeModel>;
   unloadModel(modelId: number): void;
+}
+
+export interface ModelRegistryParts {
+  folder: ModelFolder;
+  loader: ModelLoader;
+  /** Checks a fresh model before its first request and rejects with `invalid_model` to refuse it. */
+  admit(model: LoadedModel): Promise<void>;
+  /** Bytes that the loaded models may take together. */
+  memoryBudget: number;
 }
 
 /** A file that cannot be used, remembered until size or time of change differ. */
@@ -31,29 +30,22 @@ interface Refusal {
 }
 
 export class ModelRegistry {
-  readonly #folder: ModelFolder;
-  readonly #loader: ModelLoader;
-  readonly #admit: (model: LoadedModel) => Promise<void>;
+  readonly #parts: ModelRegistryParts;
   /** By name, ready for use without touching the disk. */
   readonly #ready = new Map<string, LoadedModel>();
   /** By path: names may share a file, and a file is compiled once. */
   readonly #loading = new Map<string, Promise<LoadedModel>>();
   readonly #refused = new Map<string, Refusal>();
+  /** The last load: they come one after another, so that each knows what the others take. */
+  #turn: Promise<unknown> = Promise.resolve();
   #uses = 0;
 
-  /** `admit` checks a fresh model before its first request and rejects with `invalid_model` to refuse it. */
-  constructor(
-    folder: ModelFolder,
-    loader: ModelLoader,
-    admit: (model: LoadedModel) => Promise<void>,
-  ) {
-    this.#folder = folder;
-    this.#loader = loader;
-    this.#admit = admit;
+  constructor(parts: ModelRegistryParts) {
+    this.#parts = parts;
   }
 
   get defaultName(): string {
-    return this.#folder.defaultName;
+    return this.#parts.folder.defaultName;
   }
 
   /** The model when it is loaded; never waits. Counts as a use. */
@@ -72,17 +64,20 @@ export class ModelRegistry {
   async load(name: string): Promise<LoadedModel> {
     const known = this.ready(name);
     if (known !== undefined) return known;
-    const file = await this.#folder.find(name);
+    const file = await this.#parts.folder.find(name);
     const fingerprint = await fingerprintOf(file.path);
     const refusal = this.#refused.get(file.path);
     if (refusal?.fingerprint === fingerprint) throw refusal.error;
     this.#refused.delete(file.path);
     let loading = this.#loading.get(file.path);
     if (loading === undefined) {
-      loading = this.#loadFile(file, fingerprint);
+      loading = this.#turn.then(() => this.#loadFile(file, fingerprint));
+      this.#turn = loading.catch(() => undefined);
       this.#loading.set(file.path, loading);
     }
     const model = await loading;
+    // It may have made room for another one since.
+    if (this.#loading.get(file.path) !== loading) return this.load(name);
     this.#ready.set(name, model);
     return model;
   }
@@ -95,9 +90,10 @@ export class ModelRegistry {
       const faults = new Map<number, string>();
       const model: LoadedModel = { file, native, classes, lastUse, distrust: null, faults };
       try {
-        await this.#admit(model);
+        this.#makeRoomFor(model);
+        await this.#parts.admit(model);
       } catch (error) {
-        this.#loader.unloadModel(native.modelId);
+        this.#parts.loader.unloadModel(native.modelId);
         throw error;
       }
       return model;
@@ -114,7 +110,7 @@ export class ModelRegistry {
   async #loadWhereThereIsRoom(path: string): Promise<NativeModel> {
     for (;;) {
       try {
-        return await this.#loader.loadModel(path);
+        return await this.#parts.loader.loadModel(path);
       } catch (thrown) {
         const short = toLatticeError(thrown).code === 'overloaded';
         if (!short || !this.#unloadLeastUsed()) throw thrown;
@@ -124,22 +120,32 @@ export class ModelRegistry {
 
   #unloadLeastUsed(): boolean {
     const standard = this.#ready.get(this.defaultName);
-    const rest = this.loaded().filter((model) => model !== standard);
-    const least = rest.sort((a, b) => a.lastUse - b.lastUse)[0];
-    if (least === undefined) return false;
-    for (const [name, model] of this.#ready) if (model === least) this.#ready.delete(name);
-    this.#loading.delete(least.file.path);
-    this.#loader.unloadModel(least.native.modelId);
-    return true;
+    const least = byUse(this.loaded()).find((model) => model !== standard);
+    if (least !== undefined) this.#unload(least);
+    return least !== undefined;
+  }
+
+  /** Throws `invalid_model` for one that could never be held beside the default one. */
+  #makeRoomFor(fresh: LoadedModel): void {
+    const standard = this.#ready.get(this.defaultName);
+    unloadedFor(fresh, this.loaded(), standard, this.#parts.memoryBudget).forEach((model) => {
+      this.#unload(model);
+    });
+  }
+
+  #unload(model: LoadedModel): void {
+    for (const [name, other] of this.#ready) if (other === model) this.#ready.delete(name);
+    this.#loading.delete(model.file.path);
+    this.#parts.loader.unloadModel(model.native.modelId);
   }
 
   async describe(name: string): Promise<ModelDescription> {
-    return this.#describe(await this.#folder.find(name));
+    return this.#describe(await this.#parts.folder.find(name));
   }
 
   /** The default model first. */
   async describeAll(): Promise<ModelDescription[]> {
-    return Promise.all((await this.#folder.list()).map((file) => this.#describe(file)));
+    return Promise.all((await this.#parts.folder.list()).map((file) => this.#describe(file)));
   }
 
   async #describe(file: ModelFile): Promise<ModelDescription> {
@@ -160,6 +166,7 @@ export class ModelRegistry {
         device: native.device,
         precision: native.precision,
         input: { width: native.inputWidth, height: native.inputHeight },
+        memoryBytes: native.memoryBytes,
         licence: file.licence ?? native.metadata.license ?? null,
       };
     }
@@ -175,6 +182,7 @@ export class ModelRegistry {
       device: null,
       precision: null,
       input: null,
+      memoryBytes: null,
       licence: file.licence ?? metadata.license ?? null,
     };
   }

@@ -14,7 +14,8 @@ import type {
 } from './detector.js';
 import { settleEarly } from './early-settling.js';
 import type { EngineBuild } from './engine-build.js';
-import type { LoadedModel, ModelRegistry } from './model-registry.js';
+import type { LoadedModel } from './loaded-model.js';
+import type { ModelRegistry } from './model-registry.js';
 import { detectionsFrom } from './raw-detections.js';
 import { Throughput } from './throughput.js';
 

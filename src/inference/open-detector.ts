@@ -12,6 +12,7 @@ import type { Detector } from './detector.js';
 import { EngineBuild } from './engine-build.js';
 import type { Logger } from './logger.js';
 import { ModelFolder, type ModelFile } from './model-folder.js';
+import { modelMemoryBudget } from './model-memory.js';
 import { ModelRegistry } from './model-registry.js';
 import { NativeDetector } from './native-detector.js';
 import { lookAtPicture } from './picture-look.js';
@@ -25,6 +26,7 @@ export type DetectorConfig = Pick<
   | 'imageRoots'
   | 'modelsDir'
   | 'modelFamily'
+  | 'modelMemoryMb'
   | 'dataDir'
   | 'device'
   | 'precision'
@@ -99,7 +101,12 @@ export async function openDetector(
     minutes: config.canaryMinutes,
     logger,
   });
-  const registry: ModelRegistry = new ModelRegistry(folder, core, (model) => canary.admit(model));
+  const registry: ModelRegistry = new ModelRegistry({
+    folder,
+    loader: core,
+    admit: (model) => canary.admit(model),
+    memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),
+  });
   const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
   if (choice.device === 'cuda') build.start();
   const features = bf16Features();

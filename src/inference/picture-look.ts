@@ -2,7 +2,7 @@
 import type { Core } from '../native/core.js';
 import type { CanaryPicture } from './canary.js';
 import type { Detection } from './detector.js';
-import type { LoadedModel } from './model-registry.js';
+import type { LoadedModel } from './loaded-model.js';
 import { detectionsFrom } from './raw-detections.js';
 
 const QUEUE_MS = 30_000;

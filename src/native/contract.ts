@@ -91,6 +91,8 @@ export interface NativeModel {
   fixedBatch: number;
   device: string;
   precision: string;
+  /** About what it takes of its device's memory, of each GPU's where there are several. */
+  memoryBytes: number;
   stride: number;
   /** Free metadata of the export (licence, description, version ...), as text. */
   metadata: Record<string, string>;

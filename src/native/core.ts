@@ -37,12 +37,25 @@ export function gpus(): NativeGpus {
   return loadAddon().gpus();
 }
 
+type Always = 'roots' | 'device' | 'threads' | 'maxFileBytes' | 'maxPixels' | 'maxSide';
+/** What is left out is as in `PLAIN`. */
+export type CoreOptions = Pick<NativeCoreOptions, Always> &
+  Partial<Omit<NativeCoreOptions, Always>>;
+
+const PLAIN = {
+  precision: 'auto',
+  asyncYields: false,
+  fastDecode: 0,
+  engineCache: '',
+  crashMarkerPath: '',
+} as const;
+
 /**
  * Starts a core. Throws `AddonLoadError`, `LatticeError` (a root that is no folder, a device that is not there) or
  * `TypeError` for options of a wrong type. Close it: its threads live until then.
  */
-export function openCore(options: NativeCoreOptions): Core {
-  return new Core(options);
+export function openCore(options: CoreOptions): Core {
+  return new Core({ ...PLAIN, ...options });
 }
 
 export class Core {

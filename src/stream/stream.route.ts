@@ -1,17 +1,15 @@
 /** `GET /v1/stream`: the upgrade to a WebSocket. */
-import { upgradeWebSocket } from '@hono/node-server';
 import type { RouteConfig } from '@hono/zod-openapi';
-import type { Context } from 'hono';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { LatticeError } from '../errors.js';
 import { presentedKey } from '../http/api-keys.js';
 import type { AppDeps } from '../http/app-deps.js';
-import type { AppContext, AppEnv } from '../http/app-env.js';
+import type { AppContext } from '../http/app-env.js';
 import type { BrowserAccess } from '../http/browser-access.js';
 import { problemResponses } from '../http/problem.schema.js';
 import type { RouteTable } from '../http/route-table.js';
+import { upgradeToWebSocket } from '../http/web-socket.js';
 import type { EventStream } from './event-stream.js';
-import type { StreamClient } from './stream-client.js';
 
 /** Browsers cannot set headers on a socket; they offer the key as a second sub-protocol beside this one. */
 export const SUBPROTOCOL = 'lattice';
@@ -39,29 +37,25 @@ export function addStreamRoute(
   events: EventStream,
   access: BrowserAccess,
 ): void {
-  table.add(stream, async (c) => {
-    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
-      throw new LatticeError('bad_request', 'This route speaks WebSocket only.');
-    }
+  table.add(stream, (c) => {
     if (!access.socketAllowed(c.req.header('origin'), c.req.header('host'))) {
       throw new LatticeError('forbidden', 'Pages from this origin may not open a socket.');
     }
     const keyId = ownerOf(c, deps);
-    let client: StreamClient | null = null;
-    const upgrade = upgradeWebSocket(() => ({
-      onOpen: (_event, socket) => {
-        if (socket.raw instanceof WebSocket) client = events.connect(socket.raw, keyId);
-      },
-      onMessage: (event: { data: unknown }) => {
-        if (client !== null) void events.receive(client, event.data);
-      },
-      onClose: () => {
-        if (client !== null) events.disconnect(client);
-      },
-    }));
-    const answer = await upgrade(c as Context<AppEnv, string>, () => Promise.resolve());
-    if (answer instanceof Response) return answer;
-    throw new LatticeError('bad_request', 'The connection cannot be upgraded.');
+    return upgradeToWebSocket(c, (socket) => {
+      listen(socket, events, keyId);
+    });
+  });
+}
+
+function listen(socket: WebSocket, events: EventStream, keyId: string | null | undefined): void {
+  const client = events.connect(socket, keyId);
+  if (client === null) return; // refused and closed
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    void events.receive(client, isBinary ? data : data.toString());
+  });
+  socket.on('close', () => {
+    events.disconnect(client);
   });
 }
 

@@ -15,7 +15,7 @@ export async function checkClusterNotebook(
   addresses: EdgeAddresses,
   workers: readonly string[] = [],
 ): Promise<Executed> {
-  const executed = await executeNotebook('cluster.ipynb', rayPython(), { ...addresses });
+  const executed = await executeNotebook('cluster.ipynb', await rayPython(), { ...addresses });
   expect(executed.text).toContain(`Joined the Ray cluster at ${addresses.LATTICE_RAY_ADDRESS}`);
   expect(executed.text).toMatch(/The cluster runs Ray \S+ on Python \S+, this notebook has Ray/);
   expect(executed.text).toMatch(/^[0-9a-f]{12} +True/m);

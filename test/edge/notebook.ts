@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runProgram } from '../../src/cli/model/python-environment.js';
+import { runProgram } from '../../src/cli/python-environment.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
 export interface CellOutput {

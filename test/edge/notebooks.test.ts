@@ -10,7 +10,7 @@ import { executeNotebook, notebookPath, readCells, type Executed } from './noteb
 
 const MINUTES = 60_000;
 const run = async (variables: Record<string, string> = {}): Promise<Executed> => {
-  const python = edgePython();
+  const python = await edgePython();
   await using service = await startService({
     env: { LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'), LATTICE_IMAGE_ROOTS: DEMO },
   });

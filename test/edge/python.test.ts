@@ -1,7 +1,7 @@
 /** The tests of `edge/lattice_edge`: the checks with any Python 3, drawing with the notebooks' packages. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runProgram } from '../../src/cli/model/python-environment.js';
+import { runProgram } from '../../src/cli/python-environment.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 import { edgePython } from '../../scripts/python-environment.mjs';
 

@@ -3,7 +3,7 @@ import { LatticeError } from '../../src/errors.js';
 import { CanaryWatch } from '../../src/inference/canary-watch.js';
 import { ClassFilter } from '../../src/inference/class-filter.js';
 import type { Detection } from '../../src/inference/detector.js';
-import type { LoadedModel } from '../../src/inference/model-registry.js';
+import type { LoadedModel } from '../../src/inference/loaded-model.js';
 import type { NativeDevice } from '../../src/native/contract.js';
 
 const BOX: Detection = { class: 'car', confidence: 0.5, box: [0, 0, 10, 10] };
@@ -22,6 +22,7 @@ function loadedModel(): LoadedModel {
       fixedBatch: 0,
       device: 'CPU',
       precision: 'f32',
+      memoryBytes: 0,
       stride: 32,
       metadata: {},
     },

@@ -16,7 +16,10 @@ afterEach(() => {
 });
 
 /** The loader is slow and counts, which the real one could not tell; the real one is tested with the detector. */
-async function registry(admit: () => Promise<void> = () => Promise.resolve()) {
+async function registry(
+  admit: () => Promise<void> = () => Promise.resolve(),
+  memoryBudget = Number.POSITIVE_INFINITY,
+) {
   const loads: string[] = [];
   const unloads: number[] = [];
   let fault: LatticeError | null = null;
@@ -38,6 +41,8 @@ async function registry(admit: () => Promise<void> = () => Promise.resolve()) {
         fixedBatch: 0,
         device: 'CPU',
         precision: 'f32',
+        // A hundred bytes, or as the file's name says.
+        memoryBytes: Number(/-(\d+)B\.onnx$/.exec(path)?.[1] ?? 100),
         stride: 32,
         metadata: { license: 'CC0' },
       };
@@ -53,7 +58,7 @@ async function registry(admit: () => Promise<void> = () => Promise.resolve()) {
     defaultName: 'yolov8n.pt',
   });
   return {
-    models: new ModelRegistry(folder, loader, admit),
+    models: new ModelRegistry({ folder, loader, admit, memoryBudget }),
     loads,
     unloads,
     roomFor: (count: number) => {
@@ -94,6 +99,48 @@ describe('model registry', () => {
     roomFor(0);
     await expect(models.load('a.pt')).rejects.toMatchObject({ code: 'overloaded' });
     expect(models.loaded().map((model) => model.file.name)).toEqual(['yolov8n.pt']);
+  });
+
+  it('keeps the loaded models within the memory budget', async () => {
+    const { models, unloads } = await registry(undefined, 350);
+    for (const name of ['a', 'b', 'c', 'large-200B']) {
+      writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    }
+    for (const name of ['yolov8n.pt', 'a.pt', 'b.pt']) await models.load(name);
+    expect(unloads).toEqual([]);
+    models.ready('a.pt');
+    await models.load('c.pt');
+    expect(unloads).toEqual([3]); // b
+    await models.load('large-200B.pt');
+    expect(unloads).toEqual([3, 2, 4]); // a and c
+    expect(await models.describe('large-200B.pt')).toMatchObject({
+      state: 'ready',
+      memoryBytes: 200,
+    });
+  });
+
+  it('refuses a model that the budget cannot hold beside the default one, and keeps what it has', async () => {
+    const { models, unloads } = await registry(undefined, 350);
+    for (const name of ['a', 'huge-300B']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    await models.load('yolov8n.pt');
+    await models.load('a.pt');
+    await expect(models.load('huge-300B.pt')).rejects.toMatchObject({
+      code: 'invalid_model',
+      message: expect.stringContaining('LATTICE_MODEL_MEMORY_MB') as string,
+    });
+    expect(unloads).toEqual([3]); // itself
+    expect(models.loaded()).toHaveLength(2);
+  });
+
+  it('asks again for a model that made room while somebody waited for it', async () => {
+    const { models } = await registry(undefined, 200);
+    for (const name of ['a', 'b']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    await models.load('yolov8n.pt');
+    const asked = Array.from({ length: 20 }, (_, turn) => models.load(turn % 2 ? 'a.pt' : 'b.pt'));
+    for (const [turn, model] of (await Promise.all(asked)).entries()) {
+      expect(model.file.name).toBe(turn % 2 ? 'a.pt' : 'b.pt');
+    }
+    expect(models.loaded()).toHaveLength(2);
   });
 
   it('refuses an unfit file without trying again until the file changes', async () => {

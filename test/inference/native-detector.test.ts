@@ -13,6 +13,7 @@ import { TEST_MODELS } from '../support/service-process.js';
 
 const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 const TINY = join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx');
+const VEHICLES = join(PACKAGE_ROOT, 'models/vehicles-v8n.onnx');
 const PICTURE = join(PACKAGE_ROOT, 'models/demo/shapes.png');
 const ignore = () => undefined;
 const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -70,6 +71,26 @@ describe('start of the native detector', () => {
       name: 'LatticeError',
       message: expect.stringContaining('LATTICE_DEVICE'),
     });
+  });
+
+  it('has models make room for each other within the memory that they may take', async () => {
+    const folder = modelsDir({ yolov8n: TINY, north: VEHICLES, south: VEHICLES });
+    const detector = await openDetector(config({ modelsDir: folder, modelMemoryMb: 250 }), logger);
+    try {
+      const asked = Array.from({ length: 12 }, (_, turn) =>
+        ask(detector, ['north.pt', 'south.pt', 'yolov8n.pt'][turn % 3] ?? ''),
+      );
+      const found = (await Promise.all(asked)).map((result) => result.detections.length);
+      expect(found.filter((_, turn) => turn % 3 === 2)).toEqual([6, 6, 6, 6]);
+      expect(found.filter((_, turn) => turn % 3 === 0)).toEqual(
+        found.filter((_, turn) => turn % 3 === 1),
+      );
+      const states = (await detector.models()).map(({ name, state }) => `${name} ${state}`);
+      expect(states).toContain('yolov8n.pt ready');
+      expect(states.filter((each) => /^(north|south)\.pt ready$/.test(each))).toHaveLength(1);
+    } finally {
+      await detector.close();
+    }
   });
 
   it('is unhealthy, but there, with a default model that is damaged; a good file heals it', async () => {

@@ -1,7 +1,7 @@
 /** The tests of the Python code beneath `cluster/` that need no Ray. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runProgram } from '../../src/cli/model/python-environment.js';
+import { runProgram } from '../../src/cli/python-environment.js';
 import { PACKAGE_ROOT } from '../../src/config.js';
 
 test('cluster/lattice_ray', { timeout: 60_000 }, async () => {

@@ -1,7 +1,8 @@
 /** The tests of the Python code beneath `models/`, with the library they are written for. */
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { pythonEnvironment, runProgram } from '../../src/cli/model/python-environment.js';
+import { quantizePython } from '../../src/cli/model/quantizing.js';
+import { runProgram } from '../../src/cli/python-environment.js';
 import { PACKAGE_ROOT } from '../../src/config.js';
 
 const CODE = ['train', 'quantize'].map((part) => join(PACKAGE_ROOT, 'models', part));
@@ -9,7 +10,7 @@ const CODE = ['train', 'quantize'].map((part) => join(PACKAGE_ROOT, 'models', pa
 test.each(['train', 'quantize'])('models/%s', { timeout: 300_000 }, async (part) => {
   const python =
     process.env.LATTICE_TRAIN_PYTHON ??
-    (await pythonEnvironment((line) => {
+    (await quantizePython((line) => {
       console.log(line);
     }));
   const tests = ['-m', 'unittest', 'discover', '-v', '-s', join(PACKAGE_ROOT, 'test/models', part)];

@@ -22,7 +22,7 @@ const since = (start: number) => `${((performance.now() - start) / 1_000).toFixe
 beforeAll(async () => {
   const start = performance.now();
   ray = await startRay({
-    python: rayPython(),
+    python: await rayPython(),
     nodes: [{ cpus: 1 }, N2],
     // Two workers and the service share the cores of the machine that tests.
     env: { LATTICE_JOBS_YIELD: 'false' },

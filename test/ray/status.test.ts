@@ -30,7 +30,7 @@ let sessions = 0;
 
 beforeAll(async () => {
   ray = await startRay({
-    python: rayPython(),
+    python: await rayPython(),
     nodes: [{ cpus: 1, gpus: 1 }],
     env: { RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: TOKEN },
   });

@@ -24,7 +24,7 @@ const view = async (worker: string) => {
 
 beforeAll(async () => {
   const start = performance.now();
-  ray = await startRay({ python: rayPython(), nodes: [{ cpus: 2, gpus: 1 }, N2] });
+  ray = await startRay({ python: await rayPython(), nodes: [{ cpus: 2, gpus: 1 }, N2] });
   print('Ray with two nodes', start);
   lanes = await listenForLanes();
   const child = join(PROJECT_ROOT, 'test/support/ray-child.mjs');

@@ -77,6 +77,7 @@ export class ScriptedDetector implements Detector {
       device: 'cpu',
       precision: 'f32',
       input: { width: 640, height: 640 },
+      memoryBytes: 1e8,
       licence: 'Apache-2.0',
     };
     return [

@@ -17,15 +17,11 @@ export async function buildEngine(name: string, config: Config, terminal: Termin
   const core = openCore({
     roots: [],
     device: 'cuda',
-    precision: 'auto',
     threads: config.threads,
-    asyncYields: false,
-    fastDecode: 0,
     engineCache: config.engineCacheDir,
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,
-    crashMarkerPath: '',
   });
   let shown = -1;
   const timer = setInterval(() => {

@@ -5,12 +5,12 @@ import { join, resolve } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
 import { readCanaryPicture, type CanaryPicture } from '../../inference/canary.js';
 import { compareModels, type ModelComparison } from '../../inference/model-examination.js';
+import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../table.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
 import { withEnding } from './checking.js';
 import { copyWhole } from './installing.js';
 import { openModelFolder } from './listing.js';
-import { pythonEnvironment, runProgram } from './python-environment.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
 const PHOTO = /\.(jpe?g|png|webp)$/i;
@@ -20,11 +20,22 @@ const LEAST_GAIN = 0.05;
 /** How much less than the machine's own choice it may agree with full precision. */
 const AGREEMENT_MARGIN = 0.03;
 
+const TOOLS = {
+  name: 'quantize',
+  what: 'the quantisation tools',
+  files: ['models/quantize/requirements.txt'],
+};
+
 export interface QuantizeRequest {
   name: string;
   images: string;
   count: number;
   makeDefault: boolean;
+}
+
+/** Path of the Python that quantises. */
+export function quantizePython(report: (line: string) => void): Promise<string> {
+  return pythonEnvironment(TOOLS, report);
 }
 
 /** Exit code 1 when `makeDefault` was asked for and refused. */
@@ -37,7 +48,7 @@ export async function quantizeModel(
   const original = await folder.find(withEnding(request.name));
   const images = resolve(request.images);
   const pictures = await readPhotos(images);
-  const python = await pythonEnvironment((line) => {
+  const python = await quantizePython((line) => {
     terminal.err(line);
   });
   const scratch = await mkdtemp(join(tmpdir(), 'lattice-quantize-'));

@@ -35,6 +35,7 @@ const modelSchema = z.object({
   device: z.string().nullable(),
   precision: z.string().nullable(),
   input: z.object({ width: z.number(), height: z.number() }).nullable(),
+  memoryBytes: z.number().nullable(),
   licence: z.string().nullable(),
   bundled: z.boolean(),
   isDefault: z.boolean(),

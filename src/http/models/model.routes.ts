@@ -41,6 +41,7 @@ function view(model: ModelDescription, hide: HideFolders): ModelBody {
     device: model.device,
     precision: model.precision,
     input: model.input,
+    memory_bytes: model.memoryBytes,
     licence: model.licence,
     bundled: model.bundled,
     is_default: model.isDefault,

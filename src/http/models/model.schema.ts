@@ -12,6 +12,7 @@ export const modelSchema = z
     device: z.string().nullable(),
     precision: z.string().nullable(),
     input: z.object({ width: z.int(), height: z.int() }).nullable(),
+    memory_bytes: z.int().nullable().openapi({ description: 'About; null while it is not loaded' }),
     licence: z.string().nullable(),
     bundled: z
       .boolean()
@@ -27,6 +28,7 @@ export const modelSchema = z
       device: 'cpu',
       precision: 'bf16',
       input: { width: 640, height: 640 },
+      memory_bytes: 147_000_000,
       licence: 'Apache-2.0',
       bundled: true,
       is_default: true,

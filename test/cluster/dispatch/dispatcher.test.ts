@@ -19,6 +19,7 @@ const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescrip
   device: null,
   precision: null,
   input: null,
+  memoryBytes: null,
   licence: null,
   bundled: false,
   isDefault: false,

@@ -53,6 +53,17 @@ TEST(UseGpu, RefusesAGpuThatIsNotThere) {
   }
 }
 
+TEST(FreeGpuBytes, IsWhatACardCanHave) {
+  const auto gpus = ListGpus();
+  if (!gpus.ok()) {
+    EXPECT_EQ(FreeGpuBytes(), 0u);
+    return;
+  }
+  ASSERT_TRUE(UseGpu(0).ok());
+  EXPECT_GT(FreeGpuBytes(), 0u);
+  EXPECT_LE(FreeGpuBytes(), gpus->front().memory_bytes);
+}
+
 TEST(Owners, RefuseWithAReasonWhereThereIsNoGpu) {
   if (ListGpus().ok()) GTEST_SKIP() << "There is a GPU: owners_test.cc looks at the owners.";
   const Status reasons[] = {DeviceBuffer::Allocate(16).status(),

@@ -1,33 +1,45 @@
-/** The Python environment of the model tools, made at the first use and again when the requirements change. */
+/** Python environments beneath `.deps`: made at the first use and again when a requirement changes. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGE_ROOT } from '../../config.js';
-import { UsageError } from '../terminal.js';
+import { PACKAGE_ROOT } from '../config.js';
+import { UsageError } from './terminal.js';
 
-const REQUIREMENTS = join(PACKAGE_ROOT, 'models', 'quantize', 'requirements.txt');
-const PLACE = join(PACKAGE_ROOT, '.deps', 'quantize');
+export interface PythonEnvironment {
+  /** Its folder in `.deps`. */
+  name: string;
+  /** What it is for, as in "Setting up Python for ...". */
+  what: string;
+  /** Requirement files, relative to the package. */
+  files: string[];
+}
 
 /**
  * Path of its Python. Complete or not there: it is made beside its place and renamed, so that an interruption or a
  * second command at the same time does no harm. Call Python as `python -m`; scripts name the folder they were made in.
+ * Rejects, with the reason, when it cannot be made.
  */
-export async function pythonEnvironment(report: (line: string) => void): Promise<string> {
-  const wanted = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex');
-  const python = join(PLACE, 'bin', 'python');
-  if (isMadeFrom(wanted)) return python;
-  report('Setting up the quantisation tools (once, about a minute) ...');
-  const partial = `${PLACE}.${process.pid}`;
+export async function pythonEnvironment(
+  { name, what, files }: PythonEnvironment,
+  report: (line: string) => void,
+): Promise<string> {
+  const place = join(PACKAGE_ROOT, '.deps', name);
+  const pins = files.flatMap(requirementsOf);
+  const wanted = createHash('sha256').update(pins.join('\n')).digest('hex');
+  const python = join(place, 'bin', 'python');
+  if (isMadeFrom(wanted, place)) return python;
+  report(`Setting up Python for ${what} (once, about a minute) ...`);
+  const partial = `${place}.${process.pid}`;
   try {
     mkdirSync(partial, { recursive: true });
     await runProgram('python3', ['-m', 'venv', partial]);
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-    await runProgram(join(partial, 'bin', 'python'), [...install, '-r', REQUIREMENTS]);
+    await runProgram(join(partial, 'bin', 'python'), [...install, ...pins]);
     writeFileSync(stampIn(partial), wanted);
-    if (!isMadeFrom(wanted)) {
-      rmSync(PLACE, { recursive: true, force: true });
-      renameSync(partial, PLACE);
+    if (!isMadeFrom(wanted, place)) {
+      rmSync(place, { recursive: true, force: true });
+      renameSync(partial, place);
     }
   } finally {
     rmSync(partial, { recursive: true, force: true });
@@ -35,10 +47,15 @@ export async function pythonEnvironment(report: (line: string) => void): Promise
   return python;
 }
 
+function requirementsOf(file: string): string[] {
+  const lines = readFileSync(join(PACKAGE_ROOT, file), 'utf8').split('\n');
+  return lines.filter((line) => line !== '' && !line.startsWith('#'));
+}
+
 const stampIn = (folder: string) => join(folder, 'requirements.sha256');
 
-function isMadeFrom(wanted: string): boolean {
-  return existsSync(stampIn(PLACE)) && readFileSync(stampIn(PLACE), 'utf8') === wanted;
+function isMadeFrom(wanted: string, place: string): boolean {
+  return existsSync(stampIn(place)) && readFileSync(stampIn(place), 'utf8') === wanted;
 }
 
 /** What the program wrote. Rejects with the last lines of it when it fails. */
