@@ -31,6 +31,8 @@ Napi::Function CoreWrap::Class(Napi::Env env) {
                          InstanceMethod("submit", &CoreWrap::Submit),
                          InstanceMethod("cancel", &CoreWrap::Cancel),
                          InstanceMethod("sliceTimes", &CoreWrap::SliceTimesOf),
+                         InstanceMethod("devices", &CoreWrap::Devices),
+                         InstanceMethod("judgeDevice", &CoreWrap::JudgeDevice),
                          InstanceMethod("readFile", &CoreWrap::ReadFile),
                          InstanceMethod("stats", &CoreWrap::Stats),
                          InstanceMethod("decodeRoutes", &CoreWrap::DecodeRoutes),
@@ -174,6 +176,25 @@ Napi::Value CoreWrap::SliceTimesOf(const Napi::CallbackInfo& info) {
                         });
                       });
   return deferred.Promise();
+}
+
+Napi::Value CoreWrap::Devices(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (Closed(env)) return env.Undefined();
+  if (!info[0].IsNumber()) {
+    ThrowTypeError(env, "modelId must be a number");
+    return env.Undefined();
+  }
+  return ToDevices(env, core_->devices(info[0].As<Napi::Number>().Uint32Value()));
+}
+
+void CoreWrap::JudgeDevice(const Napi::CallbackInfo& info) {
+  if (Closed(info.Env())) return;
+  if (!info[0].IsNumber() || !info[1].IsNumber() || !info[2].IsBoolean()) {
+    return ThrowTypeError(info.Env(), "modelId and device must be numbers, right a boolean");
+  }
+  core_->JudgeDevice(info[0].As<Napi::Number>().Uint32Value(),
+                     info[1].As<Napi::Number>().Int32Value(), info[2].As<Napi::Boolean>().Value());
 }
 
 Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {

@@ -35,6 +35,8 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   void Submit(const Napi::CallbackInfo& info);
   Napi::Value Cancel(const Napi::CallbackInfo& info);
   Napi::Value SliceTimesOf(const Napi::CallbackInfo& info);
+  Napi::Value Devices(const Napi::CallbackInfo& info);
+  void JudgeDevice(const Napi::CallbackInfo& info);
   Napi::Value ReadFile(const Napi::CallbackInfo& info);
   Napi::Value Stats(const Napi::CallbackInfo& info);
   Napi::Value DecodeRoutes(const Napi::CallbackInfo& info);

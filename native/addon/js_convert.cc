@@ -166,6 +166,8 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, ImageTask&
   properties.Read("iou", 0, 1, task.options.iou);
   properties.Read("maxDetections", 0, 1e6, task.options.max_detections);
   ParseClassIds(properties.Get("classIds"), properties, task.options.class_ids);
+  const Napi::Value device = properties.Get("device");
+  if (!device.IsUndefined() && !device.IsNull()) properties.Read("device", 0, 1023, task.device);
   const Napi::Value pixels = properties.Get("pixels");
   if (properties.Get("path").IsNull() && !pixels.IsUndefined()) {
     ParsePixels(pixels, properties, task.pixels);

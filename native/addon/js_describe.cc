@@ -63,6 +63,20 @@ Napi::Object ToDecodeRoutes(Napi::Env env, const Core& core) {
   return described;
 }
 
+Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices) {
+  constexpr const char* kStates[] = {"ok", "lost", "failed_check"};  // by DeviceState
+  auto array = Napi::Array::New(env, devices.size());
+  for (uint32_t i = 0; i < devices.size(); ++i) {
+    auto object = Napi::Object::New(env);
+    object.Set("index", devices[i].index);
+    object.Set("name", devices[i].name);
+    object.Set("state", kStates[static_cast<size_t>(devices[i].state)]);
+    object.Set("images", static_cast<double>(devices[i].images));
+    array.Set(i, object);
+  }
+  return array;
+}
+
 Napi::Object ToStats(Napi::Env env, const Core& core) {
   const SchedulerStats stats = core.stats();
   auto object = Napi::Object::New(env);

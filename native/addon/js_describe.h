@@ -4,6 +4,8 @@
 
 #include <napi.h>
 
+#include <vector>
+
 #include "native/scheduler/core.h"
 
 namespace lattice {
@@ -12,6 +14,7 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model);
 // Null where the engine measures none.
 Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times);
 Napi::Object ToDecodeRoutes(Napi::Env env, const Core& core);
+Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices);
 Napi::Object ToStats(Napi::Env env, const Core& core);
 
 }  // namespace lattice

@@ -37,8 +37,14 @@ struct EngineOptions {
 class EngineInput {
  public:
   virtual ~EngineInput() = default;
-  // The GPU in whose memory its pixels lie, where alone they can be used at once; -1: any will do.
+  // The GPU in whose memory its pixels lie, and which alone can run it; -1: any device.
   virtual int gpu() const { return -1; }
+};
+
+// Where slices run: a GPU, or the CPU as a whole.
+struct EngineDevice {
+  int index = 0;  // as CUDA counts in this process; 0 for the CPU
+  std::string name;
 };
 
 // One image of a slice; both must outlive the slot's last Detect of it.
@@ -67,7 +73,9 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual const ModelInfo& info() const = 0;
-  // Slot numbers of a lane are 0 to slots(lane) - 1.
+  // Never changes, the same ones in the same order for every model of this process.
+  virtual std::vector<EngineDevice> devices() const { return {{0, info().device}}; }
+  // Slot numbers of a lane are 0 to slots(lane) - 1, an equal share for each device in turn.
   virtual int slots(Lane lane) const = 0;
   // Most images of one slice.
   virtual int max_batch(Lane lane) const = 0;
@@ -86,7 +94,8 @@ class Engine {
     return Status(StatusCode::kInternalError, "This engine reads no GPU's memory.");
   }
   // Blocks until the slice is done. 1 <= items.size() <= max_batch(lane). kDetectionFailed with the
-  // library's words.
+  // library's words. kGpuLost when the slot's device faulted, now or before: its slots answer that
+  // from then on, and the items can run on another device.
   virtual Status Run(Lane lane, int slot, std::span<const EngineItem> items) = 0;
   // Boxes of one item of the slot's last Run, which succeeded.
   virtual Detections Detect(Lane lane, int slot, size_t item) = 0;

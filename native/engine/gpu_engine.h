@@ -32,9 +32,10 @@ Result<std::vector<std::string>> UsableGpus();
 // Where these GPUs are, in the order of UsableGpus and with its reasons. TensorRT is not asked for.
 Result<std::vector<GpuPlace>> UsableGpuPlaces();
 
-// Loads the model onto every usable GPU, from the cache or by building. Codes of ReadModelFile,
-// DescribeMetadata, ToHalfPrecision and BuildTensorRtPlan; kGpuUnavailable as UsableGpus,
-// kOverloaded when GPU memory is short.
+// Loads the model onto every usable GPU, from the cache or by building; a GPU that faulted before
+// is one of the engine's devices all the same, and kGpuLost to whoever runs there. Codes of
+// ReadModelFile, DescribeMetadata, ToHalfPrecision and BuildTensorRtPlan; kGpuUnavailable as
+// UsableGpus, kOverloaded when GPU memory is short, kGpuLost when every GPU faulted.
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
                                               const GpuEngineOptions& options,
                                               const OnEngineBuild& on_build);

@@ -4,9 +4,9 @@
 
 #include "native/base/numa_nodes.h"
 #include "native/cuda/gpu_device.h"
+#include "native/engine/device_slots.h"
 #include "native/engine/gpu_engine.h"
 #include "native/engine/pinned_pixels.h"
-#include "native/engine/slot_pool.h"
 #include "native/engine/tensorrt_builder.h"
 #include "native/engine/tensorrt_library.h"
 #include "native/engine/tensorrt_model.h"
@@ -35,39 +35,18 @@ Image Pinned(Image image) {
           image.orientation};
 }
 
-// Whether a slice's pixels went with a GPU: no other one can run it then, and reading them would
-// make the next GPU seem lost too.
-class LostPixels {
- public:
-  explicit LostPixels(std::span<const SlotImage> images) : images_(images) {}
-
-  void Lose(int gpu) {
-    any_ = any_ || std::any_of(images_.begin(), images_.end(), [gpu](const SlotImage& image) {
-             return image.on_gpu != nullptr && image.on_gpu->gpu == gpu;
-           });
-  }
-  bool any() const { return any_; }
-  // Not kGpuLost: the slot that is told so is sound.
-  Status status() const {
-    return {StatusCode::kDetectionFailed, "The GPU that held the image was lost."};
-  }
-
- private:
-  const std::span<const SlotImage> images_;
-  bool any_ = false;
-};
-
 struct LaneSlots {
-  SlotPool<TensorRtSlot> pool;
-  int callers = 0;
+  DeviceSlots<TensorRtSlot> slots;
   int most = 1;                                // images of a slice
-  std::vector<std::vector<Detections>> found;  // of each caller's last slice
+  std::vector<std::vector<Detections>> found;  // in each slot's last slice
 };
+
+using NewSlots = std::vector<std::unique_ptr<TensorRtSlot>>;
 
 class TensorRtEngine final : public Engine {
  public:
   // Before the first Run, with this GPU as the thread's current one. The first one's model is the
-  // engine's.
+  // engine's. Adds nothing where it fails.
   Status AddGpu(const GpuDevice& gpu, const ModelInfo& model,
                 std::unique_ptr<nvinfer1::IRuntime> runtime,
                 std::unique_ptr<nvinfer1::ICudaEngine> engine, const GpuEngineOptions& options) {
@@ -76,22 +55,37 @@ class TensorRtEngine final : public Engine {
       info_.device = gpu.name;
       info_.precision = "fp16";
     }
-    runtimes_.push_back(std::move(runtime));
     const std::vector<int> buckets = BucketsOf(info_);
     TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin};
     std::erase_if(sync.buckets,
                   [&](int batch) { return batch > options.most_sync && batch != buckets.front(); });
     const TensorRtSlotOptions async{buckets, Stream::Priority::kLow, Event::WaitMode::kBlock};
+    auto sync_slots = MakeSlots(*engine, sync, options.slots);
+    if (!sync_slots.ok()) return sync_slots.status();
+    auto async_slots = MakeSlots(*engine, async, options.slots);
+    if (!async_slots.ok()) return async_slots.status();
+    runtimes_.push_back(std::move(runtime));
     engines_.push_back(std::move(engine));
-    const Status added = AddSlots(gpu, sync, options.slots, &sync_);
-    return added.ok() ? AddSlots(gpu, async, options.slots, &async_) : added;
+    sync_.most = sync.buckets.back();
+    async_.most = async.buckets.back();
+    AddSlots(gpu, *std::move(sync_slots), *std::move(async_slots), false);
+    return {};
   }
+
+  // A GPU that was lost before this model came: it keeps its place among the devices.
+  void AddLostGpu(const GpuDevice& gpu, const GpuEngineOptions& options) {
+    const auto count = static_cast<size_t>(options.slots);
+    AddSlots(gpu, NewSlots(count), NewSlots(count), true);
+  }
+
+  bool has_gpu() const { return !engines_.empty(); }
+  std::vector<EngineDevice> devices() const override { return devices_; }
 
   // Of one more GPU: the fullest counts.
   void TookMemory(size_t bytes) { info_.memory_bytes = std::max(info_.memory_bytes, bytes); }
 
   const ModelInfo& info() const override { return info_; }
-  int slots(Lane lane) const override { return At(lane).callers; }
+  int slots(Lane lane) const override { return static_cast<int>(At(lane).slots.size()); }
   int max_batch(Lane lane) const override { return At(lane).most; }
   std::pmr::memory_resource* pixel_memory() override { return &PinnedPixels::Shared(); }
   // Half the bytes to copy, and the kernel converts only what it samples.
@@ -129,16 +123,12 @@ class TensorRtEngine final : public Engine {
         const GpuImage* on_gpu = input.gpu() < 0 ? nullptr : &input.on_gpu;
         images.push_back({&input.pixels, input.transform, item.options, on_gpu});
       }
-      std::vector<Detections>* found = &At(lane).found[static_cast<size_t>(slot)];
-      LostPixels lost(images);
-      const Status ran = At(lane).pool.Run([&](int gpu, TensorRtSlot& free) {
-        if (lost.any()) return lost.status();
-        Status run = UseGpu(gpu);
-        if (run.ok()) run = free.Run(images, found);
-        if (run.code() == StatusCode::kGpuLost) lost.Lose(gpu);
-        return run;
+      const auto number = static_cast<size_t>(slot);
+      std::vector<Detections>* found = &At(lane).found[number];
+      return At(lane).slots.Run(number, [&](int gpu, TensorRtSlot& there) {
+        const Status current = UseGpu(gpu);
+        return current.ok() ? there.Run(images, found) : current;
       });
-      return lost.any() ? Status(StatusCode::kGpuLost, lost.status().message()) : ran;
     } catch (const std::exception&) {
       return {StatusCode::kInternalError, "The slice could not be run: out of memory."};
     }
@@ -147,7 +137,7 @@ class TensorRtEngine final : public Engine {
   Result<SliceTimes> Measure(int batch, int rounds) override {
     try {
       SliceTimes times;
-      const Status measured = async_.pool.Run([&](int gpu, TensorRtSlot& free) {
+      const Status measured = async_.slots.RunAnywhere([&](int gpu, TensorRtSlot& free) {
         const Status current = UseGpu(gpu);
         if (!current.ok()) return current;
         auto result = free.Measure(batch, rounds);
@@ -166,23 +156,31 @@ class TensorRtEngine final : public Engine {
   }
 
  private:
-  Status AddSlots(const GpuDevice& gpu, const TensorRtSlotOptions& options, int count,
-                  LaneSlots* lane) {
+  Result<NewSlots> MakeSlots(nvinfer1::ICudaEngine& engine, const TensorRtSlotOptions& options,
+                             int count) {
+    NewSlots slots;
     for (int i = 0; i < count; ++i) {
-      auto slot = TensorRtSlot::Create(*engines_.back(), info_, options);
+      auto slot = TensorRtSlot::Create(engine, info_, options);
       if (!slot.ok()) return slot.status();
-      lane->pool.Add(gpu.index, *std::move(slot));
+      slots.push_back(*std::move(slot));
     }
-    lane->callers += count;
-    lane->most = options.buckets.back();
-    lane->found.resize(static_cast<size_t>(lane->callers));
-    return {};
+    return slots;
+  }
+
+  void AddSlots(const GpuDevice& gpu, NewSlots sync, NewSlots async, bool lost) {
+    devices_.push_back({gpu.index, gpu.name});
+    for (const auto& [lane, slots] : {std::pair(&sync_, &sync), std::pair(&async_, &async)}) {
+      lane->slots.AddDevice(gpu.index, lost);
+      for (auto& slot : *slots) lane->slots.Add(std::move(slot));
+      lane->found.resize(lane->slots.size());
+    }
   }
 
   LaneSlots& At(Lane lane) { return lane == Lane::kSync ? sync_ : async_; }
   const LaneSlots& At(Lane lane) const { return lane == Lane::kSync ? sync_ : async_; }
 
   ModelInfo info_;
+  std::vector<EngineDevice> devices_;
   std::vector<std::unique_ptr<nvinfer1::IRuntime>> runtimes_;    // one a GPU, before its engine
   std::vector<std::unique_ptr<nvinfer1::ICudaEngine>> engines_;  // before the slots that use them
   LaneSlots sync_;
@@ -211,6 +209,22 @@ OnEngineBuild PartOf(const OnEngineBuild& whole, size_t index, size_t count) {
   return [&whole, index, count](double share) {
     return whole((static_cast<double>(index) + share) / static_cast<double>(count));
   };
+}
+
+Status LoadOnto(const GpuDevice& gpu, const TensorRtLibrary& library,
+                const GpuEngineOptions& options, const OnEngineBuild& on_build,
+                TensorRtModel* model, TensorRtEngine* engine) {
+  const Status current = UseGpu(gpu.index);
+  if (!current.ok()) return current;
+  const size_t free_before = FreeGpuBytes();
+  auto runtime = library.CreateRuntime();
+  if (!runtime.ok()) return runtime.status();
+  auto opened = OpenTensorRtModel(library, **runtime, gpu, options, on_build, model);
+  if (!opened.ok()) return opened.status();
+  const Status added =
+      engine->AddGpu(gpu, model->info, *std::move(runtime), *std::move(opened), options);
+  if (added.ok()) engine->TookMemory(free_before - std::min(free_before, FreeGpuBytes()));
+  return added;
 }
 
 }  // namespace
@@ -253,21 +267,18 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
   auto model = ReadTensorRtModel(path);
   if (!model.ok()) return model.status();
   auto engine = std::make_unique<TensorRtEngine>();
+  Status lost;
   for (size_t i = 0; i < gpus->size(); ++i) {
-    const GpuDevice& gpu = (*gpus)[i];
-    const Status current = UseGpu(gpu.index);
-    if (!current.ok()) return current;
-    const size_t free_before = FreeGpuBytes();
-    auto runtime = (*library)->CreateRuntime();
-    if (!runtime.ok()) return runtime.status();
-    auto opened = OpenTensorRtModel(**library, **runtime, gpu, options,
-                                    PartOf(on_build, i, gpus->size()), &*model);
-    if (!opened.ok()) return opened.status();
-    const Status added =
-        engine->AddGpu(gpu, model->info, *std::move(runtime), *std::move(opened), options);
-    if (!added.ok()) return added;
-    engine->TookMemory(free_before - std::min(free_before, FreeGpuBytes()));
+    const Status added = LoadOnto((*gpus)[i], **library, options, PartOf(on_build, i, gpus->size()),
+                                  &*model, engine.get());
+    if (added.code() == StatusCode::kGpuLost) {
+      engine->AddLostGpu((*gpus)[i], options);
+      lost = added;
+    } else if (!added.ok()) {
+      return added;
+    }
   }
+  if (!engine->has_gpu()) return lost;
   return std::unique_ptr<Engine>(std::move(engine));
 }
 

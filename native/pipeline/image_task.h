@@ -25,6 +25,7 @@ struct ImageTask {
   TaskKind kind = TaskKind::kAsync;
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none
+  int device = -1;         // index of the engine's device that it must run on; -1: any
   DetectionOptions options;
 };
 

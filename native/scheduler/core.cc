@@ -41,7 +41,8 @@ SchedulerOptions Schedule(int threads, size_t gpus) {
   // Decoding for jobs goes after decoding for waiting callers, but before the async slices.
   schedule.async_nice = 10;
   if (gpus > 0) {
-    const int slots = kSlotsPerGpu * static_cast<int>(gpus);
+    schedule.devices = static_cast<int>(gpus);
+    const int slots = kSlotsPerGpu * schedule.devices;
     schedule.sync = schedule.async = {slots, slots};
     schedule.decode_cpus = NearGpus(threads);
     return schedule;
@@ -179,6 +180,16 @@ std::shared_ptr<Engine> Core::FindModel(uint32_t id) const {
   const std::lock_guard lock(mutex_);
   const auto found = models_.find(id);
   return found == models_.end() ? nullptr : found->second;
+}
+
+std::vector<DeviceStatus> Core::devices(uint32_t id) {
+  const auto engine = FindModel(id);
+  return engine ? scheduler_.devices(engine) : std::vector<DeviceStatus>();
+}
+
+void Core::JudgeDevice(uint32_t id, int index, bool right) {
+  const auto engine = FindModel(id);
+  if (engine) scheduler_.JudgeDevice(engine, index, right);
 }
 
 void Core::MeasureSlice(uint32_t id, int batch, int rounds, OnSliceTimes on_times) {

@@ -64,6 +64,10 @@ class Core {
   // Null when there is no such model.
   std::shared_ptr<Engine> FindModel(uint32_t id) const;
 
+  // As the scheduler's; without a model of that id no devices, and nothing to judge.
+  std::vector<DeviceStatus> devices(uint32_t id);
+  void JudgeDevice(uint32_t id, int index, bool right);
+
   // As Engine::Measure, on the thread that loads models. kUnknownModel, kShuttingDown after Close.
   void MeasureSlice(uint32_t id, int batch, int rounds, OnSliceTimes on_times);
 

@@ -22,7 +22,11 @@ Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipel
       marker_(marker),
       on_result_(std::move(on_result)),
       sync_lane_(options.sync),
-      async_lane_(options.async) {
+      async_lane_(options.async),
+      planner_(static_cast<size_t>(options.devices), {options.sync.parallel / options.devices,
+                                                      options.async.parallel / options.devices}) {
+  const auto devices = static_cast<size_t>(options.devices);
+  for (const Lane lane : {Lane::kSync, Lane::kAsync}) StateOf(lane).work.resize(devices);
   for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
     for (int i = 0; i < options.decode_threads; ++i) {
       threads_.emplace_back([this, lane, i] { DecodeLoop(lane, static_cast<size_t>(i)); });
@@ -56,10 +60,8 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
     live->sequence = next_sequence_++;
     live->submitted = now;
     live_[live->task.id] = live;
-    if (closing_) {
-      refused.push_back(Answer(live, {StatusCode::kShuttingDown, "The core is closed."}));
-    } else if (live->task.kind != TaskKind::kNoop && live->task.engine == nullptr) {
-      refused.push_back(Answer(live, {StatusCode::kUnknownModel, "The model is not loaded."}));
+    if (const Status refusal = Refusal(*live); !refusal.ok()) {
+      refused.push_back(Answer(live, refusal));
     } else {
       AddDeadline(live);
       if (live->task.kind == TaskKind::kSync) ++sync;
@@ -73,7 +75,7 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
   const auto decoders = static_cast<size_t>(options_.decode_threads);
   Notify(sync_work_, std::min(sync + (noops ? 1 : 0), decoders));  // one answers all no-ops
   Notify(async_work_, std::min(async, decoders));
-  for (TaskResult& result : refused) on_result_(std::move(result));
+  Deliver(std::move(refused));
   return 0;
 }
 
@@ -92,7 +94,7 @@ size_t Scheduler::Cancel(std::span<const uint64_t> ids) {
     }
   }
   async_work_.notify_all();
-  for (TaskResult& result : results) on_result_(std::move(result));
+  Deliver(std::move(results));
   return not_started;
 }
 
@@ -118,10 +120,11 @@ void Scheduler::Close() {
   }
   sync_work_.notify_all();
   async_work_.notify_all();
-  sync_lane_.work.notify_all();
-  async_lane_.work.notify_all();
+  for (LaneState* lane : {&sync_lane_, &async_lane_}) {
+    for (std::condition_variable& work : lane->work) work.notify_all();
+  }
   deadline_work_.notify_all();
-  for (TaskResult& result : results) on_result_(std::move(result));
+  Deliver(std::move(results));
   const std::lock_guard joining(joining_);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -176,7 +179,7 @@ void Scheduler::AnswerNoops(std::unique_lock<std::mutex>& lock) {
     results.push_back(Answer(sync_queue_.Pop(), {}));
   }
   lock.unlock();
-  for (TaskResult& result : results) on_result_(std::move(result));
+  Deliver(std::move(results));
   lock.lock();
 }
 
@@ -195,107 +198,19 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   result.times.preprocess = live->prepared.preprocess_ms;
   result.width = live->prepared.width;
   result.height = live->prepared.height;
-  const bool go_on = status.ok() && !live->answered;
-  if (go_on && !closing_) {
-    live->stage = TaskStage::kReady;
-    live->ready = Clock::now();
-    LaneState& lane = StateOf(live->lane());
-    lane.ready.Push(live);
-    const bool runs = lane.CanRun();
-    lock.unlock();
-    if (runs) lane.work.notify_one();
-    return;
-  }
-  if (go_on) status = {StatusCode::kShuttingDown, "The core is closing."};
   if (!live->sync()) --async_ahead_;
   if (live->answered) return;
-  TaskResult answer = Answer(live, std::move(status));
+  std::vector<TaskResult> results;
+  std::condition_variable* wake = nullptr;
+  if (status.ok()) {
+    PutBack(live, &results);
+    wake = NextWake(live->lane());
+  } else {
+    results.push_back(Answer(live, std::move(status)));
+  }
   lock.unlock();
-  on_result_(std::move(answer));
-}
-
-std::vector<LiveTaskPtr> Scheduler::TakeSlice(LaneState& lane) {
-  std::vector<LiveTaskPtr> slice{lane.ready.Pop()};
-  const Engine* engine = slice[0]->task.engine.get();
-  const auto most = static_cast<size_t>(engine->max_batch(slice[0]->lane()));
-  while (slice.size() < most) {
-    LiveTaskPtr next = lane.ready.PopFor(engine);
-    if (next == nullptr) break;
-    slice.push_back(std::move(next));
-  }
-  const auto now = Clock::now();
-  for (const LiveTaskPtr& live : slice) {
-    live->stage = TaskStage::kInferring;
-    live->result.times.queue += Milliseconds(now - live->ready);
-    live->result.batch = static_cast<int>(slice.size());
-    if (!live->sync()) --async_ahead_;
-  }
-  counters_.inferring += slice.size();
-  return slice;
-}
-
-void Scheduler::InferLoop(Lane lane, int slot) {
-  const SignalStack signal_stack;
-  (void)NameThread("lattice-slice");
-  LaneState& state = StateOf(lane);
-  std::unique_lock lock(mutex_);
-  while (true) {
-    state.work.wait(lock, [&] { return closing_ || state.CanRun(); });
-    if (closing_) return;
-    RunSlice(lane, slot, lock);
-  }
-}
-
-// Called with the lock held, returns with it held.
-void Scheduler::RunSlice(Lane lane, int slot, std::unique_lock<std::mutex>& lock) {
-  LaneState& state = StateOf(lane);
-  const std::vector<LiveTaskPtr> slice = TakeSlice(state);
-  ++state.running_slices;
-  const size_t more = lane == Lane::kAsync ? Decodable(lane) : 0;
-  lock.unlock();
-  Notify(async_work_, std::min(more, slice.size()));
-
-  const std::shared_ptr<Engine> engine = slice[0]->task.engine;
-  std::vector<EngineItem> items;
-  std::vector<uint64_t> ids;
-  for (const LiveTaskPtr& live : slice) {
-    items.push_back({live->prepared.input.get(), &live->task.options});
-    ids.push_back(live->task.id);
-  }
-  const CrashMarker::InHand in_hand(marker_, ids);
-  Stopwatch watch;
-  const Status status = engine->Run(lane, slot, items);
-  const double inference_ms = watch.Lap();
-
-  lock.lock();
-  --state.running_slices;
-  const bool next = state.CanRun();
-  lock.unlock();
-  if (next) state.work.notify_one();
-  for (size_t i = 0; i < slice.size(); ++i) {
-    Stopwatch post;
-    Detections detections;
-    if (status.ok()) {
-      detections = engine->Detect(lane, slot, i);
-      ImagePipeline::ToSourcePixels(slice[i]->prepared, &detections);
-    }
-    Finish(slice[i], status, std::move(detections), inference_ms, post.Lap());
-  }
-  lock.lock();
-}
-
-void Scheduler::Finish(const LiveTaskPtr& live, const Status& status, Detections detections,
-                       double inference_ms, double postprocess_ms) {
-  live->prepared = {};
-  std::unique_lock lock(mutex_);
-  live->result.detections = std::move(detections);
-  live->result.times.inference = inference_ms;
-  live->result.times.postprocess = postprocess_ms;
-  --counters_.inferring;
-  if (live->answered) return;
-  TaskResult result = Answer(live, status);
-  lock.unlock();
-  on_result_(std::move(result));
+  if (wake != nullptr) wake->notify_one();
+  Deliver(std::move(results));
 }
 
 // Takes the task out of the queue that it waits in, if it waits.
@@ -307,6 +222,10 @@ void Scheduler::Withdraw(const LiveTaskPtr& live) {
     live->prepared = {};
     if (!live->sync()) --async_ahead_;
   }
+}
+
+void Scheduler::Deliver(std::vector<TaskResult> results) {
+  for (TaskResult& result : results) on_result_(std::move(result));
 }
 
 // Ends the task's life; the caller hands the result on after it has let go of the lock.

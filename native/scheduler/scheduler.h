@@ -3,6 +3,7 @@
 #define LATTICE_SCHEDULER_SCHEDULER_H_
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -14,28 +15,11 @@
 
 #include "native/base/crash_marker.h"
 #include "native/pipeline/image_pipeline.h"
+#include "native/scheduler/model_devices.h"
+#include "native/scheduler/scheduler_options.h"
 #include "native/scheduler/task_queue.h"
 
 namespace lattice {
-
-struct SchedulerOptions {
-  int decode_threads = 1;  // for sync tasks, and as many again for async ones
-  LaneOptions sync;        // as the engines' own
-  LaneOptions async;
-  int async_nice = 0;  // added to the niceness of async decode threads
-  // CPUs of each decode thread of a lane, as DecodePlaces; empty: the system's choice.
-  std::vector<std::vector<int>> decode_cpus = {};
-};
-
-struct SchedulerStats {
-  size_t queued_sync = 0;  // not yet decoding
-  size_t queued_async = 0;
-  size_t decoding = 0;
-  size_t inferring = 0;
-  uint64_t completed = 0;
-  uint64_t failed = 0;
-  uint64_t cancelled = 0;
-};
 
 // Sync and async tasks have decode threads and a lane of the engine each, so a sync task waits for
 // sync tasks only. Async tasks are decoded by priority, then submission, at most 2 * async.parallel
@@ -43,7 +27,12 @@ struct SchedulerStats {
 // to its batch; nothing ever waits for company.
 //
 // A lane has a thread for each slot of the engines. Where there are more than slices, the next
-// slice computes while one thread turns the raw output of the last into boxes.
+// slice computes while one thread turns the raw output of the last into boxes. With several devices
+// the DevicePlanner says which one runs a slice.
+//
+// A device that answers kGpuLost is out for every model. The images that it had in hand go back to
+// their place in the order, once each, and run alone: the second time, and where no device is left
+// for them, they are answered with kGpuLost. An input that lies on a lost device is decoded again.
 class Scheduler {
  public:
   // Called once for each task on one of the scheduler's threads or on the thread of Cancel or
@@ -58,7 +47,8 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
 
   // Thread-safe, never blocks on work. Returns the id that is live already, and then takes none of
-  // the tasks; 0 when all were taken. After Close every task is answered with kShuttingDown.
+  // the tasks; 0 when all were taken. After Close every task is answered with kShuttingDown; one
+  // for a device that is not there with kGpuUnavailable, for a lost one with kGpuLost.
   uint64_t Submit(std::vector<ImageTask> tasks);
 
   // Answers these tasks with kCancelled at once; work in hand goes on and its result is dropped.
@@ -67,36 +57,58 @@ class Scheduler {
 
   SchedulerStats stats() const;
 
+  // The devices of a model, in its own order. Thread-safe.
+  std::vector<DeviceStatus> devices(const std::shared_ptr<Engine>& engine);
+  // Tasks that name no device keep away from one whose boxes of this model are not `right`, as long
+  // as there is another. Unknown indices are passed over. Thread-safe.
+  void JudgeDevice(const std::shared_ptr<Engine>& engine, int index, bool right);
+
   // Answers what waits with kShuttingDown, lets work in hand finish, joins all threads. Idempotent.
   void Close();
 
  private:
-  // What waits for the network and what runs there.
+  // What waits for the network.
   struct LaneState {
     explicit LaneState(const LaneOptions& lane) : options(lane) {}
-    bool CanRun() const { return !ready.empty() && running_slices < options.parallel; }
 
     const LaneOptions options;
     TaskQueue ready;
-    int running_slices = 0;
-    std::condition_variable work;
+    std::deque<std::condition_variable> work;  // of each device
+  };
+  using Slice = std::vector<LiveTaskPtr>;
+  struct Chosen {
+    Slice slice;
+    size_t place;
   };
 
   void DecodeLoop(Lane lane, size_t thread);
   void InferLoop(Lane lane, int slot);
   void DeadlineLoop();
+  void ReviewSoon();
 
   LaneState& StateOf(Lane lane) { return lane == Lane::kSync ? sync_lane_ : async_lane_; }
   size_t Decodable(Lane lane) const;
   LiveTaskPtr TakeForDecode(Lane lane);
-  std::vector<LiveTaskPtr> TakeSlice(LaneState& lane);
-  void RunSlice(Lane lane, int slot, std::unique_lock<std::mutex>& lock);
+  size_t PlaceOf(Lane lane, int slot) const;
+  std::condition_variable* NextWake(Lane lane);
+  Slice FrontSlice(const LaneState& lane) const;
+  std::vector<Slice> Slices(Lane lane);
+  std::optional<Chosen> Choose(Lane lane);
+  Slice TakeSlice(Lane lane, size_t place);
+  void RunSlice(Lane lane, int slot, const Slice& slice, std::unique_lock<std::mutex>& lock);
+  void LeaveSlice(size_t place, uint64_t running, const Slice& slice, const Status& status,
+                  std::vector<TaskResult>* results);
   void Finish(const LiveTaskPtr& live, const Status& status, Detections detections,
               double inference_ms, double postprocess_ms);
   void AnswerNoops(std::unique_lock<std::mutex>& lock);
   void Decode(const LiveTaskPtr& live);
   void AddDeadline(const LiveTaskPtr& live);
   void Withdraw(const LiveTaskPtr& live);
+  Status Refusal(const LiveTask& live);
+  PlaceSet PlacesFor(const LiveTask& live);
+  void PutBack(const LiveTaskPtr& live, std::vector<TaskResult>* results);
+  void Sweep(std::vector<TaskResult>* results);
+  void Deliver(std::vector<TaskResult> results);
   TaskResult Answer(const LiveTaskPtr& live, Status status);
 
   const SchedulerOptions options_;
@@ -116,6 +128,10 @@ class Scheduler {
   TaskQueue async_queue_;
   LaneState sync_lane_;
   LaneState async_lane_;
+  DevicePlanner planner_;
+  ModelDevicesTable models_;
+  // When the deadline thread looks again at slices that wait for a busy device.
+  Clock::time_point review_at_ = Clock::time_point::max();
   size_t async_ahead_ = 0;  // async tasks decoding or ready
   std::multimap<Clock::time_point, LiveTaskPtr> deadlines_;
   Clock::time_point deadline_wake_ = Clock::time_point::max();

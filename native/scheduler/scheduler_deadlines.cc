@@ -1,9 +1,16 @@
 // The part of the scheduler that watches deadlines.
+#include <algorithm>
 #include <utility>
 
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
+namespace {
+
+// How long a slice may wait for a device that hangs until another one is looked for.
+constexpr auto kReviewAfter = std::chrono::milliseconds(5);
+
+}  // namespace
 
 void Scheduler::AddDeadline(const LiveTaskPtr& live) {
   if (live->task.deadline_ms <= 0) return;
@@ -13,6 +20,12 @@ void Scheduler::AddDeadline(const LiveTaskPtr& live) {
   // The thread is left asleep when it wakes early enough anyway: the usual deadline is never
   // reached.
   if (due < deadline_wake_) deadline_work_.notify_one();
+}
+
+void Scheduler::ReviewSoon() {
+  if (review_at_ != Clock::time_point::max()) return;
+  review_at_ = Clock::now() + kReviewAfter;
+  if (review_at_ < deadline_wake_) deadline_work_.notify_one();
 }
 
 void Scheduler::DeadlineLoop() {
@@ -30,15 +43,22 @@ void Scheduler::DeadlineLoop() {
       const bool more = Decodable(Lane::kAsync) > 0;
       lock.unlock();
       if (more) async_work_.notify_all();
-      for (TaskResult& result : results) on_result_(std::move(result));
+      Deliver(std::move(results));
       lock.lock();
       continue;
     }
-    deadline_wake_ = deadlines_.empty() ? Clock::time_point::max() : deadlines_.begin()->first;
-    if (deadlines_.empty()) {
+    deadline_wake_ = review_at_;
+    if (!deadlines_.empty()) deadline_wake_ = std::min(review_at_, deadlines_.begin()->first);
+    if (deadline_wake_ == Clock::time_point::max()) {
       deadline_work_.wait(lock);
     } else {
       deadline_work_.wait_until(lock, deadline_wake_);
+    }
+    if (Clock::now() < review_at_) continue;
+    review_at_ = Clock::time_point::max();
+    for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
+      std::condition_variable* const wake = NextWake(lane);
+      if (wake != nullptr) wake->notify_one();
     }
   }
 }

@@ -26,7 +26,9 @@ struct LiveTask {
   Clock::time_point ready;
   std::optional<std::multimap<Clock::time_point, std::shared_ptr<LiveTask>>::iterator> deadline;
   PreparedImage prepared;
-  TaskResult result;  // filled stage by stage
+  int losses = 0;           // devices that were lost with it in hand
+  int decoded_in_vain = 0;  // for a device that was gone when its turn came
+  TaskResult result;        // filled stage by stage
 
   Lane lane() const { return task.kind == TaskKind::kAsync ? Lane::kAsync : Lane::kSync; }
   bool sync() const { return lane() == Lane::kSync; }
@@ -41,19 +43,13 @@ class TaskQueue {
   bool empty() const { return tasks_.empty(); }
   size_t size() const { return tasks_.size(); }
   const LiveTaskPtr& front() const { return *tasks_.begin(); }
+  auto begin() const { return tasks_.begin(); }
+  auto end() const { return tasks_.end(); }
 
   void Push(LiveTaskPtr task) { tasks_.insert(std::move(task)); }
   bool Erase(const LiveTaskPtr& task) { return tasks_.erase(task) != 0; }
 
   LiveTaskPtr Pop() { return std::move(tasks_.extract(tasks_.begin()).value()); }
-
-  // The first task of `engine`; null when there is none.
-  LiveTaskPtr PopFor(const Engine* engine) {
-    for (auto it = tasks_.begin(); it != tasks_.end(); ++it) {
-      if ((*it)->task.engine.get() == engine) return std::move(tasks_.extract(it).value());
-    }
-    return nullptr;
-  }
 
  private:
   struct Before {

@@ -1,7 +1,8 @@
-/** Runs the canary on every fresh model and, at intervals, on the loaded ones. */
+/** Runs the canary on every fresh model and, at intervals, on the loaded ones: on each of their devices. */
 import { LatticeError, toLatticeError } from '../errors.js';
 import { Canary, readKnownPicture, type CanaryPicture } from './canary.js';
 import type { Detection } from './detector.js';
+import type { NativeDevice } from '../native/contract.js';
 import type { Logger } from './logger.js';
 import type { LoadedModel } from './loaded-model.js';
 
@@ -11,8 +12,11 @@ const ANSWER_WITHIN_MS = 60_000;
 const INCONCLUSIVE = new Set(['cancelled', 'shutting_down', 'overloaded', 'deadline_exceeded']);
 
 export interface CanaryWatchOptions {
-  /** Boxes of a picture at confidence 0, all classes. */
-  look(model: LoadedModel, picture: CanaryPicture): Promise<Detection[]>;
+  /** Boxes of a picture at confidence 0, all classes. `device` is null where the model has one only. */
+  look(model: LoadedModel, picture: CanaryPicture, device: number | null): Promise<Detection[]>;
+  devices(model: LoadedModel): NativeDevice[];
+  /** Takes a device out for this model, or back in. */
+  judge(model: LoadedModel, device: number, right: boolean): void;
   /** For models that come without a picture of their own. */
   picture: CanaryPicture;
   /** The models to check at intervals. */
@@ -21,6 +25,16 @@ export interface CanaryWatchOptions {
   minutes: number;
   logger: Logger;
   answerWithinMs?: number;
+}
+
+/** What `faults` says of a device that was lost. */
+const LOST = 'it faulted and is lost to this process';
+
+interface Target {
+  device: NativeDevice;
+  /** The model has others beside it. */
+  several: boolean;
+  lost: boolean;
 }
 
 interface Watched {
@@ -38,17 +52,25 @@ export class CanaryWatch {
     this.#options = options;
   }
 
-  /** Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found. */
+  /**
+   * Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found, on all devices. One
+   * of several that is alone with that is taken out.
+   */
   async admit(model: LoadedModel): Promise<void> {
-    const { canaryPath, name } = model.file;
+    const { canaryPath } = model.file;
     const known = canaryPath === null ? null : await readKnownPicture(canaryPath);
     const picture = known?.picture ?? this.#options.picture;
-    const canary = new Canary(known?.boxes ?? null);
-    const fault = canary.judge(await this.#lookInTime(model, picture));
-    if (fault !== null) {
-      throw new LatticeError('invalid_model', `Model '${name}' failed its self-check: ${fault}.`);
+    const watched = { canary: new Canary(known?.boxes ?? null), picture };
+    for (const target of this.#targets(model)) {
+      try {
+        this.#conclude(model, target, await this.#judgeOn(model, watched, target));
+      } catch (thrown) {
+        if (!this.#isLost(model, target)) throw thrown;
+      }
     }
-    this.#canaries.set(model.native.modelId, { canary, picture });
+    const fault = this.#faultOfAll(model);
+    if (fault !== null) throw new LatticeError('invalid_model', failed(model, fault));
+    this.#canaries.set(model.native.modelId, watched);
   }
 
   start(): void {
@@ -75,30 +97,80 @@ export class CanaryWatch {
   }
 
   async #check(model: LoadedModel): Promise<void> {
-    const { name } = model.file;
     const watched = this.#canaries.get(model.native.modelId);
     if (watched === undefined) return;
-    let fault: string | null;
-    try {
-      fault = watched.canary.judge(await this.#lookInTime(model, watched.picture));
-    } catch (thrown) {
-      const error = toLatticeError(thrown);
-      if (INCONCLUSIVE.has(error.code)) return;
-      fault = error.message;
+    for (const target of this.#targets(model)) {
+      try {
+        this.#conclude(model, target, await this.#judgeOn(model, watched, target));
+      } catch (thrown) {
+        const error = toLatticeError(thrown);
+        if (INCONCLUSIVE.has(error.code) || this.#isLost(model, target)) continue;
+        this.#conclude(model, target, error.message);
+      }
     }
-    if (fault !== null) {
-      model.distrust = new LatticeError(
-        'model_not_ready',
-        `Model '${name}' failed its self-check: ${fault}.`,
-      );
-      this.#options.logger.error({ model: name, fault }, 'self-check failed');
-    } else if (model.distrust !== null) {
-      model.distrust = null;
-      this.#options.logger.info({ model: name }, 'self-check passes again');
-    }
+    const fault = this.#faultOfAll(model);
+    model.distrust =
+      fault === null ? null : new LatticeError('model_not_ready', failed(model, fault));
   }
 
-  async #lookInTime(model: LoadedModel, picture: CanaryPicture): Promise<Detection[]> {
+  /** The devices to check: those that are left; with none left the first, whose answer says so. */
+  #targets(model: LoadedModel): Target[] {
+    const devices = this.#options.devices(model);
+    const several = devices.length > 1;
+    const targets = devices.map((device) => ({ device, several, lost: device.state === 'lost' }));
+    for (const { device, lost } of targets) if (several && lost) this.#noteLoss(model, device);
+    const left = targets.filter(({ lost }) => !lost);
+    return left.length > 0 ? left : targets.slice(0, 1);
+  }
+
+  /** The device went during the check, and others are left. */
+  #isLost(model: LoadedModel, { device }: Target): boolean {
+    const left = this.#options.devices(model).filter(({ state }) => state !== 'lost');
+    return left.length > 0 && left.every(({ index }) => index !== device.index);
+  }
+
+  #noteLoss(model: LoadedModel, { index, name }: NativeDevice): void {
+    if (model.faults.get(index) === LOST) return;
+    model.faults.set(index, LOST);
+    this.#options.logger.error({ model: model.file.name, device: index, deviceName: name }, LOST);
+  }
+
+  async #judgeOn(
+    model: LoadedModel,
+    { canary, picture }: Watched,
+    { device, several, lost }: Target,
+  ): Promise<string | null> {
+    const named = several && !lost ? device.index : null;
+    return canary.judge(await this.#lookInTime(model, picture, named));
+  }
+
+  #conclude(model: LoadedModel, { device, several }: Target, fault: string | null): void {
+    const { logger } = this.#options;
+    const { index, name } = device;
+    const about = {
+      model: model.file.name,
+      ...(several ? { device: index, deviceName: name } : {}),
+    };
+    if (fault !== null) {
+      model.faults.set(index, fault);
+      logger.error({ ...about, fault }, 'self-check failed');
+    } else if (model.faults.delete(index)) {
+      logger.info(about, 'self-check passes again');
+    }
+    this.#options.judge(model, index, fault === null);
+  }
+
+  /** What is wrong with the model when no device is right. */
+  #faultOfAll(model: LoadedModel): string | null {
+    const faults = this.#targets(model).map(({ device }) => model.faults.get(device.index));
+    return faults.includes(undefined) ? null : (faults[0] ?? null);
+  }
+
+  async #lookInTime(
+    model: LoadedModel,
+    picture: CanaryPicture,
+    device: number | null,
+  ): Promise<Detection[]> {
     const limit = this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
     let timer: NodeJS.Timeout | undefined;
     const silence = new Promise<never>((_resolve, reject) => {
@@ -108,9 +180,13 @@ export class CanaryWatch {
       timer.unref();
     });
     try {
-      return await Promise.race([this.#options.look(model, picture), silence]);
+      return await Promise.race([this.#options.look(model, picture, device), silence]);
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+function failed(model: LoadedModel, fault: string): string {
+  return `Model '${model.file.name}' failed its self-check: ${fault}.`;
 }

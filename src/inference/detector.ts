@@ -61,6 +61,7 @@ export interface ModelDescription {
   name: string;
   /** ready: compiled. available: a file is there, loaded on first use. refused: it cannot be used, see `reason`. */
   state: 'ready' | 'available' | 'refused';
+  /** Also set while some of the devices that it runs on are out. */
   reason: string | null;
   classes: string[];
   device: string | null;

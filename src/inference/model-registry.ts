@@ -87,7 +87,8 @@ export class ModelRegistry {
       const native = await this.#loadWhereThereIsRoom(file.path);
       const lastUse = (this.#uses += 1);
       const classes = new ClassFilter(native.names);
-      const model: LoadedModel = { file, native, classes, lastUse, distrust: null };
+      const faults = new Map<number, string>();
+      const model: LoadedModel = { file, native, classes, lastUse, distrust: null, faults };
       try {
         this.#makeRoomFor(model);
         await this.#parts.admit(model);
@@ -160,7 +161,7 @@ export class ModelRegistry {
       return {
         ...common,
         state: distrust === null ? 'ready' : 'refused',
-        reason: distrust?.message ?? null,
+        reason: distrust?.message ?? faultsOf(model),
         classes: native.names,
         device: native.device,
         precision: native.precision,
@@ -185,6 +186,12 @@ export class ModelRegistry {
       licence: file.licence ?? metadata.license ?? null,
     };
   }
+}
+
+/** Which devices are out while others serve. */
+function faultsOf({ faults }: LoadedModel): string | null {
+  const each = [...faults].map(([index, fault]) => `GPU ${index} is out: ${fault}.`);
+  return each.length === 0 ? null : each.join(' ');
 }
 
 /** Differs once a file was replaced; '' for a file that went away. */

@@ -24,6 +24,8 @@ import { Throughput } from './throughput.js';
 const WINDOW_PER_SLICE = 4;
 const WINDOW_PER_DECODER = 2;
 
+const TWICE = 'Two GPUs were lost with this image in hand; it is not run again.';
+
 export interface NativeDetectorParts {
   workerId: string;
   core: Core;
@@ -68,8 +70,7 @@ export class NativeDetector implements Detector {
       return result;
     } catch (thrown) {
       const error = toLatticeError(thrown);
-      if (error.code === 'gpu_lost') this.#loseGpu(error);
-      throw error;
+      throw error.code === 'gpu_lost' ? this.#afterLoss(error, request) : error;
     } finally {
       this.#throughput.end(ok);
       if (ok) this.#completed += 1;
@@ -126,10 +127,19 @@ export class NativeDetector implements Detector {
     return kind === 'async' ? loading : build.orNotReady(loading);
   }
 
-  #loseGpu(error: LatticeError): void {
-    if (this.#gpuLost !== null) return;
-    this.#gpuLost = error;
-    this.#parts.onGpuLost?.(error);
+  /** With GPUs left it is the image that is refused: one that faults GPUs must not be tried on all of them. */
+  #afterLoss(error: LatticeError, { options }: DetectRequest): LatticeError {
+    const { registry, core } = this.#parts;
+    const model = registry.ready(options.modelName);
+    const devices =
+      model === undefined || this.#closed !== null ? [] : core.devices(model.native.modelId);
+    if (devices.some(({ state }) => state !== 'lost'))
+      return new LatticeError('poison_input', TWICE);
+    if (this.#gpuLost === null) {
+      this.#gpuLost = error;
+      this.#parts.onGpuLost?.(error);
+    }
+    return error;
   }
 
   #refuseWhenOver(signal: AbortSignal | undefined): void {

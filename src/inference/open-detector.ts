@@ -93,7 +93,11 @@ export async function openDetector(
   let lastId = FIRST_OWN_ID;
   const nextId = () => ++lastId;
   const canary: CanaryWatch = new CanaryWatch({
-    look: (model, shown) => lookAtPicture(core, nextId(), model, shown),
+    look: (model, shown, device) => lookAtPicture(core, nextId(), model, shown, device),
+    devices: ({ native }) => core.devices(native.modelId),
+    judge: ({ native }, device, right) => {
+      core.judgeDevice(native.modelId, device, right);
+    },
     picture,
     loaded: () => registry.loaded(),
     minutes: config.canaryMinutes,

@@ -8,12 +8,13 @@ import { detectionsFrom } from './raw-detections.js';
 const QUEUE_MS = 30_000;
 const MOST_BOXES = 300;
 
-/** All boxes of a bundled picture, whatever their score: the look of the self-check. */
+/** All boxes of a bundled picture, whatever their score: the look of the self-check. On any device when null. */
 export async function lookAtPicture(
   core: Core,
   id: number,
   model: LoadedModel,
   picture: CanaryPicture,
+  device: number | null = null,
 ): Promise<Detection[]> {
   const raw = await core.run({
     id,
@@ -27,6 +28,7 @@ export async function lookAtPicture(
     iou: 0.7,
     maxDetections: MOST_BOXES,
     classIds: null,
+    device,
   });
   return detectionsFrom(raw.boxes, model.native.names);
 }

@@ -96,6 +96,10 @@ export interface NativeCore {
    * measures none: today the CPU's.
    */
   sliceTimes(modelId: number, batch: number, rounds: number): Promise<NativeSliceTimes | null>;
+  /** Where a loaded model's slices run, in the engine's order. Empty for a model that is not loaded. */
+  devices(modelId: number): NativeDevice[];
+  /** A device whose boxes of this model are not `right` gets no task that names no device, while there is another. */
+  judgeDevice(modelId: number, device: number, right: boolean): void;
   /** Opens beneath the roots with the same rules as a task and returns the file's bytes. */
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
@@ -121,6 +125,16 @@ export interface NativeModel {
   stride: number;
   /** Free metadata of the export (licence, description, version ...), as text. */
   metadata: Record<string, string>;
+}
+
+export interface NativeDevice {
+  /** As CUDA counts in this process; 0 for the CPU. */
+  index: number;
+  name: string;
+  /** lost: it faulted, for every model and for good. failed_check: judged not right for this model. */
+  state: 'ok' | 'lost' | 'failed_check';
+  /** Of this model, done there. */
+  images: number;
 }
 
 /**
@@ -163,6 +177,8 @@ export interface NativeTask {
   maxDetections: number;
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
+  /** Index of the device that it must run on; any when null or left out. */
+  device?: number | null;
 }
 
 /** One result record is `RESULT_STRIDE` numbers of `meta`, in the order of `ResultField`. */

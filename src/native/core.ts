@@ -9,35 +9,16 @@ import {
   type NativeCore,
   type NativeCoreOptions,
   type NativeDecodeRoutes,
+  type NativeDevice,
   type NativeGpus,
   type NativeModel,
   type NativeSliceTimes,
   type NativeStats,
   type NativeTask,
 } from './contract.js';
+import { toResult, type RawResult } from './raw-result.js';
 
-/** Milliseconds of each stage; `queue` is all waiting. */
-export interface RawTimings {
-  queue: number;
-  decode: number;
-  preprocess: number;
-  inference: number;
-  postprocess: number;
-}
-
-export interface RawResult {
-  id: number;
-  /** Size of the image after EXIF orientation. */
-  width: number;
-  height: number;
-  /** n x 6: x1, y1, x2, y2, confidence, class id; by confidence, highest first. */
-  boxes: Float32Array;
-  timings: RawTimings;
-  /** Images that ran in the same slice. */
-  batch: number;
-  truncated: boolean;
-  totalMs: number;
-}
+export type { RawResult, RawTimings } from './raw-result.js';
 
 /** `id` is picked when left out; a caller that picks ids must not mix both ways. */
 export type CoreTask = Omit<NativeTask, 'id'> & { id?: number };
@@ -155,6 +136,18 @@ export class Core {
     return this.#native.sliceTimes(modelId, batch, rounds).catch(rethrow);
   }
 
+  /** Where a loaded model's slices run; empty for a model that is not loaded. */
+  devices(modelId: number): NativeDevice[] {
+    this.#refuseWhenClosed();
+    return this.#native.devices(modelId);
+  }
+
+  /** Keeps tasks that name no device away from one that is not `right`, while there is another. */
+  judgeDevice(modelId: number, device: number, right: boolean): void {
+    this.#refuseWhenClosed();
+    this.#native.judgeDevice(modelId, device, right);
+  }
+
   /** Bytes of a file, by the rules of image paths. */
   async readFile(path: string): Promise<Buffer> {
     this.#refuseWhenClosed();
@@ -220,28 +213,6 @@ export class Core {
       else waiting?.reject(new LatticeError(code, messages[index] ?? code));
     }
   }
-}
-
-/** To the microsecond: clocks are no finer. */
-const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
-
-function toResult(field: (name: keyof typeof ResultField) => number, boxes: Float32Array) {
-  return {
-    id: field('id'),
-    width: field('width'),
-    height: field('height'),
-    boxes,
-    timings: {
-      queue: toMicros(field('queueMs')),
-      decode: toMicros(field('decodeMs')),
-      preprocess: toMicros(field('preprocessMs')),
-      inference: toMicros(field('inferenceMs')),
-      postprocess: toMicros(field('postprocessMs')),
-    },
-    batch: field('batch'),
-    truncated: field('truncated') !== 0,
-    totalMs: field('totalMs'),
-  };
 }
 
 function closed(): LatticeError {

@@ -4,48 +4,17 @@
 
 #include <array>
 #include <chrono>
-#include <map>
 #include <thread>
 
 #include "test/native/scheduler/gated_engine.h"
+#include "test/native/scheduler/task_results.h"
 
 namespace lattice {
 namespace {
 
 using test::GatedEngine;
+using test::TaskResults;
 using namespace std::chrono_literals;
-
-// Collects results and lets the test wait for them.
-class Results {
- public:
-  void Add(TaskResult result) {
-    const std::lock_guard lock(mutex_);
-    const uint64_t id = result.id;
-    EXPECT_TRUE(by_id_.emplace(id, std::move(result)).second) << "second answer for " << id;
-    changed_.notify_all();
-  }
-
-  TaskResult Wait(uint64_t id) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return by_id_.count(id) != 0; });
-    return by_id_[id];
-  }
-
-  bool Has(uint64_t id) {
-    const std::lock_guard lock(mutex_);
-    return by_id_.count(id) != 0;
-  }
-
-  size_t size() {
-    const std::lock_guard lock(mutex_);
-    return by_id_.size();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<uint64_t, TaskResult> by_id_;
-};
 
 ImagePipeline DemoPipeline() {
   EXPECT_TRUE(InitDecoders().ok());
@@ -101,7 +70,7 @@ class SchedulerTest : public testing::Test {
 
   ImagePipeline pipeline_ = DemoPipeline();
   std::unique_ptr<CrashMarker> marker_ = *CrashMarker::Open("");
-  Results results_;
+  TaskResults results_;
   std::shared_ptr<GatedEngine> engine_;
   std::unique_ptr<Scheduler> scheduler_;
 };

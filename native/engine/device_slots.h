@@ -1,0 +1,78 @@
+// The slots of one lane on all GPUs, by number: an equal share for each GPU in turn.
+#ifndef LATTICE_ENGINE_DEVICE_SLOTS_H_
+#define LATTICE_ENGINE_DEVICE_SLOTS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "native/base/status.h"
+
+namespace lattice {
+
+// Thread-safe. A GPU that faulted is not touched again: its slots answer kGpuLost.
+template <typename Slot>
+class DeviceSlots {
+ public:
+  ~DeviceSlots() {
+    // Freeing what lies on a lost GPU fails; it goes with the process.
+    for (Entry& entry : entries_) {
+      if (entry.device->lost) (void)entry.slot.release();
+    }
+  }
+
+  // Both before the first Run. Slots belong to the GPU that was added last; those of one that was
+  // lost before are null.
+  void AddDevice(int gpu, bool lost = false) { devices_.emplace_back(gpu, lost); }
+  void Add(std::unique_ptr<Slot> slot) { entries_.emplace_back(&devices_.back(), std::move(slot)); }
+
+  size_t size() const { return entries_.size(); }
+
+  // Calls run(gpu, slot) for this number, after whoever runs there.
+  template <typename Work>
+  Status Run(size_t number, const Work& run) {
+    Entry& entry = entries_[number];
+    const std::lock_guard lock(entry.running);
+    if (entry.device->lost) return Lost();
+    Status ran = run(entry.device->gpu, *entry.slot);
+    if (ran.code() == StatusCode::kGpuLost) entry.device->lost = true;
+    return ran;
+  }
+
+  // As Run, for a number on the first GPU that is not lost.
+  template <typename Work>
+  Status RunAnywhere(const Work& run) {
+    for (size_t number = 0; number < entries_.size(); ++number) {
+      Status ran = Run(number, run);
+      if (ran.code() != StatusCode::kGpuLost) return ran;
+    }
+    return Lost();
+  }
+
+ private:
+  struct Device {
+    Device(int index, bool is_lost) : gpu(index), lost(is_lost) {}
+    const int gpu;
+    std::atomic<bool> lost;
+  };
+  struct Entry {
+    Entry(Device* on, std::unique_ptr<Slot> of) : device(on), slot(std::move(of)) {}
+    Device* device;
+    std::unique_ptr<Slot> slot;
+    std::mutex running;
+  };
+
+  static Status Lost() {
+    return {StatusCode::kGpuLost, "The GPU faulted and is lost to this process."};
+  }
+
+  std::deque<Device> devices_;
+  std::deque<Entry> entries_;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_ENGINE_DEVICE_SLOTS_H_

@@ -1,0 +1,35 @@
+// What a scheduler is given, and what it counts.
+#ifndef LATTICE_SCHEDULER_SCHEDULER_OPTIONS_H_
+#define LATTICE_SCHEDULER_SCHEDULER_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "native/engine/engine.h"
+
+namespace lattice {
+
+struct SchedulerOptions {
+  int decode_threads = 1;  // for sync tasks, and as many again for async ones
+  LaneOptions sync;        // as the engines' own, of all devices together
+  LaneOptions async;
+  int async_nice = 0;  // added to the niceness of async decode threads
+  // CPUs of each decode thread of a lane, as DecodePlaces; empty: the system's choice.
+  std::vector<std::vector<int>> decode_cpus = {};
+  int devices = 1;  // of every engine; each has an equal share of the lanes
+};
+
+struct SchedulerStats {
+  size_t queued_sync = 0;  // not yet decoding
+  size_t queued_async = 0;
+  size_t decoding = 0;
+  size_t inferring = 0;
+  uint64_t completed = 0;
+  uint64_t failed = 0;
+  uint64_t cancelled = 0;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_SCHEDULER_SCHEDULER_OPTIONS_H_

@@ -1,0 +1,224 @@
+// The part of the scheduler that runs slices: which images, on which device, and what came of it.
+#include <algorithm>
+#include <utility>
+
+#include "native/base/thread_class.h"
+#include "native/scheduler/scheduler.h"
+
+namespace lattice {
+namespace {
+
+// Waiting images beyond these change nothing about the next slice.
+constexpr size_t kMostScanned = 256;
+
+double NowMs() { return Milliseconds(Clock::now().time_since_epoch()); }
+
+size_t Ceil(size_t dividend, size_t divisor) { return (dividend + divisor - 1) / divisor; }
+
+}  // namespace
+
+size_t Scheduler::PlaceOf(Lane lane, int slot) const {
+  const LaneOptions& options = lane == Lane::kSync ? options_.sync : options_.async;
+  return static_cast<size_t>(slot / (options.slots / options_.devices));
+}
+
+// Whom to wake, without the lock, for the next slice of the lane; null when none can start now.
+std::condition_variable* Scheduler::NextWake(Lane lane) {
+  LaneState& state = StateOf(lane);
+  if (state.ready.empty() || !planner_.HasFree(lane)) return nullptr;
+  if (options_.devices == 1) return &state.work[0];
+  const auto chosen = Choose(lane);
+  return chosen ? &state.work[chosen->place] : nullptr;
+}
+
+// What leads the lane, with whatever else is ready for the same engine.
+Scheduler::Slice Scheduler::FrontSlice(const LaneState& lane) const {
+  Slice slice;
+  const Engine* const engine = lane.ready.front()->task.engine.get();
+  const auto most = static_cast<size_t>(engine->max_batch(lane.ready.front()->lane()));
+  for (auto it = lane.ready.begin(); it != lane.ready.end() && slice.size() < most; ++it) {
+    if ((*it)->task.engine.get() == engine) slice.push_back(*it);
+  }
+  return slice;
+}
+
+// The slices that would run if all could start now, in order. Idle devices share what there is. An
+// image that a device was lost with runs alone, for it may be what the device was lost to.
+std::vector<Scheduler::Slice> Scheduler::Slices(Lane lane) {
+  struct Open {
+    const Engine* engine;
+    PlaceSet places;
+    size_t slice;
+  };
+  const TaskQueue& ready = StateOf(lane).ready;
+  const size_t shares = std::max<size_t>(planner_.Idle(lane, planner_.left()), 1);
+  const size_t share = Ceil(ready.size(), shares);
+  std::vector<Slice> slices;
+  std::vector<Open> open;
+  size_t scanned = 0;
+  for (auto it = ready.begin(); it != ready.end() && scanned < kMostScanned; ++it, ++scanned) {
+    if ((*it)->losses > 0 && slices.size() < DevicePlanner::kLookAhead) {
+      slices.push_back({*it});
+      continue;
+    }
+    const Engine* const engine = (*it)->task.engine.get();
+    const PlaceSet places = PlacesFor(**it);
+    const size_t most = std::min(share, static_cast<size_t>(engine->max_batch(lane)));
+    auto to = std::find_if(open.begin(), open.end(), [&](const Open& each) {
+      return each.engine == engine && each.places == places;
+    });
+    if (to == open.end()) to = open.insert(open.end(), {engine, places, slices.size()});
+    if (to->slice == slices.size() || slices[to->slice].size() == most) {
+      if (slices.size() == DevicePlanner::kLookAhead) break;
+      to->slice = slices.size();
+      slices.emplace_back();
+    }
+    slices[to->slice].push_back(*it);
+  }
+  return slices;
+}
+
+std::optional<Scheduler::Chosen> Scheduler::Choose(Lane lane) {
+  const TaskQueue& ready = StateOf(lane).ready;
+  if (ready.empty() || !planner_.HasFree(lane)) return std::nullopt;
+  if (options_.devices == 1) return Chosen{FrontSlice(StateOf(lane)), 0};
+  std::vector<Slice> slices = Slices(lane);
+  std::vector<PlannedSlice> planned;
+  for (const Slice& slice : slices) {
+    SliceCosts* const costs = &models_.Of(slice[0]->task.engine).costs;
+    planned.push_back({costs, slice.size(), PlacesFor(*slice[0])});
+  }
+  size_t more = 0;
+  if (lane == Lane::kAsync) {
+    const size_t coming = async_queue_.size() + async_ahead_ - ready.size();
+    more = Ceil(coming, static_cast<size_t>(ready.front()->task.engine->max_batch(lane)));
+  }
+  const auto start = planner_.Choose(lane, planned, more, NowMs());
+  if (!start) {
+    ReviewSoon();
+    return std::nullopt;
+  }
+  return Chosen{std::move(slices[start->slice]), start->place};
+}
+
+// Empty when the next slice is not this device's; then its thread is woken.
+Scheduler::Slice Scheduler::TakeSlice(Lane lane, size_t place) {
+  LaneState& state = StateOf(lane);
+  auto chosen = Choose(lane);
+  if (!chosen) return {};
+  if (chosen->place != place) {
+    state.work[chosen->place].notify_one();
+    return {};
+  }
+  const auto now = Clock::now();
+  for (const LiveTaskPtr& live : chosen->slice) {
+    state.ready.Erase(live);
+    live->stage = TaskStage::kInferring;
+    live->result.times.queue += Milliseconds(now - live->ready);
+    live->result.batch = static_cast<int>(chosen->slice.size());
+    if (!live->sync()) --async_ahead_;
+  }
+  counters_.inferring += chosen->slice.size();
+  return std::move(chosen->slice);
+}
+
+void Scheduler::InferLoop(Lane lane, int slot) {
+  const SignalStack signal_stack;
+  (void)NameThread("lattice-slice");
+  const size_t place = PlaceOf(lane, slot);
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    const Slice slice = TakeSlice(lane, place);
+    if (slice.empty()) {
+      StateOf(lane).work[place].wait(lock);
+    } else {
+      RunSlice(lane, slot, slice, lock);
+    }
+  }
+}
+
+// Called with the lock held, returns with it held.
+void Scheduler::RunSlice(Lane lane, int slot, const Slice& slice,
+                         std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<Engine> engine = slice[0]->task.engine;
+  const size_t place = PlaceOf(lane, slot);
+  SliceCosts* const costs = &models_.Of(engine).costs;
+  const uint64_t running = planner_.Begin(lane, {costs, slice.size()}, place, NowMs());
+  std::condition_variable* wake = options_.devices > 1 ? NextWake(lane) : nullptr;
+  const size_t more = lane == Lane::kAsync ? Decodable(lane) : 0;
+  lock.unlock();
+  if (wake != nullptr) wake->notify_one();
+  for (size_t i = std::min(more, slice.size()); i > 0; --i) async_work_.notify_one();
+
+  std::vector<EngineItem> items;
+  std::vector<uint64_t> ids;
+  for (const LiveTaskPtr& live : slice) {
+    items.push_back({live->prepared.input.get(), &live->task.options});
+    ids.push_back(live->task.id);
+  }
+  const CrashMarker::InHand in_hand(marker_, ids);
+  Stopwatch watch;
+  const Status status = engine->Run(lane, slot, items);
+  const double inference_ms = watch.Lap();
+
+  std::vector<TaskResult> results;
+  lock.lock();
+  LeaveSlice(place, running, slice, status, &results);
+  wake = NextWake(lane);
+  std::condition_variable* const other =
+      options_.devices > 1 ? NextWake(lane == Lane::kSync ? Lane::kAsync : Lane::kSync) : nullptr;
+  lock.unlock();
+  if (wake != nullptr) wake->notify_one();
+  if (other != nullptr) other->notify_one();
+  Deliver(std::move(results));
+  const bool again = status.code() == StatusCode::kGpuLost;
+  for (size_t i = 0; i < slice.size() && !again; ++i) {
+    Stopwatch post;
+    Detections detections;
+    if (status.ok()) {
+      detections = engine->Detect(lane, slot, i);
+      ImagePipeline::ToSourcePixels(slice[i]->prepared, &detections);
+    }
+    Finish(slice[i], status, std::move(detections), inference_ms, post.Lap());
+  }
+  lock.lock();
+}
+
+// A slice has left its device. Images of one that was lost meanwhile go back, or get their answer.
+void Scheduler::LeaveSlice(size_t place, uint64_t running, const Slice& slice, const Status& status,
+                           std::vector<TaskResult>* results) {
+  planner_.End(running, status.ok(), NowMs());
+  if (status.ok()) models_.Of(slice[0]->task.engine).images[place] += slice.size();
+  if (status.code() != StatusCode::kGpuLost) return;
+  planner_.Lose(place);
+  counters_.inferring -= slice.size();
+  for (const LiveTaskPtr& live : slice) {
+    if (live->answered) {
+      live->prepared = {};
+    } else if (++live->losses > 1) {
+      live->prepared = {};
+      results->push_back(Answer(live, status));
+    } else {
+      PutBack(live, results);
+    }
+  }
+  Sweep(results);
+  sync_work_.notify_all();
+  async_work_.notify_all();
+}
+
+void Scheduler::Finish(const LiveTaskPtr& live, const Status& status, Detections detections,
+                       double inference_ms, double postprocess_ms) {
+  live->prepared = {};
+  std::unique_lock lock(mutex_);
+  live->result.detections = std::move(detections);
+  live->result.times.inference = inference_ms;
+  live->result.times.postprocess = postprocess_ms;
+  --counters_.inferring;
+  if (live->answered) return;
+  TaskResult result = Answer(live, status);
+  lock.unlock();
+  on_result_(std::move(result));
+}
+
+}  // namespace lattice

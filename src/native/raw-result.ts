@@ -1,0 +1,50 @@
+/** One image's result as it crossed the boundary. */
+import type { ResultField } from './contract.js';
+
+/** Milliseconds of each stage; `queue` is all waiting. */
+export interface RawTimings {
+  queue: number;
+  decode: number;
+  preprocess: number;
+  inference: number;
+  postprocess: number;
+}
+
+export interface RawResult {
+  id: number;
+  /** Size of the image after EXIF orientation. */
+  width: number;
+  height: number;
+  /** n x 6: x1, y1, x2, y2, confidence, class id; by confidence, highest first. */
+  boxes: Float32Array;
+  timings: RawTimings;
+  /** Images that ran in the same slice. */
+  batch: number;
+  truncated: boolean;
+  totalMs: number;
+}
+
+/** To the microsecond: clocks are no finer. */
+const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
+
+export function toResult(
+  field: (name: keyof typeof ResultField) => number,
+  boxes: Float32Array,
+): RawResult {
+  return {
+    id: field('id'),
+    width: field('width'),
+    height: field('height'),
+    boxes,
+    timings: {
+      queue: toMicros(field('queueMs')),
+      decode: toMicros(field('decodeMs')),
+      preprocess: toMicros(field('preprocessMs')),
+      inference: toMicros(field('inferenceMs')),
+      postprocess: toMicros(field('postprocessMs')),
+    },
+    batch: field('batch'),
+    truncated: field('truncated') !== 0,
+    totalMs: field('totalMs'),
+  };
+}

@@ -1,0 +1,119 @@
+// GPUs that fault, played by slots that say so.
+#include "native/engine/device_slots.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace lattice {
+namespace {
+
+// Counts how many were freed.
+struct Slot {
+  explicit Slot(std::atomic<int>* count) : freed(count) {}
+  ~Slot() { ++*freed; }
+  std::atomic<int>* freed;
+};
+
+Status Lost() { return {StatusCode::kGpuLost, "sticky"}; }
+Status Fine(int, const Slot&) { return {}; }
+
+class DeviceSlotsTest : public testing::Test {
+ protected:
+  // Two slots each on GPUs 3 and 5.
+  void SetUp() override {
+    for (const int gpu : {3, 5}) {
+      slots_.AddDevice(gpu);
+      for (int i = 0; i < 2; ++i) slots_.Add(std::make_unique<Slot>(&freed_));
+    }
+  }
+
+  std::atomic<int> freed_ = 0;
+  DeviceSlots<Slot> slots_;
+};
+
+TEST_F(DeviceSlotsTest, NumbersGoDeviceByDevice) {
+  std::vector<int> gpus;
+  ASSERT_EQ(slots_.size(), 4u);
+  for (size_t number = 0; number < 4; ++number) {
+    EXPECT_TRUE(slots_
+                    .Run(number,
+                         [&](int gpu, const Slot&) {
+                           gpus.push_back(gpu);
+                           return Status();
+                         })
+                    .ok());
+  }
+  EXPECT_EQ(gpus, (std::vector<int>{3, 3, 5, 5}));
+}
+
+TEST_F(DeviceSlotsTest, ALostGpuIsNotTouchedAgainAndTheOtherGoesOn) {
+  int touched = 0;
+  EXPECT_EQ(slots_.Run(0, [&](int, const Slot&) { return Lost(); }).code(), StatusCode::kGpuLost);
+  for (const size_t number : {0u, 1u}) {
+    const Status status = slots_.Run(number, [&](int, const Slot&) {
+      ++touched;
+      return Status();
+    });
+    EXPECT_EQ(status.code(), StatusCode::kGpuLost);
+  }
+  EXPECT_EQ(touched, 0);
+  EXPECT_TRUE(slots_.Run(2, Fine).ok());
+  int ran_on = 0;
+  EXPECT_TRUE(slots_
+                  .RunAnywhere([&](int gpu, const Slot&) {
+                    ran_on = gpu;
+                    return Status();
+                  })
+                  .ok());
+  EXPECT_EQ(ran_on, 5);
+}
+
+TEST_F(DeviceSlotsTest, OtherFailuresKeepTheGpu) {
+  const auto fail = [](int, const Slot&) { return Status(StatusCode::kOverloaded, "full"); };
+  EXPECT_EQ(slots_.Run(0, fail).code(), StatusCode::kOverloaded);
+  EXPECT_TRUE(slots_.Run(0, Fine).ok());
+  EXPECT_EQ(slots_.RunAnywhere([](int, const Slot&) { return Lost(); }).code(),
+            StatusCode::kGpuLost);
+  EXPECT_EQ(slots_.RunAnywhere(Fine).code(), StatusCode::kGpuLost);
+}
+
+TEST_F(DeviceSlotsTest, OneAtATimeOnASlotWhoeverAsks) {
+  std::atomic<int> inside = 0;
+  std::atomic<int> clashes = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const auto work = [&](int, const Slot&) {
+        if (inside++ != 0) ++clashes;
+        std::this_thread::yield();
+        --inside;
+        return Status();
+      };
+      for (int run = 0; run < 200; ++run) {
+        EXPECT_TRUE((i % 2 == 0 ? slots_.Run(0, work) : slots_.RunAnywhere(work)).ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(clashes, 0);
+}
+
+TEST(DeviceSlotsLifeTest, SlotsOfALostGpuAreLeftToTheProcess) {
+  std::atomic<int> freed = 0;
+  alignas(Slot) static unsigned char storage[sizeof(Slot)];
+  {
+    DeviceSlots<Slot> slots;
+    slots.AddDevice(0);
+    slots.Add(std::unique_ptr<Slot>(new (storage) Slot(&freed)));
+    slots.AddDevice(1);
+    slots.Add(std::make_unique<Slot>(&freed));
+    (void)slots.Run(0, [](int, const Slot&) { return Lost(); });
+  }
+  EXPECT_EQ(freed, 1);
+}
+
+}  // namespace
+}  // namespace lattice
