@@ -89,7 +89,7 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("cancelled", static_cast<double>(stats.cancelled));
   object.Set("decodeThreads", core.decode_threads());
   object.Set("syncSlices", core.sync_slices());
-  object.Set("asyncSlices", core.async_slices());
+  object.Set("lookAhead", core.look_ahead());
   object.Set("buildShare", core.build_share());
   return object;
 }

@@ -29,8 +29,9 @@ struct Job {
 // any time.
 struct Picture {
   std::span<const uint8_t> bytes;
-  int width = 0;
+  int width = 0;  // as stored
   int height = 0;
+  int orientation = 1;
   PlanePlaces places;
   PlanePool::Block memory;  // null: refused
   NvJpegPicture asked;
@@ -50,14 +51,24 @@ bool KeepsLimits(const JpegHeader& jpeg, const DecodeLimits& limits) {
 }
 
 GpuImage ImageOf(const Picture& picture, int gpu) {
-  GpuImage image{gpu, picture.width, picture.height, {}, picture.places.pitches, picture.memory};
+  GpuImage image;
+  image.gpu = gpu;
+  image.width = picture.width;
+  image.height = picture.height;
+  image.orientation = picture.orientation;
+  if (image.orientation > 4) std::swap(image.width, image.height);
   for (size_t i = 0; i < 3; ++i) image.planes[i] = picture.asked.planes[i];
+  image.pitches = picture.places.pitches;
+  image.memory = picture.memory;
   return image;
 }
 
 RouteAnswer AnswerOf(const Picture& picture, int gpu) {
   if (!picture.decoded) return {RouteVerdict::kRefused, Status()};
-  DecodedImage image{{}, picture.width, picture.height, 1, ImageOf(picture, gpu)};
+  DecodedImage image;
+  image.on_gpu = ImageOf(picture, gpu);
+  image.source_width = image.on_gpu.width;
+  image.source_height = image.on_gpu.height;
   return {RouteVerdict::kAnswered, std::move(image)};
 }
 
@@ -108,6 +119,7 @@ bool NvJpegRoute::State::TakeBatch(Hand& hand, std::vector<Picture>* pictures) {
     picture.bytes = encoded.bytes;
     picture.width = encoded.jpeg.width;
     picture.height = encoded.jpeg.height;
+    picture.orientation = std::clamp(encoded.jpeg.exif_orientation, 1, 8);
     picture.places = PlacePlanes(picture.width, picture.height);
     pictures->push_back(std::move(picture));
   }
@@ -277,7 +289,7 @@ bool NvJpegRoute::Takes(const DecodeRequest& request) const {
   const EncodedImage& encoded = request.encoded;
   const JpegHeader& jpeg = encoded.jpeg;
   return request.gpu_images && encoded.format == ImageFormat::kJpeg && jpeg.process == 0 &&
-         jpeg.precision == 8 && !jpeg.rgb_coded && jpeg.exif_orientation == 1 &&
+         jpeg.precision == 8 && !jpeg.rgb_coded &&
          encoded.chroma_sampling() == ChromaSampling::k420 && KeepsLimits(jpeg, request.limits) &&
          PlacePlanes(jpeg.width, jpeg.height).bytes <= most_plane_bytes_;
 }

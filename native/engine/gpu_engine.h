@@ -13,6 +13,9 @@
 
 namespace lattice {
 
+// Images of the largest slice, where the export does not fix another number.
+inline constexpr int kLargestGpuSlice = 32;
+
 struct GpuEngineOptions {
   std::string cache_folder;  // of built engines; "" builds anew each time
   int slots = 2;             // of each lane on each GPU: while one computes, the next is queued

@@ -47,7 +47,8 @@ size_t Aligned(size_t bytes) {
 
 // Rows of a plane of a 4:2:0 picture.
 size_t PlaneRows(const GpuImage& image, size_t plane) {
-  return static_cast<size_t>(plane == 0 ? image.height : (image.height + 1) / 2);
+  const int height = image.stored_height();
+  return static_cast<size_t>(plane == 0 ? height : ChromaSize(height));
 }
 
 // Memory of the slot that an image's pixels take; none where they are read in place.
@@ -64,6 +65,7 @@ size_t UploadBytes(const SlotImage& image, int gpu) {
 Status QueuePlanes(const GpuImage& from, int gpu, const Stream& stream, uint8_t* there,
                    DeviceImage* image) {
   image->layout = PixelLayout::kYuv420;
+  image->orientation = from.orientation;
   for (size_t i = 0; i < 3; ++i) {
     image->planes[i] = from.planes[i];
     image->pitches[i] = from.pitches[i];

@@ -13,9 +13,12 @@ namespace lattice {
 // again. So no stream has to wait for another, and decoders that do not order their writes after
 // earlier work of a stream (the JPEG engines) are safe too.
 struct GpuImage {
-  int gpu = -1;  // as CUDA counts in this process; -1: no picture
-  int width = 0;
+  int stored_height() const { return orientation < 5 ? height : width; }
+
+  int gpu = -1;   // as CUDA counts in this process; -1: no picture
+  int width = 0;  // as shown
   int height = 0;
+  int orientation = 1;  // how the planes are to be turned, as Image's
   // Y, Cb, Cr of a JPEG in 4:2:0, full range; chroma sides are half, rounded up.
   std::array<const uint8_t*, 3> planes = {};
   std::array<int, 3> pitches = {};     // bytes from one row to the next

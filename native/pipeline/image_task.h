@@ -26,6 +26,7 @@ struct ImageTask {
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none
   int device = -1;         // index of the engine's device that it must run on; -1: any
+  bool on_host = false;    // its pixels must not lie on a GPU
   DetectionOptions options;
 };
 

@@ -44,6 +44,7 @@ SchedulerOptions Schedule(int threads, size_t gpus) {
     schedule.devices = static_cast<int>(gpus);
     const int slots = kSlotsPerGpu * schedule.devices;
     schedule.sync = schedule.async = {slots, slots};
+    schedule.async_batch = kLargestGpuSlice;
     schedule.decode_cpus = NearGpus(threads);
     return schedule;
   }

@@ -79,7 +79,7 @@ class Core {
   SchedulerStats stats() const { return scheduler_.stats(); }
   int decode_threads() const { return schedule_.decode_threads; }
   int sync_slices() const { return schedule_.sync.parallel; }
-  int async_slices() const { return schedule_.async.parallel; }
+  int look_ahead() const { return schedule_.LookAhead(); }
   // The ways from files to pixels and what went over them; those of GPUs once a model is loaded.
   std::vector<RouteStats> decode_routes() const;
   std::vector<std::string> missing_decode_routes() const;  // why GPUs lack one, a sentence each

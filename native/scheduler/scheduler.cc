@@ -17,7 +17,7 @@ void Notify(std::condition_variable& work, size_t times) {
 Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
                      const CrashMarker& marker, OnResult on_result)
     : options_(options),
-      look_ahead_(static_cast<size_t>(2 * options.async.parallel + options.decode_threads)),
+      look_ahead_(static_cast<size_t>(options.LookAhead())),
       pipeline_(pipeline),
       marker_(marker),
       on_result_(std::move(on_result)),

@@ -22,9 +22,9 @@
 namespace lattice {
 
 // Sync and async tasks have decode threads and a lane of the engine each, so a sync task waits for
-// sync tasks only. Async tasks are decoded by priority, then submission, at most 2 * async.parallel
-// + decode_threads images ahead of the network. A slice takes what is ready for the same engine up
-// to its batch; nothing ever waits for company.
+// sync tasks only. Async tasks are decoded by priority, then submission, at most LookAhead() images
+// ahead of the network. A slice takes what is ready for the same engine up to its batch; nothing
+// ever waits for company.
 //
 // A lane has a thread for each slot of the engines. Where there are more than slices, the next
 // slice computes while one thread turns the raw output of the last into boxes. With several devices

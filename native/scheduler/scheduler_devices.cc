@@ -62,6 +62,8 @@ void Scheduler::PutBack(const LiveTaskPtr& live, std::vector<TaskResult>* result
     results->push_back(Answer(live, Lost()));
     return;
   }
+  // Another GPU's decoder might bind it to one that is not for it either.
+  live->task.on_host = true;
   live->stage = TaskStage::kQueued;
   (live->sync() ? sync_queue_ : async_queue_).Push(live);
 }

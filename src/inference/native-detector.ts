@@ -20,9 +20,8 @@ import type { ModelRegistry } from './model-registry.js';
 import { detectionsFrom } from './raw-detections.js';
 import { Throughput } from './throughput.js';
 
-/** Async images in hand that keep one inference slot, and one decoding thread, busy. */
-const WINDOW_PER_SLICE = 4;
-const WINDOW_PER_DECODER = 2;
+/** Async images in hand for each that is decoded ahead: the others compute, or come and go. */
+const WINDOW_PER_AHEAD = 2;
 
 const TWICE = 'Two GPUs were lost with this image in hand; it is not run again.';
 
@@ -209,9 +208,7 @@ export class NativeDetector implements Detector {
       completed: this.#completed,
       failed: this.#failed,
       imagesPerSecond: this.#throughput.perSecond(),
-      suggestedWindow:
-        (native?.asyncSlices ?? 1) * WINDOW_PER_SLICE +
-        (native?.decodeThreads ?? 1) * WINDOW_PER_DECODER,
+      suggestedWindow: (native?.lookAhead ?? 1) * WINDOW_PER_AHEAD,
       gpuReadings: this.#parts.gpuReadings?.(),
     };
   }

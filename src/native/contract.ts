@@ -266,9 +266,10 @@ export interface NativeStats {
   failed: number;
   cancelled: number;
   decodeThreads: number;
-  /** Slices of the network that compute at the same time, for each kind of task. */
+  /** Slices of sync tasks that compute at the same time. */
   syncSlices: number;
-  asyncSlices: number;
+  /** Async images that are decoded ahead of the network, at most. */
+  lookAhead: number;
   /** Share 0 to 1 of the TensorRT engine that is being built; -1 while none is. */
   buildShare: number;
 }

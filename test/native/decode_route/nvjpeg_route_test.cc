@@ -66,7 +66,7 @@ TEST(NvJpegRoute, TakesWhatItsDecodersAndReadersCan) {
   EXPECT_FALSE(takes([](DecodeRequest& r) { r.encoded.jpeg.process = 2; }));
   EXPECT_FALSE(takes([](DecodeRequest& r) { r.encoded.jpeg.precision = 12; }));
   EXPECT_FALSE(takes([](DecodeRequest& r) { r.encoded.jpeg.rgb_coded = true; }));
-  EXPECT_FALSE(takes([](DecodeRequest& r) { r.encoded.jpeg.exif_orientation = 6; }));
+  EXPECT_TRUE(takes([](DecodeRequest& r) { r.encoded.jpeg.exif_orientation = 6; }));
   EXPECT_FALSE(takes([](DecodeRequest& r) { r.encoded.jpeg.sampling = {0x11, 0x11, 0x11}; }));
   EXPECT_FALSE(takes([](DecodeRequest& r) { r.encoded.jpeg.components = 1; }));
   EXPECT_FALSE(takes([](DecodeRequest& r) { r.encoded.jpeg.width = 8; }));
@@ -94,6 +94,25 @@ TEST(NvJpegRoute, LeavesThePlanesOnItsGpu) {
   EXPECT_GE(image.on_gpu.pitches[0], 333);
   EXPECT_GE(image.on_gpu.pitches[1], 167);
   EXPECT_TRUE(Holds(image.on_gpu, 7));
+}
+
+TEST(NvJpegRoute, TurnedPicturesStayAsTheyAreStored) {
+  const auto route = RouteOn(std::make_shared<SimulatedNvJpeg>(), {});
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    NvJpegFile file(7, NvJpegFile::kNone, 333, 101);
+    file.request.encoded.jpeg.exif_orientation = orientation;
+    const RouteAnswer answer = Asked(*route, file.request).Get();
+    ASSERT_TRUE(answer.image.ok());
+    const DecodedImage& image = *answer.image;
+    const bool quarter = orientation > 4;
+    EXPECT_EQ(image.on_gpu.orientation, orientation);
+    EXPECT_EQ(image.on_gpu.width, quarter ? 101 : 333);
+    EXPECT_EQ(image.on_gpu.height, quarter ? 333 : 101);
+    EXPECT_EQ(image.on_gpu.stored_height(), 101);
+    EXPECT_EQ(image.source_width, image.on_gpu.width);
+    EXPECT_EQ(image.source_height, image.on_gpu.height);
+    EXPECT_GE(image.on_gpu.pitches[0], 333);
+  }
 }
 
 TEST(NvJpegRoute, RefusesAtOnceWhatTheDeviceDoesNotSupportOrTheFileDoesNotEnd) {

@@ -22,7 +22,8 @@ class SchedulerDevicesTest : public testing::Test {
  protected:
   SchedulerDevicesTest() { EXPECT_TRUE(InitDecoders().ok()); }
 
-  void Start(const SimulatedEngine::Options& options, unsigned seed = 1, int decode_threads = 1) {
+  void Start(const SimulatedEngine::Options& options, unsigned seed = 1, int decode_threads = 1,
+             int async_batch = 1) {
     const int devices = static_cast<int>(options.slice_ms.size());
     places_ = options.slice_ms.size();
     engine_ = std::make_shared<SimulatedEngine>(options, seed);
@@ -30,6 +31,7 @@ class SchedulerDevicesTest : public testing::Test {
     const LaneOptions lane{devices * options.slots, devices * options.slots};
     SchedulerOptions schedule{decode_threads, lane, lane};
     schedule.devices = devices;
+    schedule.async_batch = async_batch;
     scheduler_ = std::make_unique<Scheduler>(
         schedule, pipeline_, *marker_,
         [this](TaskResult result) { results_->Add(std::move(result)); });
@@ -166,6 +168,23 @@ TEST_F(SchedulerDevicesTest, AnImageThatKillsGpusTakesTwoAtMost) {
   EXPECT_LE(lost, 2);  // another one that was beside it on both GPUs
   EXPECT_EQ(engine_->lost(), 2u);
   EXPECT_EQ(engine_->runs()[50], 2);
+}
+
+TEST_F(SchedulerDevicesTest, SlicesFillWhileAllDevicesAreBusy) {
+  constexpr int kBatch = 32;
+  Start({.slice_ms = {1, 1}, .slots = 2, .max_batch = kBatch}, 1, 2, kBatch);
+  for (const size_t place : {0u, 1u}) engine_->Hold(place);
+  constexpr uint64_t kImages = 400;
+  for (uint64_t id = 1; id <= kImages; ++id) Submit(Task(id));
+  // Four slices of what was there first, and the next four decoded.
+  engine_->WaitForImages(4);
+  while (engine_->prepared() < 4 + 4 * kBatch) std::this_thread::sleep_for(1ms);
+  for (const size_t place : {0u, 1u}) engine_->Release(place);
+  size_t in_full_slices = 0;
+  for (uint64_t id = 1; id <= kImages; ++id) {
+    in_full_slices += results_->Wait(id).batch == kBatch ? 1 : 0;
+  }
+  EXPECT_GE(in_full_slices, size_t{4} * kBatch);
 }
 
 TEST_F(SchedulerDevicesTest, WithNoGpuLeftEveryImageIsAnswered) {
