@@ -69,11 +69,10 @@ Result<DecodedImage> ImagePipeline::Open(ImageTask& task) const {
   const auto bytes = files_.Read(task.path);
   if (!bytes.ok()) return bytes.status();
   const ModelInfo& model = task.engine->info();
-  return decoders_.router->Decode({DescribeEncoded(*bytes), options_.limits,
-                                   task.engine->pixel_memory(), task.engine->pixel_layout(),
-                                   model.input_width, model.input_height,
-                                   task.kind == TaskKind::kSync,
-                                   task.engine->takes_gpu_images() && !task.on_host});
+  return decoders_.router->Decode(
+      {DescribeEncoded(*bytes), options_.limits, task.engine->pixel_memory(),
+       task.engine->pixel_layout(), model.input_width, model.input_height,
+       task.kind == TaskKind::kSync, task.engine->takes_gpu_images() && !task.on_host});
 }
 
 Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
