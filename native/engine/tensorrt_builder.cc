@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "native/engine/build_progress.h"
+#include "native/engine/gpu_engine.h"
 #include "native/engine/tensorrt_logger.h"
 
 namespace lattice {

@@ -17,7 +17,7 @@ struct SchedulerOptions {
   int async_nice = 0;  // added to the niceness of async decode threads
   // CPUs of each decode thread of a lane, as DecodePlaces; empty: the system's choice.
   std::vector<std::vector<int>> decode_cpus = {};
-  int devices = 1;     // of every engine; each has an equal share of the lanes
+  int devices = 1;      // of every engine; each has an equal share of the lanes
   int async_batch = 1;  // images of an async slice that is to be full
 
   // Async images that are decoded or being decoded ahead of the network: the next slices, and one

@@ -178,13 +178,14 @@ TEST_F(SchedulerDevicesTest, SlicesFillWhileAllDevicesAreBusy) {
   for (uint64_t id = 1; id <= kImages; ++id) Submit(Task(id));
   // Four slices of what was there first, and the next four decoded.
   engine_->WaitForImages(4);
-  while (engine_->prepared() < 4 + 4 * kBatch) std::this_thread::sleep_for(1ms);
+  while (engine_->prepared() < 4 + 4 * static_cast<size_t>(kBatch))
+    std::this_thread::sleep_for(1ms);
   for (const size_t place : {0u, 1u}) engine_->Release(place);
   size_t in_full_slices = 0;
   for (uint64_t id = 1; id <= kImages; ++id) {
-    in_full_slices += results_->Wait(id).batch == kBatch ? 1 : 0;
+    if (results_->Wait(id).batch == kBatch) ++in_full_slices;
   }
-  EXPECT_GE(in_full_slices, size_t{4} * kBatch);
+  EXPECT_GE(in_full_slices, 4 * static_cast<size_t>(kBatch));
 }
 
 TEST_F(SchedulerDevicesTest, WithNoGpuLeftEveryImageIsAnswered) {
