@@ -213,6 +213,11 @@ export class NativeDetector implements Detector {
     };
   }
 
+  /** Why a GPU lacks a way of decoding, a sentence each. */
+  missingDecodeRoutes(): string[] {
+    return this.#closed === null ? this.#parts.core.decodeRoutes().missing : [];
+  }
+
   /** The default model's own fault, or a loaded model that failed a later self-check: then the device is in doubt. */
   unhealthy(): LatticeError | null {
     const { registry, build } = this.#parts;

@@ -152,5 +152,8 @@ function report(
   if (fault === null) {
     const ready = { model: model?.name, ...standsFor, device, precision, reason };
     logger.info(ready, 'detector ready');
+    for (const reason of detector.missingDecodeRoutes()) {
+      logger.info({ reason }, 'photos are decoded without one of the routes');
+    }
   } else logger.error({ code: fault.code, fault: fault.message }, 'default model cannot be used');
 }
