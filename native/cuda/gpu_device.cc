@@ -65,6 +65,13 @@ Result<std::vector<GpuDevice>> ListGpus() {
   return gpus;
 }
 
+int CountGpus() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
+}
+
 Status UseGpu(int index) {
   const cudaError_t error = cudaSetDevice(index);
   if (error != cudaSuccess) cudaGetLastError();

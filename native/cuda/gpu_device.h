@@ -31,6 +31,9 @@ std::string UnusableReason(const std::string& name, int sm_major, int sm_minor);
 // versions end the process then. Thread-safe.
 Result<std::vector<GpuDevice>> ListGpus();
 
+// Those that CUDA shows to this process; 0 where it shows none.
+int CountGpus();
+
 // Makes the GPU the calling thread's current one: what the thread creates from now on lives there.
 // The first call for a GPU creates its context (a few tenths of a second).
 Status UseGpu(int index);

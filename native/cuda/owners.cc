@@ -31,9 +31,13 @@ void PinnedDeleter::operator()(void* memory) const {
     cudaFreeHost(memory);
     return;
   }
+  const cudaError_t freed = cudaHostUnregister(memory);
   // What is not pinned (any more) is no fault of the next call.
-  if (cudaHostUnregister(memory) != cudaSuccess) cudaGetLastError();
-  munmap(memory, registered_bytes);
+  if (freed != cudaSuccess) cudaGetLastError();
+  // Addresses that CUDA still takes for pinned must not become somebody else's.
+  if (freed == cudaSuccess || freed == cudaErrorHostMemoryNotRegistered) {
+    munmap(memory, registered_bytes);
+  }
 }
 
 template <>

@@ -15,6 +15,7 @@ struct RouteDescription {
   std::string resource;  // routes of one resource share its places and its fate
   int places = 1;   // images that the resource decodes at once; the first of its routes says it
   DecodeCost cost;  // before anything was measured
+  int gpu = -1;     // whose fault takes the resource along; -1: none's
 };
 
 enum class RouteVerdict {

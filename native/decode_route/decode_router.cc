@@ -52,6 +52,16 @@ uint32_t DecodeRouter::RoutesFor(const DecodeRequest& request) const {
   return takes;
 }
 
+// With the other routes of its GPU: what lost one of them has lost them all.
+uint32_t DecodeRouter::FellowsOf(int route) const {
+  const int gpu = routes_[static_cast<size_t>(route)]->description().gpu;
+  uint32_t fellows = uint32_t{1} << route;
+  for (size_t i = 0; gpu >= 0 && i < routes_.size(); ++i) {
+    if (routes_[i]->description().gpu == gpu) fellows |= uint32_t{1} << i;
+  }
+  return fellows;
+}
+
 Result<DecodedImage> DecodeRouter::Decode(const DecodeRequest& request) {
   WaitingThread waiting;
   Submit(request, waiting,
@@ -103,7 +113,7 @@ void DecodeRouter::Answer(Job* job, RouteAnswer answer) {
   const bool again =
       answer.verdict == RouteVerdict::kRefused || (lost && job->losses <= kMostLosses);
   if (again) {
-    image.routes &= ~(uint32_t{1} << image.route);
+    image.routes &= ~(lost ? FellowsOf(image.route) : uint32_t{1} << image.route);
     planner_.Push(&image);
   }
   StartPlanned(lock);

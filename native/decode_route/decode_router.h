@@ -17,9 +17,9 @@ namespace lattice {
 using OnDecoded = std::function<void(Result<DecodedImage>)>;
 
 // Every image is answered exactly once: decoded, or with its own error. What a route refuses goes
-// to the next one; what is on a resource when that is lost goes to another one once, and is
-// kGpuLost the second time or where no other takes it. kUnsupportedImageFormat where every route
-// refused. Thread-safe.
+// to the next one; what is on a resource when that is lost goes to another one once, not to one of
+// the same GPU, and is kGpuLost the second time or where no other takes it. kUnsupportedImageFormat
+// where every route refused. Thread-safe.
 class DecodeRouter {
  public:
   // Milliseconds of a steady clock.
@@ -64,6 +64,7 @@ class DecodeRouter {
   // Plans under the lock and starts without it.
   void StartPlanned(std::unique_lock<std::mutex>& lock);
   uint32_t RoutesFor(const DecodeRequest& request) const;
+  uint32_t FellowsOf(int route) const;
 
   const Now now_;
   const std::vector<std::unique_ptr<DecodeRoute>> routes_;

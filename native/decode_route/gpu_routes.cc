@@ -21,6 +21,9 @@ constexpr DecodeCost kCudaCost = {0.8, 1.2, 0.001};
 
 constexpr size_t kMostPlanes = size_t{1} << 30;
 constexpr size_t kShareOfMemory = 16;
+// Pictures of a route that are decoded or wait for the network, which only its own GPU can run: so
+// what waits for one GPU leaves the others something to do. A few of its largest slices.
+constexpr size_t kMostWaiting = 96;
 
 std::shared_ptr<uint8_t> AllocateOn(int gpu, size_t bytes) {
   if (!UseGpu(gpu).ok()) return nullptr;
@@ -49,9 +52,9 @@ Result<std::unique_ptr<DecodeRoute>> OpenRoute(const NvJpegLibrary& library, con
   options.gpu = gpu.index;
   options.most_batch = hardware ? (*decoder)->engines() : 1;
   options.cost = hardware ? kHardwareCost : kCudaCost;
-  auto pool =
-      PlanePool::Create(std::min(kMostPlanes, gpu.memory_bytes / kShareOfMemory),
-                        [index = gpu.index](size_t bytes) { return AllocateOn(index, bytes); });
+  auto pool = PlanePool::Create(
+      std::min(kMostPlanes, gpu.memory_bytes / kShareOfMemory),
+      [index = gpu.index](size_t bytes) { return AllocateOn(index, bytes); }, kMostWaiting);
   return std::unique_ptr<DecodeRoute>(std::make_unique<NvJpegRoute>(
       std::move(options), *std::move(decoder), std::move(lanes), std::move(pool)));
 }

@@ -48,7 +48,8 @@ Status NvJpegDecoder::CountEngines() {
   const Status asked = ToStatus(functions_.GetHardwareDecoderInfo(handle_.get(), &engines, &cores),
                                 "counting the JPEG engines");
   if (!asked.ok()) return asked;
-  engines_ = static_cast<int>(engines);
+  // Each core of an engine works on an image of its own.
+  engines_ = static_cast<int>(engines * std::max(cores, 1u));
   if (engines_ > 0) return {};
   return {StatusCode::kGpuUnavailable,
           "GPU " + std::to_string(gpu_) +
@@ -119,16 +120,15 @@ class NvJpegDecoderLane final : public NvJpegLane {
   Status Decode(std::span<const NvJpegPicture> pictures) override {
     const Status current = UseGpu(decoder_->gpu_);
     if (!current.ok()) return current;
-    const Status queued = decoder_->kind_ == NvJpegDecoder::Kind::kHardware ? QueueBatch(pictures)
-                                                                            : QueueEach(pictures);
-    if (queued.ok()) {
-      const Status recorded = done_.Record(stream_);
-      return recorded.ok() ? done_.Wait() : recorded;
-    }
+    Status ran = decoder_->kind_ == NvJpegDecoder::Kind::kHardware ? QueueBatch(pictures)
+                                                                   : QueueEach(pictures);
+    if (ran.ok()) ran = done_.Record(stream_);
+    if (ran.ok()) ran = done_.Wait();
+    if (ran.ok()) return ran;
     ready_for_ = 0;
     // What was queued before the failure must not write later; and a fault of the GPU shows here.
-    const Status rest = stream_.Synchronize();
-    return rest.code() == StatusCode::kGpuLost ? rest : queued;
+    Status rest = stream_.Synchronize();
+    return rest.code() == StatusCode::kGpuLost ? rest : ran;
   }
 
  private:

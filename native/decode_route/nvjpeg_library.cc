@@ -75,7 +75,8 @@ Status ToStatus(nvjpegStatus_t status, std::string_view doing) {
 }
 
 Result<const NvJpegLibrary*> NvJpegLibrary::Open() {
-  static const Result<std::unique_ptr<NvJpegLibrary>> opened = [] {
+  // Never destroyed: at the end of the process decoders may still be at work.
+  static const auto& opened = *new Result<std::unique_ptr<NvJpegLibrary>>([] {
     // The one of the header first. What is used here is alike in both.
     constexpr int kOther = NVJPEG_VER_MAJOR == 12 ? 13 : 12;
     std::vector<std::string> names;
@@ -87,7 +88,7 @@ Result<const NvJpegLibrary*> NvJpegLibrary::Open() {
     names.push_back(std::string(LATTICE_NVJPEG_LIBRARIES) + "/" + names.front());
 #endif
     return OpenFirst(names);
-  }();
+  }());
   if (!opened.ok()) return opened.status();
   return static_cast<const NvJpegLibrary*>(opened->get());
 }

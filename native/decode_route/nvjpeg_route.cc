@@ -19,6 +19,8 @@ namespace {
 constexpr int kLeastSide = 32;
 // One picture must leave room for others.
 constexpr size_t kLeastPictures = 4;
+// For answers that were due while the whole process stood still.
+constexpr std::chrono::milliseconds kSecondLook{100};
 
 struct Job {
   const DecodeRequest* request = nullptr;
@@ -209,6 +211,7 @@ void NvJpegRoute::State::RunLane(Hand& hand) {
 void NvJpegRoute::State::Watch() {
   const auto patience = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double, std::milli>(options.patience_ms));
+  bool looked_again = false;
   std::unique_lock lock(mutex);
   while (!closing && !lost) {
     auto until = Clock::time_point::max();
@@ -221,11 +224,17 @@ void NvJpegRoute::State::Watch() {
       watch_rests = false;
     } else if (until > Clock::now()) {
       busy.wait_until(lock, until);
+    } else if (!looked_again) {
+      // Where the whole process stood still, its lanes are about to answer.
+      looked_again = true;
+      busy.wait_for(lock, kSecondLook);
+      continue;
     } else {
       lock.unlock();
       Lose();
       return;
     }
+    looked_again = false;
   }
 }
 
@@ -254,7 +263,7 @@ NvJpegRoute::NvJpegRoute(NvJpegRouteOptions options, std::shared_ptr<NvJpegDevic
                          std::vector<std::unique_ptr<NvJpegLane>> lanes,
                          std::shared_ptr<PlanePool> pool)
     : description_{options.name, options.resource,
-                   static_cast<int>(lanes.size()) * options.most_batch, options.cost},
+                   static_cast<int>(lanes.size()) * options.most_batch, options.cost, options.gpu},
       device_(std::move(device)),
       most_plane_bytes_(pool->most_bytes() / kLeastPictures),
       state_(std::make_shared<State>()) {

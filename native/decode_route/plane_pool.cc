@@ -37,8 +37,9 @@ PlanePlaces PlacePlanes(int width, int height) {
   return places;
 }
 
-std::shared_ptr<PlanePool> PlanePool::Create(size_t most_bytes, Allocate allocate) {
-  return std::shared_ptr<PlanePool>(new PlanePool(most_bytes, std::move(allocate)));
+std::shared_ptr<PlanePool> PlanePool::Create(size_t most_bytes, Allocate allocate,
+                                             size_t most_lent) {
+  return std::shared_ptr<PlanePool>(new PlanePool(most_bytes, std::move(allocate), most_lent));
 }
 
 size_t PlanePool::held_bytes() const {
@@ -76,8 +77,21 @@ PlanePool::Block PlanePool::TakeKept(size_t size) {
 
 PlanePool::Block PlanePool::Take(size_t bytes) {
   const size_t size = BlockSize(bytes);
-  Block block = TakeKept(size);
+  {
+    const std::lock_guard lock(mutex_);
+    if (lent_ >= most_lent_) return nullptr;
+    ++lent_;
+  }
+  Block block = Find(size);
   if (block) return Lend(std::move(block), size);
+  const std::lock_guard lock(mutex_);
+  --lent_;
+  return nullptr;
+}
+
+PlanePool::Block PlanePool::Find(size_t size) {
+  Block block = TakeKept(size);
+  if (block) return block;
   if (size > most_bytes_) return nullptr;
   // Freeing takes long: outside the lock.
   MakeRoom(size).clear();
@@ -91,9 +105,8 @@ PlanePool::Block PlanePool::Take(size_t bytes) {
   if (!block) {
     const std::lock_guard lock(mutex_);
     held_bytes_ -= size;
-    return nullptr;
   }
-  return Lend(std::move(block), size);
+  return block;
 }
 
 PlanePool::Block PlanePool::Lend(Block block, size_t size) {
@@ -105,6 +118,7 @@ PlanePool::Block PlanePool::Lend(Block block, size_t size) {
 
 void PlanePool::Return(Block block, size_t size) {
   const std::lock_guard lock(mutex_);
+  --lent_;
   if (abandoned_) return KeepForever(std::move(block));
   try {
     kept_.emplace(size, std::move(block));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,12 +32,13 @@ class PlanePool : public std::enable_shared_from_this<PlanePool> {
   // Memory that is freed with its last owner; null where there is none. Called without the lock.
   using Allocate = std::function<Block(size_t bytes)>;
 
-  // `most_bytes` counts blocks in use and kept ones together.
-  static std::shared_ptr<PlanePool> Create(size_t most_bytes, Allocate allocate);
+  // `most_bytes` counts blocks in use and kept ones together, `most_lent` those in use.
+  static std::shared_ptr<PlanePool> Create(size_t most_bytes, Allocate allocate,
+                                           size_t most_lent = std::numeric_limits<size_t>::max());
   PlanePool(const PlanePool&) = delete;
   PlanePool& operator=(const PlanePool&) = delete;
 
-  // Comes back when the last copy is gone. Null where the limit or the GPU leaves no room, and
+  // Comes back when the last copy is gone. Null where a limit or the GPU leaves no room, and
   // after Abandon.
   Block Take(size_t bytes);
 
@@ -48,8 +50,9 @@ class PlanePool : public std::enable_shared_from_this<PlanePool> {
   size_t held_bytes() const;
 
  private:
-  PlanePool(size_t most_bytes, Allocate allocate)
-      : most_bytes_(most_bytes), allocate_(std::move(allocate)) {}
+  PlanePool(size_t most_bytes, Allocate allocate, size_t most_lent)
+      : most_bytes_(most_bytes), most_lent_(most_lent), allocate_(std::move(allocate)) {}
+  Block Find(size_t size);
   Block Lend(Block block, size_t size);
   void Return(Block block, size_t size);
   Block TakeKept(size_t size);
@@ -59,10 +62,12 @@ class PlanePool : public std::enable_shared_from_this<PlanePool> {
   bool Reserve(size_t size);
 
   const size_t most_bytes_;
+  const size_t most_lent_;
   const Allocate allocate_;
   mutable std::mutex mutex_;
   bool abandoned_ = false;
   size_t held_bytes_ = 0;
+  size_t lent_ = 0;
   std::multimap<size_t, Block> kept_;  // by size
 };
 

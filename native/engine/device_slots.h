@@ -30,6 +30,8 @@ class DeviceSlots {
   void Add(std::unique_ptr<Slot> slot) { entries_.emplace_back(&devices_.back(), std::move(slot)); }
 
   size_t size() const { return entries_.size(); }
+  // Of the devices in the order of AddDevice.
+  bool lost(size_t device) const { return devices_[device].lost; }
 
   // Calls run(gpu, slot) for this number, after whoever runs there.
   template <typename Work>

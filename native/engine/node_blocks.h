@@ -2,6 +2,7 @@
 #ifndef LATTICE_ENGINE_NODE_BLOCKS_H_
 #define LATTICE_ENGINE_NODE_BLOCKS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -10,7 +11,7 @@
 
 namespace lattice {
 
-// Keeps up to `most_bytes` for each node. Not thread-safe. `Block` owns its memory and is moved.
+// Keeps up to `most_bytes` for each node, of the sizes that were in use last. Not thread-safe. `Block` owns its memory and is moved.
 template <typename Block>
 class NodeBlocks {
  public:
@@ -27,13 +28,23 @@ class NodeBlocks {
     return block;
   }
 
-  // Hands the block back where the node has enough.
-  std::optional<Block> Keep(int node, size_t size, Block block) {
+  // Hands back what has no room: blocks of other sizes, the largest first, or the block itself.
+  std::vector<Block> Keep(int node, size_t size, Block block) {
     Shelf& shelf = shelves_[node];
-    if (shelf.bytes + size > most_bytes_) return block;
+    std::vector<Block> surplus;
+    while (shelf.bytes + size > most_bytes_) {
+      const auto other = LargestOther(shelf, size);
+      if (other == shelf.blocks.rend()) {
+        surplus.push_back(std::move(block));
+        return surplus;
+      }
+      surplus.push_back(std::move(other->second.back()));
+      other->second.pop_back();
+      shelf.bytes -= other->first;
+    }
     shelf.blocks[size].push_back(std::move(block));
     shelf.bytes += size;
-    return std::nullopt;
+    return surplus;
   }
 
   // Of all nodes.
@@ -48,6 +59,12 @@ class NodeBlocks {
     std::map<size_t, std::vector<Block>> blocks;  // by size
     size_t bytes = 0;
   };
+
+  static auto LargestOther(Shelf& shelf, size_t size) {
+    return std::find_if(shelf.blocks.rbegin(), shelf.blocks.rend(), [size](const auto& entry) {
+      return entry.first != size && !entry.second.empty();
+    });
+  }
 
   const size_t most_bytes_;
   std::map<int, Shelf> shelves_;

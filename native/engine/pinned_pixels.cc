@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "native/base/numa_nodes.h"
+#include "native/cuda/gpu_device.h"
 
 namespace lattice {
 namespace {
@@ -26,6 +26,20 @@ size_t PinnedPixels::idle_bytes() const {
   return idle_.idle_bytes();
 }
 
+// Through whichever GPU still answers: the memory serves all of them.
+Result<PinnedBuffer> PinnedPixels::Pin(size_t bytes) const {
+  const auto pin = [&] {
+    return nodes_ > 1 ? PinnedBuffer::AllocateNear(bytes) : PinnedBuffer::Allocate(bytes);
+  };
+  auto pinned = pin();
+  if (pinned.ok() || pinned.status().code() != StatusCode::kGpuLost) return pinned;
+  const int gpus = CountGpus();
+  for (int gpu = 0; gpu < gpus && !pinned.ok(); ++gpu) {
+    if (UseGpu(gpu).ok()) pinned = pin();
+  }
+  return pinned;
+}
+
 void* PinnedPixels::do_allocate(size_t bytes, size_t) {
   const size_t size = std::bit_ceil(std::max(bytes, kSmallest));
   const int node = nodes_ > 1 ? CurrentNumaNode() : 0;
@@ -37,7 +51,7 @@ void* PinnedPixels::do_allocate(size_t bytes, size_t) {
       return memory;
     }
   }
-  auto pinned = nodes_ > 1 ? PinnedBuffer::AllocateNear(size) : PinnedBuffer::Allocate(size);
+  auto pinned = Pin(size);
   if (!pinned.ok()) throw std::bad_alloc();
   void* const memory = pinned->data();
   const std::lock_guard lock(mutex_);
@@ -46,7 +60,7 @@ void* PinnedPixels::do_allocate(size_t bytes, size_t) {
 }
 
 void PinnedPixels::do_deallocate(void* memory, size_t, size_t) {
-  std::optional<PinnedBuffer> surplus;  // outside the lock: giving memory back takes long
+  std::vector<PinnedBuffer> surplus;  // outside the lock: giving memory back takes long
   const std::lock_guard lock(mutex_);
   const auto found = used_.find(memory);
   if (found == used_.end()) return;

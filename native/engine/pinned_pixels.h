@@ -34,6 +34,7 @@ class PinnedPixels final : public std::pmr::memory_resource {
     int node = 0;
   };
 
+  Result<PinnedBuffer> Pin(size_t bytes) const;
   void* do_allocate(size_t bytes, size_t alignment) override;
   void do_deallocate(void* memory, size_t bytes, size_t alignment) override;
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {

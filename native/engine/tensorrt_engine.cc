@@ -45,12 +45,21 @@ using NewSlots = std::vector<std::unique_ptr<TensorRtSlot>>;
 
 class TensorRtEngine final : public Engine {
  public:
+  ~TensorRtEngine() override {
+    // Slots of a lost GPU are never freed, so neither is what they use.
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      if (!sync_.slots.lost(i) && !async_.slots.lost(i)) continue;
+      (void)engines_[i].release();
+      (void)runtimes_[i].release();
+    }
+  }
+
   // Before the first Run, with this GPU as the thread's current one. The first one's model is the
   // engine's. Adds nothing where it fails.
   Status AddGpu(const GpuDevice& gpu, const ModelInfo& model,
                 std::unique_ptr<nvinfer1::IRuntime> runtime,
                 std::unique_ptr<nvinfer1::ICudaEngine> engine, const GpuEngineOptions& options) {
-    if (engines_.empty()) {
+    if (!has_gpu()) {
       info_ = model;
       info_.device = gpu.name;
       info_.precision = "fp16";
@@ -75,10 +84,15 @@ class TensorRtEngine final : public Engine {
   // A GPU that was lost before this model came: it keeps its place among the devices.
   void AddLostGpu(const GpuDevice& gpu, const GpuEngineOptions& options) {
     const auto count = static_cast<size_t>(options.slots);
+    runtimes_.push_back(nullptr);
+    engines_.push_back(nullptr);
     AddSlots(gpu, NewSlots(count), NewSlots(count), true);
   }
 
-  bool has_gpu() const { return !engines_.empty(); }
+  bool has_gpu() const {
+    return std::any_of(engines_.begin(), engines_.end(),
+                       [](const auto& engine) { return engine != nullptr; });
+  }
   std::vector<EngineDevice> devices() const override { return devices_; }
 
   // Of one more GPU: the fullest counts.
@@ -181,7 +195,8 @@ class TensorRtEngine final : public Engine {
 
   ModelInfo info_;
   std::vector<EngineDevice> devices_;
-  std::vector<std::unique_ptr<nvinfer1::IRuntime>> runtimes_;    // one a GPU, before its engine
+  // One of each a device, null where it was lost before.
+  std::vector<std::unique_ptr<nvinfer1::IRuntime>> runtimes_;    // before their engines
   std::vector<std::unique_ptr<nvinfer1::ICudaEngine>> engines_;  // before the slots that use them
   LaneSlots sync_;
   LaneSlots async_;

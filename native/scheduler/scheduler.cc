@@ -140,6 +140,8 @@ LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
   LiveTaskPtr live = (sync ? sync_queue_ : async_queue_).Pop();
   live->stage = TaskStage::kDecoding;
   live->result.times.queue = Milliseconds(Clock::now() - live->submitted);
+  // A GPU that is out may still decode, but not run what it decoded.
+  if (!AllDevicesAreIn(live->task.engine)) live->task.on_host = true;
   if (!sync) ++async_ahead_;
   ++counters_.decoding;
   return live;
@@ -162,9 +164,10 @@ void Scheduler::DecodeLoop(Lane lane, size_t thread) {
       AnswerNoops(lock);
       continue;
     }
-    const LiveTaskPtr live = TakeForDecode(lane);
+    LiveTaskPtr live = TakeForDecode(lane);
     lock.unlock();
     Decode(live);
+    live.reset();  // with its engine, if it was the last that used it: that takes long
     lock.lock();
   }
   lock.unlock();

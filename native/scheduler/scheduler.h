@@ -95,7 +95,7 @@ class Scheduler {
   std::vector<Slice> Slices(Lane lane);
   std::optional<Chosen> Choose(Lane lane);
   Slice TakeSlice(Lane lane, size_t place);
-  void RunSlice(Lane lane, int slot, const Slice& slice, std::unique_lock<std::mutex>& lock);
+  void RunSlice(Lane lane, int slot, Slice slice, std::unique_lock<std::mutex>& lock);
   void LeaveSlice(size_t place, uint64_t running, const Slice& slice, const Status& status,
                   std::vector<TaskResult>* results);
   void Finish(const LiveTaskPtr& live, const Status& status, Detections detections,
@@ -106,6 +106,7 @@ class Scheduler {
   void Withdraw(const LiveTaskPtr& live);
   Status Refusal(const LiveTask& live);
   PlaceSet PlacesFor(const LiveTask& live);
+  bool AllDevicesAreIn(const std::shared_ptr<Engine>& engine);
   void PutBack(const LiveTaskPtr& live, std::vector<TaskResult>* results);
   void Sweep(std::vector<TaskResult>* results);
   void Deliver(std::vector<TaskResult> results);

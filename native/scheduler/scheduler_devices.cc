@@ -1,5 +1,6 @@
 // The part of the scheduler that knows devices: which ones a task may take, and what becomes of its
 // way when one goes.
+#include <bit>
 #include <utility>
 
 #include "native/scheduler/scheduler.h"
@@ -38,6 +39,12 @@ PlaceSet Scheduler::PlacesFor(const LiveTask& live) {
   const EngineInput* const input = live.prepared.input.get();
   if (input != nullptr && input->gpu() >= 0) places &= model.At(input->gpu());
   return places;
+}
+
+bool Scheduler::AllDevicesAreIn(const std::shared_ptr<Engine>& engine) {
+  if (options_.devices == 1) return true;
+  const ModelDevices& model = models_.Of(engine);
+  return model.failed == 0 && std::popcount(planner_.left()) == options_.devices;
 }
 
 // A task that nobody has in hand goes on: to the network, or to be decoded where its pixels cannot

@@ -51,18 +51,18 @@ std::vector<Scheduler::Slice> Scheduler::Slices(Lane lane) {
     size_t slice;
   };
   const TaskQueue& ready = StateOf(lane).ready;
-  const size_t shares = std::max<size_t>(planner_.Idle(lane, planner_.left()), 1);
-  const size_t share = Ceil(ready.size(), shares);
   std::vector<Slice> slices;
   std::vector<Open> open;
   size_t scanned = 0;
   for (auto it = ready.begin(); it != ready.end() && scanned < kMostScanned; ++it, ++scanned) {
-    if ((*it)->losses > 0 && slices.size() < DevicePlanner::kLookAhead) {
+    if ((*it)->losses > 0) {
+      if (slices.size() == DevicePlanner::kLookAhead) break;
       slices.push_back({*it});
       continue;
     }
     const Engine* const engine = (*it)->task.engine.get();
     const PlaceSet places = PlacesFor(**it);
+    const size_t share = Ceil(ready.size(), std::max<size_t>(planner_.Idle(lane, places), 1));
     const size_t most = std::min(share, static_cast<size_t>(engine->max_batch(lane)));
     auto to = std::find_if(open.begin(), open.end(), [&](const Open& each) {
       return each.engine == engine && each.places == places;
@@ -128,19 +128,18 @@ void Scheduler::InferLoop(Lane lane, int slot) {
   const size_t place = PlaceOf(lane, slot);
   std::unique_lock lock(mutex_);
   while (!closing_) {
-    const Slice slice = TakeSlice(lane, place);
+    Slice slice = TakeSlice(lane, place);
     if (slice.empty()) {
       StateOf(lane).work[place].wait(lock);
     } else {
-      RunSlice(lane, slot, slice, lock);
+      RunSlice(lane, slot, std::move(slice), lock);
     }
   }
 }
 
 // Called with the lock held, returns with it held.
-void Scheduler::RunSlice(Lane lane, int slot, const Slice& slice,
-                         std::unique_lock<std::mutex>& lock) {
-  const std::shared_ptr<Engine> engine = slice[0]->task.engine;
+void Scheduler::RunSlice(Lane lane, int slot, Slice slice, std::unique_lock<std::mutex>& lock) {
+  std::shared_ptr<Engine> engine = slice[0]->task.engine;
   const size_t place = PlaceOf(lane, slot);
   SliceCosts* const costs = &models_.Of(engine).costs;
   const uint64_t running = planner_.Begin(lane, {costs, slice.size()}, place, NowMs());
@@ -181,6 +180,9 @@ void Scheduler::RunSlice(Lane lane, int slot, const Slice& slice,
     }
     Finish(slice[i], status, std::move(detections), inference_ms, post.Lap());
   }
+  // The last use of an unloaded engine frees it, which takes long.
+  slice.clear();
+  engine.reset();
   lock.lock();
 }
 

@@ -245,6 +245,20 @@ TEST(DecodeRouter, LostDeviceTakesNoImageWithIt) {
   EXPECT_EQ(device.started.size(), before);
 }
 
+TEST(DecodeRouter, TheFaultOfAGpuIsOneLossWhateverRoutesItHad) {
+  Machine machine;
+  SimulatedRoute& engines = machine.Add("engines", 8, Costs({2, 0, 0}), 0);
+  SimulatedRoute& kernels = machine.Add("kernels", 16, Costs({3, 0, 0}), 0);
+  machine.Add("cpu", 1, Costs({400, 0, 0}));
+  for (int i = 0; i < 12; ++i) machine.Send(100, 100, 1000);
+  machine.simulation.At(1, [&] {
+    engines.Lose();  // the router does not know of the other one yet
+    kernels.Lose();
+  });
+  machine.Finish();
+  for (const auto& sent : machine.sent) EXPECT_TRUE(sent->status.ok());
+}
+
 TEST(DecodeRouter, SecondLossIsTheImagesAnswer) {
   Machine machine;
   SimulatedRoute& first = machine.Add("first", 1, Costs({10, 0, 0}));

@@ -205,14 +205,14 @@ TEST(NvJpegRoute, HungDeviceIsLostWithinThePatienceAndNobodyWaitsForIt) {
 }
 
 TEST(NvJpegRoute, IdleOrSlowDeviceIsNotLost) {
-  const auto device = std::make_shared<SimulatedNvJpeg>(std::chrono::milliseconds(60));
-  const auto route = RouteOn(device, {1, 1, 200});
+  const auto device = std::make_shared<SimulatedNvJpeg>(std::chrono::milliseconds(200));
+  const auto route = RouteOn(device, {1, 1, 1'000});
   std::deque<NvJpegFile> files;
   std::deque<Asked> asked;
   // The last waits longer than the patience, but no batch takes as long.
   for (int i = 0; i < 6; ++i) asked.emplace_back(*route, files.emplace_back(i).request);
   for (Asked& one : asked) EXPECT_EQ(one.Get().verdict, RouteVerdict::kAnswered);
-  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1'200));
   EXPECT_EQ(Asked(*route, files[0].request).Get().verdict, RouteVerdict::kAnswered);
 }
 

@@ -32,6 +32,24 @@ TEST(PlanePool, PlanesHoldWholeBlocksAndDoNotOverlap) {
   }
 }
 
+TEST(PlanePool, LendsNoMoreBlocksThanItMay) {
+  const auto pool = PlanePool::Create(
+      size_t{1} << 30,
+      [](size_t bytes) {
+        return PlanePool::Block(new uint8_t[bytes], std::default_delete<uint8_t[]>());
+      },
+      3);
+  std::vector<PlanePool::Block> lent;
+  for (int i = 0; i < 3; ++i) lent.push_back(pool->Take(1000));
+  for (const PlanePool::Block& block : lent) EXPECT_NE(block, nullptr);
+  EXPECT_EQ(pool->Take(1000), nullptr);
+  lent.pop_back();
+  EXPECT_NE(pool->Take(1000), nullptr);
+  EXPECT_EQ(pool->Take(size_t{2} << 30), nullptr);  // takes no place
+  lent.push_back(pool->Take(1000));
+  EXPECT_NE(lent.back(), nullptr);
+}
+
 TEST(PlanePool, NeverPassesItsLimitAndLendsABlockToOneAtATime) {
   int refused = 0;
   for (unsigned seed = 0; seed < 30; ++seed) {

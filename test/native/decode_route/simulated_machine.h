@@ -31,8 +31,8 @@ class Machine {
   };
 
   // What the route says of its own costs is the default, far from the truth.
-  SimulatedRoute& Add(const std::string& name, int places, Behaviour behaviour) {
-    RouteDescription description{name, name, places, {}};
+  SimulatedRoute& Add(const std::string& name, int places, Behaviour behaviour, int gpu = -1) {
+    RouteDescription description{name, name, places, {}, gpu};
     auto route = std::make_unique<SimulatedRoute>(simulation, description, std::move(behaviour));
     simulated_.push_back(route.get());
     routes_.push_back(std::move(route));
