@@ -11,7 +11,8 @@
 
 namespace lattice {
 
-// Keeps up to `most_bytes` for each node, of the sizes that were in use last. Not thread-safe. `Block` owns its memory and is moved.
+// Keeps up to `most_bytes` for each node, of the sizes that were in use last. Not thread-safe.
+// `Block` owns its memory and is moved.
 template <typename Block>
 class NodeBlocks {
  public:
