@@ -123,14 +123,14 @@ TEST_F(GpuMonitorTest, ADriverThatHangsHoldsNobodyUp) {
   for (int i = 0; i < 20; ++i) {
     Stopwatch watch;
     const GpuReadings readings = monitor_->Latest();
-    EXPECT_LT(watch.Lap(), 500);
+    EXPECT_LT(watch.Lap(), 2'000);
     EXPECT_EQ(readings.gpus[1].figures.temperature, 41);
     EXPECT_GT(readings.gpus[1].age_ms.value_or(0), age);
     age = *readings.gpus[1].age_ms;
     std::this_thread::sleep_for(milliseconds(1));
   }
   EXPECT_TRUE(Soon([](const GpuReadings& now) {
-    return now.gpus[0].reason == "The driver has not answered for 0 s." &&
+    return now.gpus[0].reason.starts_with("The driver has not answered for ") &&
            now.gpus[1].reason == now.gpus[0].reason && now.gpus[0].figures.memory_used.has_value();
   }));
   stub_->hangs = false;
