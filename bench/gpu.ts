@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildInfo } from '../src/native/core.js';
-import { AnswerStore } from './gpu/answer-store.js';
+import { answersKey, AnswerStore } from './gpu/answer-store.js';
 import { readArguments, type Arguments } from './gpu/arguments.js';
 import { allQuestions } from './gpu/ask.js';
 import { askAll } from './gpu/asking.js';
@@ -74,8 +74,9 @@ async function measure(args: Arguments, facts: GpuFacts, temporary: string): Pro
   }
   const planFile = join(temporary, 'plan.json');
   writeFileSync(planFile, JSON.stringify(plan));
-  const { models, effort, device, threads } = plan;
-  const key = JSON.stringify([facts.names, buildInfo(), models, effort, device, threads]);
+  const { models, effort } = plan;
+  const revision = commit();
+  const key = answersKey(revision, facts, buildInfo(), plan);
   const out = args.out ?? (args.dry ? mkdtempSync(join(tmpdir(), 'lattice-bench-dry-')) : null);
   const { answers, leftOut, failed } = await askAll({
     questions: args.questions.length > 0 ? args.questions : allQuestions(),
@@ -90,7 +91,7 @@ async function measure(args: Arguments, facts: GpuFacts, temporary: string): Pro
     dry: args.dry,
     measuredOn: measuredOn(facts, args.dry),
     command: args.command,
-    commit: commit(),
+    commit: revision,
     machine: machine(),
     gpu: facts,
     gpuAtEnd: gpuFacts(),

@@ -97,9 +97,11 @@ if ! nvidia-smi -L >/dev/null 2>&1; then
   exit 2
 fi
 
-# What passed says nothing about another checkout, GPU or driver.
+# What passed, and what was measured, says nothing about another checkout, GPU or driver.
 key="$(git rev-parse HEAD 2>/dev/null) $(git diff HEAD 2>/dev/null | cksum) $(smi name,driver_version)"
-[ -e "$out/key" ] && [ "$(cat "$out/key")" != "$key" ] && rm -f "$out"/*.passed
+if [ -e "$out/key" ] && [ "$(cat "$out/key")" != "$key" ]; then
+  rm -rf "$out"/*.passed "$out/bench/answers"
+fi
 echo "$key" >"$out/key"
 
 # Machine code for this machine's GPUs only: a release holds that of all.

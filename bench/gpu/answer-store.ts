@@ -1,7 +1,20 @@
 /** Answers of one run, a file each, so that a run which was cut off goes on where it was. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { NativeBuildInfo } from '../../src/native/contract.js';
 import type { JudgedAnswer } from './answer.js';
+import type { GpuFacts } from './gpu-facts.js';
+import type { Plan } from './plan.js';
+
+/** What a figure depends on. Clocks are left out: they move while a run is cut off and goes on. */
+export function answersKey(
+  commit: string | null,
+  { names, driver }: Pick<GpuFacts, 'names' | 'driver'>,
+  addon: NativeBuildInfo,
+  { models, effort, device, threads }: Plan,
+): string {
+  return JSON.stringify([commit, names, driver, addon, models, effort, device, threads]);
+}
 
 export class AnswerStore {
   readonly #folder: string;

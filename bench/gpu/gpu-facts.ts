@@ -1,7 +1,8 @@
 /** What is known about this machine's GPUs. Null for everything that nobody says. */
 import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem } from 'node:os';
-import { buildInfo, gpus } from '../../src/native/core.js';
+import { buildInfo } from '../../src/native/core.js';
+import { gpus } from '../../src/native/gpus.js';
 
 const FIELDS = {
   driver: 'driver_version',

@@ -1,4 +1,4 @@
-/** The native core for TypeScript: one promise a task, errors of the table. With `gpus.ts` the only user of the addon. */
+/** The native core for TypeScript: one promise a task, errors of the table. This folder alone uses the addon. */
 import { LatticeError, type ErrorCode } from '../errors.js';
 import { loadAddon } from './addon-loader.js';
 import {
@@ -10,7 +10,6 @@ import {
   type NativeCoreOptions,
   type NativeDecodeRoutes,
   type NativeDevice,
-  type NativeGpus,
   type NativeModel,
   type NativeSliceTimes,
   type NativeStats,
@@ -31,11 +30,6 @@ interface Waiting {
 /** Versions of what was built in. Throws `AddonLoadError`. */
 export function buildInfo(): NativeBuildInfo {
   return loadAddon().buildInfo();
-}
-
-/** The GPUs that can be used now, or what is missing. Throws `AddonLoadError`. */
-export function gpus(): NativeGpus {
-  return loadAddon().gpus();
 }
 
 type Always = 'roots' | 'device' | 'threads' | 'maxFileBytes' | 'maxPixels' | 'maxSide';

@@ -101,10 +101,18 @@ describe('scripts/gpu-check.sh', () => {
     expect([...seen]).toEqual(['86-real;90-real']);
   });
 
-  it('begins anew on another GPU or driver', () => {
+  it.each([
+    ['nvidia-smi', 'case "$1" in --query-gpu=name*) echo "Another GPU, 600.1" ;; esac'],
+    ['git', 'case "$1" in rev-parse) echo 0123abc ;; esac'],
+  ])('begins anew, figures too, where %s says something else', (command, says) => {
+    const answers = join(out(), 'bench/answers');
     expect(check().status).toBe(0);
-    stub('nvidia-smi', 'case "$1" in --query-gpu=name*) echo "Another GPU, 600.1" ;; esac');
+    mkdirSync(answers, { recursive: true });
+    check();
+    expect(existsSync(answers)).toBe(true);
+    stub(command, says);
     expect(check().stdout).not.toContain('passed before');
+    expect(existsSync(answers)).toBe(false);
   });
 
   it('builds again once what was missing for the GPU may be there', () => {

@@ -163,6 +163,14 @@ describe('the GPU benchmark', () => {
       expect((await runGpuBench(args)).code).toBe(0);
       const again = await runGpuBench([...args, '--budget', '1']);
       expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Answered before.') });
+
+      // Git finds no checkout there, so the commit is the one that is named.
+      const elsewhere = { GIT_DIR: join(out, 'none'), LATTICE_COMMIT: '0123abc' };
+      const otherCommit = await runGpuBench([...args, '--budget', '1'], elsewhere);
+      expect(otherCommit).toMatchObject({
+        code: 3,
+        stdout: expect.not.stringContaining('Answered before.'),
+      });
     },
     DRY_MS,
   );

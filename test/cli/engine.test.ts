@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
-import { gpus } from '../../src/native/core.js';
+import { gpus } from '../../src/native/gpus.js';
 import { SAMPLE_STEM, makeOld, storeEngine, writeFile } from '../support/engine-folder.js';
 import { run } from './run.js';
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NativeModel } from '../../src/native/contract.js';
-import { buildInfo, gpus, type Core, type RawResult } from '../../src/native/core.js';
+import { buildInfo, type Core, type RawResult } from '../../src/native/core.js';
+import { gpus } from '../../src/native/gpus.js';
 import { codeOf, openTestCore, ROOT, sharedData, taskFor } from './open-test-core.js';
 
 interface Shapes {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadAddon } from '../../src/native/addon-loader.js';
-import { gpus } from '../../src/native/core.js';
+import { gpus } from '../../src/native/gpus.js';
 import { gpuLimits } from '../../src/native/gpu-limits.js';
 
 describe('the limits of a GPU', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { gpus } from '../../src/native/core.js';
-import { gpuReadings } from '../../src/native/gpus.js';
+import { gpuReadings } from '../../src/native/gpu-readings.js';
+import { gpus } from '../../src/native/gpus.js';
 import { until } from '../support/worker-rig.js';
 
 const { missing, names } = gpus();

@@ -69,11 +69,14 @@ test('build info, process defaults and event-loop lag are there, in the Promethe
   expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
   const wait = new Int32Array(new SharedArrayBuffer(4));
   await new Promise((resolve) => setTimeout(resolve, 30));
-  Atomics.wait(wait, 0, 0, 120);
+  Atomics.wait(wait, 0, 0, 300);
   await new Promise((resolve) => setTimeout(resolve, 30));
-  expect(await value('lattice_event_loop_lag_seconds{quantile="1"}')).toBeGreaterThan(0.08);
+  const most = 'lattice_event_loop_lag_seconds{quantile="1"}';
+  const held = (await value(most))!;
+  expect(held).toBeGreaterThan(0.2);
   await new Promise((resolve) => setTimeout(resolve, 30));
-  expect(await value('lattice_event_loop_lag_seconds{quantile="1"}')).toBeLessThan(0.08);
+  // A most that is not begun anew cannot fall, however busy the machine is.
+  expect(await value(most)).toBeLessThan(held);
 });
 
 test('webhook attempts are counted by outcome', async () => {

@@ -22,7 +22,8 @@ const NO_ADDON: GpuFindings = { names: [], missing: 'the addon cannot be loaded.
 /** `built` is null when the addon cannot be loaded; the finding then says why. */
 export async function checkAddon(): Promise<AddonFindings> {
   try {
-    const { buildInfo, gpus } = await import('../../native/core.js');
+    const { buildInfo } = await import('../../native/core.js');
+    const { gpus } = await import('../../native/gpus.js');
     const built = buildInfo();
     const parts = `${built.version}, libvips ${built.libvips}, JPEG ${built.jpeg}`;
     return { finding: ok('addon', parts), built, gpus: gpus() };

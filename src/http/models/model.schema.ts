@@ -25,7 +25,7 @@ export const modelSchema = z
       state: 'ready',
       reason: null,
       classes: ['car', 'motorcycle', 'bus', 'truck'],
-      device: 'cpu',
+      device: 'CPU',
       precision: 'bf16',
       input: { width: 640, height: 640 },
       memory_bytes: 147_000_000,
