@@ -2,6 +2,7 @@
 import type { NativeGpuReading, NativeGpuReadings } from '../native/gpu-reading.js';
 import type { Logger } from './logger.js';
 
+export { SLOWDOWNS } from '../native/gpu-reading.js';
 export type GpuReading = NativeGpuReading;
 
 /** The addon looks once a second; crossing to it for every image would be waste. */

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
+import { SLOWDOWNS } from '../../inference/gpu-readings.js';
 
 /** Counts up with every change of a frame's shape. */
 export const PROTOCOL = 2;
@@ -57,7 +58,7 @@ const gpuSchema = z.object({
   smClockMhz: z.number().nullable(),
   uncorrectedErrors: z.number().nullable(),
   mig: z.boolean().nullable(),
-  slowedBy: z.array(z.string()),
+  slowedBy: z.array(z.enum(SLOWDOWNS)),
   ageMs: z.number().nullable(),
   reason: z.string().nullable(),
 });
