@@ -44,9 +44,10 @@ interface Watched {
 
 export class CanaryWatch {
   readonly #options: CanaryWatchOptions;
-  readonly #canaries = new Map<number, Watched>();
+  readonly #canaries = new WeakMap<LoadedModel, Watched>();
   #timer: NodeJS.Timeout | null = null;
   #round: Promise<void> | null = null;
+  #stopped = false;
 
   constructor(options: CanaryWatchOptions) {
     this.#options = options;
@@ -54,37 +55,43 @@ export class CanaryWatch {
 
   /**
    * Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found, on all devices. One
-   * of several that is alone with that is taken out.
+   * of several that is alone with that, or that gives an error or nothing, is taken out.
    */
   async admit(model: LoadedModel): Promise<void> {
     const { canaryPath } = model.file;
     const known = canaryPath === null ? null : await readKnownPicture(canaryPath);
     const picture = known?.picture ?? this.#options.picture;
     const watched = { canary: new Canary(known?.boxes ?? null), picture };
+    let error: LatticeError | null = null;
     for (const target of this.#targets(model)) {
-      try {
-        this.#conclude(model, target, await this.#judgeOn(model, watched, target));
-      } catch (thrown) {
-        if (!this.#isLost(model, target)) throw thrown;
+      const found = await this.#judgeOn(model, watched, target);
+      if (!(found instanceof LatticeError)) this.#conclude(model, target, found);
+      else if (!this.#isLost(model, target)) {
+        if (!target.several || INCONCLUSIVE.has(found.code)) throw found;
+        this.#conclude(model, target, found.message);
+        error = found;
       }
     }
     const fault = this.#faultOfAll(model);
-    if (fault !== null) throw new LatticeError('invalid_model', failed(model, fault));
-    this.#canaries.set(model.native.modelId, watched);
+    // An error may be over at the next request: only wrong boxes are held against the file.
+    if (fault !== null) throw error ?? new LatticeError('invalid_model', failed(model, fault));
+    this.#canaries.set(model, watched);
   }
 
   start(): void {
-    if (this.#options.minutes <= 0 || this.#timer !== null) return;
+    if (this.#options.minutes <= 0 || this.#timer !== null || this.#stopped) return;
     this.#timer = setInterval(() => void this.checkAll(), this.#options.minutes * 60_000);
     this.#timer.unref();
   }
 
+  /** For good. A round under way ends without a word: the core may close beneath it. */
   stop(): void {
+    this.#stopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
   }
 
-  /** One round over the loaded models; a round under way is joined. Sets or clears their `distrust`. */
+  /** One round over the loaded models; a round under way is joined. Sets or clears their `distrust`. Never rejects. */
   checkAll(): Promise<void> {
     this.#round ??= this.#checkLoaded().finally(() => {
       this.#round = null;
@@ -93,24 +100,36 @@ export class CanaryWatch {
   }
 
   async #checkLoaded(): Promise<void> {
-    for (const model of this.#options.loaded()) await this.#check(model);
+    for (const model of this.#options.loaded()) {
+      try {
+        await this.#check(model);
+      } catch (thrown) {
+        if (this.#stopped || toLatticeError(thrown).code === 'shutting_down') return;
+        const about = { model: model.file.name, error: String(thrown) };
+        this.#options.logger.error(about, 'self-check could not be made');
+      }
+    }
   }
 
   async #check(model: LoadedModel): Promise<void> {
-    const watched = this.#canaries.get(model.native.modelId);
-    if (watched === undefined) return;
+    const watched = this.#canaries.get(model);
+    if (watched === undefined || !this.#isWatched(model)) return;
     for (const target of this.#targets(model)) {
-      try {
-        this.#conclude(model, target, await this.#judgeOn(model, watched, target));
-      } catch (thrown) {
-        const error = toLatticeError(thrown);
-        if (INCONCLUSIVE.has(error.code) || this.#isLost(model, target)) continue;
-        this.#conclude(model, target, error.message);
+      const found = await this.#judgeOn(model, watched, target);
+      // What came of the look says nothing once the model is gone or the core closes.
+      if (!this.#isWatched(model)) return;
+      if (!(found instanceof LatticeError)) this.#conclude(model, target, found);
+      else if (!INCONCLUSIVE.has(found.code) && !this.#isLost(model, target)) {
+        this.#conclude(model, target, found.message);
       }
     }
     const fault = this.#faultOfAll(model);
     model.distrust =
       fault === null ? null : new LatticeError('model_not_ready', failed(model, fault));
+  }
+
+  #isWatched(model: LoadedModel): boolean {
+    return !this.#stopped && this.#options.loaded().includes(model);
   }
 
   /** The devices to check: those that are left; with none left the first, whose answer says so. */
@@ -135,13 +154,18 @@ export class CanaryWatch {
     this.#options.logger.error({ model: model.file.name, device: index, deviceName: name }, LOST);
   }
 
+  /** What is wrong with the boxes, null when nothing is, or the error that came instead of boxes. */
   async #judgeOn(
     model: LoadedModel,
     { canary, picture }: Watched,
     { device, several, lost }: Target,
-  ): Promise<string | null> {
+  ): Promise<string | LatticeError | null> {
     const named = several && !lost ? device.index : null;
-    return canary.judge(await this.#lookInTime(model, picture, named));
+    try {
+      return canary.judge(await this.#lookInTime(model, picture, named));
+    } catch (thrown) {
+      return toLatticeError(thrown);
+    }
   }
 
   #conclude(model: LoadedModel, { device, several }: Target, fault: string | null): void {

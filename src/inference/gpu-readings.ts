@@ -1,22 +1,48 @@
 /** What the GPUs do, for statistics that are asked for many times a second. */
 import type { NativeGpuReading, NativeGpuReadings } from '../native/gpu-reading.js';
+import type { Logger } from './logger.js';
 
+export { SLOWDOWNS } from '../native/gpu-reading.js';
 export type GpuReading = NativeGpuReading;
 
 /** The addon looks once a second; crossing to it for every image would be waste. */
 const KEEP_MS = 250;
 
-/** Returns how to ask for the last look; `read` is called at most every 250 ms. */
-export function createGpuReadings(read: () => NativeGpuReadings): () => readonly GpuReading[] {
+/** The first look takes a moment. */
+const MISSING_AFTER_MS = 5_000;
+
+/**
+ * Returns how to ask for the last look; `read` is called at most every 250 ms. Why there are no GPUs goes into the log,
+ * each reason once.
+ */
+export function createGpuReadings(
+  read: () => NativeGpuReadings,
+  logger: Logger,
+): () => readonly GpuReading[] {
+  const tell = createTeller(logger);
   let readAt = -Infinity;
   let last: readonly GpuReading[] = [];
   return () => {
     const now = performance.now();
     if (now - readAt >= KEEP_MS) {
-      last = read().gpus;
+      const look = read();
+      last = look.gpus;
       readAt = now;
+      tell(look.missing, now);
     }
     return last;
+  };
+}
+
+function createTeller(logger: Logger): (missing: string | null, now: number) => void {
+  const told = new Set<string>();
+  let missingSince: number | null = null;
+  return (missing, now) => {
+    missingSince = missing === null ? null : (missingSince ?? now);
+    if (missing === null || missingSince === null || told.has(missing)) return;
+    if (now - missingSince < MISSING_AFTER_MS) return;
+    told.add(missing);
+    logger.warn({ reason: missing }, 'status and metrics show no GPU');
   };
 }
 

@@ -1,6 +1,5 @@
 /** How much memory the loaded models may take together, and which of them go when it is too much. */
 import { totalmem } from 'node:os';
-import { LatticeError } from '../errors.js';
 import type { LoadedModel } from './loaded-model.js';
 
 const BYTES_PER_MB = 1e6;
@@ -20,7 +19,8 @@ export function modelMemoryBudget(modelMemoryMb: number, device: 'cpu' | 'cuda')
 
 /**
  * Which of `others` to unload so that `fresh` fits into `budget` bytes beside the rest: those used longest ago, never
- * `standard`. Throws `invalid_model` where it would not fit even beside `standard` alone; `standard` itself always fits.
+ * `standard`. Where it would not fit even beside `standard` alone, all others go and it stays: what a model takes is
+ * an estimate, and no ground to refuse it.
  */
 export function unloadedFor(
   fresh: LoadedModel,
@@ -35,7 +35,6 @@ export function unloadedFor(
     unloaded.push(model);
     taken -= model.native.memoryBytes;
   }
-  if (taken > budget && standard !== undefined) throw tooLarge(fresh, standard, budget);
   return unloaded;
 }
 
@@ -46,14 +45,4 @@ export function byUse(models: readonly LoadedModel[]): LoadedModel[] {
 
 function bytesOf(models: readonly LoadedModel[]): number {
   return models.reduce((sum, model) => sum + model.native.memoryBytes, 0);
-}
-
-function tooLarge(fresh: LoadedModel, standard: LoadedModel, budget: number): LatticeError {
-  const mb = (bytes: number) => Math.ceil(bytes / BYTES_PER_MB).toString();
-  const left = Math.max(0, budget - standard.native.memoryBytes);
-  return new LatticeError(
-    'invalid_model',
-    `Model '${fresh.file.name}' takes about ${mb(fresh.native.memoryBytes)} MB of memory; ` +
-      `LATTICE_MODEL_MEMORY_MB leaves ${mb(left)} MB beside the default model.`,
-  );
 }

@@ -125,7 +125,7 @@ export class ModelRegistry {
     return least !== undefined;
   }
 
-  /** Throws `invalid_model` for one that could never be held beside the default one. */
+  /** Unloads what the budget cannot hold beside it. */
   #makeRoomFor(fresh: LoadedModel): void {
     const standard = this.#ready.get(this.defaultName);
     unloadedFor(fresh, this.loaded(), standard, this.#parts.memoryBudget).forEach((model) => {

@@ -120,7 +120,7 @@ export async function openDetector(
     canary,
     build,
     nextId,
-    ...(choice.device === 'cuda' ? { gpuReadings: createGpuReadings(gpuReadings) } : {}),
+    ...(choice.device === 'cuda' ? { gpuReadings: createGpuReadings(gpuReadings, logger) } : {}),
     onGpuLost: (error) => {
       logger.error({ code: error.code, fault: error.message }, 'the last GPU is lost');
       options.onGpuLost?.(error);

@@ -5,7 +5,11 @@ import type { Detection } from './detector.js';
 import type { LoadedModel } from './loaded-model.js';
 import { detectionsFrom } from './raw-detections.js';
 
-const QUEUE_MS = 30_000;
+/**
+ * Longer than the self-check waits (`canary-watch.ts`), which so finds a device that hangs itself: past a deadline the
+ * core answers tasks in hand too, with a code that says nothing about the device. The task is still freed in the end.
+ */
+const DEADLINE_MS = 120_000;
 const MOST_BOXES = 300;
 
 /** All boxes of a bundled picture, whatever their score: the look of the self-check. On any device when null. */
@@ -23,7 +27,7 @@ export async function lookAtPicture(
     pixels: picture,
     kind: 'sync',
     priority: 0,
-    deadlineMs: QUEUE_MS,
+    deadlineMs: DEADLINE_MS,
     confidence: 0,
     iou: 0.7,
     maxDetections: MOST_BOXES,

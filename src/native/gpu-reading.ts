@@ -1,3 +1,13 @@
+/** What may hold the clocks down, as `native/gpu_monitor/nvml_library.cc` names it. */
+export const SLOWDOWNS = [
+  'power_cap',
+  'thermal',
+  'hardware_slowdown',
+  'hardware_thermal',
+  'power_brake',
+] as const;
+export type Slowdown = (typeof SLOWDOWNS)[number];
+
 /** What the addon knows of a GPU at one moment. Null: this GPU, its driver or its mode of use does not tell. */
 export interface NativeGpuReading {
   /** As CUDA counts in this process. */
@@ -22,8 +32,8 @@ export interface NativeGpuReading {
   uncorrectedErrors: number | null;
   /** True where the figures are those of a GPU of which this process has a part only. */
   mig: boolean | null;
-  /** What holds the clocks down: power_cap, thermal, hardware_slowdown, hardware_thermal, power_brake. */
-  slowedBy: string[];
+  /** What holds the clocks down. */
+  slowedBy: Slowdown[];
   /** Milliseconds since the figures were taken; null before the first. */
   ageMs: number | null;
   /** Why figures are unknown or old: a sentence; null when all is well. */

@@ -1,5 +1,5 @@
-/** Gauges of the GPUs; a service without one shows none. With `metrics.ts` the only file that knows prom-client. */
-import { Gauge, type Registry } from 'prom-client';
+/** Figures of the GPUs; a service without one shows none. With `metrics.ts` the only file that knows prom-client. */
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { NodeGpu } from '../cluster/dispatch/lane-gpus.js';
 
 const LABELS = ['node', 'gpu', 'uuid'] as const;
@@ -7,6 +7,7 @@ const LABELS = ['node', 'gpu', 'uuid'] as const;
 interface Figure {
   name: string;
   help: string;
+  kind?: 'counter';
   /** Null leaves the series out. */
   of(gpu: NodeGpu): number | null;
 }
@@ -46,12 +47,13 @@ const FIGURES: readonly Figure[] = [
     of: (gpu) => times(gpu.smClockMhz, 1e6),
   },
   {
-    name: 'lattice_gpu_uncorrected_memory_errors',
+    name: 'lattice_gpu_uncorrected_memory_errors_total',
+    kind: 'counter',
     help: 'Memory errors that could not be corrected, since the driver was loaded.',
     of: (gpu) => gpu.uncorrectedErrors,
   },
   {
-    name: 'lattice_gpu_slowdowns',
+    name: 'lattice_gpu_slowdown_reasons',
     help: 'Reasons for which the clocks are held down now; the cluster status names them.',
     of: (gpu) => gpu.slowedBy.length,
   },
@@ -61,16 +63,23 @@ const FIGURES: readonly Figure[] = [
     of: (gpu) => times(gpu.ageMs, 0.001),
   },
   {
-    name: 'lattice_gpu_answers',
+    name: 'lattice_gpu_up',
     help: '1 while the driver tells about this GPU, else 0; the cluster status says why.',
     of: (gpu) => (gpu.reason === null ? 1 : 0),
   },
 ];
 
+type Label = (typeof LABELS)[number];
+
+interface Shown {
+  metric: Gauge<Label> | Counter<Label>;
+  figure: Figure;
+}
+
 export class GpuMetrics {
   private readonly registry: Registry;
   private readonly read: () => readonly NodeGpu[];
-  private gauges: { gauge: Gauge<(typeof LABELS)[number]>; figure: Figure }[] = [];
+  private shown: Shown[] = [];
 
   constructor(registry: Registry, read: () => readonly NodeGpu[]) {
     this.registry = registry;
@@ -80,13 +89,14 @@ export class GpuMetrics {
   /** To be called before the registry is shown. */
   refresh(): void {
     const gpus = this.readable();
-    if (gpus.length > 0 && this.gauges.length === 0) this.register();
-    for (const { gauge, figure } of this.gauges) {
-      gauge.reset();
+    if (gpus.length > 0 && this.shown.length === 0) this.register();
+    for (const { metric, figure } of this.shown) {
+      // From nothing to the value: what a counter counted here, the driver counted.
+      metric.reset();
       for (const gpu of gpus) {
         const value = figure.of(gpu);
         if (value === null) continue;
-        gauge.set({ node: gpu.nodeId, gpu: String(gpu.index), uuid: gpu.uuid }, value);
+        metric.inc({ node: gpu.nodeId, gpu: String(gpu.index), uuid: gpu.uuid }, value);
       }
     }
   }
@@ -100,10 +110,10 @@ export class GpuMetrics {
   }
 
   private register(): void {
-    this.gauges = FIGURES.map((figure) => {
-      const { name, help } = figure;
-      const gauge = new Gauge({ name, help, labelNames: LABELS, registers: [this.registry] });
-      return { gauge, figure };
+    this.shown = FIGURES.map((figure) => {
+      const { name, help, kind } = figure;
+      const options = { name, help, labelNames: LABELS, registers: [this.registry] };
+      return { metric: kind === 'counter' ? new Counter(options) : new Gauge(options), figure };
     });
   }
 }

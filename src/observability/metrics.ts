@@ -25,8 +25,8 @@ export interface MetricSources {
   workers: () => Record<string, number>;
   /** Since the start: workers lost, images requeued, stale answers refused. */
   workerEvents: () => Record<string, number>;
-  /** Of all workers; left out where none can have one. */
-  gpus?: () => readonly NodeGpu[];
+  /** Of all workers; none where there are none. */
+  gpus: () => readonly NodeGpu[];
 }
 
 export class Metrics implements HttpMetrics {
@@ -123,7 +123,7 @@ export class Metrics implements HttpMetrics {
       'event',
       () => Promise.resolve(sources.workerEvents()),
     );
-    if (sources.gpus !== undefined) this.gpus = new GpuMetrics(this.registry, sources.gpus);
+    this.gpus = new GpuMetrics(this.registry, sources.gpus);
   }
 
   /** Stops the timers of the measurements. */

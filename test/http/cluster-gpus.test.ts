@@ -62,4 +62,11 @@ test('the OpenAPI document describes them', async () => {
   const { required, properties } = body.components.schemas.ClusterGpu;
   expect(required).toContain('memory_used_bytes');
   expect(properties.temperature_celsius.type).toEqual(['number', 'null']);
+  expect(properties.slowed_by.items.enum).toEqual([
+    'power_cap',
+    'thermal',
+    'hardware_slowdown',
+    'hardware_thermal',
+    'power_brake',
+  ]);
 });

@@ -1,67 +1,28 @@
 import { describe, expect, it, vi } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
-import { CanaryWatch } from '../../src/inference/canary-watch.js';
-import { ClassFilter } from '../../src/inference/class-filter.js';
 import type { Detection } from '../../src/inference/detector.js';
-import type { LoadedModel } from '../../src/inference/loaded-model.js';
 import type { NativeDevice } from '../../src/native/contract.js';
+import { devicesOf, loadedModel, watchModel } from '../support/watched-model.js';
 
 const BOX: Detection = { class: 'car', confidence: 0.5, box: [0, 0, 10, 10] };
-const ignore = () => undefined;
-const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-
-function loadedModel(): LoadedModel {
-  return {
-    file: { name: 'a.pt', path: '/a.onnx', bundled: false, licence: null, canaryPath: null },
-    native: {
-      modelId: 1,
-      task: 'detect',
-      names: ['car'],
-      inputWidth: 640,
-      inputHeight: 640,
-      fixedBatch: 0,
-      device: 'CPU',
-      precision: 'f32',
-      memoryBytes: 0,
-      stride: 32,
-      metadata: {},
-    },
-    classes: new ClassFilter(['car']),
-    lastUse: 0,
-    distrust: null,
-    faults: new Map(),
-  };
-}
-
 type Look = (device: number | null) => Promise<Detection[]>;
 
 function watch(look: Look, devices: NativeDevice[] = devicesOf(1)) {
   const model = loadedModel();
+  const loaded = [model];
   const log = vi.fn();
-  const canary = new CanaryWatch({
+  const canary = watchModel({
     look: (_model, _picture, device) => look(device),
     devices: () => devices,
     judge: (_model, index, right) => {
       const device = devices.find((each) => each.index === index);
       if (device !== undefined) device.state = right ? 'ok' : 'failed_check';
     },
-    picture: { data: new Uint8Array(3), width: 1, height: 1 },
-    loaded: () => [model],
-    minutes: 0,
-    logger: { ...logger, error: log },
+    loaded: () => loaded,
+    log,
     answerWithinMs: 50,
   });
-  return { model, canary, devices, log };
-}
-
-/** Indices with a gap, as where a GPU in between cannot be used. */
-function devicesOf(count: number): NativeDevice[] {
-  return Array.from({ length: count }, (_, place) => ({
-    index: 2 * place,
-    name: 'GPU',
-    state: 'ok' as const,
-    images: 0,
-  }));
+  return { model, loaded, canary, devices, log };
 }
 
 const states = (devices: NativeDevice[]) => devices.map(({ state }) => state);
@@ -112,6 +73,23 @@ describe('canary watch', () => {
     await canary.checkAll();
     expect(model.distrust).toBeNull();
   });
+
+  it('says nothing of a model that is unloaded during its check, nor checks one that is gone', async () => {
+    let look: Look = () => Promise.resolve([BOX]);
+    const { model, loaded, canary, log } = watch((device) => look(device));
+    const second = loadedModel('b.pt');
+    await canary.admit(model);
+    await canary.admit(second);
+    loaded.push(second);
+    look = vi.fn(() => {
+      loaded.length = 0;
+      return Promise.reject(new LatticeError('unknown_model', 'There is no such model.'));
+    });
+    await canary.checkAll();
+    expect(look).toHaveBeenCalledOnce();
+    expect(log).not.toHaveBeenCalled();
+    expect(model.faults.size).toBe(0);
+  });
 });
 
 describe('canary watch over several devices', () => {
@@ -143,6 +121,28 @@ describe('canary watch over several devices', () => {
       expect.objectContaining({ device: 2, fault: expect.stringContaining('it sees nothing') }),
       'self-check failed',
     );
+  });
+
+  it.each([
+    ['that gives an error', () => Promise.reject(new LatticeError('detection_failed', 'it broke'))],
+    ['that gives no answer', () => new Promise<never>(() => undefined)],
+  ])('takes a fresh model and leaves a device out %s', async (_what, wrong) => {
+    const { model, canary, devices } = watch(
+      (device) => (device === 2 ? wrong() : Promise.resolve([BOX])),
+      devicesOf(3),
+    );
+    await canary.admit(model);
+    expect(states(devices)).toEqual(['ok', 'failed_check', 'ok']);
+    expect(model.faults.get(2)).toMatch(/it broke|no answer/);
+  });
+
+  it('does not blame the file for errors, nor a device for a full queue', async () => {
+    const broken = () => Promise.reject(new LatticeError('detection_failed', 'it broke'));
+    const { model, canary } = watch(broken, devicesOf(2));
+    await expect(canary.admit(model)).rejects.toMatchObject({ code: 'detection_failed' });
+    const full = watch(() => Promise.reject(new LatticeError('overloaded', 'full')), devicesOf(2));
+    await expect(full.canary.admit(full.model)).rejects.toMatchObject({ code: 'overloaded' });
+    expect(states(full.devices)).toEqual(['ok', 'ok']);
   });
 
   it('refuses a fresh model that no device runs right', async () => {

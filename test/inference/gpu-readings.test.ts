@@ -2,7 +2,12 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { aged, createGpuReadings } from '../../src/inference/gpu-readings.js';
 import { simulatedGpu } from '../support/simulated-gpus.js';
 
+const ignore = () => undefined;
+const warn = vi.fn();
+const logger = { debug: ignore, info: ignore, warn, error: ignore };
+
 afterEach(() => {
+  warn.mockReset();
   vi.useRealTimers();
 });
 
@@ -10,13 +15,39 @@ test('the addon is asked four times a second at most', () => {
   vi.useFakeTimers();
   let temperature = 40;
   const read = vi.fn(() => ({ gpus: [simulatedGpu(0, { temperature })], missing: null }));
-  const readings = createGpuReadings(read);
+  const readings = createGpuReadings(read, logger);
   for (let i = 0; i < 1_000; i += 1) expect(readings()[0]!.temperature).toBe(40);
   expect(read).toHaveBeenCalledTimes(1);
   temperature = 50;
   vi.advanceTimersByTime(250);
   expect(readings()[0]!.temperature).toBe(50);
   expect(read).toHaveBeenCalledTimes(2);
+});
+
+test('why there are no GPUs is logged, each reason once, and not before the first look is over', () => {
+  vi.useFakeTimers();
+  let missing: string | null = 'Not looked yet.';
+  const readings = createGpuReadings(() => ({ gpus: [], missing }), logger);
+  const askFor = (seconds: number) => {
+    for (let i = 0; i < seconds; i += 1) {
+      readings();
+      vi.advanceTimersByTime(1_000);
+    }
+  };
+  askFor(2);
+  missing = null;
+  askFor(10);
+  expect(warn).not.toHaveBeenCalled();
+  for (const reason of ['The library is missing.', null, 'The library is missing.', 'It hangs.']) {
+    missing = reason;
+    askFor(10);
+  }
+  expect(warn.mock.calls).toEqual(
+    ['The library is missing.', 'It hangs.'].map((reason) => [
+      { reason },
+      'status and metrics show no GPU',
+    ]),
+  );
 });
 
 test('figures that were told some time ago are older by that', () => {

@@ -53,11 +53,11 @@ test('each GPU has its figures, in base units', async () => {
     [`lattice_gpu_power_watts${first}`]: 300.5,
     [`lattice_gpu_power_limit_watts${first}`]: 700,
     [`lattice_gpu_sm_clock_hertz${first}`]: 1.98e9,
-    [`lattice_gpu_uncorrected_memory_errors${first}`]: 0,
-    [`lattice_gpu_slowdowns${first}`]: 0,
-    [`lattice_gpu_slowdowns${second}`]: 1,
+    [`lattice_gpu_uncorrected_memory_errors_total${first}`]: 0,
+    [`lattice_gpu_slowdown_reasons${first}`]: 0,
+    [`lattice_gpu_slowdown_reasons${second}`]: 1,
     [`lattice_gpu_sample_age_seconds${first}`]: 0.4,
-    [`lattice_gpu_answers${first}`]: 1,
+    [`lattice_gpu_up${first}`]: 1,
   });
   const text = await metrics.render();
   for (const name of new Set(Object.keys(await series()).map((key) => key.split('{')[0]!))) {
@@ -65,10 +65,19 @@ test('each GPU has its figures, in base units', async () => {
   }
 });
 
+test('memory errors are a counter with the total of the driver, however often it is read', async () => {
+  read = () => on('node-1', simulatedGpu(0, { uncorrectedErrors: 3 }));
+  const name = 'lattice_gpu_uncorrected_memory_errors_total';
+  for (let i = 0; i < 3; i += 1) {
+    expect(await series()).toHaveProperty([`${name}{node="node-1",gpu="0",uuid="GPU-0"}`], 3);
+  }
+  expect(await metrics.render()).toContain(`# TYPE ${name} counter`);
+});
+
 test('what is not known is left out, and a GPU that went is gone', async () => {
   read = () => on('node-1', lostGpu(0), simulatedGpu(1));
   const lost = '{node="node-1",gpu="0",uuid="GPU-0"}';
-  expect(await series()).toMatchObject({ [`lattice_gpu_answers${lost}`]: 0 });
+  expect(await series()).toMatchObject({ [`lattice_gpu_up${lost}`]: 0 });
   expect(await series()).not.toHaveProperty([`lattice_gpu_memory_used_bytes${lost}`]);
   read = () => on('node-1', simulatedGpu(1));
   expect(Object.keys(await series()).some((key) => key.includes('GPU-0'))).toBe(false);

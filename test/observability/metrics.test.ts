@@ -36,6 +36,7 @@ test('gauges are read when asked for', async () => {
     queuedImages: () => ({ sync: 0, async: 12 }),
     workers: () => ({ ready: 2 }),
     workerEvents: () => ({ lost: 1, requeued: 7, stale: 0 }),
+    gpus: () => [],
   });
   expect(await value('lattice_jobs{status="pending"}')).toBe(3);
   pending = 0;
@@ -53,6 +54,7 @@ test('a source that fails is left out and hides nothing else', async () => {
     },
     workers: () => ({}),
     workerEvents: () => ({}),
+    gpus: () => [],
   });
   metrics.setStreamClients(4);
   const text = await metrics.render();

@@ -1,7 +1,16 @@
 /** One socket of a worker: says who it is, becomes a lane, and is given up when it falls silent. */
 import type { Lane } from '../dispatch/lane.js';
 import type { Logger } from '../../inference/logger.js';
-import { CLOSE, PROTOCOL, readWorkerFrame, SILENCE_MS, type Hello } from '../wire/frames.js';
+import {
+  CLOSE,
+  faultOfWorkerFrame,
+  PROTOCOL,
+  readIntroduction,
+  readWorkerFrame,
+  SILENCE_MS,
+  type Hello,
+  type Introduction,
+} from '../wire/frames.js';
 import { RemoteLane, type LaneSocket } from './remote-lane.js';
 
 /** The worker's end. Nothing here throws; what cannot be sent is answered by the socket's close. */
@@ -67,13 +76,13 @@ export class WorkerConnection {
     this.heard();
     const { lane } = this;
     if (typeof data !== 'string') {
-      if (lane?.receiveResult(data) !== true) this.end(CLOSE.badFrame, 'Not a result.');
+      if (lane?.receiveResult(data) !== true) this.#refuseFrame('Not a result.');
       return;
     }
     const frame = readWorkerFrame(data);
-    if (frame === null) this.end(CLOSE.badFrame, 'Not a frame.');
+    if (frame === null) this.#refuseText(data);
     else if (frame.type === 'hello') this.#welcome(frame);
-    else if (lane === null) this.end(CLOSE.badFrame, 'The first frame is hello.');
+    else if (lane === null) this.#refuseFrame('The first frame is hello.');
     else {
       lane.receive(frame);
       if (frame.type === 'state') this.#parts.lanes.refresh();
@@ -94,16 +103,14 @@ export class WorkerConnection {
   }
 
   #welcome(hello: Hello): void {
-    const { build, logger } = this.#parts;
+    const { logger } = this.#parts;
     const { workerId, nodeId, host } = hello;
-    if (hello.protocol !== PROTOCOL || hello.build !== build) {
-      const found = `worker has ${hello.build}, the service ${build}`;
-      logger.error({ workerId, nodeId, host }, `a worker of another build was refused: ${found}`);
-      this.end(CLOSE.otherBuild, `Other build: the ${found}.`);
+    if (this.#isOther(hello)) {
+      this.#refuseBuild(hello);
       return;
     }
     if (this.lane !== null) {
-      this.end(CLOSE.badFrame, 'A second hello.');
+      this.#refuseFrame('A second hello.');
       return;
     }
     this.#warnOfRoots(hello);
@@ -121,6 +128,34 @@ export class WorkerConnection {
     const { device, precision } = hello.state.stats;
     logger.info({ workerId, nodeId, host, device, precision }, 'a worker joined');
     this.#parts.lanes.join(lane);
+  }
+
+  /** Another version's hello may have another shape. */
+  #refuseText(text: string): void {
+    const from = readIntroduction(text);
+    if (from !== null && this.#isOther(from)) this.#refuseBuild(from);
+    else this.#refuseFrame('Not a frame.', from, faultOfWorkerFrame(text));
+  }
+
+  #isOther({ protocol, build }: Pick<Introduction, 'protocol' | 'build'>): boolean {
+    return protocol !== PROTOCOL || build !== this.#parts.build;
+  }
+
+  #refuseBuild({ workerId, nodeId, host, protocol, build }: Introduction): void {
+    const found =
+      `the service has ${this.#parts.build} with protocol ${PROTOCOL}, ` +
+      `the worker ${build} with ${protocol ?? 'an unknown one'}`;
+    const about = { workerId, nodeId, host };
+    this.#parts.logger.error(about, `a worker of another build was refused: ${found}`);
+    // No close has room for more than 123 bytes.
+    this.end(CLOSE.otherBuild, `Other build: ${found}.`.slice(0, 120));
+  }
+
+  /** At most once: the connection ends with it. */
+  #refuseFrame(reason: string, from: Introduction | null = null, fault: string = reason): void {
+    const { workerId, nodeId } = this.lane ?? from ?? {};
+    this.#parts.logger.warn({ workerId, nodeId, fault }, 'a frame of a worker was refused');
+    this.end(CLOSE.badFrame, reason);
   }
 
   #warnOfRoots({ workerId, nodeId, roots }: Hello): void {

@@ -4,8 +4,10 @@
  */
 import { z } from 'zod';
 import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
+import { SLOWDOWNS } from '../../inference/gpu-readings.js';
 
-export const PROTOCOL = 1;
+/** Counts up with every change of a frame's shape. */
+export const PROTOCOL = 2;
 export const WORKER_PATH = '/internal/v1/workers';
 /** No frame is longer; those with models are sent one model each. */
 export const MAX_FRAME = 64 * 1024;
@@ -56,7 +58,7 @@ const gpuSchema = z.object({
   smClockMhz: z.number().nullable(),
   uncorrectedErrors: z.number().nullable(),
   mig: z.boolean().nullable(),
-  slowedBy: z.array(z.string()),
+  slowedBy: z.array(z.enum(SLOWDOWNS)),
   ageMs: z.number().nullable(),
   reason: z.string().nullable(),
 });
@@ -85,10 +87,13 @@ const stateSchema = z.object({
 /** How a worker is at this moment. */
 export type WorkerState = z.infer<typeof stateSchema>;
 
+/** Goes into the log and into the reason of a close. */
+const WORD = /^[\x20-\x7e]{1,128}$/;
+
 const helloSchema = z.object({
   type: z.literal('hello'),
   protocol: z.int(),
-  build: z.string(),
+  build: z.string().regex(WORD),
   workerId: z.string().min(1).max(128),
   nodeId: z.string().min(1).max(128),
   /** The same in every hello of one process. */
@@ -149,6 +154,33 @@ export type DetectFrame = Extract<ServiceFrame, { type: 'detect' }>;
 /** Null for a text that is no frame. */
 export function readWorkerFrame(text: string): WorkerFrame | null {
   return read(workerFrameSchema, text);
+}
+
+const wordSchema = z.string().regex(WORD).catch('unknown');
+/** What every version's hello is taken to have: nothing of it is required. */
+const introductionSchema = z.object({
+  type: z.literal('hello'),
+  protocol: z.int().nullable().catch(null),
+  build: wordSchema,
+  workerId: wordSchema,
+  nodeId: wordSchema,
+  host: wordSchema,
+});
+export type Introduction = z.infer<typeof introductionSchema>;
+
+/** Who says hello, also in the shape of another version; null for what is no hello. */
+export function readIntroduction(text: string): Introduction | null {
+  return read(introductionSchema, text);
+}
+
+/** What keeps a text from being a frame of a worker, for the log. */
+export function faultOfWorkerFrame(text: string): string {
+  try {
+    const issue = workerFrameSchema.safeParse(JSON.parse(text)).error?.issues[0];
+    return issue === undefined ? 'none' : `${issue.path.join('.')}: ${issue.message}`;
+  } catch {
+    return 'it is not JSON';
+  }
 }
 
 /** Null for a text that is no frame. */

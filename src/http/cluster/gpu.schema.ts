@@ -1,6 +1,7 @@
 /** A GPU in `GET /v1/cluster/status`. */
 import { z } from '@hono/zod-openapi';
 import type { NodeGpu } from '../../cluster/dispatch/lane-gpus.js';
+import { SLOWDOWNS } from '../../inference/gpu-readings.js';
 
 export const gpuSchema = z
   .object({
@@ -27,10 +28,7 @@ export const gpuSchema = z
     mig: z.boolean().nullable().openapi({
       description: 'True: the figures are those of a GPU of which the worker has a part only',
     }),
-    slowed_by: z.array(z.string()).openapi({
-      description:
-        'What holds the clocks down: power_cap, thermal, hardware_slowdown, hardware_thermal, power_brake',
-    }),
+    slowed_by: z.array(z.enum(SLOWDOWNS)).openapi({ description: 'What holds the clocks down' }),
     sample_age_seconds: z.number().nullable().openapi({
       description: 'Age of the figures; null before the first',
     }),

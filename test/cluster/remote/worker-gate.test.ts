@@ -84,6 +84,11 @@ const hello = (more: Partial<Hello> = {}): Hello => ({
   ...more,
 });
 
+function withoutPid(): string {
+  const { pid, ...rest } = hello();
+  return JSON.stringify({ ...rest, notPid: pid });
+}
+
 /** A worker that does only what the test says. */
 class HandWorker {
   readonly frames: ServiceFrame[] = [];
@@ -151,28 +156,51 @@ describe('who is let in', () => {
   });
 
   it('refuses another build or protocol with a close code of its own, and says so in the log', async () => {
-    for (const other of [{ build: '0.0.1' }, { protocol: PROTOCOL + 1 }]) {
+    const unknownShape = { type: 'hello', protocol: PROTOCOL + 1, build: BUILD, workerId: 'new-0' };
+    const frames = [
+      hello({ build: '0.0.1' }),
+      hello({ protocol: PROTOCOL + 1 }),
+      unknownShape,
+      { ...unknownShape, protocol: 'seven', workerId: 7 },
+      { ...unknownShape, build: 'x'.repeat(128) },
+      hello({ build: 'ü'.repeat(100) }),
+    ];
+    for (const frame of frames) {
       const worker = new HandWorker();
       await until(() => worker.socket.readyState === WebSocket.OPEN, 'open');
-      worker.send(hello(other));
+      worker.send(frame);
       expect(await worker.closing()).toMatchObject({
         code: CLOSE.otherBuild,
         reason: expect.stringContaining(BUILD),
       });
     }
     expect(rig.dispatcher.lanes()).toEqual([]);
-    expect(rig.logged.filter(({ message }) => message.includes('another build'))).toHaveLength(2);
+    expect(rig.logged.filter(({ message }) => message.includes('another build'))).toMatchObject([
+      { fields: { workerId: 'worker-0', nodeId: 'node-a', host: 'host-a' } },
+      { fields: { workerId: 'worker-0' } },
+      { fields: { workerId: 'new-0', nodeId: 'unknown' } },
+      { fields: { workerId: 'unknown' } },
+      { fields: { workerId: 'new-0' } },
+      { fields: { workerId: 'worker-0' } },
+    ]);
   });
 
   it.each([
-    ['a frame before hello', JSON.stringify({ type: 'draining' })],
-    ['a text that is no frame', 'what?'],
-    ['bytes that are no result', Buffer.from([9, 9, 9])],
-  ])('closes on %s', async (_what, frame) => {
+    ['a frame before hello', JSON.stringify({ type: 'draining' }), 'The first frame is hello.'],
+    ['a text that is no frame', 'what?', 'it is not JSON'],
+    ['a hello of the same build that lacks something', withoutPid(), /^pid: /],
+    ['bytes that are no result', Buffer.from([9, 9, 9]), 'Not a result.'],
+  ])('closes on %s and says why in the log', async (_what, frame, fault) => {
     const worker = new HandWorker();
     await until(() => worker.socket.readyState === WebSocket.OPEN, 'open');
     worker.send(frame);
     expect((await worker.closing()).code).toBe(CLOSE.badFrame);
+    expect(rig.logged.filter(({ message }) => message.includes('was refused'))).toEqual([
+      {
+        message: 'a frame of a worker was refused',
+        fields: expect.objectContaining({ fault: expect.stringMatching(fault) }) as object,
+      },
+    ]);
   });
 
   it('is a plain 400 for HTTP, and not there where images run in the process itself', async () => {

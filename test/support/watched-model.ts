@@ -1,0 +1,70 @@
+/** A model under the self-check, without a core. */
+import { CanaryWatch, type CanaryWatchOptions } from '../../src/inference/canary-watch.js';
+import { ClassFilter } from '../../src/inference/class-filter.js';
+import type { LoadedModel } from '../../src/inference/loaded-model.js';
+import type { NativeDevice } from '../../src/native/contract.js';
+
+/** As the registry makes it. */
+export function loadedModel(name = 'a.pt'): LoadedModel {
+  return {
+    file: { name, path: '/a.onnx', bundled: false, licence: null, canaryPath: null },
+    native: {
+      modelId: 1,
+      task: 'detect',
+      names: ['car'],
+      inputWidth: 640,
+      inputHeight: 640,
+      fixedBatch: 0,
+      device: 'CPU',
+      precision: 'f32',
+      memoryBytes: 0,
+      stride: 32,
+      metadata: {},
+    },
+    classes: new ClassFilter(['car']),
+    lastUse: 0,
+    distrust: null,
+    faults: new Map(),
+  };
+}
+
+/** Indices with a gap, as where a GPU in between cannot be used. */
+export function devicesOf(count: number): NativeDevice[] {
+  return Array.from({ length: count }, (_, place) => ({
+    index: 2 * place,
+    name: 'GPU',
+    state: 'ok' as const,
+    images: 0,
+  }));
+}
+
+export type WatchParts = Pick<CanaryWatchOptions, 'look' | 'devices' | 'judge' | 'loaded'> & {
+  /** Receives errors. */
+  log(fields: object, message: string): void;
+  answerWithinMs?: number;
+};
+
+/** `parts` may change later. */
+export function watchModel(parts: WatchParts): CanaryWatch {
+  const ignore = () => undefined;
+  const { answerWithinMs } = parts;
+  return new CanaryWatch({
+    look: (model, picture, device) => parts.look(model, picture, device),
+    devices: (model) => parts.devices(model),
+    judge: (model, device, right) => {
+      parts.judge(model, device, right);
+    },
+    loaded: () => parts.loaded(),
+    picture: { data: new Uint8Array(3), width: 1, height: 1 },
+    minutes: 0,
+    logger: {
+      debug: ignore,
+      info: ignore,
+      warn: ignore,
+      error: (fields, message) => {
+        parts.log(fields, message);
+      },
+    },
+    ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
+  });
+}
