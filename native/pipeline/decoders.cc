@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "native/decode_route/cpu_routes.h"
-#include "native/decode_route/gpu_routes.h"
+#include "native/decode_route/nvjpeg/gpu_routes.h"
 #include "native/image/sample_jpeg.h"
 
 namespace lattice {

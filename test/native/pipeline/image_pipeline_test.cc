@@ -4,7 +4,7 @@
 
 #include "native/decode_route/cpu_routes.h"
 #include "native/engine/cpu_engine.h"
-#include "test/native/decode_route/simulated_nvjpeg.h"
+#include "test/native/decode_route/nvjpeg/simulated_nvjpeg.h"
 
 namespace lattice {
 namespace {

@@ -1,4 +1,4 @@
-#include "native/decode_route/gpu_routes.h"
+#include "native/decode_route/nvjpeg/gpu_routes.h"
 
 #include <thread>
 

@@ -1,11 +1,11 @@
-#include "native/decode_route/nvjpeg_decoder.h"
+#include "native/decode_route/nvjpeg/nvjpeg_decoder.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "native/cuda/gpu_device.h"
-#include "native/decode_route/gpu_routes.h"
+#include "native/decode_route/nvjpeg/gpu_routes.h"
 #include "test/native/decode_route/nvjpeg/opened_stub.h"
 
 namespace lattice::test {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "native/decode_route/nvjpeg_library.h"
+#include "native/decode_route/nvjpeg/nvjpeg_library.h"
 #include "test/native/decode_route/nvjpeg/nvjpeg_stub.h"
 
 namespace lattice::test {

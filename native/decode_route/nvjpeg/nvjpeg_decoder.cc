@@ -1,4 +1,4 @@
-#include "native/decode_route/nvjpeg_decoder.h"
+#include "native/decode_route/nvjpeg/nvjpeg_decoder.h"
 
 #include <string>
 #include <utility>

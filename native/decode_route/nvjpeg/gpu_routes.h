@@ -1,7 +1,7 @@
 // The decode routes of this machine's GPUs. Declared for every build; one without CUDA or nvJPEG's
 // header has none.
-#ifndef LATTICE_DECODE_ROUTE_GPU_ROUTES_H_
-#define LATTICE_DECODE_ROUTE_GPU_ROUTES_H_
+#ifndef LATTICE_DECODE_ROUTE_NVJPEG_GPU_ROUTES_H_
+#define LATTICE_DECODE_ROUTE_NVJPEG_GPU_ROUTES_H_
 
 #include <memory>
 #include <string>
@@ -28,4 +28,4 @@ GpuRoutes OpenGpuRoutes(const std::vector<std::string>& allowed, size_t most);
 
 }  // namespace lattice
 
-#endif  // LATTICE_DECODE_ROUTE_GPU_ROUTES_H_
+#endif  // LATTICE_DECODE_ROUTE_NVJPEG_GPU_ROUTES_H_

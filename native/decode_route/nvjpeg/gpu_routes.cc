@@ -1,12 +1,12 @@
-#include "native/decode_route/gpu_routes.h"
+#include "native/decode_route/nvjpeg/gpu_routes.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/owners.h"
-#include "native/decode_route/nvjpeg_decoder.h"
-#include "native/decode_route/nvjpeg_route.h"
+#include "native/decode_route/nvjpeg/nvjpeg_decoder.h"
+#include "native/decode_route/nvjpeg/nvjpeg_route.h"
 
 namespace lattice {
 namespace {

@@ -1,4 +1,4 @@
-#include "native/decode_route/kept_forever.h"
+#include "native/decode_route/nvjpeg/kept_forever.h"
 
 #include <mutex>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "native/decode_route/plane_pool.h"
+#include "native/decode_route/nvjpeg/plane_pool.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "native/decode_route/kept_forever.h"
+#include "native/decode_route/nvjpeg/kept_forever.h"
 
 namespace lattice {
 namespace {

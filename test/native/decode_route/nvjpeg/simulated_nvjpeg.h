@@ -1,6 +1,6 @@
 // nvJPEG on a GPU that does not exist: real threads and real memory, no CUDA.
-#ifndef LATTICE_TEST_DECODE_ROUTE_SIMULATED_NVJPEG_H_
-#define LATTICE_TEST_DECODE_ROUTE_SIMULATED_NVJPEG_H_
+#ifndef LATTICE_TEST_DECODE_ROUTE_NVJPEG_SIMULATED_NVJPEG_H_
+#define LATTICE_TEST_DECODE_ROUTE_NVJPEG_SIMULATED_NVJPEG_H_
 
 #include <atomic>
 #include <chrono>
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "native/decode_route/nvjpeg_route.h"
-#include "test/native/decode_route/nvjpeg_file.h"
+#include "native/decode_route/nvjpeg/nvjpeg_route.h"
+#include "test/native/decode_route/nvjpeg/nvjpeg_file.h"
 
 namespace lattice::test {
 
@@ -137,4 +137,4 @@ inline bool Holds(const GpuImage& image, int number) {
 
 }  // namespace lattice::test
 
-#endif  // LATTICE_TEST_DECODE_ROUTE_SIMULATED_NVJPEG_H_
+#endif  // LATTICE_TEST_DECODE_ROUTE_NVJPEG_SIMULATED_NVJPEG_H_

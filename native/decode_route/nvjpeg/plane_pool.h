@@ -1,6 +1,6 @@
 // Memory of one GPU that pictures are decoded into, used again and bounded.
-#ifndef LATTICE_DECODE_ROUTE_PLANE_POOL_H_
-#define LATTICE_DECODE_ROUTE_PLANE_POOL_H_
+#ifndef LATTICE_DECODE_ROUTE_NVJPEG_PLANE_POOL_H_
+#define LATTICE_DECODE_ROUTE_NVJPEG_PLANE_POOL_H_
 
 #include <array>
 #include <cstddef>
@@ -73,4 +73,4 @@ class PlanePool : public std::enable_shared_from_this<PlanePool> {
 
 }  // namespace lattice
 
-#endif  // LATTICE_DECODE_ROUTE_PLANE_POOL_H_
+#endif  // LATTICE_DECODE_ROUTE_NVJPEG_PLANE_POOL_H_

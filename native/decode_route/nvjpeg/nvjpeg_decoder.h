@@ -1,13 +1,13 @@
 // nvJPEG's two decoders on one GPU, behind the seam of the routes.
-#ifndef LATTICE_DECODE_ROUTE_NVJPEG_DECODER_H_
-#define LATTICE_DECODE_ROUTE_NVJPEG_DECODER_H_
+#ifndef LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_DECODER_H_
+#define LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_DECODER_H_
 
 #include <memory>
 #include <mutex>
 #include <type_traits>
 
-#include "native/decode_route/nvjpeg_device.h"
-#include "native/decode_route/nvjpeg_library.h"
+#include "native/decode_route/nvjpeg/nvjpeg_device.h"
+#include "native/decode_route/nvjpeg/nvjpeg_library.h"
 
 namespace lattice {
 
@@ -56,4 +56,4 @@ class NvJpegDecoder final : public NvJpegDevice,
 
 }  // namespace lattice
 
-#endif  // LATTICE_DECODE_ROUTE_NVJPEG_DECODER_H_
+#endif  // LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_DECODER_H_

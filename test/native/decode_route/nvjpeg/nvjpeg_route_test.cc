@@ -1,4 +1,4 @@
-#include "native/decode_route/nvjpeg_route.h"
+#include "native/decode_route/nvjpeg/nvjpeg_route.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 
 #include "native/base/stopwatch.h"
 #include "native/decode_route/decode_router.h"
+#include "test/native/decode_route/nvjpeg/simulated_nvjpeg.h"
 #include "test/native/decode_route/simulated_devices.h"
-#include "test/native/decode_route/simulated_nvjpeg.h"
 
 namespace lattice::test {
 namespace {

@@ -1,7 +1,7 @@
 // nvJPEG, opened at run time: an addon that was built with its header also starts where the library
 // is missing.
-#ifndef LATTICE_DECODE_ROUTE_NVJPEG_LIBRARY_H_
-#define LATTICE_DECODE_ROUTE_NVJPEG_LIBRARY_H_
+#ifndef LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_LIBRARY_H_
+#define LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_LIBRARY_H_
 
 #include <nvjpeg.h>
 
@@ -63,4 +63,4 @@ Status ToStatus(nvjpegStatus_t status, std::string_view doing);
 
 }  // namespace lattice
 
-#endif  // LATTICE_DECODE_ROUTE_NVJPEG_LIBRARY_H_
+#endif  // LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_LIBRARY_H_

@@ -1,4 +1,4 @@
-#include "native/decode_route/nvjpeg_library.h"
+#include "native/decode_route/nvjpeg/nvjpeg_library.h"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "native/decode_route/nvjpeg_route.h"
+#include "native/decode_route/nvjpeg/nvjpeg_route.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "native/base/stopwatch.h"
-#include "native/decode_route/kept_forever.h"
+#include "native/decode_route/nvjpeg/kept_forever.h"
 
 namespace lattice {
 namespace {

@@ -1,6 +1,6 @@
 // What a decode route asks of nvJPEG: the seam between the route's own logic and the library.
-#ifndef LATTICE_DECODE_ROUTE_NVJPEG_DEVICE_H_
-#define LATTICE_DECODE_ROUTE_NVJPEG_DEVICE_H_
+#ifndef LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_DEVICE_H_
+#define LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_DEVICE_H_
 
 #include <array>
 #include <cstddef>
@@ -44,4 +44,4 @@ class NvJpegDevice {
 
 }  // namespace lattice
 
-#endif  // LATTICE_DECODE_ROUTE_NVJPEG_DEVICE_H_
+#endif  // LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_DEVICE_H_

@@ -1,6 +1,6 @@
 // Files for decoders that only look at what a test wrote into them.
-#ifndef LATTICE_TEST_DECODE_ROUTE_NVJPEG_FILE_H_
-#define LATTICE_TEST_DECODE_ROUTE_NVJPEG_FILE_H_
+#ifndef LATTICE_TEST_DECODE_ROUTE_NVJPEG_NVJPEG_FILE_H_
+#define LATTICE_TEST_DECODE_ROUTE_NVJPEG_NVJPEG_FILE_H_
 
 #include <cstring>
 #include <vector>
@@ -44,4 +44,4 @@ struct NvJpegFile {
 
 }  // namespace lattice::test
 
-#endif  // LATTICE_TEST_DECODE_ROUTE_NVJPEG_FILE_H_
+#endif  // LATTICE_TEST_DECODE_ROUTE_NVJPEG_NVJPEG_FILE_H_

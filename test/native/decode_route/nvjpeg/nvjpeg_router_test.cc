@@ -5,8 +5,8 @@
 #include <random>
 
 #include "native/decode_route/decode_router.h"
-#include "native/decode_route/nvjpeg_route.h"
-#include "test/native/decode_route/simulated_nvjpeg.h"
+#include "native/decode_route/nvjpeg/nvjpeg_route.h"
+#include "test/native/decode_route/nvjpeg/simulated_nvjpeg.h"
 
 namespace lattice::test {
 namespace {

@@ -1,6 +1,6 @@
 // Decodes JPEGs on a GPU, by its JPEG engines or by its kernels: batches, refusals, deadlines.
-#ifndef LATTICE_DECODE_ROUTE_NVJPEG_ROUTE_H_
-#define LATTICE_DECODE_ROUTE_NVJPEG_ROUTE_H_
+#ifndef LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_ROUTE_H_
+#define LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_ROUTE_H_
 
 #include <memory>
 #include <string>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "native/decode_route/decode_route.h"
-#include "native/decode_route/nvjpeg_device.h"
-#include "native/decode_route/plane_pool.h"
+#include "native/decode_route/nvjpeg/nvjpeg_device.h"
+#include "native/decode_route/nvjpeg/plane_pool.h"
 
 namespace lattice {
 
@@ -58,4 +58,4 @@ class NvJpegRoute final : public DecodeRoute {
 
 }  // namespace lattice
 
-#endif  // LATTICE_DECODE_ROUTE_NVJPEG_ROUTE_H_
+#endif  // LATTICE_DECODE_ROUTE_NVJPEG_NVJPEG_ROUTE_H_

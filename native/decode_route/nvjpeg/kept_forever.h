@@ -1,6 +1,6 @@
 // For what belongs to a GPU that was lost.
-#ifndef LATTICE_DECODE_ROUTE_KEPT_FOREVER_H_
-#define LATTICE_DECODE_ROUTE_KEPT_FOREVER_H_
+#ifndef LATTICE_DECODE_ROUTE_NVJPEG_KEPT_FOREVER_H_
+#define LATTICE_DECODE_ROUTE_NVJPEG_KEPT_FOREVER_H_
 
 #include <memory>
 
@@ -12,4 +12,4 @@ void KeepForever(std::shared_ptr<const void> object);
 
 }  // namespace lattice
 
-#endif  // LATTICE_DECODE_ROUTE_KEPT_FOREVER_H_
+#endif  // LATTICE_DECODE_ROUTE_NVJPEG_KEPT_FOREVER_H_

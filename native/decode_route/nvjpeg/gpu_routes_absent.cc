@@ -1,5 +1,5 @@
 // Builds without CUDA or nvJPEG's header.
-#include "native/decode_route/gpu_routes.h"
+#include "native/decode_route/nvjpeg/gpu_routes.h"
 
 namespace lattice {
 

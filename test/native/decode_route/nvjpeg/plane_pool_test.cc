@@ -1,11 +1,11 @@
-#include "native/decode_route/plane_pool.h"
+#include "native/decode_route/nvjpeg/plane_pool.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 
-#include "test/native/decode_route/simulated_nvjpeg.h"
+#include "test/native/decode_route/nvjpeg/simulated_nvjpeg.h"
 
 namespace lattice::test {
 namespace {
