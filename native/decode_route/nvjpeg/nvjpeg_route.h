@@ -22,7 +22,7 @@ struct NvJpegRouteOptions {
   double patience_ms = 3000;  // after that long without a batch's end the device counts as lost
 };
 
-// Takes baseline JPEGs of 8 bits in 4:2:0 that need no turning, keep the request's limits and are
+// Takes baseline JPEGs of 8 bits in 4:2:0, turned or not, that keep the request's limits and are
 // for an engine that reads GPU memory; refuses at once what the device does not support and what
 // does not end as a JPEG ends. Places: lanes times most_batch.
 //
