@@ -11,7 +11,7 @@
 
 #include "native/base/host_device.h"
 #include "native/cuda/device_image.h"
-#include "native/image/turn.h"
+#include "native/cuda/image_row.h"
 #include "native/preprocess/letterbox_sample.h"
 #include "native/preprocess/yuv_sample.h"
 
@@ -36,31 +36,6 @@ struct TileTaps {
 // Eight neighbouring pixels of one row.
 struct PixelRun {
   uint8_t levels[3][kRunColumns];  // R, G, B
-};
-
-struct RgbRow {
-  const uint8_t* pixels;
-
-  LATTICE_HOST_DEVICE RgbLevels At(int x) const {
-    const uint8_t* pixel = pixels + 3 * x;
-    return {pixel[0], pixel[1], pixel[2]};
-  }
-};
-
-// A row of a picture that is stored turned.
-struct TurnedYuvRow {
-  const DeviceImage& image;
-  int y;
-
-  LATTICE_HOST_DEVICE RgbLevels At(int x) const {
-    const Turn turn = Turn::Of(image.orientation);
-    const int width = image.transform.source_width;
-    const int height = image.transform.source_height;
-    const StoredPoint at = turn.At(x, y, width, height);
-    const int stored_width = turn.quarter ? height : width;
-    const int stored_height = turn.quarter ? width : height;
-    return YuvRowAt(image.planes, image.pitches, stored_width, stored_height, at.y).At(at.x);
-  }
 };
 
 LATTICE_HOST_DEVICE inline void FillTap(const LetterboxTransform& t, int tile_column, int column,

@@ -38,3 +38,9 @@ export async function settleEarly<T>(work: Promise<T>, reasons: EarlyReasons): P
     listening.abort();
   }
 }
+
+/** What is left of a deadline after waiting for the model; at least 1, because 0 means none. */
+export function remaining(deadlineMs: number | undefined, started: number): number {
+  if (deadlineMs === undefined || deadlineMs <= 0) return 0;
+  return Math.max(1, deadlineMs - (performance.now() - started));
+}

@@ -12,7 +12,7 @@ import type {
   ImageResult,
   ModelDescription,
 } from './detector.js';
-import { settleEarly } from './early-settling.js';
+import { remaining, settleEarly } from './early-settling.js';
 import type { EngineBuild } from './engine-build.js';
 import type { GpuReading } from './gpu-readings.js';
 import type { LoadedModel } from './loaded-model.js';
@@ -243,12 +243,6 @@ export class NativeDetector implements Detector {
     this.#stopping.abort(shuttingDown());
     await this.#parts.core.close();
   }
-}
-
-/** What is left of a deadline after waiting for the model; at least 1, because 0 means none. */
-function remaining(deadlineMs: number | undefined, started: number): number {
-  if (deadlineMs === undefined || deadlineMs <= 0) return 0;
-  return Math.max(1, deadlineMs - (performance.now() - started));
 }
 
 function shuttingDown(): LatticeError {

@@ -2,7 +2,9 @@
  * What the addon exports, line for line with `native/addon/module.cc`.
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
+import type { NativeDecodeRoutes } from './decode-route.js';
 import type { NativeGpuReadings } from './gpu-reading.js';
+import type { NativeSliceTimes } from './slice-times.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
@@ -137,27 +139,6 @@ export interface NativeDevice {
   images: number;
 }
 
-/**
- * Medians in milliseconds. Each stage ran alone in a recorded graph, by the GPU's clock, on empty images of 640 x 480.
- */
-export interface NativeSliceTimes {
-  /** Images of the slice. */
-  batch: number;
-  /** The bare network. */
-  networkMs: number;
-  /** Pixels and requests there, boxes back. */
-  copyMs: number;
-  letterboxMs: number;
-  /** Box decode and suppression. */
-  boxesMs: number;
-  /** Everything, as a task's slice does it. */
-  sliceMs: number;
-  /** Host time of the one launch. */
-  launchMs: number;
-  /** Host time until an empty graph has come back. */
-  emptyMs: number;
-}
-
 export interface NativeTask {
   /** Unique among live tasks, 1 to 2^53-1. */
   id: number;
@@ -235,27 +216,6 @@ export type OnNativeResults = (
   boxes: Float32Array[],
   messages: (string | null)[],
 ) => void;
-
-export interface NativeDecodeRoutes {
-  routes: NativeDecodeRoute[];
-  /** Why GPUs lack a route, a sentence each. */
-  missing: string[];
-}
-
-export interface NativeDecodeRoute {
-  /** `cpu`, `cpu reduced`, `nvjpeg hardware` or `nvjpeg cuda`. */
-  name: string;
-  /** What does the work: `cpu`, or a part of one GPU. Routes of one resource share its fate. */
-  resource: string;
-  /** Images answered, faulty ones included. */
-  decoded: number;
-  /** Images that another route decoded instead. */
-  refused: number;
-  /** What a baseline JPEG of 1000 x 1000 takes now, its bytes apart. */
-  megapixelMs: number;
-  /** The device is gone for good. */
-  lost: boolean;
-}
 
 export interface NativeStats {
   queuedSync: number;

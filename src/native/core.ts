@@ -8,14 +8,14 @@ import {
   type NativeBuildInfo,
   type NativeCore,
   type NativeCoreOptions,
-  type NativeDecodeRoutes,
   type NativeDevice,
   type NativeModel,
-  type NativeSliceTimes,
   type NativeStats,
   type NativeTask,
 } from './contract.js';
+import type { NativeDecodeRoutes } from './decode-route.js';
 import { toResult, type RawResult } from './raw-result.js';
+import type { NativeSliceTimes } from './slice-times.js';
 
 export type { RawResult, RawTimings } from './raw-result.js';
 
