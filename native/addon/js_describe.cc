@@ -87,7 +87,6 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("completed", static_cast<double>(stats.completed));
   object.Set("failed", static_cast<double>(stats.failed));
   object.Set("cancelled", static_cast<double>(stats.cancelled));
-  object.Set("decodeThreads", core.decode_threads());
   object.Set("syncSlices", core.sync_slices());
   object.Set("lookAhead", core.look_ahead());
   object.Set("buildShare", core.build_share());

@@ -46,6 +46,14 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
+// The first failure of a list of steps; later ones are not made.
+template <typename... Steps>
+Status InOrder(const Steps&... steps) {
+  Status status;
+  (void)((status = steps(), status.ok()) && ...);
+  return status;
+}
+
 // A value or the status that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {

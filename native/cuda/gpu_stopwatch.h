@@ -13,6 +13,9 @@ namespace lattice {
 // Two marks around work in a stream, which must outlive it.
 class GpuStopwatch {
  public:
+  // Before the measured ones: what is first done once is not in the figure.
+  static constexpr int kWarmRounds = 3;
+
   explicit GpuStopwatch(const Stream& stream) : stream_(stream) {}
 
   // Before the first Time, with the stream's GPU as the thread's current one.
@@ -21,6 +24,10 @@ class GpuStopwatch {
   // Calls `work`, which queues into the stream, blocks until that is done and appends its
   // milliseconds. Fails as `work` does.
   Status Time(const std::function<Status()>& work, std::vector<double>* ms) const;
+
+  // Prepares, warms up and gives the median milliseconds of `work`, done `rounds` times at least
+  // once.
+  Result<double> MedianMs(const std::function<Status()>& work, int rounds);
 
  private:
   Status Mark(const CudaOwned<cudaEvent_t>& event) const;

@@ -1,11 +1,8 @@
 #include "native/engine/gpu_limits.h"
 
-#include <algorithm>
 #include <array>
 #include <exception>
-#include <vector>
 
-#include "native/base/median.h"
 #include "native/base/stopwatch.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/gpu_device.h"
@@ -17,7 +14,6 @@
 namespace lattice {
 namespace {
 
-constexpr int kWarmRounds = 3;
 // Larger than any cache of the card.
 constexpr size_t kDeviceBytes = size_t{512} << 20;
 constexpr size_t kHostBytes = size_t{128} << 20;
@@ -35,14 +31,9 @@ Result<double> CopyRate(const Stream& stream, void* to, const void* from, size_t
     }
     return Status();
   };
-  GpuStopwatch watch(stream);
-  Status status = watch.Prepare();
-  std::vector<double> ms;
-  for (int i = 0; status.ok() && i < kWarmRounds; ++i) status = watch.Time(copy, &ms);
-  ms.clear();
-  for (int i = 0; status.ok() && i < rounds; ++i) status = watch.Time(copy, &ms);
-  if (!status.ok()) return status;
-  return kCopies * static_cast<double>(bytes) / (Median(ms) * 1e6);
+  const auto ms = GpuStopwatch(stream).MedianMs(copy, rounds);
+  if (!ms.ok()) return ms.status();
+  return kCopies * static_cast<double>(bytes) / (*ms * 1e6);
 }
 
 Status MeasureCopies(const Stream& stream, int rounds, GpuLimits* limits) {
@@ -85,35 +76,25 @@ Status MeasureProducts(const TensorRtLibrary& library, const Stream& stream, int
   return {};
 }
 
-// Index and name of the first of UsableGpus.
-Result<GpuDevice> FirstUsable() {
-  const auto names = UsableGpus();
-  if (!names.ok()) return names.status();
-  const auto gpus = ListGpus();
-  if (!gpus.ok()) return gpus.status();
-  return *std::find_if(gpus->begin(), gpus->end(),
-                       [](const GpuDevice& gpu) { return gpu.unusable.empty(); });
-}
-
 }  // namespace
 
 Result<GpuLimits> MeasureGpuLimits(int rounds, std::chrono::milliseconds time) {
   const Clock::time_point until = Clock::now() + time;
   try {
-    const auto gpu = FirstUsable();
-    if (!gpu.ok()) return gpu.status();
+    const auto gpus = UsableGpuPlaces();
+    if (!gpus.ok()) return gpus.status();
+    const GpuPlace& gpu = gpus->front();
     const auto library = TensorRtLibrary::Open();
     if (!library.ok()) return library.status();
-    const Status current = UseGpu(gpu->index);
+    const Status current = UseGpu(gpu.index);
     if (!current.ok()) return current;
     const auto stream = Stream::Create(Stream::Priority::kHigh);
     if (!stream.ok()) return stream.status();
     GpuLimits limits;
-    limits.name = gpu->name;
+    limits.name = gpu.name;
     limits.tensorrt = (*library)->version();
-    const int times = std::max(rounds, 1);
-    Status status = MeasureCopies(*stream, times, &limits);
-    if (status.ok()) status = MeasureProducts(**library, *stream, times, until, &limits);
+    Status status = MeasureCopies(*stream, rounds, &limits);
+    if (status.ok()) status = MeasureProducts(**library, *stream, rounds, until, &limits);
     if (!status.ok()) return status;
     return limits;
   } catch (const std::exception&) {

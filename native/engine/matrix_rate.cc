@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "native/base/median.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/gpu_stopwatch.h"
 #include "native/engine/tensorrt_builder.h"
@@ -15,13 +14,11 @@
 namespace lattice {
 namespace {
 
-constexpr int kWarmRounds = 3;
 // Of one round: some hundredths of a second, so that starting it does not count.
 constexpr double kRoundFlops = 8e12;
 
 Status Refused(const std::string& what) {
-  const std::string error = TensorRtLogger::Get().TakeError();
-  return {StatusCode::kDetectionFailed, what + (error.empty() ? "." : ": " + error)};
+  return TensorRtLogger::Get().Failure(StatusCode::kDetectionFailed, what);
 }
 
 // A built product and the memory it works in; the members are destroyed last to first.
@@ -96,17 +93,12 @@ Result<double> MeasureMatrixRate(const TensorRtLibrary& library, const Stream& s
     }
     return Status();
   };
-  GpuStopwatch watch(stream);
-  Status status = watch.Prepare();
-  std::vector<double> ms;
-  for (int i = 0; status.ok() && i < kWarmRounds; ++i) status = watch.Time(multiply, &ms);
-  ms.clear();
-  for (int i = 0; status.ok() && i < std::max(rounds, 1); ++i) status = watch.Time(multiply, &ms);
+  const auto ms = GpuStopwatch(stream).MedianMs(multiply, rounds);
   // Nothing of the product may go while the GPU still works on it.
   const Status idle = stream.Synchronize();
-  if (!status.ok()) return status;
+  if (!ms.ok()) return ms.status();
   if (!idle.ok()) return idle;
-  return products * flops / (Median(ms) * 1e9);
+  return products * flops / (*ms * 1e9);
 }
 
 }  // namespace lattice

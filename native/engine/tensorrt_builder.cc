@@ -38,8 +38,7 @@ class Monitor final : public nvinfer1::IProgressMonitor {
 };
 
 Status Refused(const std::string& what) {
-  const std::string error = TensorRtLogger::Get().TakeError();
-  return {StatusCode::kInvalidModel, what + (error.empty() ? "." : ": " + error)};
+  return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel, what);
 }
 
 nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {

@@ -30,4 +30,9 @@ std::string TensorRtLogger::TakeError() {
   return std::exchange(error_, {});
 }
 
+Status TensorRtLogger::Failure(StatusCode code, const std::string& what) {
+  const std::string error = TakeError();
+  return {code, what + (error.empty() ? "." : ": " + error)};
+}
+
 }  // namespace lattice

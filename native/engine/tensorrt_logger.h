@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "native/base/status.h"
+
 namespace lattice {
 
 // Thread-safe; lives as long as the process, because TensorRT keeps the first logger it was given.
@@ -18,6 +20,9 @@ class TensorRtLogger final : public nvinfer1::ILogger {
 
   // The first error since the last call, shortened to a sentence or two; "" when there was none.
   std::string TakeError();
+
+  // A failure whose sentence is `what` with that error.
+  Status Failure(StatusCode code, const std::string& what);
 
  private:
   TensorRtLogger() = default;

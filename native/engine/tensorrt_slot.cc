@@ -20,8 +20,7 @@ constexpr size_t kPixelAlignment = 256;
 constexpr float kUnreachable = 2.0f;
 
 Status Refused(const std::string& what) {
-  const std::string error = TensorRtLogger::Get().TakeError();
-  return {StatusCode::kDetectionFailed, what + (error.empty() ? "." : ": " + error)};
+  return TensorRtLogger::Get().Failure(StatusCode::kDetectionFailed, what);
 }
 
 // Of the one tensor of this mode; the engine was checked to have one.
@@ -95,14 +94,6 @@ Status QueuePixels(const SlotImage& image, int gpu, const Stream& stream, uint8_
   return ToStatus(cudaMemcpyAsync(there, pixels.data.data(), pixels.data.size(),
                                   cudaMemcpyHostToDevice, stream.get()),
                   "copying an image to the GPU");
-}
-
-// The first failure of a list of steps; later ones are not made.
-template <typename... Steps>
-Status InOrder(const Steps&... steps) {
-  Status status;
-  (void)((status = steps(), status.ok()) && ...);
-  return status;
 }
 
 }  // namespace

@@ -17,15 +17,6 @@ namespace {
 
 constexpr int kWidth = 640;
 constexpr int kHeight = 480;
-constexpr int kWarmRounds = 3;
-
-// The first failure of a list of steps; later ones are not made.
-template <typename... Steps>
-Status InOrder(const Steps&... steps) {
-  Status status;
-  (void)((status = steps(), status.ok()) && ...);
-  return status;
-}
 
 }  // namespace
 
@@ -128,7 +119,7 @@ Result<SliceTimes> TensorRtSlot::TimeStages(const Bucket& bucket,
         });
   };
   Status status = watch.Prepare();
-  for (int i = 0; status.ok() && i < kWarmRounds; ++i) status = round();
+  for (int i = 0; status.ok() && i < GpuStopwatch::kWarmRounds; ++i) status = round();
   for (auto* samples : {&copy, &letterbox, &network, &boxes, &slice, &launch, &empty}) {
     samples->clear();
   }

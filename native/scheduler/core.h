@@ -77,7 +77,6 @@ class Core {
   uint64_t Submit(std::vector<ImageTask> tasks) { return scheduler_.Submit(std::move(tasks)); }
   size_t Cancel(std::span<const uint64_t> ids) { return scheduler_.Cancel(ids); }
   SchedulerStats stats() const { return scheduler_.stats(); }
-  int decode_threads() const { return schedule_.decode_threads; }
   int sync_slices() const { return schedule_.sync.parallel; }
   int look_ahead() const { return schedule_.LookAhead(); }
   // The ways from files to pixels and what went over them; those of GPUs once a model is loaded.

@@ -225,7 +225,6 @@ export interface NativeStats {
   completed: number;
   failed: number;
   cancelled: number;
-  decodeThreads: number;
   /** Slices of sync tasks that compute at the same time. */
   syncSlices: number;
   /** Async images that are decoded ahead of the network, at most. */

@@ -6,6 +6,7 @@ import { PACKAGE_ROOT } from '../../src/config.js';
 import { LatticeError } from '../../src/errors.js';
 import { ModelFolder } from '../../src/inference/model-folder.js';
 import { ModelRegistry } from '../../src/inference/model-registry.js';
+import { nativeModel } from '../support/native-model.js';
 
 let modelsDir: string;
 beforeEach(() => {
@@ -32,20 +33,12 @@ async function registry(
       if (fault !== null) throw fault;
       if (held >= room) throw new LatticeError('overloaded', 'The GPU is out of memory.');
       held += 1;
-      return {
+      return nativeModel({
         modelId: loads.length,
-        task: 'detect',
-        names: ['car'],
-        inputWidth: 640,
-        inputHeight: 640,
-        fixedBatch: 0,
-        device: 'CPU',
-        precision: 'f32',
         // A hundred bytes, or as the file's name says.
         memoryBytes: Number(/-(\d+)B\.onnx$/.exec(path)?.[1] ?? 100),
-        stride: 32,
         metadata: { license: 'CC0' },
-      };
+      });
     },
     unloadModel: (id: number) => {
       unloads.push(id);

@@ -3,24 +3,13 @@ import { CanaryWatch, type CanaryWatchOptions } from '../../src/inference/canary
 import { ClassFilter } from '../../src/inference/class-filter.js';
 import type { LoadedModel } from '../../src/inference/loaded-model.js';
 import type { NativeDevice } from '../../src/native/contract.js';
+import { nativeModel } from './native-model.js';
 
 /** As the registry makes it. */
 export function loadedModel(name = 'a.pt'): LoadedModel {
   return {
     file: { name, path: '/a.onnx', bundled: false, licence: null, canaryPath: null },
-    native: {
-      modelId: 1,
-      task: 'detect',
-      names: ['car'],
-      inputWidth: 640,
-      inputHeight: 640,
-      fixedBatch: 0,
-      device: 'CPU',
-      precision: 'f32',
-      memoryBytes: 0,
-      stride: 32,
-      metadata: {},
-    },
+    native: nativeModel(),
     classes: new ClassFilter(['car']),
     lastUse: 0,
     distrust: null,

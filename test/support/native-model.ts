@@ -1,0 +1,19 @@
+/** What the addon says of a loaded model, without an addon. */
+import type { NativeModel } from '../../src/native/contract.js';
+
+export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
+  return {
+    modelId: 1,
+    task: 'detect',
+    names: ['car'],
+    inputWidth: 640,
+    inputHeight: 640,
+    fixedBatch: 0,
+    device: 'CPU',
+    precision: 'f32',
+    memoryBytes: 0,
+    stride: 32,
+    metadata: {},
+    ...more,
+  };
+}
