@@ -24,16 +24,16 @@ void Set(Napi::Object* object, const char* name, const std::optional<T>& value) 
 }
 
 Napi::Object ToGpuReading(Napi::Env env, const GpuReading& reading) {
-  const auto& [place, figures, age_ms, reason] = reading;
+  const auto& [identity, figures, age_ms, reason] = reading;
   auto slowed_by = Napi::Array::New(env);
   for (uint32_t i = 0; i < figures.slowed_by.size(); ++i) slowed_by.Set(i, figures.slowed_by[i]);
   auto object = Napi::Object::New(env);
-  object.Set("index", place.index);
-  object.Set("name", place.name);
-  object.Set("uuid", place.uuid);
-  object.Set("busId", place.bus_id);
+  object.Set("index", identity.index);
+  object.Set("name", identity.name);
+  object.Set("uuid", identity.uuid);
+  object.Set("busId", identity.bus_id);
   Set(&object, "numaNode",
-      place.numa_node < 0 ? std::nullopt : std::optional<int>(place.numa_node));
+      identity.numa_node < 0 ? std::nullopt : std::optional<int>(identity.numa_node));
   Set(&object, "memoryTotal", figures.memory_total);
   Set(&object, "memoryUsed", figures.memory_used);
   Set(&object, "utilisation", figures.utilisation);
@@ -66,7 +66,7 @@ Napi::Object ToGpuReadings(Napi::Env env, const GpuReadings& readings) {
 
 GpuReadings LatestGpuReadings() {
   // Never destroyed: its thread may hang in a driver when the process ends.
-  static const auto* monitor = new GpuMonitor({.places = UsableGpuPlaces});
+  static const auto* monitor = new GpuMonitor({.identify = IdentifyUsableGpus});
   return monitor->Latest();
 }
 

@@ -33,7 +33,7 @@ std::string GpuBuild();
 Result<std::vector<std::string>> UsableGpus();
 
 // Where these GPUs are, in the order of UsableGpus and with its reasons. TensorRT is not asked for.
-Result<std::vector<GpuPlace>> UsableGpuPlaces();
+Result<std::vector<GpuIdentity>> IdentifyUsableGpus();
 
 // Loads the model onto every usable GPU, from the cache or by building; a GPU that faulted before
 // is one of the engine's devices all the same, and kGpuLost to whoever runs there. Codes of

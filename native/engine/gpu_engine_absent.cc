@@ -16,7 +16,7 @@ std::string GpuBuild() { return ""; }
 
 Result<std::vector<std::string>> UsableGpus() { return NotBuilt(); }
 
-Result<std::vector<GpuPlace>> UsableGpuPlaces() { return NotBuilt(); }
+Result<std::vector<GpuIdentity>> IdentifyUsableGpus() { return NotBuilt(); }
 
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string&, const GpuEngineOptions&,
                                               const OnEngineBuild&) {

@@ -81,9 +81,9 @@ Status MeasureProducts(const TensorRtLibrary& library, const Stream& stream, int
 Result<GpuLimits> MeasureGpuLimits(int rounds, std::chrono::milliseconds time) {
   const Clock::time_point until = Clock::now() + time;
   try {
-    const auto gpus = UsableGpuPlaces();
+    const auto gpus = IdentifyUsableGpus();
     if (!gpus.ok()) return gpus.status();
-    const GpuPlace& gpu = gpus->front();
+    const GpuIdentity& gpu = gpus->front();
     const auto library = TensorRtLibrary::Open();
     if (!library.ok()) return library.status();
     const Status current = UseGpu(gpu.index);

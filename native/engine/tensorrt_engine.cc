@@ -260,16 +260,16 @@ Result<std::vector<std::string>> UsableGpus() {
   return names;
 }
 
-Result<std::vector<GpuPlace>> UsableGpuPlaces() {
+Result<std::vector<GpuIdentity>> IdentifyUsableGpus() {
   const auto gpus = Gpus();
   if (!gpus.ok()) return gpus.status();
   const NumaNodes numa;
-  std::vector<GpuPlace> places;
+  std::vector<GpuIdentity> identities;
   for (const GpuDevice& gpu : *gpus) {
-    places.push_back({gpu.index, gpu.name, gpu.uuid, gpu.bus_id, numa.OfPciDevice(gpu.bus_id),
-                      gpu.memory_bytes});
+    identities.push_back({gpu.index, gpu.name, gpu.uuid, gpu.bus_id, numa.OfPciDevice(gpu.bus_id),
+                          gpu.memory_bytes});
   }
-  return places;
+  return identities;
 }
 
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,

@@ -59,7 +59,7 @@ class Looker {
     if (!ListPlaces()) return;
     while (true) {
       const bool open = OpenLibrary();
-      for (size_t i = 0; open && i < places_.size(); ++i) LookAt(i);
+      for (size_t i = 0; open && i < identities_.size(); ++i) LookAt(i);
       const auto wait = state_.options.interval * (open ? 1 : kRetryIntervals);
       if (!state_.Sleep(wait)) return;
     }
@@ -67,16 +67,16 @@ class Looker {
 
  private:
   bool ListPlaces() {
-    auto places = state_.options.places();
+    auto identities = state_.options.identify();
     const std::lock_guard lock(state_.mutex);
-    state_.missing = places.status().message();
-    if (!places.ok()) return false;
-    places_ = *std::move(places);
-    devices_.resize(places_.size());
-    state_.looked.resize(places_.size());
-    for (const GpuPlace& place : places_) {
+    state_.missing = identities.status().message();
+    if (!identities.ok()) return false;
+    identities_ = *std::move(identities);
+    devices_.resize(identities_.size());
+    state_.looked.resize(identities_.size());
+    for (const GpuIdentity& identity : identities_) {
       GpuReading reading;
-      reading.place = place;
+      reading.identity = identity;
       reading.reason = "The driver has not been asked yet.";
       state_.gpus.push_back(std::move(reading));
     }
@@ -113,7 +113,7 @@ class Looker {
 
   Status Ask(size_t i, GpuFigures* figures) {
     if (!devices_[i]) {
-      auto found = library_->Find(places_[i].bus_id);
+      auto found = library_->Find(identities_[i].bus_id);
       if (!found.ok()) return found.status();
       devices_[i] = *found;
     }
@@ -127,7 +127,7 @@ class Looker {
   }
 
   State& state_;
-  std::vector<GpuPlace> places_;
+  std::vector<GpuIdentity> identities_;
   std::vector<std::optional<NvmlDevice>> devices_;
   std::unique_ptr<NvmlLibrary> library_;
 };
@@ -168,8 +168,8 @@ GpuReadings GpuMonitor::Latest() const {
     if (state_->looked[i]) gpu.age_ms = Milliseconds(now - *state_->looked[i]);
     if (overdue) gpu.reason = OverdueSentence(now - *state_->asking);
     // What CUDA knows anyway.
-    if (!gpu.figures.memory_total && gpu.place.memory_bytes > 0) {
-      gpu.figures.memory_total = gpu.place.memory_bytes;
+    if (!gpu.figures.memory_total && gpu.identity.memory_bytes > 0) {
+      gpu.figures.memory_total = gpu.identity.memory_bytes;
     }
   }
   return readings;

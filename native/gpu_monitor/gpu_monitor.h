@@ -16,7 +16,7 @@ namespace lattice {
 
 struct GpuMonitorOptions {
   // The GPUs to look at; called once, on the monitor's thread.
-  std::function<Result<std::vector<GpuPlace>>()> places;
+  std::function<Result<std::vector<GpuIdentity>>()> identify;
   // Between two looks.
   std::chrono::milliseconds interval{1'000};
   // A driver that takes longer over one GPU is said to hang.
@@ -26,7 +26,7 @@ struct GpuMonitorOptions {
 };
 
 struct GpuReadings {
-  std::vector<GpuReading> gpus;  // in the order of the places
+  std::vector<GpuReading> gpus;  // in the order of the GPUs
   std::string missing;           // why there are none; "" where there are
 };
 

@@ -10,7 +10,7 @@
 namespace lattice {
 
 // Which GPU it is.
-struct GpuPlace {
+struct GpuIdentity {
   int index = 0;  // as CUDA counts in this process
   std::string name;
   std::string uuid;           // "GPU-..." as nvidia-smi prints it
@@ -38,7 +38,7 @@ struct GpuFigures {
 };
 
 struct GpuReading {
-  GpuPlace place;
+  GpuIdentity identity;
   GpuFigures figures;
   std::optional<double> age_ms;  // of the figures; absent before the first
   std::string reason;            // why figures are absent or old: a sentence; "" when all is well

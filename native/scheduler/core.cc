@@ -7,7 +7,7 @@
 #include "native/base/thread_class.h"
 #include "native/engine/cpu_engine.h"
 #include "native/engine/gpu_engine.h"
-#include "native/scheduler/decode_places.h"
+#include "native/scheduler/decode_cpus.h"
 
 namespace lattice {
 namespace {
@@ -28,11 +28,11 @@ constexpr double kMostCalibrationMs = 1000;
 std::vector<std::vector<int>> NearGpus(int threads) {
   const std::vector<NumaNode> nodes = NumaNodes().List();
   if (nodes.size() < 2) return {};
-  const auto gpus = UsableGpuPlaces();
+  const auto gpus = IdentifyUsableGpus();
   if (!gpus.ok()) return {};
   std::vector<int> gpu_nodes;
-  for (const GpuPlace& gpu : *gpus) gpu_nodes.push_back(gpu.numa_node);
-  return DecodePlaces(threads, nodes, AllowedCpus(), gpu_nodes);
+  for (const GpuIdentity& gpu : *gpus) gpu_nodes.push_back(gpu.numa_node);
+  return DecodeCpus(threads, nodes, AllowedCpus(), gpu_nodes);
 }
 
 SchedulerOptions Schedule(int threads, size_t gpus) {

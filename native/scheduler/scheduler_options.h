@@ -15,7 +15,7 @@ struct SchedulerOptions {
   LaneOptions sync;        // as the engines' own, of all devices together
   LaneOptions async;
   int async_nice = 0;  // added to the niceness of async decode threads
-  // CPUs of each decode thread of a lane, as DecodePlaces; empty: the system's choice.
+  // CPUs of each decode thread of a lane, as DecodeCpus; empty: the system's choice.
   std::vector<std::vector<int>> decode_cpus = {};
   int devices = 1;      // of every engine; each has an equal share of the lanes
   int async_batch = 1;  // images of an async slice that is to be full

@@ -34,7 +34,7 @@ struct Picture {
   int width = 0;  // as stored
   int height = 0;
   int orientation = 1;
-  PlanePlaces places;
+  PlaneLayout layout;
   PlanePool::Block memory;  // null: refused
   NvJpegPicture asked;
   bool decoded = false;
@@ -60,7 +60,7 @@ GpuImage ImageOf(const Picture& picture, int gpu) {
   image.orientation = picture.orientation;
   if (image.orientation > 4) std::swap(image.width, image.height);
   for (size_t i = 0; i < 3; ++i) image.planes[i] = picture.asked.planes[i];
-  image.pitches = picture.places.pitches;
+  image.pitches = picture.layout.pitches;
   image.memory = picture.memory;
   return image;
 }
@@ -122,7 +122,7 @@ bool NvJpegRoute::State::TakeBatch(Hand& hand, std::vector<Picture>* pictures) {
     picture.width = encoded.jpeg.width;
     picture.height = encoded.jpeg.height;
     picture.orientation = std::clamp(encoded.jpeg.exif_orientation, 1, 8);
-    picture.places = PlacePlanes(picture.width, picture.height);
+    picture.layout = LayOutPlanes(picture.width, picture.height);
     pictures->push_back(std::move(picture));
   }
   hand.since = Clock::now();
@@ -175,12 +175,12 @@ bool NvJpegRoute::State::DecodeStaged(Hand& hand, std::span<Picture* const> pict
 void NvJpegRoute::State::Decode(Hand& hand, std::vector<Picture>& pictures) {
   std::vector<Picture*> fitting;
   for (Picture& picture : pictures) {
-    picture.memory = pool->Take(picture.places.bytes);
+    picture.memory = pool->Take(picture.layout.bytes);
     if (!picture.memory) continue;
     for (size_t i = 0; i < 3; ++i) {
-      picture.asked.planes[i] = picture.memory.get() + picture.places.offsets[i];
+      picture.asked.planes[i] = picture.memory.get() + picture.layout.offsets[i];
     }
-    picture.asked.pitches = picture.places.pitches;
+    picture.asked.pitches = picture.layout.pitches;
     fitting.push_back(&picture);
   }
   if (!fitting.empty() && Stage(hand, fitting)) DecodeStaged(hand, fitting);
@@ -300,7 +300,7 @@ bool NvJpegRoute::Takes(const DecodeRequest& request) const {
   return request.gpu_images && encoded.format == ImageFormat::kJpeg && jpeg.process == 0 &&
          jpeg.precision == 8 && !jpeg.rgb_coded &&
          encoded.chroma_sampling() == ChromaSampling::k420 && KeepsLimits(jpeg, request.limits) &&
-         PlacePlanes(jpeg.width, jpeg.height).bytes <= most_plane_bytes_;
+         LayOutPlanes(jpeg.width, jpeg.height).bytes <= most_plane_bytes_;
 }
 
 void NvJpegRoute::Start(const DecodeRequest& request, CallerThread&, OnRouteAnswer on_answer) {

@@ -23,18 +23,18 @@ size_t BlockSize(size_t bytes) {
 
 }  // namespace
 
-PlanePlaces PlacePlanes(int width, int height) {
+PlaneLayout LayOutPlanes(int width, int height) {
   const size_t across = RoundUp(static_cast<size_t>(width), 16);
   const size_t down = RoundUp(static_cast<size_t>(height), 16);
-  PlanePlaces places;
+  PlaneLayout layout;
   for (size_t i = 0; i < 3; ++i) {
     const size_t part = i == 0 ? 1 : 2;
     const size_t pitch = RoundUp(across / part, 256);
-    places.offsets[i] = places.bytes;
-    places.pitches[i] = static_cast<int>(pitch);
-    places.bytes += pitch * (down / part);
+    layout.offsets[i] = layout.bytes;
+    layout.pitches[i] = static_cast<int>(pitch);
+    layout.bytes += pitch * (down / part);
   }
-  return places;
+  return layout;
 }
 
 std::shared_ptr<PlanePool> PlanePool::Create(size_t most_bytes, Allocate allocate,

@@ -16,13 +16,13 @@ namespace lattice {
 
 // Where Y, Cb, Cr of a 4:2:0 picture lie in one block. Rows are padded to 256 bytes and planes to
 // whole blocks of 16 x 16 pixels, so that a decoder may write its last blocks in full.
-struct PlanePlaces {
+struct PlaneLayout {
   std::array<size_t, 3> offsets = {};
   std::array<int, 3> pitches = {};
   size_t bytes = 0;
 };
 
-PlanePlaces PlacePlanes(int width, int height);
+PlaneLayout LayOutPlanes(int width, int height);
 
 // Blocks that came back are kept for pictures of nearly the same size; those of other sizes go when
 // a new block would pass the limit. Thread-safe; lives until its last block is gone.

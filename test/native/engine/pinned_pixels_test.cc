@@ -19,7 +19,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 class PinnedPixelsTest : public testing::TestWithParam<size_t> {};
 
 TEST_P(PinnedPixelsTest, BlocksAreUsedAgainUpToTheLimitOfANode) {
-  const auto gpus = UsableGpuPlaces();
+  const auto gpus = IdentifyUsableGpus();
   if (!gpus.ok()) GTEST_SKIP() << gpus.status().message();
   const size_t nodes = GetParam();
   PinnedPixels pixels(nodes * 4 * kMiB, nodes);
@@ -36,7 +36,7 @@ TEST_P(PinnedPixelsTest, BlocksAreUsedAgainUpToTheLimitOfANode) {
 }
 
 TEST_P(PinnedPixelsTest, WithoutAGpuThereIsNoMemory) {
-  if (UsableGpuPlaces().ok()) GTEST_SKIP() << "left out: this machine has a GPU";
+  if (IdentifyUsableGpus().ok()) GTEST_SKIP() << "left out: this machine has a GPU";
   PinnedPixels pixels(kMiB, GetParam());
   EXPECT_THROW((void)pixels.allocate(100), std::bad_alloc);
   EXPECT_EQ(pixels.idle_bytes(), 0u);

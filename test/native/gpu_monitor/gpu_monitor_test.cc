@@ -17,15 +17,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-GpuPlace PlaceOf(int index, size_t stub_gpu) {
-  GpuPlace place;
-  place.index = index;
-  place.name = "Simulated " + std::to_string(index);
-  place.uuid = "GPU-" + std::to_string(stub_gpu);
-  place.bus_id = kStubBusIds.at(stub_gpu);
-  place.numa_node = static_cast<int>(stub_gpu);
-  place.memory_bytes = uint64_t{79} << 30;
-  return place;
+GpuIdentity PlaceOf(int index, size_t stub_gpu) {
+  GpuIdentity identity;
+  identity.index = index;
+  identity.name = "Simulated " + std::to_string(index);
+  identity.uuid = "GPU-" + std::to_string(stub_gpu);
+  identity.bus_id = kStubBusIds.at(stub_gpu);
+  identity.numa_node = static_cast<int>(stub_gpu);
+  identity.memory_bytes = uint64_t{79} << 30;
+  return identity;
 }
 
 bool Within(milliseconds limit, const std::function<bool()>& holds) {
@@ -50,9 +50,9 @@ class GpuMonitorTest : public testing::Test {
     EXPECT_TRUE(Within(milliseconds(2'000), [this] { return stub_->hanging == 0; }));
   }
 
-  void Start(std::vector<GpuPlace> places, const std::string& library = STUB_NVML) {
+  void Start(std::vector<GpuIdentity> identities, const std::string& library = STUB_NVML) {
     GpuMonitorOptions options;
-    options.places = [places] { return places; };
+    options.identify = [identities] { return identities; };
     options.interval = milliseconds(5);
     options.overdue = milliseconds(60);
     options.library = library;
@@ -82,7 +82,7 @@ class GpuMonitorTest : public testing::Test {
 
 TEST_F(GpuMonitorTest, WithoutGpusItSaysWhy) {
   GpuMonitorOptions options;
-  options.places = [] { return Status(StatusCode::kGpuUnavailable, "There is no GPU."); };
+  options.identify = [] { return Status(StatusCode::kGpuUnavailable, "There is no GPU."); };
   monitor_ = std::make_unique<GpuMonitor>(options);
   EXPECT_FALSE(monitor_->Latest().missing.empty());  // from the first moment on
   EXPECT_TRUE(Soon([](const GpuReadings& now) { return now.missing == "There is no GPU."; }));
@@ -97,7 +97,7 @@ TEST_F(GpuMonitorTest, FiguresBelongToTheGpuOnTheSameBus) {
   const GpuReadings readings = monitor_->Latest();
   EXPECT_EQ(readings.missing, "");
   ASSERT_EQ(readings.gpus.size(), 2u);
-  EXPECT_EQ(readings.gpus[0].place.name, "Simulated 0");
+  EXPECT_EQ(readings.gpus[0].identity.name, "Simulated 0");
   EXPECT_EQ(readings.gpus[0].figures.temperature, 42);
   EXPECT_EQ(readings.gpus[1].figures.temperature, 40);
   EXPECT_LT(readings.gpus[0].age_ms.value_or(1e9), 5'000);
@@ -184,7 +184,7 @@ TEST_F(GpuMonitorTest, WithoutTheLibraryGpusAreNamedAllTheSame) {
   Start({PlaceOf(0, 0)}, "/nowhere/libnvidia-ml.so.1");
   EXPECT_TRUE(Soon([](const GpuReadings& now) {
     return now.gpus.size() == 1 && now.gpus[0].reason.starts_with("GPU figures are unknown") &&
-           now.gpus[0].place.numa_node == 0 && !now.gpus[0].age_ms;
+           now.gpus[0].identity.numa_node == 0 && !now.gpus[0].age_ms;
   }));
   EXPECT_EQ(monitor_->Latest().missing, "");
 }

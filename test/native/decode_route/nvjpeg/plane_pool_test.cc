@@ -15,20 +15,20 @@ TEST(PlanePool, PlanesHoldWholeBlocksAndDoNotOverlap) {
   for (int round = 0; round < 500; ++round) {
     const int width = std::uniform_int_distribution(1, 5000)(random);
     const int height = std::uniform_int_distribution(1, 5000)(random);
-    const PlanePlaces places = PlacePlanes(width, height);
+    const PlaneLayout layout = LayOutPlanes(width, height);
     size_t end = 0;
     for (size_t i = 0; i < 3; ++i) {
       const int unit = i == 0 ? 16 : 8;
       const int across = i == 0 ? width : (width + 1) / 2;
       const int down = i == 0 ? height : (height + 1) / 2;
-      EXPECT_EQ(places.offsets[i] % 256, 0u);
-      EXPECT_EQ(places.pitches[i] % 256, 0);
-      EXPECT_GE(places.offsets[i], end);
-      EXPECT_GE(places.pitches[i], (across + unit - 1) / unit * unit);
-      end = places.offsets[i] + static_cast<size_t>(places.pitches[i]) *
+      EXPECT_EQ(layout.offsets[i] % 256, 0u);
+      EXPECT_EQ(layout.pitches[i] % 256, 0);
+      EXPECT_GE(layout.offsets[i], end);
+      EXPECT_GE(layout.pitches[i], (across + unit - 1) / unit * unit);
+      end = layout.offsets[i] + static_cast<size_t>(layout.pitches[i]) *
                                     static_cast<size_t>((down + unit - 1) / unit * unit);
     }
-    EXPECT_EQ(places.bytes, end);
+    EXPECT_EQ(layout.bytes, end);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "native/scheduler/decode_places.h"
+#include "native/scheduler/decode_cpus.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace lattice {
 namespace {
 
-struct Place {
+struct OfNode {
   std::vector<int> cpus;
   bool has_gpu = false;
   size_t threads = 0;
@@ -17,7 +17,7 @@ struct Place {
 };
 
 // Whether the next thread is better off in `one`: with room, beside a GPU, less crowded.
-bool Better(const Place& one, const Place& other) {
+bool Better(const OfNode& one, const OfNode& other) {
   if (one.full() != other.full()) return other.full();
   if (!one.full() && one.has_gpu != other.has_gpu) return one.has_gpu;
   return one.threads * other.cpus.size() < other.threads * one.cpus.size();
@@ -25,23 +25,23 @@ bool Better(const Place& one, const Place& other) {
 
 }  // namespace
 
-std::vector<std::vector<int>> DecodePlaces(int threads, const std::vector<NumaNode>& nodes,
-                                           const std::vector<int>& allowed,
-                                           const std::vector<int>& gpu_nodes) {
-  std::vector<Place> places;
+std::vector<std::vector<int>> DecodeCpus(int threads, const std::vector<NumaNode>& nodes,
+                                         const std::vector<int>& allowed,
+                                         const std::vector<int>& gpu_nodes) {
+  std::vector<OfNode> usable;
   for (const NumaNode& node : nodes) {
-    Place place;
+    OfNode one;
     std::set_intersection(node.cpus.begin(), node.cpus.end(), allowed.begin(), allowed.end(),
-                          std::back_inserter(place.cpus));
-    place.has_gpu = std::find(gpu_nodes.begin(), gpu_nodes.end(), node.id) != gpu_nodes.end();
-    if (!place.cpus.empty()) places.push_back(std::move(place));
+                          std::back_inserter(one.cpus));
+    one.has_gpu = std::find(gpu_nodes.begin(), gpu_nodes.end(), node.id) != gpu_nodes.end();
+    if (!one.cpus.empty()) usable.push_back(std::move(one));
   }
   const bool knows_gpu =
-      std::any_of(places.begin(), places.end(), [](const Place& place) { return place.has_gpu; });
+      std::any_of(usable.begin(), usable.end(), [](const OfNode& one) { return one.has_gpu; });
   std::vector<std::vector<int>> of_threads;
-  if (places.size() < 2 || !knows_gpu) return of_threads;
+  if (usable.size() < 2 || !knows_gpu) return of_threads;
   for (int i = 0; i < threads; ++i) {
-    Place& best = *std::min_element(places.begin(), places.end(), Better);
+    OfNode& best = *std::min_element(usable.begin(), usable.end(), Better);
     ++best.threads;
     of_threads.push_back(best.cpus);
   }

@@ -1,6 +1,6 @@
 // On which cores decode threads run where memory can be near or far.
-#ifndef LATTICE_SCHEDULER_DECODE_PLACES_H_
-#define LATTICE_SCHEDULER_DECODE_PLACES_H_
+#ifndef LATTICE_SCHEDULER_DECODE_CPUS_H_
+#define LATTICE_SCHEDULER_DECODE_CPUS_H_
 
 #include <vector>
 
@@ -12,10 +12,10 @@ namespace lattice {
 // `gpu_nodes` (-1 for one that is not known) are filled first and evenly, a thread a CPU, then the
 // others: a far core decodes sooner than no core. Empty, so that nothing is bound, where only one
 // node may be used or no GPU's node is known.
-std::vector<std::vector<int>> DecodePlaces(int threads, const std::vector<NumaNode>& nodes,
-                                           const std::vector<int>& allowed,
-                                           const std::vector<int>& gpu_nodes);
+std::vector<std::vector<int>> DecodeCpus(int threads, const std::vector<NumaNode>& nodes,
+                                         const std::vector<int>& allowed,
+                                         const std::vector<int>& gpu_nodes);
 
 }  // namespace lattice
 
-#endif  // LATTICE_SCHEDULER_DECODE_PLACES_H_
+#endif  // LATTICE_SCHEDULER_DECODE_CPUS_H_

@@ -1,4 +1,4 @@
-#include "native/scheduler/decode_places.h"
+#include "native/scheduler/decode_cpus.h"
 
 #include <gtest/gtest.h>
 
@@ -21,43 +21,43 @@ Cpus Range(int first, int count) {
 
 const std::vector<NumaNode> kTwo = {{0, Range(0, 4)}, {1, Range(4, 4)}};
 
-TEST(DecodePlacesTest, OneNodeChangesNothing) {
-  EXPECT_TRUE(DecodePlaces(4, {{0, Range(0, 8)}}, Range(0, 8), {0}).empty());
-  EXPECT_TRUE(DecodePlaces(4, {}, Range(0, 8), {0}).empty());
+TEST(DecodeCpusTest, OneNodeChangesNothing) {
+  EXPECT_TRUE(DecodeCpus(4, {{0, Range(0, 8)}}, Range(0, 8), {0}).empty());
+  EXPECT_TRUE(DecodeCpus(4, {}, Range(0, 8), {0}).empty());
 }
 
-TEST(DecodePlacesTest, WhereNoGpusNodeIsKnownNothingIsBound) {
-  EXPECT_TRUE(DecodePlaces(4, kTwo, Range(0, 8), {-1}).empty());
-  EXPECT_TRUE(DecodePlaces(4, kTwo, Range(0, 8), {}).empty());
-  EXPECT_TRUE(DecodePlaces(4, kTwo, Range(0, 8), {7}).empty());
+TEST(DecodeCpusTest, WhereNoGpusNodeIsKnownNothingIsBound) {
+  EXPECT_TRUE(DecodeCpus(4, kTwo, Range(0, 8), {-1}).empty());
+  EXPECT_TRUE(DecodeCpus(4, kTwo, Range(0, 8), {}).empty());
+  EXPECT_TRUE(DecodeCpus(4, kTwo, Range(0, 8), {7}).empty());
 }
 
-TEST(DecodePlacesTest, AProcessThatMayUseOneNodeOnlyIsLeftAlone) {
-  EXPECT_TRUE(DecodePlaces(4, kTwo, Range(4, 4), {1}).empty());
+TEST(DecodeCpusTest, AProcessThatMayUseOneNodeOnlyIsLeftAlone) {
+  EXPECT_TRUE(DecodeCpus(4, kTwo, Range(4, 4), {1}).empty());
 }
 
-TEST(DecodePlacesTest, TheGpusNodeIsFilledFirst) {
-  const auto places = DecodePlaces(6, kTwo, Range(0, 8), {1});
-  ASSERT_EQ(places.size(), 6u);
-  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(places[i], kTwo[1].cpus) << i;
-  for (size_t i = 4; i < 6; ++i) EXPECT_EQ(places[i], kTwo[0].cpus) << i;
+TEST(DecodeCpusTest, TheGpusNodeIsFilledFirst) {
+  const auto cpus_of = DecodeCpus(6, kTwo, Range(0, 8), {1});
+  ASSERT_EQ(cpus_of.size(), 6u);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(cpus_of[i], kTwo[1].cpus) << i;
+  for (size_t i = 4; i < 6; ++i) EXPECT_EQ(cpus_of[i], kTwo[0].cpus) << i;
 }
 
-TEST(DecodePlacesTest, GpusOnBothNodesShareTheThreads) {
-  const auto places = DecodePlaces(4, kTwo, Range(0, 8), {0, 1});
-  EXPECT_EQ(std::count(places.begin(), places.end(), kTwo[0].cpus), 2);
-  EXPECT_EQ(std::count(places.begin(), places.end(), kTwo[1].cpus), 2);
+TEST(DecodeCpusTest, GpusOnBothNodesShareTheThreads) {
+  const auto cpus_of = DecodeCpus(4, kTwo, Range(0, 8), {0, 1});
+  EXPECT_EQ(std::count(cpus_of.begin(), cpus_of.end(), kTwo[0].cpus), 2);
+  EXPECT_EQ(std::count(cpus_of.begin(), cpus_of.end(), kTwo[1].cpus), 2);
 }
 
-TEST(DecodePlacesTest, OnlyAllowedCpusAreUsed) {
-  const auto places = DecodePlaces(3, kTwo, {0, 1, 6}, {1});
-  ASSERT_EQ(places.size(), 3u);
-  EXPECT_EQ(places[0], Cpus{6});
-  EXPECT_EQ(places[1], (Cpus{0, 1}));
+TEST(DecodeCpusTest, OnlyAllowedCpusAreUsed) {
+  const auto cpus_of = DecodeCpus(3, kTwo, {0, 1, 6}, {1});
+  ASSERT_EQ(cpus_of.size(), 3u);
+  EXPECT_EQ(cpus_of[0], Cpus{6});
+  EXPECT_EQ(cpus_of[1], (Cpus{0, 1}));
 }
 
 // No CPU gets a second thread while another has none, and GPUs' nodes go first.
-TEST(DecodePlacesTest, IsFairForAnyMachine) {
+TEST(DecodeCpusTest, IsFairForAnyMachine) {
   std::mt19937 random(11);
   for (int round = 0; round < 500; ++round) {
     std::vector<NumaNode> nodes;
@@ -70,10 +70,10 @@ TEST(DecodePlacesTest, IsFairForAnyMachine) {
       if (id == 0 || random() % 2 == 0) gpu_nodes.push_back(id);
     }
     const int threads = static_cast<int>(random() % 40);
-    const auto places = DecodePlaces(threads, nodes, Range(0, cpus), gpu_nodes);
-    ASSERT_EQ(places.size(), static_cast<size_t>(threads));
+    const auto cpus_of = DecodeCpus(threads, nodes, Range(0, cpus), gpu_nodes);
+    ASSERT_EQ(cpus_of.size(), static_cast<size_t>(threads));
     std::map<Cpus, int> threads_of;
-    for (const Cpus& place : places) ++threads_of[place];
+    for (const Cpus& cpus : cpus_of) ++threads_of[cpus];
     int beside_gpus = 0;
     int gpu_cpus = 0;
     for (const NumaNode& node : nodes) {
