@@ -28,6 +28,8 @@ export default defineConfig({
     // The addon and the store own threads and files: one process per test file keeps them apart.
     pool: 'forks',
     maxWorkers: 2,
+    // A GPU builds its engines for minutes: what runs on one is for `npm run test:gpu`.
+    env: { CUDA_VISIBLE_DEVICES: '' },
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -26,7 +26,9 @@ Machine& Machine::Get() {
 
 Machine::Machine() {
   const char* asked = std::getenv("LATTICE_SIMULATED_GPUS");
-  const int count = asked == nullptr ? 1 : std::atoi(asked);
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const bool hidden = visible != nullptr && *visible == '\0';
+  const int count = hidden ? 0 : asked == nullptr ? 1 : std::atoi(asked);
   for (int i = 0; i < count; ++i) gpus_.push_back({});
   const char* fault = std::getenv("LATTICE_SIMULATED_FAULT");
   int gpu = 0;

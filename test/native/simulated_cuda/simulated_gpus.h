@@ -26,8 +26,9 @@ struct GpuKind {
 };
 
 // The GPUs of this process from now on, healthy and empty; before, LATTICE_SIMULATED_GPUS of them
-// (1 where that is not set), of which LATTICE_SIMULATED_FAULT="GPU:PASSING" names one for
-// FaultWork. What older ones were given to hold must not be used any more.
+// (1 where that is not set, none with an empty CUDA_VISIBLE_DEVICES), of which
+// LATTICE_SIMULATED_FAULT="GPU:PASSING" names one for FaultWork. What older ones were given to hold
+// must not be used any more.
 void PlugIn(const std::vector<GpuKind>& gpus);
 
 // What a program may ask for and not get, by the runtime's function.

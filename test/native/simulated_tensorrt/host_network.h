@@ -2,6 +2,7 @@
 #ifndef LATTICE_TEST_SIMULATED_TENSORRT_HOST_NETWORK_H_
 #define LATTICE_TEST_SIMULATED_TENSORRT_HOST_NETWORK_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <openvino/openvino.hpp>
@@ -15,7 +16,8 @@ namespace lattice::simulated {
 // Throws what OpenVINO throws.
 std::shared_ptr<ov::Model> ReadNetwork(const std::string& onnx);
 
-// One image after the other, so that an image's answer does not depend on the batch around it.
+// One image after the other, so that an image's answer does not depend on the batch around it; the
+// same one again is not computed again, as the hundreds of grey ones with which slots are warmed.
 // Thread-safe. Throws what OpenVINO throws.
 class HostNetwork {
  public:
@@ -43,6 +45,8 @@ class HostNetwork {
   ov::element::Type input_type_;
   ov::element::Type output_type_;
   ov::InferRequest request_;
+  std::vector<uint8_t> last_input_;
+  std::vector<uint8_t> last_output_;
 };
 
 }  // namespace lattice::simulated
