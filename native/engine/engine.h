@@ -2,6 +2,7 @@
 #ifndef LATTICE_ENGINE_ENGINE_H_
 #define LATTICE_ENGINE_ENGINE_H_
 
+#include <cstddef>
 #include <memory>
 #include <memory_resource>
 #include <span>
@@ -39,6 +40,8 @@ class EngineInput {
   virtual ~EngineInput() = default;
   // The GPU in whose memory its pixels lie, and which alone can run it; -1: any device.
   virtual int gpu() const { return -1; }
+  // Host memory of decoded pixels that it keeps.
+  virtual size_t pixel_bytes() const { return 0; }
 };
 
 // Where slices run: a GPU, or the CPU as a whole.

@@ -21,6 +21,7 @@ struct GpuInput final : EngineInput {
   explicit GpuInput(Image image) : pixels(std::move(image)) {}
   explicit GpuInput(GpuImage image) : on_gpu(std::move(image)) {}
   int gpu() const override { return on_gpu.gpu; }
+  size_t pixel_bytes() const override { return pixels.data.size(); }
 
   Image pixels;
   GpuImage on_gpu;
