@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -33,7 +34,7 @@ class NodeBlocks {
   std::vector<Block> Keep(int node, size_t size, Block block) {
     Shelf& shelf = shelves_[node];
     std::vector<Block> surplus;
-    while (shelf.bytes + size > most_bytes_) {
+    while (size > most_bytes_ - std::min(most_bytes_, shelf.bytes)) {
       const auto other = LargestOther(shelf, size);
       if (other == shelf.blocks.rend()) {
         surplus.push_back(std::move(block));
@@ -47,6 +48,9 @@ class NodeBlocks {
     shelf.bytes += size;
     return surplus;
   }
+
+  // From now on nothing is handed back.
+  void KeepAll() { most_bytes_ = std::numeric_limits<size_t>::max(); }
 
   // Of all nodes.
   size_t idle_bytes() const {
@@ -67,7 +71,7 @@ class NodeBlocks {
     });
   }
 
-  const size_t most_bytes_;
+  size_t most_bytes_;
   std::map<int, Shelf> shelves_;
 };
 

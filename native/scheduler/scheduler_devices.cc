@@ -10,7 +10,8 @@ namespace {
 
 Status Lost() {
   return {StatusCode::kGpuLost,
-          "Every GPU that could run it faulted and is lost to this process. Restart the service."};
+          "Every GPU that could run it faulted or hangs and is lost to this process. Restart the "
+          "service."};
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ export interface NativeDevice {
   /** As CUDA counts in this process; 0 for the CPU. */
   index: number;
   name: string;
-  /** lost: it faulted, for every model and for good. failed_check: judged not right for this model. */
+  /** lost: it faulted or hangs, for every model and for good. failed_check: judged not right for this model. */
   state: 'ok' | 'lost' | 'failed_check';
   /** Of this model, done there. */
   images: number;
