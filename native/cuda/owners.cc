@@ -43,33 +43,43 @@ Status Left(Clock::duration patience, const std::string& doing) {
 template <typename Ask>
 Status Await(WaitMode mode, Clock::duration patience, const Ask& ask, const std::string& doing) {
   cudaError_t answer = cudaErrorNotReady;
+  bool early = false;
   const bool over = WaitPatiently(mode, patience, [&] {
     answer = ask();
+    early |= answer == cudaErrorNotReady;
     return answer != cudaErrorNotReady;
   });
+  if (early) cudaGetLastError();  // to the runtime "not ready" is a failure
   return over ? Checked(answer, doing) : Left(patience, doing);
+}
+
+// What CUDA answers to a destruction matters to nobody, nor may it be blamed on the thread's next
+// launch, which asks for the last failure.
+cudaError_t Forgotten(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+  return error;
 }
 
 }  // namespace
 
 // Streams, events and graphs go when their work has ended, and no call waits for that. Memory does.
-void CudaDeleter::operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
-void CudaDeleter::operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-void CudaDeleter::operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
-void CudaDeleter::operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+void CudaDeleter::operator()(cudaStream_t stream) const { Forgotten(cudaStreamDestroy(stream)); }
+void CudaDeleter::operator()(cudaEvent_t event) const { Forgotten(cudaEventDestroy(event)); }
+void CudaDeleter::operator()(cudaGraph_t graph) const { Forgotten(cudaGraphDestroy(graph)); }
+void CudaDeleter::operator()(cudaGraphExec_t graph) const {
+  Forgotten(cudaGraphExecDestroy(graph));
+}
 void DeviceDeleter::operator()(void* memory) const {
-  if (!IsGpuLeft(gpu)) cudaFree(memory);
+  if (!IsGpuLeft(gpu)) Forgotten(cudaFree(memory));
 }
 
 void PinnedDeleter::operator()(void* memory) const {
   if (IsAnyGpuLeft()) return;
   if (registered_bytes == 0) {
-    cudaFreeHost(memory);
+    Forgotten(cudaFreeHost(memory));
     return;
   }
-  const cudaError_t freed = cudaHostUnregister(memory);
-  // What is not pinned (any more) is no fault of the next call.
-  if (freed != cudaSuccess) cudaGetLastError();
+  const cudaError_t freed = Forgotten(cudaHostUnregister(memory));
   // Addresses that CUDA still takes for pinned must not become somebody else's.
   if (freed == cudaSuccess || freed == cudaErrorHostMemoryNotRegistered) {
     munmap(memory, registered_bytes);
@@ -158,7 +168,10 @@ Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience) {
 
 Result<bool> Event::Done() const {
   const cudaError_t error = cudaEventQuery(get());
-  if (error == cudaErrorNotReady) return false;
+  if (error == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
   const Status status = Checked(error, "asking for an event");
   if (!status.ok()) return status;
   return true;

@@ -34,7 +34,11 @@ class NodeBlocks {
   std::vector<Block> Keep(int node, size_t size, Block block) {
     Shelf& shelf = shelves_[node];
     std::vector<Block> surplus;
-    while (size > most_bytes_ - std::min(most_bytes_, shelf.bytes)) {
+    if (size > most_bytes_) {
+      surplus.push_back(std::move(block));
+      return surplus;
+    }
+    while (shelf.bytes > most_bytes_ - size) {
       const auto other = LargestOther(shelf, size);
       if (other == shelf.blocks.rend()) {
         surplus.push_back(std::move(block));
