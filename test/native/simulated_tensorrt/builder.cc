@@ -1,5 +1,7 @@
 #include "test/native/simulated_tensorrt/builder.h"
 
+#include <algorithm>
+
 #include "test/native/simulated_cuda/simulated_gpus.h"
 #include "test/native/simulated_tensorrt/host_memory.h"
 #include "test/native/simulated_tensorrt/network_definition.h"
@@ -30,10 +32,11 @@ const PlayedTable<OptimizationProfile::Interface>& OptimizationProfile::Table() 
     auto* made = new PlayedTable<Interface>();
     made->Play(&Interface::setDimensions, [](void* self, const char*, nvinfer1::OptProfileSelector,
                                              const nvinfer1::Dims& dims) {
-      OptimizationProfile& profile = Self::OwnerOf(self);
-      if (profile.batch_ != 0 && profile.batch_ != dims.d[0]) return false;
-      profile.batch_ = dims.d[0];
-      return dims.nbDims == 4;
+      ProfileShape& shape = Self::OwnerOf(self).shape_;
+      if (dims.nbDims != std::ssize(shape)) return false;
+      const bool is_first = shape == ProfileShape{};
+      if (is_first) std::copy_n(dims.d, shape.size(), shape.begin());
+      return std::equal(shape.begin(), shape.end(), dims.d);
     });
     return made;
   }();
@@ -72,9 +75,9 @@ const PlayedTable<BuilderConfig::Interface>& BuilderConfig::Table() {
     });
     made->Play(&Interface::addOptimizationProfile,
                [](void* self, const nvinfer1::IOptimizationProfile* profile) {
-                 auto& batches = Self::OwnerOf(self).batches_;
-                 batches.push_back(static_cast<const OptimizationProfile*>(profile)->batch());
-                 return static_cast<int32_t>(batches.size()) - 1;
+                 auto& profiles = Self::OwnerOf(self).profiles_;
+                 profiles.push_back(static_cast<const OptimizationProfile*>(profile)->shape());
+                 return static_cast<int32_t>(profiles.size()) - 1;
                });
     made->Play(&Interface::setProgressMonitor, [](void* self, nvinfer1::IProgressMonitor* monitor) {
       Self::OwnerOf(self).monitor_ = monitor;
@@ -96,7 +99,7 @@ nvinfer1::IHostMemory* Builder::Build(nvinfer1::INetworkDefinition& network,
   if (asked.timings() != nullptr) asked.timings()->Measure();
   if (!whole) return nullptr;
   return new HostMemory(
-      WritePlan({asked.batches(), static_cast<NetworkDefinition&>(network).onnx()}));
+      WritePlan({asked.profiles(), static_cast<NetworkDefinition&>(network).onnx()}));
 }
 
 const PlayedTable<Builder::Interface>& Builder::Table() {

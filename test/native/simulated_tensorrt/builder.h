@@ -8,22 +8,23 @@
 #include <string>
 #include <vector>
 
+#include "test/native/simulated_tensorrt/plan.h"
 #include "test/native/simulated_tensorrt/played_interface.h"
 
 namespace lattice::simulated {
 
-// Each holds one batch: min, opt and max are the same.
+// Each holds one shape: min, opt and max are the same.
 class OptimizationProfile final : public nvinfer1::IOptimizationProfile {
  public:
   OptimizationProfile() : played_(Table(), this) { mImpl = played_.get(); }
-  int64_t batch() const { return batch_; }
+  const ProfileShape& shape() const { return shape_; }
 
  private:
   using Interface = nvinfer1::apiv::VOptimizationProfile;
   using Self = Played<Interface, OptimizationProfile>;
   static const PlayedTable<Interface>& Table();
 
-  int64_t batch_ = 0;
+  ProfileShape shape_{};
   Self played_;
 };
 
@@ -47,7 +48,7 @@ class TimingCache final : public nvinfer1::ITimingCache {
 class BuilderConfig final : public nvinfer1::IBuilderConfig {
  public:
   BuilderConfig() : played_(Table(), this) { mImpl = played_.get(); }
-  const std::vector<int64_t>& batches() const { return batches_; }
+  const std::vector<ProfileShape>& profiles() const { return profiles_; }
   nvinfer1::IProgressMonitor* monitor() const { return monitor_; }
   TimingCache* timings() const { return timings_; }
 
@@ -56,7 +57,7 @@ class BuilderConfig final : public nvinfer1::IBuilderConfig {
   using Self = Played<Interface, BuilderConfig>;
   static const PlayedTable<Interface>& Table();
 
-  std::vector<int64_t> batches_;
+  std::vector<ProfileShape> profiles_;
   nvinfer1::IProgressMonitor* monitor_ = nullptr;  // borrowed
   TimingCache* timings_ = nullptr;                 // borrowed
   Self played_;

@@ -17,15 +17,16 @@ ov::Core& Core() {
 
 }  // namespace
 
-HostNetwork::HostNetwork(const std::string& onnx) {
-  auto model = Core().read_model(onnx, ov::Tensor());
+std::shared_ptr<ov::Model> ReadNetwork(const std::string& onnx) {
+  return Core().read_model(onnx, ov::Tensor());
+}
+
+HostNetwork::HostNetwork(const std::string& onnx, const ProfileShape& input) {
+  const auto model = ReadNetwork(onnx);
   input_name_ = model->input().get_any_name();
   output_name_ = model->output().get_any_name();
-  ov::PartialShape shape = model->input().get_partial_shape();
-  if (shape[0].is_dynamic()) {
-    shape[0] = 1;
-    model->reshape(shape);
-  }
+  const bool any_batch = model->input().get_partial_shape()[0].is_dynamic();
+  model->reshape(ov::PartialShape{any_batch ? 1 : input[0], input[1], input[2], input[3]});
   auto compiled =
       Core().compile_model(model, "CPU", ov::hint::inference_precision(ov::element::f32),
                            ov::num_streams(1), ov::inference_num_threads(1));

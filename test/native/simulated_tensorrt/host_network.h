@@ -8,13 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "test/native/simulated_tensorrt/plan.h"
+
 namespace lattice::simulated {
+
+// Throws what OpenVINO throws.
+std::shared_ptr<ov::Model> ReadNetwork(const std::string& onnx);
 
 // One image after the other, so that an image's answer does not depend on the batch around it.
 // Thread-safe. Throws what OpenVINO throws.
 class HostNetwork {
  public:
-  explicit HostNetwork(const std::string& onnx);
+  // `input` is the shape of a batch; where the file leaves the batch open it does not count.
+  HostNetwork(const std::string& onnx, const ProfileShape& input);
 
   const std::string& input_name() const { return input_name_; }
   const std::string& output_name() const { return output_name_; }

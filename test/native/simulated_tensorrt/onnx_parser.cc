@@ -30,7 +30,7 @@ class Parser {
     }
     try {
       const std::string onnx(static_cast<const char*>(bytes), size);
-      network_.Fill(onnx, HostNetwork(onnx).input_name());
+      network_.Fill(onnx, ReadNetwork(onnx)->input().get_any_name());
       return true;
     } catch (const std::exception& error) {
       logger_.log(nvinfer1::ILogger::Severity::kERROR, error.what());

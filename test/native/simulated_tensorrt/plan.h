@@ -1,8 +1,10 @@
 // What the simulated builder writes and the simulated runtime reads: the ONNX file it came from and
-// the batch of each profile.
+// the input's shape in each profile.
 #ifndef LATTICE_TEST_SIMULATED_TENSORRT_PLAN_H_
 #define LATTICE_TEST_SIMULATED_TENSORRT_PLAN_H_
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -10,8 +12,10 @@
 
 namespace lattice::simulated {
 
+using ProfileShape = std::array<int64_t, 4>;
+
 struct Plan {
-  std::vector<int64_t> batches;
+  std::vector<ProfileShape> profiles;
   std::string onnx;
 };
 
@@ -19,8 +23,10 @@ inline constexpr char kPlanMark[] = "simulated-plan";
 
 inline std::string WritePlan(const Plan& plan) {
   std::ostringstream text;
-  text << kPlanMark << ' ' << plan.batches.size();
-  for (const int64_t batch : plan.batches) text << ' ' << batch;
+  text << kPlanMark << ' ' << plan.profiles.size();
+  for (const ProfileShape& shape : plan.profiles) {
+    for (const int64_t side : shape) text << ' ' << side;
+  }
   text << ' ' << plan.onnx.size() << '\n' << plan.onnx;
   return text.str();
 }
@@ -32,11 +38,13 @@ inline std::optional<Plan> ReadPlan(const std::string& bytes) {
   size_t profiles = 0;
   text >> mark >> profiles;
   Plan plan;
-  plan.batches.resize(text && mark == kPlanMark && profiles < 100 ? profiles : 0);
-  for (int64_t& batch : plan.batches) text >> batch;
+  plan.profiles.resize(text && mark == kPlanMark && profiles < 100 ? profiles : 0);
+  for (ProfileShape& shape : plan.profiles) {
+    for (int64_t& side : shape) text >> side;
+  }
   size_t size = 0;
   text >> size;
-  if (!text || text.get() != '\n' || plan.batches.empty()) return std::nullopt;
+  if (!text || text.get() != '\n' || plan.profiles.empty()) return std::nullopt;
   plan.onnx = bytes.substr(static_cast<size_t>(text.tellg()));
   if (plan.onnx.size() != size) return std::nullopt;
   return plan;

@@ -55,12 +55,11 @@ void ExecutionContext::AllocateArena() noexcept {
 }
 
 bool ExecutionContext::SetShape(const nvinfer1::Dims& dims) noexcept {
-  const int64_t served = plan_->batches[static_cast<size_t>(profile_)];
-  const nvinfer1::Dims asked = DimsOf(plan_->network->InputShape(served));
-  if (dims.nbDims != asked.nbDims || !std::equal(dims.d, dims.d + dims.nbDims, asked.d)) {
+  const auto& served = plan_->profiles[static_cast<size_t>(profile_)];
+  if (!std::equal(dims.d, dims.d + dims.nbDims, served.begin(), served.end())) {
     return Complain("The shape does not satisfy optimization profile " + std::to_string(profile_));
   }
-  batch_ = served;
+  batch_ = served[0];
   return true;
 }
 
@@ -106,7 +105,7 @@ const PlayedTable<ExecutionContext::Interface>& ExecutionContext::Table() {
     made->Play(&Interface::setOptimizationProfileAsync,
                [](void* self, int32_t profile, cudaStream_t) {
                  ExecutionContext& context = Self::OwnerOf(self);
-                 if (profile < 0 || profile >= std::ssize(context.plan_->batches)) {
+                 if (profile < 0 || profile >= std::ssize(context.plan_->profiles)) {
                    return context.Complain("There is no such optimization profile");
                  }
                  context.profile_ = profile;
@@ -181,8 +180,8 @@ nvinfer1::ICudaEngine* Runtime::Deserialize(const void* bytes, size_t size) noex
     const auto plan = ReadPlan(std::string(static_cast<const char*>(bytes), size));
     if (!plan) return refuse("The engine plan file is damaged");
     auto loaded = std::make_shared<LoadedPlan>();
-    loaded->batches = plan->batches;
-    loaded->network = std::make_unique<HostNetwork>(plan->onnx);
+    loaded->profiles = plan->profiles;
+    loaded->network = std::make_unique<HostNetwork>(plan->onnx, plan->profiles.front());
     loaded->gpu = CurrentGpu();
     return new CudaEngine(std::move(loaded), logger_);
   } catch (const std::exception& error) {

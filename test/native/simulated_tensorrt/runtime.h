@@ -17,7 +17,7 @@ namespace lattice::simulated {
 
 // Shared by an engine and what its contexts have queued.
 struct LoadedPlan {
-  std::vector<int64_t> batches;
+  std::vector<ProfileShape> profiles;
   std::unique_ptr<HostNetwork> network;
   int gpu = 0;  // where it was loaded
 };
