@@ -152,6 +152,7 @@ function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
       const { queuedSync, queuedAsync } = cluster.detector.stats();
       return { sync: queuedSync, async: queuedAsync };
     },
+    heldBytes: () => cluster.detector.stats().heldBytes,
     workers: () => countByState(cluster.workers()),
     workerEvents: () => ({ ...cluster.events() }),
     gpus: () => gpusOf(cluster.workers()),

@@ -241,6 +241,9 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   properties.Read("maxFileBytes", 1, kMaxSafeInteger, options.max_file_bytes);
   properties.Read("maxPixels", 1, kMaxSafeInteger, options.max_pixels);
   properties.Read("maxSide", 1, 1 << 20, options.max_side);
+  if (!properties.Get("lookAheadBytes").IsUndefined()) {
+    properties.Read("lookAheadBytes", 1, kMaxSafeInteger, options.look_ahead_bytes);
+  }
   properties.Read("crashMarkerPath", options.crash_marker_path);
   if (!properties.Get("abortOnPathSuffix").IsUndefined()) {
     properties.Read("abortOnPathSuffix", options.abort_on_path_suffix);

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "native/base/left_gpus.h"
+
 namespace lattice {
 namespace {
 
@@ -32,7 +34,7 @@ void AddLiveCore(const void* key, std::function<void()> stop) {
   LiveCores& cores = Cores();
   const std::lock_guard lock(cores.mutex);
   cores.stops[key] = std::move(stop);
-  (void)std::atexit(StopAll);
+  RenewExitHandler();
 }
 
 void RemoveLiveCore(const void* key) {
@@ -41,6 +43,10 @@ void RemoveLiveCore(const void* key) {
   cores.stops.erase(key);
 }
 
-void RenewExitHandler() { (void)std::atexit(StopAll); }
+// Threads that wait for a GPU that hangs must not be waited for: LeaveGpu's handler stays the
+// first.
+void RenewExitHandler() {
+  if (!IsAnyGpuLeft()) (void)std::atexit(StopAll);
+}
 
 }  // namespace lattice

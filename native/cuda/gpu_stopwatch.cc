@@ -23,7 +23,7 @@ Status GpuStopwatch::Time(const std::function<Status()>& work, std::vector<doubl
   if (status.ok()) status = work();
   if (status.ok()) status = Mark(end_);
   if (!status.ok()) return status;
-  status = ToStatus(cudaEventSynchronize(end_.get()), "waiting for a measured stage");
+  status = AwaitEvent(end_.get(), WaitMode::kSpin);
   if (!status.ok()) return status;
   float elapsed = 0;
   status = ToStatus(cudaEventElapsedTime(&elapsed, start_.get(), end_.get()), "reading a time");

@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <sstream>
 #include <string>
 #include <utility>
 
+#include "native/base/left_gpus.h"
 #include "native/cuda/cuda_status.h"
 
 namespace lattice {
@@ -18,6 +20,39 @@ Status Checked(cudaError_t error, const std::string& doing) {
   return ToStatus(error, doing);
 }
 
+// -1 where there is none, so that it is freed as if nothing were known.
+int CurrentGpu() {
+  int gpu = -1;
+  return cudaGetDevice(&gpu) == cudaSuccess ? gpu : -1;
+}
+
+// The current GPU has not answered for so long.
+Status Left(Clock::duration patience, const std::string& doing) {
+  LeaveGpu(CurrentGpu());
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(patience).count() / 1e3;
+  std::ostringstream sentence;
+  sentence << "The GPU did not answer for " << seconds << " s and is lost to this process (while "
+           << doing
+           << "). Restart the service; if it happens again, look for Xid errors of the driver in "
+              "the kernel's log.";
+  return {StatusCode::kGpuLost, sentence.str()};
+}
+
+// `ask` gives cudaErrorNotReady until there is an answer.
+template <typename Ask>
+Status Await(WaitMode mode, Clock::duration patience, const Ask& ask, const std::string& doing) {
+  cudaError_t answer = cudaErrorNotReady;
+  bool early = false;
+  const bool over = WaitPatiently(mode, patience, [&] {
+    answer = ask();
+    early |= answer == cudaErrorNotReady;
+    return answer != cudaErrorNotReady;
+  });
+  if (early) cudaGetLastError();  // to the runtime "not ready" is a failure
+  return over ? Checked(answer, doing) : Left(patience, doing);
+}
+
 // What CUDA answers to a destruction matters to nobody, nor may it be blamed on the thread's next
 // launch, which asks for the last failure.
 cudaError_t Forgotten(cudaError_t error) {
@@ -27,15 +62,19 @@ cudaError_t Forgotten(cudaError_t error) {
 
 }  // namespace
 
+// Streams, events and graphs go when their work has ended, and no call waits for that. Memory does.
 void CudaDeleter::operator()(cudaStream_t stream) const { Forgotten(cudaStreamDestroy(stream)); }
 void CudaDeleter::operator()(cudaEvent_t event) const { Forgotten(cudaEventDestroy(event)); }
 void CudaDeleter::operator()(cudaGraph_t graph) const { Forgotten(cudaGraphDestroy(graph)); }
 void CudaDeleter::operator()(cudaGraphExec_t graph) const {
   Forgotten(cudaGraphExecDestroy(graph));
 }
-void DeviceDeleter::operator()(void* memory) const { Forgotten(cudaFree(memory)); }
+void DeviceDeleter::operator()(void* memory) const {
+  if (!IsGpuLeft(gpu)) Forgotten(cudaFree(memory));
+}
 
 void PinnedDeleter::operator()(void* memory) const {
+  if (IsAnyGpuLeft()) return;
   if (registered_bytes == 0) {
     Forgotten(cudaFreeHost(memory));
     return;
@@ -53,7 +92,7 @@ Result<DeviceBuffer> DeviceBuffer::Allocate(size_t bytes) {
   const Status status = Checked(cudaMalloc(&memory, bytes),
                                 "allocating " + std::to_string(bytes) + " bytes of GPU memory");
   if (!status.ok()) return status;
-  return DeviceBuffer(memory, bytes);
+  return DeviceBuffer(memory, bytes, DeviceDeleter{CurrentGpu()});
 }
 
 template <>
@@ -96,8 +135,9 @@ Result<Stream> Stream::Create(Priority priority) {
   return result;
 }
 
-Status Stream::Synchronize() const {
-  return Checked(cudaStreamSynchronize(get()), "waiting for a stream");
+Status Stream::Synchronize(Clock::duration patience) const {
+  return Await(
+      WaitMode::kBlock, patience, [&] { return cudaStreamQuery(get()); }, "waiting for a stream");
 }
 
 Status Stream::WaitFor(const Event& event) const {
@@ -105,10 +145,9 @@ Status Stream::WaitFor(const Event& event) const {
 }
 
 Result<Event> Event::Create(WaitMode mode) {
-  unsigned flags = cudaEventDisableTiming;
-  if (mode == WaitMode::kBlock) flags |= cudaEventBlockingSync;
   cudaEvent_t event = nullptr;
-  const Status status = Checked(cudaEventCreateWithFlags(&event, flags), "creating an event");
+  const Status status =
+      Checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
   if (!status.ok()) return status;
   Event result;
   result.event_.reset(event);
@@ -120,20 +159,19 @@ Status Event::Record(const Stream& stream) const {
   return Checked(cudaEventRecord(get(), stream.get()), "recording an event");
 }
 
-Status Event::Wait() const {
-  cudaError_t error = cudaErrorNotReady;
-  if (mode_ == WaitMode::kBlock) {
-    error = cudaEventSynchronize(get());
-  } else {
-    // Not cudaEventSynchronize: on a machine with few cores the runtime may yield or sleep in it.
-    while (error == cudaErrorNotReady) error = cudaEventQuery(get());
-  }
-  return Checked(error, "waiting for an event");
+Status Event::Wait(Clock::duration patience) const { return AwaitEvent(get(), mode_, patience); }
+
+Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience) {
+  return Await(
+      mode, patience, [&] { return cudaEventQuery(event); }, "waiting for an event");
 }
 
 Result<bool> Event::Done() const {
   const cudaError_t error = cudaEventQuery(get());
-  if (error == cudaErrorNotReady) return false;
+  if (error == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
   const Status status = Checked(error, "asking for an event");
   if (!status.ok()) return status;
   return true;

@@ -1,6 +1,7 @@
 // Owners of CUDA's handles. All are move-only, and empty when made without a factory or moved from.
 // They belong to the GPU that was current when they were made (UseGpu) and may be destroyed on any
-// thread; whoever destroys one has waited for the work that uses it.
+// thread; whoever destroys one has waited for the work that uses it. Waits end: a GPU that does not
+// answer is left (native/base/left_gpus.h), and then memory that it may use is never freed.
 #ifndef LATTICE_CUDA_OWNERS_H_
 #define LATTICE_CUDA_OWNERS_H_
 
@@ -12,6 +13,7 @@
 #include <type_traits>
 
 #include "native/base/status.h"
+#include "native/cuda/patient_wait.h"
 
 namespace lattice {
 
@@ -26,6 +28,7 @@ template <typename Handle>
 using CudaOwned = std::unique_ptr<std::remove_pointer_t<Handle>, CudaDeleter>;
 
 struct DeviceDeleter {
+  int gpu = -1;  // where the memory lies
   void operator()(void* memory) const;
 };
 struct PinnedDeleter {
@@ -80,8 +83,8 @@ class Stream {
   static Result<Stream> Create(Priority priority);
 
   cudaStream_t get() const { return stream_.get(); }  // borrowed
-  // Blocks until everything queued so far is done; says so when it failed.
-  Status Synchronize() const;
+  // Blocks until everything queued so far is done; says so when it failed. As Event's Wait.
+  Status Synchronize(Clock::duration patience = kGpuPatience) const;
   // What is queued from now on starts after `event`'s last Record.
   Status WaitFor(const Event& event) const;
 
@@ -92,15 +95,16 @@ class Stream {
 // A mark in a stream. Measures no time.
 class Event {
  public:
-  // How Wait() waits: kSpin takes a core and returns within a microsecond, kBlock sleeps.
-  enum class WaitMode { kSpin, kBlock };
+  using WaitMode = lattice::WaitMode;  // how Wait() waits
 
   static Result<Event> Create(WaitMode mode);
 
   cudaEvent_t get() const { return event_.get(); }  // borrowed
   Status Record(const Stream& stream) const;
   // Until the last Record is reached, at once where there was none. Fails when work before it did.
-  Status Wait() const;
+  // kGpuLost when the GPU faulted, or did not answer for `patience`: then the thread's current GPU
+  // is taken for the event's and left.
+  Status Wait(Clock::duration patience = kGpuPatience) const;
   // Whether the last Record has been reached.
   Result<bool> Done() const;
 
@@ -108,6 +112,9 @@ class Event {
   CudaOwned<cudaEvent_t> event_;
   WaitMode mode_ = WaitMode::kBlock;
 };
+
+// As Event::Wait, for an event of any kind.
+Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience = kGpuPatience);
 
 // Work recorded once, to be instantiated.
 class Graph {

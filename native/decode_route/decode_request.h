@@ -2,6 +2,7 @@
 #ifndef LATTICE_DECODE_ROUTE_DECODE_REQUEST_H_
 #define LATTICE_DECODE_ROUTE_DECODE_REQUEST_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <span>
@@ -40,6 +41,10 @@ struct DecodeRequest {
   bool sync = false;        // somebody waits for it
   bool gpu_images = false;  // whoever gets the pixels reads them in a GPU's memory too
 };
+
+// Host memory that the decoded pixels will take where no GPU decodes them, as far as the header
+// says: 0 where it names no size, or one beyond the limits. Costs as ReadImageSize. Thread-safe.
+size_t ExpectedPixelBytes(const DecodeRequest& request);
 
 // Oriented. Pixel (x, y) covers the source pixels from (x, y) * reduction on, `reduction` of them a
 // side.

@@ -9,18 +9,20 @@
 #include <mutex>
 #include <utility>
 
+#include "native/base/kept_forever.h"
+#include "native/base/left_gpus.h"
 #include "native/base/status.h"
 
 namespace lattice {
 
-// Thread-safe. A GPU that faulted is not touched again: its slots answer kGpuLost.
+// Thread-safe. A GPU that faulted or hangs is not touched again: its slots answer kGpuLost, and are
+// never freed.
 template <typename Slot>
 class DeviceSlots {
  public:
   ~DeviceSlots() {
-    // Freeing what lies on a lost GPU fails; it goes with the process.
     for (Entry& entry : entries_) {
-      if (entry.device->lost) (void)entry.slot.release();
+      if (IsKept(*entry.device)) KeepForever(std::move(entry.slot));
     }
   }
 
@@ -30,8 +32,8 @@ class DeviceSlots {
   void Add(std::unique_ptr<Slot> slot) { entries_.emplace_back(&devices_.back(), std::move(slot)); }
 
   size_t size() const { return entries_.size(); }
-  // Of the devices in the order of AddDevice.
-  bool lost(size_t device) const { return devices_[device].lost; }
+  // Whether what lies on the device stays there until the process ends. In the order of AddDevice.
+  bool kept(size_t device) const { return IsKept(devices_[device]); }
 
   // Calls run(gpu, slot) for this number, after whoever runs there.
   template <typename Work>
@@ -67,8 +69,11 @@ class DeviceSlots {
     std::mutex running;
   };
 
+  // Somebody else of this process may have found it hanging.
+  static bool IsKept(const Device& device) { return device.lost || IsGpuLeft(device.gpu); }
+
   static Status Lost() {
-    return {StatusCode::kGpuLost, "The GPU faulted and is lost to this process."};
+    return {StatusCode::kGpuLost, "The GPU faulted or hangs and is lost to this process."};
   }
 
   std::deque<Device> devices_;

@@ -2,6 +2,7 @@
 #ifndef LATTICE_ENGINE_ENGINE_H_
 #define LATTICE_ENGINE_ENGINE_H_
 
+#include <cstddef>
 #include <memory>
 #include <memory_resource>
 #include <span>
@@ -39,6 +40,8 @@ class EngineInput {
   virtual ~EngineInput() = default;
   // The GPU in whose memory its pixels lie, and which alone can run it; -1: any device.
   virtual int gpu() const { return -1; }
+  // Host memory of decoded pixels that it keeps.
+  virtual size_t pixel_bytes() const { return 0; }
 };
 
 // Where slices run: a GPU, or the CPU as a whole.
@@ -94,8 +97,9 @@ class Engine {
     return Status(StatusCode::kInternalError, "This engine reads no GPU's memory.");
   }
   // Blocks until the slice is done. 1 <= items.size() <= max_batch(lane). kDetectionFailed with the
-  // library's words. kGpuLost when the slot's device faulted, now or before: its slots answer that
-  // from then on, and the items can run on another device.
+  // library's words. kGpuLost when the slot's device faulted or did not end the slice within the
+  // engine's patience, now or before: its slots answer that from then on, and the items can run on
+  // another device. An engine keeps for ever what a device that hangs may still read.
   virtual Status Run(Lane lane, int slot, std::span<const EngineItem> items) = 0;
   // Boxes of one item of the slot's last Run, which succeeded.
   virtual Detections Detect(Lane lane, int slot, size_t item) = 0;

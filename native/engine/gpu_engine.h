@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "native/cuda/patient_wait.h"
 #include "native/engine/engine.h"
 #include "native/gpu_monitor/gpu_reading.h"
 
@@ -20,6 +21,8 @@ struct GpuEngineOptions {
   std::string cache_folder;  // of built engines; "" builds anew each time
   int slots = 2;             // of each lane on each GPU: while one computes, the next is queued
   int most_sync = 8;         // largest slice of the sync lane
+  // A GPU that does not end a slice for that long is lost.
+  Clock::duration patience = kGpuPatience;
 };
 
 // Share 0 to 1 of a build that takes minutes; false gives it up. Called on the loading thread.
@@ -35,10 +38,10 @@ Result<std::vector<std::string>> UsableGpus();
 // Where these GPUs are, in the order of UsableGpus and with its reasons. TensorRT is not asked for.
 Result<std::vector<GpuIdentity>> IdentifyUsableGpus();
 
-// Loads the model onto every usable GPU, from the cache or by building; a GPU that faulted before
+// Loads the model onto every usable GPU, from the cache or by building; a GPU that was lost before
 // is one of the engine's devices all the same, and kGpuLost to whoever runs there. Codes of
 // ReadModelFile, DescribeMetadata, ToHalfPrecision and BuildTensorRtPlan; kGpuUnavailable as
-// UsableGpus, kOverloaded when GPU memory is short, kGpuLost when every GPU faulted.
+// UsableGpus, kOverloaded when GPU memory is short, kGpuLost when every GPU was lost.
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
                                               const GpuEngineOptions& options,
                                               const OnEngineBuild& on_build);

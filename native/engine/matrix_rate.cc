@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "native/base/kept_forever.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/gpu_stopwatch.h"
 #include "native/engine/tensorrt_builder.h"
@@ -81,21 +82,23 @@ Result<double> MeasureMatrixRate(const TensorRtLibrary& library, const Stream& s
                                  int rounds, Clock::time_point until) {
   const auto plan = Build(library, size, until);
   if (!plan.ok()) return plan.status();
-  Product product;
-  const Status opened = Open(library, *plan, stream, size, &product);
+  const auto product = std::make_shared<Product>();
+  const Status opened = Open(library, *plan, stream, size, product.get());
+  if (opened.code() == StatusCode::kGpuLost) KeepForever(product);
   if (!opened.ok()) return opened;
 
   const double flops = MatrixProductFlops(size);
   const int products = std::max(1, static_cast<int>(kRoundFlops / flops));
   const auto multiply = [&] {
     for (int i = 0; i < products; ++i) {
-      if (!product.context->enqueueV3(stream.get())) return Refused("The product could not run");
+      if (!product->context->enqueueV3(stream.get())) return Refused("The product could not run");
     }
     return Status();
   };
   const auto ms = GpuStopwatch(stream).MedianMs(multiply, rounds);
   // Nothing of the product may go while the GPU still works on it.
   const Status idle = stream.Synchronize();
+  if (idle.code() == StatusCode::kGpuLost) KeepForever(product);
   if (!ms.ok()) return ms.status();
   if (!idle.ok()) return idle;
   return products * flops / (*ms * 1e9);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -37,7 +38,7 @@ class NodeBlocks {
       surplus.push_back(std::move(block));
       return surplus;
     }
-    while (shelf.bytes + size > most_bytes_) {
+    while (shelf.bytes > most_bytes_ - size) {
       const auto other = LargestOther(shelf, size);
       if (other == shelf.blocks.rend()) {
         surplus.push_back(std::move(block));
@@ -51,6 +52,9 @@ class NodeBlocks {
     shelf.bytes += size;
     return surplus;
   }
+
+  // From now on nothing is handed back.
+  void KeepAll() { most_bytes_ = std::numeric_limits<size_t>::max(); }
 
   // Of all nodes.
   size_t idle_bytes() const {
@@ -71,7 +75,7 @@ class NodeBlocks {
     });
   }
 
-  const size_t most_bytes_;
+  size_t most_bytes_;
   std::map<int, Shelf> shelves_;
 };
 

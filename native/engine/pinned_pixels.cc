@@ -5,8 +5,10 @@
 #include <new>
 #include <utility>
 
+#include "native/base/left_gpus.h"
 #include "native/base/numa_nodes.h"
 #include "native/cuda/gpu_device.h"
+#include "native/cuda/later_free.h"
 
 namespace lattice {
 namespace {
@@ -60,14 +62,18 @@ void* PinnedPixels::do_allocate(size_t bytes, size_t) {
 }
 
 void PinnedPixels::do_deallocate(void* memory, size_t, size_t) {
-  std::vector<PinnedBuffer> surplus;  // outside the lock: giving memory back takes long
   const std::lock_guard lock(mutex_);
   const auto found = used_.find(memory);
   if (found == used_.end()) return;
   Used freed = std::move(found->second);
   used_.erase(found);
   const size_t size = freed.buffer.size();
-  surplus = idle_.Keep(freed.node, size, std::move(freed.buffer));
+  // None can be given back any more: all are for later images.
+  if (IsAnyGpuLeft()) idle_.KeepAll();
+  // Giving memory back takes long, or for ever.
+  for (PinnedBuffer& surplus : idle_.Keep(freed.node, size, std::move(freed.buffer))) {
+    FreeLater(std::move(surplus));
+  }
 }
 
 }  // namespace lattice

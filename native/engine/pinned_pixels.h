@@ -13,7 +13,8 @@
 namespace lattice {
 
 // Pinning memory costs more than decoding into it, so blocks are kept and used again. Sizes are
-// rounded up to powers of two; idle blocks beyond `most_idle_bytes` are given back. Thread-safe.
+// rounded up to powers of two; idle blocks beyond `most_idle_bytes` are given back, until a GPU
+// hangs (native/base/left_gpus.h), which may wait for ever. Thread-safe.
 // Throws std::bad_alloc, as memory resources do.
 //
 // On a machine of several NUMA nodes a thread gets memory of the node that it runs on, and each

@@ -2,6 +2,8 @@
 #include <exception>
 #include <utility>
 
+#include "native/base/kept_forever.h"
+#include "native/base/left_gpus.h"
 #include "native/base/numa_nodes.h"
 #include "native/cuda/gpu_device.h"
 #include "native/engine/device_slots.h"
@@ -18,14 +20,24 @@ namespace {
 
 // Pixels in pinned memory or a GPU's and where they belong; the GPU does the rest.
 struct GpuInput final : EngineInput {
-  explicit GpuInput(Image image) : pixels(std::move(image)) {}
+  explicit GpuInput(Image image) : pixels(std::make_shared<const Image>(std::move(image))) {}
   explicit GpuInput(GpuImage image) : on_gpu(std::move(image)) {}
   int gpu() const override { return on_gpu.gpu; }
+  size_t pixel_bytes() const override { return pixels ? pixels->data.size() : 0; }
+  // A GPU that hangs may still read them, while another one runs the image.
+  void Keep() const {
+    KeepForever(pixels);
+    KeepForever(on_gpu.memory);
+  }
 
-  Image pixels;
+  std::shared_ptr<const Image> pixels;
   GpuImage on_gpu;
   LetterboxTransform transform;
 };
+
+Status Hanging() {
+  return {StatusCode::kGpuLost, "The GPU hangs and is lost to this process. Restart the service."};
+}
 
 // Images of any origin in memory that the GPU copies from directly.
 Image Pinned(Image image) {
@@ -48,9 +60,9 @@ class TensorRtEngine final : public Engine {
   ~TensorRtEngine() override {
     // Slots of a lost GPU are never freed, so neither is what they use.
     for (size_t i = 0; i < devices_.size(); ++i) {
-      if (!sync_.slots.lost(i) && !async_.slots.lost(i)) continue;
-      (void)engines_[i].release();
-      (void)runtimes_[i].release();
+      if (!sync_.slots.kept(i) && !async_.slots.kept(i)) continue;
+      KeepForever(std::move(engines_[i]));
+      KeepForever(std::move(runtimes_[i]));
     }
   }
 
@@ -65,19 +77,30 @@ class TensorRtEngine final : public Engine {
       info_.precision = "fp16";
     }
     const std::vector<int> buckets = BucketsOf(info_);
-    TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin};
+    TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin,
+                             options.patience};
     std::erase_if(sync.buckets,
                   [&](int batch) { return batch > options.most_sync && batch != buckets.front(); });
-    const TensorRtSlotOptions async{buckets, Stream::Priority::kLow, Event::WaitMode::kBlock};
-    auto sync_slots = MakeSlots(*engine, sync, options.slots);
-    if (!sync_slots.ok()) return sync_slots.status();
-    auto async_slots = MakeSlots(*engine, async, options.slots);
-    if (!async_slots.ok()) return async_slots.status();
+    const TensorRtSlotOptions async{buckets, Stream::Priority::kLow, Event::WaitMode::kBlock,
+                                    options.patience};
+    NewSlots sync_slots;
+    NewSlots async_slots;
+    const Status made =
+        InOrder([&] { return MakeSlots(*engine, sync, options.slots, &sync_slots); },
+                [&] { return MakeSlots(*engine, async, options.slots, &async_slots); });
+    if (made.code() == StatusCode::kGpuLost) {
+      for (auto* slots : {&sync_slots, &async_slots}) {
+        for (auto& slot : *slots) KeepForever(std::move(slot));
+      }
+      KeepForever(std::move(engine));
+      KeepForever(std::move(runtime));
+    }
+    if (!made.ok()) return made;
     runtimes_.push_back(std::move(runtime));
     engines_.push_back(std::move(engine));
     sync_.most = sync.buckets.back();
     async_.most = async.buckets.back();
-    AddSlots(gpu, *std::move(sync_slots), *std::move(async_slots), false);
+    AddSlots(gpu, std::move(sync_slots), std::move(async_slots), false);
     return {};
   }
 
@@ -108,7 +131,7 @@ class TensorRtEngine final : public Engine {
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     try {
       auto input = std::make_unique<GpuInput>(Pinned(std::move(image)));
-      input->transform = ComputeLetterbox(input->pixels.width, input->pixels.height,
+      input->transform = ComputeLetterbox(input->pixels->width, input->pixels->height,
                                           info_.input_width, info_.input_height);
       return std::unique_ptr<EngineInput>(std::move(input));
     } catch (const std::exception&) {
@@ -135,13 +158,18 @@ class TensorRtEngine final : public Engine {
       for (const EngineItem& item : items) {
         const auto& input = static_cast<const GpuInput&>(*item.input);
         const GpuImage* on_gpu = input.gpu() < 0 ? nullptr : &input.on_gpu;
-        images.push_back({&input.pixels, input.transform, item.options, on_gpu});
+        images.push_back({input.pixels.get(), input.transform, item.options, on_gpu});
       }
       const auto number = static_cast<size_t>(slot);
       std::vector<Detections>* found = &At(lane).found[number];
       return At(lane).slots.Run(number, [&](int gpu, TensorRtSlot& there) {
         const Status current = UseGpu(gpu);
-        return current.ok() ? there.Run(images, found) : current;
+        if (!current.ok()) return current;
+        Status ran = there.Run(images, found);
+        if (ran.code() == StatusCode::kGpuLost && IsGpuLeft(gpu)) {
+          for (const EngineItem& item : items) static_cast<const GpuInput&>(*item.input).Keep();
+        }
+        return ran;
       });
     } catch (const std::exception&) {
       return {StatusCode::kInternalError, "The slice could not be run: out of memory."};
@@ -152,6 +180,7 @@ class TensorRtEngine final : public Engine {
     try {
       SliceTimes times;
       const Status measured = async_.slots.RunAnywhere([&](int gpu, TensorRtSlot& free) {
+        if (IsGpuLeft(gpu)) return Hanging();
         const Status current = UseGpu(gpu);
         if (!current.ok()) return current;
         auto result = free.Measure(batch, rounds);
@@ -170,15 +199,14 @@ class TensorRtEngine final : public Engine {
   }
 
  private:
-  Result<NewSlots> MakeSlots(nvinfer1::ICudaEngine& engine, const TensorRtSlotOptions& options,
-                             int count) {
-    NewSlots slots;
+  Status MakeSlots(nvinfer1::ICudaEngine& engine, const TensorRtSlotOptions& options, int count,
+                   NewSlots* slots) {
     for (int i = 0; i < count; ++i) {
       auto slot = TensorRtSlot::Create(engine, info_, options);
       if (!slot.ok()) return slot.status();
-      slots.push_back(*std::move(slot));
+      slots->push_back(*std::move(slot));
     }
-    return slots;
+    return {};
   }
 
   void AddSlots(const GpuDevice& gpu, NewSlots sync, NewSlots async, bool lost) {
@@ -229,6 +257,7 @@ OnEngineBuild PartOf(const OnEngineBuild& whole, size_t index, size_t count) {
 Status LoadOnto(const GpuDevice& gpu, const TensorRtLibrary& library,
                 const GpuEngineOptions& options, const OnEngineBuild& on_build,
                 TensorRtModel* model, TensorRtEngine* engine) {
+  if (IsGpuLeft(gpu.index)) return Hanging();
   const Status current = UseGpu(gpu.index);
   if (!current.ok()) return current;
   const size_t free_before = FreeGpuBytes();

@@ -3,10 +3,13 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
+#include "native/base/kept_forever.h"
 #include "native/cuda/cuda_status.h"
+#include "native/cuda/later_free.h"
 #include "native/cuda/letterbox_kernel.h"
 #include "native/engine/tensorrt_logger.h"
 
@@ -15,6 +18,9 @@ namespace {
 
 constexpr size_t kAskedBytes = sizeof(DeviceImage) + sizeof(DeviceRequest);
 constexpr size_t kPixelAlignment = 256;
+
+// The first run of a network also loads its kernels.
+constexpr std::chrono::minutes kWarmingPatience{2};
 
 // A score is never above it, so a place without an image finds nothing.
 constexpr float kUnreachable = 2.0f;
@@ -112,6 +118,7 @@ Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine
   for (size_t i = 0; made.ok() && i < options.buckets.size(); ++i) {
     made = slot->AddBucket(static_cast<int>(i), options.buckets[i]);
   }
+  if (made.code() == StatusCode::kGpuLost) KeepForever(std::move(slot));
   if (!made.ok()) return made;
   return slot;
 }
@@ -123,6 +130,7 @@ HeadShape TensorRtSlot::ShapeOf(int batch) const {
 Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
   const Status asked = ToStatus(cudaGetDevice(&gpu_), "asking for the current GPU");
   if (!asked.ok()) return asked;
+  patience_ = options.patience;
   auto stream = Stream::Create(options.priority);
   if (!stream.ok()) return stream.status();
   stream_ = *std::move(stream);
@@ -181,7 +189,7 @@ Status TensorRtSlot::AddBucket(int profile, int batch) {
   // Eagerly first: TensorRT settles what depends on the shape at the first run, which a recording
   // must not contain.
   if (!context.enqueueV3(stream_.get())) return Refused("The network could not run");
-  const Status ran = stream_.Synchronize();
+  const Status ran = stream_.Synchronize(kWarmingPatience);
   if (!ran.ok()) return ran;
   auto graph = Graph::Capture(stream_, [&] { return Record(bucket); });
   if (!graph.ok()) return graph.status();
@@ -234,9 +242,11 @@ Status TensorRtSlot::Upload(std::span<const SlotImage> images, int batch) {
   size_t bytes = 0;
   for (const SlotImage& image : images) bytes += UploadBytes(image, gpu_);
   if (bytes > pixels_.size()) {
-    // Nothing of this slot is in flight, so the old memory is free.
-    const Status taken = Take(bytes + bytes / 2, &pixels_);
+    DeviceBuffer grown;
+    const Status taken = Take(bytes + bytes / 2, &grown);
     if (!taken.ok()) return taken;
+    // Nothing of this slot is in flight, but other slices may be, for ever.
+    FreeLater(std::exchange(pixels_, std::move(grown)));
   }
   auto* asked = asked_.As<DeviceImage>();
   auto* requests = reinterpret_cast<DeviceRequest*>(asked + batch);
@@ -259,13 +269,14 @@ Status TensorRtSlot::Run(std::span<const SlotImage> images, std::vector<Detectio
   const auto fits = std::find_if(buckets_.begin(), buckets_.end(), [&](const Bucket& bucket) {
     return static_cast<size_t>(bucket.batch) >= images.size();
   });
-  const Status ran = InOrder([&] { return Upload(images, fits->batch); },
-                             [&] { return fits->graph.Launch(stream_); },
-                             [&] { return done_.Record(stream_); }, [&] { return done_.Wait(); });
+  const Status ran = InOrder(
+      [&] { return Upload(images, fits->batch); }, [&] { return fits->graph.Launch(stream_); },
+      [&] { return done_.Record(stream_); }, [&] { return done_.Wait(patience_); });
   if (!ran.ok()) {
+    if (ran.code() == StatusCode::kGpuLost) return ran;
     // What was queued may still read the images, whose memory is about to be used again.
-    if (ran.code() != StatusCode::kGpuLost) (void)stream_.Synchronize();
-    return ran;
+    const Status rest = stream_.Synchronize(patience_);
+    return rest.code() == StatusCode::kGpuLost ? rest : ran;
   }
   Collect(images.size(), found);
   return {};

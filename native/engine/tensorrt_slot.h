@@ -20,6 +20,7 @@ struct TensorRtSlotOptions {
   std::vector<int> buckets;  // ascending; the engine's profiles in the same order
   Stream::Priority priority = Stream::Priority::kHigh;
   Event::WaitMode wait = Event::WaitMode::kSpin;
+  Clock::duration patience = kGpuPatience;  // with a slice
 };
 
 // An image on its way: pixels in pinned memory or in a GPU's, and what it asks.
@@ -36,14 +37,16 @@ struct SlotImage {
 class TensorRtSlot {
  public:
   // For the thread's current GPU, which is `engine`'s too; records and warms every graph. `engine`
-  // must outlive the slot. kOverloaded when the GPU's memory is short.
+  // must outlive the slot. kOverloaded when the GPU's memory is short, kGpuLost as Run.
   static Result<std::unique_ptr<TensorRtSlot>> Create(nvinfer1::ICudaEngine& engine,
                                                       const ModelInfo& model,
                                                       const TensorRtSlotOptions& options);
 
   // Fills `found` with one entry an image. 1 <= images.size() <= the largest bucket. Blocks until
   // the GPU is done, where it fails as well: the images are not read any more. kGpuLost when it
-  // faulted. The thread's current GPU must be this slot's.
+  // faulted, or did not answer within the patience: then IsGpuLeft, and it may read the images and
+  // write into this slot at any time, so neither may be freed or used again. The thread's current
+  // GPU must be this slot's.
   Status Run(std::span<const SlotImage> images, std::vector<Detections>* found);
 
   // As Engine::Measure. The thread's current GPU must be this slot's.
@@ -74,6 +77,7 @@ class TensorRtSlot {
   nvinfer1::ICudaEngine& engine_;
   const ModelInfo& model_;
   int gpu_ = -1;
+  Clock::duration patience_{};
   Stream stream_;
   Event done_;
   DeviceBuffer arena_;  // the contexts' working memory: one runs at a time

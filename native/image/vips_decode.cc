@@ -189,6 +189,15 @@ Status CheckSize(int width, int height, const DecodeLimits& limits) {
   return Status();
 }
 
+std::optional<ImageSize> ReadSizeByVips(std::span<const uint8_t> bytes, ImageFormat format) {
+  const ImageRef loaded = OpenLoader(bytes, format);
+  if (loaded) {
+    return ImageSize{vips_image_get_width(loaded.get()), vips_image_get_height(loaded.get())};
+  }
+  vips_error_clear();
+  return std::nullopt;
+}
+
 Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat format,
                                  const DecodeLimits& limits, std::pmr::memory_resource* memory) {
   ImageRef loaded = OpenLoader(bytes, format);

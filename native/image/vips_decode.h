@@ -3,11 +3,13 @@
 #define LATTICE_IMAGE_VIPS_DECODE_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "native/image/decode.h"
 #include "native/image/image_format.h"
+#include "native/image/image_size.h"
 
 namespace lattice {
 
@@ -24,6 +26,10 @@ struct StoredImage {
 // are decoded, kInvalidImage for anything damaged or cut short. Thread-safe.
 Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat format,
                                  const DecodeLimits& limits, std::pmr::memory_resource* memory);
+
+// As stored, read from the header; none where libvips does not take the file. Precondition and
+// threads as DecodeByVips.
+std::optional<ImageSize> ReadSizeByVips(std::span<const uint8_t> bytes, ImageFormat format);
 
 // kImageTooLarge, naming the limit, or ok.
 Status CheckSize(int width, int height, const DecodeLimits& limits);

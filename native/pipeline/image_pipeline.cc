@@ -58,32 +58,57 @@ Result<std::vector<uint8_t>> ImagePipeline::ReadFile(const std::string& path) co
   }
 }
 
-Result<DecodedImage> ImagePipeline::Open(ImageTask& task) const {
-  if (task.pixels.width > 0) {
-    const Status fits = CheckSize(task.pixels, options_.limits);
-    if (!fits.ok()) return fits;
-    const int width = task.pixels.width;
-    const int height = task.pixels.height;
-    return DecodedImage{std::move(task.pixels), width, height, 1};
-  }
-  const auto bytes = files_.Read(task.path);
-  if (!bytes.ok()) return bytes.status();
-  const ModelInfo& model = task.engine->info();
-  return decoders_.router->Decode(
-      {DescribeEncoded(*bytes), options_.limits, task.engine->pixel_memory(),
-       task.engine->pixel_layout(), model.input_width, model.input_height,
-       task.kind == TaskKind::kSync, task.engine->takes_gpu_images() && !task.on_host});
-}
-
-Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
+Result<OpenedImage> ImagePipeline::Open(const ImageTask& task) const {
   const std::string& suffix = options_.abort_on_path_suffix;
   if (!suffix.empty() && task.path.ends_with(suffix)) std::abort();
   try {
+    OpenedImage opened;
+    if (task.pixels.width > 0) return opened;
     Stopwatch watch;
-    auto image = Open(task);
+    auto file = files_.Read(task.path);
+    if (!file.ok()) return file.status();
+    opened.file = *std::move(file);
+    opened.encoded = DescribeEncoded(opened.file);
+    opened.read_ms = watch.Lap();
+    return opened;
+  } catch (const std::exception&) {
+    return Status(StatusCode::kInternalError, "The image could not be read: out of memory.");
+  }
+}
+
+DecodeRequest ImagePipeline::RequestFor(const ImageTask& task, const OpenedImage& opened) const {
+  const ModelInfo& model = task.engine->info();
+  return {opened.encoded,
+          options_.limits,
+          task.engine->pixel_memory(),
+          task.engine->pixel_layout(),
+          model.input_width,
+          model.input_height,
+          task.kind == TaskKind::kSync,
+          task.engine->takes_gpu_images() && !task.on_host};
+}
+
+size_t ImagePipeline::PixelBytes(const ImageTask& task, const OpenedImage& opened) const {
+  return task.pixels.width > 0 ? task.pixels.data.size()
+                               : ExpectedPixelBytes(RequestFor(task, opened));
+}
+
+Result<DecodedImage> ImagePipeline::Decode(ImageTask& task, const OpenedImage& opened) const {
+  if (task.pixels.width <= 0) return decoders_.router->Decode(RequestFor(task, opened));
+  const Status fits = CheckSize(task.pixels, options_.limits);
+  if (!fits.ok()) return fits;
+  const int width = task.pixels.width;
+  const int height = task.pixels.height;
+  return DecodedImage{std::move(task.pixels), width, height, 1};
+}
+
+Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task, OpenedImage opened) const {
+  try {
+    Stopwatch watch;
+    auto image = Decode(task, opened);
     if (!image.ok()) return image.status();
     PreparedImage prepared;
-    prepared.decode_ms = watch.Lap();
+    prepared.decode_ms = opened.read_ms + watch.Lap();
     prepared.width = image->source_width;
     prepared.height = image->source_height;
     prepared.reduction = image->reduction;
@@ -96,6 +121,12 @@ Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
   } catch (const std::exception&) {
     return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
   }
+}
+
+Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
+  auto opened = Open(task);
+  if (!opened.ok()) return opened.status();
+  return Prepare(task, *std::move(opened));
 }
 
 void ImagePipeline::ToSourcePixels(const PreparedImage& prepared, Detections* found) {

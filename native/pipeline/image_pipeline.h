@@ -13,6 +13,13 @@
 
 namespace lattice {
 
+// An image whose file was read, or that came as pixels, before it is decoded.
+struct OpenedImage {
+  std::vector<uint8_t> file;  // empty where the task has the pixels
+  EncodedImage encoded;       // of `file`
+  double read_ms = 0;
+};
+
 // An image that is ready for the network.
 struct PreparedImage {
   std::unique_ptr<EngineInput> input;
@@ -53,8 +60,13 @@ class ImagePipeline {
   // File bytes by the rules of RootedFiles.
   Result<std::vector<uint8_t>> ReadFile(const std::string& path) const;
 
-  // Open, read, decode, and the engine's own Prepare. Takes `task.pixels`. Codes of
-  // RootedFiles::Read, Decode and Engine::Prepare.
+  // Open and read. Codes of RootedFiles::Read.
+  Result<OpenedImage> Open(const ImageTask& task) const;
+  // As ExpectedPixelBytes; of pixels that the task brought, their own.
+  size_t PixelBytes(const ImageTask& task, const OpenedImage& opened) const;
+  // Decode, and the engine's own Prepare. Takes `task.pixels`. Codes of Decode and Engine::Prepare.
+  Result<PreparedImage> Prepare(ImageTask& task, OpenedImage opened) const;
+  // Both in turn.
   Result<PreparedImage> Prepare(ImageTask& task) const;
 
   // To be called by every thread that called Prepare, before it ends: decoders keep memory per
@@ -65,7 +77,8 @@ class ImagePipeline {
   static void ToSourcePixels(const PreparedImage& prepared, Detections* found);
 
  private:
-  Result<DecodedImage> Open(ImageTask& task) const;
+  DecodeRequest RequestFor(const ImageTask& task, const OpenedImage& opened) const;
+  Result<DecodedImage> Decode(ImageTask& task, const OpenedImage& opened) const;
 
   RootedFiles files_;
   PipelineOptions options_;

@@ -35,8 +35,9 @@ std::vector<std::vector<int>> NearGpus(int threads) {
   return DecodeCpus(threads, nodes, AllowedCpus(), gpu_nodes);
 }
 
-SchedulerOptions Schedule(int threads, size_t gpus) {
+SchedulerOptions Schedule(int threads, size_t gpus, size_t look_ahead_bytes) {
   SchedulerOptions schedule;
+  schedule.look_ahead_bytes = look_ahead_bytes;
   schedule.decode_threads = threads;
   // Decoding for jobs goes after decoding for waiting callers, but before the async slices.
   schedule.async_nice = 10;
@@ -98,7 +99,7 @@ Core::Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker>
            RootedFiles files, Scheduler::OnResult on_result)
     : options_(options),
       gpus_(gpus),
-      schedule_(Schedule(options.threads, gpus)),
+      schedule_(Schedule(options.threads, gpus, options.look_ahead_bytes)),
       marker_(std::move(marker)),
       pipeline_(std::move(files), Pipeline(options, gpus)),
       scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {

@@ -32,6 +32,7 @@ struct CoreOptions {
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
+  size_t look_ahead_bytes = size_t{1} << 30;  // as SchedulerOptions
   std::string crash_marker_path;
   std::string abort_on_path_suffix;  // test only
 };

@@ -17,14 +17,14 @@ void Notify(std::condition_variable& work, size_t times) {
 Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
                      const CrashMarker& marker, OnResult on_result)
     : options_(options),
-      look_ahead_(static_cast<size_t>(options.LookAhead())),
       pipeline_(pipeline),
       marker_(marker),
       on_result_(std::move(on_result)),
       sync_lane_(options.sync),
       async_lane_(options.async),
-      planner_(static_cast<size_t>(options.devices), {options.sync.parallel / options.devices,
-                                                      options.async.parallel / options.devices}) {
+      planner_(static_cast<size_t>(options.devices),
+               {options.sync.parallel / options.devices, options.async.parallel / options.devices}),
+      ahead_(static_cast<size_t>(options.LookAhead()), options.look_ahead_bytes) {
   const auto devices = static_cast<size_t>(options.devices);
   for (const Lane lane : {Lane::kSync, Lane::kAsync}) StateOf(lane).work.resize(devices);
   for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
@@ -59,6 +59,7 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
     live->task = std::move(task);
     live->sequence = next_sequence_++;
     live->submitted = now;
+    live->pixel_bytes = live->task.pixels.data.size();
     live_[live->task.id] = live;
     if (const Status refusal = Refusal(*live); !refusal.ok()) {
       refused.push_back(Answer(live, refusal));
@@ -103,6 +104,7 @@ SchedulerStats Scheduler::stats() const {
   SchedulerStats stats = counters_;
   stats.queued_sync = sync_queue_.size();
   stats.queued_async = async_queue_.size();
+  stats.held_bytes = ahead_.bytes();
   return stats;
 }
 
@@ -113,8 +115,9 @@ void Scheduler::Close() {
     closing_ = true;
     for (TaskQueue* queue : {&sync_queue_, &async_queue_, &sync_lane_.ready, &async_lane_.ready}) {
       while (!queue->empty()) {
-        results.push_back(
-            Answer(queue->Pop(), {StatusCode::kShuttingDown, "The core is closing."}));
+        const LiveTaskPtr live = queue->Pop();
+        Hold(live, 0);
+        results.push_back(Answer(live, {StatusCode::kShuttingDown, "The core is closing."}));
       }
     }
   }
@@ -132,7 +135,8 @@ void Scheduler::Close() {
 
 size_t Scheduler::Decodable(Lane lane) const {
   if (lane == Lane::kSync) return sync_queue_.size();
-  return std::min(async_queue_.size(), look_ahead_ - std::min(look_ahead_, async_ahead_));
+  if (async_queue_.empty()) return 0;
+  return std::min(async_queue_.size(), ahead_.Room(async_queue_.front()->pixel_bytes));
 }
 
 LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
@@ -142,7 +146,10 @@ LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
   live->result.times.queue = Milliseconds(Clock::now() - live->submitted);
   // A GPU that is out may still decode, but not run what it decoded.
   if (!AllDevicesAreIn(live->task.engine)) live->task.on_host = true;
-  if (!sync) ++async_ahead_;
+  if (!sync) {
+    ahead_.AddImage();
+    Hold(live, live->pixel_bytes);
+  }
   ++counters_.decoding;
   return live;
 }
@@ -190,9 +197,14 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   Status status;
   {
     const CrashMarker::InHand in_hand(marker_, {&live->task.id, 1});
-    auto prepared = pipeline_.Prepare(live->task);
-    status = prepared.status();
-    if (status.ok()) live->prepared = *std::move(prepared);
+    auto opened = pipeline_.Open(live->task);
+    status = opened.status();
+    if (status.ok()) {
+      if (!live->sync() && !Admit(live, pipeline_.PixelBytes(live->task, *opened))) return;
+      auto prepared = pipeline_.Prepare(live->task, *std::move(opened));
+      status = prepared.status();
+      if (status.ok()) live->prepared = *std::move(prepared);
+    }
   }
   std::unique_lock lock(mutex_);
   --counters_.decoding;
@@ -201,7 +213,11 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   result.times.preprocess = live->prepared.preprocess_ms;
   result.width = live->prepared.width;
   result.height = live->prepared.height;
-  if (!live->sync()) --async_ahead_;
+  if (!live->sync()) {
+    ahead_.RemoveImage();
+    const bool kept = status.ok() && !live->answered;
+    Hold(live, kept ? live->prepared.input->pixel_bytes() : 0);
+  }
   if (live->answered) return;
   std::vector<TaskResult> results;
   std::condition_variable* wake = nullptr;
@@ -216,6 +232,32 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   Deliver(std::move(results));
 }
 
+// Whether the image may be decoded now that its size is known. Else nobody has it in hand any more:
+// it waits at its old place, and keeps those behind it from passing, or was answered meanwhile.
+bool Scheduler::Admit(const LiveTaskPtr& live, size_t pixel_bytes) {
+  const std::lock_guard lock(mutex_);
+  live->pixel_bytes = pixel_bytes;
+  Hold(live, 0);
+  if (!live->answered && (closing_ || ahead_.Fits(pixel_bytes))) {
+    Hold(live, pixel_bytes);
+    return true;
+  }
+  --counters_.decoding;
+  ahead_.RemoveImage();
+  if (live->answered) return false;
+  live->stage = TaskStage::kQueued;
+  async_queue_.Push(live);
+  return false;
+}
+
+// What the task holds of the look-ahead from now on.
+void Scheduler::Hold(const LiveTaskPtr& live, size_t bytes) {
+  if (bytes == live->held_bytes) return;
+  const bool was_short = !async_queue_.empty() && !ahead_.Fits(async_queue_.front()->pixel_bytes);
+  ahead_.Hold(bytes, &live->held_bytes);
+  if (was_short && Decodable(Lane::kAsync) > 0) async_work_.notify_all();
+}
+
 // Takes the task out of the queue that it waits in, if it waits.
 void Scheduler::Withdraw(const LiveTaskPtr& live) {
   if (live->stage == TaskStage::kQueued) {
@@ -223,7 +265,8 @@ void Scheduler::Withdraw(const LiveTaskPtr& live) {
   } else if (live->stage == TaskStage::kReady) {
     StateOf(live->lane()).ready.Erase(live);
     live->prepared = {};
-    if (!live->sync()) --async_ahead_;
+    Hold(live, 0);
+    if (!live->sync()) ahead_.RemoveImage();
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "native/base/crash_marker.h"
 #include "native/pipeline/image_pipeline.h"
+#include "native/scheduler/look_ahead.h"
 #include "native/scheduler/model_devices.h"
 #include "native/scheduler/scheduler_options.h"
 #include "native/scheduler/task_queue.h"
@@ -23,8 +24,8 @@ namespace lattice {
 
 // Sync and async tasks have decode threads and a lane of the engine each, so a sync task waits for
 // sync tasks only. Async tasks are decoded by priority, then submission, at most LookAhead() images
-// ahead of the network. A slice takes what is ready for the same engine up to its batch; nothing
-// ever waits for company.
+// ahead of the network and within `look_ahead_bytes`. A slice takes what is ready for the same
+// engine up to its batch; nothing ever waits for company.
 //
 // A lane has a thread for each slot of the engines. Where there are more than slices, the next
 // slice computes while one thread turns the raw output of the last into boxes. With several devices
@@ -102,6 +103,8 @@ class Scheduler {
               double inference_ms, double postprocess_ms);
   void AnswerNoops(std::unique_lock<std::mutex>& lock);
   void Decode(const LiveTaskPtr& live);
+  bool Admit(const LiveTaskPtr& live, size_t pixel_bytes);
+  void Hold(const LiveTaskPtr& live, size_t bytes);
   void AddDeadline(const LiveTaskPtr& live);
   void Withdraw(const LiveTaskPtr& live);
   Status Refusal(const LiveTask& live);
@@ -113,7 +116,6 @@ class Scheduler {
   TaskResult Answer(const LiveTaskPtr& live, Status status);
 
   const SchedulerOptions options_;
-  const size_t look_ahead_;
   const ImagePipeline& pipeline_;
   const CrashMarker& marker_;
   const OnResult on_result_;
@@ -133,7 +135,7 @@ class Scheduler {
   ModelDevicesTable models_;
   // When the deadline thread looks again at slices that wait for a busy device.
   Clock::time_point review_at_ = Clock::time_point::max();
-  size_t async_ahead_ = 0;  // async tasks decoding or ready
+  LookAhead ahead_;  // async tasks decoding or ready
   std::multimap<Clock::time_point, LiveTaskPtr> deadlines_;
   Clock::time_point deadline_wake_ = Clock::time_point::max();
   SchedulerStats counters_;

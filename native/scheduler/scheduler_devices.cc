@@ -10,7 +10,8 @@ namespace {
 
 Status Lost() {
   return {StatusCode::kGpuLost,
-          "Every GPU that could run it faulted and is lost to this process. Restart the service."};
+          "Every GPU that could run it faulted or hangs and is lost to this process. Restart the "
+          "service."};
 }
 
 }  // namespace
@@ -52,17 +53,19 @@ bool Scheduler::AllDevicesAreIn(const std::shared_ptr<Engine>& engine) {
 void Scheduler::PutBack(const LiveTaskPtr& live, std::vector<TaskResult>* results) {
   if (closing_) {
     live->prepared = {};
+    Hold(live, 0);
     results->push_back(Answer(live, {StatusCode::kShuttingDown, "The core is closing."}));
     return;
   }
   if (PlacesFor(*live) != 0) {
     live->stage = TaskStage::kReady;
     live->ready = Clock::now();
-    if (!live->sync()) ++async_ahead_;
+    if (!live->sync()) ahead_.AddImage();
     StateOf(live->lane()).ready.Push(live);
     return;
   }
   live->prepared = {};
+  Hold(live, 0);
   // Each time that an image was decoded in vain counts, or it might be for ever. Pixels that came
   // with the task are used up.
   if (PlacesFor(*live) == 0 || live->task.path.empty() || ++live->decoded_in_vain > 1) {
@@ -84,7 +87,7 @@ void Scheduler::Sweep(std::vector<TaskResult>* results) {
     }
     for (const LiveTaskPtr& live : stranded) {
       queue->Erase(live);
-      if (live->stage == TaskStage::kReady && !live->sync()) --async_ahead_;
+      if (live->stage == TaskStage::kReady && !live->sync()) ahead_.RemoveImage();
       PutBack(live, results);
     }
   }

@@ -19,6 +19,9 @@ struct SchedulerOptions {
   std::vector<std::vector<int>> decode_cpus = {};
   int devices = 1;      // of every engine; each has an equal share of the lanes
   int async_batch = 1;  // images of an async slice that is to be full
+  // Bytes of pixels that async images may hold, from the start of their decoding to their slice's
+  // end; as LookAhead.
+  size_t look_ahead_bytes = size_t{1} << 30;
 
   // Async images that are decoded or being decoded ahead of the network: the next slices, and one
   // image a slice and a thread to spare.
@@ -30,6 +33,7 @@ struct SchedulerStats {
   size_t queued_async = 0;
   size_t decoding = 0;
   size_t inferring = 0;
+  size_t held_bytes = 0;  // of pixels that async images hold
   uint64_t completed = 0;
   uint64_t failed = 0;
   uint64_t cancelled = 0;

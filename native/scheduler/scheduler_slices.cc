@@ -90,7 +90,7 @@ std::optional<Scheduler::Chosen> Scheduler::Choose(Lane lane) {
   }
   size_t more = 0;
   if (lane == Lane::kAsync) {
-    const size_t coming = async_queue_.size() + async_ahead_ - ready.size();
+    const size_t coming = async_queue_.size() + ahead_.images() - ready.size();
     more = Ceil(coming, static_cast<size_t>(ready.front()->task.engine->max_batch(lane)));
   }
   const auto start = planner_.Choose(lane, planned, more, NowMs());
@@ -116,7 +116,7 @@ Scheduler::Slice Scheduler::TakeSlice(Lane lane, size_t place) {
     live->stage = TaskStage::kInferring;
     live->result.times.queue += Milliseconds(now - live->ready);
     live->result.batch = static_cast<int>(chosen->slice.size());
-    if (!live->sync()) --async_ahead_;
+    if (!live->sync()) ahead_.RemoveImage();
   }
   counters_.inferring += chosen->slice.size();
   return std::move(chosen->slice);
@@ -197,8 +197,10 @@ void Scheduler::LeaveSlice(size_t place, uint64_t running, const Slice& slice, c
   for (const LiveTaskPtr& live : slice) {
     if (live->answered) {
       live->prepared = {};
+      Hold(live, 0);
     } else if (++live->losses > 1) {
       live->prepared = {};
+      Hold(live, 0);
       results->push_back(Answer(live, status));
     } else {
       PutBack(live, results);
@@ -213,6 +215,7 @@ void Scheduler::Finish(const LiveTaskPtr& live, const Status& status, Detections
                        double inference_ms, double postprocess_ms) {
   live->prepared = {};
   std::unique_lock lock(mutex_);
+  Hold(live, 0);
   live->result.detections = std::move(detections);
   live->result.times.inference = inference_ms;
   live->result.times.postprocess = postprocess_ms;

@@ -26,6 +26,8 @@ struct LiveTask {
   Clock::time_point ready;
   std::optional<std::multimap<Clock::time_point, std::shared_ptr<LiveTask>>::iterator> deadline;
   PreparedImage prepared;
+  size_t pixel_bytes = 0;   // as its header says; 0 until that was read
+  size_t held_bytes = 0;    // counted in the look-ahead
   int losses = 0;           // devices that were lost with it in hand
   int decoded_in_vain = 0;  // for a device that was gone when its turn came
   TaskResult result;        // filled stage by stage

@@ -28,7 +28,7 @@ export interface CanaryWatchOptions {
 }
 
 /** What `faults` says of a device that was lost. */
-const LOST = 'it faulted and is lost to this process';
+const LOST = 'it faulted or hangs and is lost to this process';
 
 interface Target {
   device: NativeDevice;

@@ -101,6 +101,8 @@ export interface DetectorStats {
   reason: string;
   queuedSync: number;
   queuedAsync: number;
+  /** Bytes of pixels that async images hold while they are decoded, wait for the network or are in it. */
+  heldBytes: number;
   inFlight: number;
   completed: number;
   failed: number;

@@ -1,6 +1,6 @@
 /** How much memory the loaded models may take together, and which of them go when it is too much. */
-import { totalmem } from 'node:os';
 import type { LoadedModel } from './loaded-model.js';
+import { machineMemory } from './machine-memory.js';
 
 const BYTES_PER_MB = 1e6;
 /** The rest is for pixels, results and everybody else on the machine. */
@@ -13,8 +13,7 @@ const SHARE_OF_MEMORY = 0.5;
 export function modelMemoryBudget(modelMemoryMb: number, device: 'cpu' | 'cuda'): number {
   if (modelMemoryMb > 0) return modelMemoryMb * BYTES_PER_MB;
   if (device === 'cuda') return Number.POSITIVE_INFINITY;
-  const limit = process.constrainedMemory();
-  return SHARE_OF_MEMORY * Math.min(totalmem(), limit > 0 ? limit : Number.POSITIVE_INFINITY);
+  return SHARE_OF_MEMORY * machineMemory();
 }
 
 /**

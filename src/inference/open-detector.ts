@@ -14,6 +14,7 @@ import type { Detector } from './detector.js';
 import { EngineBuild } from './engine-build.js';
 import { createGpuReadings } from './gpu-readings.js';
 import type { Logger } from './logger.js';
+import { lookAheadBytes } from './machine-memory.js';
 import { ModelFolder, type ModelFile } from './model-folder.js';
 import { modelMemoryBudget } from './model-memory.js';
 import { ModelRegistry } from './model-registry.js';
@@ -86,6 +87,7 @@ export async function openDetector(
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,
+    lookAheadBytes: lookAheadBytes(),
     crashMarkerPath: options.crashMarkerPath ?? '',
     ...(options.abortOnPathSuffix === undefined
       ? {}

@@ -74,6 +74,8 @@ export interface NativeCoreOptions {
   maxFileBytes: number;
   maxPixels: number;
   maxSide: number;
+  /** Bytes of pixels that async images may hold while they wait for the network; 1 GiB when left out. */
+  lookAheadBytes?: number;
   /**
    * Absolute file, emptied at the start, that receives the task ids in hand, one a line, when a crash signal kills
    * the process; '' for none. First comes the id that the crashing thread had in hand (0 when it had none or
@@ -133,7 +135,7 @@ export interface NativeDevice {
   /** As CUDA counts in this process; 0 for the CPU. */
   index: number;
   name: string;
-  /** lost: it faulted, for every model and for good. failed_check: judged not right for this model. */
+  /** lost: it faulted or hangs, for every model and for good. failed_check: judged not right for this model. */
   state: 'ok' | 'lost' | 'failed_check';
   /** Of this model, done there. */
   images: number;
@@ -222,6 +224,8 @@ export interface NativeStats {
   queuedAsync: number;
   decoding: number;
   inferring: number;
+  /** Bytes of pixels that async images hold: decoding, waiting for the network or in it. */
+  heldBytes: number;
   completed: number;
   failed: number;
   cancelled: number;

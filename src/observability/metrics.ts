@@ -21,6 +21,8 @@ export interface MetricSources {
   jobs: () => Promise<Record<string, number>>;
   /** Images waiting, by class (`sync`, `async`). */
   queuedImages: () => Record<string, number>;
+  /** Bytes of decoded pixels that images of jobs hold. */
+  heldBytes: () => number;
   /** Workers by state. */
   workers: () => Record<string, number>;
   /** Since the start: workers lost, images requeued, stale answers refused. */
@@ -113,6 +115,12 @@ export class Metrics implements HttpMetrics {
     this.exposeByLabel('lattice_jobs', 'Jobs by status.', 'status', sources.jobs);
     this.exposeByLabel('lattice_queue_images', 'Images waiting, by class.', 'class', () =>
       Promise.resolve(sources.queuedImages()),
+    );
+    this.exposeByLabel(
+      'lattice_held_pixel_bytes',
+      'Decoded pixels that wait for the network or are in it, by class.',
+      'class',
+      () => Promise.resolve({ async: sources.heldBytes() }),
     );
     this.exposeByLabel('lattice_workers', 'Workers by state.', 'state', () =>
       Promise.resolve(sources.workers()),

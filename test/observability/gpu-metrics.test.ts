@@ -12,6 +12,7 @@ beforeEach(() => {
     queuedImages: () => ({}),
     workers: () => ({}),
     workerEvents: () => ({}),
+    heldBytes: () => 0,
     gpus: () => read(),
   });
 });

@@ -34,6 +34,7 @@ test('gauges are read when asked for', async () => {
   metrics.watch({
     jobs: () => Promise.resolve({ pending, running: 1 }),
     queuedImages: () => ({ sync: 0, async: 12 }),
+    heldBytes: () => 96_000_000,
     workers: () => ({ ready: 2 }),
     workerEvents: () => ({ lost: 1, requeued: 7, stale: 0 }),
     gpus: () => [],
@@ -42,6 +43,7 @@ test('gauges are read when asked for', async () => {
   pending = 0;
   expect(await value('lattice_jobs{status="pending"}')).toBe(0);
   expect(await value('lattice_queue_images{class="async"}')).toBe(12);
+  expect(await value('lattice_held_pixel_bytes{class="async"}')).toBe(96_000_000);
   expect(await value('lattice_workers{state="ready"}')).toBe(2);
   expect(await value('lattice_worker_events{event="requeued"}')).toBe(7);
 });
@@ -50,6 +52,9 @@ test('a source that fails is left out and hides nothing else', async () => {
   metrics.watch({
     jobs: () => Promise.reject(new Error('store closed')),
     queuedImages: () => {
+      throw new Error('closed');
+    },
+    heldBytes: () => {
       throw new Error('closed');
     },
     workers: () => ({}),

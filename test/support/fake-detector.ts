@@ -61,6 +61,7 @@ export class FakeDetector implements Detector {
       reason: 'test',
       queuedSync: 0,
       queuedAsync: 0,
+      heldBytes: 0,
       inFlight: this.inFlight,
       completed: 0,
       failed: 0,

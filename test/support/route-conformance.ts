@@ -73,6 +73,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
         reason: text,
         queued_sync: number,
         queued_async: number,
+        held_bytes: number,
         in_flight: number,
         images_per_second: number,
         gpus: [],

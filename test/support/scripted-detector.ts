@@ -56,6 +56,7 @@ export class ScriptedDetector implements Detector {
       reason: 'scripted',
       queuedSync: 0,
       queuedAsync: 0,
+      heldBytes: 0,
       inFlight: 0,
       completed: 0,
       failed: 0,

@@ -111,6 +111,7 @@ export class SimulatedLane implements Lane {
       reason: 'simulated: asked for; fp16: asked for',
       queuedSync: 0,
       queuedAsync: 0,
+      heldBytes: 0,
       inFlight: this.#inHand.size,
       completed: 0,
       failed: 0,

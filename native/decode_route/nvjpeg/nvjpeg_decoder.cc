@@ -124,7 +124,7 @@ class NvJpegDecoderLane final : public NvJpegLane {
                                                                    : QueueEach(pictures);
     if (ran.ok()) ran = done_.Record(stream_);
     if (ran.ok()) ran = done_.Wait();
-    if (ran.ok()) return ran;
+    if (ran.ok() || ran.code() == StatusCode::kGpuLost) return ran;
     ready_for_ = 0;
     // What was queued before the failure must not write later; and a fault of the GPU shows here.
     Status rest = stream_.Synchronize();

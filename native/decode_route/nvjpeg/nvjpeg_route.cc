@@ -9,8 +9,9 @@
 #include <mutex>
 #include <utility>
 
+#include "native/base/kept_forever.h"
+#include "native/base/left_gpus.h"
 #include "native/base/stopwatch.h"
-#include "native/decode_route/nvjpeg/kept_forever.h"
 
 namespace lattice {
 namespace {
@@ -231,6 +232,7 @@ void NvJpegRoute::State::Watch() {
       continue;
     } else {
       lock.unlock();
+      LeaveGpu(options.gpu);
       Lose();
       return;
     }
@@ -284,8 +286,10 @@ NvJpegRoute::~NvJpegRoute() {
   {
     const std::lock_guard lock(state_->mutex);
     state_->closing = true;
-    lost = state_->lost;
+    // The network may have found that the GPU hangs.
+    lost = state_->lost || IsGpuLeft(state_->options.gpu);
   }
+  if (lost) state_->pool->Abandon();
   state_->work.notify_all();
   state_->busy.notify_all();
   watch_.join();

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "native/decode_route/nvjpeg/kept_forever.h"
+#include "native/base/kept_forever.h"
 
 namespace lattice {
 namespace {

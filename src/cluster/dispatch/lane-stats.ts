@@ -17,6 +17,7 @@ export function describeLanes(lanes: readonly Lane[]): LaneStats {
     reason: stats.length === 1 ? (stats[0]?.reason ?? '') : count(lanes),
     queuedSync: sum(({ queuedSync }) => queuedSync),
     queuedAsync: sum(({ queuedAsync }) => queuedAsync),
+    heldBytes: sum(({ heldBytes }) => heldBytes),
     suggestedWindow: Math.max(
       1,
       sum(({ suggestedWindow }) => suggestedWindow),

@@ -70,6 +70,7 @@ const statsSchema = z.object({
   reason: z.string(),
   queuedSync: z.number(),
   queuedAsync: z.number(),
+  heldBytes: z.number().default(0), // older workers do not say
   inFlight: z.number(),
   completed: z.number(),
   failed: z.number(),

@@ -40,6 +40,9 @@ const clusterStatusSchema = z
         reason: z.string().openapi({ description: 'Why this device and precision were taken' }),
         queued_sync: z.int(),
         queued_async: z.int(),
+        held_bytes: z.int().openapi({
+          description: 'Decoded pixels of jobs that wait for the network or are in it',
+        }),
         in_flight: z.int(),
         images_per_second: z.number(),
         gpus: z.array(gpuSchema).openapi({
@@ -136,6 +139,7 @@ function view(
       reason: stats.reason,
       queued_sync: stats.queuedSync,
       queued_async: stats.queuedAsync,
+      held_bytes: stats.heldBytes,
       in_flight: stats.inFlight,
       images_per_second: stats.imagesPerSecond,
       gpus: gpusOf(workers).map(viewGpu),

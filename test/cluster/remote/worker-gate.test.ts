@@ -73,6 +73,7 @@ const hello = (more: Partial<Hello> = {}): Hello => ({
       reason: 'cpu: asked for; f32: asked for',
       queuedSync: 0,
       queuedAsync: 0,
+      heldBytes: 0,
       inFlight: 0,
       completed: 0,
       failed: 0,

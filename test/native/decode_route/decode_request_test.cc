@@ -40,5 +40,39 @@ TEST(DecodeRequest, OtherFilesHaveNoSides) {
   EXPECT_EQ(DescribeEncoded(std::span(samples::kJpeg).first(30)).megapixels(), 0);
 }
 
+// As the decoder then makes them.
+TEST(DecodeRequest, ExpectsTheBytesThatDecodingGives) {
+  ASSERT_TRUE(InitDecoders().ok());
+  const samples::Bytes rows(24 * 16 * 3, 7);
+  const std::vector<samples::Bytes> files = {
+      samples::CopyOf(samples::kJpeg),
+      samples::CopyOf(samples::kProgressiveJpeg),
+      samples::CopyOf(samples::kCmykJpeg),
+      samples::CopyOf(samples::kGreyJpeg),
+      samples::CopyOf(samples::kWebp),
+      samples::CopyOf(samples::kAvif),
+      samples::MakeTiff({.width = 24, .height = 16, .colour_map = {}}, rows),
+      samples::MakePng({.width = 24, .height = 16, .palette = {}}, rows)};
+  for (const samples::Bytes& file : files) {
+    for (const PixelLayout wanted : {PixelLayout::kRgb, PixelLayout::kYuv420}) {
+      DecodeRequest request;
+      request.encoded = DescribeEncoded(file);
+      request.wanted = wanted;
+      const auto image = Decode(file, request.limits, request.memory, wanted);
+      ASSERT_TRUE(image.ok()) << image.status().message();
+      // Planes are a wish: a build without libjpeg-turbo gives RGB.
+      const bool planes = image->layout == PixelLayout::kYuv420;
+      if (planes || wanted == PixelLayout::kRgb || request.encoded.jpeg.components == 0) {
+        EXPECT_EQ(ExpectedPixelBytes(request), image->data.size());
+      }
+      request.limits.max_side = 20;
+      EXPECT_EQ(ExpectedPixelBytes(request), 0u);  // refused before it is decoded
+    }
+  }
+  DecodeRequest text;
+  text.encoded = DescribeEncoded(rows);
+  EXPECT_EQ(ExpectedPixelBytes(text), 0u);
+}
+
 }  // namespace
 }  // namespace lattice

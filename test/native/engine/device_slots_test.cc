@@ -102,15 +102,32 @@ TEST_F(DeviceSlotsTest, OneAtATimeOnASlotWhoeverAsks) {
 }
 
 TEST(DeviceSlotsLifeTest, SlotsOfALostGpuAreLeftToTheProcess) {
-  std::atomic<int> freed = 0;
-  alignas(Slot) static unsigned char storage[sizeof(Slot)];
+  static std::atomic<int> freed = 0;
   {
     DeviceSlots<Slot> slots;
     slots.AddDevice(0);
-    slots.Add(std::unique_ptr<Slot>(new (storage) Slot(&freed)));
+    slots.Add(std::make_unique<Slot>(&freed));
     slots.AddDevice(1);
     slots.Add(std::make_unique<Slot>(&freed));
     (void)slots.Run(0, [](int, const Slot&) { return Lost(); });
+    EXPECT_TRUE(slots.kept(0));
+    EXPECT_FALSE(slots.kept(1));
+  }
+  EXPECT_EQ(freed, 1);
+}
+
+// Whoever found it: another model's slice, another lane, a decoder.
+TEST(DeviceSlotsLifeTest, SlotsOfAGpuThatHangsAreLeftToTheProcessToo) {
+  static std::atomic<int> freed = 0;
+  {
+    DeviceSlots<Slot> slots;
+    for (const int gpu : {81, 82}) {
+      slots.AddDevice(gpu);
+      slots.Add(std::make_unique<Slot>(&freed));
+    }
+    LeaveGpu(82);
+    EXPECT_FALSE(slots.kept(0));
+    EXPECT_TRUE(slots.kept(1));
   }
   EXPECT_EQ(freed, 1);
 }

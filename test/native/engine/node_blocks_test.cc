@@ -46,6 +46,16 @@ TEST(NodeBlocksTest, AFullNodeHandsBlocksBackAndOthersDoNot) {
   EXPECT_EQ(blocks.idle_bytes(), 140u);
 }
 
+TEST(NodeBlocksTest, NothingIsHandedBackOnceAllAreKept) {
+  NodeBlocks<Block> blocks(100);
+  EXPECT_TRUE(blocks.Keep(0, 60, Of(0, 60)).empty());
+  blocks.KeepAll();
+  EXPECT_TRUE(blocks.Keep(0, 60, Of(0, 60)).empty());
+  EXPECT_TRUE(blocks.Keep(0, 500, Of(0, 500)).empty());
+  EXPECT_EQ(blocks.idle_bytes(), 620u);
+  EXPECT_TRUE(blocks.Take(0, 500).has_value());
+}
+
 TEST(NodeBlocksTest, SizesThatNobodyAsksForMakeRoom) {
   NodeBlocks<Block> blocks(100);
   EXPECT_TRUE(blocks.Keep(0, 40, Of(0, 40)).empty());

@@ -245,6 +245,27 @@ TEST_F(SchedulerDevicesTest, AGpuThatHangsHoldsUpOnlyWhatItHas) {
   for (uint64_t id = 10; id < 60; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
 }
 
+// The engine answers so once its patience with a GPU has ended.
+TEST_F(SchedulerDevicesTest, WhatAGpuThatHangsHadGoesElsewhereOnceItIsGivenUp) {
+  Start({.slice_ms = {1, 1, 1}});
+  engine_->Hold(0);
+  for (const TaskKind kind : {TaskKind::kSync, TaskKind::kAsync}) {
+    for (uint64_t id = 1; id <= 40; ++id) {
+      Submit(Task(id + (kind == TaskKind::kSync ? 0 : 100), kind));
+    }
+  }
+  // At most two slices of four in each lane are there.
+  while (results_->size() < 80 - 16) std::this_thread::sleep_for(1ms);
+  EXPECT_LT(results_->size(), 80u);
+  engine_->Lose(0);
+  for (uint64_t id = 1; id <= 40; ++id) {
+    EXPECT_EQ(CodeOf(id), StatusCode::kOk);
+    EXPECT_EQ(CodeOf(id + 100), StatusCode::kOk);
+  }
+  for (const auto& [mark, runs] : engine_->runs()) EXPECT_LE(runs, 2) << mark;
+  EXPECT_EQ(States(), (std::vector{DeviceState::kLost, DeviceState::kOk, DeviceState::kOk}));
+}
+
 // Four priorities in one go, submitted in any order, while a GPU goes.
 TEST_F(SchedulerDevicesTest, PrioritiesKeepTheirOrderWhileAGpuIsLost) {
   for (unsigned seed = 0; seed < 8; ++seed) {

@@ -3,6 +3,7 @@
 #ifndef LATTICE_TEST_SCHEDULER_SIMULATED_ENGINE_H_
 #define LATTICE_TEST_SCHEDULER_SIMULATED_ENGINE_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -26,6 +27,7 @@ class SimulatedEngine final : public Engine {
     int max_batch = 4;
     double stalls = 0;            // share of slices that take 10 ms more
     bool binds = false;           // inputs lie on the GPUs in turn, those that are lost left out
+    bool keeps_pixels = false;    // inputs hold their pixels, as a GPU's do
     std::set<int> killers = {};   // marks that take a GPU down with them
     std::set<int> unstable = {};  // places that are lost after some slices
   };
@@ -58,6 +60,7 @@ class SimulatedEngine final : public Engine {
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     auto input = std::make_unique<Input>();
     input->mark = image.data[0] | image.data[1] << 8 | image.data[2] << 16;
+    if (options_.keeps_pixels) input->Keep(image.data.size(), &pixels_);
     const std::lock_guard lock(mutex_);
     ++prepared_;
     for (size_t tries = 0; options_.binds && tries < gpus_.size(); ++tries) {
@@ -132,6 +135,9 @@ class SimulatedEngine final : public Engine {
     for (const Gpu& gpu : gpus_) lost += gpu.lost ? 1 : 0;
     return lost;
   }
+  // Bytes of pixels that inputs hold, and the most that they held together.
+  size_t pixel_bytes() const { return pixels_.bytes; }
+  size_t most_pixel_bytes() const { return pixels_.most; }
   // Images that ran on another GPU than the one that they lay on.
   size_t misplaced() {
     const std::lock_guard lock(mutex_);
@@ -139,10 +145,29 @@ class SimulatedEngine final : public Engine {
   }
 
  private:
+  struct Pixels {
+    std::atomic<size_t> bytes = 0;
+    std::atomic<size_t> most = 0;
+  };
   struct Input final : EngineInput {
+    ~Input() override {
+      if (of != nullptr) of->bytes -= kept;
+    }
     int gpu() const override { return bound; }
+    size_t pixel_bytes() const override { return kept; }
+    void Keep(size_t bytes, Pixels* all) {
+      kept = bytes;
+      of = all;
+      const size_t now = all->bytes += bytes;
+      size_t most = all->most;
+      while (now > most && !all->most.compare_exchange_weak(most, now)) {
+      }
+    }
+
     int mark = 0;
     int bound = -1;
+    size_t kept = 0;
+    Pixels* of = nullptr;
   };
   struct Gpu {
     bool busy = false;
@@ -166,6 +191,7 @@ class SimulatedEngine final : public Engine {
   std::vector<std::vector<int>> last_[2];  // marks of each slot's last slice, by lane
   std::vector<std::pair<size_t, int>> seen_;
   std::map<int, int> runs_;
+  Pixels pixels_;
   size_t prepared_ = 0;
   size_t next_bound_ = 0;
   size_t misplaced_ = 0;

@@ -58,7 +58,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   const bool idle = stream->state->Idle();
-  const cudaError_t error = Machine::Get().Answer(stream->gpu);
+  cudaError_t error = stream == ThisThread().recording ? BreakRecording() : cudaSuccess;
+  if (error == cudaSuccess) error = Machine::Get().Answer(stream->gpu);
   if (error != cudaSuccess) return Remembered(error);
   return idle ? cudaSuccess : Remembered(cudaErrorNotReady);
 }

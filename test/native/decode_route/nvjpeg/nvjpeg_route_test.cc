@@ -5,6 +5,7 @@
 #include <future>
 #include <optional>
 
+#include "native/base/left_gpus.h"
 #include "native/base/stopwatch.h"
 #include "native/decode_route/decode_router.h"
 #include "test/native/decode_route/nvjpeg/simulated_nvjpeg.h"
@@ -21,13 +22,14 @@ struct Shape {
   double patience_ms = 60'000;
   size_t most_bytes = kRoomy;
   int most_blocks = 1 << 30;
+  int gpu = 3;
 };
 
 std::unique_ptr<NvJpegRoute> RouteOn(const std::shared_ptr<SimulatedNvJpeg>& device,
                                      const Shape& shape) {
   NvJpegRouteOptions options;
   options.name = options.resource = "nvjpeg";
-  options.gpu = 3;
+  options.gpu = shape.gpu;
   options.most_batch = shape.most_batch;
   options.patience_ms = shape.patience_ms;
   return std::make_unique<NvJpegRoute>(
@@ -182,7 +184,7 @@ TEST(NvJpegRoute, RefusesWhileItsMemoryIsFull) {
 TEST(NvJpegRoute, HungDeviceIsLostWithinThePatienceAndNobodyWaitsForIt) {
   const auto device = std::make_shared<SimulatedNvJpeg>();
   {
-    const auto route = RouteOn(device, {2, 2, 100});
+    const auto route = RouteOn(device, {2, 2, 100, kRoomy, 1 << 30, 84});
     NvJpegFile first(1);
     EXPECT_EQ(Asked(*route, first.request).Get().verdict, RouteVerdict::kAnswered);
     device->Hang();
@@ -201,7 +203,22 @@ TEST(NvJpegRoute, HungDeviceIsLostWithinThePatienceAndNobodyWaitsForIt) {
     ASSERT_TRUE(late.answered());
     EXPECT_EQ(late.Get().verdict, RouteVerdict::kLost);
   }
+  // For the slots of the network too: freeing their memory would wait for the batch.
+  EXPECT_TRUE(IsGpuLeft(84));
   device->Release();
+}
+
+TEST(NvJpegRoute, WhatLiesOnAGpuThatTheNetworkFoundHangingIsNotFreed) {
+  for (const int gpu : {85, 86}) {
+    const auto device = std::make_shared<SimulatedNvJpeg>();
+    auto route = RouteOn(device, {2, 2, 60'000, kRoomy, 1 << 30, gpu});
+    NvJpegFile file(1);
+    const RouteAnswer answer = Asked(*route, file.request).Get();
+    EXPECT_EQ(answer.verdict, RouteVerdict::kAnswered);
+    if (gpu == 86) LeaveGpu(gpu);
+    route.reset();
+    EXPECT_EQ(device.use_count() > 1, gpu == 86);
+  }
 }
 
 TEST(NvJpegRoute, IdleOrSlowDeviceIsNotLost) {

@@ -1,0 +1,232 @@
+// How many bytes of pixels wait for the network.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "native/scheduler/scheduler.h"
+#include "test/native/scheduler/simulated_engine.h"
+#include "test/native/scheduler/task_results.h"
+
+namespace lattice {
+namespace {
+
+using test::SimulatedEngine;
+using test::TaskResults;
+using namespace std::chrono_literals;
+
+class SchedulerBytesTest : public testing::Test {
+ protected:
+  SchedulerBytesTest() { EXPECT_TRUE(InitDecoders().ok()); }
+
+  void Start(SimulatedEngine::Options options, size_t bytes, unsigned seed = 1,
+             int decode_threads = 2) {
+    options.keeps_pixels = true;
+    places_ = options.slice_ms.size();
+    const int devices = static_cast<int>(places_);
+    engine_ = std::make_shared<SimulatedEngine>(options, seed);
+    results_ = std::make_unique<TaskResults>();
+    const LaneOptions lane{devices * options.slots, devices * options.slots};
+    SchedulerOptions schedule{decode_threads, lane, lane};
+    schedule.devices = devices;
+    schedule.async_batch = options.max_batch;
+    schedule.look_ahead_bytes = bytes;
+    scheduler_ = std::make_unique<Scheduler>(
+        schedule, pipeline_, *marker_,
+        [this](TaskResult result) { results_->Add(std::move(result)); });
+  }
+
+  void TearDown() override {
+    for (size_t place = 0; engine_ != nullptr && place < places_; ++place) engine_->Release(place);
+    scheduler_.reset();
+  }
+
+  // The id is the image's mark.
+  ImageTask Task(uint64_t id, int width, TaskKind kind = TaskKind::kAsync, double priority = 0) {
+    ImageTask task;
+    task.id = id;
+    task.engine = engine_;
+    task.pixels = {width, 1, std::pmr::vector<uint8_t>(size_t{3} * static_cast<size_t>(width))};
+    for (size_t byte = 0; byte < 3; ++byte) {
+      task.pixels.data[byte] = static_cast<uint8_t>(id >> 8 * byte & 0xff);
+    }
+    task.kind = kind;
+    task.priority = priority;
+    return task;
+  }
+
+  ImageTask FileTask(uint64_t id, const char* path) {
+    ImageTask task = Task(id, 1);
+    task.pixels = {};
+    task.path = path;
+    return task;
+  }
+
+  void Submit(ImageTask task) { EXPECT_EQ(scheduler_->Submit({std::move(task)}), 0u); }
+
+  StatusCode CodeOf(uint64_t id) { return results_->Wait(id).status.code(); }
+
+  // Until so many async images wait to be decoded, and then for a time in which more would be
+  // begun.
+  void WaitUntilQueued(size_t images) {
+    while (scheduler_->stats().queued_async > images || scheduler_->stats().decoding > 0) {
+      std::this_thread::sleep_for(1ms);
+    }
+    std::this_thread::sleep_for(10ms);
+    EXPECT_EQ(scheduler_->stats().queued_async, images);
+  }
+
+  ImagePipeline pipeline_{*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20), {}};
+  std::unique_ptr<CrashMarker> marker_ = *CrashMarker::Open("");
+  size_t places_ = 0;
+  std::shared_ptr<SimulatedEngine> engine_;
+  std::unique_ptr<TaskResults> results_;
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+TEST_F(SchedulerBytesTest, ABatchOfLargeImagesHoldsTheBytes) {
+  Start({.slice_ms = {0.2, 0.2}, .max_batch = 8}, 3 * 5000);
+  for (const size_t place : {0u, 1u}) engine_->Hold(place);
+  for (uint64_t id = 1; id <= 60; ++id) Submit(Task(id, 1000));  // 3000 bytes each
+  WaitUntilQueued(55);
+  EXPECT_EQ(engine_->pixel_bytes(), 15'000u);
+  EXPECT_EQ(scheduler_->stats().held_bytes, 15'000u);
+  for (const size_t place : {0u, 1u}) engine_->Release(place);
+  for (uint64_t id = 1; id <= 60; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
+  EXPECT_LE(engine_->most_pixel_bytes(), 15'000u);
+  scheduler_->Close();
+  EXPECT_EQ(scheduler_->stats().held_bytes, 0u);
+}
+
+TEST_F(SchedulerBytesTest, SmallImagesAreBoundByTheirNumberAlone) {
+  Start({.slice_ms = {0.2}, .max_batch = 4}, 1'000'000);
+  engine_->Hold(0);
+  for (uint64_t id = 1; id <= 60; ++id) Submit(Task(id, 10));
+  // Two slices of one image at least, and 2 * (4 + 1) + 2 decoded.
+  const auto settled = [&] {
+    const SchedulerStats stats = scheduler_->stats();
+    return stats.decoding == 0 && stats.queued_async + stats.inferring + 12 <= 60;
+  };
+  while (!settled()) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(engine_->pixel_bytes(), 30 * (scheduler_->stats().inferring + 12));
+}
+
+TEST_F(SchedulerBytesTest, WhatIsLargerThanAllBytesGoesAlone) {
+  Start({.slice_ms = {0.2}, .max_batch = 8}, 100);
+  for (uint64_t id = 1; id <= 30; ++id) Submit(Task(id, 1000));
+  for (uint64_t id = 1; id <= 30; ++id) EXPECT_EQ(results_->Wait(id).batch, 1);
+  EXPECT_EQ(engine_->most_pixel_bytes(), 3000u);
+}
+
+TEST_F(SchedulerBytesTest, SyncImagesPassWhateverJobsHold) {
+  Start({.slice_ms = {0.2, 0.2}}, 3000);
+  engine_->Hold(0);
+  for (uint64_t id = 1; id <= 10; ++id) {
+    ImageTask task = Task(id, 1000);
+    task.device = SimulatedEngine::IndexOf(0);
+    Submit(std::move(task));
+  }
+  WaitUntilQueued(9);
+  EXPECT_EQ(scheduler_->stats().held_bytes, 3000u);
+  for (uint64_t id = 20; id <= 40; ++id) {
+    ImageTask task = Task(id, 2000, TaskKind::kSync);
+    task.device = SimulatedEngine::IndexOf(1);
+    Submit(std::move(task));
+    EXPECT_EQ(CodeOf(id), StatusCode::kOk);
+  }
+  EXPECT_EQ(scheduler_->stats().held_bytes, 3000u);
+}
+
+TEST_F(SchedulerBytesTest, ALargeImageIsNotPassedBySmallOnesForEver) {
+  Start({.slice_ms = {0.3}, .max_batch = 2}, 3000);
+  engine_->Hold(0);
+  for (uint64_t id = 1; id <= 6; ++id) Submit(Task(id, 100));
+  Submit(Task(7, 1000));  // all there is room for
+  for (uint64_t id = 8; id <= 60; ++id) Submit(Task(id, 100));
+  engine_->Release(0);
+  for (uint64_t id = 1; id <= 60; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
+  std::vector<int> order;
+  for (const auto& [place, mark] : engine_->WaitForImages(60)) order.push_back(mark);
+  EXPECT_LT(std::find(order.begin(), order.end(), 7) - order.begin(), 10);
+}
+
+TEST_F(SchedulerBytesTest, AHigherPriorityGoesInFrontOfWhatWaitsForBytes) {
+  Start({.slice_ms = {0.2}, .slots = 1, .max_batch = 1}, 3000, 1, 1);
+  engine_->Hold(0);
+  Submit(Task(1, 900));
+  engine_->WaitForImages(1);
+  for (uint64_t id = 2; id <= 5; ++id) Submit(Task(id, 900));
+  Submit(Task(6, 900, TaskKind::kAsync, 5));
+  WaitUntilQueued(5);
+  engine_->Release(0);
+  for (uint64_t id = 1; id <= 6; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
+  std::vector<int> order;
+  for (const auto& [place, mark] : engine_->WaitForImages(6)) order.push_back(mark);
+  EXPECT_EQ(order, (std::vector<int>{1, 6, 2, 3, 4, 5}));
+}
+
+// shapes.png says its size before it is decoded, and is 640 x 480.
+TEST_F(SchedulerBytesTest, FilesAreCountedByTheirHeaders) {
+  constexpr size_t kBytes = size_t{3} * 640 * 480;
+  Start({.slice_ms = {0.2}, .max_batch = 4}, 2 * kBytes, 1, 4);
+  engine_->Hold(0);
+  for (uint64_t id = 1; id <= 12; ++id) Submit(FileTask(id, "shapes.png"));
+  Submit(FileTask(13, "no-such.png"));
+  WaitUntilQueued(11);
+  EXPECT_EQ(engine_->pixel_bytes(), 2 * kBytes);
+  EXPECT_EQ(scheduler_->Cancel({{9, 10}}), 2u);
+  engine_->Release(0);
+  for (uint64_t id = 1; id <= 13; ++id) {
+    StatusCode wanted = StatusCode::kOk;
+    if (id == 9 || id == 10) wanted = StatusCode::kCancelled;
+    if (id == 13) wanted = StatusCode::kImageNotFound;
+    EXPECT_EQ(CodeOf(id), wanted) << id;
+  }
+  EXPECT_LE(engine_->most_pixel_bytes(), 2 * kBytes);
+}
+
+// Sizes, priorities, losses, cancels, deadlines and the end, in any order: never more than the
+// bytes or one image, nothing lost, and all bytes back.
+TEST_F(SchedulerBytesTest, HoldsTheBytesWhateverHappens) {
+  for (unsigned seed = 0; seed < 25; ++seed) {
+    std::mt19937 random(seed);
+    SimulatedEngine::Options options;
+    const size_t gpus = 1 + random() % 4;
+    for (size_t i = 0; i < gpus; ++i) {
+      options.slice_ms.push_back(0.05 + static_cast<double>(random() % 10) / 10);
+      if (random() % 4 == 0) options.unstable.insert(static_cast<int>(i));
+    }
+    options.max_batch = 1 + static_cast<int>(random() % 6);
+    options.stalls = 0.01;
+    options.binds = random() % 4 == 0;
+    constexpr size_t kBytes = 3000;
+    Start(options, kBytes, seed, 1 + static_cast<int>(random() % 4));
+    const uint64_t count = 150;
+    const bool ends_early = random() % 4 == 0;
+    size_t largest = 0;
+    for (uint64_t id = 1; id <= count; ++id) {
+      const int width = 1 + static_cast<int>(random() % (random() % 10 == 0 ? 2500 : 300));
+      ImageTask task = Task(id, width, TaskKind::kAsync, static_cast<double>(random() % 3));
+      largest = std::max(largest, task.pixels.data.size());
+      if (random() % 10 == 0) task.deadline_ms = 1 + static_cast<double>(random() % 30);
+      Submit(std::move(task));
+      if (random() % 8 == 0) scheduler_->Cancel({{1 + random() % id}});
+      if (random() % 8 == 0) std::this_thread::sleep_for(1ms);
+      if (ends_early && id == count / 2) scheduler_->Close();
+    }
+    for (uint64_t id = 1; id <= count; ++id) results_->Wait(id);
+    ASSERT_LE(engine_->most_pixel_bytes(), std::max(kBytes, largest)) << seed;
+    scheduler_->Close();
+    ASSERT_EQ(results_->size(), count);
+    const SchedulerStats stats = scheduler_->stats();
+    ASSERT_EQ(stats.held_bytes, 0u) << seed;
+    ASSERT_EQ(stats.decoding + stats.inferring, 0u);
+    ASSERT_EQ(engine_->pixel_bytes(), 0u);
+    scheduler_.reset();
+  }
+}
+
+}  // namespace
+}  // namespace lattice
