@@ -11,7 +11,7 @@ import { composeApp } from './compose-app.js';
 import { ConfigError, isLoopback, type Config } from './config.js';
 import { LatticeError } from './errors.js';
 import { ApiKeys } from './http/api-keys.js';
-import { viewForWebhook } from './http/jobs/webhook-record.js';
+import { WebhookRecords } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
@@ -124,7 +124,9 @@ function startResultWebhooks(
   metrics: Metrics,
   jobs: Jobs,
 ): WebhookWorker {
-  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  const records = new WebhookRecords(
+    createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]),
+  );
   return startWebhooks({
     queue: jobs.webhooks,
     config,
@@ -137,7 +139,7 @@ function startResultWebhooks(
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
       });
-      return job === null ? null : viewForWebhook(job, jobs.service.imagePages(jobId), hide);
+      return job === null ? null : records.view(job, jobs.service.imagePages(jobId));
     },
   });
 }
