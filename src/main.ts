@@ -52,6 +52,7 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   } finally {
     await releases.releaseAll();
   }
+  logger.info({}, 'stopped');
 }
 
 /** Each part registers how it is taken apart; the order of release is the reverse of this one. */
