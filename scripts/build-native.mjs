@@ -1,7 +1,10 @@
 // Builds the addon with cmake-js. package.json names a Node-API version, so that cmake-js takes the headers of
 // the node-api-headers package and downloads nothing.
 //
-//   node scripts/build-native.mjs [--tests] [--sanitize=address|thread]
+//   node scripts/build-native.mjs [--tests] [--sanitize=address|thread] [--simulated-gpu]
+//
+// --simulated-gpu plays CUDA and TensorRT on the host (docs/gpu.md, "Without a GPU"); it needs CUDA and TensorRT's
+// headers, as a build for GPUs does.
 //
 // Environment, handed on to CMake where set: LATTICE_CUDA (AUTO, ON, OFF), TENSORRT_ROOT, CUDAToolkit_ROOT,
 // CMAKE_CUDA_COMPILER (or CUDACXX), CMAKE_CUDA_ARCHITECTURES.
@@ -57,18 +60,21 @@ export function optionalParts() {
 }
 
 /**
- * Leaves `build/Release/lattice.node`; with `sanitize`, `build/SANITIZER/Release/lattice.node` and the tests beside.
+ * Leaves `build/Release/lattice.node`; with `sanitize`, `build/SANITIZER/Release/lattice.node` and the tests beside,
+ * with `simulatedGpu` likewise in `build/simulated-gpu`.
  * Rejects with the compiler's words. Builds only what changed. Resolves with a line for each optional part: what was
  * built in, or why it was left out.
  */
-export async function buildNative({ tests = false, sanitize = '' } = {}) {
-  const out = sanitize === '' ? 'build' : join('build', sanitize);
+export async function buildNative({ tests = false, sanitize = '', simulatedGpu = false } = {}) {
+  const out = join('build', sanitize, simulatedGpu ? 'simulated-gpu' : '');
   const common = ['--out', out, '--log-level', 'warn'];
   const configured = await cmakeJs([
     'configure',
     ...common,
     `--CDLATTICE_BUILD_TESTS=${tests ? 'ON' : 'OFF'}`,
     `--CDLATTICE_SANITIZE=${sanitize}`,
+    `--CDLATTICE_SIMULATED_GPU=${simulatedGpu ? 'ON' : 'OFF'}`,
+    ...(simulatedGpu ? ['--CDLATTICE_CUDA=ON'] : []),
     '--CDCMAKE_EXPORT_COMPILE_COMMANDS=ON',
     ...cudaDefinitions(process.env),
   ]);
@@ -79,7 +85,11 @@ export async function buildNative({ tests = false, sanitize = '' } = {}) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const sanitize = process.argv.find((arg) => arg.startsWith('--sanitize='))?.split('=')[1] ?? '';
   try {
-    const parts = await buildNative({ tests: process.argv.includes('--tests'), sanitize });
+    const parts = await buildNative({
+      tests: process.argv.includes('--tests'),
+      sanitize,
+      simulatedGpu: process.argv.includes('--simulated-gpu'),
+    });
     for (const line of parts) console.log(line);
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));

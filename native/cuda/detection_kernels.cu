@@ -1,46 +1,25 @@
 #include <cstddef>
 
-#include "native/cuda/candidate_filter.h"
-#include "native/cuda/candidate_order.h"
+#include "native/cuda/detection_blocks.h"
 #include "native/cuda/detection_kernels.h"
 #include "native/cuda/gpu_block.h"
-#include "native/cuda/image_detections.h"
 
 namespace lattice {
 namespace {
 
-__host__ __device__ size_t Elements(int a, int b) {
-  return static_cast<size_t>(a) * static_cast<size_t>(b);
-}
-
-__device__ HeadView HeadOf(const float* head, const HeadShape& shape, unsigned image) {
-  return {head + image * Elements(4 + shape.classes, shape.anchors), shape.classes, shape.anchors};
-}
-
-__device__ CandidateList ListOf(const DetectionWorkspace& workspace, const HeadShape& shape,
-                                unsigned image) {
-  const size_t offset = image * static_cast<size_t>(shape.anchors);
-  return {workspace.keys + offset, workspace.sorted + offset, workspace.counts + image};
-}
+size_t Elements(int a, int b) { return static_cast<size_t>(a) * static_cast<size_t>(b); }
 
 __global__ void __launch_bounds__(kFilterThreads)
     FilterKernel(const float* __restrict__ head, HeadShape shape,
                  const DeviceRequest* __restrict__ requests, DetectionWorkspace workspace) {
   __shared__ FilterShared shared;
-  const CandidateList list = ListOf(workspace, shape, blockIdx.y);
-  FilterCandidates(GpuBlock(), HeadOf(head, shape, blockIdx.y), requests[blockIdx.y],
-                   static_cast<int>(blockIdx.x) * kFilterAnchors, &shared, list.keys, list.count);
+  FilterBlock(GpuBlock(), blockIdx.x, blockIdx.y, head, shape, requests, workspace, &shared);
 }
 
-// Only where one block cannot sort the candidates.
 __global__ void __launch_bounds__(kRankThreads)
     RankKernel(HeadShape shape, DetectionWorkspace workspace) {
   __shared__ RankShared shared;
-  const CandidateList list = ListOf(workspace, shape, blockIdx.y);
-  const int count = SmallerInt(*list.count, shape.anchors);
-  const int first = static_cast<int>(blockIdx.x) * kRankedKeys;
-  if (count <= kPageKeys || first >= count) return;
-  RankKeys(GpuBlock(), list.keys, count, first, &shared, list.sorted);
+  RankBlock(GpuBlock(), blockIdx.x, blockIdx.y, shape, workspace, &shared);
 }
 
 __global__ void __launch_bounds__(kSuppressThreads)
@@ -48,8 +27,7 @@ __global__ void __launch_bounds__(kSuppressThreads)
                  const DeviceRequest* __restrict__ requests, DetectionWorkspace workspace,
                  DeviceDetections* __restrict__ results) {
   __shared__ SuppressShared shared;
-  DetectInImage(GpuBlock(), HeadOf(head, shape, blockIdx.x), requests[blockIdx.x],
-                ListOf(workspace, shape, blockIdx.x), &shared, results + blockIdx.x);
+  DetectBlock(GpuBlock(), blockIdx.x, head, shape, requests, workspace, &shared, results);
 }
 
 }  // namespace

@@ -18,22 +18,29 @@ Status Checked(cudaError_t error, const std::string& doing) {
   return ToStatus(error, doing);
 }
 
+// What CUDA answers to a destruction matters to nobody, nor may it be blamed on the thread's next
+// launch, which asks for the last failure.
+cudaError_t Forgotten(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+  return error;
+}
+
 }  // namespace
 
-void CudaDeleter::operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
-void CudaDeleter::operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-void CudaDeleter::operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
-void CudaDeleter::operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-void DeviceDeleter::operator()(void* memory) const { cudaFree(memory); }
+void CudaDeleter::operator()(cudaStream_t stream) const { Forgotten(cudaStreamDestroy(stream)); }
+void CudaDeleter::operator()(cudaEvent_t event) const { Forgotten(cudaEventDestroy(event)); }
+void CudaDeleter::operator()(cudaGraph_t graph) const { Forgotten(cudaGraphDestroy(graph)); }
+void CudaDeleter::operator()(cudaGraphExec_t graph) const {
+  Forgotten(cudaGraphExecDestroy(graph));
+}
+void DeviceDeleter::operator()(void* memory) const { Forgotten(cudaFree(memory)); }
 
 void PinnedDeleter::operator()(void* memory) const {
   if (registered_bytes == 0) {
-    cudaFreeHost(memory);
+    Forgotten(cudaFreeHost(memory));
     return;
   }
-  const cudaError_t freed = cudaHostUnregister(memory);
-  // What is not pinned (any more) is no fault of the next call.
-  if (freed != cudaSuccess) cudaGetLastError();
+  const cudaError_t freed = Forgotten(cudaHostUnregister(memory));
   // Addresses that CUDA still takes for pinned must not become somebody else's.
   if (freed == cudaSuccess || freed == cudaErrorHostMemoryNotRegistered) {
     munmap(memory, registered_bytes);

@@ -15,7 +15,7 @@
 
 namespace lattice {
 
-// Destroys a handle; what CUDA answers no longer matters to anybody.
+// Destroys a handle; what CUDA answers is forgotten.
 struct CudaDeleter {
   void operator()(cudaStream_t stream) const;
   void operator()(cudaEvent_t event) const;

@@ -33,6 +33,10 @@ class NodeBlocks {
   std::vector<Block> Keep(int node, size_t size, Block block) {
     Shelf& shelf = shelves_[node];
     std::vector<Block> surplus;
+    if (size > most_bytes_) {
+      surplus.push_back(std::move(block));
+      return surplus;
+    }
     while (shelf.bytes + size > most_bytes_) {
       const auto other = LargestOther(shelf, size);
       if (other == shelf.blocks.rend()) {

@@ -28,11 +28,16 @@ TEST_P(PinnedPixelsTest, BlocksAreUsedAgainUpToTheLimitOfANode) {
   void* const second = pixels.allocate(4 * kMiB);
   pixels.deallocate(first, kMiB + 1);
   EXPECT_EQ(pixels.idle_bytes(), 2 * kMiB);
-  pixels.deallocate(second, 4 * kMiB);  // more than a node keeps
-  EXPECT_EQ(pixels.idle_bytes(), 2 * kMiB);
   void* const again = pixels.allocate(2 * kMiB);
   EXPECT_EQ(again, first);
   pixels.deallocate(again, 2 * kMiB);
+  pixels.deallocate(second, 4 * kMiB);  // all that a node keeps: the other one goes
+  EXPECT_EQ(pixels.idle_bytes(), 4 * kMiB);
+  void* const large = pixels.allocate(4 * kMiB + 1);
+  pixels.deallocate(large, 4 * kMiB + 1);  // more than a node keeps
+  EXPECT_EQ(pixels.idle_bytes(), 4 * kMiB);
+  EXPECT_EQ(pixels.allocate(4 * kMiB), second);
+  pixels.deallocate(second, 4 * kMiB);
 }
 
 TEST_P(PinnedPixelsTest, WithoutAGpuThereIsNoMemory) {

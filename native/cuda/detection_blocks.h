@@ -1,0 +1,62 @@
+// What each block of the detection kernels does, by its place in the grid: a kernel calls it with a
+// GpuBlock, a test with any other (see letterbox_tile.h for `Block`).
+#ifndef LATTICE_CUDA_DETECTION_BLOCKS_H_
+#define LATTICE_CUDA_DETECTION_BLOCKS_H_
+
+#include <cstddef>
+
+#include "native/cuda/candidate_filter.h"
+#include "native/cuda/candidate_order.h"
+#include "native/cuda/detection_kernels.h"
+#include "native/cuda/image_detections.h"
+
+namespace lattice {
+
+LATTICE_HOST_DEVICE inline HeadView HeadOf(const float* head, const HeadShape& shape,
+                                           unsigned image) {
+  const auto rows = static_cast<size_t>(4 + shape.classes);
+  return {head + image * rows * static_cast<size_t>(shape.anchors), shape.classes, shape.anchors};
+}
+
+LATTICE_HOST_DEVICE inline CandidateList ListOf(const DetectionWorkspace& workspace,
+                                                const HeadShape& shape, unsigned image) {
+  const size_t offset = image * static_cast<size_t>(shape.anchors);
+  return {workspace.keys + offset, workspace.sorted + offset, workspace.counts + image};
+}
+
+// Block `x` of an image: kFilterAnchors anchors.
+template <typename Block>
+LATTICE_HOST_DEVICE void FilterBlock(const Block& block, unsigned x, unsigned image,
+                                     const float* head, const HeadShape& shape,
+                                     const DeviceRequest* requests,
+                                     const DetectionWorkspace& workspace, FilterShared* shared) {
+  const CandidateList list = ListOf(workspace, shape, image);
+  FilterCandidates(block, HeadOf(head, shape, image), requests[image],
+                   static_cast<int>(x) * kFilterAnchors, shared, list.keys, list.count);
+}
+
+// Block `x` of an image: kRankedKeys candidates, only where one block cannot sort them all.
+template <typename Block>
+LATTICE_HOST_DEVICE void RankBlock(const Block& block, unsigned x, unsigned image,
+                                   const HeadShape& shape, const DetectionWorkspace& workspace,
+                                   RankShared* shared) {
+  const CandidateList list = ListOf(workspace, shape, image);
+  const int count = SmallerInt(*list.count, shape.anchors);
+  const int first = static_cast<int>(x) * kRankedKeys;
+  if (count <= kPageKeys || first >= count) return;
+  RankKeys(block, list.keys, count, first, shared, list.sorted);
+}
+
+// The one block of an image.
+template <typename Block>
+LATTICE_HOST_DEVICE void DetectBlock(const Block& block, unsigned image, const float* head,
+                                     const HeadShape& shape, const DeviceRequest* requests,
+                                     const DetectionWorkspace& workspace, SuppressShared* shared,
+                                     DeviceDetections* results) {
+  DetectInImage(block, HeadOf(head, shape, image), requests[image], ListOf(workspace, shape, image),
+                shared, results + image);
+}
+
+}  // namespace lattice
+
+#endif  // LATTICE_CUDA_DETECTION_BLOCKS_H_

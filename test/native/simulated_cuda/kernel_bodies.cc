@@ -1,0 +1,167 @@
+#include "test/native/simulated_cuda/kernel_bodies.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "native/cuda/detection_blocks.h"
+#include "native/cuda/letterbox_block.h"
+#include "test/native/cuda/host_block.h"
+
+namespace lattice::simulated {
+namespace {
+
+template <typename T>
+T Argument(void** arguments, int index) {
+  return *static_cast<T*>(arguments[index]);
+}
+
+uint32_t NextSeed() {
+  static std::atomic<uint32_t> seed{1};
+  return seed++;
+}
+
+// Calls run(block, x, y, z) for all blocks of the grid, in any order.
+template <typename Run>
+void ForBlocks(const Grid& grid, const Run& run) {
+  std::vector<unsigned> order(grid.blocks.x * grid.blocks.y * grid.blocks.z);
+  std::iota(order.begin(), order.end(), 0u);
+  std::minstd_rand random(NextSeed());
+  std::shuffle(order.begin(), order.end(), random);
+  for (const unsigned number : order) {
+    const HostBlock block(static_cast<int>(grid.threads.x), random());
+    const unsigned row = number / grid.blocks.x;
+    run(block, number % grid.blocks.x, row % grid.blocks.y, row / grid.blocks.y);
+  }
+}
+
+template <typename Shared>
+std::unique_ptr<Shared> RubbishOf() {
+  auto shared = std::make_unique<Shared>();
+  FillWithRubbish(shared.get());
+  return shared;
+}
+
+// Whether the pixels of a picture lie where the GPU may read them.
+bool Readable(const DeviceImage& image, int gpu) {
+  if (image.planes[0] == nullptr) return true;
+  const bool turned = image.orientation >= 5;
+  const int width = turned ? image.transform.source_height : image.transform.source_width;
+  const int height = turned ? image.transform.source_width : image.transform.source_height;
+  const bool rgb = image.layout == PixelLayout::kRgb;
+  for (int i = 0; i < (rgb ? 1 : 3); ++i) {
+    const int row = rgb ? 3 * width : i == 0 ? width : ChromaSize(width);
+    const int rows = i == 0 ? height : ChromaSize(height);
+    const size_t bytes = static_cast<size_t>(image.pitches[i]) * static_cast<size_t>(rows - 1) +
+                         static_cast<size_t>(row);
+    if (!IsOnGpu(image.planes[i], bytes, gpu)) return false;
+  }
+  return true;
+}
+
+Work Letterbox(const Grid& grid, void** arguments) {
+  if (grid.threads.x != kTileThreads) return nullptr;
+  const auto* images = Argument<const DeviceImage*>(arguments, 0);
+  const auto width = Argument<int>(arguments, 1);
+  const auto height = Argument<int>(arguments, 2);
+  auto* out = Argument<__half*>(arguments, 3);
+  return [=] {
+    const size_t count = grid.blocks.z;
+    const size_t halves = count * 3 * static_cast<size_t>(width) * static_cast<size_t>(height);
+    if (!IsOnGpu(images, count * sizeof *images, grid.gpu) ||
+        !IsOnGpu(out, halves * sizeof *out, grid.gpu) ||
+        !std::all_of(images, images + count,
+                     [&](const DeviceImage& image) { return Readable(image, grid.gpu); })) {
+      return cudaErrorIllegalAddress;
+    }
+    const auto taps = RubbishOf<TileTaps>();
+    ForBlocks(grid, [&](const HostBlock& block, unsigned x, unsigned y, unsigned z) {
+      LetterboxBlock(block, x, y, z, images, width, height, taps.get(), out);
+    });
+    return cudaSuccess;
+  };
+}
+
+struct Detecting {
+  const float* head;
+  HeadShape shape;
+  const DeviceRequest* requests;
+  DetectionWorkspace workspace;
+
+  // Whether all of it lies on the GPU, for this many images.
+  bool Fits(size_t images, int gpu) const {
+    const auto anchors = static_cast<size_t>(shape.anchors);
+    const size_t floats = images * static_cast<size_t>(4 + shape.classes) * anchors;
+    const size_t keys = images * anchors * sizeof(CandidateKey);
+    return (head == nullptr || IsOnGpu(head, floats * sizeof(float), gpu)) &&
+           (requests == nullptr || IsOnGpu(requests, images * sizeof *requests, gpu)) &&
+           IsOnGpu(workspace.keys, keys, gpu) && IsOnGpu(workspace.sorted, keys, gpu) &&
+           IsOnGpu(workspace.counts, images * sizeof(int), gpu);
+  }
+};
+
+Work Filter(const Grid& grid, void** arguments) {
+  if (grid.threads.x != kFilterThreads) return nullptr;
+  const Detecting d{Argument<const float*>(arguments, 0), Argument<HeadShape>(arguments, 1),
+                    Argument<const DeviceRequest*>(arguments, 2),
+                    Argument<DetectionWorkspace>(arguments, 3)};
+  return [=] {
+    if (!d.Fits(grid.blocks.y, grid.gpu)) return cudaErrorIllegalAddress;
+    const auto shared = RubbishOf<FilterShared>();
+    ForBlocks(grid, [&](const HostBlock& block, unsigned x, unsigned y, unsigned) {
+      FilterBlock(block, x, y, d.head, d.shape, d.requests, d.workspace, shared.get());
+    });
+    return cudaSuccess;
+  };
+}
+
+Work Rank(const Grid& grid, void** arguments) {
+  if (grid.threads.x != kRankThreads) return nullptr;
+  const Detecting d{nullptr, Argument<HeadShape>(arguments, 0), nullptr,
+                    Argument<DetectionWorkspace>(arguments, 1)};
+  return [=] {
+    if (!d.Fits(grid.blocks.y, grid.gpu)) return cudaErrorIllegalAddress;
+    const auto shared = RubbishOf<RankShared>();
+    ForBlocks(grid, [&](const HostBlock& block, unsigned x, unsigned y, unsigned) {
+      RankBlock(block, x, y, d.shape, d.workspace, shared.get());
+    });
+    return cudaSuccess;
+  };
+}
+
+Work Detect(const Grid& grid, void** arguments) {
+  if (grid.threads.x != kSuppressThreads) return nullptr;
+  const Detecting d{Argument<const float*>(arguments, 0), Argument<HeadShape>(arguments, 1),
+                    Argument<const DeviceRequest*>(arguments, 2),
+                    Argument<DetectionWorkspace>(arguments, 3)};
+  auto* results = Argument<DeviceDetections*>(arguments, 4);
+  return [=] {
+    if (!d.Fits(grid.blocks.x, grid.gpu) ||
+        !IsOnGpu(results, grid.blocks.x * sizeof *results, grid.gpu)) {
+      return cudaErrorIllegalAddress;
+    }
+    const auto shared = RubbishOf<SuppressShared>();
+    ForBlocks(grid, [&](const HostBlock& block, unsigned x, unsigned, unsigned) {
+      DetectBlock(block, x, d.head, d.shape, d.requests, d.workspace, shared.get(), results);
+    });
+    return cudaSuccess;
+  };
+}
+
+}  // namespace
+
+Work BodyOf(const std::string& name, const Grid& grid, void** arguments) {
+  // The name is the compiler's: namespaces and types are written around the kernel's own.
+  const auto is = [&](const char* kernel) { return name.find(kernel) != std::string::npos; };
+  if (is("LetterboxKernel")) return Letterbox(grid, arguments);
+  if (is("FilterKernel")) return Filter(grid, arguments);
+  if (is("RankKernel")) return Rank(grid, arguments);
+  if (is("DetectKernel")) return Detect(grid, arguments);
+  return nullptr;
+}
+
+}  // namespace lattice::simulated

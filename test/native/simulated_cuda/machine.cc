@@ -1,0 +1,219 @@
+#include "test/native/simulated_cuda/machine.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "test/native/simulated_cuda/stream.h"
+
+namespace lattice::simulated {
+namespace {
+
+constexpr size_t kAlignment = 256;
+constexpr int kRubbish = 0xA5;
+
+uintptr_t AddressOf(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+
+}  // namespace
+
+Machine& Machine::Get() {
+  static auto* machine = new Machine();
+  return *machine;
+}
+
+Machine::Machine() {
+  const char* asked = std::getenv("LATTICE_SIMULATED_GPUS");
+  const int count = asked == nullptr ? 1 : std::atoi(asked);
+  for (int i = 0; i < count; ++i) gpus_.push_back({});
+  const char* fault = std::getenv("LATTICE_SIMULATED_FAULT");
+  int gpu = 0;
+  int passing = 0;
+  if (fault == nullptr || std::sscanf(fault, "%d:%d", &gpu, &passing) != 2 || gpu >= count) return;
+  gpus_[static_cast<size_t>(gpu)].next_fault = cudaErrorIllegalAddress;
+  gpus_[static_cast<size_t>(gpu)].passing = passing;
+}
+
+void Machine::PlugIn(const std::vector<GpuKind>& gpus) {
+  const std::lock_guard lock(mutex_);
+  gpus_.clear();
+  for (const GpuKind& kind : gpus) gpus_.push_back({kind});
+  failures_.clear();
+  changed_.notify_all();
+}
+
+int Machine::count() {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(gpus_.size());
+}
+
+GpuKind Machine::KindOf(int gpu) {
+  const std::lock_guard lock(mutex_);
+  return gpus_.at(static_cast<size_t>(gpu)).kind;
+}
+
+cudaError_t Machine::Answer(int gpu) {
+  const std::lock_guard lock(mutex_);
+  return gpus_.empty() ? cudaErrorNoDevice : gpus_.at(static_cast<size_t>(gpu)).fault;
+}
+
+cudaError_t Machine::Answer(Call call, int gpu) {
+  const std::lock_guard lock(mutex_);
+  const cudaError_t fault = gpus_.at(static_cast<size_t>(gpu)).fault;
+  const auto asked = failures_.find(call);
+  if (fault != cudaSuccess || asked == failures_.end()) return fault;
+  if (asked->second.passing-- > 0) return cudaSuccess;
+  const cudaError_t error = asked->second.error;
+  failures_.erase(asked);
+  return error;
+}
+
+void Machine::FailCall(Call call, cudaError_t error, int passing) {
+  const std::lock_guard lock(mutex_);
+  failures_[call] = {error, passing};
+}
+
+void Machine::FaultWork(int gpu, cudaError_t error, int passing) {
+  const std::lock_guard lock(mutex_);
+  Gpu& there = gpus_.at(static_cast<size_t>(gpu));
+  there.next_fault = error;
+  there.passing = passing;
+}
+
+void Machine::Fault(int gpu, cudaError_t error) {
+  const std::lock_guard lock(mutex_);
+  Gpu& there = gpus_.at(static_cast<size_t>(gpu));
+  if (there.fault == cudaSuccess) there.fault = error;
+}
+
+void Machine::SetHang(int gpu, bool hangs) {
+  const std::lock_guard lock(mutex_);
+  gpus_.at(static_cast<size_t>(gpu)).hangs = hangs;
+  changed_.notify_all();
+}
+
+bool Machine::BeginWork(int gpu) {
+  std::unique_lock lock(mutex_);
+  const auto index = static_cast<size_t>(gpu);
+  changed_.wait(lock, [&] { return index >= gpus_.size() || !gpus_[index].hangs; });
+  if (index >= gpus_.size()) return false;
+  Gpu& there = gpus_[index];
+  if (there.next_fault != cudaSuccess && there.passing-- <= 0) {
+    there.fault = std::exchange(there.next_fault, cudaSuccess);
+  }
+  return there.fault == cudaSuccess;
+}
+
+void Machine::EndWork(int gpu, cudaError_t answer) {
+  const std::lock_guard lock(mutex_);
+  const auto index = static_cast<size_t>(gpu);
+  if (index >= gpus_.size()) return;
+  ++gpus_[index].done;
+  if (answer != cudaSuccess && gpus_[index].fault == cudaSuccess) gpus_[index].fault = answer;
+}
+
+void Machine::SetBusy(int gpu, bool busy) {
+  const std::lock_guard lock(mutex_);
+  const auto index = static_cast<size_t>(gpu);
+  if (index < gpus_.size()) gpus_[index].busy += busy ? 1 : -1;
+  changed_.notify_all();
+}
+
+void Machine::AwaitIdle(int gpu) {
+  std::unique_lock lock(mutex_);
+  const auto index = static_cast<size_t>(gpu);
+  changed_.wait(lock, [&] { return index >= gpus_.size() || gpus_[index].busy <= 0; });
+}
+
+cudaError_t Machine::Allocate(int gpu, size_t bytes, void** memory) {
+  const std::lock_guard lock(mutex_);
+  if (gpu != kHost) {
+    Gpu& there = gpus_.at(static_cast<size_t>(gpu));
+    if (bytes > there.kind.memory_bytes - there.used) return cudaErrorMemoryAllocation;
+    there.used += bytes;
+  }
+  const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  *memory = std::aligned_alloc(kAlignment, rounded);
+  if (*memory == nullptr) return cudaErrorMemoryAllocation;
+  std::memset(*memory, kRubbish, rounded);
+  memory_[AddressOf(*memory)] = {bytes, gpu, false};
+  return cudaSuccess;
+}
+
+cudaError_t Machine::Free(int gpu, void* memory) {
+  const std::lock_guard lock(mutex_);
+  const auto found = memory_.find(AddressOf(memory));
+  if (found == memory_.end() || found->second.registered ||
+      (found->second.gpu == kHost) != (gpu == kHost)) {
+    return cudaErrorInvalidValue;
+  }
+  const auto owner = static_cast<size_t>(found->second.gpu);
+  if (found->second.gpu != kHost && owner < gpus_.size()) gpus_[owner].used -= found->second.bytes;
+  std::memset(memory, kRubbish, found->second.bytes);
+  memory_.erase(found);
+  std::free(memory);
+  return cudaSuccess;
+}
+
+cudaError_t Machine::Register(void* memory, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto [place, added] = memory_.try_emplace(AddressOf(memory), Memory{bytes, kHost, true});
+  return added ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
+}
+
+cudaError_t Machine::Unregister(void* memory) {
+  const std::lock_guard lock(mutex_);
+  const auto found = memory_.find(AddressOf(memory));
+  if (found == memory_.end() || !found->second.registered) {
+    return cudaErrorHostMemoryNotRegistered;
+  }
+  memory_.erase(found);
+  return cudaSuccess;
+}
+
+std::optional<Memory> Machine::Find(const void* memory, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  auto after = memory_.upper_bound(AddressOf(memory));
+  if (after == memory_.begin()) return std::nullopt;
+  const auto& [start, found] = *--after;
+  const size_t offset = AddressOf(memory) - start;
+  if (offset > found.bytes || bytes > found.bytes - offset) return std::nullopt;
+  return found;
+}
+
+size_t Machine::Used(int gpu) {
+  const std::lock_guard lock(mutex_);
+  if (gpu != kHost) return gpus_.at(static_cast<size_t>(gpu)).used;
+  size_t pinned = 0;
+  for (const auto& [start, memory] : memory_) pinned += memory.gpu == kHost ? memory.bytes : 0;
+  return pinned;
+}
+
+size_t Machine::Done(int gpu) {
+  const std::lock_guard lock(mutex_);
+  return gpus_.at(static_cast<size_t>(gpu)).done;
+}
+
+void PlugIn(const std::vector<GpuKind>& gpus) { Machine::Get().PlugIn(gpus); }
+void FailCall(Call call, cudaError_t error, int passing) {
+  Machine::Get().FailCall(call, error, passing);
+}
+void FaultWork(int gpu, cudaError_t error, int passing) {
+  Machine::Get().FaultWork(gpu, error, passing);
+}
+void Hang(int gpu) { Machine::Get().SetHang(gpu, true); }
+void Release(int gpu) { Machine::Get().SetHang(gpu, false); }
+size_t WorkDone(int gpu) { return Machine::Get().Done(gpu); }
+size_t UsedBytes(int gpu) { return Machine::Get().Used(gpu); }
+size_t PinnedBytes() { return Machine::Get().Used(kHost); }
+
+cudaError_t Answer(Call call) { return Machine::Get().Answer(call, ThisThread().gpu); }
+
+bool IsOnGpu(const void* memory, size_t bytes, int gpu) {
+  const auto found = Machine::Get().Find(memory, bytes);
+  return found && found->gpu == gpu;
+}
+
+}  // namespace lattice::simulated

@@ -1,0 +1,85 @@
+// The simulated GPUs and all memory that they know.
+#ifndef LATTICE_TEST_SIMULATED_CUDA_MACHINE_H_
+#define LATTICE_TEST_SIMULATED_CUDA_MACHINE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "test/native/simulated_cuda/simulated_gpus.h"
+
+namespace lattice::simulated {
+
+inline constexpr int kHost = -1;
+
+struct Gpu {
+  GpuKind kind;
+  cudaError_t fault = cudaSuccess;  // for good
+  cudaError_t next_fault = cudaSuccess;
+  int passing = 0;  // pieces of work before next_fault
+  bool hangs = false;
+  size_t used = 0;
+  size_t done = 0;  // pieces of work
+  int busy = 0;     // streams with work
+};
+
+struct Memory {
+  size_t bytes = 0;
+  int gpu = kHost;          // kHost: pinned
+  bool registered = false;  // pinned afterwards: somebody else's
+};
+
+// Thread-safe; lives as long as the process, since threads of hanging streams do.
+class Machine {
+ public:
+  static Machine& Get();
+
+  void PlugIn(const std::vector<GpuKind>& gpus);
+  int count();
+  GpuKind KindOf(int gpu);
+
+  // What `call` answers: a failure that was asked for, the fault of this GPU, else cudaSuccess.
+  cudaError_t Answer(int gpu);
+  cudaError_t Answer(Call call, int gpu);
+  void FailCall(Call call, cudaError_t error, int passing);
+  void FaultWork(int gpu, cudaError_t error, int passing);
+  void Fault(int gpu, cudaError_t error);
+  void SetHang(int gpu, bool hangs);
+
+  // Around each piece of work of a stream. Blocks while the GPU hangs; false where it has faulted.
+  bool BeginWork(int gpu);
+  void EndWork(int gpu, cudaError_t answer);
+  void SetBusy(int gpu, bool busy);
+  // Blocks until no stream of the GPU has work, for ever where it hangs.
+  void AwaitIdle(int gpu);
+
+  cudaError_t Allocate(int gpu, size_t bytes, void** memory);
+  cudaError_t Free(int gpu, void* memory);
+  cudaError_t Register(void* memory, size_t bytes);
+  cudaError_t Unregister(void* memory);
+  // Of the allocation that holds all of these bytes.
+  std::optional<Memory> Find(const void* memory, size_t bytes);
+  size_t Used(int gpu);
+  size_t Done(int gpu);
+
+ private:
+  struct AskedFailure {
+    cudaError_t error;
+    int passing;
+  };
+
+  Machine();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Gpu> gpus_;
+  std::map<uintptr_t, Memory> memory_;
+  std::map<Call, AskedFailure> failures_;
+};
+
+}  // namespace lattice::simulated
+
+#endif  // LATTICE_TEST_SIMULATED_CUDA_MACHINE_H_

@@ -1,0 +1,78 @@
+// NVIDIA GPUs played on the host: a CUDA runtime that is linked in the place of NVIDIA's, so that
+// everything on this side of it runs where no GPU is. Streams are threads, graphs are lists of what
+// was recorded, kernels run their blocks as plain C++, memory of a GPU is the host's, full of
+// rubbish when it comes and when it goes.
+//
+// It is strict where a GPU is: work that touches what is not its GPU's memory, or is no memory any
+// more, faults the GPU for good; what may not be recorded breaks the recording; a stream takes
+// kernels of its own GPU only.
+#ifndef LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_
+#define LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace lattice::simulated {
+
+struct GpuKind {
+  std::string name = "Simulated GPU";
+  int sm_major = 9;
+  int sm_minor = 0;
+  size_t memory_bytes = size_t{16} << 30;
+};
+
+// The GPUs of this process from now on, healthy and empty; before, LATTICE_SIMULATED_GPUS of them
+// (1 where that is not set), of which LATTICE_SIMULATED_FAULT="GPU:PASSING" names one for
+// FaultWork. What older ones were given to hold must not be used any more.
+void PlugIn(const std::vector<GpuKind>& gpus);
+
+// What a program may ask for and not get, by the runtime's function.
+enum class Call {
+  kMalloc,
+  kHostAlloc,
+  kStreamCreate,
+  kGraphInstantiate,
+  kGraphLaunch,
+  kKernel,
+  // TensorRT's: they say why in its log, whatever the error.
+  kParse,
+  kBuild,
+  kDeserialize,
+  kCreateContext,
+  kEnqueue,
+};
+
+// The call after the next `passing` ones answers `error`; the one after it succeeds again.
+void FailCall(Call call, cudaError_t error, int passing = 0);
+
+// The work that a stream of `gpu` runs after the next `passing` pieces faults with `error`, which
+// the GPU then answers for good.
+void FaultWork(int gpu, cudaError_t error, int passing = 0);
+
+// From now on streams of `gpu` take up no more work, without an error, until Release.
+void Hang(int gpu);
+void Release(int gpu);
+
+// Pieces of work that streams of `gpu` have done.
+size_t WorkDone(int gpu);
+// Bytes of `gpu` that are allocated, and of pinned memory.
+size_t UsedBytes(int gpu);
+size_t PinnedBytes();
+
+// For what is played beside the runtime: work of a stream, which runs on its thread or is recorded.
+// It answers cudaSuccess or the error that faults the GPU.
+using Work = std::function<cudaError_t()>;
+cudaError_t Queue(cudaStream_t stream, Work work);
+int GpuOf(cudaStream_t stream);
+// Whether all of these bytes lie in one allocation of this GPU's memory.
+bool IsOnGpu(const void* memory, size_t bytes, int gpu);
+// What a call on the current GPU of this thread answers: see FailCall.
+cudaError_t Answer(Call call);
+
+}  // namespace lattice::simulated
+
+#endif  // LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_

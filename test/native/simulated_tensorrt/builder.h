@@ -1,0 +1,86 @@
+// The simulated TensorRT's builder.
+#ifndef LATTICE_TEST_SIMULATED_TENSORRT_BUILDER_H_
+#define LATTICE_TEST_SIMULATED_TENSORRT_BUILDER_H_
+
+#include <NvInfer.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "test/native/simulated_tensorrt/plan.h"
+#include "test/native/simulated_tensorrt/played_interface.h"
+
+namespace lattice::simulated {
+
+// Each holds one shape: min, opt and max are the same.
+class OptimizationProfile final : public nvinfer1::IOptimizationProfile {
+ public:
+  OptimizationProfile() : played_(Table(), this) { mImpl = played_.get(); }
+  const ProfileShape& shape() const { return shape_; }
+
+ private:
+  using Interface = nvinfer1::apiv::VOptimizationProfile;
+  using Self = Played<Interface, OptimizationProfile>;
+  static const PlayedTable<Interface>& Table();
+
+  ProfileShape shape_{};
+  Self played_;
+};
+
+// Each build adds a letter to it.
+class TimingCache final : public nvinfer1::ITimingCache {
+ public:
+  explicit TimingCache(std::string bytes) : bytes_(std::move(bytes)), played_(Table(), this) {
+    mImpl = played_.get();
+  }
+  void Measure() { bytes_ += 't'; }
+
+ private:
+  using Interface = nvinfer1::apiv::VTimingCache;
+  using Self = Played<Interface, TimingCache>;
+  static const PlayedTable<Interface>& Table();
+
+  std::string bytes_;
+  Self played_;
+};
+
+class BuilderConfig final : public nvinfer1::IBuilderConfig {
+ public:
+  BuilderConfig() : played_(Table(), this) { mImpl = played_.get(); }
+  const std::vector<ProfileShape>& profiles() const { return profiles_; }
+  nvinfer1::IProgressMonitor* monitor() const { return monitor_; }
+  TimingCache* timings() const { return timings_; }
+
+ private:
+  using Interface = nvinfer1::apiv::VBuilderConfig;
+  using Self = Played<Interface, BuilderConfig>;
+  static const PlayedTable<Interface>& Table();
+
+  std::vector<ProfileShape> profiles_;
+  nvinfer1::IProgressMonitor* monitor_ = nullptr;  // borrowed
+  TimingCache* timings_ = nullptr;                 // borrowed
+  Self played_;
+};
+
+class Builder final : public nvinfer1::IBuilder {
+ public:
+  explicit Builder(nvinfer1::ILogger& logger) : logger_(logger), played_(Table(), this) {
+    mImpl = played_.get();
+  }
+
+ private:
+  using Interface = nvinfer1::apiv::VBuilder;
+  using Self = Played<Interface, Builder>;
+  static const PlayedTable<Interface>& Table();
+  nvinfer1::IHostMemory* Build(nvinfer1::INetworkDefinition& network,
+                               nvinfer1::IBuilderConfig& config) noexcept;
+
+  nvinfer1::ILogger& logger_;
+  std::vector<std::unique_ptr<OptimizationProfile>> profiles_;
+  Self played_;
+};
+
+}  // namespace lattice::simulated
+
+#endif  // LATTICE_TEST_SIMULATED_TENSORRT_BUILDER_H_

@@ -1,0 +1,205 @@
+#include "test/native/simulated_tensorrt/runtime.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <optional>
+
+#include "test/native/simulated_cuda/simulated_gpus.h"
+#include "test/native/simulated_tensorrt/plan.h"
+
+namespace lattice::simulated {
+namespace {
+
+constexpr int64_t kArenaBytes = int64_t{1} << 20;
+
+int CurrentGpu() {
+  int gpu = 0;
+  (void)cudaGetDevice(&gpu);
+  return gpu;
+}
+
+nvinfer1::Dims DimsOf(const std::vector<int64_t>& shape) {
+  nvinfer1::Dims dims{};
+  dims.nbDims = static_cast<int32_t>(shape.size());
+  std::copy(shape.begin(), shape.end(), dims.d);
+  return dims;
+}
+
+// Marks the memory that a run works in, to see whether another one worked in it meanwhile.
+class Arena {
+ public:
+  Arena(void* memory, const void* owner) : memory_(memory), owner_(owner) {
+    std::memcpy(memory_, &owner_, sizeof owner_);
+  }
+  bool untouched() const { return std::memcmp(memory_, &owner_, sizeof owner_) == 0; }
+
+ private:
+  void* memory_;
+  const void* owner_;
+};
+
+}  // namespace
+
+bool ExecutionContext::Complain(const std::string& what) noexcept {
+  logger_.log(nvinfer1::ILogger::Severity::kERROR, what.c_str());
+  return false;
+}
+
+void ExecutionContext::AllocateArena() noexcept {
+  if (cudaMalloc(&owned_arena_, kArenaBytes) != cudaSuccess) return;
+  arena_ = owned_arena_;
+  arena_bytes_ = kArenaBytes;
+}
+
+bool ExecutionContext::SetShape(const nvinfer1::Dims& dims) noexcept {
+  const auto& served = plan_->profiles[static_cast<size_t>(profile_)];
+  if (!std::equal(dims.d, dims.d + dims.nbDims, served.begin(), served.end())) {
+    return Complain("The shape does not satisfy optimization profile " + std::to_string(profile_));
+  }
+  batch_ = served[0];
+  return true;
+}
+
+nvinfer1::Dims ExecutionContext::ShapeOf(const char* tensor) const noexcept {
+  const bool input = plan_->network->input_name() == tensor;
+  return DimsOf(input ? plan_->network->InputShape(batch_) : plan_->network->OutputShape(batch_));
+}
+
+bool ExecutionContext::Enqueue(cudaStream_t stream) noexcept {
+  if (Answer(Call::kEnqueue) != cudaSuccess) return Complain("Cask convolution execution");
+  if (batch_ == 0 || input_ == nullptr || output_ == nullptr || arena_bytes_ < kArenaBytes) {
+    return Complain("The context lacks a shape, an address or its memory");
+  }
+  if (plan_->gpu != CurrentGpu() || plan_->gpu != GpuOf(stream)) {
+    return Complain("The engine belongs to another device");
+  }
+  const auto run = [plan = plan_, batch = batch_, input = input_, output = output_, arena = arena_,
+                    runs = runs_] {
+    if (!IsOnGpu(input, plan->network->InputBytes(batch), plan->gpu) ||
+        !IsOnGpu(output, plan->network->OutputBytes(batch), plan->gpu) ||
+        !IsOnGpu(arena, kArenaBytes, plan->gpu) || runs->exchange(true)) {
+      return cudaErrorIllegalAddress;
+    }
+    const Arena mine(arena, runs.get());
+    try {
+      plan->network->Run(input, output, batch);
+    } catch (const std::exception&) {
+      return cudaErrorLaunchFailure;
+    }
+    runs->store(false);
+    return mine.untouched() ? cudaSuccess : cudaErrorIllegalAddress;
+  };
+  return Queue(stream, run) == cudaSuccess || Complain("The network could not be queued");
+}
+
+const PlayedTable<ExecutionContext::Interface>& ExecutionContext::Table() {
+  static const auto* table = [] {
+    auto* made = new PlayedTable<Interface>();
+    made->Play(&Interface::setDeviceMemoryV2, [](void* self, void* memory, int64_t bytes) {
+      Self::OwnerOf(self).arena_ = memory;
+      Self::OwnerOf(self).arena_bytes_ = bytes;
+    });
+    made->Play(&Interface::setOptimizationProfileAsync,
+               [](void* self, int32_t profile, cudaStream_t) {
+                 ExecutionContext& context = Self::OwnerOf(self);
+                 if (profile < 0 || profile >= std::ssize(context.plan_->profiles)) {
+                   return context.Complain("There is no such optimization profile");
+                 }
+                 context.profile_ = profile;
+                 context.batch_ = 0;
+                 return true;
+               });
+    made->Play(&Interface::setInputShape, [](void* self, const char*, const nvinfer1::Dims& dims) {
+      return Self::OwnerOf(self).SetShape(dims);
+    });
+    made->Play(&Interface::getTensorShape,
+               [](void* self, const char* tensor) { return Self::OwnerOf(self).ShapeOf(tensor); });
+    made->Play(&Interface::setTensorAddress, [](void* self, const char* tensor, void* memory) {
+      ExecutionContext& context = Self::OwnerOf(self);
+      const bool input = context.plan_->network->input_name() == tensor;
+      (input ? context.input_ : context.output_) = memory;
+      return reinterpret_cast<uintptr_t>(memory) % 256 == 0;
+    });
+    made->Play(&Interface::enqueueV3,
+               [](void* self, cudaStream_t stream) { return Self::OwnerOf(self).Enqueue(stream); });
+    return made;
+  }();
+  return *table;
+}
+
+const PlayedTable<CudaEngine::Interface>& CudaEngine::Table() {
+  static const auto* table = [] {
+    auto* made = new PlayedTable<Interface>();
+    made->Play(&Interface::getNbIOTensors, [](void*) { return int32_t{2}; });
+    made->Play(&Interface::getIOTensorName, [](void* self, int32_t index) -> const char* {
+      const HostNetwork& network = *Self::OwnerOf(self).plan_->network;
+      return (index == 0 ? network.input_name() : network.output_name()).c_str();
+    });
+    made->Play(&Interface::getTensorIOMode, [](void* self, const char* tensor) {
+      const bool input = Self::OwnerOf(self).plan_->network->input_name() == tensor;
+      return input ? nvinfer1::TensorIOMode::kINPUT : nvinfer1::TensorIOMode::kOUTPUT;
+    });
+    made->Play(&Interface::getTensorDataType, [](void* self, const char* tensor) {
+      const bool input = Self::OwnerOf(self).plan_->network->input_name() == tensor;
+      return input ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
+    });
+    made->Play(&Interface::getDeviceMemorySizeForProfileV2,
+               [](void*, int32_t) { return kArenaBytes; });
+    made->Play(
+        &Interface::createExecutionContext,
+        [](void* self,
+           nvinfer1::ExecutionContextAllocationStrategy strategy) -> nvinfer1::IExecutionContext* {
+          CudaEngine& engine = Self::OwnerOf(self);
+          if (Answer(Call::kCreateContext) != cudaSuccess) {
+            engine.logger_.log(nvinfer1::ILogger::Severity::kERROR, "Out of memory");
+            return nullptr;
+          }
+          auto* context = new ExecutionContext(engine.plan_, engine.logger_);
+          if (strategy == nvinfer1::ExecutionContextAllocationStrategy::kSTATIC) {
+            context->AllocateArena();
+          }
+          return context;
+        });
+    return made;
+  }();
+  return *table;
+}
+
+nvinfer1::ICudaEngine* Runtime::Deserialize(const void* bytes, size_t size) noexcept {
+  const auto refuse = [&](const char* why) {
+    logger_.log(nvinfer1::ILogger::Severity::kERROR, why);
+    return nullptr;
+  };
+  if (Answer(Call::kDeserialize) != cudaSuccess) {
+    return refuse("The engine plan file is not compatible with this version of TensorRT");
+  }
+  try {
+    const auto plan = ReadPlan(std::string(static_cast<const char*>(bytes), size));
+    if (!plan) return refuse("The engine plan file is damaged");
+    auto loaded = std::make_shared<LoadedPlan>();
+    loaded->profiles = plan->profiles;
+    loaded->network = std::make_unique<HostNetwork>(plan->onnx, plan->profiles.front());
+    loaded->gpu = CurrentGpu();
+    return new CudaEngine(std::move(loaded), logger_);
+  } catch (const std::exception& error) {
+    return refuse(error.what());
+  }
+}
+
+const PlayedTable<Runtime::Interface>& Runtime::Table() {
+  static const auto* table = [] {
+    auto* made = new PlayedTable<Interface>();
+    using FromMemory = nvinfer1::ICudaEngine* (Interface::*)(const void*, std::size_t) noexcept;
+    made->Play(static_cast<FromMemory>(&Interface::deserializeCudaEngine),
+               [](void* self, const void* bytes, std::size_t size) {
+                 return Self::OwnerOf(self).Deserialize(bytes, size);
+               });
+    return made;
+  }();
+  return *table;
+}
+
+}  // namespace lattice::simulated

@@ -1,0 +1,94 @@
+// The simulated TensorRT's runtime: engines and the contexts that run them.
+#ifndef LATTICE_TEST_SIMULATED_TENSORRT_RUNTIME_H_
+#define LATTICE_TEST_SIMULATED_TENSORRT_RUNTIME_H_
+
+#include <NvInfer.h>
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "test/native/simulated_tensorrt/host_network.h"
+#include "test/native/simulated_tensorrt/played_interface.h"
+
+namespace lattice::simulated {
+
+// Shared by an engine and what its contexts have queued.
+struct LoadedPlan {
+  std::vector<ProfileShape> profiles;
+  std::unique_ptr<HostNetwork> network;
+  int gpu = 0;  // where it was loaded
+};
+
+class ExecutionContext final : public nvinfer1::IExecutionContext {
+ public:
+  ExecutionContext(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger)
+      : plan_(std::move(plan)), logger_(logger), played_(Table(), this) {
+    mImpl = played_.get();
+  }
+  ~ExecutionContext() override { (void)cudaFree(owned_arena_); }
+
+  // Memory of its own to work in.
+  void AllocateArena() noexcept;
+
+ private:
+  using Interface = nvinfer1::apiv::VExecutionContext;
+  using Self = Played<Interface, ExecutionContext>;
+  static const PlayedTable<Interface>& Table();
+
+  bool Enqueue(cudaStream_t stream) noexcept;
+  bool SetShape(const nvinfer1::Dims& dims) noexcept;
+  nvinfer1::Dims ShapeOf(const char* tensor) const noexcept;
+  bool Complain(const std::string& what) noexcept;
+
+  std::shared_ptr<LoadedPlan> plan_;
+  nvinfer1::ILogger& logger_;
+  int32_t profile_ = 0;
+  int64_t batch_ = 0;
+  void* input_ = nullptr;
+  void* output_ = nullptr;
+  void* arena_ = nullptr;
+  int64_t arena_bytes_ = 0;
+  void* owned_arena_ = nullptr;
+  std::shared_ptr<std::atomic<bool>> runs_ = std::make_shared<std::atomic<bool>>(false);
+  Self played_;
+};
+
+class CudaEngine final : public nvinfer1::ICudaEngine {
+ public:
+  CudaEngine(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger)
+      : plan_(std::move(plan)), logger_(logger), played_(Table(), this) {
+    mImpl = played_.get();
+  }
+
+ private:
+  using Interface = nvinfer1::apiv::VCudaEngine;
+  using Self = Played<Interface, CudaEngine>;
+  static const PlayedTable<Interface>& Table();
+
+  std::shared_ptr<LoadedPlan> plan_;
+  nvinfer1::ILogger& logger_;
+  Self played_;
+};
+
+class Runtime final : public nvinfer1::IRuntime {
+ public:
+  explicit Runtime(nvinfer1::ILogger& logger) : logger_(logger), played_(Table(), this) {
+    mImpl = played_.get();
+  }
+
+ private:
+  using Interface = nvinfer1::apiv::VRuntime;
+  using Self = Played<Interface, Runtime>;
+  static const PlayedTable<Interface>& Table();
+  nvinfer1::ICudaEngine* Deserialize(const void* bytes, size_t size) noexcept;
+
+  nvinfer1::ILogger& logger_;
+  Self played_;
+};
+
+}  // namespace lattice::simulated
+
+#endif  // LATTICE_TEST_SIMULATED_TENSORRT_RUNTIME_H_
