@@ -8,7 +8,7 @@ export const ERRORS = {
   bad_request: { status: 400, title: 'Request cannot be read' },
   unauthorized: { status: 401, title: 'API key missing or unknown' },
   forbidden: { status: 403, title: 'Not allowed' },
-  not_found: { status: 404, title: 'No such route' },
+  not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   body_too_large: { status: 413, title: 'Body too large' },
   unsupported_media_type: { status: 415, title: 'Content-Type must be application/json' },

@@ -11,7 +11,7 @@ import { composeApp } from './compose-app.js';
 import { ConfigError, isLoopback, type Config } from './config.js';
 import { LatticeError } from './errors.js';
 import { ApiKeys } from './http/api-keys.js';
-import { viewForWebhook } from './http/jobs/webhook-record.js';
+import { WebhookRecords } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
@@ -52,6 +52,7 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   } finally {
     await releases.releaseAll();
   }
+  logger.info({}, 'stopped');
 }
 
 /** Each part registers how it is taken apart; the order of release is the reverse of this one. */
@@ -124,7 +125,9 @@ function startResultWebhooks(
   metrics: Metrics,
   jobs: Jobs,
 ): WebhookWorker {
-  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  const records = new WebhookRecords(
+    createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]),
+  );
   return startWebhooks({
     queue: jobs.webhooks,
     config,
@@ -137,7 +140,7 @@ function startResultWebhooks(
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
       });
-      return job === null ? null : viewForWebhook(job, jobs.service.imagePages(jobId), hide);
+      return job === null ? null : records.view(job, jobs.service.imagePages(jobId));
     },
   });
 }

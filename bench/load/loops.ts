@@ -1,5 +1,5 @@
 /** Two ways to put load on a server: closed (a client waits for its answer) and open (arrivals do not wait). */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { poissonArrivals, untilDue } from './arrivals.js';
 
 export interface LoadResult {
   /** Milliseconds; in the open loop from the moment the request was due, so a stall is not hidden. */
@@ -48,16 +48,12 @@ export async function openLoop(
   let failures = 0;
   const pending: Promise<void>[] = [];
   const start = performance.now();
-  let due = start;
-  for (let turn = 0; ; turn += 1) {
-    due += (-Math.log(1 - Math.random()) / rate) * 1_000;
-    if (due > start + seconds * 1_000) break;
-    const wait = due - performance.now();
-    if (wait > 0) await sleep(wait);
-    const scheduled = due;
+  for (const arrival of poissonArrivals(rate, seconds)) {
+    const due = start + arrival;
+    await untilDue(due);
     pending.push(
-      send(turn).then(
-        () => void latencies.push(performance.now() - scheduled),
+      send(pending.length).then(
+        () => void latencies.push(performance.now() - due),
         () => void (failures += 1),
       ),
     );

@@ -96,7 +96,9 @@ Result<std::vector<char>> CachedOrBuilt(const TensorRtLibrary& library, const Te
       return Status(StatusCode::kInternalError, stored->reason);
     }
     if (lock) return Build(library, model, key, cache->get(), &*lock, on_build);
-    auto locked = (*cache)->Lock(key, Clock::now() + kLongestBuild);
+    // Who holds it builds this very engine: to the caller it is a build, which can be given up.
+    const auto go_on = [&on_build] { return !on_build || on_build(0); };
+    auto locked = (*cache)->Lock(key, Clock::now() + kLongestBuild, go_on);
     if (!locked.ok()) return locked.status();
     lock.emplace(*std::move(locked));
   }

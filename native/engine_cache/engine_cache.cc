@@ -47,8 +47,9 @@ Result<StoredEngine> EngineCache::Load(const EngineKey& key) const {
 
 Status EngineCache::Touch(const EngineKey& key) const { return folder_.MarkUsed(EngineName(key)); }
 
-Result<FileLock> EngineCache::Lock(const EngineKey& key, Clock::time_point deadline) const {
-  return FileLock::Acquire(folder_.fd(), EngineLockName(key), deadline);
+Result<FileLock> EngineCache::Lock(const EngineKey& key, Clock::time_point deadline,
+                                   const std::function<bool()>& go_on) const {
+  return FileLock::Acquire(folder_.fd(), EngineLockName(key), deadline, go_on);
 }
 
 Status EngineCache::Store(const FileLock& lock, const EngineHeader& header,

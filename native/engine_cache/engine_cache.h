@@ -82,9 +82,10 @@ class EngineCache {
   // Marks a stored engine as used now, so that a prune by age spares it. For who keeps one loaded.
   Status Touch(const EngineKey& key) const;
 
-  // The right to build and store this engine. Blocks until `deadline`: kDeadlineExceeded after it.
-  // Free again at the end of the lock or of the process.
-  Result<FileLock> Lock(const EngineKey& key, Clock::time_point deadline) const;
+  // The right to build and store this engine. Blocks until `deadline` or until `go_on` says no, as
+  // FileLock::Acquire. Free again at the end of the lock or of the process.
+  Result<FileLock> Lock(const EngineKey& key, Clock::time_point deadline,
+                        const std::function<bool()>& go_on = nullptr) const;
 
   // Replaces whatever is stored under header.key, unless it is foreign. Whole or not at all. `lock`
   // is Lock's of that key. kInternalError when the disk is full or the file foreign; a stored

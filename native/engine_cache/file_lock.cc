@@ -37,7 +37,7 @@ bool HasName(const struct stat& locked, int folder_fd, const std::string& name) 
 }  // namespace
 
 Result<FileLock> FileLock::Acquire(int folder_fd, const std::string& name,
-                                   Clock::time_point deadline) {
+                                   Clock::time_point deadline, const std::function<bool()>& go_on) {
   Clock::duration pause = kFirstPause;
   ScopedFd fd;
   while (true) {
@@ -59,6 +59,9 @@ Result<FileLock> FileLock::Acquire(int folder_fd, const std::string& name,
     const auto now = Clock::now();
     if (now >= deadline) {
       return Status(StatusCode::kDeadlineExceeded, name + " is still held by somebody else.");
+    }
+    if (go_on && !go_on()) {
+      return Status(StatusCode::kCancelled, "The wait for " + name + " was given up.");
     }
     std::this_thread::sleep_for(std::min(pause, deadline - now));
     pause = std::min(2 * pause, kLongestPause);

@@ -2,6 +2,7 @@
 #ifndef LATTICE_ENGINE_CACHE_FILE_LOCK_H_
 #define LATTICE_ENGINE_CACHE_FILE_LOCK_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -15,11 +16,13 @@ namespace lattice {
 // file exclude each other within a process too.
 class FileLock {
  public:
-  // Blocks until `deadline`, trying at least once: kDeadlineExceeded after it. kInternalError when
-  // the file cannot be made in the folder or is not a plain file. The file is made with mode 0600
-  // and stays.
+  // Blocks until `deadline`, trying at least once: kDeadlineExceeded after it. Where `go_on` is
+  // given, it is asked every 100 ms or sooner, on this thread: kCancelled once it says no.
+  // kInternalError when the file cannot be made in the folder or is not a plain file. The file is
+  // made with mode 0600 and stays.
   static Result<FileLock> Acquire(int folder_fd, const std::string& name,
-                                  Clock::time_point deadline);
+                                  Clock::time_point deadline,
+                                  const std::function<bool()>& go_on = nullptr);
 
   FileLock(FileLock&&) noexcept = default;
   FileLock& operator=(FileLock&&) noexcept = default;

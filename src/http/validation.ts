@@ -13,7 +13,7 @@ export function validate<T extends z.ZodType>(
 ): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw validationFailed(parsed.error.issues.flatMap((issue) => describe(issue, prefix)));
+  throw validationFailed(parsed.error.issues.flatMap((issue) => describe(issue, value, prefix)));
 }
 
 /** The error for broken rules found outside a schema. */
@@ -31,7 +31,7 @@ export function pointer(prefix: string, path: readonly PropertyKey[]): string {
   return [prefix, ...tokens].join('/');
 }
 
-function describe(issue: z.core.$ZodIssue, prefix: string | null): ErrorItem[] {
+function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null): ErrorItem[] {
   const at = (path: readonly PropertyKey[]) =>
     prefix === null ? {} : { pointer: pointer(prefix, path) };
   if (issue.code === 'unrecognized_keys') {
@@ -40,8 +40,22 @@ function describe(issue: z.core.$ZodIssue, prefix: string | null): ErrorItem[] {
       ...at([...issue.path, shorten(key)]),
     }));
   }
+  if (issue.code !== 'custom' && isMissing(value, issue.path)) {
+    return [
+      { detail: `Field '${issue.path.map(String).join('.')}' is missing.`, ...at(issue.path) },
+    ];
+  }
   const name = issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `;
   return [{ detail: `${name}${issue.message}`, ...at(issue.path) }];
+}
+
+/** JSON has no undefined: what is undefined in it is not there. */
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>(
+    (at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value,
+  );
+  return path.length > 0 && found === undefined;
 }
 
 function shorten(key: string): string {

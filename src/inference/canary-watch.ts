@@ -1,10 +1,11 @@
 /** Runs the canary on every fresh model and, at intervals, on the loaded ones: on each of their devices. */
 import { LatticeError, toLatticeError } from '../errors.js';
-import { Canary, readKnownPicture, type CanaryPicture } from './canary.js';
+import { readKnownPicture, type CanaryPicture } from './canary.js';
 import type { Detection } from './detector.js';
 import type { NativeDevice } from '../native/contract.js';
 import type { Logger } from './logger.js';
 import type { LoadedModel } from './loaded-model.js';
+import { ModelCanaries, type DeviceRun } from './model-canaries.js';
 
 /** A device that gives no answer for this long is stuck, not busy: the check goes in front of other work. */
 const ANSWER_WITHIN_MS = 60_000;
@@ -38,7 +39,7 @@ interface Target {
 }
 
 interface Watched {
-  canary: Canary;
+  canaries: ModelCanaries;
   picture: CanaryPicture;
 }
 
@@ -54,26 +55,35 @@ export class CanaryWatch {
   }
 
   /**
-   * Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found, on all devices. One
-   * of several that is alone with that, or that gives an error or nothing, is taken out.
+   * Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found, on all devices, and
+   * with `model_not_ready` when its devices differ and nobody knows which is right. One of several that is alone with
+   * that, or that gives an error or nothing, is taken out.
    */
   async admit(model: LoadedModel): Promise<void> {
     const { canaryPath } = model.file;
     const known = canaryPath === null ? null : await readKnownPicture(canaryPath);
     const picture = known?.picture ?? this.#options.picture;
-    const watched = { canary: new Canary(known?.boxes ?? null), picture };
+    const watched = { canaries: new ModelCanaries(known?.boxes ?? null), picture };
+    const targets = this.#targets(model);
+    const runs: DeviceRun[] = [];
     let error: LatticeError | null = null;
-    for (const target of this.#targets(model)) {
-      const found = await this.#judgeOn(model, watched, target);
-      if (!(found instanceof LatticeError)) this.#conclude(model, target, found);
+    for (const target of targets) {
+      const found = await this.#lookOn(model, picture, target);
+      if (!(found instanceof LatticeError)) runs.push({ device: target.device.index, run: found });
       else if (!this.#isLost(model, target)) {
         if (!target.several || INCONCLUSIVE.has(found.code)) throw found;
         this.#conclude(model, target, found.message);
         error = found;
       }
     }
+    const { faults, undecided } = watched.canaries.admit(runs, this.#doubted());
+    for (const target of targets) {
+      const fault = faults.get(target.device.index);
+      if (fault !== undefined) this.#conclude(model, target, fault);
+    }
     const fault = this.#faultOfAll(model);
     // An error may be over at the next request: only wrong boxes are held against the file.
+    if (undecided !== null) throw new LatticeError('model_not_ready', failed(model, undecided));
     if (fault !== null) throw error ?? new LatticeError('invalid_model', failed(model, fault));
     this.#canaries.set(model, watched);
   }
@@ -115,11 +125,12 @@ export class CanaryWatch {
     const watched = this.#canaries.get(model);
     if (watched === undefined || !this.#isWatched(model)) return;
     for (const target of this.#targets(model)) {
-      const found = await this.#judgeOn(model, watched, target);
+      const found = await this.#lookOn(model, watched.picture, target);
       // What came of the look says nothing once the model is gone or the core closes.
       if (!this.#isWatched(model)) return;
-      if (!(found instanceof LatticeError)) this.#conclude(model, target, found);
-      else if (!INCONCLUSIVE.has(found.code) && !this.#isLost(model, target)) {
+      if (!(found instanceof LatticeError)) {
+        this.#conclude(model, target, watched.canaries.judge(target.device.index, found));
+      } else if (!INCONCLUSIVE.has(found.code) && !this.#isLost(model, target)) {
         this.#conclude(model, target, found.message);
       }
     }
@@ -154,15 +165,20 @@ export class CanaryWatch {
     this.#options.logger.error({ model: model.file.name, device: index, deviceName: name }, LOST);
   }
 
-  /** What is wrong with the boxes, null when nothing is, or the error that came instead of boxes. */
-  async #judgeOn(
+  /** Devices that are out for a loaded model. */
+  #doubted(): Set<number> {
+    return new Set(this.#options.loaded().flatMap(({ faults }) => [...faults.keys()]));
+  }
+
+  /** The boxes, or the error that came in their place. */
+  async #lookOn(
     model: LoadedModel,
-    { canary, picture }: Watched,
+    picture: CanaryPicture,
     { device, several, lost }: Target,
-  ): Promise<string | LatticeError | null> {
+  ): Promise<Detection[] | LatticeError> {
     const named = several && !lost ? device.index : null;
     try {
-      return canary.judge(await this.#lookInTime(model, picture, named));
+      return await this.#lookInTime(model, picture, named);
     } catch (thrown) {
       return toLatticeError(thrown);
     }

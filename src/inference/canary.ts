@@ -57,23 +57,33 @@ export async function readKnownPicture(path: string): Promise<KnownPicture> {
 /** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */
 export class Canary {
   readonly #known: readonly KnownBox[] | null;
-  #first: readonly Detection[] | null = null;
+  #first: readonly Detection[] | null;
 
-  /** `known` boxes of the picture, or null for a model whose answer nobody knows: its first run is the measure. */
-  constructor(known: readonly KnownBox[] | null) {
+  /**
+   * `known` boxes of the picture, or null for a model whose answer nobody knows: `first` is the measure, or where that
+   * is left out the first run that is judged.
+   */
+  constructor(known: readonly KnownBox[] | null, first: readonly Detection[] | null = null) {
     this.#known = known;
+    this.#first = first?.slice(0, REMEMBERED) ?? null;
   }
 
   /** Null when the run is as it should be, else what is wrong with it. */
   judge(run: readonly Detection[]): string | null {
-    if (run.length === 0) return 'it sees nothing: every score on the self-check picture is 0';
-    if (run.some(({ confidence, box }) => ![confidence, ...box].every(Number.isFinite))) {
-      return 'it gives boxes that are no numbers';
-    }
+    const unfit = unfitness(run);
+    if (unfit !== null) return unfit;
     if (this.#known !== null) return judgeKnown(run, this.#known);
     this.#first ??= run.slice(0, REMEMBERED);
     return judgeDrift(run, this.#first);
   }
+}
+
+/** What makes a run wrong whatever the picture shows; null when nothing does. */
+export function unfitness(run: readonly Detection[]): string | null {
+  if (run.length === 0) return 'it sees nothing: every score on the self-check picture is 0';
+  return run.some(({ confidence, box }) => ![confidence, ...box].every(Number.isFinite))
+    ? 'it gives boxes that are no numbers'
+    : null;
 }
 
 function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): string | null {
@@ -101,7 +111,8 @@ function judgeDrift(run: readonly Detection[], first: readonly Detection[]): str
     : `its boxes drift: of ${first.length} on the self-check picture at start, ${repeated.length} are still there`;
 }
 
-function isSame(found: Detection, expected: KnownBox, leastOverlap: number): boolean {
+/** One class, and the same place to half a pixel or to this overlap. */
+export function isSame(found: Detection, expected: KnownBox, leastOverlap: number): boolean {
   if (found.class !== expected.class) return false;
   // Boxes clamped to nothing have no overlap, not even with themselves.
   return (

@@ -19,9 +19,12 @@ export interface ModelRegistryParts {
   loader: ModelLoader;
   /** Checks a fresh model before its first request and rejects with `invalid_model` to refuse it. */
   admit(model: LoadedModel): Promise<void>;
-  /** Bytes that the loaded models may take together. */
+  /** Bytes that the loaded models may take together; a fresh one comes on top until it is admitted. */
   memoryBudget: number;
 }
+
+/** A model that memory was too short for stays that for so long: others may have left the machine since. */
+const TOO_LARGE_MS = 10 * 60_000;
 
 /** A file that cannot be used, remembered until size or time of change differ. */
 interface Refusal {
@@ -29,6 +32,11 @@ interface Refusal {
   error: LatticeError;
 }
 
+/**
+ * Nothing is unloaded for a file that is missing, no usable model or not admitted: room is made for a model that is
+ * loaded and right. What it takes is known no earlier, so where memory runs short while it loads, others are unloaded
+ * for a load that may yet fail; a second time that happens only after `TOO_LARGE_MS`.
+ */
 export class ModelRegistry {
   readonly #parts: ModelRegistryParts;
   /** By name, ready for use without touching the disk. */
@@ -36,6 +44,8 @@ export class ModelRegistry {
   /** By path: names may share a file, and a file is compiled once. */
   readonly #loading = new Map<string, Promise<LoadedModel>>();
   readonly #refused = new Map<string, Refusal>();
+  /** By path: when memory was too short for the file with nothing but the default model beside it. */
+  readonly #tooLarge = new Map<string, { fingerprint: string; since: number }>();
   /** The last load: they come one after another, so that each knows what the others take. */
   #turn: Promise<unknown> = Promise.resolve();
   #uses = 0;
@@ -84,18 +94,18 @@ export class ModelRegistry {
 
   async #loadFile(file: ModelFile, fingerprint: string): Promise<LoadedModel> {
     try {
-      const native = await this.#loadWhereThereIsRoom(file.path);
+      const native = await this.#loadWhereThereIsRoom(file.path, fingerprint);
       const lastUse = (this.#uses += 1);
       const classes = new ClassFilter(native.names);
       const faults = new Map<number, string>();
       const model: LoadedModel = { file, native, classes, lastUse, distrust: null, faults };
       try {
-        this.#makeRoomFor(model);
         await this.#parts.admit(model);
       } catch (error) {
         this.#parts.loader.unloadModel(native.modelId);
         throw error;
       }
+      this.#makeRoomFor(model);
       return model;
     } catch (thrown) {
       const error = toLatticeError(thrown);
@@ -107,15 +117,24 @@ export class ModelRegistry {
   }
 
   /** Where memory is short, models make room: the one used longest ago first, the default one never. */
-  async #loadWhereThereIsRoom(path: string): Promise<NativeModel> {
+  async #loadWhereThereIsRoom(path: string, fingerprint: string): Promise<NativeModel> {
     for (;;) {
       try {
         return await this.#parts.loader.loadModel(path);
       } catch (thrown) {
-        const short = toLatticeError(thrown).code === 'overloaded';
-        if (!short || !this.#unloadLeastUsed()) throw thrown;
+        if (toLatticeError(thrown).code !== 'overloaded') throw thrown;
+        if (this.#isTooLarge(path, fingerprint)) throw thrown;
+        if (this.#unloadLeastUsed()) continue;
+        this.#tooLarge.set(path, { fingerprint, since: performance.now() });
+        throw thrown;
       }
     }
+  }
+
+  #isTooLarge(path: string, fingerprint: string): boolean {
+    const known = this.#tooLarge.get(path);
+    if (known?.fingerprint !== fingerprint) return false;
+    return performance.now() - known.since < TOO_LARGE_MS;
   }
 
   #unloadLeastUsed(): boolean {

@@ -1,4 +1,6 @@
 /** `lattice engine` on folders of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -183,13 +185,50 @@ describe('prune', () => {
   });
 });
 
-test('build needs a usable GPU and says what is missing', async () => {
-  const { missing } = gpus();
-  if (missing === null) {
-    console.log('left out: this machine has a GPU');
-    return;
+describe('build', () => {
+  test('needs a usable GPU and says what is missing', async () => {
+    const { missing } = gpus();
+    if (missing === null) {
+      console.log('left out: this machine has a GPU');
+      return;
+    }
+    const { code, err } = await engine('build', 'tiny-v8');
+    expect(code).toBe(1);
+    expect(err).toContain(missing);
+    expect(process.listenerCount('SIGTERM')).toBe(0);
+  });
+
+  /** In a process of its own, on a core that plays the build. */
+  function startBuild(...mode: string[]) {
+    const script = join(PACKAGE_ROOT, 'test/support/played-engine-build.mjs');
+    const child = spawn(process.execPath, [script, folder, ...mode]);
+    const printed = { out: '', err: '' };
+    child.stdout.on('data', (chunk) => (printed.out += String(chunk)));
+    child.stderr.on('data', (chunk) => (printed.err += String(chunk)));
+    return { child, printed, ended: once(child, 'close') };
   }
-  const { code, err } = await engine('build', 'tiny-v8');
-  expect(code).toBe(1);
-  expect(err).toContain(missing);
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('is given up on %s, in one line and exit code %i', async (signal, code) => {
+    const { child, printed, ended } = startBuild();
+    await expect.poll(() => printed.out).toContain('step\nstep');
+    child.kill(signal);
+    expect(await ended).toEqual([code, null]);
+    expect(printed.err.replace(/^\d+ %\n/gm, '')).toBe(
+      `The build was given up (${signal}); the next one goes on from its timings.\n`,
+    );
+  });
+
+  test('is killed by a second signal where a step does not end', async () => {
+    const { child, printed, ended } = startBuild('deaf');
+    await expect.poll(() => printed.out).toContain('step');
+    child.kill('SIGTERM');
+    const before = printed.out.length;
+    await expect.poll(() => printed.out.length).toBeGreaterThan(before + 20);
+    expect(child.exitCode).toBeNull();
+    child.kill('SIGINT');
+    expect(await ended).toEqual([null, 'SIGINT']);
+  });
 });

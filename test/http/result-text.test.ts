@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
 import { resultText } from '../../src/http/jobs/result-text.js';
 import { viewResult } from '../../src/http/jobs/result-view.js';
-import { viewForWebhook } from '../../src/http/jobs/webhook-record.js';
 import type { ImageEntry, ImageOutcome, Job } from '../../src/jobs/job.js';
 import { specOf } from '../jobs/job-folder.js';
+import { endedJob, pagesOf } from '../support/ended-job.js';
 import { okOutcome } from '../support/fake-jobs.js';
 
 const hide = (text: string): string => text.replaceAll('/srv/', '');
@@ -25,25 +25,9 @@ const entries = fc
   .array(fc.tuple(fc.string({ unit: 'binary' }), outcome), { minLength: 2, maxLength: 30 })
   .map((all) => all.map(([path, of], index): ImageEntry => ({ index, path, outcome: of })));
 
-function jobOf(imageCount: number, changes: Partial<Job> = {}): Job {
-  return {
-    jobId: 'job_1',
-    spec: { ...specOf(), imagePaths: [] },
-    status: 'completed',
-    imageCount,
-    finishedImages: imageCount,
-    submittedAt: 1.25,
-    startedAt: 2.5,
-    completedAt: 4.75,
-    workerId: 'worker-1',
-    error: null,
-    ...changes,
-  };
-}
-
 const job = (imageCount: number): fc.Arbitrary<Job> =>
   fc.record({ failed: fc.boolean(), metadata: fc.option(fc.jsonValue()) }).map((made) =>
-    jobOf(imageCount, {
+    endedJob(imageCount, {
       spec: {
         ...specOf(),
         imagePaths: [],
@@ -54,12 +38,6 @@ const job = (imageCount: number): fc.Arbitrary<Job> =>
         : {}),
     }),
   );
-
-async function* pagesOf(images: ImageEntry[], size: number): AsyncGenerator<ImageEntry[], void> {
-  for (let from = 0; from < images.length; from += size) {
-    yield await Promise.resolve(images.slice(from, from + size));
-  }
-}
 
 async function joined(pieces: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = [];
@@ -89,46 +67,9 @@ test('a page is read when its piece is asked for', async () => {
       yield await Promise.resolve([{ index, path: 'a.jpg', outcome: null }]);
     }
   }
-  const pieces = resultText(jobOf(9), pages(), hide);
+  const pieces = resultText(endedJob(9), pages(), hide);
   expect(read).toBe(0);
   await pieces.next();
   await pieces.next();
   expect(read).toBe(2);
-});
-
-const manyImages = (count: number): ImageEntry[] =>
-  Array.from({ length: count }, (_, index) => ({
-    index,
-    path: `folder/${index}.jpg`,
-    outcome: index % 10 === 0 ? null : okOutcome(['car', 'bus']),
-  }));
-
-test.each([1, 2, 500])('a webhook carries %i images as the record has them', async (count) => {
-  const images = manyImages(count);
-  const record = await viewForWebhook(jobOf(count), pagesOf(images, 100), hide);
-  expect(record).toEqual(viewResult(jobOf(count), images, hide));
-});
-
-test('a webhook of very many images carries what they come to, and where they are', async () => {
-  const images = manyImages(5_000);
-  const record = await viewForWebhook(jobOf(5_000), pagesOf(images, 100), hide);
-  const whole = JSON.parse(JSON.stringify(viewResult(jobOf(5_000), images, hide))) as {
-    result: { images?: unknown };
-  };
-  delete whole.result.images;
-  expect(record).toEqual({ ...whole, result_url: '/v1/jobs/job_1/result' });
-  expect(record.result).toMatchObject({ car_count: 4_500, succeeded: 4_500, failed: 500 });
-});
-
-test('a webhook stays below 1 MiB, whatever the images', async () => {
-  const least = 1;
-  const most = 4_000;
-  const sizes = fc.integer({ min: least, max: most });
-  await fc.assert(
-    fc.asyncProperty(sizes, async (count) => {
-      const record = await viewForWebhook(jobOf(count), pagesOf(manyImages(count), 500), hide);
-      expect(JSON.stringify(record).length).toBeLessThan(2 ** 20);
-    }),
-    { numRuns: 20 },
-  );
 });

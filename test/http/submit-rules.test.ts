@@ -123,6 +123,18 @@ describe('values at the edge', () => {
     expect(pointersOf(body).sort()).toEqual(['#/image_paths', '#/job_type', '#/x', '#/y']);
   });
 
+  test('a field that is not there is said to be missing', async () => {
+    const { body } = await post(compose(), PATH, {});
+    expect(body).toMatchObject({
+      errors: [
+        { detail: "Field 'job_type' is missing.", pointer: '#/job_type' },
+        { detail: "Field 'image_paths' is missing.", pointer: '#/image_paths' },
+      ],
+    });
+    const nothing = await post(compose(), PATH, { ...cars, image_paths: null });
+    expect(JSON.stringify(nothing.body)).not.toContain('missing');
+  });
+
   test('one image more than the cap is refused, the cap itself is not', async () => {
     const app = compose({ maxImagesPerJob: 3 });
     const many = (count: number) => ({ ...cars, image_paths: Array(count).fill('a.jpg') });

@@ -145,6 +145,64 @@ describe('canary watch over several devices', () => {
     expect(states(full.devices)).toEqual(['ok', 'ok']);
   });
 
+  describe('of a model whose answer nobody knows', () => {
+    const OTHER: Detection = { ...BOX, box: [100, 100, 140, 140] };
+
+    it('takes the boxes of the majority, be the first device wrong', async () => {
+      const { model, canary, devices, log } = watch(
+        (device) => Promise.resolve([device === 0 ? OTHER : BOX]),
+        devicesOf(3),
+      );
+      await canary.admit(model);
+      await canary.checkAll();
+      expect(states(devices)).toEqual(['failed_check', 'ok', 'ok']);
+      expect(model.distrust).toBeNull();
+      expect(log).toHaveBeenCalledWith(
+        expect.objectContaining({ device: 0, fault: expect.stringContaining('most devices') }),
+        'self-check failed',
+      );
+    });
+
+    it('takes a device back once its boxes are those of the majority', async () => {
+      let first = OTHER;
+      const { model, canary, devices } = watch(
+        (device) => Promise.resolve([device === 0 ? first : BOX]),
+        devicesOf(3),
+      );
+      await canary.admit(model);
+      first = BOX;
+      await canary.checkAll();
+      expect(states(devices)).toEqual(['ok', 'ok', 'ok']);
+      expect(model.faults.size).toBe(0);
+    });
+
+    it('trusts neither of two that differ, reports both and does not blame the file', async () => {
+      const { model, canary, log } = watch(
+        (device) => Promise.resolve([device === 0 ? OTHER : BOX]),
+        devicesOf(2),
+      );
+      await expect(canary.admit(model)).rejects.toMatchObject({
+        code: 'model_not_ready',
+        message: expect.stringContaining('no majority says whose are right'),
+      });
+      expect(log.mock.calls.map(([fields]) => (fields as { device: number }).device)).toEqual([
+        0, 2,
+      ]);
+    });
+
+    it('believes the one of two that is not out for another model', async () => {
+      const { model, loaded, canary, devices } = watch(
+        (device) => Promise.resolve([device === 0 ? OTHER : BOX]),
+        devicesOf(2),
+      );
+      const known = loadedModel('known.pt');
+      known.faults.set(0, 'it finds 3 boxes of 4');
+      loaded.push(known);
+      await canary.admit(model);
+      expect(states(devices)).toEqual(['failed_check', 'ok']);
+    });
+  });
+
   it('refuses a fresh model that no device runs right', async () => {
     const { model, canary } = watch(() => Promise.resolve([]), devicesOf(2));
     await expect(canary.admit(model)).rejects.toMatchObject({ code: 'invalid_model' });

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import { LatticeError } from '../../src/errors.js';
+import type { LoadedModel } from '../../src/inference/loaded-model.js';
 import { ModelFolder } from '../../src/inference/model-folder.js';
 import { ModelRegistry } from '../../src/inference/model-registry.js';
 import { nativeModel } from '../support/native-model.js';
@@ -14,11 +15,12 @@ beforeEach(() => {
 });
 afterEach(() => {
   rmSync(modelsDir, { recursive: true });
+  vi.useRealTimers();
 });
 
 /** The loader is slow and counts, which the real one could not tell; the real one is tested with the detector. */
 async function registry(
-  admit: () => Promise<void> = () => Promise.resolve(),
+  admit: (model: LoadedModel) => Promise<void> = () => Promise.resolve(),
   memoryBudget = Number.POSITIVE_INFINITY,
 ) {
   const loads: string[] = [];
@@ -26,12 +28,15 @@ async function registry(
   let fault: LatticeError | null = null;
   let room = Number.POSITIVE_INFINITY;
   let held = 0;
+  let large = '';
   const loader = {
     async loadModel(path: string) {
       loads.push(path);
       await new Promise((resolve) => setTimeout(resolve, 5));
       if (fault !== null) throw fault;
-      if (held >= room) throw new LatticeError('overloaded', 'The GPU is out of memory.');
+      const isLarge = large !== '' && path.endsWith(`${large}.onnx`);
+      if (held >= room || isLarge)
+        throw new LatticeError('overloaded', 'The GPU is out of memory.');
       held += 1;
       return nativeModel({
         modelId: loads.length,
@@ -56,6 +61,9 @@ async function registry(
     unloads,
     roomFor: (count: number) => {
       room = count;
+    },
+    tooLarge: (name: string) => {
+      large = name;
     },
     failWith: (error: LatticeError | null) => {
       fault = error;
@@ -121,6 +129,51 @@ describe('model registry', () => {
     expect(unloads).toEqual([2]); // a
     expect(models.ready('huge-300B.pt')).toBe(huge);
     expect(models.loaded().map(({ file }) => file.name)).toEqual(['yolov8n.pt', 'huge-300B.pt']);
+  });
+
+  it('unloads nothing for a file that is missing, unfit or not admitted', async () => {
+    const { models, unloads, failWith } = await registry(
+      ({ file }) =>
+        file.name === 'blind.pt'
+          ? Promise.reject(new LatticeError('invalid_model', 'it sees nothing'))
+          : Promise.resolve(),
+      250,
+    );
+    for (const name of ['a', 'unfit', 'blind']) {
+      writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    }
+    await models.load('yolov8n.pt');
+    await models.load('a.pt');
+    await expect(models.load('missing.pt')).rejects.toMatchObject({ code: 'unknown_model' });
+    failWith(new LatticeError('invalid_model', 'no such operator'));
+    await expect(models.load('unfit.pt')).rejects.toThrow('no such operator');
+    failWith(null);
+    await expect(models.load('blind.pt')).rejects.toThrow('it sees nothing');
+    expect(unloads).toEqual([4]); // the blind one itself
+    expect(models.ready('a.pt')).toBeDefined();
+  });
+
+  it('does not unload a second time for a model that memory was too short for', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { models, unloads, tooLarge } = await registry();
+    for (const name of ['a', 'huge']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    tooLarge('huge');
+    await models.load('yolov8n.pt');
+    await models.load('a.pt');
+    const huge = () => expect(models.load('huge.pt')).rejects.toMatchObject({ code: 'overloaded' });
+    await huge();
+    expect(unloads).toEqual([2]); // a: what the other one takes was not known
+    await models.load('a.pt');
+    await huge();
+    expect(models.ready('a.pt')).toBeDefined();
+    // Another file, or some time: it may be different now.
+    writeFileSync(join(modelsDir, 'huge.onnx'), 'smaller');
+    await huge();
+    expect(models.ready('a.pt')).toBeUndefined();
+    await models.load('a.pt');
+    vi.advanceTimersByTime(11 * 60_000);
+    await huge();
+    expect(models.ready('a.pt')).toBeUndefined();
   });
 
   it('asks again for a model that made room while somebody waited for it', async () => {

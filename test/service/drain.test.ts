@@ -103,6 +103,17 @@ test('a stop takes no longer than the drain time although everybody dawdles', as
   begun.destroy();
 });
 
+test('a service that has listed folders and globs stops at once', async () => {
+  await using service = await startService({ env: { ...env, LATTICE_LOG_LEVEL: 'info' } });
+  for (const path of ['.', '*.png']) {
+    const id = await submit(service.url, { image_paths: [path] });
+    expect((await resultOf(service.url, id, 30_000)).status).toBe('completed');
+  }
+  const exited = service.kill('SIGTERM');
+  expect(await Promise.race([exited, sleep(5_000, 'it still runs')])).toBe(0);
+  expect(service.output()).toMatch(/"msg":"stopped"\}\n$/);
+});
+
 test('an idle service stops at once, a second signal ends it without waiting', async () => {
   await using idle = await startService();
   const stopAt = Date.now();

@@ -1,5 +1,5 @@
 /** What does a synchronous caller notice of a machine that is 80 % busy with jobs? Alone and loaded take turns. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { openLoop } from '../../load/loops.js';
 import { median, summarise, type Latency } from '../../load/percentiles.js';
 import { against, type Answer } from '../answer.js';
@@ -115,13 +115,14 @@ function startPaced(rate: number, send: () => Promise<unknown>): { stop(): Promi
   const pace = async () => {
     const start = performance.now();
     for (let sent = 0; running;) {
-      const due = ((performance.now() - start) * rate) / 1_000;
-      for (; sent < due; sent += 1) {
+      if (sent >= ((performance.now() - start) * rate) / 1_000) await sleep(1);
+      else {
         const one = send();
         air.add(one);
         void one.finally(() => air.delete(one));
+        sent += 1;
+        await turn();
       }
-      await sleep(1);
     }
   };
   const pacing = pace();

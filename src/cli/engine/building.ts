@@ -1,20 +1,33 @@
 /** Builds a model's engine ahead of the first start that needs it. */
+import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Config } from '../../config.js';
-import { openCore } from '../../native/core.js';
+import { openCore, type Core, type CoreOptions } from '../../native/core.js';
 import { makeFolder } from '../../make-folder.js';
 import { openModelFolder } from '../model/listing.js';
 import { withEnding } from '../model/checking.js';
 import type { Terminal } from '../terminal.js';
 
 const LOOK_EVERY_MS = 500;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Rejects with `gpu_unavailable` where there is no usable GPU, else as loading the model does. */
-export async function buildEngine(name: string, config: Config, terminal: Terminal): Promise<void> {
+type Builder = Pick<Core, 'loadModel' | 'stats' | 'close'>;
+
+/**
+ * Rejects with `gpu_unavailable` where there is no usable GPU, else as loading the model does. The first SIGINT or
+ * SIGTERM gives the build up at its next step, keeps the timings measured so far, frees the engine's lock and sets
+ * exit code 130 or 143; a second one ends the process at once. `open` is for tests.
+ */
+export async function buildEngine(
+  name: string,
+  config: Config,
+  terminal: Terminal,
+  open: (options: CoreOptions) => Builder = openCore,
+): Promise<void> {
   const folder = await openModelFolder(config);
   const { path } = await folder.find(withEnding(name));
   makeFolder(dirname(config.engineCacheDir));
-  const core = openCore({
+  const core = open({
     roots: [],
     device: 'cuda',
     threads: config.threads,
@@ -29,11 +42,40 @@ export async function buildEngine(name: string, config: Config, terminal: Termin
     if (percent > shown) terminal.err(`${percent} %`);
     shown = Math.max(shown, percent);
   }, LOOK_EVERY_MS);
+  const stop = new FirstSignal(() => {
+    clearInterval(timer);
+    void core.close();
+  });
   try {
     const model = await core.loadModel(path);
     terminal.out(`The engine of ${name} for ${model.device} is ready (${model.precision}).`);
+  } catch (error) {
+    const { received } = stop;
+    if (received === null) throw error;
+    terminal.err(`The build was given up (${received}); the next one goes on from its timings.`);
+    terminal.setExitCode(128 + constants.signals[received]);
   } finally {
+    stop.unlisten();
     clearInterval(timer);
     await core.close();
+  }
+}
+
+/** Tells of the first signal; from then on, and after `unlisten`, signals do what they do by default. */
+class FirstSignal {
+  received: (typeof SIGNALS)[number] | null = null;
+  readonly #listen: (signal: NodeJS.Signals) => void;
+
+  constructor(tell: () => void) {
+    this.#listen = (signal) => {
+      this.received = SIGNALS.find((each) => each === signal) ?? null;
+      this.unlisten();
+      tell();
+    };
+    for (const signal of SIGNALS) process.on(signal, this.#listen);
+  }
+
+  unlisten(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#listen);
   }
 }

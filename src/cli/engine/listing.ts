@@ -1,6 +1,7 @@
 /** The engines in the engine folder. */
 import type { Config } from '../../config.js';
 import { ENGINE_ENDING, listEngineFiles, type EngineFile } from '../../inference/engine-file.js';
+import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';
 
@@ -48,7 +49,6 @@ export function stemOf(name: string): string {
   return name.slice(0, -ENGINE_ENDING.length);
 }
 
-export const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 export const minute = (time: Date) => time.toISOString().slice(0, 16).replace('T', ' ');
 
 export function asJson({ name, state, reason, header, bytes, lastUsed }: EngineFile) {

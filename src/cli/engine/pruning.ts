@@ -6,9 +6,9 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.js';
 import { listEngineFiles, type EngineFile } from '../../inference/engine-file.js';
+import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';
-import { megabytes } from './listing.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Writing an engine takes seconds: what was not written to for so long has no writer any more. */

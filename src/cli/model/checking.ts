@@ -5,6 +5,7 @@ import { PACKAGE_ROOT, type Config } from '../../config.js';
 import { LatticeError } from '../../errors.js';
 import { readCanaryPicture } from '../../inference/canary.js';
 import { examineModel, type ModelExamination } from '../../inference/model-examination.js';
+import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { openModelFolder, shorten } from './listing.js';
@@ -47,7 +48,7 @@ export function report(
   { bytes, model, runs, agreement }: ModelExamination,
 ): string[] {
   const facts = [
-    ['file', `${path}, ${(bytes / 1e6).toFixed(1)} MB`],
+    ['file', `${path}, ${megabytes(bytes)}`],
     ['task', 'detect, v8 layout'],
     ['classes', `${model.names.length}: ${shorten(model.names)}`],
     ['input', `${model.inputWidth} x ${model.inputHeight}, ${batch(model.fixedBatch)}`],

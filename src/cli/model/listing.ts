@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
 import { ModelFolder, type ModelFile } from '../../inference/model-folder.js';
 import { parseClassNames, readOnnxMetadata } from '../../inference/onnx-metadata.js';
+import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';
 
@@ -26,7 +27,7 @@ export async function listModels(config: Config, json: boolean, terminal: Termin
   const cells = rows.map((row) => [
     row.is_default ? `${row.name} (default)` : row.name,
     row.bundled ? 'bundled' : 'models folder',
-    `${(row.bytes / 1e6).toFixed(1)} MB`,
+    megabytes(row.bytes),
     shorten(row.classes),
     row.licence ?? 'not stated',
   ]);

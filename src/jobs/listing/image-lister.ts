@@ -45,7 +45,6 @@ export class ImageLister {
       name: 'image-listing',
       resourceLimits: LIMITS,
     });
-    thread.unref();
     thread.on('message', (answer: ListingAnswer) => {
       this.#settle(answer);
     });
@@ -55,6 +54,8 @@ export class ImageLister {
     thread.on('exit', () => {
       this.#end(thread, 'The thread of the listings has ended.');
     });
+    // Last: a listener for messages makes the thread keep the process alive again.
+    thread.unref();
     return thread;
   }
 

@@ -2,6 +2,7 @@
 // with LATTICE_SIMULATED_GPU only; what the engine does where all is well, engine_conformance_test
 // shows, there as on a real GPU.
 #ifdef LATTICE_SIMULATED_GPU
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "native/cuda/owners.h"
 #include "native/engine/gpu_engine.h"
 #include "native/engine/pinned_pixels.h"
+#include "native/engine_cache/file_lock.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
 
@@ -166,6 +168,29 @@ TEST_F(SimulatedGpuTest, ABuildTellsItsProgressAndCanBeGivenUp) {
   ASSERT_GT(shares.size(), 3u);
   EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
   EXPECT_LT(shares.back(), 0.7);
+  EXPECT_NE(Loaded(), nullptr);
+}
+
+TEST_F(SimulatedGpuTest, TheWaitForAnotherBuildOfTheEngineIsABuildThatCanBeGivenUp) {
+  (void)Loaded();
+  std::string lock;
+  for (const auto& entry : std::filesystem::directory_iterator(cache_)) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() == ".engine") std::filesystem::remove(entry.path());
+    if (entry.path().extension() == ".lock" && !name.starts_with("timing-")) lock = name;
+  }
+  const ScopedFd folder(open(cache_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::vector<double> shares;
+  const auto three_times = [&](double share) {
+    shares.push_back(share);
+    return shares.size() < 3;
+  };
+  {
+    const auto held = FileLock::Acquire(folder.get(), lock, Clock::now());
+    ASSERT_TRUE(held.ok()) << held.status().message();
+    EXPECT_EQ(Load(three_times).status().code(), StatusCode::kCancelled);
+    EXPECT_EQ(shares, std::vector<double>(3, 0));
+  }
   EXPECT_NE(Loaded(), nullptr);
 }
 

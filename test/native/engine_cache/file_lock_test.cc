@@ -43,6 +43,23 @@ TEST_F(FileLockTest, ExcludesUntilItEnds) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
 
+TEST_F(FileLockTest, AWaitIsGivenUpLongBeforeItsDeadline) {
+  const auto held = Acquire(0ms);
+  ASSERT_TRUE(held.ok());
+  int asked = 0;
+  const auto go_on = [&asked] { return ++asked < 3; };
+  const auto before = Clock::now();
+  const auto lock = FileLock::Acquire(fd_.get(), "a.lock", before + 60s, go_on);
+  EXPECT_EQ(lock.status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(asked, 3);
+  EXPECT_LT(Clock::now() - before, 10s);
+}
+
+TEST_F(FileLockTest, NobodyIsAskedForAFreeLock) {
+  const auto go_on = [] { return false; };
+  EXPECT_TRUE(FileLock::Acquire(fd_.get(), "a.lock", Clock::now(), go_on).ok());
+}
+
 TEST_F(FileLockTest, AMovedLockIsHeldOnce) {
   auto first = Acquire(0ms);
   ASSERT_TRUE(first.ok());
