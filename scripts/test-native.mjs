@@ -1,6 +1,8 @@
 // Builds and runs the GoogleTest suite of native/. Names what is missing where it cannot.
 //
-//   node scripts/test-native.mjs [--gpu]     with --gpu only what needs a GPU
+//   node scripts/test-native.mjs [--gpu | --simulated-gpu]
+//
+// --gpu runs only what needs a GPU, --simulated-gpu everything, on GPUs that are played on the host.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { buildNative } from './build-native.mjs';
@@ -12,8 +14,10 @@ if (!found && process.env.GTest_ROOT === undefined) {
     'Native unit tests left out: GoogleTest is missing (apt-get install -y libgtest-dev).',
   );
 } else {
-  for (const line of await buildNative({ tests: true })) console.log(line);
-  const tests = ['--test-dir', 'build', '--output-on-failure', '-j', '2'];
+  const simulatedGpu = process.argv.includes('--simulated-gpu');
+  for (const line of await buildNative({ tests: true, simulatedGpu })) console.log(line);
+  const folder = simulatedGpu ? 'build/simulated-gpu' : 'build';
+  const tests = ['--test-dir', folder, '--output-on-failure', '-j', '2'];
   // GPUs are shared: one test at a time.
   const chosen = process.argv.includes('--gpu')
     ? ['-R', '^gpu\\.|/gpu|\\.Gpu', '-j', '1', '-V']

@@ -9,6 +9,8 @@ import { ModelCanaries, type DeviceRun } from './model-canaries.js';
 
 /** A device that gives no answer for this long is stuck, not busy: the check goes in front of other work. */
 const ANSWER_WITHIN_MS = 60_000;
+/** How soon a lost device is in the log. Its images tell nobody: they run on the others. */
+const LOSS_KNOWN_WITHIN_MS = 2_000;
 /** These say nothing about the model. */
 const INCONCLUSIVE = new Set(['cancelled', 'shutting_down', 'overloaded', 'deadline_exceeded']);
 
@@ -46,7 +48,7 @@ interface Watched {
 export class CanaryWatch {
   readonly #options: CanaryWatchOptions;
   readonly #canaries = new WeakMap<LoadedModel, Watched>();
-  #timer: NodeJS.Timeout | null = null;
+  readonly #timers: NodeJS.Timeout[] = [];
   #round: Promise<void> | null = null;
   #stopped = false;
 
@@ -89,16 +91,21 @@ export class CanaryWatch {
   }
 
   start(): void {
-    if (this.#options.minutes <= 0 || this.#timer !== null || this.#stopped) return;
-    this.#timer = setInterval(() => void this.checkAll(), this.#options.minutes * 60_000);
-    this.#timer.unref();
+    if (this.#timers.length > 0 || this.#stopped) return;
+    this.#timers.push(
+      setInterval(() => {
+        this.#noteLosses();
+      }, LOSS_KNOWN_WITHIN_MS),
+    );
+    const { minutes } = this.#options;
+    if (minutes > 0) this.#timers.push(setInterval(() => void this.checkAll(), minutes * 60_000));
+    for (const timer of this.#timers) timer.unref();
   }
 
   /** For good. A round under way ends without a word: the core may close beneath it. */
   stop(): void {
     this.#stopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
+    for (const timer of this.#timers) clearInterval(timer);
   }
 
   /** One round over the loaded models; a round under way is joined. Sets or clears their `distrust`. Never rejects. */
@@ -148,7 +155,7 @@ export class CanaryWatch {
     const devices = this.#options.devices(model);
     const several = devices.length > 1;
     const targets = devices.map((device) => ({ device, several, lost: device.state === 'lost' }));
-    for (const { device, lost } of targets) if (several && lost) this.#noteLoss(model, device);
+    this.#noteLossesOf(model, devices);
     const left = targets.filter(({ lost }) => !lost);
     return left.length > 0 ? left : targets.slice(0, 1);
   }
@@ -159,10 +166,23 @@ export class CanaryWatch {
     return left.length > 0 && left.every(({ index }) => index !== device.index);
   }
 
-  #noteLoss(model: LoadedModel, { index, name }: NativeDevice): void {
-    if (model.faults.get(index) === LOST) return;
-    model.faults.set(index, LOST);
-    this.#options.logger.error({ model: model.file.name, device: index, deviceName: name }, LOST);
+  #noteLosses(): void {
+    for (const model of this.#options.loaded()) {
+      try {
+        this.#noteLossesOf(model, this.#options.devices(model));
+      } catch {
+        return; // the core closes
+      }
+    }
+  }
+
+  /** Each once. A single device is not noted: with it the detector is lost, and says so. */
+  #noteLossesOf(model: LoadedModel, devices: NativeDevice[]): void {
+    for (const { index, name, state } of devices) {
+      if (devices.length < 2 || state !== 'lost' || model.faults.get(index) === LOST) continue;
+      model.faults.set(index, LOST);
+      this.#options.logger.error({ model: model.file.name, device: index, deviceName: name }, LOST);
+    }
   }
 
   /** Devices that are out for a loaded model. */

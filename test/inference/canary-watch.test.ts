@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
 import type { Detection } from '../../src/inference/detector.js';
 import type { NativeDevice } from '../../src/native/contract.js';
@@ -244,6 +244,28 @@ describe('canary watch over several devices', () => {
     expect(states(devices)).toEqual(['ok', 'lost', 'ok']);
     expect(log).toHaveBeenCalledOnce();
     expect(model.distrust).toBeNull();
+  });
+
+  it('says between the rounds that a device was lost', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const look = vi.fn(() => Promise.resolve([BOX]));
+    const { canary, devices, log } = watch(look, devicesOf(2));
+    canary.start();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(log).not.toHaveBeenCalled();
+    devices[1]!.state = 'lost';
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(log).toHaveBeenCalledOnce();
+    expect(log.mock.calls[0]).toEqual([
+      expect.objectContaining({ device: devices[1]!.index }),
+      expect.stringContaining('is lost'),
+    ]);
+    expect(look).not.toHaveBeenCalled();
+    canary.stop();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('admits a model though a device is lost during its check', async () => {
