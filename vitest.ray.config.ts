@@ -8,6 +8,7 @@ export default defineConfig({
     ...ordinary.test,
     include: ['test/ray/**/*.test.ts'],
     exclude: [],
+    env: {}, // Ray counts the GPUs that it is told of
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 180_000,
