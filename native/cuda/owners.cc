@@ -41,14 +41,16 @@ Status Left(Clock::duration patience, const std::string& doing) {
 
 // `ask` gives cudaErrorNotReady until there is an answer.
 template <typename Ask>
-Status Await(WaitMode mode, Clock::duration patience, const Ask& ask, const std::string& doing) {
+Status Await(WaitMode mode, Clock::duration patience, const Ask& ask, const std::string& doing,
+             Clock::duration expected = {}) {
   cudaError_t answer = cudaErrorNotReady;
   bool early = false;
-  const bool over = WaitPatiently(mode, patience, [&] {
+  const auto is_over = [&] {
     answer = ask();
     early |= answer == cudaErrorNotReady;
     return answer != cudaErrorNotReady;
-  });
+  };
+  const bool over = WaitPatiently(mode, patience, is_over, SteadyTime(), expected);
   if (early) cudaGetLastError();  // to the runtime "not ready" is a failure
   return over ? Checked(answer, doing) : Left(patience, doing);
 }
@@ -159,7 +161,13 @@ Status Event::Record(const Stream& stream) const {
   return Checked(cudaEventRecord(get(), stream.get()), "recording an event");
 }
 
-Status Event::Wait(Clock::duration patience) const { return AwaitEvent(get(), mode_, patience); }
+Status Event::Wait(Clock::duration patience) const {
+  const auto begun = Clock::now();
+  const Status reached = Await(
+      mode_, patience, [&] { return cudaEventQuery(get()); }, "waiting for an event", last_wait_);
+  last_wait_ = Clock::now() - begun;
+  return reached;
+}
 
 Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience) {
   return Await(

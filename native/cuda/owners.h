@@ -103,7 +103,8 @@ class Event {
   Status Record(const Stream& stream) const;
   // Until the last Record is reached, at once where there was none. Fails when work before it did.
   // kGpuLost when the GPU faulted, or did not answer for `patience`: then the thread's current GPU
-  // is taken for the event's and left.
+  // is taken for the event's and left. A sleeping wait takes the next one to be as long as this
+  // one. One thread at a time.
   Status Wait(Clock::duration patience = kGpuPatience) const;
   // Whether the last Record has been reached.
   Result<bool> Done() const;
@@ -111,6 +112,7 @@ class Event {
  private:
   CudaOwned<cudaEvent_t> event_;
   WaitMode mode_ = WaitMode::kBlock;
+  mutable Clock::duration last_wait_{};
 };
 
 // As Event::Wait, for an event of any kind.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "native/base/stopwatch.h"
 
@@ -29,15 +30,20 @@ struct SteadyTime {
 // only be abandoned, with all that it holds. So both modes ask. Spinning looks at the clock once in
 // many questions. Sleeping takes steps of an eighth of what it has waited, 20 us to 0.25 ms: it
 // wakes up an eighth of a short slice late and 0.25 ms of a long one, which costs no throughput
-// where a GPU has the next slice queued, and asks some 40 times in a slice of 10 ms.
+// where a GPU has the next slice queued, and asks some 40 times in a slice of 10 ms. Who knows how
+// long it will take says so in `expected`: three quarters of it are slept in one go.
 template <typename Over, typename Time = SteadyTime>
-bool WaitPatiently(WaitMode mode, Clock::duration patience, const Over& over, Time time = {}) {
+bool WaitPatiently(WaitMode mode, Clock::duration patience, const Over& over, Time time = {},
+                   Clock::duration expected = {}) {
   constexpr int kQuestionsALook = 64;
   constexpr std::chrono::microseconds kShortestSleep{20};
   constexpr std::chrono::microseconds kLongestSleep{250};
   // No look comes this long after the last one unless the process stood still.
   constexpr std::chrono::milliseconds kMostCounted{250};
+  // Shorter than what counts as standing still.
+  constexpr std::chrono::milliseconds kLongestFirstSleep{200};
   Clock::duration waited{};
+  auto first_sleep = std::min<Clock::duration>(expected / 4 * 3, kLongestFirstSleep);
   auto looked = time.Now();
   while (true) {
     for (int i = mode == WaitMode::kSpin ? kQuestionsALook : 1; i > 0; --i) {
@@ -45,7 +51,8 @@ bool WaitPatiently(WaitMode mode, Clock::duration patience, const Over& over, Ti
     }
     if (waited >= patience) return false;
     if (mode == WaitMode::kBlock) {
-      time.Sleep(std::clamp<Clock::duration>(waited / 8, kShortestSleep, kLongestSleep));
+      const auto step = std::clamp<Clock::duration>(waited / 8, kShortestSleep, kLongestSleep);
+      time.Sleep(std::max(step, std::exchange(first_sleep, Clock::duration{})));
     }
     const auto now = time.Now();
     waited += std::min<Clock::duration>(now - looked, kMostCounted);

@@ -127,6 +127,33 @@ TEST(PatientWaitModesTest, SleepingAsksSomeFortyTimesInTenMilliseconds) {
   }
 }
 
+TEST(PatientWaitModesTest, WhatIsExpectedIsMostlySleptInOneGo) {
+  const auto questions_of = [](Clock::duration takes, Clock::duration expected) {
+    MadeUpTime::State state;
+    int questions = 0;
+    const auto over = [&] {
+      ++questions;
+      return state.now.time_since_epoch() >= takes;
+    };
+    EXPECT_TRUE(WaitPatiently(WaitMode::kBlock, 30s, over, MadeUpTime{&state}, expected));
+    // As long as the next slices stay short, each wait expects less.
+    EXPECT_LE(state.now.time_since_epoch(), std::max<Clock::duration>(takes + 251us, expected));
+    return questions;
+  };
+  EXPECT_LE(questions_of(10ms, 10ms), 13);
+  EXPECT_LE(questions_of(10ms, 9ms), 17);
+  EXPECT_EQ(questions_of(2ms, 10ms), 2);
+  EXPECT_EQ(questions_of(0ms, 10ms), 1);
+  EXPECT_LE(questions_of(10s, 1h), 41'000);
+}
+
+TEST(PatientWaitModesTest, AHangIsFoundWhateverWasExpected) {
+  MadeUpTime::State state;
+  const auto never = [] { return false; };
+  EXPECT_FALSE(WaitPatiently(WaitMode::kBlock, 2s, never, MadeUpTime{&state}, 1h));
+  EXPECT_LT(state.now.time_since_epoch(), 2s + 1ms);
+}
+
 TEST(PatientWaitModesTest, GivesUpByTheRealClockToo) {
   for (const WaitMode mode : {WaitMode::kSpin, WaitMode::kBlock}) {
     const auto begun = Clock::now();
