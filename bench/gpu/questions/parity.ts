@@ -38,7 +38,9 @@ export default async function parity(plan: Plan): Promise<Answer> {
       found: found[at]!,
       expected: expected[at]!,
     }));
-    rows.push({ name, agreement: compare(pairs, OVERLAP, FLOOR) });
+    const agreement = compare(pairs, OVERLAP, FLOOR);
+    if (agreement.expected === 0) throw new Error(`${name} finds nothing to compare.`);
+    rows.push({ name, agreement });
   }
   return {
     title: 'Boxes against the CPU engine in f32',
