@@ -92,11 +92,8 @@ export class CanaryWatch {
 
   start(): void {
     if (this.#timers.length > 0 || this.#stopped) return;
-    this.#timers.push(
-      setInterval(() => {
-        this.#noteLosses();
-      }, LOSS_KNOWN_WITHIN_MS),
-    );
+    const noteLosses = this.#noteLosses.bind(this);
+    this.#timers.push(setInterval(noteLosses, LOSS_KNOWN_WITHIN_MS));
     const { minutes } = this.#options;
     if (minutes > 0) this.#timers.push(setInterval(() => void this.checkAll(), minutes * 60_000));
     for (const timer of this.#timers) timer.unref();

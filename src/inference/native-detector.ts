@@ -22,7 +22,6 @@ import { Throughput } from './throughput.js';
 
 /** Async images in hand for each that is decoded ahead: the others compute, or come and go. */
 const WINDOW_PER_AHEAD = 2;
-
 const TWICE = 'Two GPUs were lost with this image in hand; it is not run again.';
 
 export interface NativeDetectorParts {
