@@ -163,15 +163,15 @@ Status Event::Record(const Stream& stream) const {
 
 Status Event::Wait(Clock::duration patience) const {
   const auto begun = Clock::now();
-  const Status reached = Await(
-      mode_, patience, [&] { return cudaEventQuery(get()); }, "waiting for an event", last_wait_);
+  const Status reached = AwaitEvent(get(), mode_, patience, last_wait_);
   last_wait_ = Clock::now() - begun;
   return reached;
 }
 
-Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience) {
+Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience,
+                  Clock::duration expected) {
   return Await(
-      mode, patience, [&] { return cudaEventQuery(event); }, "waiting for an event");
+      mode, patience, [&] { return cudaEventQuery(event); }, "waiting for an event", expected);
 }
 
 Result<bool> Event::Done() const {

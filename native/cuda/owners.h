@@ -115,8 +115,9 @@ class Event {
   mutable Clock::duration last_wait_{};
 };
 
-// As Event::Wait, for an event of any kind.
-Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience = kGpuPatience);
+// As Event::Wait, for an event of any kind. `expected` as WaitPatiently's.
+Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience = kGpuPatience,
+                  Clock::duration expected = {});
 
 // Work recorded once, to be instantiated.
 class Graph {
