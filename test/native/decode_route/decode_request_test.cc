@@ -43,17 +43,7 @@ TEST(DecodeRequest, OtherFilesHaveNoSides) {
 // As the decoder then makes them.
 TEST(DecodeRequest, ExpectsTheBytesThatDecodingGives) {
   ASSERT_TRUE(InitDecoders().ok());
-  const samples::Bytes rows(24 * 16 * 3, 7);
-  const std::vector<samples::Bytes> files = {
-      samples::CopyOf(samples::kJpeg),
-      samples::CopyOf(samples::kProgressiveJpeg),
-      samples::CopyOf(samples::kCmykJpeg),
-      samples::CopyOf(samples::kGreyJpeg),
-      samples::CopyOf(samples::kWebp),
-      samples::CopyOf(samples::kAvif),
-      samples::MakeTiff({.width = 24, .height = 16, .colour_map = {}}, rows),
-      samples::MakePng({.width = 24, .height = 16, .palette = {}}, rows)};
-  for (const samples::Bytes& file : files) {
+  for (const samples::Bytes& file : samples::OfEveryFormat()) {
     for (const PixelLayout wanted : {PixelLayout::kRgb, PixelLayout::kYuv420}) {
       DecodeRequest request;
       request.encoded = DescribeEncoded(file);
@@ -69,8 +59,9 @@ TEST(DecodeRequest, ExpectsTheBytesThatDecodingGives) {
       EXPECT_EQ(ExpectedPixelBytes(request), 0u);  // refused before it is decoded
     }
   }
+  const samples::Bytes no_picture(24 * 16 * 3, 7);
   DecodeRequest text;
-  text.encoded = DescribeEncoded(rows);
+  text.encoded = DescribeEncoded(no_picture);
   EXPECT_EQ(ExpectedPixelBytes(text), 0u);
 }
 

@@ -129,4 +129,16 @@ Bytes MakePng(const PngLayout& layout, std::span<const uint8_t> rows) {
   return png;
 }
 
+std::vector<Bytes> OfEveryFormat() {
+  const Bytes rows(24 * 16 * 3, 7);
+  return {CopyOf(kJpeg),
+          CopyOf(kProgressiveJpeg),
+          CopyOf(kCmykJpeg),
+          CopyOf(kGreyJpeg),
+          CopyOf(kWebp),
+          CopyOf(kAvif),
+          MakeTiff({.width = 24, .height = 16, .colour_map = {}}, rows),
+          MakePng({.width = 24, .height = 16, .palette = {}}, rows)};
+}
+
 }  // namespace lattice::samples

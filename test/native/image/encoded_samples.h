@@ -161,6 +161,9 @@ struct PngLayout {
 };
 Bytes MakePng(const PngLayout& layout, std::span<const uint8_t> rows);
 
+// Pictures of 24 x 16 in every format, JPEGs of several kinds.
+std::vector<Bytes> OfEveryFormat();
+
 }  // namespace lattice::samples
 
 #endif  // LATTICE_TEST_IMAGE_ENCODED_SAMPLES_H_

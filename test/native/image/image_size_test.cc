@@ -14,16 +14,7 @@ std::optional<ImageSize> SizeOf(std::span<const uint8_t> bytes) {
 
 TEST(ImageSizeTest, EveryFormatSaysItsSides) {
   ASSERT_TRUE(InitDecoders().ok());
-  const samples::Bytes rows(24 * 16 * 3, 7);
-  const std::vector<samples::Bytes> files = {
-      samples::CopyOf(samples::kJpeg),
-      samples::CopyOf(samples::kProgressiveJpeg),
-      samples::CopyOf(samples::kCmykJpeg),
-      samples::CopyOf(samples::kGreyJpeg),
-      samples::CopyOf(samples::kWebp),
-      samples::CopyOf(samples::kAvif),
-      samples::MakeTiff({.width = 24, .height = 16, .colour_map = {}}, rows),
-      samples::MakePng({.width = 24, .height = 16, .palette = {}}, rows)};
+  const std::vector<samples::Bytes> files = samples::OfEveryFormat();
   for (size_t i = 0; i < files.size(); ++i) {
     const auto size = SizeOf(files[i]);
     ASSERT_TRUE(size.has_value()) << i;

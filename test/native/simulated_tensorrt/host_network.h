@@ -26,6 +26,8 @@ class HostNetwork {
 
   const std::string& input_name() const { return input_name_; }
   const std::string& output_name() const { return output_name_; }
+  // Of its two tensors; else it is the output.
+  bool IsInput(const char* tensor) const { return input_name_ == tensor; }
   // Of a batch of `batch`.
   std::vector<int64_t> InputShape(int64_t batch) const { return Shape(input_, batch); }
   std::vector<int64_t> OutputShape(int64_t batch) const { return Shape(output_, batch); }

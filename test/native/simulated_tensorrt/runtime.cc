@@ -64,7 +64,7 @@ bool ExecutionContext::SetShape(const nvinfer1::Dims& dims) noexcept {
 }
 
 nvinfer1::Dims ExecutionContext::ShapeOf(const char* tensor) const noexcept {
-  const bool input = plan_->network->input_name() == tensor;
+  const bool input = plan_->network->IsInput(tensor);
   return DimsOf(input ? plan_->network->InputShape(batch_) : plan_->network->OutputShape(batch_));
 }
 
@@ -119,7 +119,7 @@ const PlayedTable<ExecutionContext::Interface>& ExecutionContext::Table() {
                [](void* self, const char* tensor) { return Self::OwnerOf(self).ShapeOf(tensor); });
     made->Play(&Interface::setTensorAddress, [](void* self, const char* tensor, void* memory) {
       ExecutionContext& context = Self::OwnerOf(self);
-      const bool input = context.plan_->network->input_name() == tensor;
+      const bool input = context.plan_->network->IsInput(tensor);
       (input ? context.input_ : context.output_) = memory;
       return reinterpret_cast<uintptr_t>(memory) % 256 == 0;
     });
@@ -139,11 +139,11 @@ const PlayedTable<CudaEngine::Interface>& CudaEngine::Table() {
       return (index == 0 ? network.input_name() : network.output_name()).c_str();
     });
     made->Play(&Interface::getTensorIOMode, [](void* self, const char* tensor) {
-      const bool input = Self::OwnerOf(self).plan_->network->input_name() == tensor;
+      const bool input = Self::OwnerOf(self).plan_->network->IsInput(tensor);
       return input ? nvinfer1::TensorIOMode::kINPUT : nvinfer1::TensorIOMode::kOUTPUT;
     });
     made->Play(&Interface::getTensorDataType, [](void* self, const char* tensor) {
-      const bool input = Self::OwnerOf(self).plan_->network->input_name() == tensor;
+      const bool input = Self::OwnerOf(self).plan_->network->IsInput(tensor);
       return input ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
     });
     made->Play(&Interface::getDeviceMemorySizeForProfileV2,
