@@ -15,6 +15,8 @@ export interface Chart {
 
 const WIDTH = 760;
 const PLOT = { left: 70, right: 740, top: 84, bottom: 330 };
+/** A smaller figure is drawn as none: doubles end here, and steps of its axis would be 0. */
+const LEAST_TOP = 1e-300;
 /** Of names that lean, in radians. */
 const LEAN = Math.PI / 4;
 const LEGEND_TOP = 50;
@@ -100,7 +102,8 @@ function largest(chart: Chart): number {
           chart.series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
         )
       : chart.series.flatMap(({ values }) => known(values));
-  return Math.max(0, ...tops) || 1;
+  const top = Math.max(0, ...tops);
+  return top < LEAST_TOP ? 1 : top;
 }
 
 const toY = (share: number) => PLOT.bottom - share * (PLOT.bottom - PLOT.top);
