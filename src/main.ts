@@ -82,6 +82,7 @@ async function startService(
     detector,
     maxQueuedJobs: config.maxQueuedJobs,
     resultTtlHours: config.resultTtlHours,
+    volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
     annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
   });
@@ -156,6 +157,7 @@ function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
       return { sync: queuedSync, async: queuedAsync };
     },
     heldBytes: () => cluster.detector.stats().heldBytes,
+    hangingFolders: () => cluster.detector.stats().hangingFolders,
     workers: () => countByState(cluster.workers()),
     workerEvents: () => ({ ...cluster.events() }),
     gpus: () => gpusOf(cluster.workers()),
