@@ -25,6 +25,8 @@ import { Releases } from './shutdown.js';
 import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
 
 const HOUR_MS = 3_600_000;
+/** Beyond the drain time, for what cannot be broken off. */
+const OVERRUN_MS = 10_000;
 /** EX_UNAVAILABLE of sysexits.h. */
 const EXIT_GPU_LOST = 69;
 
@@ -34,7 +36,7 @@ export type TestOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix'>;
 /** Serves until SIGTERM or SIGINT, then drains and resolves. Rejects when it cannot start. */
 export async function runService(config: Config, testOptions: TestOptions = {}): Promise<void> {
   const logger = createLogger(config);
-  const releases = new Releases(logger);
+  const releases = new Releases(logger, config.drainSeconds * 1_000 + OVERRUN_MS);
   const stopping = new AbortController();
   const stopped = stopSignal(stopping);
   const onGpuLost = () => {
@@ -50,9 +52,11 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
     await stopped;
     logger.info({ drainSeconds: config.drainSeconds }, 'stopping');
   } finally {
-    await releases.releaseAll();
+    if (await releases.releaseAll()) logger.info({}, 'stopped');
+    else endAtOnce(logger);
   }
-  logger.info({}, 'stopped');
+  // Unreferenced: it is reached only where something else keeps the process alive.
+  setTimeout(endAtOnce, OVERRUN_MS, logger).unref();
 }
 
 /** Each part registers how it is taken apart; the order of release is the reverse of this one. */
@@ -162,6 +166,13 @@ function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
     workerEvents: () => ({ ...cluster.events() }),
     gpus: () => gpusOf(cluster.workers()),
   });
+}
+
+/** What hangs, in a driver or a file system, also hangs the exit of a process: only the kernel ends that. */
+function endAtOnce(logger: Logger): void {
+  const holding = process.getActiveResourcesInfo();
+  logger.error({ holding }, 'not everything could be stopped: the process is killed');
+  process.kill(process.pid, 'SIGKILL');
 }
 
 /** Drawn copies live as long as the jobs that name them. Returns how to stop. */
