@@ -21,12 +21,10 @@ import { openJobs, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, type Logger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { ObservedDetector } from './observability/observed-detector.js';
-import { Releases } from './shutdown.js';
+import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
 import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
 
 const HOUR_MS = 3_600_000;
-/** Beyond the drain time, for what cannot be broken off. */
-const OVERRUN_MS = 10_000;
 /** EX_UNAVAILABLE of sysexits.h. */
 const EXIT_GPU_LOST = 69;
 
@@ -166,13 +164,6 @@ function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
     workerEvents: () => ({ ...cluster.events() }),
     gpus: () => gpusOf(cluster.workers()),
   });
-}
-
-/** What hangs, in a driver or a file system, also hangs the exit of a process: only the kernel ends that. */
-function endAtOnce(logger: Logger): void {
-  const holding = process.getActiveResourcesInfo();
-  logger.error({ holding }, 'not everything could be stopped: the process is killed');
-  process.kill(process.pid, 'SIGKILL');
 }
 
 /** Drawn copies live as long as the jobs that name them. Returns how to stop. */

@@ -4,6 +4,9 @@ export interface ShutdownLog {
   error(fields: object, message: string): void;
 }
 
+/** Beyond the drain time, for what cannot be broken off. */
+export const OVERRUN_MS = 10_000;
+
 export class Releases {
   readonly #log: ShutdownLog;
   readonly #mostMs: number;
@@ -55,4 +58,11 @@ async function withinMs(ms: number, work: () => void | Promise<void>): Promise<b
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What hangs, in a driver or a file system, also hangs the exit of a process: only the kernel ends that. */
+export function endAtOnce(log: Pick<ShutdownLog, 'error'>): void {
+  const holding = process.getActiveResourcesInfo();
+  log.error({ holding }, 'not everything could be stopped: the process is killed');
+  process.kill(process.pid, 'SIGKILL');
 }

@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 1_000;
 export interface VolumeWatchOptions {
   roots: readonly string[];
   /** Positions in `roots`; null once nobody can tell any more. */
-  hanging(): readonly number[] | null;
+  hanging: () => readonly number[] | null;
   logger: Logger;
 }
 
