@@ -68,13 +68,14 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
     const auto read = std::make_shared<PendingRead>(path);
     std::unique_lock lock(mutex_);
     queue_.push_back(read);
-    // A thread that was woken may not have come yet: those idle may be fewer than they seem.
+    // One that was woken or started counts as idle until it takes a file: no more are started.
     if (queue_.size() <= idle_) {
       work_.notify_one();
     } else if (!StartThread([self = shared_from_this()] { self->ReadLoop(); })) {
       std::erase(queue_, read);
       return Status(StatusCode::kInternalError, "No thread could be started to read the file.");
     } else {
+      ++idle_;
       ++threads_;
     }
     for (bool silent = false; !read->result;) {
@@ -122,7 +123,6 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
     (void)NameThread("lattice-read");
     std::unique_lock lock(mutex_);
     while (true) {
-      ++idle_;
       work_.wait(lock, [this] { return closing_ || !queue_.empty(); });
       --idle_;
       if (queue_.empty()) break;
@@ -140,6 +140,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
       }
       read->result = std::move(bytes);
       read->over.notify_one();
+      ++idle_;
     }
     --threads_;
     ended_.notify_all();
@@ -210,7 +211,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
   std::condition_variable ended_;
   std::deque<PendingReadPtr> queue_;
   std::vector<RootState> roots_;
-  size_t idle_ = 0;
+  size_t idle_ = 0;     // threads that look at the queue next
   size_t threads_ = 0;  // without those whose read was left behind
   bool closing_ = false;
 };

@@ -48,6 +48,11 @@ class PatientFilesTest : public testing::Test {
     return files.Read(Path(root)).status().code();
   }
 
+  // Of this process.
+  static auto Threads() {
+    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+  }
+
   // Whether it is so within 10 s.
   static bool Becomes(const std::function<bool()>& so) {
     for (int i = 0; i < 1'000 && !so(); ++i) std::this_thread::sleep_for(milliseconds(10));
@@ -128,11 +133,8 @@ TEST_F(PatientFilesTest, ASlowVolumeThatGivesSignsIsWaitedFor) {
 TEST_F(PatientFilesTest, HowManyReadsAreLeftBehindHasAnEnd) {
   constexpr VolumePatience kHasty{milliseconds(300), milliseconds(1), milliseconds(2), 6};
   constexpr int kCallers = 4;
-  const auto threads = [] {
-    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
-  };
   const auto files = Files(kHasty);
-  const auto before = threads();
+  const auto before = Threads();
   HOLD_UP();
   {
     std::vector<std::jthread> callers;
@@ -145,24 +147,23 @@ TEST_F(PatientFilesTest, HowManyReadsAreLeftBehindHasAnEnd) {
       });
     }
   }
-  EXPECT_LE(threads(), before + kCallers + kHasty.most_left);
+  // Those that were in it when it was found to hang are left whatever their number.
+  EXPECT_LE(Threads(), before + kCallers + kCallers + kHasty.most_left);
   EXPECT_TRUE(files->Read(Path("well")).ok());
   held_.reset();
   EXPECT_TRUE(Becomes([&] { return files->Read(Path("gone")).ok(); }));
-  EXPECT_TRUE(Becomes([&] { return threads() <= before + kCallers; }));
+  EXPECT_TRUE(Becomes([&] { return Threads() <= before + kCallers; }));
 }
 
 TEST_F(PatientFilesTest, ItsEndWaitsForNothingThatHangs) {
+  const auto before = Threads();
   auto files = Files();
   HOLD_UP();
   EXPECT_EQ(CodeOf(*files, "gone"), StatusCode::kVolumeUnavailable);
   files.reset();
   // What was left behind comes back to nobody.
   held_.reset();
-  const auto threads = [] {
-    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
-  };
-  EXPECT_TRUE(Becomes([&] { return threads() == 1; }));
+  EXPECT_TRUE(Becomes([&] { return Threads() <= before; }));
 }
 
 }  // namespace
