@@ -4,17 +4,29 @@
  * request costs a few microseconds.
  */
 import { setMaxListeners } from 'node:events';
-import { LatticeError, toLatticeError } from '../../errors.js';
+import { LatticeError, toLatticeError, type ErrorCode } from '../../errors.js';
 import type { DetectRequest, ImageResult } from '../../inference/detector.js';
 import { DispatchQueue } from './dispatch-queue.js';
 import { LaneLost, type Lane } from './lane.js';
-import { laneForAsync, laneForSync, LaneLoad } from './lane-choice.js';
+import { laneForAsync, laneForSync, LaneLoad, type Refused } from './lane-choice.js';
 import { cancelled, Task } from './task.js';
 
 /** Lost lanes that an image survives: of a job, and one whose caller waits. */
 const ASYNC_LOSSES = 2;
 const SYNC_LOSSES = 1;
 const LANE_GRACE_MS = 100;
+/** They say how the lane is, not the image: its node lost a volume, its device is not right, it builds an engine. */
+const OF_THE_LANE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'volume_unavailable',
+  'model_not_ready',
+  'gpu_lost',
+  'gpu_unavailable',
+]);
+
+interface Taker {
+  choose: (lanes: readonly LaneLoad[], refused?: Refused) => LaneLoad | null;
+  take: () => Task | null;
+}
 
 export interface LaneReport {
   lane: Lane;
@@ -27,6 +39,10 @@ export class Dispatcher {
   readonly #queue = new DispatchQueue();
   #lanes: LaneLoad[] = [];
   #requeued = 0;
+  readonly #takers: Record<'sync' | 'async', Taker> = {
+    sync: { choose: laneForSync, take: () => this.#queue.takeSync() },
+    async: { choose: laneForAsync, take: () => this.#queue.takeAsync() },
+  };
   #closed: Promise<void> | null = null;
 
   /** `whyNoLane` explains an answer that nobody gave: a sentence. */
@@ -103,18 +119,28 @@ export class Dispatcher {
   }
 
   #pump(): void {
-    while (this.#queue.syncSize > 0) {
-      const load = laneForSync(this.#lanes);
-      const task = load === null ? null : this.#queue.takeSync();
-      if (load === null || task === null) break;
-      void this.#handOut(task, load);
+    const { sync, async } = this.#takers;
+    while (this.#queue.syncSize > 0 && this.#handOutNext(sync)) continue;
+    while (this.#queue.asyncSize > 0 && this.#handOutNext(async)) continue;
+  }
+
+  /** False when no lane has room for the image whose turn it is. */
+  #handOutNext({ choose, take }: Taker): boolean {
+    const free = choose(this.#lanes);
+    const task = free === null ? null : take();
+    if (free === null || task === null) return false;
+    const load = task.refusals === null ? free : choose(this.#lanes, task.refusals.lanes);
+    if (load !== null) void this.#handOut(task, load);
+    else if (this.#isRefusedByAll(task)) task.reject(task.refusals?.last ?? shuttingDown());
+    else {
+      this.#queue.add(task, true);
+      return false;
     }
-    while (this.#queue.asyncSize > 0) {
-      const load = laneForAsync(this.#lanes);
-      const task = load === null ? null : this.#queue.takeAsync();
-      if (load === null || task === null) break;
-      void this.#handOut(task, load);
-    }
+    return true;
+  }
+
+  #isRefusedByAll({ refusals }: Task): boolean {
+    return this.#lanes.every(({ lane }) => lane.leaving || refusals?.lanes.has(lane) === true);
   }
 
   async #handOut(task: Task, load: LaneLoad): Promise<void> {
@@ -129,11 +155,23 @@ export class Dispatcher {
       task.resolve(withWait(result, handedOutAt - task.arrivedAt, now - task.arrivedAt));
     } catch (thrown) {
       if (thrown instanceof LaneLost) this.#lost(task, load.lane);
-      else task.reject(toLatticeError(thrown));
+      else this.#failed(task, load.lane, toLatticeError(thrown));
     } finally {
       load[kind] -= 1;
       this.#pump();
     }
+  }
+
+  /** An image that its lane cannot run as it is now may run on another one. */
+  #failed(task: Task, lane: Lane, error: LatticeError): void {
+    if (OF_THE_LANE.has(error.code) && this.#closed === null && !task.answered) {
+      task.refuse(lane, error);
+      if (!this.#isRefusedByAll(task)) {
+        this.#queue.add(task, true);
+        return;
+      }
+    }
+    task.reject(error);
   }
 
   #lost(task: Task, lane: Lane): void {

@@ -31,43 +31,57 @@ export class LaneLoad {
   }
 }
 
+/** Lanes that are not to be chosen. */
+export type Refused = ReadonlySet<Lane> | null;
+
 /** The lane with the earliest predicted answer; null when none has room. */
-export function laneForSync(lanes: readonly LaneLoad[]): LaneLoad | null {
+export function laneForSync(lanes: readonly LaneLoad[], refused: Refused = null): LaneLoad | null {
   return least(
     lanes,
+    refused,
     ({ sync, lane }) => sync < lane.slots.sync,
     (load) => load.syncFinishMs() + load.inHand * 1e-6,
   );
 }
 
 /** The lane with the largest free share of its slots; null when none has room. */
-export function laneForAsync(lanes: readonly LaneLoad[]): LaneLoad | null {
+export function laneForAsync(lanes: readonly LaneLoad[], refused: Refused = null): LaneLoad | null {
   return least(
     lanes,
+    refused,
     (load) => load.async < load.lane.slots.async,
     (load) => load.async / load.lane.slots.async,
   );
 }
 
-/** Healthy lanes first: one that sees nothing answers quickly and would take all the work. */
+/**
+ * One of the healthy lanes, of all where none is: one that sees nothing answers quickly and would take all the work
+ * that the others have no room for.
+ */
 function least(
   lanes: readonly LaneLoad[],
+  refused: Refused,
   hasRoom: (load: LaneLoad) => boolean,
   cost: (load: LaneLoad) => number,
 ): LaneLoad | null {
   let best: LaneLoad | null = null;
   let bestCost = Infinity;
-  let bestHealthy = false;
+  let someHealthy = false;
   for (const load of lanes) {
-    if (load.lane.leaving || !hasRoom(load)) continue;
+    if (load.lane.leaving || refused?.has(load.lane) === true) continue;
     // The only lane takes the work however it is, and asking it costs more than the choice.
     const healthy = lanes.length === 1 || load.lane.unhealthy() === null;
-    if (bestHealthy && !healthy) continue;
+    if (someHealthy && !healthy) continue;
+    if (healthy && !someHealthy) {
+      someHealthy = true;
+      best = null;
+      bestCost = Infinity;
+    }
+    if (!hasRoom(load)) continue;
     const own = cost(load);
-    if ((healthy && !bestHealthy) || own < bestCost) {
+    if (own < bestCost) {
       best = load;
       bestCost = own;
-      bestHealthy = healthy;
     }
   }
   return best;

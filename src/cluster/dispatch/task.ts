@@ -1,12 +1,15 @@
 /** One request on its way through the dispatcher, from its arrival to the one answer it gets. */
 import { LatticeError } from '../../errors.js';
 import type { DetectRequest, ImageResult } from '../../inference/detector.js';
+import type { Lane } from './lane.js';
 
 export class Task {
   readonly request: DetectRequest;
   readonly arrivedAt = performance.now();
   /** How often a lane was lost with it. */
   losses = 0;
+  /** Lanes that are not in a state to run it, and why the last one is not. */
+  refusals: { lanes: Set<Lane>; last: LatticeError } | null = null;
   /** In the queue; false in a lane and once answered. */
   waiting = false;
   readonly #resolve: (result: ImageResult) => void;
@@ -52,6 +55,12 @@ export class Task {
   onTimeout(ms: number, onTimeout: () => void): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = this.#answered ? null : setTimeout(onTimeout, ms);
+  }
+
+  refuse(lane: Lane, error: LatticeError): void {
+    this.refusals ??= { lanes: new Set(), last: error };
+    this.refusals.lanes.add(lane);
+    this.refusals.last = error;
   }
 
   resolve(result: ImageResult): void {

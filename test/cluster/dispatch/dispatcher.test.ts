@@ -267,6 +267,78 @@ describe('what it says', () => {
   });
 });
 
+const noVolume = new LatticeError('volume_unavailable', 'It hangs.');
+
+describe('a lane that cannot run what others can', () => {
+  const asked = (detector: LaneDetector, count: number, more: Partial<DetectRequest> = {}) =>
+    Array.from({ length: count }, (_, index) => detector.detect(request(`${index}`, more)));
+
+  it.each(['sync', 'async'] as const)('hands its %s images on to the others', async (kind) => {
+    const without = lane('without');
+    const well = lane('well', { slots: { sync: 1, async: 1 } });
+    const { dispatcher, detector } = open([without, well]);
+    const all = asked(detector, 20, { class: kind });
+    for (let i = 0; i < 200; i += 1) {
+      without.fail(noVolume);
+      if (i % 5 === 0) well.answer();
+      await settle();
+    }
+    for (const { workerId } of await Promise.all(all)) expect(workerId).toBe('well');
+    // No image comes twice to the lane that cannot run it.
+    expect(new Set(without.seen).size).toBe(without.seen.length);
+    expect(dispatcher.waiting).toEqual({ sync: 0, async: 0 });
+  });
+
+  it('answers for itself when there is no other, or none that can', async () => {
+    const one = lane('one');
+    const two = lane('two');
+    const { dispatcher, detector } = open([one, two]);
+    const refused = () =>
+      expect(detector.detect(request('a'))).rejects.toMatchObject({ code: 'volume_unavailable' });
+    const first = refused();
+    for (let i = 0; i < 2; i += 1) {
+      one.fail(noVolume);
+      two.fail(noVolume);
+      await settle();
+    }
+    await first;
+    dispatcher.leave(two);
+    const second = refused();
+    one.fail(noVolume);
+    await second;
+  });
+
+  it('answers when the one that could goes meanwhile', async () => {
+    const without = lane('without', { slots: { sync: 1, async: 1 } });
+    const well = lane('well', { slots: { sync: 1, async: 1 } });
+    const { dispatcher, detector } = open([without, well]);
+    const all = asked(detector, 2);
+    without.fail(noVolume);
+    await settle();
+    expect(dispatcher.waiting.async).toBe(1);
+    dispatcher.leave(well);
+    dispatcher.refresh();
+    await expect(Promise.race(all)).rejects.toMatchObject({ code: 'volume_unavailable' });
+    well.answer();
+    await Promise.allSettled(all);
+  });
+
+  it('does not get what a busy healthy lane has no room for', async () => {
+    const ill = lane('ill');
+    ill.fault = new LatticeError('model_not_ready', 'It is wrong.');
+    const well = lane('well', { slots: { sync: 1, async: 1 } });
+    const { detector } = open([ill, well]);
+    const all = asked(detector, 5);
+    expect(ill.seen).toEqual([]);
+    for (let i = 0; i < 5; i += 1) {
+      well.answer();
+      await settle();
+    }
+    await Promise.all(all);
+    expect(ill.seen).toEqual([]);
+  });
+});
+
 /** What may happen, in any order. */
 const events = fc.array(
   fc.oneof(
@@ -275,6 +347,8 @@ const events = fc.array(
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('join'), pick: fc.nat(99) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose'), pick: fc.nat(99) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel'), pick: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse'), pick: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('ail'), pick: fc.nat(99) }) },
   ),
   { maxLength: 80 },
 );
@@ -299,6 +373,9 @@ it('answers every request exactly once and never overfills a lane, whatever happ
           });
           outcomes.push(detector.detect(asked).catch((error: unknown) => error as LatticeError));
         } else if (kind === 'answer') chosen?.answer(1 + (pick % 3));
+        else if (kind === 'refuse') chosen?.fail(noVolume);
+        else if (kind === 'ail' && chosen !== undefined)
+          chosen.fault = chosen.fault === null ? noVolume : null;
         else if (kind === 'cancel') aborts[pick % Math.max(1, aborts.length)]?.abort();
         else if (kind === 'join') {
           const joined = lane(`lane-${index}`, { slots: { sync: 1, async: 1 + (pick % 3) } });
@@ -322,7 +399,7 @@ it('answers every request exactly once and never overfills a lane, whatever happ
       const settled = await Promise.all(outcomes);
       for (const outcome of settled) {
         if (outcome instanceof Error) {
-          expect(['cancelled', 'worker_lost']).toContain(outcome.code);
+          expect(['cancelled', 'worker_lost', 'volume_unavailable']).toContain(outcome.code);
         }
       }
       for (const { mostInHand, slots } of all) {
