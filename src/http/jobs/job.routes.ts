@@ -56,6 +56,7 @@ const submit: RouteConfig = {
       'queue_full',
       'internal_error',
       'storage_unavailable',
+      'volume_unavailable',
       'shutting_down',
     ),
   },
