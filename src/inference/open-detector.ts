@@ -115,6 +115,14 @@ export async function openDetector(
   const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
   if (choice.device === 'cuda') build.start();
   const features = bf16Features();
+  const readingsOf = {
+    read: gpuReadings,
+    devices: () =>
+      core.isClosed
+        ? null
+        : registry.loaded().flatMap(({ native }) => core.devices(native.modelId)),
+    logger,
+  };
   const detector = new NativeDetector({
     workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
     core,
@@ -122,7 +130,7 @@ export async function openDetector(
     canary,
     build,
     nextId,
-    ...(choice.device === 'cuda' ? { gpuReadings: createGpuReadings(gpuReadings, logger) } : {}),
+    ...(choice.device === 'cuda' ? { gpuReadings: createGpuReadings(readingsOf) } : {}),
     onGpuLost: (error) => {
       logger.error({ code: error.code, fault: error.message }, 'the last GPU is lost');
       options.onGpuLost?.(error);

@@ -131,12 +131,16 @@ export interface NativeModel {
   metadata: Record<string, string>;
 }
 
+/** From good to bad. */
+export const DEVICE_STATES = ['ok', 'failed_check', 'lost'] as const;
+export type DeviceState = (typeof DEVICE_STATES)[number];
+
 export interface NativeDevice {
   /** As CUDA counts in this process; 0 for the CPU. */
   index: number;
   name: string;
   /** lost: it faulted or hangs, for every model and for good. failed_check: judged not right for this model. */
-  state: 'ok' | 'lost' | 'failed_check';
+  state: DeviceState;
   /** Of this model, done there. */
   images: number;
 }

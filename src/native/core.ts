@@ -167,6 +167,10 @@ export class Core {
     return this.#closing;
   }
 
+  get isClosed(): boolean {
+    return this.#closing !== null;
+  }
+
   #refuseWhenClosed(): void {
     if (this.#closing !== null) throw closed();
   }

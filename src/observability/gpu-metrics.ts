@@ -63,6 +63,11 @@ const FIGURES: readonly Figure[] = [
     of: (gpu) => times(gpu.ageMs, 0.001),
   },
   {
+    name: 'lattice_gpu_usable',
+    help: '1 while all loaded models run on it, 0 when it is lost or failed a self-check; the cluster status says which.',
+    of: (gpu) => (gpu.state === 'ok' ? 1 : 0),
+  },
+  {
     name: 'lattice_gpu_up',
     help: '1 while the driver tells about this GPU, else 0; the cluster status says why.',
     of: (gpu) => (gpu.reason === null ? 1 : 0),

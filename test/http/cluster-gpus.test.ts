@@ -21,6 +21,7 @@ test('the status shows what each GPU does', async () => {
     uuid: 'GPU-0',
     bus_id: '0000:00:00.0',
     numa_node: 0,
+    state: 'ok',
     memory_total_bytes: 80 * 2 ** 30,
     memory_used_bytes: 2 ** 30,
     utilisation_percent: 50,
@@ -46,6 +47,7 @@ test('a GPU that tells nothing is there with the reason', async () => {
   expect(body.engine.gpus[2]).toMatchObject({
     node_id: 'node-2',
     name: 'Simulated GPU',
+    state: 'lost',
     memory_used_bytes: null,
     temperature_celsius: null,
     reason: 'The GPU is lost.',
@@ -62,6 +64,7 @@ test('the OpenAPI document describes them', async () => {
   const { required, properties } = body.components.schemas.ClusterGpu;
   expect(required).toContain('memory_used_bytes');
   expect(properties.temperature_celsius.type).toEqual(['number', 'null']);
+  expect(properties.state.enum).toEqual(['ok', 'failed_check', 'lost']);
   expect(properties.slowed_by.items.enum).toEqual([
     'power_cap',
     'thermal',

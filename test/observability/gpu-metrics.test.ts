@@ -42,7 +42,12 @@ test('a service without GPUs has no such metric', async () => {
 });
 
 test('each GPU has its figures, in base units', async () => {
-  read = () => on('node-1', simulatedGpu(0), simulatedGpu(1, { slowedBy: ['thermal'] }));
+  read = () =>
+    on(
+      'node-1',
+      simulatedGpu(0),
+      simulatedGpu(1, { slowedBy: ['thermal'], state: 'failed_check' }),
+    );
   const first = '{node="node-1",gpu="0",uuid="GPU-0"}';
   const second = '{node="node-1",gpu="1",uuid="GPU-1"}';
   expect(await series()).toMatchObject({
@@ -58,6 +63,8 @@ test('each GPU has its figures, in base units', async () => {
     [`lattice_gpu_slowdown_reasons${first}`]: 0,
     [`lattice_gpu_slowdown_reasons${second}`]: 1,
     [`lattice_gpu_sample_age_seconds${first}`]: 0.4,
+    [`lattice_gpu_usable${first}`]: 1,
+    [`lattice_gpu_usable${second}`]: 0,
     [`lattice_gpu_up${first}`]: 1,
   });
   const text = await metrics.render();

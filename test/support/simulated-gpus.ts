@@ -20,6 +20,7 @@ export function simulatedGpu(index: number, more: Partial<GpuReading> = {}): Gpu
     uncorrectedErrors: 0,
     mig: false,
     slowedBy: [],
+    state: 'ok',
     ageMs: 400,
     reason: null,
     ...more,
@@ -39,7 +40,8 @@ export function lostGpu(index: number): GpuReading {
     uncorrectedErrors: null,
     mig: null,
   };
-  return simulatedGpu(index, { ...unknown, numaNode: null, reason: 'The GPU is lost.' });
+  const reason = 'The GPU is lost.';
+  return simulatedGpu(index, { ...unknown, numaNode: null, state: 'lost', reason });
 }
 
 /** A lane whose worker computes on these. */

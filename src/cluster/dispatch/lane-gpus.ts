@@ -1,5 +1,5 @@
 /** The GPUs of all lanes. */
-import type { GpuReading } from '../../inference/gpu-readings.js';
+import { worse, type GpuReading } from '../../inference/gpu-readings.js';
 import type { Lane } from './lane.js';
 
 export interface NodeGpu extends GpuReading {
@@ -7,7 +7,7 @@ export interface NodeGpu extends GpuReading {
   nodeId: string;
 }
 
-/** Each GPU once, though workers may share it: as the one saw it that looked last. */
+/** Each GPU once, though workers may share it: as the one saw it that looked last, in the worst of its states. */
 export function gpusOf(lanes: readonly { lane: Lane }[]): NodeGpu[] {
   const gpus = new Map<string, NodeGpu>();
   for (const { lane } of lanes) {
@@ -15,9 +15,9 @@ export function gpusOf(lanes: readonly { lane: Lane }[]): NodeGpu[] {
     for (const reading of lane.stats().gpuReadings ?? []) {
       const key = JSON.stringify([nodeId, reading.uuid]);
       const known = gpus.get(key);
-      if (known === undefined || ageOf(reading) < ageOf(known)) {
-        gpus.set(key, { ...reading, nodeId });
-      }
+      const state = worse(reading.state, known?.state ?? 'ok');
+      const latest = known === undefined || ageOf(reading) < ageOf(known) ? reading : known;
+      gpus.set(key, { ...latest, state, nodeId });
     }
   }
   return [...gpus.values()];

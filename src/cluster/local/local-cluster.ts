@@ -28,9 +28,10 @@ export class LocalCluster implements ClusterStatusSource {
   }
 
   async status(): Promise<ClusterSnapshot> {
-    const { gpus, inFlight } = this.#options.detector.stats();
+    const { gpus, gpuReadings = [], inFlight } = this.#options.detector.stats();
     const { pending, running } = await this.#options.jobs.counts();
     const busy = inFlight > 0;
+    const lostGpus = gpuReadings.filter(({ state }) => state === 'lost').length;
     const busyCpus = busy && gpus === 0 ? Math.min(this.#options.threads, this.#cpus) : 0;
     return {
       clusterVersion: this.version,
@@ -39,7 +40,7 @@ export class LocalCluster implements ClusterStatusSource {
       totalCpus: this.#cpus,
       totalGpus: gpus,
       availableCpus: this.#cpus - busyCpus,
-      availableGpus: busy ? 0 : gpus,
+      availableGpus: busy ? 0 : gpus - lostGpus,
       pendingJobs: pending,
       runningJobs: running,
     };

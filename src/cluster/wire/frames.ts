@@ -4,10 +4,10 @@
  */
 import { z } from 'zod';
 import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
-import { SLOWDOWNS } from '../../inference/gpu-readings.js';
+import { DEVICE_STATES, SLOWDOWNS } from '../../inference/gpu-readings.js';
 
 /** Counts up with every change of a frame's shape. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 export const WORKER_PATH = '/internal/v1/workers';
 /** No frame is longer; those with models are sent one model each. */
 export const MAX_FRAME = 64 * 1024;
@@ -59,6 +59,7 @@ const gpuSchema = z.object({
   uncorrectedErrors: z.number().nullable(),
   mig: z.boolean().nullable(),
   slowedBy: z.array(z.enum(SLOWDOWNS)),
+  state: z.enum(DEVICE_STATES),
   ageMs: z.number().nullable(),
   reason: z.string().nullable(),
 });
@@ -70,7 +71,7 @@ const statsSchema = z.object({
   reason: z.string(),
   queuedSync: z.number(),
   queuedAsync: z.number(),
-  heldBytes: z.number().default(0), // older workers do not say
+  heldBytes: z.number(),
   inFlight: z.number(),
   completed: z.number(),
   failed: z.number(),

@@ -1,7 +1,7 @@
 /** A GPU in `GET /v1/cluster/status`. */
 import { z } from '@hono/zod-openapi';
 import type { NodeGpu } from '../../cluster/dispatch/lane-gpus.js';
-import { SLOWDOWNS } from '../../inference/gpu-readings.js';
+import { DEVICE_STATES, SLOWDOWNS } from '../../inference/gpu-readings.js';
 
 export const gpuSchema = z
   .object({
@@ -11,6 +11,11 @@ export const gpuSchema = z
     uuid: z.string(),
     bus_id: z.string(),
     numa_node: z.int().nullable(),
+    state: z.enum(DEVICE_STATES).openapi({
+      description:
+        'lost: it faulted or hangs and gets no image until its worker starts anew; failed_check: a model, whose ' +
+        '`reason` in `GET /v1/models` says why, does not run on it',
+    }),
     memory_total_bytes: z.number().nullable(),
     memory_used_bytes: z.number().nullable(),
     utilisation_percent: z
@@ -47,6 +52,7 @@ export function viewGpu(gpu: NodeGpu): z.infer<typeof gpuSchema> {
     uuid: gpu.uuid,
     bus_id: gpu.busId,
     numa_node: gpu.numaNode,
+    state: gpu.state,
     memory_total_bytes: gpu.memoryTotal,
     memory_used_bytes: gpu.memoryUsed,
     utilisation_percent: gpu.utilisation,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { gpusOf } from '../../../src/cluster/dispatch/lane-gpus.js';
+import type { GpuReading } from '../../../src/inference/gpu-readings.js';
 import { GpuLane, reportOf, simulatedGpu } from '../../support/simulated-gpus.js';
 import { SimulatedLane } from '../../support/simulated-lane.js';
 
@@ -26,6 +27,17 @@ test('a GPU that workers share is there once, as it was seen last', () => {
     new GpuLane('d', 'node-1', seen(200, 4)),
   ];
   expect(gpusOf(reportOf(lanes))).toMatchObject([{ temperature: 3, ageMs: 100 }]);
+});
+
+test('what one worker found of a GPU that is shared, the others did not take back', () => {
+  const found = (state: GpuReading['state'], ageMs: number) => [simulatedGpu(0, { state, ageMs })];
+  const lanes = [
+    new GpuLane('a', 'node-1', found('failed_check', 300)),
+    new GpuLane('b', 'node-1', found('lost', 200)),
+    new GpuLane('c', 'node-1', found('ok', 100)),
+  ];
+  expect(gpusOf(reportOf(lanes))).toMatchObject([{ state: 'lost', ageMs: 100 }]);
+  expect(gpusOf(reportOf(lanes.slice(2)))).toMatchObject([{ state: 'ok' }]);
 });
 
 test('workers on the CPU have none', () => {

@@ -3,11 +3,17 @@ import { expect, test } from 'vitest';
 import { LocalCluster } from '../../../src/cluster/local/local-cluster.js';
 import { LatticeError } from '../../../src/errors.js';
 import { FakeJobs } from '../../support/fake-jobs.js';
+import type { GpuReading } from '../../../src/inference/gpu-readings.js';
+import { lostGpu, simulatedGpu } from '../../support/simulated-gpus.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 
-function cluster(gpus: number, inFlight: number): LocalCluster {
+function cluster(
+  gpus: number,
+  inFlight: number,
+  gpuReadings: readonly GpuReading[] = [],
+): LocalCluster {
   const detector = new ScriptedDetector();
-  const stats = { ...detector.stats(), gpus, inFlight };
+  const stats = { ...detector.stats(), gpus, inFlight, gpuReadings };
   return new LocalCluster({
     detector: { stats: () => stats },
     jobs: { counts: () => Promise.resolve({ pending: 4, running: 2, queuedImages: 9 }) },
@@ -45,6 +51,11 @@ test('on GPUs it occupies those', async () => {
     availableGpus: 0,
     availableCpus: cpus,
   });
+});
+
+test('a lost GPU is there, but not to be had', async () => {
+  const readings = [simulatedGpu(0), lostGpu(1)];
+  expect(await cluster(2, 0, readings).status()).toMatchObject({ totalGpus: 2, availableGpus: 1 });
 });
 
 test('a store that fails is not papered over with figures', async () => {
