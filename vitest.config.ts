@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** Worker threads cannot load TypeScript: point them at the compiled twin that set-up leaves in dist/. */
+/** Threads and processes of their own cannot load TypeScript: point them at the compiled twin that set-up leaves in dist/. */
 const compiledThreads = {
   name: 'compiled-threads',
   // Before the TypeScript is compiled: the pattern is the source's own spelling.
@@ -10,7 +10,7 @@ const compiledThreads = {
   transform(code: string, id: string): string | undefined {
     if (!id.includes('/src/')) return undefined;
     return code.replace(
-      /new URL\('(\.\/[\w-]+-thread\.js)', import\.meta\.url\)/g,
+      /new URL\('(\.\/[\w-]+-(?:thread|process)\.js)', import\.meta\.url\)/g,
       (_match, file: string) => {
         const compiled = join(dirname(id).replace('/src', '/dist'), file);
         return `new URL(${JSON.stringify(pathToFileURL(compiled).href)})`;

@@ -33,6 +33,7 @@ export const ERRORS = {
   unsupported_image_format: { status: 422, title: 'Image format not supported' },
   invalid_image: { status: 422, title: 'Image cannot be decoded' },
   input_changed: { status: 422, title: 'Image changed while it was read' },
+  volume_unavailable: { status: 503, title: 'Image folder does not answer' },
   unknown_model: { status: 422, title: 'Model not found' },
   invalid_model: { status: 422, title: 'Model cannot be used' },
   model_not_ready: { status: 503, title: 'Model is not ready yet' },

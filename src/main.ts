@@ -21,7 +21,7 @@ import { openJobs, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, type Logger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { ObservedDetector } from './observability/observed-detector.js';
-import { Releases } from './shutdown.js';
+import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
 import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
 
 const HOUR_MS = 3_600_000;
@@ -34,7 +34,7 @@ export type TestOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix'>;
 /** Serves until SIGTERM or SIGINT, then drains and resolves. Rejects when it cannot start. */
 export async function runService(config: Config, testOptions: TestOptions = {}): Promise<void> {
   const logger = createLogger(config);
-  const releases = new Releases(logger);
+  const releases = new Releases(logger, config.drainSeconds * 1_000 + OVERRUN_MS);
   const stopping = new AbortController();
   const stopped = stopSignal(stopping);
   const onGpuLost = () => {
@@ -50,9 +50,11 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
     await stopped;
     logger.info({ drainSeconds: config.drainSeconds }, 'stopping');
   } finally {
-    await releases.releaseAll();
+    if (await releases.releaseAll()) logger.info({}, 'stopped');
+    else endAtOnce(logger);
   }
-  logger.info({}, 'stopped');
+  // Unreferenced: it is reached only where something else keeps the process alive.
+  setTimeout(endAtOnce, OVERRUN_MS, logger).unref();
 }
 
 /** Each part registers how it is taken apart; the order of release is the reverse of this one. */
@@ -82,6 +84,7 @@ async function startService(
     detector,
     maxQueuedJobs: config.maxQueuedJobs,
     resultTtlHours: config.resultTtlHours,
+    volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
     annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
   });
@@ -156,6 +159,7 @@ function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
       return { sync: queuedSync, async: queuedAsync };
     },
     heldBytes: () => cluster.detector.stats().heldBytes,
+    hangingFolders: () => cluster.detector.stats().hangingFolders,
     workers: () => countByState(cluster.workers()),
     workerEvents: () => ({ ...cluster.events() }),
     gpus: () => gpusOf(cluster.workers()),

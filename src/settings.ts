@@ -151,6 +151,11 @@ export const settings = {
   maxSide: count(16_384).describe('longest side of an image'),
   syncDeadlineMs: count(10_000).describe('longest wait of a synchronous detection, then 504'),
   syncQueue: count(256).describe('synchronous requests waiting before 503'),
+  volumePatienceSeconds: z.coerce
+    .number()
+    .min(0)
+    .default(3_600)
+    .describe('how long images of a job wait for a volume that does not answer, then they fail'),
   resultTtlHours: z.coerce
     .number()
     .positive()

@@ -8,17 +8,20 @@
  * codes: 0 drained, 69 the GPU is lost, 78 wrong settings, 1 anything else.
  */
 import { readFileSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ServiceLink } from './cluster/worker/service-link.js';
 import { ConfigError, loadConfig, type Config } from './config.js';
 import { openDetector } from './inference/open-detector.js';
+import { ImageLister } from './jobs/listing/image-lister.js';
 import { createLogger } from './observability/logger.js';
 import { packageVersion } from './package-version.js';
+import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
 
 /** Of sysexits.h. */
 const EX_UNAVAILABLE = 69;
 const EX_CONFIG = 78;
+const ROOT_ANSWERS_WITHIN_MS = 5_000;
+const lister = new ImageLister();
 
 async function runWorker(config: Config): Promise<void> {
   if (config.serviceUrl === '') {
@@ -35,6 +38,8 @@ async function runWorker(config: Config): Promise<void> {
       process.exit(EX_UNAVAILABLE);
     },
   });
+  const releases = new Releases(logger, config.drainSeconds * 1_000 + OVERRUN_MS);
+  releases.add('detector', () => detector.close());
   const link = new ServiceLink({
     serviceUrl: config.serviceUrl,
     token: () => readToken(config),
@@ -50,7 +55,7 @@ async function runWorker(config: Config): Promise<void> {
   logger.info({ why, drainSeconds: config.drainSeconds }, 'worker stopping');
   await link.stop(config.drainSeconds * 1_000);
   await served;
-  await detector.close();
+  if (!(await releases.releaseAll())) endAtOnce(logger);
 }
 
 /** Read at every dial, so that a token can be changed without a restart. */
@@ -59,11 +64,7 @@ function readToken({ workerTokenFile }: Config): string | null {
 }
 
 async function checkRoot(path: string): Promise<{ path: string; readable: boolean }> {
-  const readable = await access(path, constants.R_OK | constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-  return { path, readable };
+  return { path, readable: await lister.isReadable(path, ROOT_ANSWERS_WITHIN_MS) };
 }
 
 /** Resolves with the reason to stop; a second signal ends the process at once, a lost parent too. */

@@ -14,7 +14,7 @@ constexpr double kMaxSafeInteger = 9007199254740991.0;
 constexpr size_t kStride = 12;  // RESULT_STRIDE of src/native/contract.ts
 
 // In the order of StatusCode.
-constexpr std::array<const char*, 19> kCodeNames = {"ok",
+constexpr std::array<const char*, 20> kCodeNames = {"ok",
                                                     "cancelled",
                                                     "deadline_exceeded",
                                                     "image_not_found",
@@ -25,6 +25,7 @@ constexpr std::array<const char*, 19> kCodeNames = {"ok",
                                                     "unsupported_image_format",
                                                     "invalid_image",
                                                     "input_changed",
+                                                    "volume_unavailable",
                                                     "invalid_model",
                                                     "unknown_model",
                                                     "detection_failed",

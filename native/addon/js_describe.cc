@@ -90,6 +90,11 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("cancelled", static_cast<double>(stats.cancelled));
   object.Set("syncSlices", core.sync_slices());
   object.Set("lookAhead", core.look_ahead());
+  auto hanging = Napi::Array::New(env);
+  for (const size_t root : core.hanging_roots()) {
+    hanging.Set(hanging.Length(), static_cast<double>(root));
+  }
+  object.Set("hangingRoots", hanging);
   object.Set("buildShare", core.build_share());
   return object;
 }

@@ -21,6 +21,7 @@ enum class StatusCode {
   kUnsupportedImageFormat,
   kInvalidImage,
   kInputChanged,
+  kVolumeUnavailable,
   kInvalidModel,
   kUnknownModel,
   kDetectionFailed,

@@ -19,6 +19,37 @@ namespace lattice {
 namespace {
 
 constexpr size_t kMaxPathBytes = 4096;
+// A sign of life after each, from a slow volume too.
+constexpr size_t kBytesACall = 1 << 20;
+
+// For callers that want no signs.
+class NoVisits : public RootVisits {
+ public:
+  bool Enter(size_t /*root*/) override { return true; }
+  void Step() override {}
+};
+
+// What the volume says of itself, not of the file: its server or its process is gone, or it was
+// mounted anew since the root was opened.
+bool IsVolumeError(int error) {
+  switch (error) {
+    case ESTALE:
+    case ENOTCONN:
+    case ETIMEDOUT:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case ECONNABORTED:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case ENOLINK:
+    case EREMOTEIO:
+      return true;
+    default:
+      return false;
+  }
+}
 
 // What is wrong with the text of a path, before the file system is asked.
 Status CheckPathText(std::string_view path) {
@@ -55,8 +86,9 @@ Status NotRegular(std::string_view path) {
 }
 
 Status Unreadable(std::string_view path, int error) {
-  return Status(StatusCode::kImageUnreadable,
-                ShownPath(path) + " cannot be read: " + std::generic_category().message(error));
+  return Status(
+      IsVolumeError(error) ? StatusCode::kVolumeUnavailable : StatusCode::kImageUnreadable,
+      ShownPath(path) + " cannot be read: " + std::generic_category().message(error));
 }
 
 Status FromOpenError(std::string_view path, int error) {
@@ -89,9 +121,11 @@ bool SameContent(const struct stat& a, const struct stat& b) {
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-Result<std::vector<uint8_t>> ReadOpenFile(int fd, std::string_view path, size_t max_bytes) {
+Result<std::vector<uint8_t>> ReadOpenFile(int fd, std::string_view path, size_t max_bytes,
+                                          RootVisits& visits) {
   struct stat before;
   if (fstat(fd, &before) != 0) return Unreadable(path, errno);
+  visits.Step();
   if (!S_ISREG(before.st_mode)) return NotRegular(path);
   const auto size = static_cast<size_t>(before.st_size);
   if (size > max_bytes) {
@@ -102,7 +136,9 @@ Result<std::vector<uint8_t>> ReadOpenFile(int fd, std::string_view path, size_t 
   std::vector<uint8_t> bytes(size);
   size_t done = 0;
   while (done < size) {
-    const ssize_t count = pread(fd, bytes.data() + done, size - done, static_cast<off_t>(done));
+    const size_t wanted = std::min(size - done, kBytesACall);
+    const ssize_t count = pread(fd, bytes.data() + done, wanted, static_cast<off_t>(done));
+    visits.Step();
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Unreadable(path, errno);
     if (count == 0) break;
@@ -132,6 +168,18 @@ std::string AbsoluteWithoutSlash(const std::string& root) {
   return path;
 }
 
+int OpenFolder(const std::string& path) {
+  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+// The descriptor keeps its number, for all threads at once.
+bool OpenAnew(const std::string& path, int fd) {
+  const int fresh = OpenFolder(path);
+  if (fresh < 0) return false;
+  const OpenFile closed_after{fresh};
+  return dup3(fresh, fd, O_CLOEXEC) == fd;
+}
+
 }  // namespace
 
 RootedFiles::RootedFiles(std::vector<Root> roots, size_t max_file_bytes)
@@ -155,7 +203,7 @@ Result<RootedFiles> RootedFiles::Open(const std::vector<std::string>& roots,
   RootedFiles files({}, max_file_bytes);
   files.roots_.reserve(roots.size());
   for (size_t i = 0; i < roots.size(); ++i) {
-    const int fd = open(roots[i].c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = OpenFolder(roots[i]);
     if (fd < 0) {
       return Status(StatusCode::kImageNotFound,
                     "image folder " + std::to_string(i + 1) + " of " +
@@ -167,33 +215,64 @@ Result<RootedFiles> RootedFiles::Open(const std::vector<std::string>& roots,
   return files;
 }
 
-Result<std::vector<uint8_t>> RootedFiles::Read(std::string_view path) const {
-  if (Status text = CheckPathText(path); !text.ok()) return text;
-  Status answer = NotFound(path);
-  int fd = -1;
-  if (path.front() == '/') {
-    // Nested roots: the innermost one decides, so that the outer one cannot be a way around it.
-    const Root* innermost = nullptr;
-    for (const Root& root : roots_) {
-      if (!BeneathRoot(path, root.path)) continue;
-      if (!innermost || root.path.size() > innermost->path.size()) innermost = &root;
-    }
-    if (!innermost) return OutsideRoots(path);
-    const std::string_view rest = *BeneathRoot(path, innermost->path);
-    fd = OpenBeneath(innermost->fd, rest.empty() ? "." : std::string(rest));
-    if (fd < 0) answer = FromOpenError(path, -fd);
-  } else {
-    const std::string relative(path);
-    for (const Root& root : roots_) {
-      fd = OpenBeneath(root.fd, relative);
-      if (fd >= 0) break;
-      answer = FromOpenError(path, -fd);
-      if (fd != -ENOENT && fd != -ENOTDIR) break;
-    }
+// Where the path may be, in the order of looking.
+std::vector<RootedFiles::Candidate> RootedFiles::CandidatesFor(std::string_view path) const {
+  std::vector<Candidate> candidates;
+  if (path.front() != '/') {
+    for (size_t i = 0; i < roots_.size(); ++i) candidates.push_back({i, std::string(path)});
+    return candidates;
   }
-  if (fd < 0) return answer;
+  // Nested roots: the innermost one decides, so that the outer one cannot be a way around it.
+  for (size_t i = 0; i < roots_.size(); ++i) {
+    const auto rest = BeneathRoot(path, roots_[i].path);
+    if (!rest) continue;
+    if (!candidates.empty()) {
+      if (roots_[i].path.size() <= roots_[candidates[0].root].path.size()) continue;
+      candidates.clear();
+    }
+    candidates.push_back({i, rest->empty() ? "." : std::string(*rest)});
+  }
+  return candidates;
+}
+
+// `absent`: there is no such file, so the next root may have it.
+Result<std::vector<uint8_t>> RootedFiles::ReadBeneath(const Candidate& candidate,
+                                                      std::string_view path, RootVisits& visits,
+                                                      bool* absent) const {
+  const int fd = OpenBeneath(roots_[candidate.root].fd, candidate.beneath);
+  visits.Step();
+  *absent = fd == -ENOENT || fd == -ENOTDIR;
+  if (fd < 0) return FromOpenError(path, -fd);
   const OpenFile file{fd};
-  return ReadOpenFile(file.fd, path, max_file_bytes_);
+  return ReadOpenFile(file.fd, path, max_file_bytes_, visits);
+}
+
+Result<std::vector<uint8_t>> RootedFiles::Read(std::string_view path, RootVisits* visits) const {
+  if (Status text = CheckPathText(path); !text.ok()) return text;
+  const std::vector<Candidate> candidates = CandidatesFor(path);
+  if (candidates.empty() && path.front() == '/') return OutsideRoots(path);
+  NoVisits no_visits;
+  RootVisits& told = visits != nullptr ? *visits : no_visits;
+  for (const Candidate& candidate : candidates) {
+    if (!told.Enter(candidate.root)) return Unavailable(candidate.root);
+    const Root& root = roots_[candidate.root];
+    bool absent = false;
+    auto bytes = ReadBeneath(candidate, path, told, &absent);
+    if (bytes.status().code() == StatusCode::kVolumeUnavailable) {
+      if (OpenAnew(root.path, root.fd)) bytes = ReadBeneath(candidate, path, told, &absent);
+      if (bytes.status().code() == StatusCode::kVolumeUnavailable) {
+        return Unavailable(candidate.root);
+      }
+    }
+    if (!absent) return bytes;
+  }
+  return NotFound(path);
+}
+
+Status RootedFiles::Unavailable(size_t root) const {
+  return {StatusCode::kVolumeUnavailable, "The volume of image folder " + std::to_string(root + 1) +
+                                              " of " + std::to_string(roots_.size()) +
+                                              " does not answer."};
 }
 
 }  // namespace lattice

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "native/base/status.h"
+#include "native/image/root_visits.h"
 
 namespace lattice {
 
@@ -28,15 +29,29 @@ class RootedFiles {
   ~RootedFiles();
 
   // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable
-  // (permission, I/O), kImageTooLarge, or kInputChanged when size or mtime moved while it was read.
-  Result<std::vector<uint8_t>> Read(std::string_view path) const;
+  // (permission, I/O), kImageTooLarge, kInputChanged when size or mtime moved while it was read, or
+  // kVolumeUnavailable when `visits` refused a root or its volume says that it is gone. Such a root
+  // is opened anew first: a volume that was mounted again is used.
+  Result<std::vector<uint8_t>> Read(std::string_view path, RootVisits* visits = nullptr) const;
+
+  size_t root_count() const { return roots_.size(); }
+  // kVolumeUnavailable, with the position of the root.
+  Status Unavailable(size_t root) const;
 
  private:
   struct Root {
     std::string path;  // absolute, no trailing slash
     int fd;
   };
+  struct Candidate {
+    size_t root;
+    std::string beneath;
+  };
   RootedFiles(std::vector<Root> roots, size_t max_file_bytes);
+
+  std::vector<Candidate> CandidatesFor(std::string_view path) const;
+  Result<std::vector<uint8_t>> ReadBeneath(const Candidate& file, std::string_view path,
+                                           RootVisits& visits, bool* absent) const;
 
   std::vector<Root> roots_;
   size_t max_file_bytes_;

@@ -34,7 +34,9 @@ ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options)
            {}}) {}
 
 ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options, Decoders decoders)
-    : files_(std::move(files)), options_(std::move(options)), decoders_(std::move(decoders)) {}
+    : files_(std::move(files), options.patience),
+      options_(std::move(options)),
+      decoders_(std::move(decoders)) {}
 
 Status ImagePipeline::StartDecoders(double most_ms) {
   try {

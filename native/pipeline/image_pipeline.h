@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "native/image/rooted_files.h"
+#include "native/image/patient_files.h"
 #include "native/pipeline/decoders.h"
 #include "native/pipeline/image_task.h"
 
@@ -32,6 +32,7 @@ struct PreparedImage {
 
 struct PipelineOptions {
   DecodeLimits limits;
+  VolumePatience patience;
   int decode_threads = 64;  // callers of Prepare at the same time; more wait for each other
   // A JPEG may be decoded at a reduced scale that leaves this many pixels, along a side, for each
   // pixel of the network's input. It moves boxes and scores. 0: never.
@@ -57,10 +58,13 @@ class ImagePipeline {
   // Why GPUs lack a decode route, a sentence each.
   const std::vector<std::string>& missing_routes() const { return decoders_.missing; }
 
-  // File bytes by the rules of RootedFiles.
+  // File bytes by the rules of PatientFiles.
   Result<std::vector<uint8_t>> ReadFile(const std::string& path) const;
 
-  // Open and read. Codes of RootedFiles::Read.
+  // As PatientFiles.
+  std::vector<size_t> hanging_roots() const { return files_.HangingRoots(); }
+
+  // Open and read. Codes of PatientFiles::Read.
   Result<OpenedImage> Open(const ImageTask& task) const;
   // As ExpectedPixelBytes; of pixels that the task brought, their own.
   size_t PixelBytes(const ImageTask& task, const OpenedImage& opened) const;
@@ -80,7 +84,7 @@ class ImagePipeline {
   DecodeRequest RequestFor(const ImageTask& task, const OpenedImage& opened) const;
   Result<DecodedImage> Decode(ImageTask& task, const OpenedImage& opened) const;
 
-  RootedFiles files_;
+  PatientFiles files_;
   PipelineOptions options_;
   Decoders decoders_;
 };

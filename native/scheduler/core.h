@@ -80,6 +80,8 @@ class Core {
   SchedulerStats stats() const { return scheduler_.stats(); }
   int sync_slices() const { return schedule_.sync.parallel; }
   int look_ahead() const { return schedule_.LookAhead(); }
+  // Positions of the image folders whose volume does not answer.
+  std::vector<size_t> hanging_roots() const { return pipeline_.hanging_roots(); }
   // The ways from files to pixels and what went over them; those of GPUs once a model is loaded.
   std::vector<RouteStats> decode_routes() const;
   std::vector<std::string> missing_decode_routes() const;  // why GPUs lack one, a sentence each

@@ -103,6 +103,8 @@ export interface DetectorStats {
   queuedAsync: number;
   /** Bytes of pixels that async images hold while they are decoded, wait for the network or are in it. */
   heldBytes: number;
+  /** Image folders whose volume does not answer. */
+  hangingFolders: number;
   inFlight: number;
   completed: number;
   failed: number;

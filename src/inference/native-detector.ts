@@ -204,6 +204,7 @@ export class NativeDetector implements Detector {
       queuedSync: native?.queuedSync ?? 0,
       queuedAsync: native?.queuedAsync ?? 0,
       heldBytes: native?.heldBytes ?? 0,
+      hangingFolders: native?.hangingRoots.length ?? 0,
       inFlight: this.#throughput.inHand,
       completed: this.#completed,
       failed: this.#failed,

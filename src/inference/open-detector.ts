@@ -14,6 +14,7 @@ import type { Detector } from './detector.js';
 import { EngineBuild } from './engine-build.js';
 import { createGpuReadings } from './gpu-readings.js';
 import type { Logger } from './logger.js';
+import { watchVolumes } from './volume-watch.js';
 import { lookAheadBytes } from './machine-memory.js';
 import { ModelFolder, type ModelFile } from './model-folder.js';
 import { modelMemoryBudget } from './model-memory.js';
@@ -144,6 +145,11 @@ export async function openDetector(
   // Other models may be served, and everybody can see how far it is, while an engine is built.
   const built = await Promise.race([prepared.then(() => true), build.begun().then(() => false)]);
   canary.start();
+  watchVolumes({
+    roots: config.imageRoots,
+    hanging: () => (core.isClosed ? null : core.stats().hangingRoots),
+    logger,
+  });
   if (built || config.device !== 'auto' || !config.cpuUntilReady) return detector;
   const standIn = await openDetector({ ...config, device: 'cpu' }, logger, {
     ...options,

@@ -1,6 +1,7 @@
 /** A started job: the images read ahead, those in the detector, and the outcomes on their way to the disk. */
 import type { JobSettings, NewOutcome, QueuedJob, WaitingImage } from './job-store.js';
 import type { Ranked } from './priority.js';
+import { SetAside, type SetAsideTimes } from './set-aside.js';
 
 export class ActiveJob implements Ranked {
   readonly number: number;
@@ -20,6 +21,7 @@ export class ActiveJob implements Ranked {
   /** Handed out apart from the order of reading. */
   readonly takenApart = new Set<number>();
   readonly inFlight = new Map<number, AbortController>();
+  readonly aside: SetAside;
   unsaved: NewOutcome[] = [];
   /** Who ran the newest of them. */
   workerId = '';
@@ -30,17 +32,24 @@ export class ActiveJob implements Ranked {
   hurry: () => void = () => undefined;
   #ended = false;
 
-  constructor(job: QueuedJob) {
+  /** `onAhead` is called when there are images to hand out again. */
+  constructor(job: QueuedJob, times: SetAsideTimes, onAhead: () => void) {
     this.number = job.number;
     this.jobId = job.jobId;
     this.priority = job.priority;
     this.submittedAt = job.submittedAt;
     this.imageCount = job.imageCount;
+    this.aside = new SetAside(times, (images) => {
+      this.ahead.push(...images);
+      onAhead();
+    });
   }
 
   /** Images still to hand out, at most. */
   get supply(): number {
-    return this.ahead.length + (this.allRead ? 0 : this.imageCount - this.nextIndex);
+    return (
+      this.ahead.length + (this.allRead || this.aside.isFull ? 0 : this.imageCount - this.nextIndex)
+    );
   }
 
   get ended(): boolean {
@@ -58,6 +67,7 @@ export class ActiveJob implements Ranked {
   /** Nothing of it runs or is stored any more. */
   end(): void {
     this.#ended = true;
+    this.aside.end();
     this.ahead.length = 0;
     this.allRead = true;
     this.unsaved = [];

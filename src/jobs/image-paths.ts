@@ -1,15 +1,16 @@
 /** Which paths a request may name, and what its folders and globs stand for. */
-import { lstat, realpath } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../errors.js';
-import { IMAGE_NAME, type Listing } from './listing/find-images.js';
+import { GLOB_MAGIC, IMAGE_NAME, type Listing } from './listing/find-images.js';
 import { ImageLister } from './listing/image-lister.js';
+import type { PathKind } from './listing/path-kind.js';
 
-const GLOB_MAGIC = /[*?[\]{}]/;
 /** Enough for every listing a person writes; more makes matching slow for hostile names. */
 const MAX_STARS = { inPattern: 8, inComponent: 3 };
 const LISTING_MS = 10_000;
+/** For a single call of the system. */
+const LOOK_MS = 5_000;
 const MAX_LISTINGS = 100;
 /** Paths that are looked at in one turn of the event loop. */
 const PATHS_A_TURN = 10_000;
@@ -33,7 +34,7 @@ export function checkImagePath(path: string, roots: readonly string[], pointer: 
  * passed on without touching the disk, so that a missing file is an error of that image, not of the job.
  *
  * Throws `path_not_allowed` as `checkImagePath` does, or `validation_failed` for a listing without an image, with
- * too many wildcards, or when all together exceed `cap`.
+ * too many wildcards, or when all together exceed `cap`; `volume_unavailable` where a folder does not answer.
  */
 export async function expandImagePaths(
   paths: readonly string[],
@@ -102,13 +103,12 @@ async function listImages(
   throw invalid(`'${path}' matches no image.`, pointer);
 }
 
-/** What stands at the path itself; links count as what they are, not as what they lead to. */
-async function kindOf(root: string, relative: string): Promise<'file' | 'folder' | 'absent'> {
+async function kindOf(root: string, relative: string): Promise<PathKind> {
   try {
-    const entry = await lstat(join(root, relative));
-    return entry.isDirectory() ? 'folder' : 'file';
-  } catch {
-    return 'absent';
+    return await lister.kindOf({ root, relative }, LOOK_MS);
+  } catch (cause) {
+    const detail = `The volume of '${relative}' does not answer.`;
+    throw new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
   }
 }
 
@@ -116,31 +116,13 @@ async function list(
   listing: Omit<Listing, 'withinMs'>,
   pointer: string,
 ): Promise<readonly string[]> {
-  const { root, relative, isFolder } = listing;
+  const { relative, isFolder } = listing;
   if (!isFolder) refuseCostly(relative, pointer);
-  const base = isFolder ? relative : literalPrefix(relative);
-  // The walk itself follows no link, but its starting folder could have been reached through one.
-  if (!(await isPlainFolder(root, base))) return [];
   try {
     return await lister.list({ ...listing, withinMs: LISTING_MS });
   } catch (cause) {
     const detail = `'${relative}' cannot be listed within ${LISTING_MS / 1000} s.`;
     throw new LatticeError('validation_failed', detail, { cause, errors: [{ detail, pointer }] });
-  }
-}
-
-/** The components before the first wildcard. */
-function literalPrefix(pattern: string): string {
-  const components = pattern.split('/');
-  const first = components.findIndex((component) => GLOB_MAGIC.test(component));
-  return components.slice(0, Math.max(first, 0)).join('/') || '.';
-}
-
-async function isPlainFolder(root: string, relative: string): Promise<boolean> {
-  try {
-    return (await realpath(join(root, relative))) === join(await realpath(root), relative, '.');
-  } catch {
-    return false;
   }
 }
 

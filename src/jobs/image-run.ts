@@ -57,32 +57,37 @@ export function poisonOutcome(): ImageOutcome {
   return { status: 'error', error: error.toProblem() };
 }
 
-/** Null: the run was given up (aborted or stopping) and the image is still to do. Never rejects. */
-export async function runImage(
-  runner: ImageRunner,
-  run: ImageRun,
-): Promise<{ outcome: ImageOutcome; workerId: string } | null> {
+/** `left`: aborted or stopping, the image is still to do. `no_volume`: nothing could be read where it lies. */
+export type ImageEnd =
+  | { kind: 'done'; outcome: ImageOutcome; workerId: string }
+  | { kind: 'left' }
+  | { kind: 'no_volume'; outcome: ImageOutcome };
+
+/** Never rejects. */
+export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       const result = await runner.detector.detect(requestOf(run));
-      return { outcome: await outcomeOf(runner, run, result), workerId: result.workerId };
+      const { workerId } = result;
+      return { kind: 'done', outcome: await outcomeOf(runner, run, result), workerId };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = PASSING.has(error.code);
-      if (run.signal.aborted || (passing && runner.stopping())) return null;
+      if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
+      const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
+      if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome };
       if (!passing || attempt === RETRIES) {
         const { jobId, image } = run;
         if (error.code === 'internal_error') {
           const cause = String(error.cause);
           runner.logger.error({ jobId, index: image.index, cause }, 'image failed unexpectedly');
         }
-        const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
-        return { outcome, workerId: runner.detector.workerId };
+        return { kind: 'done', outcome, workerId: runner.detector.workerId };
       }
       await sleep(runner.backoffMs * 2 ** attempt, undefined, { signal: run.signal }).catch(
         () => null,
       );
-      if (runner.stopping()) return null;
+      if (runner.stopping()) return { kind: 'left' };
     }
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Detector } from '../inference/detector.js';
 import { ActiveJob } from './active-job.js';
+import { DetectorWindow } from './detector-window.js';
 import { FlightLevels } from './flight-levels.js';
 import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
 import type { ImageOutcome } from './job.js';
@@ -13,6 +14,7 @@ import { OutcomeSaver } from './outcome-saver.js';
 import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
 import type { QueueCounts } from './queue-counts.js';
+import type { SetAsideTimes } from './set-aside.js';
 import { WorkOrder } from './work-order.js';
 
 export interface RunnerParts {
@@ -25,9 +27,9 @@ export interface RunnerParts {
   images: Omit<ImageRunner, 'stopping'>;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds: number;
+  volumeTimes: SetAsideTimes;
 }
 
-const WINDOW_REREAD_MS = 100;
 const READ_AHEAD = 64;
 /** Images at hand while the next job's start is on its way to the disk. */
 const LEAST_SUPPLY = 16;
@@ -40,8 +42,8 @@ export class JobRunner {
   readonly #order: WorkOrder;
   readonly #saver: OutcomeSaver;
   readonly #levels = new FlightLevels();
+  readonly #window: DetectorWindow;
   readonly #busy = new Set<Promise<void>>();
-  #window = { size: 1, readAt: -Infinity };
   #quarantine = true;
   #stopping = false;
 
@@ -49,6 +51,7 @@ export class JobRunner {
     this.#parts = parts;
     this.#saver = new OutcomeSaver(parts);
     this.#order = new WorkOrder(parts.ageingSeconds);
+    this.#window = new DetectorWindow(parts.detector);
     this.#images = { ...parts.images, stopping: () => this.#stopping };
   }
 
@@ -101,7 +104,7 @@ export class JobRunner {
 
   #pump(): void {
     if (this.#stopping || this.#quarantine || this.#parts.patience.failing) return;
-    const window = this.#readWindow();
+    const window = this.#window.size;
     for (;;) {
       const queued = this.#order.takeToStart(Math.max(LEAST_SUPPLY, 2 * window));
       if (queued === null) break;
@@ -121,7 +124,9 @@ export class JobRunner {
   /** Null when the job is not pending any more. */
   async #startJob(queued: QueuedJob): Promise<ActiveJob | null> {
     const { store, detector, counts, patience } = this.#parts;
-    const job = new ActiveJob(queued);
+    const job = new ActiveJob(queued, this.#parts.volumeTimes, () => {
+      this.#pump();
+    });
     this.#order.active.set(job.number, job);
     // Asked together, so both travel in one message and the images are there with the start.
     const [started, images] = await Promise.all([
@@ -144,7 +149,7 @@ export class JobRunner {
   }
 
   #readAhead(job: ActiveJob): void {
-    if (job.reading || job.allRead) return;
+    if (job.reading || job.allRead || job.aside.isFull) return;
     job.reading = true;
     const read = async () => {
       const { store, patience } = this.#parts;
@@ -176,14 +181,27 @@ export class JobRunner {
     job.inFlight.set(image.index, abort);
     this.#levels.enter(priority);
     const run = { jobNumber, jobId, settings, image, priority, signal: abort.signal };
-    const result = await runImage(
+    const end = await runImage(
       this.#images,
       deadlineMs === undefined ? run : { ...run, deadlineMs },
     );
     job.inFlight.delete(image.index);
     this.#levels.leave(priority);
-    if (result !== null) this.#store(job, image, result.outcome, result.workerId);
+    if (end.kind === 'done') {
+      job.aside.done(image);
+      this.#store(job, image, end.outcome, end.workerId);
+    } else if (end.kind === 'no_volume') this.#setAside(job, image, end.outcome);
+    if (job.ahead.length < READ_AHEAD / 2) this.#readAhead(job);
     this.#pump();
+  }
+
+  /** Its volume may be back in a moment or in an hour: meanwhile it holds up no other job. */
+  #setAside(job: ActiveJob, image: WaitingImage, failure: ImageOutcome): void {
+    if (job.ended) return;
+    const { logger, detector } = this.#parts;
+    if (job.aside.isNew)
+      logger.warn({ jobId: job.jobId }, 'images of the job wait for their volume');
+    if (!job.aside.take(image)) this.#store(job, image, failure, detector.workerId);
   }
 
   #store(job: ActiveJob, image: WaitingImage, outcome: ImageOutcome, workerId: string): void {
@@ -224,15 +242,6 @@ export class JobRunner {
         await this.#run(job, image, 0, SUSPECT_DEADLINE_MS);
       }
     }
-  }
-
-  #readWindow(): number {
-    const now = performance.now();
-    if (now - this.#window.readAt > WINDOW_REREAD_MS) {
-      const { suggestedWindow } = this.#parts.detector.stats();
-      this.#window = { size: Math.max(1, Math.floor(suggestedWindow)), readAt: now };
-    }
-    return this.#window.size;
   }
 }
 

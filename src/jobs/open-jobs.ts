@@ -24,6 +24,8 @@ export interface JobsOptions {
   detector: Detector;
   maxQueuedJobs: number;
   resultTtlHours: number;
+  /** How long images wait for a volume that does not answer before they fail. */
+  volumePatienceMs: number;
   logger: Logger;
   annotate?: Annotate;
   /** Waiting time that raises a job by one priority. */
@@ -34,6 +36,8 @@ export interface JobsOptions {
   historyHours?: number;
   /** Pause before the first retry of an image that the detector had no room for; doubled for the second. */
   imageBackoffMs?: number;
+  /** Pause before images are tried again whose volume did not answer. */
+  volumePauseMs?: number;
   /** Pause before a failed write is repeated. */
   storeRetryMs?: number;
   /** Submits are refused while less than this is free on the disk. */
@@ -85,6 +89,10 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
         backoffMs: options.imageBackoffMs ?? 250,
       },
       ageingSeconds: options.ageingSeconds ?? 30,
+      volumeTimes: {
+        pauseMs: options.volumePauseMs ?? 10_000,
+        patienceMs: options.volumePatienceMs,
+      },
     });
     await enqueueUnfinished(store, runner);
     runner.start();

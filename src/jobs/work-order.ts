@@ -4,6 +4,9 @@ import type { QueuedJob } from './job-store.js';
 import { pickNext, rankOf, type Rank, type Ranked } from './priority.js';
 import { WaitingLine } from './waiting-line.js';
 
+/** Jobs whose volume does not answer stay started, and every one of them is looked at for each image. */
+const MOST_STARTED = 1_000;
+
 export class WorkOrder {
   /** Not started. */
   readonly waiting = new WaitingLine();
@@ -21,6 +24,7 @@ export class WorkOrder {
    * Raised jobs are looked at apart, or the others of their level would leave them none of the turns.
    */
   takeToStart(supply: number): QueuedJob | null {
+    if (this.active.size >= MOST_STARTED) return null;
     const rank = this.#ranks();
     const heads = this.waiting.heads();
     for (const aged of [false, true]) {

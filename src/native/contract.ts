@@ -202,6 +202,7 @@ export const NATIVE_CODES = [
   'unsupported_image_format',
   'invalid_image',
   'input_changed',
+  'volume_unavailable',
   'invalid_model',
   'unknown_model',
   'detection_failed',
@@ -237,6 +238,8 @@ export interface NativeStats {
   syncSlices: number;
   /** Async images that are decoded ahead of the network, at most. */
   lookAhead: number;
+  /** Positions in `roots` of folders whose volume does not answer. */
+  hangingRoots: number[];
   /** Share 0 to 1 of the TensorRT engine that is being built; -1 while none is. */
   buildShare: number;
 }

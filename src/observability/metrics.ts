@@ -23,6 +23,8 @@ export interface MetricSources {
   queuedImages: () => Record<string, number>;
   /** Bytes of decoded pixels that images of jobs hold. */
   heldBytes: () => number;
+  /** Image folders whose volume does not answer, of each worker. */
+  hangingFolders: () => number;
   /** Workers by state. */
   workers: () => Record<string, number>;
   /** Since the start: workers lost, images requeued, stale answers refused. */
@@ -121,6 +123,12 @@ export class Metrics implements HttpMetrics {
       'Decoded pixels that wait for the network or are in it, by class.',
       'class',
       () => Promise.resolve({ async: sources.heldBytes() }),
+    );
+    this.exposeByLabel(
+      'lattice_image_folders',
+      'Image folders whose volume does not answer, of each worker.',
+      'state',
+      () => Promise.resolve({ hanging: sources.hangingFolders() }),
     );
     this.exposeByLabel('lattice_workers', 'Workers by state.', 'state', () =>
       Promise.resolve(sources.workers()),

@@ -117,6 +117,7 @@ describe('failures of the detector', () => {
     'unsupported_image_format',
     'invalid_image',
     'input_changed',
+    'volume_unavailable',
     'unknown_model',
     'invalid_model',
     'model_not_ready',

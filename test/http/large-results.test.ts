@@ -71,6 +71,7 @@ test('40,000 images are read without making anybody wait', async () => {
     detector,
     maxQueuedJobs: 10,
     resultTtlHours: 24,
+    volumePatienceMs: 0,
     logger: silent,
   });
   const server = await listen(compose({}, { jobs: jobs.service }), { host: '127.0.0.1', port: 0 });

@@ -62,6 +62,8 @@ export async function openTestJobs(
     detector,
     maxQueuedJobs: 100_000,
     resultTtlHours: 24,
+    volumePatienceMs: 60_000,
+    volumePauseMs: 100,
     logger: silent,
     imageBackoffMs: 1,
     storeRetryMs: 20,

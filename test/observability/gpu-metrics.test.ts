@@ -13,6 +13,7 @@ beforeEach(() => {
     workers: () => ({}),
     workerEvents: () => ({}),
     heldBytes: () => 0,
+    hangingFolders: () => 0,
     gpus: () => read(),
   });
 });

@@ -35,6 +35,7 @@ test('gauges are read when asked for', async () => {
     jobs: () => Promise.resolve({ pending, running: 1 }),
     queuedImages: () => ({ sync: 0, async: 12 }),
     heldBytes: () => 96_000_000,
+    hangingFolders: () => 1,
     workers: () => ({ ready: 2 }),
     workerEvents: () => ({ lost: 1, requeued: 7, stale: 0 }),
     gpus: () => [],
@@ -44,6 +45,7 @@ test('gauges are read when asked for', async () => {
   expect(await value('lattice_jobs{status="pending"}')).toBe(0);
   expect(await value('lattice_queue_images{class="async"}')).toBe(12);
   expect(await value('lattice_held_pixel_bytes{class="async"}')).toBe(96_000_000);
+  expect(await value('lattice_image_folders{state="hanging"}')).toBe(1);
   expect(await value('lattice_workers{state="ready"}')).toBe(2);
   expect(await value('lattice_worker_events{event="requeued"}')).toBe(7);
 });
@@ -57,6 +59,7 @@ test('a source that fails is left out and hides nothing else', async () => {
     heldBytes: () => {
       throw new Error('closed');
     },
+    hangingFolders: () => 0,
     workers: () => ({}),
     workerEvents: () => ({}),
     gpus: () => [],

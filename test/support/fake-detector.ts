@@ -62,6 +62,7 @@ export class FakeDetector implements Detector {
       queuedSync: 0,
       queuedAsync: 0,
       heldBytes: 0,
+      hangingFolders: 0,
       inFlight: this.inFlight,
       completed: 0,
       failed: 0,

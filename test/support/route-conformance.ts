@@ -74,6 +74,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
         queued_sync: number,
         queued_async: number,
         held_bytes: number,
+        hanging_folders: 0,
         in_flight: number,
         images_per_second: number,
         gpus: [],

@@ -57,6 +57,7 @@ export class ScriptedDetector implements Detector {
       queuedSync: 0,
       queuedAsync: 0,
       heldBytes: 0,
+      hangingFolders: 0,
       inFlight: 0,
       completed: 0,
       failed: 0,

@@ -112,6 +112,7 @@ export class SimulatedLane implements Lane {
       queuedSync: 0,
       queuedAsync: 0,
       heldBytes: 0,
+      hangingFolders: 0,
       inFlight: this.#inHand.size,
       completed: 0,
       failed: 0,

@@ -4,6 +4,7 @@ import { readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config.js';
+import { ImageLister } from '../../jobs/listing/image-lister.js';
 import { makeFolder } from '../../make-folder.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
@@ -28,6 +29,10 @@ export async function checkImageRoots(roots: readonly string[]): Promise<Finding
   }
   return Promise.all(
     roots.map(async (root) => {
+      if (!(await answers(root))) {
+        const fix = 'look after its volume: a network share whose server is gone, for example';
+        return fail('image root', `${root} does not answer`, fix);
+      }
       try {
         const entries = await readdir(root);
         return ok('image root', `${root} (${entries.length} entries)`);
@@ -36,6 +41,15 @@ export async function checkImageRoots(roots: readonly string[]): Promise<Finding
         return fail('image root', `${root}: ${codeOf(error)}`, fix);
       }
     }),
+  );
+}
+
+/** False where a call does not come back; in another process, or this one could not end. */
+async function answers(root: string): Promise<boolean> {
+  const lister = new ImageLister();
+  return lister.kindOf({ root, relative: '.' }, 5_000).then(
+    () => true,
+    () => false,
   );
 }
 

@@ -18,6 +18,7 @@ export function describeLanes(lanes: readonly Lane[]): LaneStats {
     queuedSync: sum(({ queuedSync }) => queuedSync),
     queuedAsync: sum(({ queuedAsync }) => queuedAsync),
     heldBytes: sum(({ heldBytes }) => heldBytes),
+    hangingFolders: sum(({ hangingFolders }) => hangingFolders),
     suggestedWindow: Math.max(
       1,
       sum(({ suggestedWindow }) => suggestedWindow),

@@ -72,6 +72,7 @@ const statsSchema = z.object({
   queuedSync: z.number(),
   queuedAsync: z.number(),
   heldBytes: z.number(),
+  hangingFolders: z.number(),
   inFlight: z.number(),
   completed: z.number(),
   failed: z.number(),

@@ -43,6 +43,9 @@ const clusterStatusSchema = z
         held_bytes: z.int().openapi({
           description: 'Decoded pixels of jobs that wait for the network or are in it',
         }),
+        hanging_folders: z.int().openapi({
+          description: 'Image folders whose volume does not answer, of each worker',
+        }),
         in_flight: z.int(),
         images_per_second: z.number(),
         gpus: z.array(gpuSchema).openapi({
@@ -140,6 +143,7 @@ function view(
       queued_sync: stats.queuedSync,
       queued_async: stats.queuedAsync,
       held_bytes: stats.heldBytes,
+      hanging_folders: stats.hangingFolders,
       in_flight: stats.inFlight,
       images_per_second: stats.imagesPerSecond,
       gpus: gpusOf(workers).map(viewGpu),

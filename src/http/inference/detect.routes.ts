@@ -32,6 +32,7 @@ const detect: RouteConfig = {
       'unsupported_image_format',
       'invalid_image',
       'input_changed',
+      'volume_unavailable',
       'unknown_model',
       'invalid_model',
       'detection_failed',

@@ -1,7 +1,9 @@
 /** The images that a folder or a glob stands for. */
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
+import { isPlainFolder } from './path-kind.js';
 
+export const GLOB_MAGIC = /[*?[\]{}]/;
 export const IMAGE_NAME = /\.(?:jpe?g|png|webp|tiff?|bmp|avif)$/i;
 const IMAGE_GLOB = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';
 
@@ -18,6 +20,9 @@ export interface Listing {
 /** Sorted by code units, relative to the root. Symbolic links are not followed. Rejects when the time is over. */
 export async function findImages(listing: Listing): Promise<string[]> {
   const { root, relative, isFolder, cap, withinMs } = listing;
+  const start = isFolder ? relative : literalPrefix(relative);
+  // The walk itself follows no link, but its starting folder could have been reached through one.
+  if (!(await isPlainFolder({ root, relative: start }))) return [];
   const found = await glob(isFolder ? IMAGE_GLOB : toPattern(relative), {
     cwd: isFolder ? join(root, relative) : root,
     onlyFiles: true,
@@ -32,6 +37,13 @@ export async function findImages(listing: Listing): Promise<string[]> {
     .sort(byCodeUnits)
     .slice(0, cap + 1);
   return isFolder ? images.map((file) => posix.join(relative, file)) : images;
+}
+
+/** The components before the first wildcard. */
+function literalPrefix(pattern: string): string {
+  const components = pattern.split('/');
+  const first = components.findIndex((component) => GLOB_MAGIC.test(component));
+  return components.slice(0, Math.max(first, 0)).join('/') || '.';
 }
 
 /** Only `* ? [] {}` are wildcards; what else the matcher would read as a regular expression is meant literally. */

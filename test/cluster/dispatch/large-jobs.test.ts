@@ -16,6 +16,7 @@ async function openCluster(folder: TemporaryFolder, lanes: SimulatedLane[]) {
     detector,
     maxQueuedJobs: 1_000,
     resultTtlHours: 24,
+    volumePatienceMs: 0,
     logger: silent,
     ageingSeconds: 3_600,
   });

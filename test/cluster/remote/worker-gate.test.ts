@@ -74,6 +74,7 @@ const hello = (more: Partial<Hello> = {}): Hello => ({
       queuedSync: 0,
       queuedAsync: 0,
       heldBytes: 0,
+      hangingFolders: 0,
       inFlight: 0,
       completed: 0,
       failed: 0,

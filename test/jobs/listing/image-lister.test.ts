@@ -6,6 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expandImagePaths } from '../../../src/jobs/image-paths.js';
 import { ImageLister } from '../../../src/jobs/listing/image-lister.js';
+import { holdFolder } from '../../support/held-folder.js';
 
 const FILES = 60_000;
 /** A name that `HOSTILE` takes for ever to tell apart. */
@@ -89,4 +90,24 @@ test.each([
   }
   console.log(`${FILES} files as a ${what}: largest lag ${Math.min(...lags).toFixed(0)} ms`);
   expect(Math.min(...lags)).toBeLessThan(50);
+});
+
+test('a folder on a volume that hangs is given up, others are listed meanwhile', async ({
+  skip,
+}) => {
+  const gone = join(root, 'gone');
+  mkdirSync(gone);
+  const lister = new ImageLister();
+  await using held = await holdFolder(gone);
+  if (held === null) {
+    skip();
+    return;
+  }
+  // More than there are threads for file calls.
+  const lost = Array.from({ length: 8 }, () =>
+    lister.list({ ...folder('gone'), withinMs: 500 }).catch((error: unknown) => String(error)),
+  );
+  expect(await lister.list({ ...folder('few'), withinMs: 20_000 })).toEqual(FEW);
+  for (const answer of await Promise.all(lost)) expect(answer).toContain('in time');
+  expect(await lister.kindOf({ root, relative: 'few' }, 5_000)).toBe('folder');
 });
