@@ -19,7 +19,7 @@ import { askAll } from './gpu/asking.js';
 import { commit, gpuFacts, machine, type GpuFacts } from './gpu/gpu-facts.js';
 import { makePlan } from './gpu/make-plan.js';
 import { isAmongResults, publish, readRecord } from './gpu/publication.js';
-import { DRY_WORDS, measuredOn, writeRecord, type RunRecord } from './gpu/run-record.js';
+import { measuredOn, standIn, writeRecord, type RunRecord } from './gpu/run-record.js';
 
 async function main(argv: readonly string[]): Promise<number> {
   const args = readArguments(argv);
@@ -33,7 +33,8 @@ async function main(argv: readonly string[]): Promise<number> {
     console.error(refusal);
     return 2;
   }
-  if (args.dry) console.log(`Dry mode: this is ${DRY_WORDS}.`);
+  const instead = standIn(facts, args.dry);
+  if (instead !== null) console.log(`This is ${instead}.`);
   const temporary = mkdtempSync(join(tmpdir(), 'lattice-bench-'));
   try {
     return await measure(args, facts, temporary);
@@ -49,12 +50,10 @@ function whyNot(args: Arguments, facts: GpuFacts): string | null {
     return `There is no question ${unknown.join(', ')}; there are ${allQuestions().join(', ')}.`;
   }
   if (args.resume && args.out === null) return '--resume needs the folder of the run: --out.';
-  if (args.dry) {
-    return args.out !== null && isAmongResults(args.out)
-      ? 'A dry run gives no GPU figures, so name a folder outside bench/results with --out.'
-      : null;
+  if (standIn(facts, args.dry) !== null && args.out !== null && isAmongResults(args.out)) {
+    return 'This run gives no GPU figures, so name a folder outside bench/results with --out.';
   }
-  if (facts.missing === null) return null;
+  if (args.dry || facts.missing === null) return null;
   const reason = facts.missing.split(/\.(?:\s|$)/)[0] ?? '';
   return `No GPU can be used here, so nothing was measured (${reason}); \`npm run bench:gpu -- --dry\` runs the script on the CPU.`;
 }
@@ -77,18 +76,19 @@ async function measure(args: Arguments, facts: GpuFacts, temporary: string): Pro
   const { models, effort } = plan;
   const revision = commit();
   const key = answersKey(revision, facts, buildInfo(), plan);
-  const out = args.out ?? (args.dry ? mkdtempSync(join(tmpdir(), 'lattice-bench-dry-')) : null);
+  const dry = standIn(facts, args.dry) !== null;
+  const out = args.out ?? (dry ? mkdtempSync(join(tmpdir(), 'lattice-bench-dry-')) : null);
   const { answers, leftOut, failed } = await askAll({
     questions: args.questions.length > 0 ? args.questions : allQuestions(),
     planFile,
     store: new AnswerStore(out ?? temporary, key, args.resume),
-    onGpu: !args.dry,
+    onGpu: !dry,
     left: () => (args.budget ?? 86_400) - process.uptime(),
     signal: stopped.signal,
   });
   const record: RunRecord = {
     date: new Date().toISOString().slice(0, 10),
-    dry: args.dry,
+    dry,
     measuredOn: measuredOn(facts, args.dry),
     command: args.command,
     commit: revision,
@@ -121,7 +121,7 @@ async function keep(record: RunRecord, out: string | null, chosen: boolean): Pro
   } else {
     await publish(record);
   }
-  if (record.dry) console.log(`Dry mode: this was ${DRY_WORDS}.`);
+  if (record.dry) console.log(`This was ${record.measuredOn}.`);
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -118,7 +118,10 @@ async function finished(ask: (path: string) => Promise<unknown>, jobId: string):
   while (Date.now() < until) {
     const { status } = (await ask(`/v1/jobs/${jobId}/status`)) as { status: string };
     if (status === 'completed') return;
-    if (status === 'failed') throw new Error(`Job ${jobId} failed.`);
+    if (status === 'failed') {
+      const result = await ask(`/v1/jobs/${jobId}/result`);
+      throw new Error(`Job ${jobId} failed: ${JSON.stringify(result).slice(0, 1_000)}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   throw new Error(`Job ${jobId} did not end within ${JOB_LIMIT_MS / 60_000} minutes.`);

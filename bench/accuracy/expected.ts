@@ -17,6 +17,8 @@ export interface PhotoSet {
   folder: string;
   /** Largest difference of score that counts as equal in f32. */
   scoreGap: number;
+  /** The model's activations are quantised at run time, which GPU engines do not take. */
+  runTimeQuantised: boolean;
   photos: Map<string, { width: number; height: number; expected: Detection[] }>;
 }
 
@@ -37,6 +39,8 @@ const fileSchema = z.object({
     }),
   ),
 });
+
+const RUN_TIME_QUANTISER = 'DynamicQuantizeLinear';
 
 const SETS = [
   { name: 'photos', file: 'photos-conf0.25-iou0.7.json', folder: 'images', scoreGap: 0.01 },
@@ -65,6 +69,7 @@ export function readPhotoSets(): PhotoSet[] | null {
       model: model.replace(/\.onnx$/, '.pt'),
       folder: join(TESTDATA, folder),
       scoreGap,
+      runTimeQuantised: readFileSync(join(TESTDATA, 'models', model)).includes(RUN_TIME_QUANTISER),
       photos: new Map(photos),
     };
   });

@@ -4,6 +4,7 @@ import type { AnswerStore } from './answer-store.js';
 import { ask, OutOfTime } from './ask.js';
 import { tableRow } from './results-page.js';
 import type { RunRecord } from './run-record.js';
+import { textTable } from './text-table.js';
 
 export interface Outcome {
   answers: JudgedAnswer[];
@@ -63,7 +64,7 @@ async function answerOf(question: string, asking: Asking): Promise<JudgedAnswer>
 }
 
 function show({ figures, notes, seconds }: JudgedAnswer): void {
-  console.table(figures.map(tableRow));
+  console.log(textTable(figures.map(tableRow)));
   for (const note of notes) console.log(note);
   console.log(`(${seconds.toFixed(1)} s)`);
 }

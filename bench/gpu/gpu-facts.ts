@@ -1,7 +1,9 @@
 /** What is known about this machine's GPUs. Null for everything that nobody says. */
 import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { buildInfo } from '../../src/native/core.js';
+import { gpuReadings } from '../../src/native/gpu-readings.js';
 import { gpus } from '../../src/native/gpus.js';
 
 const FIELDS = {
@@ -30,6 +32,8 @@ export interface GpuFacts {
   /** That the addon was built with. */
   cuda: string | null;
   tensorrt: string | null;
+  /** They are played on the host (docs/gpu.md): nothing that they measure is a GPU figure. */
+  played: boolean;
 }
 
 export function gpuFacts(): GpuFacts {
@@ -50,12 +54,25 @@ export function gpuFacts(): GpuFacts {
     powerLimitWatt: number('powerLimitWatt'),
     cuda: /CUDA ([\d.]+)/.exec(built)?.[1] ?? null,
     tensorrt: /TensorRT ([\d.]+)/.exec(built)?.[1] ?? null,
+    played: built.includes('played on the host'),
   };
 }
 
-/** In use on the first GPU, by everybody. */
-export function gpuMemoryMiB(): number | null {
-  return toNumber(ask(['memory.used'])?.[0] ?? null);
+/**
+ * In use on all GPUs, by everybody, from now on: the addon looks about once a second. Null where one of them does not
+ * tell.
+ */
+export async function gpuMemoryMiB(read = gpuReadings, mostMs = 3_000): Promise<number | null> {
+  const asked = performance.now();
+  while (performance.now() - asked < mostMs) {
+    await sleep(50);
+    const { gpus: there } = read();
+    const since = performance.now() - asked;
+    if (there.length === 0 || there.some(({ ageMs }) => ageMs === null || ageMs > since)) continue;
+    if (there.some(({ memoryUsed }) => memoryUsed === null)) return null;
+    return there.reduce((sum, { memoryUsed }) => sum + memoryUsed! / 2 ** 20, 0);
+  }
+  return null;
 }
 
 export function machine(): string {

@@ -22,12 +22,15 @@ export async function makePlan(
   facts: GpuFacts,
   folder: string,
 ): Promise<{ plan: Plan; notes: string[] }> {
-  const effort = { ...EFFORTS[args.dry ? 'dry' : args.quick ? 'quick' : 'full'] };
+  const quick = args.quick || facts.played;
+  const effort = {
+    ...EFFORTS[args.dry ? 'dry' : facts.played ? 'played' : quick ? 'quick' : 'full'],
+  };
   if (args.long !== null) effort.long = args.long;
   const named = args.models ?? process.env.LATTICE_MODELS_DIR;
   const bundled = [join(SHARED_TESTDATA, 'models'), join(PROJECT_ROOT, 'models')];
   const { models, notes } = findModels(named === undefined ? bundled : [resolve(named)]);
-  if (named === undefined && !args.dry) notes.push(addLayouts(models, args.quick));
+  if (named === undefined && !args.dry) notes.push(addLayouts(models, quick));
   const plan: Plan = {
     device: args.dry ? 'cpu' : 'cuda',
     devices: args.dry ? 1 : facts.names.length,

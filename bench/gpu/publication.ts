@@ -25,6 +25,8 @@ export function readRecord(folder: string): RunRecord {
     throw new Error(`${folder} holds ${files.length} runs; name a folder with one.`);
   }
   const record = JSON.parse(readFileSync(join(folder, file), 'utf8')) as RunRecord;
-  if (record.dry) throw new Error('That was a dry run; nothing of it is a GPU figure.');
+  if (record.dry) {
+    throw new Error('That was a dry run, or on played GPUs; nothing of it is a GPU figure.');
+  }
   return record;
 }

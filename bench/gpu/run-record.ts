@@ -10,6 +10,7 @@ import type { PhotoSize } from './photos.js';
 
 export interface RunRecord {
   date: string;
+  /** Nothing in it is a GPU figure. */
   dry: boolean;
   /** What every figure was measured on, in words. */
   measuredOn: string;
@@ -29,10 +30,15 @@ export interface RunRecord {
   leftOut: { question: string; why: string }[];
 }
 
-export const DRY_WORDS = 'the CPU engine in dry mode: nothing here is a GPU figure';
+/** What is measured in a GPU's place, in words; null for a GPU. */
+export function standIn(facts: Pick<GpuFacts, 'played'>, dry: boolean): string | null {
+  if (dry) return 'the CPU engine in dry mode: nothing here is a GPU figure';
+  return facts.played ? 'GPUs played on the host: nothing here is a GPU figure' : null;
+}
 
 export function measuredOn(facts: GpuFacts, dry: boolean): string {
-  if (dry) return DRY_WORDS;
+  const words = standIn(facts, dry);
+  if (words !== null) return words;
   const kinds = [...new Set(facts.names)].map((name) => {
     const count = facts.names.filter((each) => each === name).length;
     return count > 1 ? `${count} x ${name}` : name;

@@ -275,8 +275,12 @@ Status LoadOnto(const GpuDevice& gpu, const TensorRtLibrary& library,
 
 std::string GpuBuild() {
   const int cuda = CUDART_VERSION;
-  return "CUDA " + std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10) +
-         ", TensorRT " + TensorRtMajor();
+  std::string built = "CUDA " + std::to_string(cuda / 1000) + "." +
+                      std::to_string(cuda % 1000 / 10) + ", TensorRT " + TensorRtMajor();
+#ifdef LATTICE_SIMULATED_GPU
+  built += ", both played on the host";
+#endif
+  return built;
 }
 
 Result<std::vector<std::string>> UsableGpus() {

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { against, judged, type Goal } from '../../bench/gpu/answer.js';
 import { gpuMemoryMiB } from '../../bench/gpu/gpu-facts.js';
 import { findModels } from '../../bench/gpu/plan.js';
+import { standIn } from '../../bench/gpu/run-record.js';
+import type { NativeGpuReading } from '../../src/native/gpu-reading.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-goals-'));
-const path = process.env.PATH;
 afterEach(() => {
-  process.env.PATH = path;
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -65,21 +65,33 @@ describe('models to measure', () => {
 });
 
 describe('GPU memory', () => {
-  const answering = (text: string) => {
-    const bin = mkdtempSync(join(tmpdir(), 'lattice-smi-'));
-    writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\necho '${text}'\n`);
-    chmodSync(join(bin, 'nvidia-smi'), 0o755);
-    process.env.PATH = bin;
-    const value = gpuMemoryMiB();
-    rmSync(bin, { recursive: true });
-    return value;
-  };
+  const MIB = 2 ** 20;
+  const reading = (memoryUsed: number | null, ageMs: number | null) =>
+    ({ memoryUsed, ageMs }) as NativeGpuReading;
+  const readings = (...gpus: NativeGpuReading[]) => ({ gpus, missing: null });
 
-  it('is what nvidia-smi says, else null', () => {
-    process.env.PATH = '/nowhere';
-    expect(gpuMemoryMiB()).toBeNull();
-    expect(answering('1234')).toBe(1234);
-    expect(answering('[N/A]')).toBeNull();
-    expect(answering('not a number')).toBeNull();
+  it('is that of all GPUs, by a look that began afterwards', async () => {
+    const looks = [readings(), readings(reading(5 * MIB, 900)), readings(reading(7 * MIB, null))];
+    const last = readings(reading(9 * MIB, 0), reading(2 * MIB, 1));
+    expect(await gpuMemoryMiB(() => looks.shift() ?? last)).toBe(11);
+    expect(looks).toEqual([]);
+  });
+
+  it('is unknown where one GPU does not tell, or none is looked at', async () => {
+    expect(await gpuMemoryMiB(() => readings(reading(9 * MIB, 0), reading(null, 0)))).toBeNull();
+    expect(await gpuMemoryMiB(() => readings(reading(9 * MIB, null)), 200)).toBeNull();
+  });
+});
+
+describe('figures of no GPU', () => {
+  it('say so', () => {
+    expect(standIn({ played: false }, false)).toBeNull();
+    for (const [played, dry] of [
+      [true, false],
+      [false, true],
+      [true, true],
+    ] as const) {
+      expect(standIn({ played }, dry)).toContain('nothing here is a GPU figure');
+    }
   });
 });

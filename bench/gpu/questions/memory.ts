@@ -28,19 +28,28 @@ export default async function memory(plan: Plan): Promise<Answer> {
     );
     reached.push((reached.at(-1) ?? 0) + images);
     resident.push(process.memoryUsage().rss / 2 ** 20);
-    onGpu.push(plan.device === 'cuda' ? gpuMemoryMiB() : null);
+    // Whoever gives none at first gives none later.
+    const asked = plan.device === 'cuda' && !onGpu.includes(null);
+    onGpu.push(asked ? await gpuMemoryMiB() : null);
   }
   const images = reached.at(-1)!;
   const judgeable = images >= GOAL_IMAGES;
   const figures = [growth('resident memory', resident, images, judgeable)];
   const known = onGpu.filter((value) => value !== null);
   if (known.length === PARTS) {
-    figures.push(growth('GPU memory in use', known, images, judgeable));
+    figures.push(
+      growth(
+        plan.devices > 1 ? `memory in use of ${plan.devices} GPUs` : 'GPU memory in use',
+        known,
+        images,
+        judgeable,
+      ),
+    );
   }
   const notes: string[] = [];
   if (plan.device === 'cpu') notes.push('No GPU is in use, so there is no GPU memory to report.');
   else if (known.length < PARTS) {
-    notes.push('GPU memory is not reported: nvidia-smi gave none.');
+    notes.push('GPU memory is not reported: the driver gave none.');
   }
   if (!judgeable) {
     notes.push(`The goal is about ${GOAL_IMAGES} images; ${images} were run (--long sets them).`);

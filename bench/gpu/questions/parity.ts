@@ -94,8 +94,8 @@ function figuresOf(name: string, agreement: Agreement): Figure[] {
   const { expected, found, recall, precision, confidenceGap } = agreement;
   const share = (what: string, value: number): Figure => ({
     what: `${name}, ${what}`,
-    value,
-    unit: 'of 1',
+    value: 100 * value,
+    unit: '%',
     ratio: value,
     goal: SHARE_GOAL,
   });
@@ -105,7 +105,7 @@ function figuresOf(name: string, agreement: Agreement): Figure[] {
     {
       what: `${name}, largest gap of score`,
       value: confidenceGap,
-      unit: 'of 1',
+      unit: 'of a score of 1',
       ratio: confidenceGap,
       goal: SCORE_GOAL,
     },

@@ -18,13 +18,17 @@ export default async function sameness(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
   const planned = mainModel(plan);
   const model = await rig.core.loadModel(planned.file);
-  const [image, beside] = await Promise.all(
-    plan.photos.slice(0, 2).map(({ files }) => decodedPhoto(join(plan.photoRoot, files[0]!))),
-  );
   const ask = (kind: Kind, pixels: Pixels) =>
     rig.core.run({ ...pixelTask(model, kind, pixels), confidence: CONFIDENCE });
-  const { boxes: expected } = await ask('sync', image!);
-  if (expected.length === 0) throw new Error(`${planned.name} finds nothing in the first photo.`);
+  const photos = await Promise.all(
+    [...plan.photos[0]!.files, plan.photos[1]!.files[0]!].map((file) =>
+      decodedPhoto(join(plan.photoRoot, file)),
+    ),
+  );
+  const first = await firstWithBoxes(photos, (pixels) => ask('sync', pixels));
+  if (first === null) throw new Error(`${planned.name} finds nothing in ${photos.length} photos.`);
+  const { image, boxes: expected } = first;
+  const beside = photos.findLast((other) => other !== image)!;
   const found = { same: 0, differing: 0, batches: new Map<number, number>() };
   for (let wave = 0; found.same + found.differing < plan.effort.repeats; wave += 1) {
     const images = Math.min(
@@ -32,8 +36,8 @@ export default async function sameness(plan: Plan): Promise<Answer> {
       plan.effort.repeats - found.same - found.differing,
     );
     const kind = wave % 3 === 0 ? 'sync' : 'async';
-    const neighbours = Array.from({ length: Math.floor(images / 2) }, () => ask(kind, beside!));
-    const results = await Promise.all(Array.from({ length: images }, () => ask(kind, image!)));
+    const neighbours = Array.from({ length: Math.floor(images / 2) }, () => ask(kind, beside));
+    const results = await Promise.all(Array.from({ length: images }, () => ask(kind, image)));
     await Promise.all(neighbours);
     for (const { batch, boxes } of results) {
       found[equal(boxes, expected) ? 'same' : 'differing'] += 1;
@@ -68,6 +72,17 @@ export default async function sameness(plan: Plan): Promise<Answer> {
       },
     ],
   };
+}
+
+async function firstWithBoxes(
+  photos: readonly Pixels[],
+  ask: (pixels: Pixels) => Promise<{ boxes: Float32Array }>,
+): Promise<{ image: Pixels; boxes: Float32Array } | null> {
+  for (const image of photos) {
+    const { boxes } = await ask(image);
+    if (boxes.length > 0) return { image, boxes };
+  }
+  return null;
 }
 
 function equal(a: Float32Array, b: Float32Array): boolean {

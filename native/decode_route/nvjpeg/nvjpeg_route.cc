@@ -312,10 +312,10 @@ void NvJpegRoute::Start(const DecodeRequest& request, CallerThread&, OnRouteAnsw
     return on_answer({RouteVerdict::kRefused, Status()});
   }
   {
-    std::unique_lock lock(state_->mutex);
+    const std::lock_guard lock(state_->mutex);
     if (!state_->lost) {
       state_->waiting.push_back({&request, std::move(on_answer)});
-      lock.unlock();
+      // Under the lock: once the image is answered, the route may go.
       state_->work.notify_one();
       return;
     }

@@ -63,7 +63,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int gpu) {
   properties->minor = kind.sm_minor;
   properties->totalGlobalMem = kind.memory_bytes;
   std::memset(&properties->uuid, 0x10 + gpu, sizeof properties->uuid);
-  properties->pciBusID = 0xE0 + gpu;
+  properties->pciBusID = lattice::simulated::kFirstPciBus + gpu;
   return cudaSuccess;
 }
 

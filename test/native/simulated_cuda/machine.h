@@ -2,11 +2,13 @@
 #ifndef LATTICE_TEST_SIMULATED_CUDA_MACHINE_H_
 #define LATTICE_TEST_SIMULATED_CUDA_MACHINE_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "test/native/simulated_cuda/simulated_gpus.h"
@@ -22,8 +24,10 @@ struct Gpu {
   int passing = 0;  // pieces of work before next_fault
   bool hangs = false;
   size_t used = 0;
-  size_t done = 0;  // pieces of work
-  int busy = 0;     // streams with work
+  size_t done = 0;                                        // pieces of work
+  std::set<uint64_t> to_do = {};                          // pieces of work, by their number
+  std::chrono::nanoseconds busy{};                        // up to `busy_since`
+  std::chrono::steady_clock::time_point busy_since = {};  // where there is work
 };
 
 struct Memory {
@@ -49,12 +53,13 @@ class Machine {
   void Fault(int gpu, cudaError_t error);
   void SetHang(int gpu, bool hangs);
 
-  // Around each piece of work of a stream. Blocks while the GPU hangs; false where it has faulted.
+  // Around each piece of work of a stream, from when it is queued. BeginWork blocks while the GPU
+  // hangs and is false where it has faulted.
+  uint64_t QueueWork(int gpu);
   bool BeginWork(int gpu);
-  void EndWork(int gpu, cudaError_t answer);
-  void SetBusy(int gpu, bool busy);
-  // Blocks until no stream of the GPU has work, for ever where it hangs.
-  void AwaitIdle(int gpu);
+  void EndWork(int gpu, uint64_t number, cudaError_t answer);
+  // Blocks until what streams of the GPU have to do now is done, for ever where it hangs.
+  void AwaitWork(int gpu);
 
   cudaError_t Allocate(int gpu, size_t bytes, void** memory);
   cudaError_t Free(int gpu, void* memory);
@@ -64,6 +69,7 @@ class Machine {
   std::optional<Memory> Find(const void* memory, size_t bytes);
   size_t Used(int gpu);
   size_t Done(int gpu);
+  std::optional<GpuSight> LookAt(int gpu);
 
  private:
   struct AskedFailure {
@@ -76,6 +82,7 @@ class Machine {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Gpu> gpus_;
+  uint64_t last_number_ = 0;  // of a piece of work
   std::map<uintptr_t, Memory> memory_;
   std::map<Call, AskedFailure> failures_;
 };

@@ -57,7 +57,7 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) {
   return Remembered(error);
 }
 
-// Waits for all work of the GPU, as the real one does.
+// Waits for what the GPU has to do, as the real one does.
 cudaError_t cudaFree(void* memory) {
   if (memory == nullptr) return cudaSuccess;
   cudaError_t error = BreakRecording();
@@ -65,7 +65,7 @@ cudaError_t cudaFree(void* memory) {
   if (error == cudaSuccess && !found) error = cudaErrorInvalidValue;
   if (error == cudaSuccess) error = Machine::Get().Answer(found->gpu);
   if (error == cudaSuccess) {
-    Machine::Get().AwaitIdle(found->gpu);
+    Machine::Get().AwaitWork(found->gpu);
     error = Machine::Get().Free(found->gpu, memory);
   }
   return Remembered(error);

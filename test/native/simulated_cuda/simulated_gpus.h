@@ -11,8 +11,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@ struct GpuKind {
   int sm_major = 9;
   int sm_minor = 0;
   size_t memory_bytes = size_t{16} << 30;
+  unsigned jpeg_engines = 7;  // as many as an H100 has
 };
 
 // The GPUs of this process from now on, healthy and empty; before, LATTICE_SIMULATED_GPUS of them
@@ -45,6 +48,10 @@ enum class Call {
   kDeserialize,
   kCreateContext,
   kEnqueue,
+  // nvJPEG's: cudaErrorInvalidValue is a bad JPEG, cudaErrorNotSupported one that is not supported.
+  kJpegHandle,
+  kJpegState,
+  kJpegDecode,
 };
 
 // The call after the next `passing` ones answers `error`; the one after it succeeds again.
@@ -73,6 +80,20 @@ int GpuOf(cudaStream_t stream);
 bool IsOnGpu(const void* memory, size_t bytes, int gpu);
 // What a call on the current GPU of this thread answers: see FailCall.
 cudaError_t Answer(Call call);
+
+// What is to be seen of a GPU from outside.
+struct GpuSight {
+  GpuKind kind;
+  size_t used_bytes = 0;
+  cudaError_t fault = cudaSuccess;
+  // In which a stream of it had work, since it was plugged in; a hanging one has.
+  std::chrono::nanoseconds busy{};
+};
+// Nothing for a GPU that is not there (any more).
+std::optional<GpuSight> LookAt(int gpu);
+
+// The PCI bus of GPU 0; the others follow.
+inline constexpr int kFirstPciBus = 0xE0;
 
 }  // namespace lattice::simulated
 

@@ -40,8 +40,7 @@ void StreamState::Start() {
 
 void StreamState::Push(Work work, bool always) {
   const std::lock_guard lock(mutex_);
-  if (items_.empty() && !working_) Machine::Get().SetBusy(gpu_, true);
-  items_.push_back({std::move(work), always});
+  items_.push_back({std::move(work), always, Machine::Get().QueueWork(gpu_)});
   changed_.notify_all();
 }
 
@@ -72,10 +71,9 @@ void StreamState::Run() {
     lock.unlock();
     const bool healthy = Machine::Get().BeginWork(gpu_);
     const cudaError_t answer = healthy || item.always ? item.work() : cudaSuccess;
-    Machine::Get().EndWork(gpu_, answer);
+    Machine::Get().EndWork(gpu_, item.number, answer);
     lock.lock();
     working_ = false;
-    if (items_.empty()) Machine::Get().SetBusy(gpu_, false);
     changed_.notify_all();
   }
 }

@@ -55,6 +55,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
   struct Item {
     Work work;
     bool always;  // on a faulted GPU too: marks, which others wait for
+    uint64_t number;
   };
   void Run();
 

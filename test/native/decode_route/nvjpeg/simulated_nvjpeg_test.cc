@@ -1,0 +1,139 @@
+// The nvJPEG that is played on the host: strict where NVIDIA's is, or may be.
+#include <gtest/gtest.h>
+#include <turbojpeg.h>
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "native/cuda/gpu_device.h"
+#include "native/cuda/owners.h"
+#include "native/decode_route/nvjpeg/nvjpeg_library.h"
+#include "test/native/decode_route/nvjpeg/planes.h"
+#include "test/native/preprocess/jpeg_samples.h"
+#include "test/native/simulated_cuda/simulated_gpus.h"
+
+namespace lattice::test {
+namespace {
+
+class SimulatedNvJpegTest : public testing::Test {
+ protected:
+  static constexpr int kWidth = 64;
+  static constexpr int kHeight = 48;
+
+  void SetUp() override {
+    ASSERT_TRUE(InitDecoders().ok());
+    simulated::PlugIn({{}});
+    ASSERT_TRUE(UseGpu(0).ok());
+    const auto library = NvJpegLibrary::Open();
+    ASSERT_TRUE(library.ok()) << library.status().message();
+    nvjpeg_ = &(*library)->functions();
+    ASSERT_EQ(nvjpeg_->CreateEx(NVJPEG_BACKEND_GPU_HYBRID, nullptr, nullptr, 0, &handle_), 0);
+    ASSERT_EQ(nvjpeg_->JpegStateCreate(handle_, &state_), 0);
+    stream_ = *Stream::Create(Stream::Priority::kLow);
+    event_ = *Event::Create(WaitMode::kBlock);
+    memory_ = *DeviceBuffer::Allocate(kWidth * kHeight * 3 / 2);
+    file_ = Noise(0);
+    pinned_ = *PinnedBuffer::Allocate(file_.size());
+    std::memcpy(pinned_.data(), file_.data(), file_.size());
+    for (size_t i = 0; i < 3; ++i) {
+      constexpr size_t kLuma = kWidth * kHeight;
+      const size_t at[] = {0, kLuma, kLuma + kLuma / 4};
+      target_.channel[i] = memory_.As<uint8_t>() + at[i];
+      target_.pitch[i] = i == 0 ? kWidth : kWidth / 2;
+    }
+  }
+
+  void TearDown() override {
+    nvjpeg_->JpegStateDestroy(state_);
+    nvjpeg_->Destroy(handle_);
+  }
+
+  static File Noise(int flags) {
+    std::mt19937 random(1);
+    return NoiseJpeg(kWidth, kHeight, TJSAMP_420, flags, random);
+  }
+
+  nvjpegStatus_t Queue() {
+    return nvjpeg_->Decode(handle_, state_, pinned_.As<uint8_t>(), file_.size(), NVJPEG_OUTPUT_YUV,
+                           &target_, stream_.get());
+  }
+
+  File Written() const {
+    File planes(memory_.size());
+    std::memcpy(planes.data(), memory_.data(), planes.size());
+    return planes;
+  }
+
+  const NvJpegFunctions* nvjpeg_ = nullptr;
+  nvjpegHandle_t handle_ = nullptr;
+  nvjpegJpegState_t state_ = nullptr;
+  Stream stream_;
+  Event event_;
+  DeviceBuffer memory_;
+  PinnedBuffer pinned_;
+  File file_;
+  nvjpegImage_t target_{};
+};
+
+TEST_F(SimulatedNvJpegTest, ADecodeIsWorkOfItsStream) {
+  const File before = Written();
+  simulated::Hang(0);
+  ASSERT_EQ(Queue(), NVJPEG_STATUS_SUCCESS);
+  ASSERT_TRUE(event_.Record(stream_).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(*event_.Done());
+  EXPECT_EQ(Written(), before);
+  simulated::Release(0);
+  ASSERT_TRUE(event_.Wait().ok());
+  const auto expected = Decode(file_, {}, std::pmr::get_default_resource(), PixelLayout::kYuv420);
+  EXPECT_EQ(Written(), PlanesOf(*expected));
+}
+
+TEST_F(SimulatedNvJpegTest, PlanesThatAreNotOnTheGpuAreRefused) {
+  target_.channel[2] += 1;
+  EXPECT_EQ(Queue(), NVJPEG_STATUS_INVALID_PARAMETER);
+  target_.channel[2] -= 1;
+  target_.pitch[0] = kWidth - 1;
+  EXPECT_EQ(Queue(), NVJPEG_STATUS_INVALID_PARAMETER);
+}
+
+TEST_F(SimulatedNvJpegTest, AFileThatIsGoneBeforeItsTurnFaultsTheGpu) {
+  simulated::Hang(0);
+  ASSERT_EQ(Queue(), NVJPEG_STATUS_SUCCESS);
+  pinned_ = {};
+  simulated::Release(0);
+  EXPECT_EQ(stream_.Synchronize().code(), StatusCode::kGpuLost);
+}
+
+TEST_F(SimulatedNvJpegTest, ABatchIsPreparedForItsSize) {
+  nvjpegHandle_t engines = nullptr;
+  nvjpegJpegState_t state = nullptr;
+  ASSERT_EQ(nvjpeg_->CreateEx(NVJPEG_BACKEND_HARDWARE, nullptr, nullptr, 0, &engines), 0);
+  ASSERT_EQ(nvjpeg_->JpegStateCreate(engines, &state), 0);
+  const unsigned char* files[] = {pinned_.As<uint8_t>()};
+  const size_t sizes[] = {file_.size()};
+  const auto decode = [&] {
+    return nvjpeg_->DecodeBatched(engines, state, files, sizes, &target_, stream_.get());
+  };
+  const auto prepare = [&] {
+    return nvjpeg_->DecodeBatchedInitialize(engines, state, 1, 1, NVJPEG_OUTPUT_YUV);
+  };
+  EXPECT_EQ(decode(), NVJPEG_STATUS_INVALID_PARAMETER);
+  ASSERT_EQ(prepare(), NVJPEG_STATUS_SUCCESS);
+  EXPECT_EQ(decode(), NVJPEG_STATUS_SUCCESS);
+  const File progressive = Noise(TJFLAG_PROGRESSIVE);
+  files[0] = progressive.data();
+  EXPECT_EQ(decode(), NVJPEG_STATUS_JPEG_NOT_SUPPORTED);
+  files[0] = pinned_.As<uint8_t>();
+  EXPECT_EQ(decode(), NVJPEG_STATUS_INVALID_PARAMETER) << "a batch that failed is prepared anew";
+  ASSERT_EQ(prepare(), NVJPEG_STATUS_SUCCESS);
+  EXPECT_EQ(decode(), NVJPEG_STATUS_SUCCESS);
+  EXPECT_TRUE(stream_.Synchronize().ok());
+  nvjpeg_->JpegStateDestroy(state);
+  nvjpeg_->Destroy(engines);
+}
+
+}  // namespace
+}  // namespace lattice::test

@@ -1,0 +1,193 @@
+// nvJPEG's functions that decode: as work of a stream, into the memory of its GPU.
+#include <cuda_runtime_api.h>
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "test/native/simulated_cuda/simulated_gpus.h"
+#include "test/native/simulated_nvjpeg/handles.h"
+
+#define SIMULATED_EXPORT extern "C" __attribute__((visibility("default")))
+
+using lattice::simulated::Answer;
+using lattice::simulated::Call;
+using lattice::simulated::IsOnGpu;
+using lattice::simulated::PictureHeader;
+using lattice::simulated::PlaneSides;
+
+namespace {
+
+using File = std::span<const uint8_t>;
+
+constexpr int kPinned = -1;
+constexpr uint8_t kRubbish = 0x5A;
+
+nvjpegStatus_t ToStatus(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return NVJPEG_STATUS_SUCCESS;
+    case cudaErrorMemoryAllocation:
+      return NVJPEG_STATUS_ALLOCATOR_FAILURE;
+    case cudaErrorInvalidValue:
+      return NVJPEG_STATUS_BAD_JPEG;
+    case cudaErrorNotSupported:
+      return NVJPEG_STATUS_JPEG_NOT_SUPPORTED;
+    default:
+      return NVJPEG_STATUS_EXECUTION_FAILED;
+  }
+}
+
+int CurrentGpu() {
+  int gpu = 0;
+  cudaGetDevice(&gpu);
+  return gpu;
+}
+
+// One picture on its way.
+struct Decode {
+  File file;
+  std::vector<uint8_t> copy;  // of a file in memory that is not pinned
+  bool hardware = false;
+  int gpu = 0;
+  PictureHeader header;
+  nvjpegImage_t target{};
+
+  // What is written: engines write their last blocks in full.
+  std::array<PlaneSides, 3> written() const {
+    return hardware ? WholeBlocksOf(header) : PlanesOf(header);
+  }
+
+  bool Fits() const {
+    const std::array<PlaneSides, 3> planes = written();
+    for (size_t i = 0; i < planes.size(); ++i) {
+      const auto& [width, height] = planes[i];
+      if (width == 0) continue;
+      const size_t pitch = target.pitch[i];
+      if (pitch < width || !IsOnGpu(target.channel[i], pitch * (height - 1) + width, gpu)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  cudaError_t Run() const {
+    const bool readable = !copy.empty() || IsOnGpu(file.data(), file.size(), kPinned);
+    if (!readable || !Fits()) return cudaErrorIllegalAddress;
+    const std::array<PlaneSides, 3> planes = written();
+    for (size_t i = 0; hardware && i < planes.size(); ++i) {
+      for (size_t y = 0; y < planes[i].height; ++y) {
+        std::memset(target.channel[i] + y * target.pitch[i], kRubbish, planes[i].width);
+      }
+    }
+    DecodePicture(copy.empty() ? file : File(copy), header, hardware, target);
+    return cudaSuccess;
+  }
+};
+
+// The library's own memory, which grows.
+nvjpegStatus_t Hold(nvjpegJpegState_t state, size_t bytes) {
+  if (bytes <= state->bytes) return NVJPEG_STATUS_SUCCESS;
+  if (cudaFree(state->memory) != cudaSuccess) return NVJPEG_STATUS_EXECUTION_FAILED;
+  state->memory = nullptr;
+  state->bytes = 0;
+  const size_t size = std::bit_ceil(bytes);
+  const nvjpegStatus_t held = ToStatus(cudaMalloc(&state->memory, size));
+  if (held == NVJPEG_STATUS_SUCCESS) state->bytes = size;
+  return held;
+}
+
+// The file, and for kernels what it says of each block.
+size_t OwnBytes(const Decode& decode) {
+  const size_t pixels = size_t{decode.header.width} * decode.header.height;
+  return decode.file.size() + (decode.hardware ? 0 : 3 * pixels);
+}
+
+nvjpegStatus_t QueueDecode(nvjpegJpegState_t state, File file, const nvjpegImage_t& target,
+                           cudaStream_t stream) {
+  const nvjpegHandle& handle = *state->handle;
+  if (handle.gpu != CurrentGpu() || handle.gpu != lattice::simulated::GpuOf(stream)) {
+    return NVJPEG_STATUS_EXECUTION_FAILED;
+  }
+  Decode decode{file, {}, handle.is_hardware(), handle.gpu, {}, target};
+  const nvjpegStatus_t read = ReadPictureHeader(file, &decode.header);
+  if (read != NVJPEG_STATUS_SUCCESS) return read;
+  if (!(decode.hardware ? EnginesTake(decode.header) : KernelsTake(decode.header))) {
+    return NVJPEG_STATUS_JPEG_NOT_SUPPORTED;
+  }
+  if (!decode.Fits()) return NVJPEG_STATUS_INVALID_PARAMETER;
+  nvjpegStatus_t ready = ToStatus(Answer(Call::kJpegDecode));
+  if (ready == NVJPEG_STATUS_SUCCESS) ready = Hold(state, OwnBytes(decode));
+  if (ready != NVJPEG_STATUS_SUCCESS) return ready;
+  if (!IsOnGpu(file.data(), file.size(), kPinned)) decode.copy.assign(file.begin(), file.end());
+  const cudaError_t queued =
+      lattice::simulated::Queue(stream, [decode = std::move(decode)] { return decode.Run(); });
+  return queued == cudaSuccess ? NVJPEG_STATUS_SUCCESS : NVJPEG_STATUS_EXECUTION_FAILED;
+}
+
+}  // namespace
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegCreateEx(nvjpegBackend_t backend, nvjpegDevAllocator_t*,
+                                               nvjpegPinnedAllocator_t*, unsigned,
+                                               nvjpegHandle_t* handle) {
+  const int gpu = CurrentGpu();
+  const auto sight = lattice::simulated::LookAt(gpu);
+  if (!sight) return NVJPEG_STATUS_EXECUTION_FAILED;
+  if (backend == NVJPEG_BACKEND_HARDWARE && sight->kind.jpeg_engines == 0) {
+    return NVJPEG_STATUS_ARCH_MISMATCH;
+  }
+  const nvjpegStatus_t made = ToStatus(Answer(Call::kJpegHandle));
+  if (made == NVJPEG_STATUS_SUCCESS) *handle = new nvjpegHandle{gpu, backend};
+  return made;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegDestroy(nvjpegHandle_t handle) {
+  delete handle;
+  return NVJPEG_STATUS_SUCCESS;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStateCreate(nvjpegHandle_t handle,
+                                                      nvjpegJpegState_t* state) {
+  const nvjpegStatus_t made = ToStatus(Answer(Call::kJpegState));
+  if (made == NVJPEG_STATUS_SUCCESS) *state = new nvjpegJpegState{handle};
+  return made;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStateDestroy(nvjpegJpegState_t state) {
+  const cudaError_t freed = cudaFree(state->memory);
+  delete state;
+  return freed == cudaSuccess ? NVJPEG_STATUS_SUCCESS : NVJPEG_STATUS_EXECUTION_FAILED;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegDecode(nvjpegHandle_t, nvjpegJpegState_t state,
+                                             const unsigned char* data, size_t length,
+                                             nvjpegOutputFormat_t format, nvjpegImage_t* target,
+                                             cudaStream_t stream) {
+  if (format != NVJPEG_OUTPUT_YUV || state->handle->is_hardware()) {
+    return NVJPEG_STATUS_INVALID_PARAMETER;
+  }
+  return QueueDecode(state, {data, length}, *target, stream);
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedInitialize(nvjpegHandle_t,
+                                                              nvjpegJpegState_t state, int batch,
+                                                              int, nvjpegOutputFormat_t format) {
+  if (batch < 1 || format != NVJPEG_OUTPUT_YUV) return NVJPEG_STATUS_INVALID_PARAMETER;
+  state->batch = batch;
+  return NVJPEG_STATUS_SUCCESS;
+}
+
+// What came before a file that fails is queued all the same, and the state has to be prepared anew.
+SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatched(nvjpegHandle_t, nvjpegJpegState_t state,
+                                                    const unsigned char* const* files,
+                                                    const size_t* lengths, nvjpegImage_t* targets,
+                                                    cudaStream_t stream) {
+  if (state->batch == 0) return NVJPEG_STATUS_INVALID_PARAMETER;
+  for (int i = 0; i < state->batch; ++i) {
+    const nvjpegStatus_t queued = QueueDecode(state, {files[i], lengths[i]}, targets[i], stream);
+    if (queued == NVJPEG_STATUS_SUCCESS) continue;
+    state->batch = 0;
+    return queued;
+  }
+  return NVJPEG_STATUS_SUCCESS;
+}

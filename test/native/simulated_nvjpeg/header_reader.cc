@@ -1,0 +1,87 @@
+// nvJPEG's functions that ask about the library, a GPU's engines and a file: the host's alone.
+#include "test/native/simulated_cuda/simulated_gpus.h"
+#include "test/native/simulated_nvjpeg/handles.h"
+
+#define SIMULATED_EXPORT extern "C" __attribute__((visibility("default")))
+
+using lattice::simulated::EnginesTake;
+using lattice::simulated::LookAt;
+using lattice::simulated::PictureHeader;
+using lattice::simulated::ReadPictureHeader;
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegGetProperty(libraryPropertyType type, int* value) {
+  switch (type) {
+    case MAJOR_VERSION:
+      *value = NVJPEG_VER_MAJOR;
+      return NVJPEG_STATUS_SUCCESS;
+    case MINOR_VERSION:
+      *value = NVJPEG_VER_MINOR;
+      return NVJPEG_STATUS_SUCCESS;
+    case PATCH_LEVEL:
+      *value = NVJPEG_VER_PATCH;
+      return NVJPEG_STATUS_SUCCESS;
+    default:
+      return NVJPEG_STATUS_INVALID_PARAMETER;
+  }
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegGetHardwareDecoderInfo(nvjpegHandle_t handle,
+                                                             unsigned* engines, unsigned* cores) {
+  const auto sight = LookAt(handle->gpu);
+  *engines = sight ? sight->kind.jpeg_engines : 0;
+  *cores = *engines > 0 ? 1 : 0;
+  return NVJPEG_STATUS_SUCCESS;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamCreate(nvjpegHandle_t, nvjpegJpegStream_t* stream) {
+  *stream = new nvjpegJpegStream();
+  return NVJPEG_STATUS_SUCCESS;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamDestroy(nvjpegJpegStream_t stream) {
+  delete stream;
+  return NVJPEG_STATUS_SUCCESS;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamParseHeader(nvjpegHandle_t,
+                                                            const unsigned char* data,
+                                                            size_t length,
+                                                            nvjpegJpegStream_t stream) {
+  PictureHeader header;
+  const nvjpegStatus_t read = ReadPictureHeader({data, length}, &header);
+  stream->header.reset();
+  if (read == NVJPEG_STATUS_SUCCESS) stream->header = header;
+  return read;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamGetFrameDimensions(nvjpegJpegStream_t stream,
+                                                                   unsigned* width,
+                                                                   unsigned* height) {
+  if (!stream->header) return NVJPEG_STATUS_INVALID_PARAMETER;
+  *width = stream->header->width;
+  *height = stream->header->height;
+  return NVJPEG_STATUS_SUCCESS;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamGetJpegEncoding(nvjpegJpegStream_t stream,
+                                                                nvjpegJpegEncoding_t* encoding) {
+  if (!stream->header) return NVJPEG_STATUS_INVALID_PARAMETER;
+  *encoding = stream->header->encoding;
+  return NVJPEG_STATUS_SUCCESS;
+}
+
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamGetChromaSubsampling(
+    nvjpegJpegStream_t stream, nvjpegChromaSubsampling_t* sampling) {
+  if (!stream->header) return NVJPEG_STATUS_INVALID_PARAMETER;
+  *sampling = stream->header->sampling;
+  return NVJPEG_STATUS_SUCCESS;
+}
+
+// 0 for a file that is supported.
+SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedSupported(nvjpegHandle_t handle,
+                                                             nvjpegJpegStream_t stream,
+                                                             int* refused) {
+  if (!stream->header || !handle->is_hardware()) return NVJPEG_STATUS_INVALID_PARAMETER;
+  *refused = EnginesTake(*stream->header) ? 0 : 1;
+  return NVJPEG_STATUS_SUCCESS;
+}
