@@ -30,8 +30,8 @@ struct PendingRead {
 
   const std::string path;
   std::atomic<Clock::time_point> last_sign = Clock::now();
-  std::optional<size_t> root;  // that it is in
-  bool left = false;           // its caller has gone
+  std::optional<size_t> root;     // that it is in
+  std::optional<size_t> left_in;  // where it was when its caller gave it up
   std::optional<FileBytes> result;
   std::condition_variable over;
 };
@@ -134,8 +134,8 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
                            [this, &read](size_t root) { return Enter(root, read.get()); });
       lock.lock();
       if (read->root) roots_[*read->root].hangs = false;
-      if (read->left) {
-        --roots_[*read->root].left;
+      if (read->left_in) {
+        --roots_[*read->left_in].left;
         return;  // this thread was counted out when its read was left
       }
       read->result = std::move(bytes);
@@ -161,6 +161,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
     // It came through the root before.
     if (read->root) roots_[*read->root].hangs = false;
     read->root.reset();
+    if (read->left_in) return false;
     if (roots_[root].hangs || roots_[root].left >= patience_.most_left) {
       TryAgain(root, read->path);
       return false;
@@ -177,6 +178,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
     state.next_trial = Clock::now() + state.trial_pause;
     ++state.left;
     const auto trial = [self = shared_from_this(), root, path] {
+      (void)NameThread("lattice-read");
       std::atomic<Clock::time_point> unused;
       bool came_there = false;
       (void)self->ReadNow(path, &unused, [&](size_t entered) {
@@ -192,7 +194,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
 
   // Called with the lock held, after too long without a sign.
   Status Leave(PendingRead* read) {
-    read->left = true;
+    read->left_in = read->root;
     --threads_;
     RootState& state = roots_[*read->root];
     ++state.left;
