@@ -74,7 +74,6 @@ template <>
 Result<PinnedBuffer> PinnedBuffer::AllocateNear(size_t bytes);
 
 class Event;
-
 // Work queued in order. Never waits for the legacy default stream.
 class Stream {
  public:

@@ -23,6 +23,7 @@ import { Throughput } from './throughput.js';
 /** Async images in hand for each that is decoded ahead: the others compute, or come and go. */
 const WINDOW_PER_AHEAD = 2;
 const TWICE = 'Two GPUs were lost with this image in hand; it is not run again.';
+const shuttingDown = () => new LatticeError('shutting_down', 'The detector is stopping.');
 
 export interface NativeDetectorParts {
   workerId: string;
@@ -244,8 +245,4 @@ export class NativeDetector implements Detector {
     this.#stopping.abort(shuttingDown());
     await this.#parts.core.close();
   }
-}
-
-function shuttingDown(): LatticeError {
-  return new LatticeError('shutting_down', 'The detector is stopping.');
 }
