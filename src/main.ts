@@ -50,9 +50,9 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
     await stopped;
     logger.info({ drainSeconds: config.drainSeconds }, 'stopping');
   } finally {
-    if (await releases.releaseAll()) logger.info({}, 'stopped');
-    else endAtOnce(logger);
+    if (!(await releases.releaseAll())) endAtOnce(logger);
   }
+  logger.info({}, 'stopped');
   // Unreferenced: it is reached only where something else keeps the process alive.
   setTimeout(endAtOnce, OVERRUN_MS, logger).unref();
 }

@@ -116,7 +116,7 @@ export async function openDetector(
   const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
   if (choice.device === 'cuda') build.start();
   const features = bf16Features();
-  const readingsOf = {
+  const gpuSources = {
     read: gpuReadings,
     devices: () =>
       core.isClosed
@@ -131,7 +131,7 @@ export async function openDetector(
     canary,
     build,
     nextId,
-    ...(choice.device === 'cuda' ? { gpuReadings: createGpuReadings(readingsOf) } : {}),
+    ...(choice.device === 'cuda' ? { gpuReadings: createGpuReadings(gpuSources) } : {}),
     onGpuLost: (error) => {
       logger.error({ code: error.code, fault: error.message }, 'the last GPU is lost');
       options.onGpuLost?.(error);

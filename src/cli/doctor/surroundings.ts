@@ -27,9 +27,10 @@ export async function checkImageRoots(roots: readonly string[]): Promise<Finding
   if (roots.length === 0) {
     return [fail('image root', 'none is set', 'LATTICE_IMAGE_ROOTS=/folder/with/images')];
   }
+  const lister = new ImageLister();
   return Promise.all(
     roots.map(async (root) => {
-      if (!(await answers(root))) {
+      if (!(await answers(lister, root))) {
         const fix = 'look after its volume: a network share whose server is gone, for example';
         return fail('image root', `${root} does not answer`, fix);
       }
@@ -45,8 +46,7 @@ export async function checkImageRoots(roots: readonly string[]): Promise<Finding
 }
 
 /** False where a call does not come back; in another process, or this one could not end. */
-async function answers(root: string): Promise<boolean> {
-  const lister = new ImageLister();
+async function answers(lister: ImageLister, root: string): Promise<boolean> {
   return lister.kindOf({ root, relative: '.' }, 5_000).then(
     () => true,
     () => false,

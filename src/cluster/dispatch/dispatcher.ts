@@ -130,17 +130,21 @@ export class Dispatcher {
     const task = free === null ? null : take();
     if (free === null || task === null) return false;
     const load = task.refusals === null ? free : choose(this.#lanes, task.refusals.lanes);
-    if (load !== null) void this.#handOut(task, load);
-    else if (this.#isRefusedByAll(task)) task.reject(task.refusals?.last ?? shuttingDown());
-    else {
-      this.#queue.add(task, true);
-      return false;
+    if (load !== null) {
+      void this.#handOut(task, load);
+      return true;
     }
-    return true;
+    const refusal = this.#refusalOfAll(task);
+    if (refusal === null) this.#queue.add(task, true);
+    else task.reject(refusal);
+    return refusal !== null;
   }
 
-  #isRefusedByAll({ refusals }: Task): boolean {
-    return this.#lanes.every(({ lane }) => lane.leaving || refusals?.lanes.has(lane) === true);
+  /** Null while there is a lane that has not refused it. */
+  #refusalOfAll({ refusals }: Task): LatticeError | null {
+    if (refusals === null) return null;
+    const open = this.#lanes.some(({ lane }) => !lane.leaving && !refusals.lanes.has(lane));
+    return open ? null : refusals.last;
   }
 
   async #handOut(task: Task, load: LaneLoad): Promise<void> {
@@ -164,28 +168,33 @@ export class Dispatcher {
 
   /** An image that its lane cannot run as it is now may run on another one. */
   #failed(task: Task, lane: Lane, error: LatticeError): void {
-    if (OF_THE_LANE.has(error.code) && this.#closed === null && !task.answered) {
-      task.refuse(lane, error);
-      if (!this.#isRefusedByAll(task)) {
-        this.#queue.add(task, true);
-        return;
-      }
+    if (!OF_THE_LANE.has(error.code) || task.answered) {
+      task.reject(error);
+      return;
     }
-    task.reject(error);
+    task.refuse(lane, error);
+    const end = this.#refusalOfAll(task) ?? this.#whyOver(task);
+    if (end === null) this.#queue.add(task, true);
+    else task.reject(end);
   }
 
   #lost(task: Task, lane: Lane): void {
     if (task.answered) return;
     task.losses += 1;
-    const { class: kind, signal } = task.request;
-    if (signal?.aborted === true) task.reject(cancelled());
-    else if (this.#closed !== null) task.reject(shuttingDown());
-    else if (task.losses > (kind === 'sync' ? SYNC_LOSSES : ASYNC_LOSSES)) {
+    const over = this.#whyOver(task);
+    if (over !== null) task.reject(over);
+    else if (task.losses > (task.request.class === 'sync' ? SYNC_LOSSES : ASYNC_LOSSES)) {
       task.reject(workerLost(task.losses, lane));
     } else {
       this.#requeued += 1;
       this.#queue.add(task, true);
     }
+  }
+
+  /** Why no image is handed out again; null when it may be. */
+  #whyOver({ request }: Task): LatticeError | null {
+    if (request.signal?.aborted === true) return cancelled();
+    return this.#closed === null ? null : shuttingDown();
   }
 
   #giveUp(task: Task, error: LatticeError): void {

@@ -308,6 +308,20 @@ describe('a lane that cannot run what others can', () => {
     await second;
   });
 
+  it('hands on nothing that was cancelled meanwhile', async () => {
+    const without = lane('without', { slots: { sync: 1, async: 1 } });
+    const well = lane('well', { slots: { sync: 1, async: 1 } });
+    const { dispatcher, detector } = open([without, well]);
+    const abort = new AbortController();
+    const [first] = asked(detector, 2, { signal: abort.signal });
+    const refused = expect(first).rejects.toMatchObject({ code: 'cancelled' });
+    abort.abort();
+    without.fail(noVolume);
+    await refused;
+    expect(dispatcher.waiting.async).toBe(0);
+    well.answer();
+  });
+
   it('answers when the one that could goes meanwhile', async () => {
     const without = lane('without', { slots: { sync: 1, async: 1 } });
     const well = lane('well', { slots: { sync: 1, async: 1 } });
