@@ -24,6 +24,8 @@ Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipel
       async_lane_(options.async, static_cast<size_t>(options.devices)),
       planner_(static_cast<size_t>(options.devices),
                {options.sync.parallel / options.devices, options.async.parallel / options.devices}),
+      read_depth_(static_cast<size_t>(options.decode_threads),
+                  static_cast<size_t>(options.ReadAhead())),
       read_ahead_(static_cast<size_t>(options.ReadAhead()), options.read_ahead_bytes),
       ahead_(static_cast<size_t>(options.LookAhead()), options.look_ahead_bytes) {
   for (const Lane lane : {Lane::kSync, Lane::kAsync}) {

@@ -17,6 +17,7 @@
 #include "native/scheduler/lane_state.h"
 #include "native/scheduler/look_ahead.h"
 #include "native/scheduler/model_devices.h"
+#include "native/scheduler/read_depth.h"
 #include "native/scheduler/scheduler_options.h"
 
 namespace lattice {
@@ -25,8 +26,7 @@ namespace lattice {
 // sync tasks only. Files are read before they take a decode thread, many at a time: waiting for a
 // volume costs no core. Async tasks are read and decoded by priority, then submission: at most
 // ReadAhead() files ahead of decoding, LookAhead() images ahead of the network, each within its
-// bytes. A slice takes what is ready for the same engine up to its batch; nothing ever waits for
-// company.
+// bytes. A slice takes what is ready for the same engine up to its batch, and waits for no company.
 //
 // A lane has a thread for each slot of the engines. Where there are more than slices, the next
 // slice computes while one thread turns the raw output of the last into boxes. With several devices
@@ -65,8 +65,7 @@ class Scheduler {
   // as there is another. Unknown indices are passed over. Thread-safe.
   void JudgeDevice(const std::shared_ptr<Engine>& engine, int index, bool right);
 
-  // Answers what waits with kShuttingDown, lets reads and work in hand finish, joins all threads.
-  // Idempotent.
+  // Answers what waits with kShuttingDown, lets what is in hand finish, joins threads. Idempotent.
   void Close();
 
  private:
@@ -135,6 +134,7 @@ class Scheduler {
   ModelDevicesTable models_;
   // When the deadline thread looks again at slices that wait for a busy device.
   Clock::time_point review_at_ = Clock::time_point::max();
+  ReadDepth read_depth_;
   LookAhead read_ahead_;  // async tasks reading or read, and their files
   LookAhead ahead_;       // async tasks decoding or ready, and their pixels
   std::multimap<Clock::time_point, LiveTaskPtr> deadlines_;

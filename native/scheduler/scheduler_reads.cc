@@ -22,7 +22,8 @@ void Scheduler::Enqueue(const LiveTaskPtr& live) {
 
 void Scheduler::ReadAhead() {
   TaskQueue& unread = async_lane_.unread;
-  while (!closing_ && !unread.empty() && read_ahead_.Room(unread.front()->file_bytes) > 0) {
+  while (!closing_ && !unread.empty() && async_lane_.reading < read_depth_.depth() &&
+         read_ahead_.Room(unread.front()->file_bytes) > 0) {
     const LiveTaskPtr live = unread.Pop();
     EnterReadAhead(live);
     StartRead(live);
@@ -55,7 +56,13 @@ void Scheduler::OnRead(const LiveTaskPtr& live, Result<std::vector<uint8_t>> fil
   std::vector<TaskResult> results;
   std::unique_lock lock(mutex_);
   LaneState& lane = StateOf(live);
-  live->read_ms = Milliseconds(Clock::now() - live->asked_for_file);
+  const auto now = Clock::now();
+  live->read_ms = Milliseconds(now - live->asked_for_file);
+  if (!live->sync() && file.ok()) {
+    const bool bound = lane.read.empty() && !lane.unread.empty();
+    read_depth_.Came(bound && lane.reading >= read_depth_.depth(),
+                     Milliseconds(now.time_since_epoch()));
+  }
   if (live->answered) {
     LeaveReadAhead(live);
   } else if (closing_) {
@@ -81,6 +88,7 @@ void Scheduler::OnRead(const LiveTaskPtr& live, Result<std::vector<uint8_t>> fil
   }
   // The last that is done here: Close waits for it.
   --lane.reading;
+  ReadAhead();
   if (closing_) reads_over_.notify_all();
 }
 
