@@ -254,12 +254,10 @@ OnEngineBuild PartOf(const OnEngineBuild& whole, size_t index, size_t count) {
   };
 }
 
-Status LoadOnto(const GpuDevice& gpu, const TensorRtLibrary& library,
+// `gpu` is the thread's current one.
+Status LoadHere(const GpuDevice& gpu, const TensorRtLibrary& library,
                 const GpuEngineOptions& options, const OnEngineBuild& on_build,
                 TensorRtModel* model, TensorRtEngine* engine) {
-  if (IsGpuLeft(gpu.index)) return Hanging();
-  const Status current = UseGpu(gpu.index);
-  if (!current.ok()) return current;
   const size_t free_before = FreeGpuBytes();
   auto runtime = library.CreateRuntime();
   if (!runtime.ok()) return runtime.status();
@@ -269,6 +267,19 @@ Status LoadOnto(const GpuDevice& gpu, const TensorRtLibrary& library,
       engine->AddGpu(gpu, model->info, *std::move(runtime), *std::move(opened), options);
   if (added.ok()) engine->TookMemory(free_before - std::min(free_before, FreeGpuBytes()));
   return added;
+}
+
+Status LoadOnto(const GpuDevice& gpu, const TensorRtLibrary& library,
+                const GpuEngineOptions& options, const OnEngineBuild& on_build,
+                TensorRtModel* model, TensorRtEngine* engine) {
+  if (IsGpuLeft(gpu.index)) return Hanging();
+  const Status current = UseGpu(gpu.index);
+  if (!current.ok()) return current;
+  const Status loaded = LoadHere(gpu, library, options, on_build, model, engine);
+  if (loaded.ok()) return loaded;
+  // On a GPU that has faulted TensorRT only says that something failed.
+  const Status healthy = CheckGpu();
+  return healthy.ok() ? loaded : healthy;
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +21,8 @@ namespace lattice::simulated {
 struct LoadedPlan {
   std::vector<ProfileShape> profiles;
   std::unique_ptr<HostNetwork> network;
-  int gpu = 0;  // where it was loaded
+  int gpu = 0;                    // where it was loaded
+  std::atomic<int> contexts = 0;  // that the engine has to outlive
 };
 
 class ExecutionContext final : public nvinfer1::IExecutionContext {
@@ -27,8 +30,12 @@ class ExecutionContext final : public nvinfer1::IExecutionContext {
   ExecutionContext(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger)
       : plan_(std::move(plan)), logger_(logger), played_(Table(), this) {
     mImpl = played_.get();
+    ++plan_->contexts;
   }
-  ~ExecutionContext() override { (void)cudaFree(owned_arena_); }
+  ~ExecutionContext() override {
+    --plan_->contexts;
+    (void)cudaFree(owned_arena_);
+  }
 
   // Memory of its own to work in.
   void AllocateArena() noexcept;
@@ -47,6 +54,7 @@ class ExecutionContext final : public nvinfer1::IExecutionContext {
   nvinfer1::ILogger& logger_;
   int32_t profile_ = 0;
   int64_t batch_ = 0;
+  bool settled_ = false;  // has run with this shape: what that settles cannot be recorded
   void* input_ = nullptr;
   void* output_ = nullptr;
   void* arena_ = nullptr;
@@ -61,6 +69,11 @@ class CudaEngine final : public nvinfer1::ICudaEngine {
   CudaEngine(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger)
       : plan_(std::move(plan)), logger_(logger), played_(Table(), this) {
     mImpl = played_.get();
+  }
+  ~CudaEngine() override {
+    if (plan_->contexts == 0) return;
+    std::fprintf(stderr, "An engine ends before its execution contexts.\n");
+    std::abort();
   }
 
  private:
