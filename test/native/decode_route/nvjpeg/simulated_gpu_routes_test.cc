@@ -123,6 +123,19 @@ TEST_F(SimulatedGpuRoutesTest, WhateverFailsWhileARouteIsOpenedIsAReasonAndLeave
   EXPECT_EQ(simulated::PinnedBytes(), pinned_before_);
 }
 
+// It would refuse every picture, or take its first one for a GPU that hangs.
+TEST_F(SimulatedGpuRoutesTest, ARouteThatCannotDecodeIsLeftOut) {
+  for (const int passing : {0, 1}) {
+    simulated::FailCall(Call::kJpegDecode, cudaErrorUnknown, passing);
+    const GpuRoutes opened = OpenGpuRoutes({}, 30);
+    ASSERT_EQ(opened.routes.size(), 1u);
+    EXPECT_EQ(opened.routes[0]->description().name, kNvJpegCuda);
+    ASSERT_EQ(opened.missing.size(), 1u);
+    EXPECT_NE(opened.missing[0].find("GPU 0, nvjpeg hardware"), std::string::npos);
+  }
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+}
+
 // Random sides and orientations, and photos.
 TEST_F(SimulatedGpuRoutesTest, PlanesAreTheCpusButForLastBits) {
   std::vector<File> files;
