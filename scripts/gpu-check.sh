@@ -131,6 +131,8 @@ if [ ! -e "$out/gpu.passed" ]; then
 fi
 needed gpu "$later"
 if [ -n "$gtest" ]; then
+  # Each test is a process of its own with a limit of its own, too short for a build.
+  step engine 40 node dist/cli/lattice.js engine build tiny-v8
   step tests 45 npm run test:gpu
 else
   cannot tests "GoogleTest is not installed (apt-get install -y libgtest-dev)"

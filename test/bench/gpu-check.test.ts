@@ -95,6 +95,13 @@ describe('scripts/gpu-check.sh', () => {
     expect(calls()).toContainEqual(expect.stringContaining('bench:gpu'));
   });
 
+  it('builds the engine of the tests before them', () => {
+    check();
+    const engine = calls().findIndex((call) => call.includes('engine build tiny-v8'));
+    expect(engine).toBeGreaterThan(0);
+    expect(calls().indexOf('npm run test:gpu')).toBeGreaterThan(engine);
+  });
+
   // Some of the tests' calls fail on purpose, which the sanitizer would count.
   it('leaves failed calls to the tests', () => {
     check();

@@ -44,7 +44,8 @@ EngineKind OnCpu(const std::string& precision) {
           [=](const std::string& path) { return LoadCpuEngine(path, TwoSlots(precision)); }};
 }
 
-// Each test is a process of its own, and a build takes long: scripts/gpu-check.sh names a cache.
+// Each test is a process of its own, and a build takes long: scripts/gpu-check.sh names a cache and
+// builds before.
 EngineKind OnGpus() {
   return {"gpu", [](const std::string& path) {
             GpuEngineOptions options;
