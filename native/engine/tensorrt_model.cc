@@ -150,7 +150,9 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
   model.info = *std::move(described);
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
-  auto half = ToHalfPrecision(bytes);
+  // The batch stays open: there is a profile for each.
+  const Shape shape = {-1, -1, model.info.input_height, model.info.input_width};
+  auto half = ToHalfPrecision(bytes, shape);
   if (!half.ok()) return half.status();
   model.name = std::filesystem::path(path).filename().string();
   model.sha256 = Hex(Sha256Of({file->data(), file->size()}));
