@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "native/base/kept_forever.h"
+#include "native/base/left_gpus.h"
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/owners.h"
 #include "native/decode_route/nvjpeg/nvjpeg_decoder.h"
@@ -75,6 +76,10 @@ Result<std::unique_ptr<DecodeRoute>> OpenRoute(const NvJpegLibrary& library, con
                                                NvJpegDecoder::Kind kind,
                                                std::span<const uint8_t> sample) {
   const bool hardware = kind == NvJpegDecoder::Kind::kHardware;
+  if (IsGpuLeft(gpu.index)) {
+    return Status(StatusCode::kGpuLost,
+                  "GPU " + std::to_string(gpu.index) + " hangs and decodes nothing.");
+  }
   const Status current = UseGpu(gpu.index);
   if (!current.ok()) return current;
   auto decoder = NvJpegDecoder::Open(library, gpu.index, kind);

@@ -136,6 +136,25 @@ TEST_F(SimulatedGpuRoutesTest, ARouteThatCannotDecodeIsLeftOut) {
   EXPECT_EQ(simulated::UsedBytes(0), 0u);
 }
 
+// Handles are bound to a GPU, threads are not.
+TEST_F(SimulatedGpuRoutesTest, AThreadWithAnotherCurrentGpuIsServedAndKeepsIt) {
+  simulated::PlugIn({{"First"}, {"Second"}});
+  const auto file = MakeSampleJpeg(640, 480);
+  ASSERT_TRUE(file.ok());
+  for (const int gpu : {0, 1}) {
+    auto router = Router({}, false);
+    ASSERT_TRUE(UseGpu(gpu).ok());
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(router->Decode(RequestFor(*file)).ok());
+    for (const RouteStats& route : router->stats()) EXPECT_EQ(route.refused, 0u) << route.name;
+    router.reset();
+    int current = -1;
+    ASSERT_EQ(cudaGetDevice(&current), cudaSuccess);
+    EXPECT_EQ(current, gpu);
+    EXPECT_EQ(simulated::UsedBytes(0), 0u);
+    EXPECT_EQ(simulated::UsedBytes(1), 0u);
+  }
+}
+
 // Random sides and orientations, and photos.
 TEST_F(SimulatedGpuRoutesTest, PlanesAreTheCpusButForLastBits) {
   std::vector<File> files;
