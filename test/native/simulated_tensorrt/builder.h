@@ -48,6 +48,10 @@ class TimingCache final : public nvinfer1::ITimingCache {
 class BuilderConfig final : public nvinfer1::IBuilderConfig {
  public:
   BuilderConfig() : played_(Table(), this) { mImpl = played_.get(); }
+  // The monitor has to be there for as long as whoever may call it.
+  ~BuilderConfig() override {
+    if (monitor_ != nullptr) monitor_->phaseFinish("Simulated build");
+  }
   const std::vector<ProfileShape>& profiles() const { return profiles_; }
   nvinfer1::IProgressMonitor* monitor() const { return monitor_; }
   TimingCache* timings() const { return timings_; }

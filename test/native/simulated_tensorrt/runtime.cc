@@ -180,7 +180,7 @@ const PlayedTable<CudaEngine::Interface>& CudaEngine::Table() {
                                WordsFor(error, "Error Code 4: Internal Error"));
             return nullptr;
           }
-          auto* context = new ExecutionContext(engine.plan_, engine.logger_);
+          auto* context = new ExecutionContext(engine.plan_, engine.logger_, &engine.contexts_);
           if (strategy == nvinfer1::ExecutionContextAllocationStrategy::kSTATIC) {
             context->AllocateArena();
           }
@@ -207,7 +207,7 @@ nvinfer1::ICudaEngine* Runtime::Deserialize(const void* bytes, size_t size) noex
     loaded->profiles = plan->profiles;
     loaded->network = std::make_unique<HostNetwork>(plan->onnx, plan->profiles.front());
     loaded->gpu = CurrentGpu();
-    return new CudaEngine(std::move(loaded), logger_);
+    return new CudaEngine(std::move(loaded), logger_, &engines_);
   } catch (const std::exception& error) {
     return refuse(error.what());
   }

@@ -17,24 +17,40 @@
 
 namespace lattice::simulated {
 
+// Ends the process where an object that others depend on ends before them.
+class Dependants {
+ public:
+  explicit Dependants(const char* complaint) : complaint_(complaint) {}
+  ~Dependants() {
+    if (count_ == 0) return;
+    std::fprintf(stderr, "%s\n", complaint_);
+    std::abort();
+  }
+  void Add() { ++count_; }
+  void Remove() { --count_; }
+
+ private:
+  const char* complaint_;
+  std::atomic<int> count_ = 0;
+};
+
 // Shared by an engine and what its contexts have queued.
 struct LoadedPlan {
   std::vector<ProfileShape> profiles;
   std::unique_ptr<HostNetwork> network;
-  int gpu = 0;                    // where it was loaded
-  std::atomic<int> contexts = 0;  // that the engine has to outlive
+  int gpu = 0;  // where it was loaded
 };
 
 class ExecutionContext final : public nvinfer1::IExecutionContext {
  public:
-  ExecutionContext(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger)
-      : plan_(std::move(plan)), logger_(logger), played_(Table(), this) {
+  ExecutionContext(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger, Dependants* all)
+      : plan_(std::move(plan)), logger_(logger), all_(*all), played_(Table(), this) {
     mImpl = played_.get();
-    ++plan_->contexts;
+    all_.Add();
   }
   ~ExecutionContext() override {
-    --plan_->contexts;
     (void)cudaFree(owned_arena_);
+    all_.Remove();
   }
 
   // Memory of its own to work in.
@@ -52,6 +68,7 @@ class ExecutionContext final : public nvinfer1::IExecutionContext {
 
   std::shared_ptr<LoadedPlan> plan_;
   nvinfer1::ILogger& logger_;
+  Dependants& all_;
   int32_t profile_ = 0;
   int64_t batch_ = 0;
   bool settled_ = false;  // has run with this shape: what that settles cannot be recorded
@@ -66,15 +83,12 @@ class ExecutionContext final : public nvinfer1::IExecutionContext {
 
 class CudaEngine final : public nvinfer1::ICudaEngine {
  public:
-  CudaEngine(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger)
-      : plan_(std::move(plan)), logger_(logger), played_(Table(), this) {
+  CudaEngine(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger, Dependants* all)
+      : plan_(std::move(plan)), logger_(logger), all_(*all), played_(Table(), this) {
     mImpl = played_.get();
+    all_.Add();
   }
-  ~CudaEngine() override {
-    if (plan_->contexts == 0) return;
-    std::fprintf(stderr, "An engine ends before its execution contexts.\n");
-    std::abort();
-  }
+  ~CudaEngine() override { all_.Remove(); }
 
  private:
   using Interface = nvinfer1::apiv::VCudaEngine;
@@ -83,6 +97,8 @@ class CudaEngine final : public nvinfer1::ICudaEngine {
 
   std::shared_ptr<LoadedPlan> plan_;
   nvinfer1::ILogger& logger_;
+  Dependants& all_;
+  Dependants contexts_{"An engine ends before its execution contexts."};
   Self played_;
 };
 
@@ -99,6 +115,7 @@ class Runtime final : public nvinfer1::IRuntime {
   nvinfer1::ICudaEngine* Deserialize(const void* bytes, size_t size) noexcept;
 
   nvinfer1::ILogger& logger_;
+  Dependants engines_{"A runtime ends before its engines."};
   Self played_;
 };
 
