@@ -16,6 +16,7 @@ mkdir -p "${1:-build/gpu-check}" build
 out=$(cd "${1:-build/gpu-check}" && pwd)
 budget=${LATTICE_GPU_CHECK_SECONDS:-520}
 export LATTICE_ENGINE_CACHE_DIR=${LATTICE_ENGINE_CACHE_DIR:-$PWD/build/engines}
+export PATH=$PATH:/usr/local/cuda/bin
 least=$((budget / 30)) # seconds: no step is begun with as little
 grace=10               # seconds to end by itself in, for a step that is cut off
 failed=()
@@ -114,10 +115,14 @@ which_gpu='nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,
 node -e '\''const { gpus } = require("./build/Release/lattice.node"); const found = gpus();
   console.log(found); process.exitCode = found.missing === null ? 0 : 1;'\'
 later='tests, sanitizer, parity, bench'
+gtest=
+for include in ${GTest_ROOT:+"$GTest_ROOT/include"} ${GTest_ROOT:-/usr/include /usr/local/include}; do
+  [ -e "$include/gtest/gtest.h" ] && gtest=$include
+done
 
 step setup 75 npm run setup
 needed setup "build, gpu, $later"
-step build 75 node scripts/build-native.mjs --tests
+[ -n "$gtest" ] && step build 75 node scripts/build-native.mjs --tests
 rm -f "$out/gpu.passed" # it takes no time, and drivers break
 step gpu 12 bash -c "$which_gpu"
 if [ ! -e "$out/gpu.passed" ]; then
@@ -125,16 +130,26 @@ if [ ! -e "$out/gpu.passed" ]; then
   rm -f "$out/setup.passed" "$out/build.passed"
 fi
 needed gpu "$later"
-step tests 45 npm run test:gpu
+if [ -n "$gtest" ]; then
+  # Each test is a process of its own with a limit of its own, too short for a build.
+  step engine 40 node dist/cli/lattice.js engine build tiny-v8
+  step tests 45 npm run test:gpu
+else
+  cannot tests "GoogleTest is not installed (apt-get install -y libgtest-dev)"
+fi
 for tool in memcheck racecheck synccheck; do
-  if command -v compute-sanitizer >/dev/null; then
-    # The kernels and owners. What nvJPEG writes concerns us, how its kernels work together does not, and takes long.
-    without='NvJpegRoutesOnGpu.*'
-    [ "$tool" = memcheck ] && without='NvJpegRoutesOnGpu.ManyThreads*'
-    step "$tool" 17 compute-sanitizer --tool "$tool" --error-exitcode 1 \
-      build/test/native/cuda/lattice_gpu_test "--gtest_filter=-$without"
-  else
+  if ! command -v compute-sanitizer >/dev/null; then
     cannot "$tool" "compute-sanitizer is not installed"
+  elif [ -z "$gtest" ]; then
+    cannot "$tool" "GoogleTest is not installed"
+  else
+    # The kernels and owners. What nvJPEG writes concerns us, how its kernels work together does not, and takes long.
+    # The largest shapes run the code of the others, with a thousand million more looks at shared memory.
+    without='NvJpegRoutesOnGpu.*:DetectionKernels.LargestShapes'
+    [ "$tool" = memcheck ] && without='NvJpegRoutesOnGpu.ManyThreads*'
+    # Calls that fail are the tests' to judge: some fail on purpose, and libraries ask for functions that a driver lacks.
+    step "$tool" 17 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 \
+      build/test/native/cuda/lattice_gpu_test "--gtest_filter=-$without"
   fi
 done
 if [ -d ../shared/testdata ]; then

@@ -32,6 +32,9 @@ std::string Explained(cudaError_t error, const CudaDriver& driver) {
     case CudaFault::kNoDevice:
       return "The NVIDIA driver shows no GPU to this process. Check nvidia-smi and "
              "CUDA_VISIBLE_DEVICES.";
+    case CudaFault::kNotReady:
+      return "The NVIDIA driver is there and not ready. Check nvidia-smi; GPUs that are joined by "
+             "NVSwitch also need the service nvidia-fabricmanager.";
     case CudaFault::kUnsupportedGpu:
       return "This build has no code for the GPU's generation. Build it again with "
              "CMAKE_CUDA_ARCHITECTURES=native.";
@@ -100,6 +103,9 @@ CudaFault ClassifyCudaError(cudaError_t error, const CudaDriver& driver) {
     case cudaErrorNoDevice:
     case cudaErrorDevicesUnavailable:
       return CudaFault::kNoDevice;
+    case cudaErrorSystemNotReady:
+    case cudaErrorInitializationError:
+      return CudaFault::kNotReady;
     case cudaErrorNoKernelImageForDevice:
       return CudaFault::kUnsupportedGpu;
     case cudaErrorMemoryAllocation:
@@ -116,6 +122,7 @@ StatusCode CodeOf(CudaFault fault) {
     case CudaFault::kNoDriver:
     case CudaFault::kDriverTooOld:
     case CudaFault::kNoDevice:
+    case CudaFault::kNotReady:
     case CudaFault::kUnsupportedGpu:
       return StatusCode::kGpuUnavailable;
     case CudaFault::kOutOfMemory:

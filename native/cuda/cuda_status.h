@@ -25,6 +25,7 @@ enum class CudaFault {
   kNoDriver,
   kDriverTooOld,
   kNoDevice,
+  kNotReady,        // a part of the driver does not run
   kUnsupportedGpu,  // this build has no code for the GPU
   kOutOfMemory,
   kSticky,  // see IsSticky

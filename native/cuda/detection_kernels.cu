@@ -70,6 +70,7 @@ cudaError_t LaunchDetections(const float* head, const HeadShape& shape,
   const auto blocks_for = [&](int keys) {
     return dim3(static_cast<unsigned>((shape.anchors + keys - 1) / keys), images);
   };
+  (void)cudaGetLastError();  // an earlier call's failure is none of these launches
   FilterKernel<<<blocks_for(kFilterAnchors), kFilterThreads, 0, stream>>>(head, shape, requests,
                                                                           workspace);
   cudaError_t error = cudaGetLastError();

@@ -32,6 +32,12 @@ std::string BusId(const cudaDeviceProp& properties) {
   return text.data();
 }
 
+// Whatever keeps the GPUs from being listed, none can be used.
+Status Unavailable(const Status& status) {
+  if (status.code() == StatusCode::kGpuLost) return status;
+  return {StatusCode::kGpuUnavailable, status.message()};
+}
+
 }  // namespace
 
 std::string UnusableReason(const std::string& name, int sm_major, int sm_minor) {
@@ -61,7 +67,7 @@ Result<std::vector<GpuDevice>> ListGpus() {
   }
   // The runtime remembers a failure until somebody asks for it.
   if (error != cudaSuccess) cudaGetLastError();
-  if (error != cudaSuccess) return ToStatus(error, kDoing);
+  if (error != cudaSuccess) return Unavailable(ToStatus(error, kDoing));
   return gpus;
 }
 
@@ -76,6 +82,27 @@ Status UseGpu(int index) {
   const cudaError_t error = cudaSetDevice(index);
   if (error != cudaSuccess) cudaGetLastError();
   return ToStatus(error, "choosing GPU " + std::to_string(index));
+}
+
+ScopedGpu::ScopedGpu(int index) {
+  int current = -1;
+  if (cudaGetDevice(&current) != cudaSuccess) {
+    cudaGetLastError();
+  } else if (current != index && UseGpu(index).ok()) {
+    before_ = current;
+  }
+}
+
+ScopedGpu::~ScopedGpu() {
+  if (before_ >= 0) (void)UseGpu(before_);
+}
+
+Status CheckGpu() {
+  size_t free = 0;
+  size_t total = 0;
+  const cudaError_t error = cudaMemGetInfo(&free, &total);
+  if (error != cudaSuccess) cudaGetLastError();
+  return IsSticky(error) ? ToStatus(error, "asking for its memory") : Status();
 }
 
 size_t FreeGpuBytes() {

@@ -32,6 +32,7 @@ cudaError_t LaunchLetterbox(const DeviceImage* images, int batch, int input_widt
   if (!fits) return cudaErrorInvalidValue;
   const dim3 grid(BlocksFor(input_width, kTileColumns), BlocksFor(input_height, kTileRows),
                   static_cast<unsigned>(batch));
+  (void)cudaGetLastError();  // an earlier call's failure is none of this launch
   LetterboxKernel<<<grid, kTileThreads, 0, stream>>>(images, input_width, input_height, out);
   return cudaGetLastError();
 }

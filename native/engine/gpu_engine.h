@@ -25,7 +25,8 @@ struct GpuEngineOptions {
   Clock::duration patience = kGpuPatience;
 };
 
-// Share 0 to 1 of a build that takes minutes; false gives it up. Called on the loading thread.
+// Share 0 to 1 of a build that takes minutes; false gives it up. Called while the loading thread
+// waits, by one thread at a time, which may be another.
 using OnEngineBuild = std::function<bool(double share)>;
 
 // "CUDA 13.0, TensorRT 10" as built in; "" in a build without them.

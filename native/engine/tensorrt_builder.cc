@@ -1,7 +1,9 @@
 #include "native/engine/tensorrt_builder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "native/engine/build_progress.h"
 #include "native/engine/gpu_engine.h"
@@ -15,6 +17,7 @@ using nvinfer1::Dims;
 // Weights and activations of every model here fit; a tactic that wants more is rarely the best.
 constexpr size_t kWorkspaceBytes = size_t{2} << 30;
 
+// TensorRT calls it on several threads at once.
 class Monitor final : public nvinfer1::IProgressMonitor {
  public:
   explicit Monitor(const OnBuildProgress& on_progress) : on_progress_(on_progress) {}
@@ -24,7 +27,8 @@ class Monitor final : public nvinfer1::IProgressMonitor {
   }
   bool stepComplete(const char* phase, int32_t step) noexcept override {
     progress_.FinishStep(phase, step);
-    if (on_progress_ && !on_progress_(progress_.share())) gave_up_ = true;
+    const std::lock_guard lock(asking_);
+    if (!gave_up_ && on_progress_ && !on_progress_(progress_.share())) gave_up_ = true;
     return !gave_up_;
   }
   void phaseFinish(const char* phase) noexcept override { progress_.Finish(phase); }
@@ -34,7 +38,8 @@ class Monitor final : public nvinfer1::IProgressMonitor {
  private:
   const OnBuildProgress& on_progress_;
   BuildProgress progress_;
-  bool gave_up_ = false;
+  std::mutex asking_;
+  std::atomic<bool> gave_up_ = false;
 };
 
 Status Refused(const std::string& what) {
@@ -90,6 +95,7 @@ std::vector<int> BucketsOf(const ModelInfo& model) {
 Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
                                             const ModelInfo& model, std::vector<char>* timings,
                                             const OnBuildProgress& on_progress) {
+  Monitor monitor(on_progress);  // before, and so behind, all that TensorRT makes
   auto builder = library.CreateBuilder();
   if (!builder.ok()) return builder.status();
   const std::unique_ptr<nvinfer1::INetworkDefinition> network(
@@ -103,13 +109,15 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   }
   config->setMemoryPoolLimit(nvinfer1::MemoryPoolType::kWORKSPACE, kWorkspaceBytes);
   config->setBuilderOptimizationLevel(kBuilderLevel);
+  // What was kept in FP32 needs it: the box decode adds up distances by a convolution, for which
+  // TF32 has no more bits than FP16.
+  config->clearFlag(nvinfer1::BuilderFlag::kTF32);
   // A cache that does not fit is passed over by TensorRT: it only saves time.
   const std::unique_ptr<nvinfer1::ITimingCache> cache(
       config->createTimingCache(timings->data(), timings->size()));
   if (cache) (void)config->setTimingCache(*cache, false);
   const Status profiles = AddProfiles(**builder, *config, *network, model);
   if (!profiles.ok()) return profiles;
-  Monitor monitor(on_progress);
   config->setProgressMonitor(&monitor);
 
   std::vector<char> plan = Copied((*builder)->buildSerializedNetwork(*network, *config));

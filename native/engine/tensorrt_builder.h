@@ -17,7 +17,8 @@ std::vector<int> BucketsOf(const ModelInfo& model);
 
 inline constexpr int kBuilderLevel = 3;
 
-// Share 0 to 1 done; false gives up the build. Called on the building thread.
+// Share 0 to 1 done, never falling; false gives up the build. Called by one thread at a time, which
+// may be TensorRT's.
 using OnBuildProgress = std::function<bool(double share)>;
 
 // The plan for the thread's current GPU, minutes long. `onnx` is ToHalfPrecision's. `timings` are

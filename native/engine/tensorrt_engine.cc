@@ -53,6 +53,12 @@ struct LaneSlots {
   std::vector<std::vector<Detections>> found;  // in each slot's last slice
 };
 
+// Members end in the reverse order: a runtime has to outlive its engine.
+struct LoadedPlan {
+  std::unique_ptr<nvinfer1::IRuntime> runtime;
+  std::unique_ptr<nvinfer1::ICudaEngine> engine;
+};
+
 using NewSlots = std::vector<std::unique_ptr<TensorRtSlot>>;
 
 class TensorRtEngine final : public Engine {
@@ -68,9 +74,8 @@ class TensorRtEngine final : public Engine {
 
   // Before the first Run, with this GPU as the thread's current one. The first one's model is the
   // engine's. Adds nothing where it fails.
-  Status AddGpu(const GpuDevice& gpu, const ModelInfo& model,
-                std::unique_ptr<nvinfer1::IRuntime> runtime,
-                std::unique_ptr<nvinfer1::ICudaEngine> engine, const GpuEngineOptions& options) {
+  Status AddGpu(const GpuDevice& gpu, const ModelInfo& model, LoadedPlan plan,
+                const GpuEngineOptions& options) {
     if (!has_gpu()) {
       info_ = model;
       info_.device = gpu.name;
@@ -86,18 +91,18 @@ class TensorRtEngine final : public Engine {
     NewSlots sync_slots;
     NewSlots async_slots;
     const Status made =
-        InOrder([&] { return MakeSlots(*engine, sync, options.slots, &sync_slots); },
-                [&] { return MakeSlots(*engine, async, options.slots, &async_slots); });
+        InOrder([&] { return MakeSlots(*plan.engine, sync, options.slots, &sync_slots); },
+                [&] { return MakeSlots(*plan.engine, async, options.slots, &async_slots); });
     if (made.code() == StatusCode::kGpuLost) {
       for (auto* slots : {&sync_slots, &async_slots}) {
         for (auto& slot : *slots) KeepForever(std::move(slot));
       }
-      KeepForever(std::move(engine));
-      KeepForever(std::move(runtime));
+      KeepForever(std::move(plan.engine));
+      KeepForever(std::move(plan.runtime));
     }
     if (!made.ok()) return made;
-    runtimes_.push_back(std::move(runtime));
-    engines_.push_back(std::move(engine));
+    runtimes_.push_back(std::move(plan.runtime));
+    engines_.push_back(std::move(plan.engine));
     sync_.most = sync.buckets.back();
     async_.most = async.buckets.back();
     AddSlots(gpu, std::move(sync_slots), std::move(async_slots), false);
@@ -254,21 +259,33 @@ OnEngineBuild PartOf(const OnEngineBuild& whole, size_t index, size_t count) {
   };
 }
 
+// `gpu` is the thread's current one.
+Status LoadHere(const GpuDevice& gpu, const TensorRtLibrary& library,
+                const GpuEngineOptions& options, const OnEngineBuild& on_build,
+                TensorRtModel* model, TensorRtEngine* engine) {
+  const size_t free_before = FreeGpuBytes();
+  auto runtime = library.CreateRuntime();
+  if (!runtime.ok()) return runtime.status();
+  LoadedPlan plan{*std::move(runtime), nullptr};
+  auto opened = OpenTensorRtModel(library, *plan.runtime, gpu, options, on_build, model);
+  if (!opened.ok()) return opened.status();
+  plan.engine = *std::move(opened);
+  const Status added = engine->AddGpu(gpu, model->info, std::move(plan), options);
+  if (added.ok()) engine->TookMemory(free_before - std::min(free_before, FreeGpuBytes()));
+  return added;
+}
+
 Status LoadOnto(const GpuDevice& gpu, const TensorRtLibrary& library,
                 const GpuEngineOptions& options, const OnEngineBuild& on_build,
                 TensorRtModel* model, TensorRtEngine* engine) {
   if (IsGpuLeft(gpu.index)) return Hanging();
   const Status current = UseGpu(gpu.index);
   if (!current.ok()) return current;
-  const size_t free_before = FreeGpuBytes();
-  auto runtime = library.CreateRuntime();
-  if (!runtime.ok()) return runtime.status();
-  auto opened = OpenTensorRtModel(library, **runtime, gpu, options, on_build, model);
-  if (!opened.ok()) return opened.status();
-  const Status added =
-      engine->AddGpu(gpu, model->info, *std::move(runtime), *std::move(opened), options);
-  if (added.ok()) engine->TookMemory(free_before - std::min(free_before, FreeGpuBytes()));
-  return added;
+  const Status loaded = LoadHere(gpu, library, options, on_build, model, engine);
+  if (loaded.ok()) return loaded;
+  // On a GPU that has faulted TensorRT only says that something failed.
+  const Status healthy = CheckGpu();
+  return healthy.ok() ? loaded : healthy;
 }
 
 }  // namespace

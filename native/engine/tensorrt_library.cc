@@ -50,7 +50,7 @@ Result<std::unique_ptr<Object>> Checked(void* made, const char* what) {
     return std::unique_ptr<Object>(static_cast<Object*>(made));
   }
   if (error.empty()) error = "no reason given";
-  return Status(StatusCode::kGpuUnavailable,
+  return Status(TensorRtLogger::CodeOf(error, StatusCode::kGpuUnavailable),
                 std::string("TensorRT's ") + what + " cannot be created: " + error);
 }
 

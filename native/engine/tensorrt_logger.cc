@@ -1,5 +1,9 @@
 #include "native/engine/tensorrt_logger.h"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
 #include <utility>
 
 namespace lattice {
@@ -32,7 +36,18 @@ std::string TensorRtLogger::TakeError() {
 
 Status TensorRtLogger::Failure(StatusCode code, const std::string& what) {
   const std::string error = TakeError();
-  return {code, what + (error.empty() ? "." : ": " + error)};
+  return {CodeOf(error, code), what + (error.empty() ? "." : ": " + error)};
+}
+
+StatusCode TensorRtLogger::CodeOf(const std::string& error, StatusCode otherwise) {
+  // As CUDA's sentence and as the name of its own code.
+  constexpr std::array<std::string_view, 2> kWords = {"out of memory", "outofmemory"};
+  const auto same = [](char a, char b) { return std::tolower(static_cast<uint8_t>(a)) == b; };
+  for (const std::string_view words : kWords) {
+    const auto found = std::search(error.begin(), error.end(), words.begin(), words.end(), same);
+    if (found != error.end()) return StatusCode::kOverloaded;
+  }
+  return otherwise;
 }
 
 }  // namespace lattice

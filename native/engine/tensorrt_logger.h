@@ -21,8 +21,11 @@ class TensorRtLogger final : public nvinfer1::ILogger {
   // The first error since the last call, shortened to a sentence or two; "" when there was none.
   std::string TakeError();
 
-  // A failure whose sentence is `what` with that error.
+  // A failure whose sentence is `what` with that error, and whose code is that of CodeOf.
   Status Failure(StatusCode code, const std::string& what);
+
+  // kOverloaded for an error of TensorRT's that speaks of memory, else `otherwise`.
+  static StatusCode CodeOf(const std::string& error, StatusCode otherwise);
 
  private:
   TensorRtLogger() = default;

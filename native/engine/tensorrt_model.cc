@@ -22,7 +22,7 @@ namespace lattice {
 namespace {
 
 // Raised whenever the same file would become another network.
-constexpr int kConversionVersion = 1;
+constexpr int kConversionVersion = 2;
 // Longer than any build of another process that this one would wait for.
 constexpr std::chrono::minutes kLongestBuild{60};
 
@@ -125,8 +125,8 @@ Result<Shape> OutputShape(nvinfer1::ICudaEngine& engine, const ModelInfo& info) 
       engine.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
   const nvinfer1::Dims4 input(BucketsOf(info).front(), 3, info.input_height, info.input_width);
   if (!context || !context->setInputShape(inputs[0], input)) {
-    return Status(StatusCode::kInvalidModel,
-                  "TensorRT refused the input's shape: " + TensorRtLogger::Get().TakeError());
+    return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
+                                         "TensorRT refused the input's shape");
   }
   const nvinfer1::Dims dims = context->getTensorShape(outputs[0]);
   Shape shape;
@@ -150,7 +150,9 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
   model.info = *std::move(described);
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
-  auto half = ToHalfPrecision(bytes);
+  // The batch stays open: there is a profile for each.
+  const Shape shape = {-1, -1, model.info.input_height, model.info.input_width};
+  auto half = ToHalfPrecision(bytes, shape);
   if (!half.ok()) return half.status();
   model.name = std::filesystem::path(path).filename().string();
   model.sha256 = Hex(Sha256Of({file->data(), file->size()}));
@@ -167,8 +169,8 @@ Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
   std::unique_ptr<nvinfer1::ICudaEngine> engine(
       runtime.deserializeCudaEngine(plan->data(), plan->size()));
   if (!engine) {
-    return Status(StatusCode::kInvalidModel,
-                  "TensorRT cannot load the engine: " + TensorRtLogger::Get().TakeError());
+    return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
+                                         "TensorRT cannot load the engine");
   }
   const auto output = OutputShape(*engine, model->info);
   if (!output.ok()) return output.status();

@@ -90,7 +90,8 @@ void RemoveFloatingCasts(OnnxModel& model, const GraphTypes& types) {
 
 }  // namespace
 
-Result<std::string> ToHalfPrecision(std::span<const uint8_t> onnx) {
+Result<std::string> ToHalfPrecision(std::span<const uint8_t> onnx,
+                                    const std::vector<int64_t>& input_shape) {
   auto model = ReadOnnxModel(onnx);
   if (!model.ok()) return model.status();
   Status status = CheckVersions(*model);
@@ -112,6 +113,7 @@ Result<std::string> ToHalfPrecision(std::span<const uint8_t> onnx) {
   if (!plan.ok()) return plan.status();
   status = ApplyPrecisions(*model, *plan, *types, *constants);
   if (!status.ok()) return status;
+  for (OnnxValueInfo& input : model->graph.inputs) input.CloseShape(input_shape);
   return WriteOnnxModel(*model);
 }
 

@@ -200,6 +200,32 @@ std::vector<int64_t> OnnxValueInfo::Shape() const {
   return sizes;
 }
 
+void OnnxValueInfo::CloseShape(const std::vector<int64_t>& sizes) {
+  const std::vector<int64_t> old_sizes = Shape();
+  const ByteView old_type = FieldOf(message.bytes(), onnx::kValueType);
+  const ByteView old_tensor = FieldOf(old_type, onnx::kTensorType);
+  std::string shape;
+  size_t axis = 0;
+  WireReader reader(FieldOf(old_tensor, onnx::kTensorShape));
+  while (!reader.AtEnd()) {
+    const auto field = reader.Next();
+    if (!field) break;  // walked before
+    const bool dimension = field->number == onnx::kShapeDimension;
+    if (dimension && axis < sizes.size() && old_sizes[axis] < 0 && sizes[axis] >= 0) {
+      std::string size;
+      AppendNumber(size, onnx::kDimensionValue, static_cast<uint64_t>(sizes[axis]));
+      AppendBytes(shape, onnx::kShapeDimension, size);
+    } else {
+      AppendWhole(shape, field->whole);
+    }
+    axis += dimension ? 1 : 0;
+  }
+  if (axis == 0) return;
+  const std::string tensor = WithField(old_tensor, onnx::kTensorShape, shape);
+  const std::string type = WithField(old_type, onnx::kTensorType, tensor);
+  message = Message(WithField(message.bytes(), onnx::kValueType, type));
+}
+
 void OnnxModel::RaiseOpset(int64_t version, int64_t needed_ir_version) {
   opset = version;
   ir_version = std::max(ir_version, needed_ir_version);

@@ -52,6 +52,8 @@ struct OnnxValueInfo {
   void SetType(int32_t element);
   // Sizes, -1 where the file leaves one open; empty where it gives no shape.
   std::vector<int64_t> Shape() const;
+  // Sizes for the axes that the file leaves open; -1, and an axis behind the last, stay open.
+  void CloseShape(const std::vector<int64_t>& sizes);
 };
 
 // A field that is not read, or the place of the first of a kind that is.

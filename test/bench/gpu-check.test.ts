@@ -35,7 +35,11 @@ function check(env: Record<string, string> = {}) {
     [join(folder, 'project/scripts/gpu-check.sh'), out()],
     {
       encoding: 'utf8',
-      env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, ...env },
+      env: {
+        PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
+        GTest_ROOT: join(folder, 'googletest'),
+        ...env,
+      },
     },
   );
   return { status, stdout };
@@ -46,6 +50,8 @@ beforeEach(() => {
   mkdirSync(join(folder, 'project/scripts'), { recursive: true });
   mkdirSync(join(folder, 'shared/testdata'), { recursive: true });
   mkdirSync(join(folder, 'bin'));
+  mkdirSync(join(folder, 'googletest/include/gtest'), { recursive: true });
+  writeFileSync(join(folder, 'googletest/include/gtest/gtest.h'), '');
   cpSync(join(PROJECT_ROOT, 'scripts/gpu-check.sh'), join(folder, 'project/scripts/gpu-check.sh'));
   for (const name of ['npm', 'node', 'nvidia-smi', 'compute-sanitizer']) stub(name);
 });
@@ -78,6 +84,30 @@ describe('scripts/gpu-check.sh', () => {
     expect(stdout).toContain('Cannot run here: memcheck racecheck synccheck parity.');
     expect(stdout).toContain('memcheck: left out, compute-sanitizer is not installed');
     expect(stdout).toContain('parity: left out, ../shared/testdata is absent');
+  });
+
+  it('measures where there is no GoogleTest, and says what that costs', () => {
+    const { status, stdout } = check({ GTest_ROOT: join(folder, 'nowhere') });
+    expect(status).toBe(0);
+    expect(stdout).toContain('tests: left out, GoogleTest is not installed');
+    expect(stdout).toContain('Cannot run here: tests memcheck racecheck synccheck.');
+    expect(calls()).not.toContainEqual(expect.stringContaining('build-native'));
+    expect(calls()).toContainEqual(expect.stringContaining('bench:gpu'));
+  });
+
+  it('builds the engine of the tests before them', () => {
+    check();
+    const engine = calls().findIndex((call) => call.includes('engine build tiny-v8'));
+    expect(engine).toBeGreaterThan(0);
+    expect(calls().indexOf('npm run test:gpu')).toBeGreaterThan(engine);
+  });
+
+  // Some of the tests' calls fail on purpose, which the sanitizer would count.
+  it('leaves failed calls to the tests', () => {
+    check();
+    const runs = calls().filter((call) => call.startsWith('compute-sanitizer'));
+    expect(runs).toHaveLength(3);
+    for (const run of runs) expect(run).toContain('--report-api-errors no');
   });
 
   it('ends at once with a clear sentence where there is no GPU', () => {

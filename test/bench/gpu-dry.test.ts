@@ -73,6 +73,8 @@ describe('a dry run', () => {
   it('finds the same boxes each time, here too', () => {
     const { figures } = record.answers.find(({ question }) => question === 'sameness')!;
     expect(figures[0]).toMatchObject({ value: 0, goal: '<= 0.00' });
+    expect(figures[2]).toMatchObject({ value: 100, goal: '>= 0.995' });
+    expect(figures[3]).toMatchObject({ value: 0, goal: '<= 0.02' });
   });
 
   it('keeps machine, versions and photos beside the figures, and guesses no GPU facts', () => {

@@ -1,12 +1,16 @@
 #include "native/decode_route/nvjpeg/gpu_routes.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "native/base/kept_forever.h"
+#include "native/base/left_gpus.h"
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/owners.h"
 #include "native/decode_route/nvjpeg/nvjpeg_decoder.h"
 #include "native/decode_route/nvjpeg/nvjpeg_route.h"
+#include "native/image/sample_jpeg.h"
 
 namespace lattice {
 namespace {
@@ -25,6 +29,12 @@ constexpr size_t kShareOfMemory = 16;
 // what waits for one GPU leaves the others something to do. A few of its largest slices.
 constexpr size_t kMostWaiting = 96;
 
+// Large enough for nvJPEG's kernels to be used for it.
+constexpr int kWarmingWidth = 640;
+constexpr int kWarmingHeight = 480;
+
+using Lanes = std::vector<std::unique_ptr<NvJpegLane>>;
+
 std::shared_ptr<uint8_t> AllocateOn(int gpu, size_t bytes) {
   if (!UseGpu(gpu).ok()) return nullptr;
   auto buffer = DeviceBuffer::Allocate(bytes);
@@ -33,14 +43,48 @@ std::shared_ptr<uint8_t> AllocateOn(int gpu, size_t bytes) {
   return {owner, owner->As<uint8_t>()};
 }
 
+// Waits as long as for a slice: the first decode also loads kernels and makes memory, for which a
+// route's patience with a picture is too short.
+Status Decode(std::span<const uint8_t> file, NvJpegLane& lane, PlanePool& pool) {
+  const PlaneLayout layout = LayOutPlanes(kWarmingWidth, kWarmingHeight);
+  const PlanePool::Block memory = pool.Take(layout.bytes);
+  if (!memory) return {StatusCode::kOverloaded, "There is no GPU memory for decoded pictures."};
+  const auto staging = lane.Stage(file.size());
+  if (!staging.ok()) return staging.status();
+  std::memcpy(staging->data(), file.data(), file.size());
+  NvJpegPicture picture{*staging, {}, layout.pitches};
+  for (size_t i = 0; i < 3; ++i) picture.planes[i] = memory.get() + layout.offsets[i];
+  return lane.Decode({&picture, 1});
+}
+
+// A picture through each lane. Where that fails, the route would refuse every picture.
+Status WarmUp(std::span<const uint8_t> file, NvJpegDecoder& decoder, Lanes& lanes,
+              PlanePool& pool) {
+  if (!decoder.Supports(DescribeEncoded(file))) {
+    return {StatusCode::kGpuUnavailable, "nvJPEG does not take an ordinary picture."};
+  }
+  Status warmed;
+  for (size_t i = 0; warmed.ok() && i < lanes.size(); ++i) warmed = Decode(file, *lanes[i], pool);
+  if (warmed.code() == StatusCode::kGpuLost) {
+    pool.Abandon();
+    for (auto& lane : lanes) KeepForever(std::move(lane));
+  }
+  return warmed;
+}
+
 Result<std::unique_ptr<DecodeRoute>> OpenRoute(const NvJpegLibrary& library, const GpuDevice& gpu,
-                                               NvJpegDecoder::Kind kind) {
+                                               NvJpegDecoder::Kind kind,
+                                               std::span<const uint8_t> sample) {
   const bool hardware = kind == NvJpegDecoder::Kind::kHardware;
+  if (IsGpuLeft(gpu.index)) {
+    return Status(StatusCode::kGpuLost,
+                  "GPU " + std::to_string(gpu.index) + " hangs and decodes nothing.");
+  }
   const Status current = UseGpu(gpu.index);
   if (!current.ok()) return current;
   auto decoder = NvJpegDecoder::Open(library, gpu.index, kind);
   if (!decoder.ok()) return decoder.status();
-  std::vector<std::unique_ptr<NvJpegLane>> lanes;
+  Lanes lanes;
   for (int i = 0; i < (hardware ? kHardwareLanes : kCudaLanes); ++i) {
     auto lane = (*decoder)->MakeLane();
     if (!lane.ok()) return lane.status();
@@ -55,6 +99,11 @@ Result<std::unique_ptr<DecodeRoute>> OpenRoute(const NvJpegLibrary& library, con
   auto pool = PlanePool::Create(
       std::min(kMostPlanes, gpu.memory_bytes / kShareOfMemory),
       [index = gpu.index](size_t bytes) { return AllocateOn(index, bytes); }, kMostWaiting);
+  const Status warmed = WarmUp(sample, **decoder, lanes, *pool);
+  if (!warmed.ok()) {
+    return Status(warmed.code(), "GPU " + std::to_string(gpu.index) + ", " + options.name + ": " +
+                                     warmed.message());
+  }
   return std::unique_ptr<DecodeRoute>(std::make_unique<NvJpegRoute>(
       std::move(options), *std::move(decoder), std::move(lanes), std::move(pool)));
 }
@@ -72,12 +121,14 @@ GpuRoutes OpenGpuRoutes(const std::vector<std::string>& allowed, size_t most) {
   if (!gpus.ok()) return {{}, {gpus.status().message()}};
   const auto library = NvJpegLibrary::Open();
   if (!library.ok()) return {{}, {library.status().message()}};
+  const auto sample = MakeSampleJpeg(kWarmingWidth, kWarmingHeight);
+  if (!sample.ok()) return {{}, {sample.status().message()}};
   for (const GpuDevice& gpu : *gpus) {
     if (!gpu.unusable.empty()) continue;
     for (const auto kind : {NvJpegDecoder::Kind::kHardware, NvJpegDecoder::Kind::kCuda}) {
       if (!IsAllowed(allowed, kind == NvJpegDecoder::Kind::kHardware)) continue;
       if (opened.routes.size() == most) return opened;
-      auto route = OpenRoute(**library, gpu, kind);
+      auto route = OpenRoute(**library, gpu, kind, *sample);
       if (route.ok()) {
         opened.routes.push_back(*std::move(route));
       } else {

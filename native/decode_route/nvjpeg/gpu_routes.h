@@ -21,9 +21,10 @@ struct GpuRoutes {
 };
 
 // Two routes for each GPU that can be used, at most `most` in all, less what is not there or not
-// among the names of `allowed`, which may be empty for all. Opens nvJPEG and creates a context on
-// each GPU, a few tenths of a second; afterwards any GPU may be the thread's current one. Never
-// fails, and touches no GPU where none can be used.
+// among the names of `allowed`, which may be empty for all. Opens nvJPEG, creates a context on each
+// GPU and decodes a picture on each route, a few tenths of a second; afterwards any GPU may be the
+// thread's current one. Never fails, and touches no GPU where none can be used. After
+// InitDecoders.
 GpuRoutes OpenGpuRoutes(const std::vector<std::string>& allowed, size_t most);
 
 }  // namespace lattice

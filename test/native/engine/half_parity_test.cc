@@ -146,10 +146,13 @@ size_t ExpectSame(const std::vector<float>& exact, const std::vector<float>& hal
 // Runs both on all pictures; returns how many anchors score above 0.25 in all.
 size_t CompareModel(const std::string& path) {
   const std::string bytes = test::FileBytes(path);
-  const auto half = ToHalfPrecision(BytesOf(bytes));
+  const std::vector<int64_t> sides = {-1, -1, kSide, kSide};
+  const auto half = ToHalfPrecision(BytesOf(bytes), sides);
   EXPECT_TRUE(half.ok()) << half.status().message();
   if (!half.ok()) return 0;
-  EXPECT_EQ(test::TypeChecker().Complaints(*ReadOnnxModel(BytesOf(*half))), "");
+  const auto model = ReadOnnxModel(BytesOf(*half));
+  EXPECT_EQ(test::TypeChecker().Complaints(*model), "");
+  EXPECT_EQ(model->graph.inputs.at(0).Shape(), (std::vector<int64_t>{-1, 3, kSide, kSide}));
   EXPECT_EQ(*ToHalfPrecision(BytesOf(*half)), *half);
   const std::string file = testing::TempDir() + "half-" + std::to_string(getpid()) + ".onnx";
   std::ofstream(file, std::ios::binary) << *half;

@@ -81,6 +81,20 @@ TEST_F(SimulatedGpuTest, AFaultLosesTheGpuForGood) {
   EXPECT_EQ(Load().status().code(), StatusCode::kGpuLost);
 }
 
+// TensorRT itself only says that something went wrong.
+TEST_F(SimulatedGpuTest, AFaultWhileAModelIsLoadedLosesTheGpuToo) {
+  (void)Loaded();
+  for (const int passing : {0, 4, 40}) {
+    simulated::PlugIn({{"First"}, {"Second"}});
+    simulated::FaultWork(0, cudaErrorIllegalAddress, passing);
+    const auto engine = Loaded();
+    ASSERT_NE(engine, nullptr);
+    Boxes boxes;
+    EXPECT_EQ(Run(*engine, 0, &boxes).code(), StatusCode::kGpuLost) << passing;
+    EXPECT_TRUE(Run(*engine, engine->slots(Lane::kSync) / 2, &boxes).ok()) << passing;
+  }
+}
+
 TEST_F(SimulatedGpuTest, OtherGpusGoOn) {
   simulated::PlugIn({{"First"}, {"Second"}});
   const auto engine = Loaded();
@@ -121,7 +135,9 @@ TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNoth
       {Call::kGraphLaunch, cudaErrorInvalidValue, {0, 5}, StatusCode::kInternalError},
       {Call::kKernel, cudaErrorInvalidConfiguration, {0, 6}, StatusCode::kInternalError},
       {Call::kDeserialize, cudaErrorUnknown, {0}, StatusCode::kInvalidModel},
+      {Call::kDeserialize, cudaErrorMemoryAllocation, {0}, StatusCode::kOverloaded},
       {Call::kCreateContext, cudaErrorUnknown, {1, 6}, StatusCode::kDetectionFailed},
+      {Call::kCreateContext, cudaErrorMemoryAllocation, {0, 1, 6}, StatusCode::kOverloaded},
       {Call::kEnqueue, cudaErrorUnknown, {0, 1}, StatusCode::kDetectionFailed},
   };
   for (const Case& c : cases) {

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <random>
 
+#include "native/onnx/matrix_product.h"
 #include "native/onnx/onnx_reader.h"
 #include "test/native/onnx/graph_writer.h"
 
@@ -64,6 +65,20 @@ TEST(OnnxGraphTest, WritesChangesAndNothingElse) {
                                    .ValueInfo("output0", 10)
                                    .Model(10, 1, 19, 9);
   EXPECT_EQ(WriteOnnxModel(model), expected);
+}
+
+TEST(OnnxGraphTest, ClosesOpenSizesAndNoOthers) {
+  const std::string bytes = MatrixProductModel(6);  // [N, 3, 6, 6]
+  auto model = *ReadOnnxModel(BytesOf(bytes));
+  OnnxValueInfo& input = model.graph.inputs[0];
+  input.CloseShape({});
+  input.CloseShape({-1, 5, 7, 7});
+  EXPECT_EQ(WriteOnnxModel(model), bytes);
+  input.CloseShape({4, 5, 7, 7, 9});
+  EXPECT_EQ(input.Shape(), (std::vector<int64_t>{4, 3, 6, 6}));
+  const std::string closed = WriteOnnxModel(model);
+  EXPECT_EQ(ReadOnnxModel(BytesOf(closed))->graph.inputs[0].Shape(), input.Shape());
+  EXPECT_EQ(ReadOnnxModel(BytesOf(closed))->graph.inputs[0].type, kFloat16);
 }
 
 TEST(OnnxGraphTest, RefusesTwoGraphsAndAMillionParts) {

@@ -29,6 +29,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   if (!stream->recorded) return Remembered(cudaErrorIllegalState);
+  if (ThisThread().recording != stream) return Remembered(cudaErrorStreamCaptureWrongThread);
   ThisThread().recording = nullptr;
   std::unique_ptr<CUgraph_st> recorded = std::move(stream->recorded);
   if (stream->broken) return Remembered(cudaErrorStreamCaptureInvalidated);

@@ -35,8 +35,22 @@ std::string NameOf(const void* stub) {
   return found == Names().end() ? "" : found->second;
 }
 
+// Of every GPU that is served here, without asking for more shared memory.
+bool IsWithinLimits(const Configuration& launch) {
+  constexpr unsigned kMostThreads = 1024;
+  constexpr unsigned kMostAlongYAndZ = 65'535;
+  constexpr size_t kMostSharedBytes = size_t{48} << 10;
+  const dim3& grid = launch.grid;
+  const dim3& block = launch.block;
+  const bool none = grid.x * grid.y * grid.z == 0 || block.x * block.y * block.z == 0;
+  return !none && block.x * block.y * block.z <= kMostThreads && block.z <= 64 &&
+         grid.y <= kMostAlongYAndZ && grid.z <= kMostAlongYAndZ &&
+         launch.shared_bytes <= kMostSharedBytes;
+}
+
 cudaError_t Launch(const void* stub, const Configuration& launch, void** arguments) {
   cudaError_t error = Machine::Get().Answer(Call::kKernel, launch.stream->gpu);
+  if (error == cudaSuccess && !IsWithinLimits(launch)) error = cudaErrorInvalidConfiguration;
   // A kernel is launched by whoever has its stream's GPU as the current one.
   if (error == cudaSuccess && launch.stream->gpu != ThisThread().gpu) {
     error = cudaErrorInvalidResourceHandle;

@@ -87,13 +87,15 @@ cudaError_t cudaFreeHost(void* memory) {
 }
 
 cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned) {
-  cudaError_t error = Machine::Get().Answer(Call::kHostAlloc, ThisThread().gpu);
+  cudaError_t error = BreakRecording();
+  if (error == cudaSuccess) error = Machine::Get().Answer(Call::kHostAlloc, ThisThread().gpu);
   if (error == cudaSuccess) error = Machine::Get().Register(memory, bytes);
   return Remembered(error);
 }
 
 cudaError_t cudaHostUnregister(void* memory) {
-  cudaError_t error = Machine::Get().Answer(ThisThread().gpu);
+  cudaError_t error = BreakRecording();
+  if (error == cudaSuccess) error = Machine::Get().Answer(ThisThread().gpu);
   if (error == cudaSuccess) error = Machine::Get().Unregister(memory);
   return Remembered(error);
 }
@@ -119,6 +121,10 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   const int gpu = stream->gpu;
+  // A graph reads its sources at each launch: what is not pinned may be elsewhere by then.
+  if (stream->recorded && !(Machine::Get().Find(to, bytes) && Machine::Get().Find(from, bytes))) {
+    return Remembered(BreakRecording());
+  }
   return Remembered(
       QueueCopy(to, from, bytes, stream, [=] { return Fits(to, from, bytes, kind, gpu); }));
 }

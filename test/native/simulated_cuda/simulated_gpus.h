@@ -4,8 +4,9 @@
 // rubbish when it comes and when it goes.
 //
 // It is strict where a GPU is: work that touches what is not its GPU's memory, or is no memory any
-// more, faults the GPU for good; what may not be recorded breaks the recording; a stream takes
-// kernels of its own GPU only.
+// more, faults the GPU for good; what may not be recorded breaks the recording, copies of memory
+// that is not pinned too; a stream takes kernels of its own GPU only, within the limits of a
+// launch.
 #ifndef LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_
 #define LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_
 
@@ -76,6 +77,7 @@ size_t PinnedBytes();
 using Work = std::function<cudaError_t()>;
 cudaError_t Queue(cudaStream_t stream, Work work);
 int GpuOf(cudaStream_t stream);
+bool IsRecording(cudaStream_t stream);
 // Whether all of these bytes lie in one allocation of this GPU's memory.
 bool IsOnGpu(const void* memory, size_t bytes, int gpu);
 // What a call on the current GPU of this thread answers: see FailCall.

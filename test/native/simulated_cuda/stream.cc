@@ -91,4 +91,6 @@ cudaError_t Queue(cudaStream_t stream, Work work) {
 
 int GpuOf(cudaStream_t stream) { return stream->gpu; }
 
+bool IsRecording(cudaStream_t stream) { return stream->recorded != nullptr; }
+
 }  // namespace lattice::simulated

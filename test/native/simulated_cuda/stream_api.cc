@@ -65,7 +65,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  const cudaError_t error = Machine::Get().Answer(stream->gpu);
+  cudaError_t error = stream->recorded ? BreakRecording() : cudaSuccess;
+  if (error == cudaSuccess) error = Machine::Get().Answer(stream->gpu);
   if (error != cudaSuccess) return Remembered(error);
   const auto state = event->state;
   const uint64_t which = LastRecorded(*state);

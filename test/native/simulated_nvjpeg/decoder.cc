@@ -106,7 +106,7 @@ size_t OwnBytes(const Decode& decode) {
 nvjpegStatus_t QueueDecode(nvjpegJpegState_t state, File file, const nvjpegImage_t& target,
                            cudaStream_t stream) {
   const nvjpegHandle& handle = *state->handle;
-  if (handle.gpu != CurrentGpu() || handle.gpu != lattice::simulated::GpuOf(stream)) {
+  if (!handle.is_current() || handle.gpu != lattice::simulated::GpuOf(stream)) {
     return NVJPEG_STATUS_EXECUTION_FAILED;
   }
   Decode decode{file, {}, handle.is_hardware(), handle.gpu, {}, target};
@@ -127,6 +127,8 @@ nvjpegStatus_t QueueDecode(nvjpegJpegState_t state, File file, const nvjpegImage
 
 }  // namespace
 
+bool nvjpegHandle::is_current() const { return gpu == CurrentGpu(); }
+
 SIMULATED_EXPORT nvjpegStatus_t nvjpegCreateEx(nvjpegBackend_t backend, nvjpegDevAllocator_t*,
                                                nvjpegPinnedAllocator_t*, unsigned,
                                                nvjpegHandle_t* handle) {
@@ -142,18 +144,21 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegCreateEx(nvjpegBackend_t backend, nvjpegDe
 }
 
 SIMULATED_EXPORT nvjpegStatus_t nvjpegDestroy(nvjpegHandle_t handle) {
+  if (!handle->is_current()) return NVJPEG_STATUS_EXECUTION_FAILED;
   delete handle;
   return NVJPEG_STATUS_SUCCESS;
 }
 
 SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStateCreate(nvjpegHandle_t handle,
                                                       nvjpegJpegState_t* state) {
+  if (!handle->is_current()) return NVJPEG_STATUS_EXECUTION_FAILED;
   const nvjpegStatus_t made = ToStatus(Answer(Call::kJpegState));
   if (made == NVJPEG_STATUS_SUCCESS) *state = new nvjpegJpegState{handle};
   return made;
 }
 
 SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStateDestroy(nvjpegJpegState_t state) {
+  if (!state->handle->is_current()) return NVJPEG_STATUS_EXECUTION_FAILED;
   const cudaError_t freed = cudaFree(state->memory);
   delete state;
   return freed == cudaSuccess ? NVJPEG_STATUS_SUCCESS : NVJPEG_STATUS_EXECUTION_FAILED;

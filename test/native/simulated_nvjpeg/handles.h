@@ -11,6 +11,7 @@
 struct nvjpegHandle {
   int gpu = 0;  // the thread's current one when it was made
   nvjpegBackend_t backend = NVJPEG_BACKEND_DEFAULT;
+  bool is_current() const;  // to use it on a thread with another GPU is undefined
   bool is_hardware() const { return backend == NVJPEG_BACKEND_HARDWARE; }
 };
 

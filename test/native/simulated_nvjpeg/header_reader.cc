@@ -43,10 +43,11 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamDestroy(nvjpegJpegStream_t strea
   return NVJPEG_STATUS_SUCCESS;
 }
 
-SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamParseHeader(nvjpegHandle_t,
+SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamParseHeader(nvjpegHandle_t handle,
                                                             const unsigned char* data,
                                                             size_t length,
                                                             nvjpegJpegStream_t stream) {
+  if (!handle->is_current()) return NVJPEG_STATUS_EXECUTION_FAILED;
   PictureHeader header;
   const nvjpegStatus_t read = ReadPictureHeader({data, length}, &header);
   stream->header.reset();
@@ -81,7 +82,8 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamGetChromaSubsampling(
 SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedSupported(nvjpegHandle_t handle,
                                                              nvjpegJpegStream_t stream,
                                                              int* refused) {
-  if (!stream->header || !handle->is_hardware()) return NVJPEG_STATUS_INVALID_PARAMETER;
+  if (!stream->header || !handle->is_hardware() || !handle->is_current())
+    return NVJPEG_STATUS_INVALID_PARAMETER;
   *refused = EnginesTake(*stream->header) ? 0 : 1;
   return NVJPEG_STATUS_SUCCESS;
 }

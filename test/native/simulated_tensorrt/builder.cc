@@ -1,6 +1,8 @@
 #include "test/native/simulated_tensorrt/builder.h"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "test/native/simulated_cuda/simulated_gpus.h"
 #include "test/native/simulated_tensorrt/host_memory.h"
@@ -12,15 +14,21 @@ namespace {
 
 constexpr int32_t kSteps = 20;  // of a build
 
-// False where the build was given up.
+// False where the build was given up. Steps end on several threads at once.
 bool Progress(nvinfer1::IProgressMonitor* monitor) {
   if (monitor == nullptr) return true;
   constexpr char kPhase[] = "Simulated build";
   monitor->phaseStart(kPhase, nullptr, kSteps);
-  bool goes_on = true;
-  for (int32_t step = 0; goes_on && step < kSteps; ++step) {
-    goes_on = monitor->stepComplete(kPhase, step);
-  }
+  std::atomic<int32_t> next = 0;
+  std::atomic<bool> goes_on = true;
+  const auto build = [&] {
+    for (int32_t step = next++; goes_on && step < kSteps; step = next++) {
+      if (!monitor->stepComplete(kPhase, step)) goes_on = false;
+    }
+  };
+  std::thread other(build);
+  build();
+  other.join();
   monitor->phaseFinish(kPhase);
   return goes_on;
 }
@@ -59,6 +67,9 @@ const PlayedTable<BuilderConfig::Interface>& BuilderConfig::Table() {
     auto* made = new PlayedTable<Interface>();
     made->Play(&Interface::setMemoryPoolLimit, [](void*, nvinfer1::MemoryPoolType, std::size_t) {});
     made->Play(&Interface::setBuilderOptimizationLevel, [](void*, int32_t) {});
+    made->Play(&Interface::clearFlag, [](void* self, nvinfer1::BuilderFlag flag) {
+      if (flag == nvinfer1::BuilderFlag::kTF32) Self::OwnerOf(self).rounds_to_tf32_ = false;
+    });
     made->Play(&Interface::createTimingCache,
                [](void*, const void* bytes, std::size_t size) -> nvinfer1::ITimingCache* {
                  return new TimingCache(std::string(static_cast<const char*>(bytes), size));
@@ -93,6 +104,11 @@ nvinfer1::IHostMemory* Builder::Build(nvinfer1::INetworkDefinition& network,
   if (Answer(Call::kBuild) != cudaSuccess) {
     logger_.log(nvinfer1::ILogger::Severity::kERROR,
                 "Could not find any implementation for node Simulated");
+    return nullptr;
+  }
+  if (asked.rounds_to_tf32()) {
+    logger_.log(nvinfer1::ILogger::Severity::kERROR,
+                "The box decode is in FP32 for its bits, and would be rounded to TF32");
     return nullptr;
   }
   const bool whole = Progress(asked.monitor());

@@ -48,9 +48,14 @@ class TimingCache final : public nvinfer1::ITimingCache {
 class BuilderConfig final : public nvinfer1::IBuilderConfig {
  public:
   BuilderConfig() : played_(Table(), this) { mImpl = played_.get(); }
+  // The monitor has to be there for as long as whoever may call it.
+  ~BuilderConfig() override {
+    if (monitor_ != nullptr) monitor_->phaseFinish("Simulated build");
+  }
   const std::vector<ProfileShape>& profiles() const { return profiles_; }
   nvinfer1::IProgressMonitor* monitor() const { return monitor_; }
   TimingCache* timings() const { return timings_; }
+  bool rounds_to_tf32() const { return rounds_to_tf32_; }
 
  private:
   using Interface = nvinfer1::apiv::VBuilderConfig;
@@ -60,6 +65,7 @@ class BuilderConfig final : public nvinfer1::IBuilderConfig {
   std::vector<ProfileShape> profiles_;
   nvinfer1::IProgressMonitor* monitor_ = nullptr;  // borrowed
   TimingCache* timings_ = nullptr;                 // borrowed
+  bool rounds_to_tf32_ = true;                     // unless it is told otherwise
   Self played_;
 };
 

@@ -30,7 +30,14 @@ class Parser {
     }
     try {
       const std::string onnx(static_cast<const char*>(bytes), size);
-      network_.Fill(onnx, ReadNetwork(onnx)->input().get_any_name());
+      const auto input = ReadNetwork(onnx)->input();
+      const ov::PartialShape shape = input.get_partial_shape();
+      if (shape[2].is_dynamic() || shape[3].is_dynamic()) {
+        logger_.log(nvinfer1::ILogger::Severity::kERROR,
+                    "With open sides every run would compute the anchors anew");
+        return false;
+      }
+      network_.Fill(onnx, input.get_any_name());
       return true;
     } catch (const std::exception& error) {
       logger_.log(nvinfer1::ILogger::Severity::kERROR, error.what());

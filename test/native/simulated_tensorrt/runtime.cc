@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -21,11 +22,25 @@ int CurrentGpu() {
   return gpu;
 }
 
+// As the real one words it.
+const char* WordsFor(cudaError_t error, const char* otherwise) {
+  return error == cudaErrorMemoryAllocation ? "Error Code 1: Cuda Runtime (out of memory)"
+                                            : otherwise;
+}
+
 nvinfer1::Dims DimsOf(const std::vector<int64_t>& shape) {
   nvinfer1::Dims dims{};
   dims.nbDims = static_cast<int32_t>(shape.size());
   std::copy(shape.begin(), shape.end(), dims.d);
   return dims;
+}
+
+// Kernels are chosen for each profile alone, so each rounds in its own way.
+void RoundAsProfile(int32_t profile, void* output, size_t bytes) {
+  if (profile == 0) return;
+  const float factor = 1 + static_cast<float>(profile) * 0x1p-16f;
+  auto* values = static_cast<float*>(output);
+  std::for_each(values, values + bytes / sizeof(float), [&](float& value) { value *= factor; });
 }
 
 // Marks the memory that a run works in, to see whether another one worked in it meanwhile.
@@ -60,6 +75,7 @@ bool ExecutionContext::SetShape(const nvinfer1::Dims& dims) noexcept {
     return Complain("The shape does not satisfy optimization profile " + std::to_string(profile_));
   }
   batch_ = served[0];
+  settled_ = false;
   return true;
 }
 
@@ -70,14 +86,19 @@ nvinfer1::Dims ExecutionContext::ShapeOf(const char* tensor) const noexcept {
 
 bool ExecutionContext::Enqueue(cudaStream_t stream) noexcept {
   if (Answer(Call::kEnqueue) != cudaSuccess) return Complain("Cask convolution execution");
-  if (batch_ == 0 || input_ == nullptr || output_ == nullptr || arena_bytes_ < kArenaBytes) {
+  if (batch_ == 0 || input_ == nullptr || output_ == nullptr || arena_bytes_ < kArenaBytes ||
+      reinterpret_cast<uintptr_t>(arena_) % 256 != 0) {
     return Complain("The context lacks a shape, an address or its memory");
   }
+  if (IsRecording(stream) && !settled_) {
+    return Complain("The first run with a shape cannot be recorded");
+  }
+  settled_ = true;
   if (plan_->gpu != CurrentGpu() || plan_->gpu != GpuOf(stream)) {
     return Complain("The engine belongs to another device");
   }
-  const auto run = [plan = plan_, batch = batch_, input = input_, output = output_, arena = arena_,
-                    runs = runs_] {
+  const auto run = [plan = plan_, profile = profile_, batch = batch_, input = input_,
+                    output = output_, arena = arena_, runs = runs_] {
     if (!IsOnGpu(input, plan->network->InputBytes(batch), plan->gpu) ||
         !IsOnGpu(output, plan->network->OutputBytes(batch), plan->gpu) ||
         !IsOnGpu(arena, kArenaBytes, plan->gpu) || runs->exchange(true)) {
@@ -86,6 +107,7 @@ bool ExecutionContext::Enqueue(cudaStream_t stream) noexcept {
     const Arena mine(arena, runs.get());
     try {
       plan->network->Run(input, output, batch);
+      RoundAsProfile(profile, output, plan->network->OutputBytes(batch));
     } catch (const std::exception&) {
       return cudaErrorLaunchFailure;
     }
@@ -153,11 +175,12 @@ const PlayedTable<CudaEngine::Interface>& CudaEngine::Table() {
         [](void* self,
            nvinfer1::ExecutionContextAllocationStrategy strategy) -> nvinfer1::IExecutionContext* {
           CudaEngine& engine = Self::OwnerOf(self);
-          if (Answer(Call::kCreateContext) != cudaSuccess) {
-            engine.logger_.log(nvinfer1::ILogger::Severity::kERROR, "Out of memory");
+          if (const cudaError_t error = Answer(Call::kCreateContext); error != cudaSuccess) {
+            engine.logger_.log(nvinfer1::ILogger::Severity::kERROR,
+                               WordsFor(error, "Error Code 4: Internal Error"));
             return nullptr;
           }
-          auto* context = new ExecutionContext(engine.plan_, engine.logger_);
+          auto* context = new ExecutionContext(engine.plan_, engine.logger_, &engine.contexts_);
           if (strategy == nvinfer1::ExecutionContextAllocationStrategy::kSTATIC) {
             context->AllocateArena();
           }
@@ -173,8 +196,9 @@ nvinfer1::ICudaEngine* Runtime::Deserialize(const void* bytes, size_t size) noex
     logger_.log(nvinfer1::ILogger::Severity::kERROR, why);
     return nullptr;
   };
-  if (Answer(Call::kDeserialize) != cudaSuccess) {
-    return refuse("The engine plan file is not compatible with this version of TensorRT");
+  if (const cudaError_t error = Answer(Call::kDeserialize); error != cudaSuccess) {
+    return refuse(
+        WordsFor(error, "The engine plan file is not compatible with this version of TensorRT"));
   }
   try {
     const auto plan = ReadPlan(std::string(static_cast<const char*>(bytes), size));
@@ -183,7 +207,7 @@ nvinfer1::ICudaEngine* Runtime::Deserialize(const void* bytes, size_t size) noex
     loaded->profiles = plan->profiles;
     loaded->network = std::make_unique<HostNetwork>(plan->onnx, plan->profiles.front());
     loaded->gpu = CurrentGpu();
-    return new CudaEngine(std::move(loaded), logger_);
+    return new CudaEngine(std::move(loaded), logger_, &engines_);
   } catch (const std::exception& error) {
     return refuse(error.what());
   }

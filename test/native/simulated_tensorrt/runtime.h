@@ -6,6 +6,8 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +16,23 @@
 #include "test/native/simulated_tensorrt/played_interface.h"
 
 namespace lattice::simulated {
+
+// Ends the process where an object that others depend on ends before them.
+class Dependants {
+ public:
+  explicit Dependants(const char* complaint) : complaint_(complaint) {}
+  ~Dependants() {
+    if (count_ == 0) return;
+    std::fprintf(stderr, "%s\n", complaint_);
+    std::abort();
+  }
+  void Add() { ++count_; }
+  void Remove() { --count_; }
+
+ private:
+  const char* complaint_;
+  std::atomic<int> count_ = 0;
+};
 
 // Shared by an engine and what its contexts have queued.
 struct LoadedPlan {
@@ -24,11 +43,15 @@ struct LoadedPlan {
 
 class ExecutionContext final : public nvinfer1::IExecutionContext {
  public:
-  ExecutionContext(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger)
-      : plan_(std::move(plan)), logger_(logger), played_(Table(), this) {
+  ExecutionContext(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger, Dependants* all)
+      : plan_(std::move(plan)), logger_(logger), all_(*all), played_(Table(), this) {
     mImpl = played_.get();
+    all_.Add();
   }
-  ~ExecutionContext() override { (void)cudaFree(owned_arena_); }
+  ~ExecutionContext() override {
+    (void)cudaFree(owned_arena_);
+    all_.Remove();
+  }
 
   // Memory of its own to work in.
   void AllocateArena() noexcept;
@@ -45,8 +68,10 @@ class ExecutionContext final : public nvinfer1::IExecutionContext {
 
   std::shared_ptr<LoadedPlan> plan_;
   nvinfer1::ILogger& logger_;
+  Dependants& all_;
   int32_t profile_ = 0;
   int64_t batch_ = 0;
+  bool settled_ = false;  // has run with this shape: what that settles cannot be recorded
   void* input_ = nullptr;
   void* output_ = nullptr;
   void* arena_ = nullptr;
@@ -58,10 +83,12 @@ class ExecutionContext final : public nvinfer1::IExecutionContext {
 
 class CudaEngine final : public nvinfer1::ICudaEngine {
  public:
-  CudaEngine(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger)
-      : plan_(std::move(plan)), logger_(logger), played_(Table(), this) {
+  CudaEngine(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger, Dependants* all)
+      : plan_(std::move(plan)), logger_(logger), all_(*all), played_(Table(), this) {
     mImpl = played_.get();
+    all_.Add();
   }
+  ~CudaEngine() override { all_.Remove(); }
 
  private:
   using Interface = nvinfer1::apiv::VCudaEngine;
@@ -70,6 +97,8 @@ class CudaEngine final : public nvinfer1::ICudaEngine {
 
   std::shared_ptr<LoadedPlan> plan_;
   nvinfer1::ILogger& logger_;
+  Dependants& all_;
+  Dependants contexts_{"An engine ends before its execution contexts."};
   Self played_;
 };
 
@@ -86,6 +115,7 @@ class Runtime final : public nvinfer1::IRuntime {
   nvinfer1::ICudaEngine* Deserialize(const void* bytes, size_t size) noexcept;
 
   nvinfer1::ILogger& logger_;
+  Dependants engines_{"A runtime ends before its engines."};
   Self played_;
 };
 

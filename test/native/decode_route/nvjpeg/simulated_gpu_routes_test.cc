@@ -123,6 +123,38 @@ TEST_F(SimulatedGpuRoutesTest, WhateverFailsWhileARouteIsOpenedIsAReasonAndLeave
   EXPECT_EQ(simulated::PinnedBytes(), pinned_before_);
 }
 
+// It would refuse every picture, or take its first one for a GPU that hangs.
+TEST_F(SimulatedGpuRoutesTest, ARouteThatCannotDecodeIsLeftOut) {
+  for (const int passing : {0, 1}) {
+    simulated::FailCall(Call::kJpegDecode, cudaErrorUnknown, passing);
+    const GpuRoutes opened = OpenGpuRoutes({}, 30);
+    ASSERT_EQ(opened.routes.size(), 1u);
+    EXPECT_EQ(opened.routes[0]->description().name, kNvJpegCuda);
+    ASSERT_EQ(opened.missing.size(), 1u);
+    EXPECT_NE(opened.missing[0].find("GPU 0, nvjpeg hardware"), std::string::npos);
+  }
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+}
+
+// Handles are bound to a GPU, threads are not.
+TEST_F(SimulatedGpuRoutesTest, AThreadWithAnotherCurrentGpuIsServedAndKeepsIt) {
+  simulated::PlugIn({{"First"}, {"Second"}});
+  const auto file = MakeSampleJpeg(640, 480);
+  ASSERT_TRUE(file.ok());
+  for (const int gpu : {0, 1}) {
+    auto router = Router({}, false);
+    ASSERT_TRUE(UseGpu(gpu).ok());
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(router->Decode(RequestFor(*file)).ok());
+    for (const RouteStats& route : router->stats()) EXPECT_EQ(route.refused, 0u) << route.name;
+    router.reset();
+    int current = -1;
+    ASSERT_EQ(cudaGetDevice(&current), cudaSuccess);
+    EXPECT_EQ(current, gpu);
+    EXPECT_EQ(simulated::UsedBytes(0), 0u);
+    EXPECT_EQ(simulated::UsedBytes(1), 0u);
+  }
+}
+
 // Random sides and orientations, and photos.
 TEST_F(SimulatedGpuRoutesTest, PlanesAreTheCpusButForLastBits) {
   std::vector<File> files;
