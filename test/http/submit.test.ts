@@ -128,7 +128,7 @@ describe('Idempotency-Key', () => {
     expect(app.jobs.specs).toHaveLength(1);
   });
 
-  test('a repeat gives the first job although its files and its model are gone', async () => {
+  test('a repeat gives the first job although its files are gone', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lattice-repeat-'));
     writeFileSync(join(folder, 'a.jpg'), '');
     const app = compose({ imageRoots: [folder] });
