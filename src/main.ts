@@ -151,6 +151,10 @@ function startResultWebhooks(
 }
 
 function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
+  jobs.service.onEvent(({ event }) => {
+    if (event === 'job_completed') metrics.countEndedJob('completed');
+    else if (event === 'job_failed') metrics.countEndedJob('failed');
+  });
   metrics.watch({
     jobs: async () => {
       const { pending, running } = await jobs.service.counts();
