@@ -244,5 +244,6 @@ function stopSignal(stopping: AbortController): Promise<void> {
 function exampleCall(config: Config, url: string): string {
   const bundled = config.imageRoots.find((root) => existsSync(join(root, 'street.jpg')));
   const body = JSON.stringify({ image_path: bundled === undefined ? 'IMAGE.jpg' : 'street.jpg' });
-  return `curl -s ${url}/v1/inference/detect -H 'content-type: application/json' -d '${body}'`;
+  const key = config.apiKeysFile === '' ? '' : "-H 'authorization: Bearer KEY' ";
+  return `curl -s ${url}/v1/inference/detect ${key}-H 'content-type: application/json' -d '${body}'`;
 }
