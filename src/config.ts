@@ -76,7 +76,7 @@ export function loadConfig(
   }
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
-    const lines = parsed.error.issues.flatMap(describeIssue);
+    const lines = parsed.error.issues.flatMap((issue) => describeIssue(issue, given));
     throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`);
   }
   const absolute = (key: keyof Settings, path: string) =>
@@ -99,11 +99,15 @@ export function loadConfig(
 }
 
 /** Only a config file can hold a key that is no setting. */
-function describeIssue(issue: z.core.$ZodIssue): string[] {
+function describeIssue(issue: z.core.$ZodIssue, given: Record<string, unknown>): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `  ${key}: there is no such setting (config file)`);
   }
-  return [`  ${environmentName(String(issue.path[0]))}: ${issue.message}`];
+  const key = String(issue.path[0]);
+  // What is coerced arrives as NaN, which tells nobody what to mend.
+  const noNumber = issue.code === 'invalid_type' && issue.message.endsWith('NaN');
+  const reason = noNumber ? `${JSON.stringify(given[key])} is no number` : issue.message;
+  return [`  ${environmentName(key)}: ${reason}`];
 }
 
 function chooseCluster({ cluster, rayAddress }: Settings): Config['cluster'] {
@@ -112,9 +116,13 @@ function chooseCluster({ cluster, rayAddress }: Settings): Config['cluster'] {
 }
 
 function readConfigFile(path: string): Record<string, unknown> {
+  let content: unknown;
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')));
+    content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new ConfigError(`Config file ${path} cannot be read: ${String(error)}`);
   }
+  const fields = z.record(z.string(), z.unknown()).safeParse(content);
+  if (!fields.success) throw new ConfigError(`Config file ${path} is not one JSON object.`);
+  return fields.data;
 }

@@ -9,7 +9,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-function configFile(content: object): string {
+function configFile(content: unknown): string {
   const file = join(folder, 'config.json');
   writeFileSync(file, JSON.stringify(content));
   return file;
@@ -52,6 +52,15 @@ describe('a wrong value', () => {
     const name = environmentName(key);
     expect(() => loadConfig({}, { [name]: value })).toThrow(ConfigError);
     expect(() => loadConfig({}, { [name]: value })).toThrow(name);
+  });
+
+  test('what is no number is shown as it was given', () => {
+    expect(() => loadConfig({}, { LATTICE_PORT: '80 00' })).toThrow('LATTICE_PORT: "80 00" is no');
+  });
+
+  test.each([[[1]], ['text'], [null]])('a file with %j is refused in a sentence', (content) => {
+    const file = configFile(content);
+    expect(() => loadConfig({ config: file }, {})).toThrow(`${file} is not one JSON object.`);
   });
 
   test('a key of the file that is no setting is named as it is written', () => {
