@@ -22,6 +22,11 @@ export interface Config extends Omit<
   corsOrigins: string[];
 }
 
+const CONFIG_FILE = 'LATTICE_CONFIG';
+/** The edge node's, the build's and the tests'. */
+const OTHER_PARTS =
+  /^LATTICE_(CORE_API_URL|API_KEY|EDGE_\w+|\w+_PYTHON|CUDA|SIMULATED_\w+|GPU_CHECK_\w+|COMMIT)$/;
+
 /** `imageRoots` -> `LATTICE_IMAGE_ROOTS`. */
 export function environmentName(key: string): string {
   return `LATTICE_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
@@ -30,6 +35,17 @@ export function environmentName(key: string): string {
 /** Only this machine reaches such an address. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+}
+
+/**
+ * Variables that look like settings and are none: mistyped, or of another version. Those of the project's other parts,
+ * which may share an environment, are left out.
+ */
+export function unknownSettings(environment: NodeJS.ProcessEnv = process.env): string[] {
+  const known = new Set([...Object.keys(settings).map(environmentName), CONFIG_FILE]);
+  return Object.keys(environment).filter(
+    (name) => name.startsWith('LATTICE_') && !known.has(name) && !OTHER_PARTS.test(name),
+  );
 }
 
 export class ConfigError extends Error {
@@ -51,17 +67,16 @@ export function loadConfig(
   flags: Record<string, unknown> = {},
   environment: NodeJS.ProcessEnv = process.env,
 ): Config {
-  const file = flags.config ?? environment.LATTICE_CONFIG;
-  const given: Record<string, unknown> = typeof file === 'string' ? readConfigFile(file) : {};
+  const file = flags.config ?? environment[CONFIG_FILE];
+  const given: Record<string, unknown> =
+    typeof file === 'string' && file !== '' ? readConfigFile(file) : {};
   for (const key of Object.keys(settings)) {
     const value = flags[key] ?? environment[environmentName(key)];
     if (value !== undefined && value !== '') given[key] = value;
   }
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
-    const lines = parsed.error.issues.map(
-      (issue) => `  ${environmentName(String(issue.path[0] ?? '?'))}: ${issue.message}`,
-    );
+    const lines = parsed.error.issues.flatMap((issue) => describeIssue(issue, given));
     throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`);
   }
   const absolute = (key: keyof Settings, path: string) =>
@@ -83,15 +98,31 @@ export function loadConfig(
   };
 }
 
+/** Only a config file can hold a key that is no setting. */
+function describeIssue(issue: z.core.$ZodIssue, given: Record<string, unknown>): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `  ${key}: there is no such setting (config file)`);
+  }
+  const key = String(issue.path[0]);
+  // What is coerced arrives as NaN, which tells nobody what to mend.
+  const noNumber = issue.code === 'invalid_type' && issue.message.endsWith('NaN');
+  const reason = noNumber ? `${JSON.stringify(given[key])} is no number` : issue.message;
+  return [`  ${environmentName(key)}: ${reason}`];
+}
+
 function chooseCluster({ cluster, rayAddress }: Settings): Config['cluster'] {
   if (cluster !== 'auto') return cluster;
   return rayAddress === '' ? 'local' : 'ray';
 }
 
 function readConfigFile(path: string): Record<string, unknown> {
+  let content: unknown;
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')));
+    content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new ConfigError(`Config file ${path} cannot be read: ${String(error)}`);
   }
+  const fields = z.record(z.string(), z.unknown()).safeParse(content);
+  if (!fields.success) throw new ConfigError(`Config file ${path} is not one JSON object.`);
+  return fields.data;
 }

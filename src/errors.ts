@@ -11,7 +11,7 @@ export const ERRORS = {
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   body_too_large: { status: 413, title: 'Body too large' },
-  unsupported_media_type: { status: 415, title: 'Content-Type must be application/json' },
+  unsupported_media_type: { status: 415, title: 'Body must be plain JSON' },
   validation_failed: { status: 422, title: 'Request breaks a rule' },
   idempotency_key_reused: { status: 422, title: 'Idempotency-Key used with another body' },
   idempotency_in_progress: { status: 409, title: 'First request with this key still running' },

@@ -1,5 +1,5 @@
 /** Puts the service together, listens, and takes it apart again on a signal. */
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from './make-folder.js';
 import { packageVersion } from './package-version.js';
@@ -8,7 +8,7 @@ import { gpusOf } from './cluster/dispatch/lane-gpus.js';
 import { countByState } from './cluster/dispatch/lane-stats.js';
 import { openCluster } from './cluster/open-cluster.js';
 import { composeApp } from './compose-app.js';
-import { ConfigError, isLoopback, type Config } from './config.js';
+import { ConfigError, isLoopback, unknownSettings, type Config } from './config.js';
 import { LatticeError } from './errors.js';
 import { ApiKeys } from './http/api-keys.js';
 import { WebhookRecords } from './http/jobs/webhook-record.js';
@@ -34,6 +34,8 @@ export type TestOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix'>;
 /** Serves until SIGTERM or SIGINT, then drains and resolves. Rejects when it cannot start. */
 export async function runService(config: Config, testOptions: TestOptions = {}): Promise<void> {
   const logger = createLogger(config);
+  const unknown = unknownSettings();
+  if (unknown.length > 0) logger.warn({ unknown }, 'variables that are no settings');
   const releases = new Releases(logger, config.drainSeconds * 1_000 + OVERRUN_MS);
   const stopping = new AbortController();
   const stopped = stopSignal(stopping);
@@ -45,8 +47,8 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   try {
     const options = { ...testOptions, onGpuLost };
     const url = await startService(config, logger, releases, stopping.signal, options);
-    console.log(`lattice-core listening on ${url}`);
-    console.log(`Try it:\n  ${exampleCall(config, url)}`);
+    // For whoever watches: standard output is the log alone.
+    console.error(`lattice-core listening on ${url}\nTry it:\n  ${exampleCall(config, url)}`);
     await stopped;
     logger.info({ drainSeconds: config.drainSeconds }, 'stopping');
   } finally {
@@ -149,6 +151,10 @@ function startResultWebhooks(
 }
 
 function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
+  jobs.service.onEvent(({ event }) => {
+    if (event === 'job_completed') metrics.countEndedJob('completed');
+    else if (event === 'job_failed') metrics.countEndedJob('failed');
+  });
   metrics.watch({
     jobs: async () => {
       const { pending, running } = await jobs.service.counts();
@@ -179,12 +185,15 @@ function pruneDrawnCopies(annotator: Annotator, ttlHours: number, logger: Logger
   };
 }
 
+/** All that lies in it is this process's own, so a folder that cannot be written is a wrong setting. */
 function makeDataFolder(dataDir: string): void {
   try {
     makeFolder(dataDir);
+    if (!statSync(dataDir).isDirectory()) throw new Error('not a folder');
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new ConfigError(
-      `LATTICE_DATA_DIR: the folder ${dataDir} cannot be made: ${String(error)}`,
+      `LATTICE_DATA_DIR: the folder ${dataDir} cannot be made or written: ${String(error)}`,
     );
   }
 }
@@ -235,5 +244,6 @@ function stopSignal(stopping: AbortController): Promise<void> {
 function exampleCall(config: Config, url: string): string {
   const bundled = config.imageRoots.find((root) => existsSync(join(root, 'street.jpg')));
   const body = JSON.stringify({ image_path: bundled === undefined ? 'IMAGE.jpg' : 'street.jpg' });
-  return `curl -s ${url}/v1/inference/detect -H 'content-type: application/json' -d '${body}'`;
+  const key = config.apiKeysFile === '' ? '' : "-H 'authorization: Bearer KEY' ";
+  return `curl -s ${url}/v1/inference/detect ${key}-H 'content-type: application/json' -d '${body}'`;
 }

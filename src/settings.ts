@@ -4,7 +4,20 @@ import { delimiter } from 'node:path';
 import { z } from 'zod';
 
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
-const flag = z.union([z.boolean(), z.stringbool()]).default(false);
+/** A limit of 0 would let nothing through: whoever writes it means no limit, which there is not. */
+const limit = (fallback: number, most = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number().int().min(1).max(most).default(fallback);
+const yesOrNo = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' });
+const flag = yesOrNo.default(false);
+/** Timers take 24 days at most; one that is longer goes off at once. */
+const HOUR_MS = 3_600_000;
+const DAY_S = 86_400;
+const WEEK_MINUTES = 10_080;
+
+/** `https://app.example`, as browsers send it. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}
 
 /** Key -> schema with a description. The setting of `imageRoots` is `LATTICE_IMAGE_ROOTS`, its flag `--image-roots`. */
 export const settings = {
@@ -26,6 +39,7 @@ export const settings = {
   insecure: flag.describe('allow a non-loopback address without API keys'),
   imageRoots: z
     .string()
+    .refine((text) => text.split(delimiter).some((root) => root.trim() !== ''), 'names no folder')
     .default('models/demo')
     .describe(`folders that requests may name images in, separated by '${delimiter}'`),
   modelsDir: z
@@ -60,10 +74,10 @@ export const settings = {
     .number()
     .int()
     .min(1)
+    .max(1024)
     .default(availableParallelism())
     .describe('CPU threads for the network and for decoding'),
-  jobsYield: z
-    .union([z.boolean(), z.stringbool()])
+  jobsYield: yesOrNo
     .default(true)
     .describe(
       'on the CPU, images of jobs compute only where nothing else wants the core; 0 lets them compete',
@@ -135,21 +149,29 @@ export const settings = {
     ),
   corsOrigins: z
     .string()
+    .refine(
+      (text) => text.split(',').every((each) => each.trim() === '' || isOrigin(each.trim())),
+      {
+        error: 'an origin is scheme://host[:port], as browsers send it: https://app.example',
+      },
+    )
     .default('')
     .describe('origins allowed in production, comma-separated; development allows any'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('least level that is logged'),
-  maxBodyBytes: count(8 * 1024 * 1024).describe('largest request body'),
-  maxImagesPerJob: count(10_000).describe(
+  maxBodyBytes: limit(8 * 1024 * 1024).describe('largest request body'),
+  maxImagesPerJob: limit(10_000, 1_000_000).describe(
     'most images of one job after folders and globs are expanded',
   ),
   maxQueuedJobs: count(100_000).describe('unfinished jobs before a submit is answered 429'),
-  maxFileBytes: count(64 * 1024 * 1024).describe('largest image file'),
-  maxPixels: count(64_000_000).describe('most pixels of an image'),
-  maxSide: count(16_384).describe('longest side of an image'),
-  syncDeadlineMs: count(10_000).describe('longest wait of a synchronous detection, then 504'),
+  maxFileBytes: limit(64 * 1024 * 1024).describe('largest image file'),
+  maxPixels: limit(64_000_000).describe('most pixels of an image'),
+  maxSide: limit(16_384, 1_048_576).describe('longest side of an image'),
+  syncDeadlineMs: limit(10_000, HOUR_MS).describe(
+    'longest wait of a synchronous detection, then 504; an hour at most',
+  ),
   syncQueue: count(256).describe('synchronous requests waiting before 503'),
   volumePatienceSeconds: z.coerce
     .number()
@@ -164,11 +186,13 @@ export const settings = {
   canaryMinutes: z.coerce
     .number()
     .min(0)
+    .max(WEEK_MINUTES)
     .default(5)
-    .describe('minutes between self-checks with a known picture; 0 only at start'),
+    .describe('minutes between self-checks with a known picture, a week at most; 0 only at start'),
   drainSeconds: z.coerce
     .number()
     .min(0)
+    .max(DAY_S)
     .default(20)
-    .describe('longest wait for work in hand at a stop'),
+    .describe('longest wait for work in hand at a stop, a day at most'),
 } as const;

@@ -1,7 +1,7 @@
 /** `lattice doctor`: is everything there, and what mends what is not. */
-import { loadConfig, type Config } from '../config.js';
+import { loadConfig, unknownSettings, type Config } from '../config.js';
 import type { RegisterCommand } from './register-command.js';
-import type { Finding } from './doctor/finding.js';
+import { warn, type Finding } from './doctor/finding.js';
 import { addSettingFlags } from './setting-flags.js';
 import { renderTable } from './table.js';
 import { EXIT_FAILED } from './terminal.js';
@@ -52,7 +52,15 @@ async function examine(config: Config): Promise<Finding[]> {
     await surroundings.checkDataDir(config.dataDir),
     await surroundings.checkPort(config.host, config.port),
     ...surroundings.checkAccess(config),
+    ...checkNames(unknownSettings()),
   ];
+}
+
+/** A mistyped variable changes nothing, which nobody notices. */
+function checkNames(unknown: readonly string[]): Finding[] {
+  if (unknown.length === 0) return [];
+  const detail = `${unknown.join(', ')} in the environment: no such setting`;
+  return [warn('settings', detail, 'correct the name: docs/configuration.md has all')];
 }
 
 function report(findings: readonly Finding[]): string[] {

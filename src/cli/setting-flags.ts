@@ -1,4 +1,4 @@
-/** The settings of src/config.ts as flags and as rows of docs/configuration.md. */
+/** The settings of src/settings.ts as flags and as rows of docs/configuration.md. */
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { environmentName } from '../config.js';
@@ -26,7 +26,7 @@ const schemaShape = z.object({
 /** Defaults that the machine decides, so that a page about them is the same everywhere. */
 const MACHINE_DEFAULTS: Record<string, string> = { threads: 'CPU cores' };
 
-/** In the order of src/config.ts. */
+/** In the order of src/settings.ts. */
 export function describeSettings(): SettingDescription[] {
   return Object.entries(settings).map(([key, schema]) => {
     const shape = schemaShape.parse(z.toJSONSchema(schema, { io: 'output' }));

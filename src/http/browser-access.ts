@@ -9,8 +9,8 @@ const EXPOSED_HEADERS =
 export interface BrowserAccess {
   /** CORS headers of an answer to a page from `origin`. Credentials are never allowed. */
   corsHeaders(origin: string | undefined): Record<string, string>;
-  /** Headers of the answer to a preflight. */
-  preflightHeaders(origin: string | undefined): Record<string, string>;
+  /** Headers of the answer to a preflight. A page that may ask may send any header: `asked` is what it means to send. */
+  preflightHeaders(origin: string | undefined, asked: string | undefined): Record<string, string>;
   /** May a page from `origin` open a socket? Browsers do not apply the same-origin rule to sockets. */
   socketAllowed(origin: string | undefined, host: string | undefined): boolean;
   /** May a request name this host? Refusing foreign names on loopback stops DNS rebinding. */
@@ -45,13 +45,13 @@ export function createBrowserAccess(
   };
   return {
     corsHeaders,
-    preflightHeaders: (origin) => {
+    preflightHeaders: (origin, asked) => {
       const headers = corsHeaders(origin);
       if (headers['access-control-allow-origin'] === undefined) return headers;
       return {
         ...headers,
         'access-control-allow-methods': METHODS,
-        'access-control-allow-headers': REQUEST_HEADERS,
+        'access-control-allow-headers': asked ?? REQUEST_HEADERS,
         'access-control-max-age': '600',
       };
     },
@@ -60,9 +60,12 @@ export function createBrowserAccess(
       origin === undefined ||
       listed.has(origin) ||
       (URL.canParse(origin) && new URL(origin).host === host),
+    // Every browser sends a Host; without one it is a probe that speaks HTTP/1.0.
     hostAllowed: (host) =>
       !checkHost ||
-      (host !== undefined && (LOOPBACK.has(hostName(host)) || hostName(host) === config.host)),
+      host === undefined ||
+      LOOPBACK.has(hostName(host)) ||
+      hostName(host) === config.host,
   };
 }
 

@@ -46,7 +46,8 @@ export function envelope(
       return replyProblem(c, new LatticeError('forbidden', 'Host header not allowed.'), hide);
     }
     if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
-      return replyRaw(c, 204, null, access.preflightHeaders(c.req.header('origin')));
+      const asked = c.req.header('access-control-request-headers');
+      return replyRaw(c, 204, null, access.preflightHeaders(c.req.header('origin'), asked));
     }
     if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || c.req.path === STREAM_PATH) {
       return null;

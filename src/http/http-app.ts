@@ -10,7 +10,8 @@ import { RouteTable } from './route-table.js';
 
 /** Routes are added to the returned table. */
 export function createHttpApp(deps: AppDeps, access: BrowserAccess, hide: HideFolders): RouteTable {
-  const app = new OpenAPIHono<AppEnv>();
+  // Not strict: `/docs/` is `/docs`, for people who type it and proxies that add the slash.
+  const app = new OpenAPIHono<AppEnv>({ strict: false });
   const table = new RouteTable(app);
   app.use('*', envelope(deps, access, hide));
   app.onError((thrown, c) => {

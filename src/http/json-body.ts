@@ -20,6 +20,13 @@ export async function readJson(c: AppContext, maxBytes: number): Promise<unknown
       'Send the body as JSON with Content-Type: application/json.',
     );
   }
+  const coding = c.req.header('content-encoding')?.trim().toLowerCase() ?? '';
+  if (coding !== '' && coding !== 'identity') {
+    throw new LatticeError(
+      'unsupported_media_type',
+      'Send the body as it is, without Content-Encoding.',
+    );
+  }
   return parseJson(decode(await receive(c, maxBytes)));
 }
 

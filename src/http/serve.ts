@@ -56,6 +56,8 @@ export async function listen(
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
   const answer = getRequestListener((request, env) => app.fetch(request, env), {
+    // HTTP/1.0 needs no Host, and balancers probe health that way; from HTTP/1.1 Node's parser demands one.
+    hostname: 'localhost',
     errorHandler: unreadable,
   });
   const server = createAdaptorServer({

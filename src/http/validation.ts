@@ -51,10 +51,12 @@ function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null
 
 /** JSON has no undefined: what is undefined in it is not there. */
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
-  const found = path.reduce<unknown>(
-    (at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key],
-    value,
-  );
+  let found = value;
+  for (const key of path) {
+    // A query value that is split into parts is text here, and no part of it is missing.
+    if (typeof found !== 'object' || found === null) return false;
+    found = (found as Record<PropertyKey, unknown>)[key];
+  }
   return path.length > 0 && found === undefined;
 }
 

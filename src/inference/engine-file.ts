@@ -1,6 +1,6 @@
 /**
- * A stored TensorRT engine as seen from outside: its header. native/engine/sealed_file.h writes the bytes,
- * native/engine/engine_header.h the text. Layout; numbers are little-endian:
+ * A stored TensorRT engine as seen from outside: its header. native/engine_cache/sealed_file.h writes the bytes,
+ * native/engine_cache/engine_header.h the text. Layout; numbers are little-endian:
  *
  *    0   8  magic, LATENGIN
  *    8   4  format version, 1
@@ -16,7 +16,7 @@ import { constants } from 'node:fs';
 import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** `stale`, `damaged` and `ready` as in native/engine/private_folder.h; a `foreign` file is never touched. */
+/** `stale`, `damaged` and `ready` as in native/engine_cache/private_folder.h; a `foreign` file is never touched. */
 export type EngineFileState = 'ready' | 'stale' | 'damaged' | 'foreign';
 
 export interface EngineHeader {
@@ -156,7 +156,7 @@ async function examine(
   return { state: 'ready', reason: '', header: parsed.header };
 }
 
-/** In the order of native/engine/engine_key.cc and engine_header.cc. */
+/** In the order of native/engine_cache/engine_key.cc and engine_header.cc. */
 const KEY_LINES = [
   ...['model_sha256', 'tensorrt_version', 'gpu_name', 'sm', 'precision', 'buckets', 'input'],
   ...['builder_level', 'conversion_version'],

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../config.js';
-import type { LatticeError } from '../errors.js';
+import { LatticeError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
 import { openCore } from '../native/core.js';
 import { gpuReadings } from '../native/gpu-readings.js';
@@ -77,7 +77,7 @@ export async function openDetector(
     bundledDir,
     defaultName: `${config.modelFamily}v8n.pt`,
   });
-  const core = openCore({
+  const core = openNamingRoots({
     roots: config.imageRoots,
     device: choice.device,
     precision: config.precision,
@@ -156,6 +156,19 @@ export async function openDetector(
     crashMarkerPath: '', // the GPU's core has it
   });
   return new StandInDetector({ detector, standIn, ready: prepared, logger });
+}
+
+/** The addon's messages name image folders by position, since some go to callers; this one goes to the operator. */
+function openNamingRoots(options: Parameters<typeof openCore>[0]): ReturnType<typeof openCore> {
+  try {
+    return openCore(options);
+  } catch (error) {
+    if (!(error instanceof LatticeError) || error.code !== 'image_not_found') throw error;
+    const named = error.message.replace(/folder (\d+) of \d+/, (position, number) => {
+      return `folder ${options.roots[Number(number) - 1] ?? position}`;
+    });
+    throw new LatticeError(error.code, named, { cause: error });
+  }
 }
 
 function report(

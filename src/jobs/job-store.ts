@@ -2,7 +2,7 @@
  * What jobs need from a durable store. A promise of a writing method resolves after the write is on disk, and
  * each call is atomic. Every method rejects with a `LatticeError` only. Times are Unix seconds.
  */
-import type { Job, JobEvent, JobFilter, JobSpec } from './job.js';
+import type { Idempotency, Job, JobEvent, JobFilter, JobSpec } from './job.js';
 import type { WebhookQueue } from './webhook-delivery.js';
 
 /** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
@@ -26,7 +26,7 @@ export interface NewJob {
   jobId: string;
   spec: JobSpec;
   submittedAt: number;
-  idempotency: { key: string; fingerprint: string } | null;
+  idempotency: Idempotency | null;
   /** False: only an idempotent repeat is answered, nothing is stored. */
   admit: boolean;
 }
@@ -99,6 +99,8 @@ export interface SweepLimits {
 export interface JobRecords {
   submit(job: NewJob): Promise<SubmitOutcome>;
   find(jobId: string): Promise<StoredJob | null>;
+  /** The job that was submitted with this key and body. */
+  repeated(keyId: string | null, idempotency: Idempotency): Promise<StoredJob | null>;
   /** Newest first, numbers below `before`. */
   list(filter: JobFilter, limit: number, before: number | null): Promise<StoredJob[]>;
   /**

@@ -95,16 +95,21 @@ export interface JobFilter {
   keyId?: string | null;
 }
 
+/** Names a submission; `fingerprint` tells a repeat from another body. */
+export interface Idempotency {
+  key: string;
+  fingerprint: string;
+}
+
 /** What HTTP, WebSocket and CLI may do with jobs. Every method rejects with a `LatticeError` only. */
 export interface JobService {
   /**
    * Resolves once the job is on disk. With an idempotency key, a repeat gives the first job with `replayed`;
    * another fingerprint rejects with `idempotency_key_reused`.
    */
-  submit(
-    spec: JobSpec,
-    idempotency?: { key: string; fingerprint: string },
-  ): Promise<{ job: Job; replayed: boolean }>;
+  submit(spec: JobSpec, idempotency?: Idempotency): Promise<{ job: Job; replayed: boolean }>;
+  /** The job that an earlier submission with this key and body made; null when there is none. */
+  repeated(keyId: string | null, idempotency: Idempotency): Promise<Job | null>;
   /** Rejects with `job_not_found`, also for another owner's job. */
   get(jobId: string, keyId: string | null): Promise<Job>;
   /** All entries in input order, for jobs of a few images. */
@@ -125,4 +130,6 @@ export interface JobService {
   onEvent(listener: (event: JobEvent) => void): () => void;
   /** Stored events after `seq`, oldest first; `gap` when older ones are already gone. */
   eventsAfter(seq: number, limit: number): Promise<{ events: JobEvent[]; gap: boolean }>;
+  /** Of the newest stored event, of this process or an earlier one; 0 before the first. */
+  lastSeq(): number;
 }

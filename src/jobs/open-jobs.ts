@@ -111,7 +111,7 @@ async function assemble(
   parts: { counts: QueueCounts; events: JobEvents; progress: ProgressReports },
 ): Promise<Jobs> {
   const { dataDir, detector, logger, maxQueuedJobs, resultTtlHours } = options;
-  const freeSpace = new FreeSpace(dataDir, options.reserveBytes ?? 64 * 1024 * 1024);
+  const freeSpace = new FreeSpace(dataDir, options.reserveBytes ?? 64 * 1024 * 1024, logger);
   await freeSpace.open();
   const intervalMs = options.retentionIntervalMs ?? 60_000;
   const historyHours = options.historyHours ?? 24;

@@ -3,7 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { LatticeError } from '../errors.js';
 import type { DetectorStats } from '../inference/detector.js';
 import type { FreeSpace } from './free-space.js';
-import type { ImageEntry, ImageOutcome, Job, JobFilter, JobService, JobSpec } from './job.js';
+import type {
+  Idempotency,
+  ImageEntry,
+  ImageOutcome,
+  Job,
+  JobFilter,
+  JobService,
+  JobSpec,
+} from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './job-runner.js';
 import type { JobStore, StoredImage, StoredJob } from './job-store.js';
@@ -33,10 +41,7 @@ export class StoredJobService implements JobService {
     this.#parts = parts;
   }
 
-  async submit(
-    spec: JobSpec,
-    idempotency?: { key: string; fingerprint: string },
-  ): Promise<{ job: Job; replayed: boolean }> {
+  async submit(spec: JobSpec, idempotency?: Idempotency): Promise<{ job: Job; replayed: boolean }> {
     const { store, runner, counts } = this.#parts;
     const refusal = this.#refusal();
     if (refusal !== null && idempotency === undefined) throw refusal;
@@ -63,6 +68,11 @@ export class StoredJobService implements JobService {
     } finally {
       release();
     }
+  }
+
+  async repeated(keyId: string | null, idempotency: Idempotency): Promise<Job | null> {
+    const job = await this.#parts.store.repeated(keyId, idempotency);
+    return job === null ? null : toJob(job);
   }
 
   async get(jobId: string, keyId: string | null): Promise<Job> {
@@ -125,6 +135,10 @@ export class StoredJobService implements JobService {
 
   eventsAfter(seq: number, limit: number): ReturnType<JobService['eventsAfter']> {
     return this.#parts.store.events(seq, limit);
+  }
+
+  lastSeq(): number {
+    return this.#parts.events.lastSeq;
   }
 
   /** Why nothing new is taken in at the moment. */

@@ -56,6 +56,12 @@ export class Metrics implements HttpMetrics {
     labelNames: ['outcome'],
     registers: [this.registry],
   });
+  private readonly jobsEnded = new Counter({
+    name: 'lattice_jobs_ended_total',
+    help: 'Jobs that ended, by status: completed, failed (cancelled ones are among them).',
+    labelNames: ['status'],
+    registers: [this.registry],
+  });
   private readonly webhookAttempts = new Counter({
     name: 'lattice_webhook_attempts_total',
     help: 'Webhook attempts by outcome: succeeded, retry, gave_up.',
@@ -106,6 +112,10 @@ export class Metrics implements HttpMetrics {
     this.images.inc({ outcome });
     if (timings === null) return;
     for (const [stage, ms] of Object.entries(timings)) this.stages.observe({ stage }, ms * MS);
+  }
+
+  countEndedJob(status: 'completed' | 'failed'): void {
+    this.jobsEnded.inc({ status });
   }
 
   countWebhookAttempt(outcome: string): void {

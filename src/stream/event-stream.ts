@@ -34,7 +34,6 @@ export class EventStream {
   readonly #clients = new Set<StreamClient>();
   readonly #stopListening: () => void;
   readonly #heartbeat: NodeJS.Timeout;
-  #lastSeq = 0;
 
   constructor(deps: AppDeps, readSubmission: ReadSubmission, hide: HideFolders) {
     this.#deps = deps;
@@ -100,7 +99,6 @@ export class EventStream {
   }
 
   #broadcast(event: JobEvent): void {
-    this.#lastSeq = Math.max(this.#lastSeq, event.seq);
     // One serialisation for all; made only when somebody wants it.
     let frame: Buffer | undefined;
     for (const client of this.#clients) {
@@ -113,7 +111,7 @@ export class EventStream {
   async #act(client: StreamClient, message: ClientMessage): Promise<void> {
     switch (message.action) {
       case 'ping':
-        client.send(notice('pong', message.id, { seq: this.#lastSeq }));
+        client.send(notice('pong', message.id, { seq: this.#deps.jobs.lastSeq() }));
         return;
       case 'submit':
         return this.#submit(client, message);
@@ -147,7 +145,7 @@ export class EventStream {
       events: new Set(message.events ?? JOB_EVENTS),
       jobIds: message.job_ids === undefined ? null : new Set(message.job_ids),
     });
-    client.send(notice('subscribed', message.id, { seq: this.#lastSeq }));
+    client.send(notice('subscribed', message.id, { seq: this.#deps.jobs.lastSeq() }));
     if (message.after_seq === undefined) return;
     const ticket = client.gate.hold();
     try {

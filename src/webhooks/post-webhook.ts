@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { useAgent } from 'request-filtering-agent';
 import { environmentName } from '../config.js';
 import type { AttemptOutcome } from './delivery-verdict.js';
-import { targetUrlRefusal, type TargetPolicy } from './target-policy.js';
+import { hostOf, targetRefusal, type TargetPolicy } from './target-policy.js';
 import type { WebhookMessage } from './webhook-message.js';
 
 /** An answer's body is of no use; this much is read so that a normal receiver can finish writing. */
@@ -66,7 +66,10 @@ export async function postWebhook(
   options.stop.addEventListener('abort', stop, { once: true });
   if (options.stop.aborted) stop();
   try {
-    const target = parseTarget(url);
+    const refusal = targetRefusal(url, options.policy);
+    // The URL stays what it is, and the submitter wrote it.
+    if (refusal !== null) throw new Refused(refusal, true);
+    const target = new URL(url);
     const addresses = await unlessAborted(allowedAddresses(target, options), cut.signal);
     return await exchange(target, addresses, message, cut.signal);
   } catch (error) {
@@ -82,22 +85,13 @@ export async function postWebhook(
   }
 }
 
-function parseTarget(url: string): URL {
-  const refusal = targetUrlRefusal(url);
-  if (refusal !== null) throw new Refused(refusal, true);
-  return new URL(url);
-}
-
-/** At least one address, each allowed by the policy. A literal in the URL is not resolved, only judged. */
+/** At least one address, each allowed by the policy. An address in the URL is not resolved. */
 async function allowedAddresses(target: URL, options: PostOptions): Promise<LookupAddress[]> {
-  const host = target.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(target);
   const family = isIP(host);
   const found = family === 0 ? await options.resolve(host) : [{ address: host, family }];
-  const refusals = found.map(({ address }) => options.policy.refusal(host, address));
-  const allowed = found.filter((_, index) => refusals[index] === null);
+  const allowed = found.filter(({ address }) => options.policy.refusal(host, address) === null);
   if (allowed.length > 0) return allowed;
-  // A literal address stays what it is, and the submitter wrote it.
-  if (family !== 0) throw new Refused(refusals[0] ?? '', true);
   // A name may point elsewhere by the next attempt. What it resolves to inside this network is not told: the reason
   // reaches whoever may read the job.
   throw new Refused(

@@ -1,4 +1,8 @@
-/** Which addresses a webhook may be sent to. Judged at every attempt, on the address that is connected to. */
+/**
+ * Which addresses a webhook may be sent to. Judged at every attempt, on the address that is connected to;
+ * a URL that names an address is judged when it is submitted, too.
+ */
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { ConfigError, environmentName, type Config } from '../config.js';
 
@@ -55,6 +59,22 @@ export function targetUrlRefusal(url: string): string | null {
   if (protocol !== 'http:' && protocol !== 'https:') return 'must be an http or https URL';
   if (username !== '' || password !== '') return 'must not carry a user name or password';
   return null;
+}
+
+/**
+ * Why nothing will ever be sent to `url`, as far as the URL itself tells; null when it may be sent to, or when what
+ * its name resolves to is left to judge.
+ */
+export function targetRefusal(url: string, policy: TargetPolicy): string | null {
+  const refusal = targetUrlRefusal(url);
+  if (refusal !== null) return refusal;
+  const host = hostOf(new URL(url));
+  return isIP(host) === 0 ? null : policy.refusal(host, host);
+}
+
+/** A name, or an address without the brackets of IPv6. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 function parseNetwork(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Finding } from '../../src/cli/doctor/finding.js';
 import { checkAccess } from '../../src/cli/doctor/surroundings.js';
 import { checkNode } from '../../src/cli/doctor/toolchain.js';
@@ -51,6 +51,17 @@ test('every point is looked at, and whatever is not ok says what mends it', asyn
   for (const { state, fix } of findings) expect(fix !== undefined).toBe(state !== 'ok');
   expect(ok).toBe(findings.every(({ state }) => state !== 'fail'));
   expect(code).toBe(ok ? 0 : 1);
+});
+
+test('a mistyped variable is named', async () => {
+  expect((await examine()).of('settings')).toBeUndefined();
+  vi.stubEnv('LATTICE_API_KEYS', 'keys.txt');
+  const { of } = await examine();
+  vi.unstubAllEnvs();
+  expect(of('settings')).toMatchObject({
+    state: 'warn',
+    detail: expect.stringContaining('LATTICE_API_KEYS') as string,
+  });
 });
 
 test('a missing image root fails with the command that makes it', async () => {

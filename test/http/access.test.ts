@@ -124,6 +124,18 @@ describe('browsers', () => {
     expect(asked.headers.has('access-control-allow-credentials')).toBe(false);
   });
 
+  test('a page that may ask may send headers of its own', async () => {
+    const asked = {
+      ...preflight,
+      'access-control-request-headers': 'content-type,x-requested-with',
+    };
+    const allowed = await get(compose(), '/v1/jobs/submit', asked, 'OPTIONS');
+    expect(allowed.headers.get('access-control-allow-headers')).toContain('x-requested-with');
+    const closed = compose({ env: 'production', host: '0.0.0.0' });
+    const refused = await get(closed, '/v1/jobs/submit', asked, 'OPTIONS');
+    expect(refused.headers.has('access-control-allow-headers')).toBe(false);
+  });
+
   test('production allows the listed origins, and preflights carry no key', async () => {
     const production = { env: 'production', corsOrigins: ['https://page.example'] } as const;
     const app = compose({ ...production, corsOrigins: [...production.corsOrigins] }, { apiKeys });
@@ -149,6 +161,11 @@ describe('browsers', () => {
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.code).toBe('forbidden');
   });
+
+  test('a request without a Host, which no browser sends, is answered', async () => {
+    const app = compose({ env: 'production', host: '127.0.0.1' });
+    expect((await get(app, '/healthz')).status).toBe(200);
+  });
 });
 
 describe('every answer', () => {
@@ -168,6 +185,26 @@ describe('every answer', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  test.each([
+    ['/docs/', 200, '/docs'],
+    ['/healthz/', 200, '/healthz'],
+    ['/v1/jobs/', 200, '/v1/jobs'],
+    ['/v1/jobs/none/status/', 404, '/v1/jobs/{job_id}/status'],
+    ['/healthz//', 404, 'unmatched'],
+  ])('%s is answered %d as %s', async (path, status, route) => {
+    const app = compose();
+    expect((await get(app, path)).status).toBe(status);
+    expect(app.observed).toMatchObject([{ route }]);
+  });
+
+  test('a slash at the end opens no closed route and closes no open one', async () => {
+    const app = compose({}, { apiKeys });
+    expect((await get(app, '/healthz/')).status).toBe(200);
+    expect((await get(app, '/v1/jobs/')).status).toBe(401);
+    expect((await get(app, '/v1/jobs/submit/', as(ALICE))).headers.get('allow')).toContain('POST');
+    expect((await post(app, '/v1/jobs/submit/', job, as(ALICE))).status).toBe(202);
   });
 
   test('an unknown route is 404, a wrong method 405 with Allow', async () => {

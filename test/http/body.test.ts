@@ -46,6 +46,22 @@ describe.each(ROUTES)('%s', (path, good) => {
     expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
+  test.each([['gzip'], ['br'], ['Deflate'], ['identity, gzip']])(
+    'Content-Encoding %j is refused for what it is',
+    async (coding) => {
+      const answer = await post(compose(), path, good, { 'content-encoding': coding });
+      expect(answer).toMatchObject({
+        status: 415,
+        body: { detail: expect.stringContaining('Content-Encoding') },
+      });
+    },
+  );
+
+  test('Content-Encoding identity says nothing', async () => {
+    const answer = await post(compose(), path, good, { 'content-encoding': 'identity' });
+    expect(answer.status).toBeLessThan(300);
+  });
+
   test.each([
     ['application/json; charset=utf-8'],
     ['Application/JSON'],

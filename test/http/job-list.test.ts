@@ -50,6 +50,7 @@ describe('list', () => {
     ['limit=1.5'],
     ['limit=ten'],
     ['limit='],
+    ['status='],
     ['status=done'],
     ['status=pending,'],
     ['job_type=x'],
@@ -62,5 +63,6 @@ describe('list', () => {
   ])('%s is refused', async (query) => {
     const answer = await get(compose(), `/v1/jobs?${query}`);
     expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
+    expect(answer.body.detail).not.toContain('missing');
   });
 });

@@ -103,6 +103,15 @@ describe('bodies', () => {
   });
 });
 
+test.each(['GET /healthz HTTP/1.0\r\n\r\n', 'OPTIONS /healthz HTTP/1.0\r\n\r\n'])(
+  'HTTP/1.0 needs no Host, as balancers probe health: %j',
+  async (bytes) => {
+    const { port } = await start();
+    const answer = await raw(port, bytes);
+    expect(answer).toMatch(bytes.startsWith('GET') ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 405 /);
+  },
+);
+
 describe('requests that are none', () => {
   test.each([
     ['no HTTP at all', 'HELLO\r\n\r\n', 400],

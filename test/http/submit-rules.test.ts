@@ -193,3 +193,40 @@ function nested(depth: number): object {
   for (let level = 1; level < depth; level += 1) value = { a: value };
   return value;
 }
+
+describe('a callback_url that names an address', () => {
+  const submitTo = (callback_url: string, config: Parameters<typeof compose>[0]) =>
+    post(compose({ insecure: true, host: '0.0.0.0', ...config }), PATH, { ...cars, callback_url });
+
+  test.each([
+    'http://169.254.169.254/',
+    'http://2852039166/latest',
+    'http://0xa9fea9fe/',
+    'http://[fe80::1]/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://100.100.100.200/',
+    'http://224.0.0.1/',
+    'http://0.0.0.0/',
+  ])('%s is refused at once, everywhere', async (url) => {
+    for (const env of ['development', 'production'] as const) {
+      expect(await submitTo(url, { env })).toMatchObject({
+        status: 422,
+        body: { code: 'validation_failed', errors: [{ pointer: '#/callback_url' }] },
+      });
+    }
+  });
+
+  test('a private one is refused in production unless it is listed', async () => {
+    const url = 'http://10.1.2.3:8080/hook';
+    expect((await submitTo(url, { env: 'development' })).status).toBe(202);
+    const refused = await submitTo(url, { env: 'production' });
+    expect(refused.status).toBe(422);
+    expect(refused.body.detail).toContain('LATTICE_WEBHOOK_ALLOW');
+    const listed = await submitTo(url, { env: 'production', webhookAllow: ['10.1.0.0/16'] });
+    expect(listed.status).toBe(202);
+  });
+
+  test('a name is judged when the webhook is sent', async () => {
+    expect((await submitTo('http://hooks.internal/', { env: 'production' })).status).toBe(202);
+  });
+});

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
 import { DEFAULT_VEHICLES } from '../../src/inference/class-filter.js';
@@ -123,6 +126,23 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(first.headers.get('idempotency-replayed')).toBeNull();
     expect(app.jobs.specs).toHaveLength(1);
+  });
+
+  test('a repeat gives the first job although its files are gone', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lattice-repeat-'));
+    writeFileSync(join(folder, 'a.jpg'), '');
+    const app = compose({ imageRoots: [folder] });
+    const all = { ...cars, image_paths: ['*.jpg'] };
+    const first = await post(app, PATH, all, key);
+    expect(first.status).toBe(202);
+    rmSync(folder, { recursive: true });
+    const again = await post(app, PATH, all, key);
+    expect(again).toMatchObject({ status: 202, body: { job_id: first.body.job_id } });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await post(app, PATH, all)).toMatchObject({ status: 422 });
+    expect(await post(app, PATH, { ...all, priority: 1 }, key)).toMatchObject({
+      body: { code: 'validation_failed' },
+    });
   });
 
   test('the same key with another body is refused', async () => {

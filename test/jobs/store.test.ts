@@ -138,6 +138,11 @@ test('an idempotent repeat is the first job, another body is told so, owners do 
     expect(replayed).toMatchObject({ kind: 'replayed', job: { jobId: first.jobId } });
     expect(await store.submit(keyed('other'))).toEqual({ kind: 'key_reused' });
     expect(await store.submit(keyed('f', null, false))).toMatchObject({ kind: 'replayed' });
+    expect(await store.repeated(null, { key: 'k', fingerprint: 'f' })).toMatchObject({
+      jobId: first.jobId,
+    });
+    expect(await store.repeated(null, { key: 'k', fingerprint: 'other' })).toBeNull();
+    expect(await store.repeated('someone', { key: 'k', fingerprint: 'f' })).toBeNull();
     expect(await store.submit(keyed('f', 'someone'))).toMatchObject({ kind: 'stored' });
     expect(await store.submit(newJob({}, { admit: false }))).toEqual({ kind: 'not_admitted' });
   }));

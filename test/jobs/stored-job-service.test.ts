@@ -78,6 +78,20 @@ test('a repeat gives the first job, also while the first is on its way; another 
   await ended(jobs.service, a.job.jobId);
   expect(await submit('f')).toMatchObject({ replayed: true, job: { status: 'completed' } });
   expect(jobs.events.filter(({ event }) => event === 'job_submitted')).toHaveLength(1);
+  const repeat = await jobs.service.repeated(null, { key: 'k', fingerprint: 'f' });
+  expect(repeat).toMatchObject({ jobId: a.job.jobId, status: 'completed' });
+});
+
+test('the number of the newest event goes on where the last process stopped', async () => {
+  using folder = new TemporaryFolder();
+  const first = await openTestJobs(folder);
+  expect(first.service.lastSeq()).toBe(0);
+  const { job } = await first.service.submit(specOf());
+  await ended(first.service, job.jobId);
+  expect(first.service.lastSeq()).toBe(3);
+  await first[Symbol.asyncDispose]();
+  await using second = await openTestJobs(folder);
+  expect(second.service.lastSeq()).toBe(3);
 });
 
 test('cancelling takes images out of the detector and keeps finished entries', async () => {

@@ -29,6 +29,12 @@ test('requests are counted by method, route and status, in seconds', async () =>
   expect(await value(`lattice_http_request_seconds_sum{${labels}}`)).toBeCloseTo(0.204);
 });
 
+test('jobs that ended are counted by status', async () => {
+  for (const status of ['completed', 'failed', 'completed'] as const) metrics.countEndedJob(status);
+  expect(await value('lattice_jobs_ended_total{status="completed"}')).toBe(2);
+  expect(await value('lattice_jobs_ended_total{status="failed"}')).toBe(1);
+});
+
 test('gauges are read when asked for', async () => {
   let pending = 3;
   metrics.watch({

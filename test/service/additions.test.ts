@@ -173,6 +173,7 @@ test('metrics count what was done', async () => {
     /^lattice_images_total\{outcome="ok"\} [1-9]/m,
     /^lattice_image_stage_seconds_count\{stage="inference"\} [1-9]/m,
     /^lattice_jobs\{status="running"\} 0$/m,
+    /^lattice_jobs_ended_total\{status="completed"\} [1-9]/m,
     /^lattice_queue_images\{class="sync"\} 0$/m,
   ]) {
     expect(text).toMatch(series);

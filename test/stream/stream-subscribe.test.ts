@@ -32,6 +32,18 @@ afterEach(async () => {
   await server.close(0);
 });
 
+test('after a restart pong and subscribed name the newest event of the process before', async () => {
+  const stored = { event: 'job_submitted', jobId: 'j', status: 'pending', timestamp: 1 } as const;
+  app.jobs.events.push({ ...stored, seq: 41, progress: 0, keyId: null });
+  const client = await open();
+  client.send({ action: 'ping' });
+  client.send({ action: 'subscribe' });
+  expect(await client.settled()).toMatchObject([
+    { event: 'pong', seq: 41 },
+    { event: 'subscribed', seq: 41 },
+  ]);
+});
+
 describe('subscribe', () => {
   test('gives all five events, filtered by job and by name', async () => {
     const [all, one, none] = [await open(), await open(), await open()];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../../src/config.js';
 
 export const SAMPLE_STEM = '4ba08634d87b82b07798c5d54cf621d8';
-/** test/native/engine/sealed_file_test.cc fails when the native half would write other bytes. */
+/** test/native/engine_cache/sealed_file_test.cc fails when the native half would write other bytes. */
 export const SAMPLE = readFileSync(
   join(PACKAGE_ROOT, 'test/support/engines', `${SAMPLE_STEM}.engine`),
 );

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { LatticeError } from '../../src/errors.js';
 import type {
+  Idempotency,
   ImageEntry,
   ImageOutcome,
   Job,
@@ -50,10 +51,7 @@ export class FakeJobs implements JobService {
   readonly #keys = new Map<string, { fingerprint: string; jobId: string }>();
   readonly #listeners = new Set<(event: JobEvent) => void>();
 
-  async submit(
-    spec: JobSpec,
-    idempotency?: { key: string; fingerprint: string },
-  ): Promise<{ job: Job; replayed: boolean }> {
+  async submit(spec: JobSpec, idempotency?: Idempotency): Promise<{ job: Job; replayed: boolean }> {
     this.#check();
     const known = idempotency && this.#keys.get(idempotency.key);
     if (known !== undefined) {
@@ -87,6 +85,12 @@ export class FakeJobs implements JobService {
     }
     if (this.submitMs > 0) await new Promise((resolve) => setTimeout(resolve, this.submitMs));
     return { job: { ...job }, replayed: false };
+  }
+
+  repeated(_keyId: string | null, { key, fingerprint }: Idempotency): Promise<Job | null> {
+    const known = this.#keys.get(key);
+    const same = known?.fingerprint === fingerprint;
+    return Promise.resolve(same ? this.#entry(known.jobId).job : null);
   }
 
   get(jobId: string, keyId: string | null): Promise<Job> {
@@ -173,6 +177,10 @@ export class FakeJobs implements JobService {
   eventsAfter(seq: number, limit: number): Promise<{ events: JobEvent[]; gap: boolean }> {
     const events = this.events.filter((event) => event.seq > seq).slice(0, limit);
     return Promise.resolve({ events, gap: seq < this.#forgotten });
+  }
+
+  lastSeq(): number {
+    return this.events.at(-1)?.seq ?? this.#forgotten;
   }
 
   forget(count: number): void {

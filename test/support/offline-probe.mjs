@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'lattice-offline-'));
 const args = ['dist/cli/lattice.js', 'serve', '--port', '0', '--data-dir', dataDir];
-const service = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+const service = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 
 try {
   const url = await listening();
@@ -35,7 +35,7 @@ try {
 function listening() {
   return new Promise((resolve, reject) => {
     let output = '';
-    service.stdout.on('data', (chunk) => {
+    service.stderr.on('data', (chunk) => {
       output += chunk;
       const url = /listening on (http:\/\/\S+)/.exec(output)?.[1];
       if (url !== undefined) resolve(url);

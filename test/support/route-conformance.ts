@@ -145,8 +145,8 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
 
     test('goes from pending over running to completed, its result 409 until then', async () => {
       const { url } = service;
-      // Enough for the job behind it to have to wait, however many work on it.
-      const images = 40 * workers;
+      // More than is read ahead, so that the job behind it has to wait, however many work on it.
+      const images = 160 * workers;
       const front = await submit(url, { image_paths: Array(images).fill('large.png') });
       const behind = await submit(url, {});
       const pending = await reached(url, behind, ['pending']);

@@ -20,6 +20,8 @@ export interface ServiceProcess {
   pid: number;
   /** Everything printed so far. */
   output(): string;
+  /** The part of it that went to standard output: the log. */
+  stdout(): string;
   /** Resolves with the exit code or signal name. */
   exited: Promise<number | string>;
   kill(signal?: NodeJS.Signals): Promise<number | string>;
@@ -56,6 +58,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   const exited = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => {
       resolve(signal ?? code ?? -1);
@@ -77,6 +81,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     dataDir,
     pid: child.pid ?? -1,
     output: () => output,
+    stdout: () => stdout,
     exited,
     kill,
     async [Symbol.asyncDispose]() {

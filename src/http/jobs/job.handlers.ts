@@ -1,6 +1,6 @@
 /** Job routes: valid input -> job service -> wire shape. */
 import { LatticeError } from '../../errors.js';
-import type { Job } from '../../jobs/job.js';
+import type { Idempotency, Job, JobSpec } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../json-body.js';
@@ -36,15 +36,28 @@ export function createJobHandlers(
       job.spec.callbackUrl === null ? undefined : await deps.webhookStates?.(job.jobId);
     return webhooks === undefined ? view : { ...view, webhooks: webhooks.map(viewWebhook) };
   };
+  const submit = async (
+    body: unknown,
+    keyId: string | null,
+    idempotency: Idempotency | undefined,
+  ): Promise<{ job: Job; replayed: boolean }> => {
+    let spec: JobSpec;
+    try {
+      spec = await readSubmission(body, keyId);
+    } catch (thrown) {
+      // What made the first submission right may be gone since: its files, its model. The job is not.
+      const job = idempotency && (await jobs.repeated(keyId, idempotency).catch(() => null));
+      if (!job) throw thrown;
+      return { job, replayed: true };
+    }
+    return jobs.submit(spec, idempotency);
+  };
   return {
     submit: async (c) => {
       const key = readIdempotencyKey(c.req.header('idempotency-key'), c.get('keyId'));
       const body = await readJson(c, config.maxBodyBytes);
-      const spec = await readSubmission(body, c.get('keyId'));
-      const { job, replayed } = await jobs.submit(
-        spec,
-        key === undefined ? undefined : { key, fingerprint: fingerprint(body) },
-      );
+      const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprint(body) };
+      const { job, replayed } = await submit(body, c.get('keyId'), idempotency);
       return replyJson(c, 202, viewAccepted(job, replayed), {
         location: `/v1/jobs/${job.jobId}/status`,
         ...(replayed ? { 'idempotency-replayed': 'true' } : {}),

@@ -3,6 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../../errors.js';
 import { expandImagePaths } from '../../jobs/image-paths.js';
 import type { JobSpec } from '../../jobs/job.js';
+import {
+  createTargetPolicy,
+  targetRefusal,
+  type TargetPolicy,
+} from '../../webhooks/target-policy.js';
 import type { AppDeps } from '../app-deps.js';
 import type { ModelCatalogue } from '../models/model-catalogue.js';
 import { DETECTION_DEFAULTS, defaultModelName, refuseLongLists } from '../request-defaults.js';
@@ -20,6 +25,7 @@ export function createReadSubmission(
   catalogue: ModelCatalogue,
 ): ReadSubmission {
   const { config } = deps;
+  const targets = createTargetPolicy(config);
   return async (value, keyId) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     refuseLongLists(value, config);
@@ -30,6 +36,7 @@ export function createReadSubmission(
         { detail: 'Drawing is not available on this service.', pointer: '#/annotate' },
       ]);
     }
+    refuseTarget(body.callback_url, targets);
     const modelName = body.model_name ?? defaultModelName(config);
     await catalogue.check(modelName);
     await ownTurn(value);
@@ -51,6 +58,15 @@ export function createReadSubmission(
       keyId,
     };
   };
+}
+
+/** A webhook that could never be sent is told to whoever asks for it, not only to the log at the end of the job. */
+function refuseTarget(url: string | null | undefined, targets: TargetPolicy): void {
+  if (url === null || url === undefined) return;
+  const refusal = targetRefusal(url, targets);
+  if (refusal === null) return;
+  const detail = `callback_url: ${refusal}.`;
+  throw validationFailed([{ detail, pointer: '#/callback_url' }]);
 }
 
 /** Each step over a long list holds the event loop for a while: others have a turn between two of them. */

@@ -14,7 +14,8 @@ import {
 } from '../job-store.js';
 import { isTerminal } from '../job-transitions.js';
 import type { Blocking } from './blocking.js';
-import { JOB_COLUMNS, settingsText, toStoredJob, type JobRow } from './job-row.js';
+import type { IdempotencyKeys } from './idempotency-keys.js';
+import { JOB_COLUMNS, settingsText, type JobRow } from './job-row.js';
 import type { JobTransitions } from './job-moves.js';
 import type { Statements } from './statements.js';
 
@@ -23,10 +24,12 @@ type Writes = Pick<Blocking<JobRecords>, 'submit' | 'start' | 'record' | 'cancel
 export class JobWrites implements Writes {
   private readonly statements: Statements;
   private readonly transitions: JobTransitions;
+  private readonly keys: IdempotencyKeys;
 
-  constructor(statements: Statements, transitions: JobTransitions) {
+  constructor(statements: Statements, transitions: JobTransitions, keys: IdempotencyKeys) {
     this.statements = statements;
     this.transitions = transitions;
+    this.keys = keys;
   }
 
   submit(job: NewJob): SubmitOutcome {
@@ -34,15 +37,8 @@ export class JobWrites implements Writes {
     if (repeat !== null) return repeat;
     if (!job.admit) return { kind: 'not_admitted' };
     const stored = this.insertJob(job);
-    if (job.idempotency !== null) {
-      this.statements.run(
-        'INSERT OR REPLACE INTO idempotency (key, fingerprint, job_id, created_at) VALUES (?, ?, ?, ?)',
-        ownedKey(job),
-        job.idempotency.fingerprint,
-        job.jobId,
-        job.submittedAt,
-      );
-    }
+    const { spec, idempotency, jobId, submittedAt } = job;
+    if (idempotency !== null) this.keys.remember(spec.keyId, idempotency, jobId, submittedAt);
     return { kind: 'stored', job: stored };
   }
 
@@ -107,21 +103,11 @@ export class JobWrites implements Writes {
     }, 0);
   }
 
-  private findRepeat(job: NewJob): SubmitOutcome | null {
-    if (job.idempotency === null) return null;
-    const known = this.statements.get(
-      'SELECT fingerprint, job_id FROM idempotency WHERE key = ?',
-      ownedKey(job),
-    ) as { fingerprint: string; job_id: string } | undefined;
-    if (known === undefined) return null;
-    const row = this.statements.get(
-      `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`,
-      known.job_id,
-    ) as JobRow | undefined;
-    // The job has outlived its retention: the key is free again.
-    if (row === undefined) return null;
-    if (known.fingerprint !== job.idempotency.fingerprint) return { kind: 'key_reused' };
-    return { kind: 'replayed', job: toStoredJob(row) };
+  private findRepeat({ spec, idempotency }: NewJob): SubmitOutcome | null {
+    if (idempotency === null) return null;
+    const known = this.keys.find(spec.keyId, idempotency);
+    if (known === null) return null;
+    return known.sameBody ? { kind: 'replayed', job: known.job } : { kind: 'key_reused' };
   }
 
   private insertJob({ jobId, spec, submittedAt }: NewJob): StoredJob {
@@ -184,11 +170,6 @@ export interface LeasedRow extends JobRow {
   key_id: string | null;
   lease: number | null;
   succeeded: number;
-}
-
-/** Keys of different owners never meet. JSON keeps (a, bc) and (ab, c) apart. */
-function ownedKey({ spec, idempotency }: NewJob): string {
-  return JSON.stringify([spec.keyId, idempotency?.key]);
 }
 
 function refused(kind: 'stale' | 'ended', row: LeasedRow | null): RecordOutcome {

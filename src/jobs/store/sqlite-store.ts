@@ -179,6 +179,7 @@ function storeOf(connection: StoreConnection, opened: StoreOpened): JobStore {
     webhooks,
     submit: bind('submit'),
     find: bind('find'),
+    repeated: bind('repeated'),
     list: bind('list'),
     images: bind('images'),
     unfinished: bind('unfinished'),

@@ -2,6 +2,7 @@
 import type { Blocking } from './blocking.js';
 import type { Database } from './data-folder.js';
 import type { CommitNotes } from './group-commit.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
 import { JobTransitions } from './job-moves.js';
 import { JobReads } from './job-reads.js';
 import { JobWrites } from './job-writes.js';
@@ -13,6 +14,7 @@ import { WebhookRows } from './webhook-rows.js';
 /** Calls that change nothing: they run without a transaction and work on a full disk. */
 export const READS: ReadonlySet<StoreCall> = new Set<StoreCall>([
   'find',
+  'repeated',
   'list',
   'images',
   'unfinished',
@@ -35,7 +37,8 @@ export function bindCalls(database: Database, notes: CommitNotes): BoundCalls {
   const statements = new Statements(database);
   const transitions = new JobTransitions(statements, notes);
   const reads = new JobReads(statements);
-  const writes = new JobWrites(statements, transitions);
+  const keys = new IdempotencyKeys(statements);
+  const writes = new JobWrites(statements, transitions, keys);
   const retention = new Retention(statements);
   const webhooks = new WebhookRows(statements);
 
@@ -54,6 +57,10 @@ export function bindCalls(database: Database, notes: CommitNotes): BoundCalls {
     chargeDeaths: (...args) => writes.chargeDeaths(...args),
     sweep: (limits) => retention.sweep(limits),
     find: (jobId) => reads.find(jobId),
+    repeated: (keyId, idempotency) => {
+      const known = keys.find(keyId, idempotency);
+      return known?.sameBody === true ? known.job : null;
+    },
     list: (...args) => reads.list(...args),
     images: (...args) => reads.images(...args),
     unfinished: (...args) => reads.unfinished(...args),
