@@ -90,6 +90,7 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("cancelled", static_cast<double>(stats.cancelled));
   object.Set("syncSlices", core.sync_slices());
   object.Set("lookAhead", core.look_ahead());
+  object.Set("readAhead", core.read_ahead());
   auto hanging = Napi::Array::New(env);
   for (const size_t root : core.hanging_roots()) {
     hanging.Set(hanging.Length(), static_cast<double>(root));

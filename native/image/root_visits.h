@@ -14,6 +14,8 @@ class RootVisits {
   virtual bool Enter(size_t root) = 0;
   // A call of the system came back.
   virtual void Step() = 0;
+  // Before so many bytes of a file are taken into memory. False: they are not wanted now.
+  virtual bool Take(size_t bytes) = 0;
 };
 
 }  // namespace lattice

@@ -27,6 +27,7 @@ class NoVisits : public RootVisits {
  public:
   bool Enter(size_t /*root*/) override { return true; }
   void Step() override {}
+  bool Take(size_t /*bytes*/) override { return true; }
 };
 
 // What the volume says of itself, not of the file: its server or its process is gone, or it was
@@ -132,6 +133,9 @@ Result<std::vector<uint8_t>> ReadOpenFile(int fd, std::string_view path, size_t 
     return Status(StatusCode::kImageTooLarge, ShownPath(path) + " has " + std::to_string(size) +
                                                   " bytes; the limit is " +
                                                   std::to_string(max_bytes));
+  }
+  if (!visits.Take(size)) {
+    return Status(StatusCode::kCancelled, ShownPath(path) + " is not wanted now");
   }
   std::vector<uint8_t> bytes(size);
   size_t done = 0;

@@ -29,9 +29,10 @@ class RootedFiles {
   ~RootedFiles();
 
   // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable
-  // (permission, I/O), kImageTooLarge, kInputChanged when size or mtime moved while it was read, or
-  // kVolumeUnavailable when `visits` refused a root or its volume says that it is gone. Such a root
-  // is opened anew first: a volume that was mounted again is used.
+  // (permission, I/O), kImageTooLarge, kInputChanged when size or mtime moved while it was read,
+  // kCancelled when `visits` did not want its bytes, or kVolumeUnavailable when `visits` refused a
+  // root or its volume says that it is gone. Such a root is opened anew first: a volume that was
+  // mounted again is used.
   Result<std::vector<uint8_t>> Read(std::string_view path, RootVisits* visits = nullptr) const;
 
   size_t root_count() const { return roots_.size(); }

@@ -34,7 +34,7 @@ ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options)
            {}}) {}
 
 ImagePipeline::ImagePipeline(RootedFiles files, PipelineOptions options, Decoders decoders)
-    : files_(std::move(files), options.patience),
+    : files_(std::move(files), options.patience, options.read_threads),
       options_(std::move(options)),
       decoders_(std::move(decoders)) {}
 
@@ -52,29 +52,17 @@ Status ImagePipeline::StartDecoders(double most_ms) {
   }
 }
 
-Result<std::vector<uint8_t>> ImagePipeline::ReadFile(const std::string& path) const {
-  try {
-    return files_.Read(path);
-  } catch (const std::exception&) {
-    return Status(StatusCode::kInternalError, "The file could not be read: out of memory.");
-  }
-}
-
-Result<OpenedImage> ImagePipeline::Open(const ImageTask& task) const {
+Result<OpenedImage> ImagePipeline::Open(const ImageTask& task, std::vector<uint8_t> file) const {
   const std::string& suffix = options_.abort_on_path_suffix;
   if (!suffix.empty() && task.path.ends_with(suffix)) std::abort();
   try {
     OpenedImage opened;
     if (task.pixels.width > 0) return opened;
-    Stopwatch watch;
-    auto file = files_.Read(task.path);
-    if (!file.ok()) return file.status();
-    opened.file = *std::move(file);
+    opened.file = std::move(file);
     opened.encoded = DescribeEncoded(opened.file);
-    opened.read_ms = watch.Lap();
     return opened;
   } catch (const std::exception&) {
-    return Status(StatusCode::kInternalError, "The image could not be read: out of memory.");
+    return Status(StatusCode::kInternalError, "The image could not be opened: out of memory.");
   }
 }
 
@@ -110,7 +98,7 @@ Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task, OpenedImage opened
     auto image = Decode(task, opened);
     if (!image.ok()) return image.status();
     PreparedImage prepared;
-    prepared.decode_ms = opened.read_ms + watch.Lap();
+    prepared.decode_ms = watch.Lap();
     prepared.width = image->source_width;
     prepared.height = image->source_height;
     prepared.reduction = image->reduction;
@@ -123,12 +111,6 @@ Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task, OpenedImage opened
   } catch (const std::exception&) {
     return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
   }
-}
-
-Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task) const {
-  auto opened = Open(task);
-  if (!opened.ok()) return opened.status();
-  return Prepare(task, *std::move(opened));
 }
 
 void ImagePipeline::ToSourcePixels(const PreparedImage& prepared, Detections* found) {

@@ -17,7 +17,6 @@ namespace lattice {
 struct OpenedImage {
   std::vector<uint8_t> file;  // empty where the task has the pixels
   EncodedImage encoded;       // of `file`
-  double read_ms = 0;
 };
 
 // An image that is ready for the network.
@@ -33,13 +32,14 @@ struct PreparedImage {
 struct PipelineOptions {
   DecodeLimits limits;
   VolumePatience patience;
-  int decode_threads = 64;  // callers of Prepare at the same time; more wait for each other
+  size_t read_threads = 64;  // as PatientFiles' most_threads
+  int decode_threads = 64;   // callers of Prepare at the same time; more wait for each other
   // A JPEG may be decoded at a reduced scale that leaves this many pixels, along a side, for each
   // pixel of the network's input. It moves boxes and scores. 0: never.
   double fast_decode = 0;
   bool gpu_decode = false;                 // StartDecoders adds the routes of every usable GPU
   std::vector<std::string> decode_routes;  // names of those that may be used; empty: all
-  // Test only: Prepare calls abort() for a path that ends so. Empty in every service.
+  // Test only: Open calls abort() for a path that ends so. Empty in every service.
   std::string abort_on_path_suffix;
 };
 
@@ -58,20 +58,17 @@ class ImagePipeline {
   // Why GPUs lack a decode route, a sentence each.
   const std::vector<std::string>& missing_routes() const { return decoders_.missing; }
 
-  // File bytes by the rules of PatientFiles.
-  Result<std::vector<uint8_t>> ReadFile(const std::string& path) const;
-
   // As PatientFiles.
+  void ReadFile(FileRequest request) const { files_.Read(std::move(request)); }
   std::vector<size_t> hanging_roots() const { return files_.HangingRoots(); }
+  void CloseFiles() const { files_.Close(); }
 
-  // Open and read. Codes of PatientFiles::Read.
-  Result<OpenedImage> Open(const ImageTask& task) const;
+  // `file` is what was read from the task's path; not looked at where the task brought pixels.
+  Result<OpenedImage> Open(const ImageTask& task, std::vector<uint8_t> file) const;
   // As ExpectedPixelBytes; of pixels that the task brought, their own.
   size_t PixelBytes(const ImageTask& task, const OpenedImage& opened) const;
   // Decode, and the engine's own Prepare. Takes `task.pixels`. Codes of Decode and Engine::Prepare.
   Result<PreparedImage> Prepare(ImageTask& task, OpenedImage opened) const;
-  // Both in turn.
-  Result<PreparedImage> Prepare(ImageTask& task) const;
 
   // To be called by every thread that called Prepare, before it ends: decoders keep memory per
   // thread.

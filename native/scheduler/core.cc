@@ -12,6 +12,9 @@
 namespace lattice {
 namespace {
 
+// A JPEG has a tenth of its pixels' bytes, and those of a slice are all there at a time.
+constexpr size_t kPixelBytesPerFileByte = 4;
+
 // One sync slice on all threads up to 7, above that one for every 4 threads: small networks do not
 // scale further. Async slices have one thread each while there are few: a network on one thread
 // never waits at a barrier for a core that decoding or Node has taken.
@@ -20,6 +23,9 @@ constexpr int kMostAsyncSlices = 16;
 
 // While a slice computes on a GPU, the next one is queued behind it.
 constexpr int kSlotsPerGpu = 2;
+
+// Files that callers who wait have read at the same time, beside those of jobs.
+constexpr size_t kSyncReads = 64;
 
 // Measuring the decode routes holds the first model up.
 constexpr double kMostCalibrationMs = 1000;
@@ -38,6 +44,7 @@ std::vector<std::vector<int>> NearGpus(int threads) {
 SchedulerOptions Schedule(int threads, size_t gpus, size_t look_ahead_bytes) {
   SchedulerOptions schedule;
   schedule.look_ahead_bytes = look_ahead_bytes;
+  schedule.read_ahead_bytes = look_ahead_bytes / kPixelBytesPerFileByte;
   schedule.decode_threads = threads;
   // Decoding for jobs goes after decoding for waiting callers, but before the async slices.
   schedule.async_nice = 10;
@@ -58,10 +65,11 @@ SchedulerOptions Schedule(int threads, size_t gpus, size_t look_ahead_bytes) {
   return schedule;
 }
 
-PipelineOptions Pipeline(const CoreOptions& options, size_t gpus) {
+PipelineOptions Pipeline(const CoreOptions& options, size_t gpus, int read_ahead) {
   PipelineOptions pipeline;
   pipeline.limits.max_pixels = options.max_pixels;
   pipeline.limits.max_side = options.max_side;
+  pipeline.read_threads = kSyncReads + static_cast<size_t>(read_ahead);
   pipeline.decode_threads = 2 * options.threads;  // of both lanes
   pipeline.fast_decode = options.fast_decode;
   pipeline.gpu_decode = gpus > 0;
@@ -101,7 +109,7 @@ Core::Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker>
       gpus_(gpus),
       schedule_(Schedule(options.threads, gpus, options.look_ahead_bytes)),
       marker_(std::move(marker)),
-      pipeline_(std::move(files), Pipeline(options, gpus)),
+      pipeline_(std::move(files), Pipeline(options, gpus, schedule_.ReadAhead())),
       scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {
   // Images need a model, and models come after it on the same thread.
   if (decoders_starting()) loader_.Post([this] { StartDecoders(); });
@@ -205,17 +213,14 @@ void Core::MeasureSlice(uint32_t id, int batch, int rounds, OnSliceTimes on_time
 }
 
 void Core::ReadFile(std::string path, OnBytes on_bytes) {
-  auto shared = std::make_shared<OnBytes>(std::move(on_bytes));
-  const bool posted =
-      reader_.Post([this, path = std::move(path), shared] { (*shared)(pipeline_.ReadFile(path)); });
-  if (!posted) (*shared)(Closed());
+  pipeline_.ReadFile({std::move(path), {}, std::move(on_bytes)});
 }
 
 void Core::Close() {
   closing_ = true;
   scheduler_.Close();
   loader_.Stop();
-  reader_.Stop();
+  pipeline_.CloseFiles();
 }
 
 }  // namespace lattice

@@ -80,6 +80,7 @@ class Core {
   SchedulerStats stats() const { return scheduler_.stats(); }
   int sync_slices() const { return schedule_.sync.parallel; }
   int look_ahead() const { return schedule_.LookAhead(); }
+  int read_ahead() const { return schedule_.ReadAhead(); }
   // Positions of the image folders whose volume does not answer.
   std::vector<size_t> hanging_roots() const { return pipeline_.hanging_roots(); }
   // The ways from files to pixels and what went over them; those of GPUs once a model is loaded.
@@ -88,7 +89,7 @@ class Core {
   // Share 0 to 1 of the engine that is being built; -1 while none is.
   double build_share() const { return build_share_; }
 
-  // As Scheduler::Close; model loads and file reads that were asked for before are finished first.
+  // As Scheduler::Close; model loads and file reads that were asked for before are finished.
   void Close();
 
  private:
@@ -115,7 +116,6 @@ class Core {
   // Threads last: they end before what they use.
   Scheduler scheduler_;
   SerialThread loader_;
-  SerialThread reader_;
 };
 
 }  // namespace lattice

@@ -20,13 +20,14 @@ Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipel
       pipeline_(pipeline),
       marker_(marker),
       on_result_(std::move(on_result)),
-      sync_lane_(options.sync),
-      async_lane_(options.async),
+      sync_lane_(options.sync, static_cast<size_t>(options.devices)),
+      async_lane_(options.async, static_cast<size_t>(options.devices)),
       planner_(static_cast<size_t>(options.devices),
                {options.sync.parallel / options.devices, options.async.parallel / options.devices}),
+      read_depth_(static_cast<size_t>(options.decode_threads),
+                  static_cast<size_t>(options.ReadAhead())),
+      read_ahead_(static_cast<size_t>(options.ReadAhead()), options.read_ahead_bytes),
       ahead_(static_cast<size_t>(options.LookAhead()), options.look_ahead_bytes) {
-  const auto devices = static_cast<size_t>(options.devices);
-  for (const Lane lane : {Lane::kSync, Lane::kAsync}) StateOf(lane).work.resize(devices);
   for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
     for (int i = 0; i < options.decode_threads; ++i) {
       threads_.emplace_back([this, lane, i] { DecodeLoop(lane, static_cast<size_t>(i)); });
@@ -42,7 +43,6 @@ Scheduler::~Scheduler() { Close(); }
 
 uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
   const auto now = Clock::now();
-  size_t sync = 0;
   bool noops = false;
   std::unique_lock lock(mutex_);
   for (size_t i = 0; i < tasks.size(); ++i) {
@@ -65,17 +65,18 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
       refused.push_back(Answer(live, refusal));
     } else {
       AddDeadline(live);
-      if (live->task.kind == TaskKind::kSync) ++sync;
       noops |= live->task.kind == TaskKind::kNoop;
-      (live->sync() ? sync_queue_ : async_queue_).Push(std::move(live));
+      Enqueue(live);
     }
   }
+  ReadAhead();
+  const size_t sync = noops ? 1 : Decodable(Lane::kSync);  // one answers all no-ops
   const size_t async = Decodable(Lane::kAsync);
   lock.unlock();
   // No more threads than there is work for: a wake costs more than most of what surrounds it.
   const auto decoders = static_cast<size_t>(options_.decode_threads);
-  Notify(sync_work_, std::min(sync + (noops ? 1 : 0), decoders));  // one answers all no-ops
-  Notify(async_work_, std::min(async, decoders));
+  Notify(sync_lane_.decode_work, std::min(sync, decoders));
+  Notify(async_lane_.decode_work, std::min(async, decoders));
   Deliver(std::move(refused));
   return 0;
 }
@@ -89,12 +90,12 @@ size_t Scheduler::Cancel(std::span<const uint64_t> ids) {
       const auto found = live_.find(id);
       if (found == live_.end()) continue;
       const LiveTaskPtr live = found->second;
-      if (live->stage == TaskStage::kQueued) ++not_started;
+      if (live->stage < TaskStage::kDecoding) ++not_started;
       Withdraw(live);
       results.push_back(Answer(live, {StatusCode::kCancelled, "The task was cancelled."}));
     }
   }
-  async_work_.notify_all();
+  async_lane_.decode_work.notify_all();
   Deliver(std::move(results));
   return not_started;
 }
@@ -102,9 +103,10 @@ size_t Scheduler::Cancel(std::span<const uint64_t> ids) {
 SchedulerStats Scheduler::stats() const {
   const std::lock_guard lock(mutex_);
   SchedulerStats stats = counters_;
-  stats.queued_sync = sync_queue_.size();
-  stats.queued_async = async_queue_.size();
+  stats.queued_sync = sync_lane_.waiting();
+  stats.queued_async = async_lane_.waiting();
   stats.held_bytes = ahead_.bytes();
+  stats.held_file_bytes = read_ahead_.bytes();
   return stats;
 }
 
@@ -113,40 +115,53 @@ void Scheduler::Close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    for (TaskQueue* queue : {&sync_queue_, &async_queue_, &sync_lane_.ready, &async_lane_.ready}) {
+    for (TaskQueue* queue : Queues()) {
       while (!queue->empty()) {
         const LiveTaskPtr live = queue->Pop();
+        LeaveReadAhead(live);
         Hold(live, 0);
         results.push_back(Answer(live, {StatusCode::kShuttingDown, "The core is closing."}));
       }
     }
   }
-  sync_work_.notify_all();
-  async_work_.notify_all();
   for (LaneState* lane : {&sync_lane_, &async_lane_}) {
-    for (std::condition_variable& work : lane->work) work.notify_all();
+    lane->decode_work.notify_all();
+    for (std::condition_variable& work : lane->slice_work) work.notify_all();
   }
   deadline_work_.notify_all();
   Deliver(std::move(results));
+  {
+    std::unique_lock lock(mutex_);
+    reads_over_.wait(lock, [this] { return sync_lane_.reading + async_lane_.reading == 0; });
+  }
   const std::lock_guard joining(joining_);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
 
+// Wherever a task waits.
+std::vector<TaskQueue*> Scheduler::Queues() {
+  std::vector<TaskQueue*> queues;
+  for (LaneState* lane : {&sync_lane_, &async_lane_}) {
+    queues.insert(queues.end(), {&lane->unread, &lane->read, &lane->ready});
+  }
+  return queues;
+}
+
 size_t Scheduler::Decodable(Lane lane) const {
-  if (lane == Lane::kSync) return sync_queue_.size();
-  if (async_queue_.empty()) return 0;
-  return std::min(async_queue_.size(), ahead_.Room(async_queue_.front()->pixel_bytes));
+  if (lane == Lane::kSync) return sync_lane_.read.size();
+  const TaskQueue& read = async_lane_.read;
+  return read.empty() ? 0 : std::min(read.size(), ahead_.Room(read.front()->pixel_bytes));
 }
 
 LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
-  const bool sync = lane == Lane::kSync;
-  LiveTaskPtr live = (sync ? sync_queue_ : async_queue_).Pop();
+  LiveTaskPtr live = StateOf(lane).read.Pop();
   live->stage = TaskStage::kDecoding;
-  live->result.times.queue = Milliseconds(Clock::now() - live->submitted);
+  live->result.times.queue = Milliseconds(Clock::now() - live->submitted) - live->read_ms;
+  LeaveReadAhead(live);
   // A GPU that is out may still decode, but not run what it decoded.
   if (!AllDevicesAreIn(live->task.engine)) live->task.on_host = true;
-  if (!sync) {
+  if (!live->sync()) {
     ahead_.AddImage();
     Hold(live, live->pixel_bytes);
   }
@@ -162,12 +177,12 @@ void Scheduler::DecodeLoop(Lane lane, size_t thread) {
   if (!options_.decode_cpus.empty()) (void)BindThread(options_.decode_cpus.at(thread));
   // Where it is refused, async decoding competes on equal terms.
   if (!sync && options_.async_nice != 0) (void)LowerThread(options_.async_nice);
-  std::condition_variable& work = sync ? sync_work_ : async_work_;
+  LaneState& state = StateOf(lane);
   std::unique_lock lock(mutex_);
   while (true) {
-    work.wait(lock, [&] { return closing_ || Decodable(lane) > 0; });
+    state.decode_work.wait(lock, [&] { return closing_ || Decodable(lane) > 0; });
     if (Decodable(lane) == 0) break;
-    if (sync && sync_queue_.front()->task.kind == TaskKind::kNoop) {
+    if (sync && state.read.front()->task.kind == TaskKind::kNoop) {
       AnswerNoops(lock);
       continue;
     }
@@ -185,8 +200,9 @@ void Scheduler::DecodeLoop(Lane lane, size_t thread) {
 // wake serves all.
 void Scheduler::AnswerNoops(std::unique_lock<std::mutex>& lock) {
   std::vector<TaskResult> results;
-  while (!sync_queue_.empty() && sync_queue_.front()->task.kind == TaskKind::kNoop) {
-    results.push_back(Answer(sync_queue_.Pop(), {}));
+  TaskQueue& read = sync_lane_.read;
+  while (!read.empty() && read.front()->task.kind == TaskKind::kNoop) {
+    results.push_back(Answer(read.Pop(), {}));
   }
   lock.unlock();
   Deliver(std::move(results));
@@ -197,10 +213,10 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   Status status;
   {
     const CrashMarker::InHand in_hand(marker_, {&live->task.id, 1});
-    auto opened = pipeline_.Open(live->task);
+    auto opened = pipeline_.Open(live->task, std::move(live->file));
     status = opened.status();
     if (status.ok()) {
-      if (!live->sync() && !Admit(live, pipeline_.PixelBytes(live->task, *opened))) return;
+      if (!live->sync() && !Admit(live, &*opened)) return;
       auto prepared = pipeline_.Prepare(live->task, *std::move(opened));
       status = prepared.status();
       if (status.ok()) live->prepared = *std::move(prepared);
@@ -209,7 +225,7 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
   std::unique_lock lock(mutex_);
   --counters_.decoding;
   TaskResult& result = live->result;
-  result.times.decode = live->prepared.decode_ms;
+  result.times.decode = live->read_ms + live->prepared.decode_ms;
   result.times.preprocess = live->prepared.preprocess_ms;
   result.width = live->prepared.width;
   result.height = live->prepared.height;
@@ -234,7 +250,8 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
 
 // Whether the image may be decoded now that its size is known. Else nobody has it in hand any more:
 // it waits at its old place, and keeps those behind it from passing, or was answered meanwhile.
-bool Scheduler::Admit(const LiveTaskPtr& live, size_t pixel_bytes) {
+bool Scheduler::Admit(const LiveTaskPtr& live, OpenedImage* opened) {
+  const size_t pixel_bytes = pipeline_.PixelBytes(live->task, *opened);
   const std::lock_guard lock(mutex_);
   live->pixel_bytes = pixel_bytes;
   Hold(live, 0);
@@ -245,25 +262,32 @@ bool Scheduler::Admit(const LiveTaskPtr& live, size_t pixel_bytes) {
   --counters_.decoding;
   ahead_.RemoveImage();
   if (live->answered) return false;
-  live->stage = TaskStage::kQueued;
-  async_queue_.Push(live);
+  live->stage = TaskStage::kRead;
+  live->file = std::move(opened->file);
+  if (live->has_file()) EnterReadAhead(live);
+  async_lane_.read.Push(live);
   return false;
 }
 
 // What the task holds of the look-ahead from now on.
 void Scheduler::Hold(const LiveTaskPtr& live, size_t bytes) {
   if (bytes == live->held_bytes) return;
-  const bool was_short = !async_queue_.empty() && !ahead_.Fits(async_queue_.front()->pixel_bytes);
+  const TaskQueue& read = async_lane_.read;
+  const bool was_short = !read.empty() && !ahead_.Fits(read.front()->pixel_bytes);
   ahead_.Hold(bytes, &live->held_bytes);
-  if (was_short && Decodable(Lane::kAsync) > 0) async_work_.notify_all();
+  if (was_short && Decodable(Lane::kAsync) > 0) async_lane_.decode_work.notify_all();
 }
 
 // Takes the task out of the queue that it waits in, if it waits.
 void Scheduler::Withdraw(const LiveTaskPtr& live) {
-  if (live->stage == TaskStage::kQueued) {
-    (live->sync() ? sync_queue_ : async_queue_).Erase(live);
+  if (live->stage == TaskStage::kUnread) {
+    StateOf(live).unread.Erase(live);
+  } else if (live->stage == TaskStage::kRead) {
+    StateOf(live).read.Erase(live);
+    live->file = {};
+    LeaveReadAhead(live);
   } else if (live->stage == TaskStage::kReady) {
-    StateOf(live->lane()).ready.Erase(live);
+    StateOf(live).ready.Erase(live);
     live->prepared = {};
     Hold(live, 0);
     if (!live->sync()) ahead_.RemoveImage();
@@ -297,7 +321,7 @@ TaskResult Scheduler::Answer(const LiveTaskPtr& live, Status status) {
   } else {
     result.id = live->task.id;
     result.times.queue = Milliseconds(Clock::now() - live->submitted);
-    if (live->stage != TaskStage::kQueued) result.times = live->result.times;
+    if (live->stage >= TaskStage::kDecoding) result.times = live->result.times;
   }
   result.status = std::move(status);
   result.total_ms = Milliseconds(Clock::now() - live->submitted);

@@ -1,9 +1,8 @@
-// Runs image tasks on threads of its own: decode ahead, infer in slices, answer each task once.
+// Runs image tasks on threads of its own: read and decode ahead, infer in slices, answer each once.
 #ifndef LATTICE_SCHEDULER_SCHEDULER_H_
 #define LATTICE_SCHEDULER_SCHEDULER_H_
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -15,17 +14,19 @@
 
 #include "native/base/crash_marker.h"
 #include "native/pipeline/image_pipeline.h"
+#include "native/scheduler/lane_state.h"
 #include "native/scheduler/look_ahead.h"
 #include "native/scheduler/model_devices.h"
+#include "native/scheduler/read_depth.h"
 #include "native/scheduler/scheduler_options.h"
-#include "native/scheduler/task_queue.h"
 
 namespace lattice {
 
 // Sync and async tasks have decode threads and a lane of the engine each, so a sync task waits for
-// sync tasks only. Async tasks are decoded by priority, then submission, at most LookAhead() images
-// ahead of the network and within `look_ahead_bytes`. A slice takes what is ready for the same
-// engine up to its batch; nothing ever waits for company.
+// sync tasks only. Files are read before they take a decode thread, many at a time: waiting for a
+// volume costs no core. Async tasks are read and decoded by priority, then submission: at most
+// ReadAhead() files ahead of decoding, LookAhead() images ahead of the network, each within its
+// bytes. A slice takes what is ready for the same engine up to its batch, and waits for no company.
 //
 // A lane has a thread for each slot of the engines. Where there are more than slices, the next
 // slice computes while one thread turns the raw output of the last into boxes. With several devices
@@ -40,7 +41,7 @@ class Scheduler {
   // Close, never under the scheduler's lock. It must not block and must not call back.
   using OnResult = std::function<void(TaskResult)>;
 
-  // `pipeline` and `marker` must outlive the scheduler.
+  // `pipeline` and `marker` must outlive the scheduler, and the files be closed after it.
   Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
             const CrashMarker& marker, OnResult on_result);
   ~Scheduler();  // as Close
@@ -64,18 +65,10 @@ class Scheduler {
   // as there is another. Unknown indices are passed over. Thread-safe.
   void JudgeDevice(const std::shared_ptr<Engine>& engine, int index, bool right);
 
-  // Answers what waits with kShuttingDown, lets work in hand finish, joins all threads. Idempotent.
+  // Answers what waits with kShuttingDown, lets what is in hand finish, joins threads. Idempotent.
   void Close();
 
  private:
-  // What waits for the network.
-  struct LaneState {
-    explicit LaneState(const LaneOptions& lane) : options(lane) {}
-
-    const LaneOptions options;
-    TaskQueue ready;
-    std::deque<std::condition_variable> work;  // of each device
-  };
   using Slice = std::vector<LiveTaskPtr>;
   struct Chosen {
     Slice slice;
@@ -88,6 +81,15 @@ class Scheduler {
   void ReviewSoon();
 
   LaneState& StateOf(Lane lane) { return lane == Lane::kSync ? sync_lane_ : async_lane_; }
+  LaneState& StateOf(const LiveTaskPtr& live) { return StateOf(live->lane()); }
+  std::vector<TaskQueue*> Queues();
+  void Enqueue(const LiveTaskPtr& live);
+  void ReadAhead();
+  void StartRead(const LiveTaskPtr& live);
+  bool MayTake(const LiveTaskPtr& live, size_t file_bytes);
+  void OnRead(const LiveTaskPtr& live, Result<std::vector<uint8_t>> file);
+  void EnterReadAhead(const LiveTaskPtr& live);
+  void LeaveReadAhead(const LiveTaskPtr& live);
   size_t Decodable(Lane lane) const;
   LiveTaskPtr TakeForDecode(Lane lane);
   size_t PlaceOf(Lane lane, int slot) const;
@@ -103,7 +105,7 @@ class Scheduler {
               double inference_ms, double postprocess_ms);
   void AnswerNoops(std::unique_lock<std::mutex>& lock);
   void Decode(const LiveTaskPtr& live);
-  bool Admit(const LiveTaskPtr& live, size_t pixel_bytes);
+  bool Admit(const LiveTaskPtr& live, OpenedImage* opened);
   void Hold(const LiveTaskPtr& live, size_t bytes);
   void AddDeadline(const LiveTaskPtr& live);
   void Withdraw(const LiveTaskPtr& live);
@@ -121,21 +123,20 @@ class Scheduler {
   const OnResult on_result_;
 
   mutable std::mutex mutex_;
-  std::condition_variable sync_work_;
-  std::condition_variable async_work_;
   std::condition_variable deadline_work_;
+  std::condition_variable reads_over_;
   bool closing_ = false;
   uint64_t next_sequence_ = 0;
   std::unordered_map<uint64_t, LiveTaskPtr> live_;
-  TaskQueue sync_queue_;
-  TaskQueue async_queue_;
   LaneState sync_lane_;
   LaneState async_lane_;
   DevicePlanner planner_;
   ModelDevicesTable models_;
   // When the deadline thread looks again at slices that wait for a busy device.
   Clock::time_point review_at_ = Clock::time_point::max();
-  LookAhead ahead_;  // async tasks decoding or ready
+  ReadDepth read_depth_;
+  LookAhead read_ahead_;  // async tasks reading or read, and their files
+  LookAhead ahead_;       // async tasks decoding or ready, and their pixels
   std::multimap<Clock::time_point, LiveTaskPtr> deadlines_;
   Clock::time_point deadline_wake_ = Clock::time_point::max();
   SchedulerStats counters_;

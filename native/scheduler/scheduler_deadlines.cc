@@ -42,7 +42,7 @@ void Scheduler::DeadlineLoop() {
     if (!results.empty()) {
       const bool more = Decodable(Lane::kAsync) > 0;
       lock.unlock();
-      if (more) async_work_.notify_all();
+      if (more) async_lane_.decode_work.notify_all();
       Deliver(std::move(results));
       lock.lock();
       continue;

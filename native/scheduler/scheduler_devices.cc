@@ -74,13 +74,13 @@ void Scheduler::PutBack(const LiveTaskPtr& live, std::vector<TaskResult>* result
   }
   // Another GPU's decoder might bind it to one that is not for it either.
   live->task.on_host = true;
-  live->stage = TaskStage::kQueued;
-  (live->sync() ? sync_queue_ : async_queue_).Push(live);
+  Enqueue(live);
+  ReadAhead();
 }
 
 // Finds what waits for a device that is gone.
 void Scheduler::Sweep(std::vector<TaskResult>* results) {
-  for (TaskQueue* queue : {&sync_queue_, &async_queue_, &sync_lane_.ready, &async_lane_.ready}) {
+  for (TaskQueue* queue : Queues()) {
     std::vector<LiveTaskPtr> stranded;
     for (const LiveTaskPtr& live : *queue) {
       if (live->task.kind != TaskKind::kNoop && PlacesFor(*live) == 0) stranded.push_back(live);
@@ -88,9 +88,12 @@ void Scheduler::Sweep(std::vector<TaskResult>* results) {
     for (const LiveTaskPtr& live : stranded) {
       queue->Erase(live);
       if (live->stage == TaskStage::kReady && !live->sync()) ahead_.RemoveImage();
+      live->file = {};
+      LeaveReadAhead(live);
       PutBack(live, results);
     }
   }
+  for (LaneState* lane : {&sync_lane_, &async_lane_}) lane->decode_work.notify_all();
 }
 
 std::vector<DeviceStatus> Scheduler::devices(const std::shared_ptr<Engine>& engine) {
@@ -121,8 +124,6 @@ void Scheduler::JudgeDevice(const std::shared_ptr<Engine>& engine, int index, bo
       std::condition_variable* const wake = NextWake(lane);
       if (wake != nullptr) wake->notify_one();
     }
-    sync_work_.notify_all();
-    async_work_.notify_all();
   }
   Deliver(std::move(results));
 }

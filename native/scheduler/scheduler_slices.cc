@@ -26,9 +26,9 @@ size_t Scheduler::PlaceOf(Lane lane, int slot) const {
 std::condition_variable* Scheduler::NextWake(Lane lane) {
   LaneState& state = StateOf(lane);
   if (state.ready.empty() || !planner_.HasFree(lane)) return nullptr;
-  if (options_.devices == 1) return &state.work[0];
+  if (options_.devices == 1) return &state.slice_work[0];
   const auto chosen = Choose(lane);
-  return chosen ? &state.work[chosen->place] : nullptr;
+  return chosen ? &state.slice_work[chosen->place] : nullptr;
 }
 
 // What leads the lane, with whatever else is ready for the same engine.
@@ -90,7 +90,7 @@ std::optional<Scheduler::Chosen> Scheduler::Choose(Lane lane) {
   }
   size_t more = 0;
   if (lane == Lane::kAsync) {
-    const size_t coming = async_queue_.size() + ahead_.images() - ready.size();
+    const size_t coming = async_lane_.waiting() + ahead_.images() - ready.size();
     more = Ceil(coming, static_cast<size_t>(ready.front()->task.engine->max_batch(lane)));
   }
   const auto start = planner_.Choose(lane, planned, more, NowMs());
@@ -107,7 +107,7 @@ Scheduler::Slice Scheduler::TakeSlice(Lane lane, size_t place) {
   auto chosen = Choose(lane);
   if (!chosen) return {};
   if (chosen->place != place) {
-    state.work[chosen->place].notify_one();
+    state.slice_work[chosen->place].notify_one();
     return {};
   }
   const auto now = Clock::now();
@@ -130,7 +130,7 @@ void Scheduler::InferLoop(Lane lane, int slot) {
   while (!closing_) {
     Slice slice = TakeSlice(lane, place);
     if (slice.empty()) {
-      StateOf(lane).work[place].wait(lock);
+      StateOf(lane).slice_work[place].wait(lock);
     } else {
       RunSlice(lane, slot, std::move(slice), lock);
     }
@@ -147,7 +147,7 @@ void Scheduler::RunSlice(Lane lane, int slot, Slice slice, std::unique_lock<std:
   const size_t more = lane == Lane::kAsync ? Decodable(lane) : 0;
   lock.unlock();
   if (wake != nullptr) wake->notify_one();
-  for (size_t i = std::min(more, slice.size()); i > 0; --i) async_work_.notify_one();
+  for (size_t i = std::min(more, slice.size()); i > 0; --i) async_lane_.decode_work.notify_one();
 
   std::vector<EngineItem> items;
   std::vector<uint64_t> ids;
@@ -207,8 +207,6 @@ void Scheduler::LeaveSlice(size_t place, uint64_t running, const Slice& slice, c
     }
   }
   Sweep(results);
-  sync_work_.notify_all();
-  async_work_.notify_all();
 }
 
 void Scheduler::Finish(const LiveTaskPtr& live, const Status& status, Detections detections,

@@ -7,24 +7,32 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "native/base/stopwatch.h"
 #include "native/pipeline/image_pipeline.h"
 
 namespace lattice {
 
-enum class TaskStage { kQueued, kDecoding, kReady, kInferring };
+enum class TaskStage { kUnread, kReading, kRead, kDecoding, kReady, kInferring };
 
-// Guarded by the scheduler's mutex, but for `task` and `prepared`: those belong to the thread that
-// works on the task while `stage` is kDecoding or kInferring.
+// Guarded by the scheduler's mutex, but for `task`, `file` and `prepared`: those belong to the
+// thread that works on the task while `stage` is kDecoding or kInferring.
 struct LiveTask {
   ImageTask task;
   uint64_t sequence = 0;
-  TaskStage stage = TaskStage::kQueued;
+  TaskStage stage = TaskStage::kUnread;
   bool answered = false;  // by a deadline or a cancel; what is still under way is dropped
   Clock::time_point submitted;
+  Clock::time_point asked_for_file;
   Clock::time_point ready;
   std::optional<std::multimap<Clock::time_point, std::shared_ptr<LiveTask>>::iterator> deadline;
+  double read_ms = 0;          // from when its file was asked for
+  std::vector<uint8_t> file;   // while it waits to be decoded
+  size_t file_bytes = 0;       // 0 until they are known
+  size_t held_file_bytes = 0;  // counted in the read-ahead
+  bool read_ahead = false;     // counted as an image of it
+  bool put_off = false;        // its file did not fit there
   PreparedImage prepared;
   size_t pixel_bytes = 0;   // as its header says; 0 until that was read
   size_t held_bytes = 0;    // counted in the look-ahead
@@ -34,6 +42,7 @@ struct LiveTask {
 
   Lane lane() const { return task.kind == TaskKind::kAsync ? Lane::kAsync : Lane::kSync; }
   bool sync() const { return lane() == Lane::kSync; }
+  bool has_file() const { return task.kind != TaskKind::kNoop && task.pixels.width <= 0; }
 };
 
 using LiveTaskPtr = std::shared_ptr<LiveTask>;

@@ -210,7 +210,7 @@ export class NativeDetector implements Detector {
       completed: this.#completed,
       failed: this.#failed,
       imagesPerSecond: this.#throughput.perSecond(),
-      suggestedWindow: (native?.lookAhead ?? 1) * WINDOW_PER_AHEAD,
+      suggestedWindow: (native?.lookAhead ?? 1) * WINDOW_PER_AHEAD + (native?.readAhead ?? 0),
       gpuReadings: this.#parts.gpuReadings?.(),
     };
   }

@@ -74,7 +74,10 @@ export interface NativeCoreOptions {
   maxFileBytes: number;
   maxPixels: number;
   maxSide: number;
-  /** Bytes of pixels that async images may hold while they wait for the network; 1 GiB when left out. */
+  /**
+   * Bytes of pixels that async images may hold while they wait for the network, and a quarter as many of files that
+   * wait to be decoded; 1 GiB when left out.
+   */
   lookAheadBytes?: number;
   /**
    * Absolute file, emptied at the start, that receives the task ids in hand, one a line, when a crash signal kills
@@ -82,7 +85,7 @@ export interface NativeCoreOptions {
    * several), then every id in hand.
    */
   crashMarkerPath: string;
-  /** Test only: the process aborts when it decodes a path that ends so. */
+  /** Test only: the process aborts when it decodes a file whose path ends so. */
   abortOnPathSuffix?: string;
 }
 
@@ -238,6 +241,8 @@ export interface NativeStats {
   syncSlices: number;
   /** Async images that are decoded ahead of the network, at most. */
   lookAhead: number;
+  /** Async images whose files are read ahead of decoding, at most. */
+  readAhead: number;
   /** Positions in `roots` of folders whose volume does not answer. */
   hangingRoots: number[];
   /** Share 0 to 1 of the TensorRT engine that is being built; -1 while none is. */

@@ -34,7 +34,7 @@ function detectorOn(fault: ErrorCode, share = -1, states: State[] = ['lost']) {
       run: () => Promise.reject(new LatticeError(fault, 'as asked')),
       cancel: () => 0,
       devices: () => states.map((state, index) => ({ index, name: 'GPU', state, images: 0 })),
-      stats: () => ({ queuedSync: 0, queuedAsync: 0, lookAhead: 3 }),
+      stats: () => ({ queuedSync: 0, queuedAsync: 0, lookAhead: 3, readAhead: 8 }),
       close: () => Promise.resolve(),
     } as unknown as Core,
     registry: registry as unknown as ModelRegistry,

@@ -121,11 +121,11 @@ describe('worker threads', () => {
 describe('a crash', () => {
   it('leaves the id in hand first, then all in hand', () => {
     const crashMarkerPath = join(folder, 'marker');
-    const { signal } = child(`${prelude({ crashMarkerPath, abortOnPathSuffix: 'poison.png' })}
+    const { signal } = child(`${prelude({ crashMarkerPath, abortOnPathSuffix: 'street.jpg' })}
       load().then(({ modelId }) => {
         nextId = 41;
         run(modelId, 3);
-        core.submit([task(modelId, { id: 666, path: 'poison.png', kind: 'sync' })]);
+        core.submit([task(modelId, { id: 666, path: 'street.jpg', kind: 'sync' })]);
       });`);
     expect(signal).toBe('SIGABRT');
     const ids = readFileSync(crashMarkerPath, 'utf8').trim().split('\n');

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -38,14 +40,21 @@ class PatientFilesTest : public testing::Test {
     fs::remove_all(base_);
   }
 
-  std::unique_ptr<PatientFiles> Files(VolumePatience patience = kShort) const {
+  std::unique_ptr<PatientFiles> Files(VolumePatience patience = kShort,
+                                      size_t most_threads = 64) const {
     auto files = RootedFiles::Open({(base_ / "gone").string(), (base_ / "well").string()}, 1 << 24);
     EXPECT_TRUE(files.ok()) << files.status().message();
-    return std::make_unique<PatientFiles>(*std::move(files), patience);
+    return std::make_unique<PatientFiles>(*std::move(files), patience, most_threads);
   }
   std::string Path(const std::string& root) const { return base_ / root / (root + ".jpg"); }
+  static Result<std::vector<uint8_t>> Read(const PatientFiles& files, const std::string& path) {
+    std::promise<Result<std::vector<uint8_t>>> read;
+    files.Read(
+        {path, {}, [&](Result<std::vector<uint8_t>> file) { read.set_value(std::move(file)); }});
+    return read.get_future().get();
+  }
   StatusCode CodeOf(const PatientFiles& files, const std::string& root) const {
-    return files.Read(Path(root)).status().code();
+    return Read(files, Path(root)).status().code();
   }
 
   // Of this process.
@@ -69,13 +78,13 @@ class PatientFilesTest : public testing::Test {
 
 TEST_F(PatientFilesTest, ReadsAsRootedFilesDo) {
   const auto files = Files();
-  const auto bytes = files->Read(Path("well"));
+  const auto bytes = Read(*files, Path("well"));
   ASSERT_TRUE(bytes.ok()) << bytes.status().message();
   EXPECT_EQ(*bytes, std::vector<uint8_t>(kBytes, 'w'));
-  EXPECT_TRUE(files->Read("well.jpg").ok());
-  EXPECT_EQ(files->Read("none.jpg").status().code(), StatusCode::kImageNotFound);
-  EXPECT_EQ(files->Read("../x").status().code(), StatusCode::kPathNotAllowed);
-  EXPECT_EQ(files->Read(Path("well") + "/").status().code(), StatusCode::kImageNotFound);
+  EXPECT_TRUE(Read(*files, "well.jpg").ok());
+  EXPECT_EQ(Read(*files, "none.jpg").status().code(), StatusCode::kImageNotFound);
+  EXPECT_EQ(Read(*files, "../x").status().code(), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(Read(*files, Path("well") + "/").status().code(), StatusCode::kImageNotFound);
   EXPECT_TRUE(files->HangingRoots().empty());
 }
 
@@ -83,16 +92,16 @@ TEST_F(PatientFilesTest, AVolumeThatHangsIsGivenUpAndAnotherOneIsNotConcerned) {
   const auto files = Files({milliseconds(300), std::chrono::hours(1), std::chrono::hours(1), 4});
   HOLD_UP();
   Stopwatch watch;
-  const Status given_up = files->Read(Path("gone")).status();
+  const Status given_up = Read(*files, Path("gone")).status();
   EXPECT_GE(watch.Lap(), 300);
   EXPECT_EQ(given_up.code(), StatusCode::kVolumeUnavailable);
   EXPECT_EQ(given_up.message(), "The volume of image folder 1 of 2 does not answer.");
   EXPECT_EQ(files->HangingRoots(), std::vector<size_t>{0});
-  EXPECT_TRUE(files->Read(Path("well")).ok());
+  EXPECT_TRUE(Read(*files, Path("well")).ok());
   // Nobody waits for what is known; a relative name asks the folders in their order.
   watch.Lap();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(CodeOf(*files, "gone"), StatusCode::kVolumeUnavailable);
-  EXPECT_EQ(files->Read("well.jpg").status().code(), StatusCode::kVolumeUnavailable);
+  EXPECT_EQ(Read(*files, "well.jpg").status().code(), StatusCode::kVolumeUnavailable);
   EXPECT_LT(watch.Lap(), 300);
 }
 
@@ -103,7 +112,7 @@ TEST_F(PatientFilesTest, AVolumeThatAnswersAgainIsUsedAgain) {
     EXPECT_EQ(CodeOf(*files, "gone"), StatusCode::kVolumeUnavailable);
     EXPECT_EQ(files->HangingRoots(), std::vector<size_t>{0});
     held_.reset();
-    EXPECT_TRUE(Becomes([&] { return files->Read(Path("gone")).ok(); }));
+    EXPECT_TRUE(Becomes([&] { return Read(*files, Path("gone")).ok(); }));
     EXPECT_TRUE(files->HangingRoots().empty());
   }
 }
@@ -117,17 +126,86 @@ TEST_F(PatientFilesTest, ATrialFindsOutThatOneFileWasAtFault) {
   HOLD_UP();
   EXPECT_EQ(CodeOf(*files, "gone"), StatusCode::kVolumeUnavailable);
   const std::string fine = other / "fine.jpg";
-  EXPECT_EQ(files->Read(fine).status().code(), StatusCode::kVolumeUnavailable);
-  EXPECT_TRUE(Becomes([&] { return files->Read(fine).ok(); }));
+  EXPECT_EQ(Read(*files, fine).status().code(), StatusCode::kVolumeUnavailable);
+  EXPECT_TRUE(Becomes([&] { return Read(*files, fine).ok(); }));
 }
 
 TEST_F(PatientFilesTest, ASlowVolumeThatGivesSignsIsWaitedFor) {
   const auto files = Files();
   HOLD_UP(HeldFolder::Call::kRead, milliseconds(100));
   Stopwatch watch;
-  EXPECT_TRUE(files->Read(Path("gone")).ok());
+  EXPECT_TRUE(Read(*files, Path("gone")).ok());
   EXPECT_GT(watch.Lap(), 300) << "it was not slow";
   EXPECT_TRUE(files->HangingRoots().empty());
+}
+
+TEST_F(PatientFilesTest, ManyFilesAreReadAtATimeAsFarAsThreadsGo) {
+  for (const size_t threads : {20u, 6u}) {
+    const auto files = Files({milliseconds(300), milliseconds(50), milliseconds(100), 4}, threads);
+    HOLD_UP();
+    std::atomic<int> answered = 0;
+    for (int i = 0; i < 20; ++i) {
+      files->Read({Path("gone"), {}, [&](const Result<std::vector<uint8_t>>& file) {
+                     EXPECT_EQ(file.status().code(), StatusCode::kVolumeUnavailable);
+                     ++answered;
+                   }});
+    }
+    EXPECT_TRUE(Becomes([&] { return held_->waiting() == threads; }));
+    std::this_thread::sleep_for(milliseconds(20));
+    EXPECT_EQ(held_->waiting(), threads);
+    // Those that are left behind give way to those that wait, which find that the volume hangs.
+    EXPECT_TRUE(Becomes([&] { return answered == 20; }));
+    EXPECT_TRUE(Read(*files, Path("well")).ok());
+    held_.reset();
+  }
+}
+
+TEST_F(PatientFilesTest, WhatIsNotWantedIsNotRead) {
+  const auto files = Files();
+  for (const bool wanted : {false, true}) {
+    std::promise<StatusCode> code;
+    size_t asked = 0;
+    files->Read(
+        {Path("well"),
+         [&](size_t bytes) {
+           asked = bytes;
+           return wanted;
+         },
+         [&](const Result<std::vector<uint8_t>>& file) { code.set_value(file.status().code()); }});
+    EXPECT_EQ(code.get_future().get(), wanted ? StatusCode::kOk : StatusCode::kCancelled);
+    EXPECT_EQ(asked, kBytes);
+  }
+}
+
+// Whoever asks takes a long time to say yes: that is not the volume's fault.
+TEST_F(PatientFilesTest, AnAnswerThatTakesLongIsNoSilence) {
+  const auto files = Files();
+  std::promise<StatusCode> code;
+  files->Read(
+      {Path("well"),
+       [](size_t) {
+         std::this_thread::sleep_for(milliseconds(1'000));
+         return true;
+       },
+       [&](const Result<std::vector<uint8_t>>& file) { code.set_value(file.status().code()); }});
+  EXPECT_EQ(code.get_future().get(), StatusCode::kOk);
+  EXPECT_TRUE(files->HangingRoots().empty());
+}
+
+TEST_F(PatientFilesTest, ItsEndAnswersWhatWasAskedForAndRefusesTheRest) {
+  const auto files = Files({}, 8);
+  HOLD_UP(HeldFolder::Call::kOpen, milliseconds(20));
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < 20; ++i) {
+    files->Read({Path("gone"), {}, [&](const Result<std::vector<uint8_t>>& file) {
+                   EXPECT_TRUE(file.ok()) << file.status().message();
+                   ++answered;
+                 }});
+  }
+  files->Close();
+  EXPECT_EQ(answered, 20);
+  EXPECT_EQ(CodeOf(*files, "well"), StatusCode::kShuttingDown);
+  files->Close();
 }
 
 TEST_F(PatientFilesTest, HowManyReadsAreLeftBehindHasAnEnd) {
@@ -149,13 +227,14 @@ TEST_F(PatientFilesTest, HowManyReadsAreLeftBehindHasAnEnd) {
   }
   // Those that were in it when it was found to hang are left whatever their number.
   EXPECT_LE(Threads(), before + kCallers + kCallers + kHasty.most_left);
-  EXPECT_TRUE(files->Read(Path("well")).ok());
+  EXPECT_TRUE(Read(*files, Path("well")).ok());
   held_.reset();
-  EXPECT_TRUE(Becomes([&] { return files->Read(Path("gone")).ok(); }));
+  EXPECT_TRUE(Becomes([&] { return Read(*files, Path("gone")).ok(); }));
   EXPECT_TRUE(Becomes([&] { return Threads() <= before + kCallers; }));
 }
 
 TEST_F(PatientFilesTest, ItsEndWaitsForNothingThatHangs) {
+  Files().reset();  // a sanitizer's own thread comes with the first one
   const auto before = Threads();
   auto files = Files();
   HOLD_UP();

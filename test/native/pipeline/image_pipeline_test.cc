@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "native/decode_route/cpu_routes.h"
 #include "native/engine/cpu_engine.h"
 #include "test/native/decode_route/nvjpeg/simulated_nvjpeg.h"
@@ -31,11 +33,28 @@ ImageTask Task(std::shared_ptr<Engine> engine, std::string path) {
   return task;
 }
 
+Result<std::vector<uint8_t>> ReadFile(const ImagePipeline& pipeline, const std::string& path) {
+  std::promise<Result<std::vector<uint8_t>>> read;
+  pipeline.ReadFile(
+      {path, {}, [&](Result<std::vector<uint8_t>> file) { read.set_value(std::move(file)); }});
+  return read.get_future().get();
+}
+
+// All the way from the path.
+Result<PreparedImage> Prepare(const ImagePipeline& pipeline, ImageTask& task) {
+  auto file = task.pixels.width > 0 ? Result<std::vector<uint8_t>>(std::vector<uint8_t>())
+                                    : ReadFile(pipeline, task.path);
+  if (!file.ok()) return file.status();
+  auto opened = pipeline.Open(task, *std::move(file));
+  if (!opened.ok()) return opened.status();
+  return pipeline.Prepare(task, *std::move(opened));
+}
+
 TEST(ImagePipelineTest, FindsTheShapesOfTheDemoPicture) {
   const ImagePipeline pipeline = DemoPipeline();
   const auto engine = TinyEngine();
   ImageTask task = Task(engine, "shapes.png");
-  auto prepared = pipeline.Prepare(task);
+  auto prepared = Prepare(pipeline, task);
   ASSERT_TRUE(prepared.ok()) << prepared.status().message();
   const EngineItem item{prepared->input.get(), &task.options};
   ASSERT_TRUE(engine->Run(Lane::kSync, 0, {&item, 1}).ok());
@@ -61,7 +80,7 @@ TEST(ImagePipelineTest, PixelsGoTheSameWayWithinTheSameLimits) {
     ImageTask task = Task(engine, "");
     task.pixels = {width, height,
                    std::pmr::vector<uint8_t>(static_cast<size_t>(3 * width * height), 255)};
-    return pipeline.Prepare(task);
+    return Prepare(pipeline, task);
   };
   const auto prepared = prepare(64, 64);
   ASSERT_TRUE(prepared.ok());
@@ -78,8 +97,8 @@ TEST(ImagePipelineTest, FastDecodeGivesTheEngineLessAndTheCallerSourcePixels) {
   options.fast_decode = 0.99 * 960 / (2.0 * side);
   ASSERT_GT(options.fast_decode, 0);
   ImageTask task = Task(engine, "street.jpg");
-  const auto full = DemoPipeline().Prepare(task);
-  const auto reduced = DemoPipeline(options).Prepare(task);
+  const auto full = Prepare(DemoPipeline(), task);
+  const auto reduced = Prepare(DemoPipeline(options), task);
   ASSERT_TRUE(full.ok() && reduced.ok());
   EXPECT_EQ(full->reduction, 1);
   EXPECT_EQ(reduced->reduction, 2);
@@ -155,7 +174,7 @@ TEST(ImagePipelineTest, PixelsStayOnTheGpuForEnginesThatReadThemThere) {
                                {}, {std::make_unique<DecodeRouter>(std::move(routes)), {}});
   for (const bool reads : {true, false}) {
     ImageTask task = Task(std::make_shared<KeepingEngine>(reads), "street.jpg");
-    const auto prepared = pipeline.Prepare(task);
+    const auto prepared = Prepare(pipeline, task);
     ASSERT_TRUE(prepared.ok()) << prepared.status().message();
     EXPECT_EQ(prepared->width, 960);
     EXPECT_EQ(prepared->height, 720);
@@ -173,14 +192,14 @@ TEST(ImagePipelineTest, HandsOnTheCodesOfFilesAndDecoders) {
   const auto engine = TinyEngine();
   const auto code = [&](const char* path) {
     ImageTask task = Task(engine, path);
-    return pipeline.Prepare(task).status().code();
+    return Prepare(pipeline, task).status().code();
   };
   EXPECT_EQ(code("none.png"), StatusCode::kImageNotFound);
   EXPECT_EQ(code("../tiny/tiny-v8.onnx"), StatusCode::kPathNotAllowed);
   EXPECT_EQ(code(""), StatusCode::kPathNotAllowed);
   EXPECT_EQ(code("shapes.json"), StatusCode::kUnsupportedImageFormat);
-  EXPECT_TRUE(pipeline.ReadFile("shapes.json").ok());
-  EXPECT_EQ(pipeline.ReadFile("none").status().code(), StatusCode::kImageNotFound);
+  EXPECT_TRUE(ReadFile(pipeline, "shapes.json").ok());
+  EXPECT_EQ(ReadFile(pipeline, "none").status().code(), StatusCode::kImageNotFound);
 }
 
 TEST(ImagePipelineDeathTest, AbortsOnTheSuffixOfTheTestHook) {
@@ -190,7 +209,7 @@ TEST(ImagePipelineDeathTest, AbortsOnTheSuffixOfTheTestHook) {
   const ImagePipeline pipeline = DemoPipeline(options);
   const auto engine = TinyEngine();
   ImageTask task = Task(engine, "a/poison.png");
-  EXPECT_EXIT((void)pipeline.Prepare(task), testing::KilledBySignal(SIGABRT), "");
+  EXPECT_EXIT((void)pipeline.Open(task, {}), testing::KilledBySignal(SIGABRT), "");
 }
 
 }  // namespace

@@ -6,67 +6,26 @@
 #include <random>
 #include <thread>
 
-#include "native/scheduler/scheduler.h"
-#include "test/native/scheduler/simulated_engine.h"
-#include "test/native/scheduler/task_results.h"
+#include "test/native/scheduler/simulated_schedule.h"
 
 namespace lattice {
 namespace {
 
 using test::SimulatedEngine;
-using test::TaskResults;
 using namespace std::chrono_literals;
 
-class SchedulerBytesTest : public testing::Test {
+class SchedulerBytesTest : public test::SimulatedSchedule {
  protected:
-  SchedulerBytesTest() { EXPECT_TRUE(InitDecoders().ok()); }
-
   void Start(SimulatedEngine::Options options, size_t bytes, unsigned seed = 1,
              int decode_threads = 2) {
     options.keeps_pixels = true;
-    places_ = options.slice_ms.size();
-    const int devices = static_cast<int>(places_);
-    engine_ = std::make_shared<SimulatedEngine>(options, seed);
-    results_ = std::make_unique<TaskResults>();
-    const LaneOptions lane{devices * options.slots, devices * options.slots};
-    SchedulerOptions schedule{decode_threads, lane, lane};
-    schedule.devices = devices;
-    schedule.async_batch = options.max_batch;
-    schedule.look_ahead_bytes = bytes;
-    scheduler_ = std::make_unique<Scheduler>(
-        schedule, pipeline_, *marker_,
-        [this](TaskResult result) { results_->Add(std::move(result)); });
+    SimulatedSchedule::Start(options, seed, {decode_threads, options.max_batch, bytes});
   }
 
-  void TearDown() override {
-    for (size_t place = 0; engine_ != nullptr && place < places_; ++place) engine_->Release(place);
-    scheduler_.reset();
+  ImageTask WideTask(uint64_t id, int width, TaskKind kind = TaskKind::kAsync,
+                     double priority = 0) const {
+    return Task(id, kind, priority, width);
   }
-
-  // The id is the image's mark.
-  ImageTask Task(uint64_t id, int width, TaskKind kind = TaskKind::kAsync, double priority = 0) {
-    ImageTask task;
-    task.id = id;
-    task.engine = engine_;
-    task.pixels = {width, 1, std::pmr::vector<uint8_t>(size_t{3} * static_cast<size_t>(width))};
-    for (size_t byte = 0; byte < 3; ++byte) {
-      task.pixels.data[byte] = static_cast<uint8_t>(id >> 8 * byte & 0xff);
-    }
-    task.kind = kind;
-    task.priority = priority;
-    return task;
-  }
-
-  ImageTask FileTask(uint64_t id, const char* path) {
-    ImageTask task = Task(id, 1);
-    task.pixels = {};
-    task.path = path;
-    return task;
-  }
-
-  void Submit(ImageTask task) { EXPECT_EQ(scheduler_->Submit({std::move(task)}), 0u); }
-
-  StatusCode CodeOf(uint64_t id) { return results_->Wait(id).status.code(); }
 
   // Until so many async images wait to be decoded, and then for a time in which more would be
   // begun.
@@ -77,19 +36,12 @@ class SchedulerBytesTest : public testing::Test {
     std::this_thread::sleep_for(10ms);
     EXPECT_EQ(scheduler_->stats().queued_async, images);
   }
-
-  ImagePipeline pipeline_{*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20), {}};
-  std::unique_ptr<CrashMarker> marker_ = *CrashMarker::Open("");
-  size_t places_ = 0;
-  std::shared_ptr<SimulatedEngine> engine_;
-  std::unique_ptr<TaskResults> results_;
-  std::unique_ptr<Scheduler> scheduler_;
 };
 
 TEST_F(SchedulerBytesTest, ABatchOfLargeImagesHoldsTheBytes) {
   Start({.slice_ms = {0.2, 0.2}, .max_batch = 8}, 3 * 5000);
   for (const size_t place : {0u, 1u}) engine_->Hold(place);
-  for (uint64_t id = 1; id <= 60; ++id) Submit(Task(id, 1000));  // 3000 bytes each
+  for (uint64_t id = 1; id <= 60; ++id) Submit(WideTask(id, 1000));  // 3000 bytes each
   WaitUntilQueued(55);
   EXPECT_EQ(engine_->pixel_bytes(), 15'000u);
   EXPECT_EQ(scheduler_->stats().held_bytes, 15'000u);
@@ -103,7 +55,7 @@ TEST_F(SchedulerBytesTest, ABatchOfLargeImagesHoldsTheBytes) {
 TEST_F(SchedulerBytesTest, SmallImagesAreBoundByTheirNumberAlone) {
   Start({.slice_ms = {0.2}, .max_batch = 4}, 1'000'000);
   engine_->Hold(0);
-  for (uint64_t id = 1; id <= 60; ++id) Submit(Task(id, 10));
+  for (uint64_t id = 1; id <= 60; ++id) Submit(WideTask(id, 10));
   // Two slices of one image at least, and 2 * (4 + 1) + 2 decoded.
   const auto settled = [&] {
     const SchedulerStats stats = scheduler_->stats();
@@ -115,7 +67,7 @@ TEST_F(SchedulerBytesTest, SmallImagesAreBoundByTheirNumberAlone) {
 
 TEST_F(SchedulerBytesTest, WhatIsLargerThanAllBytesGoesAlone) {
   Start({.slice_ms = {0.2}, .max_batch = 8}, 100);
-  for (uint64_t id = 1; id <= 30; ++id) Submit(Task(id, 1000));
+  for (uint64_t id = 1; id <= 30; ++id) Submit(WideTask(id, 1000));
   for (uint64_t id = 1; id <= 30; ++id) EXPECT_EQ(results_->Wait(id).batch, 1);
   EXPECT_EQ(engine_->most_pixel_bytes(), 3000u);
 }
@@ -124,14 +76,14 @@ TEST_F(SchedulerBytesTest, SyncImagesPassWhateverJobsHold) {
   Start({.slice_ms = {0.2, 0.2}}, 3000);
   engine_->Hold(0);
   for (uint64_t id = 1; id <= 10; ++id) {
-    ImageTask task = Task(id, 1000);
+    ImageTask task = WideTask(id, 1000);
     task.device = SimulatedEngine::IndexOf(0);
     Submit(std::move(task));
   }
   WaitUntilQueued(9);
   EXPECT_EQ(scheduler_->stats().held_bytes, 3000u);
   for (uint64_t id = 20; id <= 40; ++id) {
-    ImageTask task = Task(id, 2000, TaskKind::kSync);
+    ImageTask task = WideTask(id, 2000, TaskKind::kSync);
     task.device = SimulatedEngine::IndexOf(1);
     Submit(std::move(task));
     EXPECT_EQ(CodeOf(id), StatusCode::kOk);
@@ -142,9 +94,9 @@ TEST_F(SchedulerBytesTest, SyncImagesPassWhateverJobsHold) {
 TEST_F(SchedulerBytesTest, ALargeImageIsNotPassedBySmallOnesForEver) {
   Start({.slice_ms = {0.3}, .max_batch = 2}, 3000);
   engine_->Hold(0);
-  for (uint64_t id = 1; id <= 6; ++id) Submit(Task(id, 100));
-  Submit(Task(7, 1000));  // all there is room for
-  for (uint64_t id = 8; id <= 60; ++id) Submit(Task(id, 100));
+  for (uint64_t id = 1; id <= 6; ++id) Submit(WideTask(id, 100));
+  Submit(WideTask(7, 1000));  // all there is room for
+  for (uint64_t id = 8; id <= 60; ++id) Submit(WideTask(id, 100));
   engine_->Release(0);
   for (uint64_t id = 1; id <= 60; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
   std::vector<int> order;
@@ -155,10 +107,10 @@ TEST_F(SchedulerBytesTest, ALargeImageIsNotPassedBySmallOnesForEver) {
 TEST_F(SchedulerBytesTest, AHigherPriorityGoesInFrontOfWhatWaitsForBytes) {
   Start({.slice_ms = {0.2}, .slots = 1, .max_batch = 1}, 3000, 1, 1);
   engine_->Hold(0);
-  Submit(Task(1, 900));
+  Submit(WideTask(1, 900));
   engine_->WaitForImages(1);
-  for (uint64_t id = 2; id <= 5; ++id) Submit(Task(id, 900));
-  Submit(Task(6, 900, TaskKind::kAsync, 5));
+  for (uint64_t id = 2; id <= 5; ++id) Submit(WideTask(id, 900));
+  Submit(WideTask(6, 900, TaskKind::kAsync, 5));
   WaitUntilQueued(5);
   engine_->Release(0);
   for (uint64_t id = 1; id <= 6; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
@@ -174,7 +126,8 @@ TEST_F(SchedulerBytesTest, FilesAreCountedByTheirHeaders) {
   engine_->Hold(0);
   for (uint64_t id = 1; id <= 12; ++id) Submit(FileTask(id, "shapes.png"));
   Submit(FileTask(13, "no-such.png"));
-  WaitUntilQueued(11);
+  WaitUntilQueued(10);
+  EXPECT_EQ(CodeOf(13), StatusCode::kImageNotFound);  // read ahead of those that wait
   EXPECT_EQ(engine_->pixel_bytes(), 2 * kBytes);
   EXPECT_EQ(scheduler_->Cancel({{9, 10}}), 2u);
   engine_->Release(0);
@@ -203,26 +156,13 @@ TEST_F(SchedulerBytesTest, HoldsTheBytesWhateverHappens) {
     options.binds = random() % 4 == 0;
     constexpr size_t kBytes = 3000;
     Start(options, kBytes, seed, 1 + static_cast<int>(random() % 4));
-    const uint64_t count = 150;
-    const bool ends_early = random() % 4 == 0;
     size_t largest = 0;
-    for (uint64_t id = 1; id <= count; ++id) {
+    RunAtRandom(random, 150, [&](uint64_t id) {
       const int width = 1 + static_cast<int>(random() % (random() % 10 == 0 ? 2500 : 300));
-      ImageTask task = Task(id, width, TaskKind::kAsync, static_cast<double>(random() % 3));
-      largest = std::max(largest, task.pixels.data.size());
-      if (random() % 10 == 0) task.deadline_ms = 1 + static_cast<double>(random() % 30);
-      Submit(std::move(task));
-      if (random() % 8 == 0) scheduler_->Cancel({{1 + random() % id}});
-      if (random() % 8 == 0) std::this_thread::sleep_for(1ms);
-      if (ends_early && id == count / 2) scheduler_->Close();
-    }
-    for (uint64_t id = 1; id <= count; ++id) results_->Wait(id);
+      largest = std::max(largest, size_t{3} * static_cast<size_t>(width));
+      return WideTask(id, width, TaskKind::kAsync, static_cast<double>(random() % 3));
+    });
     ASSERT_LE(engine_->most_pixel_bytes(), std::max(kBytes, largest)) << seed;
-    scheduler_->Close();
-    ASSERT_EQ(results_->size(), count);
-    const SchedulerStats stats = scheduler_->stats();
-    ASSERT_EQ(stats.held_bytes, 0u) << seed;
-    ASSERT_EQ(stats.decoding + stats.inferring, 0u);
     ASSERT_EQ(engine_->pixel_bytes(), 0u);
     scheduler_.reset();
   }

@@ -7,71 +7,27 @@
 #include <random>
 #include <thread>
 
-#include "native/scheduler/scheduler.h"
-#include "test/native/scheduler/simulated_engine.h"
-#include "test/native/scheduler/task_results.h"
+#include "test/native/scheduler/simulated_schedule.h"
 
 namespace lattice {
 namespace {
 
 using test::SimulatedEngine;
-using test::TaskResults;
 using namespace std::chrono_literals;
 
-class SchedulerDevicesTest : public testing::Test {
+class SchedulerDevicesTest : public test::SimulatedSchedule {
  protected:
-  SchedulerDevicesTest() { EXPECT_TRUE(InitDecoders().ok()); }
-
   void Start(const SimulatedEngine::Options& options, unsigned seed = 1, int decode_threads = 1,
              int async_batch = 1) {
-    const int devices = static_cast<int>(options.slice_ms.size());
-    places_ = options.slice_ms.size();
-    engine_ = std::make_shared<SimulatedEngine>(options, seed);
-    results_ = std::make_unique<TaskResults>();
-    const LaneOptions lane{devices * options.slots, devices * options.slots};
-    SchedulerOptions schedule{decode_threads, lane, lane};
-    schedule.devices = devices;
-    schedule.async_batch = async_batch;
-    scheduler_ = std::make_unique<Scheduler>(
-        schedule, pipeline_, *marker_,
-        [this](TaskResult result) { results_->Add(std::move(result)); });
+    SimulatedSchedule::Start(options, seed,
+                             {.decode_threads = decode_threads, .async_batch = async_batch});
   }
-
-  void TearDown() override {
-    for (size_t place = 0; engine_ != nullptr && place < places_; ++place) engine_->Release(place);
-    scheduler_.reset();
-  }
-
-  // The id is the image's mark.
-  ImageTask Task(uint64_t id, TaskKind kind = TaskKind::kAsync, double priority = 0) {
-    ImageTask task;
-    task.id = id;
-    task.engine = engine_;
-    task.pixels = {8, 8, std::pmr::vector<uint8_t>(8 * 8 * 3)};
-    for (size_t byte = 0; byte < 3; ++byte) {
-      task.pixels.data[byte] = static_cast<uint8_t>(id >> 8 * byte & 0xff);
-    }
-    task.kind = kind;
-    task.priority = priority;
-    return task;
-  }
-
-  ImageTask FileTask(uint64_t id) {
-    ImageTask task = Task(id);
-    task.pixels = {};
-    task.path = "shapes.png";
-    return task;
-  }
-
-  void Submit(ImageTask task) { EXPECT_EQ(scheduler_->Submit({std::move(task)}), 0u); }
 
   void SubmitOn(size_t place, uint64_t id, TaskKind kind = TaskKind::kAsync) {
     ImageTask task = Task(id, kind);
     task.device = SimulatedEngine::IndexOf(place);
     Submit(std::move(task));
   }
-
-  StatusCode CodeOf(uint64_t id) { return results_->Wait(id).status.code(); }
 
   std::vector<uint64_t> ImagesByPlace() {
     std::vector<uint64_t> images;
@@ -88,13 +44,6 @@ class SchedulerDevicesTest : public testing::Test {
     }
     return states;
   }
-
-  ImagePipeline pipeline_{*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20), {}};
-  std::unique_ptr<CrashMarker> marker_ = *CrashMarker::Open("");
-  size_t places_ = 0;
-  std::shared_ptr<SimulatedEngine> engine_;
-  std::unique_ptr<TaskResults> results_;
-  std::unique_ptr<Scheduler> scheduler_;
 };
 
 TEST_F(SchedulerDevicesTest, SyncImagesGoToTheFastGpuOnceSpeedsAreKnown) {
@@ -315,26 +264,16 @@ TEST_F(SchedulerDevicesTest, EveryTaskIsAnsweredOnceWhateverIsLost) {
     const uint64_t count = 120;
     if (random() % 3 == 0) options.killers.insert(static_cast<int>(1 + random() % count));
     Start(options, seed, 2);
-    const bool ends_early = random() % 4 == 0;
-    for (uint64_t id = 1; id <= count; ++id) {
+    RunAtRandom(random, count, [&](uint64_t id) {
       ImageTask task = options.binds ? FileTask(id) : Task(id);
       task.kind = random() % 4 == 0 ? TaskKind::kSync : TaskKind::kAsync;
       task.priority = static_cast<double>(random() % 3);
-      if (random() % 10 == 0) task.deadline_ms = 1 + static_cast<double>(random() % 30);
-      if (!options.binds && random() % 20 == 0)
+      if (!options.binds && random() % 20 == 0) {
         task.device = SimulatedEngine::IndexOf(random() % gpus);
-      Submit(std::move(task));
-      if (random() % 8 == 0) scheduler_->Cancel({{1 + random() % id}});
-      if (random() % 8 == 0) std::this_thread::sleep_for(1ms);
-      if (ends_early && id == count / 2) scheduler_->Close();
-    }
-    for (uint64_t id = 1; id <= count; ++id) results_->Wait(id);
-    scheduler_->Close();
-    ASSERT_EQ(results_->size(), count);
+      }
+      return task;
+    });
     ASSERT_EQ(engine_->misplaced(), 0u);
-    const SchedulerStats stats = scheduler_->stats();
-    ASSERT_EQ(stats.completed + stats.failed + stats.cancelled, count);
-    ASSERT_EQ(stats.inferring + stats.decoding, 0u);
     if (!options.binds) {
       for (const auto& [mark, runs] : engine_->runs()) ASSERT_LE(runs, 2) << mark;
     }

@@ -1,0 +1,51 @@
+// How many files of jobs are read at a time: as many as bring more.
+#ifndef LATTICE_SCHEDULER_READ_DEPTH_H_
+#define LATTICE_SCHEDULER_READ_DEPTH_H_
+
+#include <cstddef>
+
+namespace lattice {
+
+// A volume that is far away gives twice as much for twice as many reads. One that does as much as
+// it can gives no more, and whoever waits for a file of it waits for all those before. Which it is
+// shows when files are what decoding waits for: then the depth is halved or doubled now and then,
+// and stays so where that cost little or was worth it.
+//
+// Only arithmetic: no thread, no clock. Not thread-safe. Times are milliseconds of any steady
+// clock.
+class ReadDepth {
+ public:
+  static constexpr double kTryAgainMs = 10'000;
+  // Twice as many reads that bring less than this are too many.
+  static constexpr double kWorth = 1.3;
+
+  // Begins with `most`. 1 <= least <= most.
+  ReadDepth(size_t least, size_t most) : least_(least), most_(most), depth_(most) {}
+
+  size_t depth() const { return depth_; }
+
+  // A file came. `bound`: decoding waits for it, and only the depth keeps more from being read.
+  void Came(bool bound, double now_ms);
+
+ private:
+  enum class Trial { kNone, kFewer, kMore };
+
+  void Judge(double rate, double now_ms);
+  void Begin(Trial trial, double rate);
+  void Restart(double now_ms);
+
+  const size_t least_;
+  const size_t most_;
+  size_t depth_;
+  Trial trial_ = Trial::kNone;
+  Trial last_ = Trial::kMore;  // of the trials that ended
+  double rate_before_ = 0;     // files a millisecond
+  double next_trial_ms_ = 0;
+  size_t unsettled_ = 0;  // files that were asked for at another depth
+  size_t files_ = 0;      // that came since
+  double since_ms_ = 0;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_SCHEDULER_READ_DEPTH_H_
