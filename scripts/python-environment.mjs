@@ -1,18 +1,27 @@
 // Python for tests and demonstrations, beneath .deps; users bring their own.
-import { pythonEnvironment } from '../dist/cli/python-environment.js';
+//
+//   node scripts/python-environment.mjs    makes the one that quantises models, for tests to come
+import { fileURLToPath } from 'node:url';
+import { madePython, pythonEnvironment } from '../dist/cli/python-environment.js';
+
+const NOTEBOOKS = 'edge/requirements-test.txt';
+const EDGE = { name: 'edge', what: 'the notebooks', files: [NOTEBOOKS] };
+const RAY = { name: 'ray', what: 'Ray', files: ['cluster/requirements.txt', NOTEBOOKS] };
 
 const report = (line) => console.log(line);
 
 /** Executes the notebooks that need no cluster. LATTICE_EDGE_PYTHON names another Python that can. */
 export async function edgePython() {
-  const files = ['edge/requirements-test.txt'];
   const own = process.env.LATTICE_EDGE_PYTHON;
-  return own ?? (await pythonEnvironment({ name: 'edge', what: 'the notebooks', files }, report));
+  return own ?? madePython(RAY) ?? (await pythonEnvironment(EDGE, report));
 }
 
 /** Runs Ray, and the notebooks on it (400 MB). LATTICE_RAY_PYTHON names another Python that can. */
 export async function rayPython() {
-  const files = ['cluster/requirements.txt', 'edge/requirements-test.txt'];
-  const own = process.env.LATTICE_RAY_PYTHON;
-  return own ?? (await pythonEnvironment({ name: 'ray', what: 'Ray', files }, report));
+  return process.env.LATTICE_RAY_PYTHON ?? (await pythonEnvironment(RAY, report));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { quantizePython } = await import('../dist/cli/model/quantizing.js');
+  await quantizePython(report);
 }

@@ -1,8 +1,8 @@
 // Builds and runs the GoogleTest suite of native/. Names what is missing where it cannot.
 //
-//   node scripts/test-native.mjs [--gpu | --simulated-gpu]
+//   node scripts/test-native.mjs [--build | --gpu | --simulated-gpu]
 //
-// --gpu runs only what needs a GPU, --simulated-gpu everything, on GPUs that are played on the host.
+// --build runs nothing, --gpu only what needs a GPU, --simulated-gpu everything, on GPUs that are played on the host.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { buildNative } from './build-native.mjs';
@@ -16,6 +16,11 @@ if (!found && process.env.GTest_ROOT === undefined) {
 } else {
   const simulatedGpu = process.argv.includes('--simulated-gpu');
   for (const line of await buildNative({ tests: true, simulatedGpu })) console.log(line);
+  if (!process.argv.includes('--build')) process.exitCode = runTests(simulatedGpu);
+}
+
+/** Exit code. */
+function runTests(simulatedGpu) {
   const folder = simulatedGpu ? 'build/simulated-gpu' : 'build';
   const tests = ['--test-dir', folder, '--output-on-failure', '-j', '2'];
   // GPUs are shared: one test at a time.
@@ -23,5 +28,5 @@ if (!found && process.env.GTest_ROOT === undefined) {
     ? ['-R', '^gpu\\.|/gpu|\\.Gpu', '-j', '1', '-V']
     : [];
   const { status } = spawnSync('ctest', [...tests, ...chosen], { cwd: ROOT, stdio: 'inherit' });
-  process.exitCode = status ?? 1;
+  return status ?? 1;
 }

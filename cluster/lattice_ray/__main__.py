@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ray
 
-from lattice_ray.pool import Pool, View
+from lattice_ray.pool import ANSWER_S, Pool, View
 from lattice_ray.settings import Settings, UsageError, plan
 
 WORKER = Path(__file__).resolve().parents[2] / "dist" / "worker.js"
@@ -173,7 +173,7 @@ def main(options: argparse.Namespace) -> int:
         if options.verb == "up":
             return up(options, pool)
         if options.verb == "down":
-            pool.take_down([view["worker"] for view in pool.views(2.0)], options.grace)
+            pool.take_down(pool.views(ANSWER_S), options.grace)
             return 0
         views = pool.views(3.0)
         if options.json:

@@ -64,7 +64,7 @@ class Pool:
         wanted = digest(settings, plan.share.gpus, cpus_asked)
         present = {str(view["worker"]): view for view in self.views(ANSWER_S)}
         names = [f"worker-{index}" for index in range(plan.count)]
-        surplus = [name for name in present if name not in names]
+        surplus = [view for name, view in present.items() if name not in names]
         if shrink and surplus:
             self.take_down(surplus, grace_s)
         # What one that waits for a place would start cannot be asked, and asking for its place anew costs nothing.
@@ -86,7 +86,7 @@ class Pool:
         stale.sort(key=lambda each: present[each]["state"] in WELL)
         step = max(1, plan.count // 10)
         for group in (stale[start : start + step] for start in range(0, len(stale), step)):
-            self.take_down(group, grace_s)
+            self.take_down([present[name] for name in group], grace_s)
             for name in group:
                 create(name, wanted, settings, plan.share)
             for name, state in self._settled(group, patience_s).items():
@@ -96,16 +96,20 @@ class Pool:
                     return False
         return not any(state in ILL for state in self._settled(fresh, patience_s).values())
 
-    def take_down(self, names: Iterable[str], grace_s: float) -> None:
-        """Drains the workers side by side and removes them. Raises UsageError when Ray keeps one."""
-        handles = self._handles(names)
+    def take_down(self, workers: Sequence[View], grace_s: float) -> None:
+        """Drains the workers side by side and removes them. Raises UsageError when Ray keeps one.
+
+        Takes their views: one that is `pending` has nothing to drain and is not waited for.
+        """
+        names = [str(view["worker"]) for view in workers]
+        handles = self._handles(view["worker"] for view in workers if view["state"] != "pending")
         drains = {name: handle.drain.remote(grace_s) for name, handle in handles.items()}
         states = {view["worker"]: view["state"] for view in self.views(ANSWER_S, handles)}
         waited = [drain for name, drain in drains.items() if states.get(name) != "pending"]
         if waited:
             ray.wait(waited, num_returns=len(waited), timeout=grace_s + 10)
-        self._remove(handles)
-        for name in sorted(handles, key=number):
+        self._remove(names)
+        for name in sorted(names, key=number):
             self._report(f"{name}: removed")
 
     def _remove(self, names: Iterable[str]) -> None:

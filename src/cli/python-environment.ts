@@ -15,6 +15,12 @@ export interface PythonEnvironment {
   files: string[];
 }
 
+/** Path of its Python where it has been made of just these requirements. */
+export function madePython({ name, files }: PythonEnvironment): string | undefined {
+  const place = join(PACKAGE_ROOT, '.deps', name);
+  return isMadeFrom(digestOf(files.flatMap(requirementsOf)), place) ? pythonIn(place) : undefined;
+}
+
 /**
  * Path of its Python. Complete or not there: it is made beside its place and renamed, so that an interruption or a
  * second command at the same time does no harm. Call Python as `python -m`; scripts name the folder they were made in.
@@ -26,16 +32,15 @@ export async function pythonEnvironment(
 ): Promise<string> {
   const place = join(PACKAGE_ROOT, '.deps', name);
   const pins = files.flatMap(requirementsOf);
-  const wanted = createHash('sha256').update(pins.join('\n')).digest('hex');
-  const python = join(place, 'bin', 'python');
-  if (isMadeFrom(wanted, place)) return python;
+  const wanted = digestOf(pins);
+  if (isMadeFrom(wanted, place)) return pythonIn(place);
   report(`Setting up Python for ${what} (once, about a minute) ...`);
   const partial = `${place}.${process.pid}`;
   try {
     mkdirSync(partial, { recursive: true });
     await runProgram('python3', ['-m', 'venv', partial]);
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-    await runProgram(join(partial, 'bin', 'python'), [...install, ...pins]);
+    await runProgram(pythonIn(partial), [...install, ...pins]);
     writeFileSync(stampIn(partial), wanted);
     if (!isMadeFrom(wanted, place)) {
       rmSync(place, { recursive: true, force: true });
@@ -44,7 +49,7 @@ export async function pythonEnvironment(
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
-  return python;
+  return pythonIn(place);
 }
 
 function requirementsOf(file: string): string[] {
@@ -52,6 +57,8 @@ function requirementsOf(file: string): string[] {
   return lines.filter((line) => line !== '' && !line.startsWith('#'));
 }
 
+const digestOf = (pins: string[]) => createHash('sha256').update(pins.join('\n')).digest('hex');
+const pythonIn = (folder: string) => join(folder, 'bin', 'python');
 const stampIn = (folder: string) => join(folder, 'requirements.sha256');
 
 function isMadeFrom(wanted: string, place: string): boolean {

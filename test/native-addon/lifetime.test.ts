@@ -55,10 +55,11 @@ describe('the process', () => {
   it('reports an exception of the callback as uncaught and goes on', () => {
     const { status, output } = child(`
       const addon = require(${JSON.stringify(ADDON)});
+      const submit = () => core.submit([{ id: 1, kind: 'noop' }]);
       process.on('uncaughtException', (error) => console.log(error.message));
+      process.once('uncaughtException', () => setImmediate(submit));
       const core = new addon.Core(${JSON.stringify(coreOptions())}, () => { throw new Error('mine'); });
-      core.submit([{ id: 1, kind: 'noop' }]);
-      setTimeout(() => { core.submit([{ id: 1, kind: 'noop' }]); }, 20);`);
+      submit();`);
     expect([status, output]).toEqual([0, 'mine\nmine\n']);
   });
 });

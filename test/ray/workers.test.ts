@@ -177,7 +177,7 @@ test('fewer workers are wanted', async () => {
 });
 
 test('a worker without a place waits for one and holds nobody up', async () => {
-  const three = [...usual, '--env', 'STAND_IN=2', '--workers', '3', '--wait', '5'];
+  const three = [...usual, '--env', 'STAND_IN=2', '--workers', '3', '--wait', '2'];
   const first = await ray.up(three);
   expect(first).toMatch(/worker-1: created\nworker-2: created/);
   expect(await view('worker-2')).toMatchObject({ state: 'pending', pid: null });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { FEW_THREADS } from '../support/service-client.js';
 import { startService } from '../support/service-process.js';
 
 const KILLS = 20;
@@ -21,7 +22,7 @@ test(`${KILLS} kills lose no acknowledged job and end each job once`, async () =
   const acknowledged = new Set<string>();
   try {
     for (let round = 0; round < KILLS; round += 1) {
-      await using service = await startService({ dataDir });
+      await using service = await startService({ dataDir, env: FEW_THREADS });
       const stop = new AbortController();
       const clients = Array.from({ length: CLIENTS }, (_, client) =>
         submitUntilDead(service.url, client, acknowledged, stop.signal),
@@ -31,7 +32,7 @@ test(`${KILLS} kills lose no acknowledged job and end each job once`, async () =
       stop.abort();
       await Promise.all(clients);
     }
-    await using service = await startService({ dataDir });
+    await using service = await startService({ dataDir, env: FEW_THREADS });
     await drained(service.url);
     const events = await history(service.url);
 
