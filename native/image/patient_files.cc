@@ -43,13 +43,6 @@ struct PendingRead {
   std::optional<size_t> left_in;  // where it was when it was given up
 };
 
-struct RootState {
-  bool hangs = false;
-  int left = 0;  // reads that nobody waits for and that have not come back
-  Clock::time_point next_trial;
-  Clock::duration trial_pause{};
-};
-
 // Answers to requests, given once the lock is let go.
 class Answers {
  public:
@@ -80,9 +73,9 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
  public:
   Volumes(RootedFiles files, VolumePatience patience, size_t most_threads)
       : files_(std::move(files)),
-        patience_(patience),
+        without_sign_(patience.without_sign),
         most_threads_(most_threads),
-        roots_(files_.root_count()),
+        roots_(files_.root_count(), patience),
         watcher_([this] { Watch(); }) {}
 
   void Read(FileRequest request) {
@@ -107,11 +100,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
 
   std::vector<size_t> HangingRoots() {
     const std::lock_guard lock(mutex_);
-    std::vector<size_t> hanging;
-    for (size_t root = 0; root < roots_.size(); ++root) {
-      if (roots_[root].hangs) hanging.push_back(root);
-    }
-    return hanging;
+    return roots_.Hanging();
   }
 
   void Close() {
@@ -173,7 +162,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
       work_.wait(lock, [this] { return closing_ || !queue_.empty(); });
       --idle_;
       if (queue_.empty()) break;
-      const std::unique_ptr<PendingRead> read = std::move(queue_.front());
+      std::unique_ptr<PendingRead> read = std::move(queue_.front());
       queue_.pop_front();
       read->last_sign = Clock::now();
       in_hand_.insert(read.get());
@@ -181,14 +170,16 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
       Visits visits(this, read.get());
       auto bytes = ReadNow(read->request.path, visits);
       lock.lock();
-      if (read->root) roots_[*read->root].hangs = false;
+      if (read->root) roots_.Answered(*read->root);
       if (read->left_in) {
-        --roots_[*read->left_in].left;
+        roots_.EndLeft(*read->left_in);
+        lock.unlock();
         return;  // this thread was counted out when its read was left
       }
       in_hand_.erase(read.get());
       lock.unlock();
       read->request.on_read(std::move(bytes));
+      read.reset();  // with what its functions hold: not under the lock
       lock.lock();
       ++idle_;
     }
@@ -208,10 +199,10 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
   bool Enter(size_t root, PendingRead* read) {
     const std::lock_guard lock(mutex_);
     // It came through the root before.
-    if (read->root) roots_[*read->root].hangs = false;
+    if (read->root) roots_.Answered(*read->root);
     read->root.reset();
     if (read->left_in) return false;
-    if (roots_[root].hangs || roots_[root].left >= patience_.most_left) {
+    if (!roots_.MayEnter(root)) {
       TryAgain(root, read->request.path);
       return false;
     }
@@ -234,20 +225,16 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
 
   // Called with the lock held: has somebody read the file that is wanted now, if it is time.
   void TryAgain(size_t root, const std::string& path) {
-    RootState& state = roots_[root];
-    if (Clock::now() < state.next_trial || state.left >= patience_.most_left) return;
-    state.trial_pause = std::min<Clock::duration>(2 * state.trial_pause, patience_.last_trial);
-    state.next_trial = Clock::now() + state.trial_pause;
-    ++state.left;
+    if (!roots_.BeginTrial(root, Clock::now())) return;
     const auto trial = [self = shared_from_this(), root, path] {
       (void)NameThread("lattice-read");
       Trial visits(root);
       (void)self->ReadNow(path, visits);
       const std::lock_guard lock(self->mutex_);
-      --self->roots_[root].left;
-      if (visits.came_there()) self->roots_[root].hangs = false;
+      self->roots_.EndLeft(root);
+      if (visits.came_there()) self->roots_.Answered(root);
     };
-    if (!StartThread(trial)) --state.left;
+    if (!StartThread(trial)) roots_.EndLeft(root);
   }
 
   void Watch() {
@@ -289,7 +276,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
 
   // Called with the lock held; whether there were any.
   bool LeaveSilentReads(Answers* answers) {
-    const Clock::time_point given_up = Clock::now() - patience_.without_sign;
+    const Clock::time_point given_up = Clock::now() - without_sign_;
     return std::erase_if(in_hand_, [&](PendingRead* read) {
              const bool late = read->root && !read->asking && read->last_sign.load() <= given_up;
              if (late && read->silent) {
@@ -305,19 +292,14 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
     const size_t root = *read->root;
     read->left_in = root;
     --threads_;
-    RootState& state = roots_[root];
-    ++state.left;
-    if (!state.hangs) {
-      state.hangs = true;
-      state.trial_pause = patience_.first_trial / 2;
-      state.next_trial = Clock::now() + patience_.first_trial;
-    }
+    roots_.Leave(root, Clock::now());
+    read->request.may_take = nullptr;  // what it holds need not wait for the volume
     answers->Add(read, files_.Unavailable(root));
     ended_.notify_all();
   }
 
   const RootedFiles files_;
-  const VolumePatience patience_;
+  const Clock::duration without_sign_;
   const size_t most_threads_;
   std::mutex mutex_;
   std::condition_variable work_;
@@ -325,7 +307,7 @@ class PatientFiles::Volumes : public std::enable_shared_from_this<Volumes> {
   std::condition_variable ended_;
   std::deque<std::unique_ptr<PendingRead>> queue_;
   std::unordered_set<PendingRead*> in_hand_;  // without those left behind
-  std::vector<RootState> roots_;
+  RootHealth roots_;
   size_t idle_ = 0;     // threads that look at the queue next
   size_t threads_ = 0;  // without those whose read was left behind
   Clock::time_point last_asked_{};

@@ -2,7 +2,6 @@
 #ifndef LATTICE_IMAGE_PATIENT_FILES_H_
 #define LATTICE_IMAGE_PATIENT_FILES_H_
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,18 +10,10 @@
 #include <vector>
 
 #include "native/base/status.h"
+#include "native/image/root_health.h"
 #include "native/image/rooted_files.h"
 
 namespace lattice {
-
-// How long a volume is waited for. A single call of the system that takes 5 s is no slow disk.
-struct VolumePatience {
-  std::chrono::milliseconds without_sign{5'000};
-  std::chrono::milliseconds first_trial{2'000};  // then twice as long each time
-  std::chrono::milliseconds last_trial{60'000};
-  // Reads left behind beneath one root. With so many nothing is tried until one comes back.
-  int most_left = 32;
-};
 
 // A file that is wanted. The functions are called on threads of the files and must neither block
 // nor throw.
