@@ -10,7 +10,7 @@ import { overLanes, SimulatedLane } from '../test/support/simulated-lane.js';
 import { startWorkerProcess } from '../test/support/worker-process.js';
 import { BUILD, openWorkerRig, until } from '../test/support/worker-rig.js';
 import { HttpClient } from './load/http-client.js';
-import { summarise } from './load/percentiles.js';
+import { median, summarise } from './load/percentiles.js';
 import { serve, setting, type Measurement } from './setting.js';
 
 const LANES = 16;
@@ -180,17 +180,18 @@ async function syncThroughLane(): Promise<Measurement[]> {
         }
       }
     }
-    const own = summarise(times[0]).p50;
-    const lane = summarise(times[1]).p50;
+    const [own, lane] = [summarise(times[0]).p50, summarise(times[1]).p50];
+    // Photo by photo: what they differ by among each other is far more.
+    const more = median(times[1].map((ms, i) => ms - times[0][i]!));
     return [
       {
         what: 'sync detect over HTTP through a lane, p50',
         value: lane,
         unit: 'ms',
         baseline: { what: 'embedded, p50', value: own },
-        ratio: lane - own,
+        ratio: more,
         goal: '<= 1 ms more',
-        met: lane - own <= 1,
+        met: more <= 1,
       },
     ];
   } finally {
