@@ -80,10 +80,21 @@ Result<std::vector<char>> Build(const TensorRtLibrary& library, const TensorRtMo
   return built;
 }
 
-Result<std::vector<char>> CachedOrBuilt(const TensorRtLibrary& library, const TensorRtModel& model,
-                                        const EngineKey& key, const std::string& folder,
-                                        const OnEngineBuild& on_build) {
-  if (folder.empty()) return Build(library, model, key, nullptr, nullptr, on_build);
+struct Plan {
+  std::vector<char> bytes;
+  bool was_kept = false;
+};
+
+Result<Plan> FreshPlan(Result<std::vector<char>> built) {
+  if (!built.ok()) return built.status();
+  return Plan{*std::move(built), false};
+}
+
+// A kept one that is not `refused`, or a new one, which takes its place.
+Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& model,
+                         const EngineKey& key, const std::string& folder,
+                         const OnEngineBuild& on_build, const std::vector<char>& refused = {}) {
+  if (folder.empty()) return FreshPlan(Build(library, model, key, nullptr, nullptr, on_build));
   auto cache = EngineCache::Open(folder);
   if (!cache.ok()) return cache.status();
   // Twice: somebody may have built it while this one waited for the right to.
@@ -91,17 +102,28 @@ Result<std::vector<char>> CachedOrBuilt(const TensorRtLibrary& library, const Te
   while (true) {
     auto stored = (*cache)->Load(key);
     if (!stored.ok()) return stored.status();
-    if (stored->state == FileState::kReady) return std::move(stored->plan);
+    if (stored->state == FileState::kReady && stored->plan != refused) {
+      return Plan{std::move(stored->plan), true};
+    }
     if (stored->state == FileState::kForeign) {
       return Status(StatusCode::kInternalError, stored->reason);
     }
-    if (lock) return Build(library, model, key, cache->get(), &*lock, on_build);
+    if (lock) return FreshPlan(Build(library, model, key, cache->get(), &*lock, on_build));
     // Who holds it builds this very engine: to the caller it is a build, which can be given up.
     const auto go_on = [&on_build] { return !on_build || on_build(0); };
     auto locked = (*cache)->Lock(key, Clock::now() + kLongestBuild, go_on);
     if (!locked.ok()) return locked.status();
     lock.emplace(*std::move(locked));
   }
+}
+
+Result<std::unique_ptr<nvinfer1::ICudaEngine>> Deserialize(nvinfer1::IRuntime& runtime,
+                                                           const std::vector<char>& plan) {
+  std::unique_ptr<nvinfer1::ICudaEngine> engine(
+      runtime.deserializeCudaEngine(plan.data(), plan.size()));
+  if (engine) return engine;
+  return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
+                                       "TensorRT cannot load the engine");
 }
 
 // Shape of the output for the smallest bucket.
@@ -164,15 +186,18 @@ Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model) {
   const EngineKey key = KeyOf(*model, library, gpu);
-  const auto plan = CachedOrBuilt(library, *model, key, options.cache_folder, on_build);
+  auto plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build);
   if (!plan.ok()) return plan.status();
-  std::unique_ptr<nvinfer1::ICudaEngine> engine(
-      runtime.deserializeCudaEngine(plan->data(), plan->size()));
-  if (!engine) {
-    return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
-                                         "TensorRT cannot load the engine");
+  auto engine = Deserialize(runtime, plan->bytes);
+  // What TensorRT wrote under this very key it may still refuse: after another driver, say.
+  const bool refused = engine.status().code() == StatusCode::kInvalidModel;
+  if (refused && plan->was_kept && CheckGpu().ok()) {
+    plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build, plan->bytes);
+    if (!plan.ok()) return plan.status();
+    engine = Deserialize(runtime, plan->bytes);
   }
-  const auto output = OutputShape(*engine, model->info);
+  if (!engine.ok()) return engine.status();
+  const auto output = OutputShape(**engine, model->info);
   if (!output.ok()) return output.status();
   const Status fits = CheckOutput({*output}, BucketsOf(model->info).front(), model->info);
   if (!fits.ok()) return fits;

@@ -23,8 +23,9 @@ struct TensorRtModel {
 // Reads and converts. Codes of ReadModelFile, DescribeMetadata, ResolveInput and ToHalfPrecision.
 Result<TensorRtModel> ReadTensorRtModel(const std::string& path);
 
-// The engine for the thread's current GPU, which is `gpu`. kInvalidModel when the built network is
-// no detector of the v8 layout; sets info.anchors.
+// The engine for the thread's current GPU, which is `gpu`; one that was kept and that TensorRT
+// refuses is built anew. kInvalidModel when the built network is no detector of the v8 layout; sets
+// info.anchors.
 Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model);

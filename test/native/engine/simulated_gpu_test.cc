@@ -17,6 +17,7 @@
 #include "native/cuda/owners.h"
 #include "native/engine/gpu_engine.h"
 #include "native/engine/pinned_pixels.h"
+#include "native/engine_cache/engine_cache.h"
 #include "native/engine_cache/file_lock.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
@@ -134,7 +135,6 @@ TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNoth
       {Call::kGraphInstantiate, cudaErrorMemoryAllocation, {0, 7}, StatusCode::kOverloaded},
       {Call::kGraphLaunch, cudaErrorInvalidValue, {0, 5}, StatusCode::kInternalError},
       {Call::kKernel, cudaErrorInvalidConfiguration, {0, 6}, StatusCode::kInternalError},
-      {Call::kDeserialize, cudaErrorUnknown, {0}, StatusCode::kInvalidModel},
       {Call::kDeserialize, cudaErrorMemoryAllocation, {0}, StatusCode::kOverloaded},
       {Call::kCreateContext, cudaErrorUnknown, {1, 6}, StatusCode::kDetectionFailed},
       {Call::kCreateContext, cudaErrorMemoryAllocation, {0, 1, 6}, StatusCode::kOverloaded},
@@ -227,6 +227,40 @@ TEST_F(SimulatedGpuTest, AKeptEngineIsNotBuiltAgainUnlessItIsDamaged) {
   }
   ASSERT_TRUE(Load(count).ok());
   EXPECT_EQ(builds, 1);
+}
+
+TEST_F(SimulatedGpuTest, ANewEngineThatTensorRtRefusesIsAReason) {
+  simulated::FailCall(Call::kDeserialize, cudaErrorUnknown, 0);
+  const auto engine = Load();
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.status().code(), StatusCode::kInvalidModel);
+  EXPECT_GT(engine.status().message().size(), 20u);
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+}
+
+// Whole, and of this very key.
+TEST_F(SimulatedGpuTest, AKeptEngineThatTensorRtRefusesIsBuiltAnew) {
+  (void)Loaded();
+  const auto cache = *EngineCache::Open(cache_);
+  const auto kept = *cache->List();
+  ASSERT_EQ(kept.size(), 1u);
+  {
+    const EngineHeader& header = *kept[0].header;
+    const auto lock = cache->Lock(header.key, Clock::now() + std::chrono::seconds(5));
+    ASSERT_TRUE(lock.ok()) << lock.status().message();
+    const std::vector<char> plan(20'000, 'x');
+    ASSERT_TRUE(cache->Store(*lock, header, plan).ok());
+  }
+  int builds = 0;
+  const auto count = [&](double share) {
+    builds += share >= 1 ? 1 : 0;
+    return true;
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto engine = Load(count);
+    ASSERT_TRUE(engine.ok()) << engine.status().message();
+    EXPECT_EQ(builds, 1);
+  }
 }
 
 TEST_F(SimulatedGpuTest, OnlyGpusThatAreNewEnoughAreUsed) {
