@@ -54,9 +54,13 @@ EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, cons
   return key;
 }
 
-Result<std::vector<char>> Build(const TensorRtLibrary& library, const TensorRtModel& model,
-                                const EngineKey& key, const EngineCache* cache,
-                                const FileLock* lock, const OnEngineBuild& on_build) {
+struct Plan {
+  std::vector<char> bytes;
+  bool was_kept = false;
+};
+
+Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, const EngineKey& key,
+                   const EngineCache* cache, const FileLock* lock, const OnEngineBuild& on_build) {
   std::vector<char> timings;
   if (cache != nullptr) {
     // Without them the build only takes longer.
@@ -77,16 +81,6 @@ Result<std::vector<char>> Build(const TensorRtLibrary& library, const TensorRtMo
     // A full disk costs the next start a build, not this one its engine.
     (void)cache->Store(*lock, header, *built);
   }
-  return built;
-}
-
-struct Plan {
-  std::vector<char> bytes;
-  bool was_kept = false;
-};
-
-Result<Plan> FreshPlan(Result<std::vector<char>> built) {
-  if (!built.ok()) return built.status();
   return Plan{*std::move(built), false};
 }
 
@@ -94,7 +88,7 @@ Result<Plan> FreshPlan(Result<std::vector<char>> built) {
 Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& model,
                          const EngineKey& key, const std::string& folder,
                          const OnEngineBuild& on_build, const std::vector<char>& refused = {}) {
-  if (folder.empty()) return FreshPlan(Build(library, model, key, nullptr, nullptr, on_build));
+  if (folder.empty()) return Build(library, model, key, nullptr, nullptr, on_build);
   auto cache = EngineCache::Open(folder);
   if (!cache.ok()) return cache.status();
   // Twice: somebody may have built it while this one waited for the right to.
@@ -108,7 +102,7 @@ Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& mo
     if (stored->state == FileState::kForeign) {
       return Status(StatusCode::kInternalError, stored->reason);
     }
-    if (lock) return FreshPlan(Build(library, model, key, cache->get(), &*lock, on_build));
+    if (lock) return Build(library, model, key, cache->get(), &*lock, on_build);
     // Who holds it builds this very engine: to the caller it is a build, which can be given up.
     const auto go_on = [&on_build] { return !on_build || on_build(0); };
     auto locked = (*cache)->Lock(key, Clock::now() + kLongestBuild, go_on);

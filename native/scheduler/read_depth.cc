@@ -47,15 +47,14 @@ void ReadDepth::Judge(double rate, double now_ms) {
     Begin(tried, rate);
   } else {
     unsettled_ = depth_;
-    depth_ = tried == Trial::kMore ? std::max(depth_ / 2, least_) : std::min(depth_ * 2, most_);
+    depth_ = tried == Trial::kMore ? Fewer() : More();
   }
   if (trial_ == Trial::kNone) next_trial_ms_ = now_ms + kTryAgainMs;
 }
 
 // Does nothing where the depth can go no further.
 void ReadDepth::Begin(Trial trial, double rate) {
-  const size_t depth =
-      trial == Trial::kFewer ? std::max(depth_ / 2, least_) : std::min(depth_ * 2, most_);
+  const size_t depth = trial == Trial::kFewer ? Fewer() : More();
   if (depth == depth_) return;
   unsettled_ = depth_;
   depth_ = depth;

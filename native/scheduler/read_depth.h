@@ -2,6 +2,7 @@
 #ifndef LATTICE_SCHEDULER_READ_DEPTH_H_
 #define LATTICE_SCHEDULER_READ_DEPTH_H_
 
+#include <algorithm>
 #include <cstddef>
 
 namespace lattice {
@@ -30,6 +31,8 @@ class ReadDepth {
  private:
   enum class Trial { kNone, kFewer, kMore };
 
+  size_t Fewer() const { return std::max(depth_ / 2, least_); }
+  size_t More() const { return std::min(depth_ * 2, most_); }
   void Judge(double rate, double now_ms);
   void Begin(Trial trial, double rate);
   void Restart(double now_ms);
