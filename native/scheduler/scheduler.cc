@@ -33,7 +33,8 @@ Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipel
       threads_.emplace_back([this, lane, i] { DecodeLoop(lane, static_cast<size_t>(i)); });
     }
     for (int slot = 0; slot < StateOf(lane).options.slots; ++slot) {
-      threads_.emplace_back([this, lane, slot] { InferLoop(lane, slot); });
+      const auto place = static_cast<size_t>(slot % options.devices);
+      threads_.emplace_back([this, lane, place] { InferLoop(lane, place); });
     }
   }
   threads_.emplace_back([this] { DeadlineLoop(); });
@@ -235,17 +236,13 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
     Hold(live, kept ? live->prepared.input->pixel_bytes() : 0);
   }
   if (live->answered) return;
-  std::vector<TaskResult> results;
-  std::condition_variable* wake = nullptr;
   if (status.ok()) {
-    PutBack(live, &results);
-    wake = NextWake(live->lane());
-  } else {
-    results.push_back(Answer(live, std::move(status)));
+    GoOn(live, lock);
+    return;
   }
+  TaskResult failure = Answer(live, std::move(status));
   lock.unlock();
-  if (wake != nullptr) wake->notify_one();
-  Deliver(std::move(results));
+  on_result_(std::move(failure));
 }
 
 // Whether the image may be decoded now that its size is known. Else nobody has it in hand any more:

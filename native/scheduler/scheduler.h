@@ -7,7 +7,6 @@
 #include <map>
 #include <mutex>
 #include <span>
-#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -28,9 +27,10 @@ namespace lattice {
 // ReadAhead() files ahead of decoding, LookAhead() images ahead of the network, each within its
 // bytes. A slice takes what is ready for the same engine up to its batch, and waits for no company.
 //
-// A lane has a thread for each slot of the engines. Where there are more than slices, the next
-// slice computes while one thread turns the raw output of the last into boxes. With several devices
-// the DevicePlanner says which one runs a slice.
+// A lane has a thread for each slot. Where there are more than slices, the next slice computes
+// while one turns the raw output of the last into boxes. A sync image that nobody waits behind runs
+// on the thread that decoded it. With several devices the DevicePlanner says which one runs a
+// slice.
 //
 // A device that answers kGpuLost is out for every model. The images that it had in hand go back to
 // their place in the order, once each, and run alone: the second time, and where no device is left
@@ -72,11 +72,11 @@ class Scheduler {
   using Slice = std::vector<LiveTaskPtr>;
   struct Chosen {
     Slice slice;
-    size_t place;
+    size_t place, slot = 0;  // the slot from TakeSlice on
   };
 
   void DecodeLoop(Lane lane, size_t thread);
-  void InferLoop(Lane lane, int slot);
+  void InferLoop(Lane lane, size_t place);
   void DeadlineLoop();
   void ReviewSoon();
 
@@ -92,13 +92,13 @@ class Scheduler {
   void LeaveReadAhead(const LiveTaskPtr& live);
   size_t Decodable(Lane lane) const;
   LiveTaskPtr TakeForDecode(Lane lane);
-  size_t PlaceOf(Lane lane, int slot) const;
   std::condition_variable* NextWake(Lane lane);
   Slice FrontSlice(const LaneState& lane) const;
   std::vector<Slice> Slices(Lane lane);
   std::optional<Chosen> Choose(Lane lane);
-  Slice TakeSlice(Lane lane, size_t place);
-  void RunSlice(Lane lane, int slot, Slice slice, std::unique_lock<std::mutex>& lock);
+  std::optional<Chosen> TakeSlice(Lane lane, std::optional<size_t> place);
+  void GoOn(const LiveTaskPtr& live, std::unique_lock<std::mutex>& lock);
+  void RunSlice(Lane lane, Chosen chosen, std::unique_lock<std::mutex>& lock);
   void LeaveSlice(size_t place, uint64_t running, const Slice& slice, const Status& status,
                   std::vector<TaskResult>* results);
   void Finish(const LiveTaskPtr& live, const Status& status, Detections detections,

@@ -17,11 +17,6 @@ size_t Ceil(size_t dividend, size_t divisor) { return (dividend + divisor - 1) /
 
 }  // namespace
 
-size_t Scheduler::PlaceOf(Lane lane, int slot) const {
-  const LaneOptions& options = lane == Lane::kSync ? options_.sync : options_.async;
-  return static_cast<size_t>(slot / (options.slots / options_.devices));
-}
-
 // Whom to wake, without the lock, for the next slice of the lane; null when none can start now.
 std::condition_variable* Scheduler::NextWake(Lane lane) {
   LaneState& state = StateOf(lane);
@@ -101,15 +96,19 @@ std::optional<Scheduler::Chosen> Scheduler::Choose(Lane lane) {
   return Chosen{std::move(slices[start->slice]), start->place};
 }
 
-// Empty when the next slice is not this device's; then its thread is woken.
-Scheduler::Slice Scheduler::TakeSlice(Lane lane, size_t place) {
+// None when the next slice is not for `place`, whose thread is woken, or no slot is free: whoever
+// gives one back looks again.
+std::optional<Scheduler::Chosen> Scheduler::TakeSlice(Lane lane, std::optional<size_t> place) {
   LaneState& state = StateOf(lane);
   auto chosen = Choose(lane);
   if (!chosen) return {};
-  if (chosen->place != place) {
+  if (place && chosen->place != *place) {
     state.slice_work[chosen->place].notify_one();
     return {};
   }
+  const auto slot = state.slots.Take(chosen->place);
+  if (!slot) return {};
+  chosen->slot = *slot;
   const auto now = Clock::now();
   for (const LiveTaskPtr& live : chosen->slice) {
     state.ready.Erase(live);
@@ -119,28 +118,52 @@ Scheduler::Slice Scheduler::TakeSlice(Lane lane, size_t place) {
     if (!live->sync()) ahead_.RemoveImage();
   }
   counters_.inferring += chosen->slice.size();
-  return std::move(chosen->slice);
+  return chosen;
 }
 
-void Scheduler::InferLoop(Lane lane, int slot) {
+void Scheduler::InferLoop(Lane lane, size_t place) {
   const SignalStack signal_stack;
   (void)NameThread("lattice-slice");
-  const size_t place = PlaceOf(lane, slot);
   std::unique_lock lock(mutex_);
   while (!closing_) {
-    Slice slice = TakeSlice(lane, place);
-    if (slice.empty()) {
-      StateOf(lane).slice_work[place].wait(lock);
+    auto chosen = TakeSlice(lane, place);
+    if (chosen) {
+      RunSlice(lane, *std::move(chosen), lock);
     } else {
-      RunSlice(lane, slot, std::move(slice), lock);
+      StateOf(lane).slice_work[place].wait(lock);
     }
   }
 }
 
+// On the thread that decoded the task. Called with the lock held, returns without.
+//
+// The thread runs the slice itself where it can: waking another one takes as long as a tenth of a
+// small network on a GPU. Not while an image waits for a thread, and never on more than half of
+// them, so that a device that hangs leaves some to the images of the others.
+void Scheduler::GoOn(const LiveTaskPtr& live, std::unique_lock<std::mutex>& lock) {
+  const Lane lane = live->lane();
+  int& running = sync_lane_.slices_of_decoders;
+  std::vector<TaskResult> results;
+  PutBack(live, &results);
+  if (results.empty() && live->sync() && sync_lane_.read.empty() &&
+      running < options_.decode_threads / 2) {
+    if (auto chosen = TakeSlice(lane, std::nullopt)) {
+      ++running;
+      RunSlice(lane, *std::move(chosen), lock);
+      --running;
+    }
+  }
+  std::condition_variable* const wake = NextWake(lane);
+  lock.unlock();
+  if (wake != nullptr) wake->notify_one();
+  Deliver(std::move(results));
+}
+
 // Called with the lock held, returns with it held.
-void Scheduler::RunSlice(Lane lane, int slot, Slice slice, std::unique_lock<std::mutex>& lock) {
+void Scheduler::RunSlice(Lane lane, Chosen chosen, std::unique_lock<std::mutex>& lock) {
+  auto& [slice, place, number] = chosen;
+  const int slot = static_cast<int>(number);
   std::shared_ptr<Engine> engine = slice[0]->task.engine;
-  const size_t place = PlaceOf(lane, slot);
   SliceCosts* const costs = &models_.Of(engine).costs;
   const uint64_t running = planner_.Begin(lane, {costs, slice.size()}, place, NowMs());
   std::condition_variable* wake = options_.devices > 1 ? NextWake(lane) : nullptr;
@@ -184,6 +207,7 @@ void Scheduler::RunSlice(Lane lane, int slot, Slice slice, std::unique_lock<std:
   slice.clear();
   engine.reset();
   lock.lock();
+  StateOf(lane).slots.GiveBack(number);
 }
 
 // A slice has left its device. Images of one that was lost meanwhile go back, or get their answer.

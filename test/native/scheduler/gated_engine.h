@@ -4,7 +4,9 @@
 #define LATTICE_TEST_SCHEDULER_GATED_ENGINE_H_
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "native/engine/engine.h"
@@ -35,6 +37,8 @@ class GatedEngine final : public Engine {
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     auto input = std::make_unique<Marked>();
     input->mark = image.data[image.data.size() / 2];
+    const std::lock_guard lock(mutex_);
+    prepared_on_[input->mark] = std::this_thread::get_id();
     return std::unique_ptr<EngineInput>(std::move(input));
   }
 
@@ -48,6 +52,7 @@ class GatedEngine final : public Engine {
     for (const EngineItem& item : items) {
       marks.push_back(static_cast<Marked*>(item.input)->mark);
       seen_.push_back(marks.back());
+      ran_on_[marks.back()] = std::this_thread::get_id();
     }
     changed_.notify_all();
     changed_.wait(lock, [this] { return open_ || permits_ > 0; });
@@ -93,6 +98,11 @@ class GatedEngine final : public Engine {
     const std::lock_guard lock(mutex_);
     return seen_.size();
   }
+  // Whether the thread that prepared the image of this mark also ran it.
+  bool ran_where_prepared(int mark) {
+    const std::lock_guard lock(mutex_);
+    return ran_on_.at(mark) == prepared_on_.at(mark);
+  }
   int most_running() {
     const std::lock_guard lock(mutex_);
     return most_running_;
@@ -125,6 +135,8 @@ class GatedEngine final : public Engine {
   int most_running_ = 0;
   std::vector<int> seen_;
   std::vector<size_t> batches_;
+  std::map<int, std::thread::id> prepared_on_;
+  std::map<int, std::thread::id> ran_on_;
 };
 
 }  // namespace lattice::test

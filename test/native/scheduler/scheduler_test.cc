@@ -107,6 +107,32 @@ TEST_F(SchedulerTest, SyncDoesNotWaitForAsyncAndAsyncNotForSync) {
   EXPECT_EQ(engine_->most_running(), 2);
 }
 
+TEST_F(SchedulerTest, ALoneSyncImageRunsOnTheThreadThatDecodedIt) {
+  Start(8, 3);  // an answered image may still have its thread and its slot
+  engine_->OpenGate();
+  for (const uint64_t id : {1u, 2u, 3u}) {
+    Submit(id, TaskKind::kSync);
+    EXPECT_TRUE(results_.Wait(id).status.ok());
+    EXPECT_TRUE(engine_->ran_where_prepared(static_cast<int>(id))) << id;
+  }
+  Submit(4, TaskKind::kAsync);
+  results_.Wait(4);
+  EXPECT_FALSE(engine_->ran_where_prepared(4));
+}
+
+TEST_F(SchedulerTest, SlicesThatDoNotEndLeaveHalfOfTheThreadsToDecode) {
+  Start(2, 2);
+  Occupy(1, TaskKind::kSync);
+  Occupy(2, TaskKind::kSync);
+  EXPECT_TRUE(engine_->ran_where_prepared(1));
+  EXPECT_FALSE(engine_->ran_where_prepared(2));
+  scheduler_->Submit({Task(3, TaskKind::kSync), Task(4, TaskKind::kSync)});
+  WaitUntilDecoded();
+  EXPECT_EQ(engine_->images(), 2u);
+  engine_->OpenGate();
+  for (const uint64_t id : {3u, 4u}) EXPECT_TRUE(results_.Wait(id).status.ok());
+}
+
 TEST_F(SchedulerTest, DecodedAsyncTasksGoByPriorityThenSubmission) {
   Start();
   Occupy(1);
