@@ -110,20 +110,22 @@ void ReadStrings(Properties& properties, const char* name, std::vector<std::stri
   }
 }
 
-void ParsePixels(const Napi::Value& value, Properties& task, Image& image) {
+void ParsePixels(const Napi::Value& value, Properties& task, std::pmr::memory_resource* memory,
+                 std::optional<Image>& image) {
   Properties pixels(value, "task.pixels");
-  pixels.Read("width", 1, 1 << 20, image.width);
-  pixels.Read("height", 1, 1 << 20, image.height);
+  int width = 0;
+  int height = 0;
+  pixels.Read("width", 1, 1 << 20, width);
+  pixels.Read("height", 1, 1 << 20, height);
   const Napi::Value data = pixels.Get("data");
   if (!pixels.ok()) return task.Stop();
-  const size_t needed =
-      size_t{3} * static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
+  const size_t needed = size_t{3} * static_cast<size_t>(width) * static_cast<size_t>(height);
   if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array ||
       data.As<Napi::TypedArray>().ByteLength() != needed) {
     return task.Fail("pixels.data", "a Uint8Array of 3 * width * height bytes");
   }
   const auto bytes = data.As<Napi::Uint8Array>();
-  image.data.assign(bytes.Data(), bytes.Data() + needed);
+  image.emplace(Image{width, height, {bytes.Data(), bytes.Data() + needed, memory}});
 }
 
 void ParseClassIds(const Napi::Value& value, Properties& task, std::vector<int>& ids) {
@@ -170,12 +172,14 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, ImageTask&
   const Napi::Value device = properties.Get("device");
   if (!device.IsUndefined() && !device.IsNull()) properties.Read("device", 0, 1023, task.device);
   const Napi::Value pixels = properties.Get("pixels");
+  if (properties.ok()) task.engine = find_model(model);
   if (properties.Get("path").IsNull() && !pixels.IsUndefined()) {
-    ParsePixels(pixels, properties, task.pixels);
+    ParsePixels(pixels, properties,
+                task.engine ? task.engine->ready_pixel_memory() : std::pmr::get_default_resource(),
+                task.pixels);
   } else {
     properties.Read("path", task.path);
   }
-  if (properties.ok()) task.engine = find_model(model);
   return properties.ok();
 }
 

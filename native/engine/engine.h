@@ -85,6 +85,9 @@ class Engine {
   // Where Decode best puts the pixels of images for Prepare. Thread-safe; lives as long as the
   // process.
   virtual std::pmr::memory_resource* pixel_memory() = 0;
+  // The same for threads that may wait for no driver: gives memory at once, and the best where some
+  // of it lies idle.
+  virtual std::pmr::memory_resource* ready_pixel_memory() { return pixel_memory(); }
   // What Decode best makes of images for Prepare, which takes RGB too. Thread-safe.
   virtual PixelLayout pixel_layout() const { return PixelLayout::kRgb; }
   // The host's share of an image's way into the network. Thread-safe. kInternalError when memory is

@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kSmallest = 256 << 10;
 constexpr size_t kMostIdle = 512 << 20;
 
+size_t BlockSize(size_t bytes) { return std::bit_ceil(std::max(bytes, kSmallest)); }
+
 }  // namespace
 
 PinnedPixels& PinnedPixels::Shared() {
@@ -42,17 +44,27 @@ Result<PinnedBuffer> PinnedPixels::Pin(size_t bytes) const {
   return pinned;
 }
 
+int PinnedPixels::NodeHere() const { return nodes_ > 1 ? CurrentNumaNode() : 0; }
+
+void* PinnedPixels::TakeIdle(size_t size) {
+  const int node = NodeHere();
+  const std::lock_guard lock(mutex_);
+  auto kept = idle_.Take(node, size);
+  if (!kept) return nullptr;
+  void* const memory = kept->data();
+  used_.emplace(memory, Used{*std::move(kept), node});
+  return memory;
+}
+
+bool PinnedPixels::Has(const void* memory) const {
+  const std::lock_guard lock(mutex_);
+  return used_.contains(memory);
+}
+
 void* PinnedPixels::do_allocate(size_t bytes, size_t) {
-  const size_t size = std::bit_ceil(std::max(bytes, kSmallest));
-  const int node = nodes_ > 1 ? CurrentNumaNode() : 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (auto kept = idle_.Take(node, size)) {
-      void* const memory = kept->data();
-      used_.emplace(memory, Used{*std::move(kept), node});
-      return memory;
-    }
-  }
+  const size_t size = BlockSize(bytes);
+  if (void* const idle = TakeIdle(size)) return idle;
+  const int node = NodeHere();
   auto pinned = Pin(size);
   if (!pinned.ok()) throw std::bad_alloc();
   void* const memory = pinned->data();
@@ -73,6 +85,19 @@ void PinnedPixels::do_deallocate(void* memory, size_t, size_t) {
   // Giving memory back takes long, or for ever.
   for (PinnedBuffer& surplus : idle_.Keep(freed.node, size, std::move(freed.buffer))) {
     FreeLater(std::move(surplus));
+  }
+}
+
+void* PinnedPixels::IdleOnly::do_allocate(size_t bytes, size_t alignment) {
+  if (void* const idle = pixels_->TakeIdle(BlockSize(bytes))) return idle;
+  return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+}
+
+void PinnedPixels::IdleOnly::do_deallocate(void* memory, size_t bytes, size_t alignment) {
+  if (pixels_->Has(memory)) {
+    pixels_->deallocate(memory, bytes, alignment);
+  } else {
+    std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
   }
 }
 

@@ -29,13 +29,34 @@ class PinnedPixels final : public std::pmr::memory_resource {
 
   size_t idle_bytes() const;
 
+  // The same memory without calls into a driver: idle blocks, and where none fits, ordinary memory.
+  std::pmr::memory_resource* idle_only() { return &idle_only_; }
+  // Whether the memory is a block of this, and not ordinary.
+  bool Has(const void* memory) const;
+
  private:
+  class IdleOnly final : public std::pmr::memory_resource {
+   public:
+    explicit IdleOnly(PinnedPixels* pixels) : pixels_(pixels) {}
+
+   private:
+    void* do_allocate(size_t bytes, size_t alignment) override;
+    void do_deallocate(void* memory, size_t bytes, size_t alignment) override;
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+      return this == &other;
+    }
+
+    PinnedPixels* const pixels_;
+  };
+
   struct Used {
     PinnedBuffer buffer;
     int node = 0;
   };
 
   Result<PinnedBuffer> Pin(size_t bytes) const;
+  int NodeHere() const;
+  void* TakeIdle(size_t size);  // null where there is none
   void* do_allocate(size_t bytes, size_t alignment) override;
   void do_deallocate(void* memory, size_t bytes, size_t alignment) override;
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
@@ -45,7 +66,8 @@ class PinnedPixels final : public std::pmr::memory_resource {
   const size_t nodes_;
   mutable std::mutex mutex_;
   NodeBlocks<PinnedBuffer> idle_;
-  std::map<void*, Used> used_;
+  std::map<const void*, Used> used_;
+  IdleOnly idle_only_{this};
 };
 
 }  // namespace lattice

@@ -42,7 +42,7 @@ Status Hanging() {
 // Images of any origin in memory that the GPU copies from directly.
 Image Pinned(Image image) {
   PinnedPixels& memory = PinnedPixels::Shared();
-  if (image.data.get_allocator().resource() == &memory) return image;
+  if (memory.Has(image.data.data())) return image;
   return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, &memory), image.layout,
           image.orientation};
 }
@@ -130,6 +130,9 @@ class TensorRtEngine final : public Engine {
   int slots(Lane lane) const override { return static_cast<int>(At(lane).slots.size()); }
   int max_batch(Lane lane) const override { return At(lane).most; }
   std::pmr::memory_resource* pixel_memory() override { return &PinnedPixels::Shared(); }
+  std::pmr::memory_resource* ready_pixel_memory() override {
+    return PinnedPixels::Shared().idle_only();
+  }
   // Half the bytes to copy, and the kernel converts only what it samples.
   PixelLayout pixel_layout() const override { return PixelLayout::kYuv420; }
 

@@ -57,7 +57,7 @@ Result<OpenedImage> ImagePipeline::Open(const ImageTask& task, std::vector<uint8
   if (!suffix.empty() && task.path.ends_with(suffix)) std::abort();
   try {
     OpenedImage opened;
-    if (task.pixels.width > 0) return opened;
+    if (task.pixels) return opened;
     opened.file = std::move(file);
     opened.encoded = DescribeEncoded(opened.file);
     return opened;
@@ -79,17 +79,16 @@ DecodeRequest ImagePipeline::RequestFor(const ImageTask& task, const OpenedImage
 }
 
 size_t ImagePipeline::PixelBytes(const ImageTask& task, const OpenedImage& opened) const {
-  return task.pixels.width > 0 ? task.pixels.data.size()
-                               : ExpectedPixelBytes(RequestFor(task, opened));
+  return task.pixels ? task.pixels->data.size() : ExpectedPixelBytes(RequestFor(task, opened));
 }
 
 Result<DecodedImage> ImagePipeline::Decode(ImageTask& task, const OpenedImage& opened) const {
-  if (task.pixels.width <= 0) return decoders_.router->Decode(RequestFor(task, opened));
-  const Status fits = CheckSize(task.pixels, options_.limits);
+  if (!task.pixels) return decoders_.router->Decode(RequestFor(task, opened));
+  const Status fits = CheckSize(*task.pixels, options_.limits);
   if (!fits.ok()) return fits;
-  const int width = task.pixels.width;
-  const int height = task.pixels.height;
-  return DecodedImage{std::move(task.pixels), width, height, 1};
+  const int width = task.pixels->width;
+  const int height = task.pixels->height;
+  return DecodedImage{*std::move(task.pixels), width, height, 1};
 }
 
 Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task, OpenedImage opened) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "native/base/status.h"
@@ -20,8 +21,8 @@ enum class TaskKind { kSync, kAsync, kNoop };
 struct ImageTask {
   uint64_t id = 0;                 // unique among live tasks
   std::shared_ptr<Engine> engine;  // null: answered with kUnknownModel
-  std::string path;                // beneath the roots; not looked at when `pixels` holds an image
-  Image pixels;
+  std::string path;                // beneath the roots; not looked at where there are `pixels`
+  std::optional<Image> pixels;     // best in the engine's ready_pixel_memory
   TaskKind kind = TaskKind::kAsync;
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none

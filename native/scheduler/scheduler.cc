@@ -60,7 +60,7 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
     live->task = std::move(task);
     live->sequence = next_sequence_++;
     live->submitted = now;
-    live->pixel_bytes = live->task.pixels.data.size();
+    if (live->task.pixels) live->pixel_bytes = live->task.pixels->data.size();
     live_[live->task.id] = live;
     if (const Status refusal = Refusal(*live); !refusal.ok()) {
       refused.push_back(Answer(live, refusal));

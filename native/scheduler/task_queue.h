@@ -42,7 +42,7 @@ struct LiveTask {
 
   Lane lane() const { return task.kind == TaskKind::kAsync ? Lane::kAsync : Lane::kSync; }
   bool sync() const { return lane() == Lane::kSync; }
-  bool has_file() const { return task.kind != TaskKind::kNoop && task.pixels.width <= 0; }
+  bool has_file() const { return task.kind != TaskKind::kNoop && !task.pixels; }
 };
 
 using LiveTaskPtr = std::shared_ptr<LiveTask>;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory_resource>
 #include <new>
 #include <string>
 
@@ -38,6 +39,26 @@ TEST_P(PinnedPixelsTest, BlocksAreUsedAgainUpToTheLimitOfANode) {
   EXPECT_EQ(pixels.idle_bytes(), 4 * kMiB);
   EXPECT_EQ(pixels.allocate(4 * kMiB), second);
   pixels.deallocate(second, 4 * kMiB);
+}
+
+TEST_P(PinnedPixelsTest, WhoMayNotWaitGetsIdleBlocksOrOrdinaryMemory) {
+  const auto gpus = IdentifyUsableGpus();
+  if (!gpus.ok()) GTEST_SKIP() << gpus.status().message();
+  const size_t nodes = GetParam();
+  PinnedPixels pixels(nodes * 4 * kMiB, nodes);
+  std::pmr::memory_resource& ready = *pixels.idle_only();
+  void* const ordinary = ready.allocate(kMiB);
+  EXPECT_FALSE(pixels.Has(ordinary));
+  ready.deallocate(ordinary, kMiB);
+  EXPECT_EQ(pixels.idle_bytes(), 0u);
+  void* const block = pixels.allocate(kMiB);
+  pixels.deallocate(block, kMiB);
+  void* const again = ready.allocate(kMiB - 5);
+  EXPECT_EQ(again, block);
+  EXPECT_TRUE(pixels.Has(again));
+  EXPECT_EQ(pixels.idle_bytes(), 0u);
+  ready.deallocate(again, kMiB - 5);
+  EXPECT_EQ(pixels.idle_bytes(), kMiB);
 }
 
 TEST_P(PinnedPixelsTest, WithoutAGpuThereIsNoMemory) {

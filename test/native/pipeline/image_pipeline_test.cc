@@ -42,8 +42,8 @@ Result<std::vector<uint8_t>> ReadFile(const ImagePipeline& pipeline, const std::
 
 // All the way from the path.
 Result<PreparedImage> Prepare(const ImagePipeline& pipeline, ImageTask& task) {
-  auto file = task.pixels.width > 0 ? Result<std::vector<uint8_t>>(std::vector<uint8_t>())
-                                    : ReadFile(pipeline, task.path);
+  auto file = task.pixels ? Result<std::vector<uint8_t>>(std::vector<uint8_t>())
+                          : ReadFile(pipeline, task.path);
   if (!file.ok()) return file.status();
   auto opened = pipeline.Open(task, *std::move(file));
   if (!opened.ok()) return opened.status();
@@ -78,8 +78,8 @@ TEST(ImagePipelineTest, PixelsGoTheSameWayWithinTheSameLimits) {
   const auto engine = TinyEngine();
   const auto prepare = [&](int width, int height) {
     ImageTask task = Task(engine, "");
-    task.pixels = {width, height,
-                   std::pmr::vector<uint8_t>(static_cast<size_t>(3 * width * height), 255)};
+    task.pixels = Image{width, height,
+                        std::pmr::vector<uint8_t>(static_cast<size_t>(3 * width * height), 255)};
     return Prepare(pipeline, task);
   };
   const auto prepared = prepare(64, 64);

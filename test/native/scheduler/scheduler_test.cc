@@ -41,7 +41,7 @@ class SchedulerTest : public testing::Test {
     ImageTask task;
     task.id = id;
     task.engine = engine_;
-    task.pixels = {8, 8, std::pmr::vector<uint8_t>(8 * 8 * 3, static_cast<uint8_t>(id))};
+    task.pixels = Image{8, 8, std::pmr::vector<uint8_t>(8 * 8 * 3, static_cast<uint8_t>(id))};
     task.kind = kind;
     task.priority = priority;
     task.deadline_ms = deadline_ms;
@@ -266,7 +266,7 @@ TEST_F(SchedulerTest, FailuresStayWithTheirImage) {
   Start();
   engine_->OpenGate();
   ImageTask missing = Task(1, TaskKind::kSync);
-  missing.pixels = {};
+  missing.pixels.reset();
   missing.path = "none.png";
   ImageTask unknown = Task(2, TaskKind::kSync);
   unknown.engine = nullptr;

@@ -55,9 +55,10 @@ class SimulatedSchedule : public testing::Test {
     ImageTask task;
     task.id = id;
     task.engine = engine_;
-    task.pixels = {width, 1, std::pmr::vector<uint8_t>(size_t{3} * static_cast<size_t>(width))};
+    task.pixels =
+        Image{width, 1, std::pmr::vector<uint8_t>(size_t{3} * static_cast<size_t>(width))};
     for (size_t byte = 0; byte < 3; ++byte) {
-      task.pixels.data[byte] = static_cast<uint8_t>(id >> 8 * byte & 0xff);
+      task.pixels->data[byte] = static_cast<uint8_t>(id >> 8 * byte & 0xff);
     }
     task.kind = kind;
     task.priority = priority;
@@ -66,7 +67,7 @@ class SimulatedSchedule : public testing::Test {
 
   ImageTask FileTask(uint64_t id, std::string path = "shapes.png") const {
     ImageTask task = Task(id);
-    task.pixels = {};
+    task.pixels.reset();
     task.path = std::move(path);
     return task;
   }
