@@ -20,7 +20,7 @@ import { openJobs, openJobStore, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, type Logger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { ObservedDetector } from './observability/observed-detector.js';
-import { makeDataFolder } from './setting-folders.js';
+import { makeDataFolder, warnOfModelsFolder } from './setting-folders.js';
 import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
 import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
 
@@ -74,6 +74,7 @@ async function startService(
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
   const store = await openJobStore(config.dataDir);
   releases.add('job store', () => store.close());
+  void warnOfModelsFolder(config.modelsDir, logger);
   const drainLeft = createDrainTime(config.drainSeconds * 1_000);
   // The addon empties the marker when it opens it: what the last process left must be out of its way.
   setCrashMarkerAside(config.dataDir);
