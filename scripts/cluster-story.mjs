@@ -206,7 +206,8 @@ class ClusterStory {
   }
 
   #requeued(metrics) {
-    const count = /^lattice_worker_events\{event="requeued"\} (\d+)$/m.exec(metrics)?.[1] ?? '?';
+    const count =
+      /^lattice_worker_events_total\{event="requeued"\} (\d+)$/m.exec(metrics)?.[1] ?? '?';
     return `images it gave to another worker: ${count}`;
   }
 

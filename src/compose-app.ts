@@ -31,6 +31,8 @@ export interface ComposedApp {
   openApi(): object;
   /** True for sockets that stay open at a stop until the jobs have drained. */
   outlives(socket: WebSocket): boolean;
+  /** A longer request body is refused unread. */
+  maxBodyBytes: number;
 }
 
 export function composeApp(deps: AppDeps): ComposedApp {
@@ -52,5 +54,6 @@ export function composeApp(deps: AppDeps): ComposedApp {
   addHealthRoutes(table, deps);
   addDocsRoutes(table, openApi);
   registerComponents(table.app);
-  return { app: table.app, stream, openApi, outlives };
+  const { maxBodyBytes } = config;
+  return { app: table.app, stream, openApi, outlives, maxBodyBytes };
 }

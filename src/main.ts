@@ -1,7 +1,6 @@
 /** Puts the service together, listens, and takes it apart again on a signal. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from './make-folder.js';
 import { packageVersion } from './package-version.js';
 import type { Cluster } from './cluster/cluster.js';
 import { gpusOf } from './cluster/dispatch/lane-gpus.js';
@@ -17,10 +16,11 @@ import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate.js';
 import type { OpenDetectorOptions } from './inference/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
-import { openJobs, type Jobs } from './jobs/open-jobs.js';
+import { openJobs, openJobStore, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, type Logger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { ObservedDetector } from './observability/observed-detector.js';
+import { makeDataFolder, warnOfModelsFolder } from './setting-folders.js';
 import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
 import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
 
@@ -71,6 +71,10 @@ async function startService(
   const apiKeys = readApiKeys(config);
   refuseOpenAddress(config, apiKeys);
   makeDataFolder(config.dataDir);
+  // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
+  const store = await openJobStore(config.dataDir);
+  releases.add('job store', () => store.close());
+  void warnOfModelsFolder(config.modelsDir, logger);
   const drainLeft = createDrainTime(config.drainSeconds * 1_000);
   // The addon empties the marker when it opens it: what the last process left must be out of its way.
   setCrashMarkerAside(config.dataDir);
@@ -81,7 +85,7 @@ async function startService(
   const metrics = new Metrics({ version, device: stats.device, precision: stats.precision });
   const detector = new ObservedDetector(cluster.detector, metrics);
   const annotator = new Annotator({ detector, ...config });
-  const jobs = await openJobs({
+  const jobs = await openJobs(store, {
     dataDir: config.dataDir,
     detector,
     maxQueuedJobs: config.maxQueuedJobs,
@@ -183,19 +187,6 @@ function pruneDrawnCopies(annotator: Annotator, ttlHours: number, logger: Logger
   return () => {
     clearInterval(timer);
   };
-}
-
-/** All that lies in it is this process's own, so a folder that cannot be written is a wrong setting. */
-function makeDataFolder(dataDir: string): void {
-  try {
-    makeFolder(dataDir);
-    if (!statSync(dataDir).isDirectory()) throw new Error('not a folder');
-    accessSync(dataDir, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new ConfigError(
-      `LATTICE_DATA_DIR: the folder ${dataDir} cannot be made or written: ${String(error)}`,
-    );
-  }
 }
 
 function readApiKeys(config: Config): ApiKeys | null {

@@ -15,6 +15,7 @@ import { openDetector } from './inference/open-detector.js';
 import { ImageLister } from './jobs/listing/image-lister.js';
 import { createLogger } from './observability/logger.js';
 import { packageVersion } from './package-version.js';
+import { warnOfModelsFolder } from './setting-folders.js';
 import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
 
 /** Of sysexits.h. */
@@ -28,6 +29,7 @@ async function runWorker(config: Config): Promise<void> {
     throw new ConfigError('LATTICE_SERVICE_URL is not set: ws://HOST:PORT of the service.');
   }
   const logger = createLogger(config);
+  void warnOfModelsFolder(config.modelsDir, logger);
   const nodeId = config.nodeId || hostname();
   const workerId = config.workerId || `${hostname()}-${process.pid}`;
   const stopping = stopSignal();

@@ -1,4 +1,7 @@
-/** Request fields that the job submission and the synchronous detection share. */
+/**
+ * Request fields that the job submission and the synchronous detection share. A request takes the optional ones as
+ * `nullish`: many clients write null for each field that nobody set.
+ */
 import { z } from '@hono/zod-openapi';
 import { VEHICLE_CLASSES, isVehicleClass } from './vehicle-classes.js';
 
@@ -47,6 +50,9 @@ export const maxDetectionsSchema = z
   .max(MAX_DETECTIONS)
   .openapi({ description: 'Most boxes of one image', default: MAX_DETECTIONS, example: 300 });
 
+/** For the description of a request. */
+export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not given.';
+
 /** Longest list worth reading: the classes that exist, in some spellings. */
 export const MAX_VEHICLE_TYPES = 64;
 
@@ -58,7 +64,6 @@ export const vehicleTypesSchema = z
   )
   .min(1)
   .max(MAX_VEHICLE_TYPES)
-  .nullable()
   .openapi({
     description:
       'Classes to detect, without letter case: those of the model among ' +

@@ -41,9 +41,11 @@ export class RouteTable {
     });
   }
 
-  /** Methods that some route has for this path. */
+  /** Methods that this path answers: those of its routes, and HEAD, for which Hono runs the route of GET. */
   methodsOf(path: string): string[] {
-    return this.#routes.filter((route) => route.pattern.test(path)).map((route) => route.method);
+    return this.#routes
+      .filter((route) => route.pattern.test(path))
+      .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   }
 
   list(): { method: string; path: string }[] {

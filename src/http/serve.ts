@@ -1,5 +1,12 @@
 /** The only place that opens a port: app and event stream behind one `node:http` server. */
-import { createServer, STATUS_CODES, type Server, type ServerOptions } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,6 +38,8 @@ export interface Servable {
   stream: { close(): void };
   /** True for sockets that `Listening.close` leaves open: their owner closes them. */
   outlives: (socket: WebSocket) => boolean;
+  /** The app refuses a longer body by its declared length. */
+  maxBodyBytes: number;
 }
 
 export interface Listening {
@@ -45,7 +54,7 @@ export interface Listening {
 
 /** Rejects with a `ConfigError` when the address cannot be bound. Port 0 picks a free one. */
 export async function listen(
-  { app, stream, outlives }: Servable,
+  { app, stream, outlives, maxBodyBytes }: Servable,
   { host, port }: { host: string; port: number },
 ): Promise<Listening> {
   const sockets = new WebSocketServer({
@@ -72,6 +81,11 @@ export async function listen(
     websocket: { server: sockets as unknown as WebSocketServerLike },
   }) as Server;
   server.on('clientError', refuseConnection);
+  // In place of Node's own, which asks for every body. Unasked, Node closes the connection after the answer.
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (declaredLength(incoming) <= maxBodyBytes) outgoing.writeContinue();
+    void answer(incoming, outgoing);
+  });
   await bind(server, host, port);
   const bound = (server.address() as AddressInfo).port;
   return {
@@ -79,6 +93,11 @@ export async function listen(
     port: bound,
     close: (deadlineMs) => close({ server, sockets, stream, outlives }, deadlineMs),
   };
+}
+
+/** 0 for a body in chunks, which has no length before it has come. */
+function declaredLength({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0);
 }
 
 const BIND_ERRORS = new Map([

@@ -18,7 +18,7 @@ import { StoredJobService } from './stored-job-service.js';
 import type { WebhookQueue } from './webhook-delivery.js';
 
 export interface JobsOptions {
-  /** A local disk; this process has it alone from here to `stop`. */
+  /** The folder of the store. */
   dataDir: string;
   /** Stays open longer than the jobs. */
   detector: Detector;
@@ -42,8 +42,6 @@ export interface JobsOptions {
   storeRetryMs?: number;
   /** Submits are refused while less than this is free on the disk. */
   reserveBytes?: number;
-  /** Cap on the database in pages of 4 KiB; null = the disk. */
-  maxPages?: number | null;
 }
 
 export interface Jobs {
@@ -60,12 +58,17 @@ export interface Jobs {
 const UNFINISHED_A_READ = 5_000;
 
 /**
- * Takes the data folder, puts the jobs of a process that is gone back in the queue and starts to work.
+ * Takes the data folder, which lies on a local disk: this process has it alone until the store is closed. Puts the jobs
+ * of a process that is gone back in the queue. `maxPages` caps the database in pages of 4 KiB; null = the disk.
  * Rejects with an `Error` for the operator: folder in use, damaged file, later schema, not a local disk.
  */
-export async function openJobs(options: JobsOptions): Promise<Jobs> {
+export function openJobStore(dataDir: string, maxPages: number | null = null): Promise<JobStore> {
+  return openSqliteStore({ dataDir, maxPages });
+}
+
+/** Starts to work. The store is the jobs' from here on: they close it, also when they cannot be opened. */
+export async function openJobs(store: JobStore, options: JobsOptions): Promise<Jobs> {
   const { dataDir, detector, logger } = options;
-  const store = await openSqliteStore({ dataDir, maxPages: options.maxPages ?? null });
   try {
     await chargeCrash(dataDir, store, logger);
     const counts = new QueueCounts(await store.counts());

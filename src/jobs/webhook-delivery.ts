@@ -11,6 +11,12 @@ export interface WebhookDelivery {
   createdAt: number;
 }
 
+/** An attempt at `at`, as it was decided at `plannedAt`. */
+export interface AttemptPlan {
+  plannedAt: number;
+  at: number;
+}
+
 /** `pending` is still owed; the other two are final. */
 export type WebhookState = 'pending' | 'delivered' | 'gave_up';
 
@@ -34,8 +40,18 @@ export interface WebhookQueue {
   /** When the earliest pending delivery falls due (may lie in the past); null when none is pending. */
   nextDueAt(): Promise<number | null>;
   succeeded(deliveryId: string, httpStatus: number): Promise<void>;
-  retryAt(deliveryId: string, at: number, httpStatus: number | null, error: string): Promise<void>;
+  retry(
+    deliveryId: string,
+    plan: AttemptPlan,
+    httpStatus: number | null,
+    error: string,
+  ): Promise<void>;
   gaveUp(deliveryId: string, httpStatus: number | null, error: string): Promise<void>;
+  /**
+   * The clock was set back by `setBackS`, 0 when nobody knows how far. Attempts planned later than `now` keep the
+   * wait they were planned with instead of waiting until the clock has caught up.
+   */
+  replan(now: number, setBackS: number): Promise<void>;
   /** Deliveries of one job, final ones too, oldest first; empty for a job without a callback. */
   forJob(jobId: string): Promise<WebhookDeliveryState[]>;
   /** Called after the commit that made a delivery; returns the way to stop listening. */

@@ -144,10 +144,11 @@ export class Metrics implements HttpMetrics {
       Promise.resolve(sources.workers()),
     );
     this.exposeByLabel(
-      'lattice_worker_events',
-      'Since the start: workers lost, images requeued for it, stale answers refused.',
+      'lattice_worker_events_total',
+      'Workers lost, images requeued for it, stale answers refused.',
       'event',
       () => Promise.resolve(sources.workerEvents()),
+      Counter,
     );
     this.gpus = new GpuMetrics(this.registry, sources.gpus);
   }
@@ -158,25 +159,27 @@ export class Metrics implements HttpMetrics {
     this.registry.clear();
   }
 
+  /** Of a `Counter` too the source knows the value as it stands. */
   private exposeByLabel(
     name: string,
     help: string,
     label: string,
     read: () => Promise<Record<string, number>>,
+    Metric: typeof Gauge | typeof Counter = Gauge,
   ): void {
-    new Gauge({
+    new Metric({
       name,
       help,
       labelNames: [label],
       registers: [this.registry],
       async collect() {
+        // Absent series are honest: a store that cannot be read must not hide all the other figures.
+        const values = await Promise.resolve()
+          .then(read)
+          .catch(() => ({}));
+        // Together, with no await in between: two may ask for the metrics at a time.
         this.reset();
-        try {
-          for (const [value, count] of Object.entries(await read()))
-            this.set({ [label]: value }, count);
-        } catch {
-          // Absent series are honest: a store that cannot be read must not hide all the other figures.
-        }
+        for (const [value, count] of Object.entries(values)) this.inc({ [label]: value }, count);
       },
     });
   }

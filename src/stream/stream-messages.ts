@@ -17,16 +17,20 @@ export const DEFAULT_EVENTS: readonly JobEventName[] = [
 const idSchema = z.union([z.string().max(128), z.number()]);
 export type MessageId = z.infer<typeof idSchema>;
 
-const id = idSchema.optional();
+/** Null is as if the field were not given, as in a submission. */
+const optional = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+const id = optional(idSchema);
 const clientMessageSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('ping'), id }),
   z.strictObject({ action: z.literal('submit'), id, payload: z.unknown() }),
   z.strictObject({
     action: z.literal('subscribe'),
     id,
-    job_ids: z.array(z.string().min(1).max(128)).max(1_000).optional(),
-    events: z.array(z.enum(JOB_EVENTS)).max(JOB_EVENTS.length).optional(),
-    after_seq: z.int().min(0).optional(),
+    job_ids: optional(z.array(z.string().min(1).max(128)).max(1_000)),
+    events: optional(z.array(z.enum(JOB_EVENTS)).max(JOB_EVENTS.length)),
+    after_seq: optional(z.int().min(0)),
   }),
   z.strictObject({ action: z.literal('unsubscribe'), id }),
 ]);

@@ -16,7 +16,7 @@ export type AttemptOutcome =
 
 export type Verdict =
   | { action: 'succeeded'; status: number }
-  | { action: 'retry'; at: number; status: number | null; error: string }
+  | { action: 'retry'; plannedAt: number; at: number; status: number | null; error: string }
   | { action: 'gave_up'; status: number | null; error: string };
 
 /** `attempt` counts from 0; `now` in Unix seconds; `chance` lies in [0, 1). */
@@ -40,7 +40,7 @@ export function judge(
   }
   const asked = outcome.kind === 'answered' ? parseRetryAfter(outcome.retryAfter, now) : 0;
   const spread = wait * (1 - JITTER + 2 * JITTER * chance);
-  return { action: 'retry', at: now + Math.max(spread, asked), status, error };
+  return { action: 'retry', plannedAt: now, at: now + Math.max(spread, asked), status, error };
 }
 
 /** Seconds to wait, from either form of the header (RFC 9110 10.2.3), 0 to `MAX_RETRY_AFTER_S`. */

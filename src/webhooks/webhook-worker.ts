@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import type { WebhookDelivery, WebhookQueue } from '../jobs/webhook-delivery.js';
+import { ClockWatch } from './clock-watch.js';
 import { DEFAULT_SCHEDULE, judge, type AttemptOutcome, type Verdict } from './delivery-verdict.js';
 import { InHand } from './in-hand.js';
 import { createResolver, postWebhook, type Resolve } from './post-webhook.js';
@@ -34,7 +35,7 @@ export interface WebhookWorker {
 }
 
 const TIMEOUT_MS = 15_000;
-/** Also the answer to a clock that jumps: the queue is asked again at least this often. */
+/** Also the answer to a clock that jumps ahead: the queue is asked again at least this often. */
 const MAX_WAIT_MS = 30_000;
 /** While deliveries in hand hide later ones from `nextDueAt`. */
 const BUSY_WAIT_MS = 1_000;
@@ -55,6 +56,7 @@ class Worker implements WebhookWorker {
   private readonly resolve: Resolve;
   private readonly schedule: readonly number[];
   private readonly inHand = new InHand();
+  private readonly clock = new ClockWatch();
   private readonly stopListening: () => void;
   /** Aborted at `stop`: nothing new starts. */
   private readonly draining = new AbortController();
@@ -124,7 +126,12 @@ class Worker implements WebhookWorker {
 
   /** Starts what is due and has a place; gives the milliseconds to wait, or null to wait for a new delivery. */
   private async pump(): Promise<number | null> {
-    const { queue } = this.options;
+    const { queue, logger } = this.options;
+    await this.clock.onSetBack((now, setBackS) => {
+      if (setBackS > 0)
+        logger.warn({ setBackS }, 'the clock was set back; webhooks keep their waits');
+      return queue.replan(now, setBackS);
+    });
     for (let limit = FIRST_PAGE; limit <= LAST_PAGE && !this.inHand.full; limit *= 4) {
       this.inHand.beginPage();
       const page = await queue.due(Date.now() / 1000, limit);
@@ -196,7 +203,7 @@ class Worker implements WebhookWorker {
       case 'succeeded':
         return queue.succeeded(deliveryId, verdict.status);
       case 'retry':
-        return queue.retryAt(deliveryId, verdict.at, verdict.status, verdict.error);
+        return queue.retry(deliveryId, verdict, verdict.status, verdict.error);
       case 'gave_up':
         return queue.gaveUp(deliveryId, verdict.status, verdict.error);
     }

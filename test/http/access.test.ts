@@ -221,9 +221,15 @@ describe('every answer', () => {
     expect(job.headers.get('allow')).toBe('DELETE');
   });
 
-  test('HEAD is answered like GET without a body', async () => {
-    const answer = await get(compose(), '/healthz', {}, 'HEAD');
-    expect(answer).toMatchObject({ status: 200, body: '' });
+  test('HEAD is answered like GET without a body, and Allow names it where it is', async () => {
+    const app = compose();
+    for (const path of ['/healthz', '/v1/jobs', '/v1/models', '/docs', '/openapi.json']) {
+      expect(await get(app, path, {}, 'HEAD')).toMatchObject({ status: 200, body: '' });
+      const wrong = await get(app, path, {}, 'PUT');
+      expect([path, wrong.status, wrong.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD']);
+    }
+    const head = await get(app, '/v1/inference/detect', {}, 'HEAD');
+    expect([head.status, head.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
   test('is observed by its route template', async () => {

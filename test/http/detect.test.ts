@@ -73,8 +73,21 @@ test('requested classes reach the detector in the spelling of the model', async 
   });
 });
 
+test('null for an optional field is as if it were not given', async () => {
+  const app = compose();
+  const optional = ['model_name', 'confidence_threshold', 'vehicle_types', 'iou_threshold'];
+  const nulls = [...optional, 'max_detections', 'annotate'].map((field) => [field, null]);
+  expect(await post(app, PATH, image)).toMatchObject({ status: 200 });
+  const answer = await post(app, PATH, { ...image, ...Object.fromEntries(nulls) });
+  expect(answer).toMatchObject({ status: 200 });
+  expect(answer.body).not.toHaveProperty('annotated_url');
+  const [plain, withNulls] = app.detector.requests.map(({ options }) => options);
+  expect(withNulls).toEqual(plain);
+});
+
 test.each([
   [{}, '#/image_path'],
+  [{ image_path: null }, '#/image_path'],
   [{ image_path: '' }, '#/image_path'],
   [{ image_path: ['a.jpg'] }, '#/image_path'],
   [{ image_path: 'n'.repeat(4_097) }, '#/image_path'],

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { listen } from '../../src/http/serve.js';
-import { openJobs } from '../../src/jobs/open-jobs.js';
+import { openJobs, openJobStore } from '../../src/jobs/open-jobs.js';
 import { imagesNamed, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
 import { compose } from '../support/composed-app.js';
 import { overLanes, SimulatedLane } from '../support/simulated-lane.js';
@@ -66,7 +66,7 @@ test('40,000 images are read without making anybody wait', async () => {
     (_, index) => new SimulatedLane(`worker-${index}`, options),
   );
   const { detector } = overLanes(lanes);
-  const jobs = await openJobs({
+  const jobs = await openJobs(await openJobStore(folder.path), {
     dataDir: folder.path,
     detector,
     maxQueuedJobs: 10,

@@ -174,6 +174,21 @@ describe('schemas', () => {
     check('DetectResponse', detected.body);
   });
 
+  test.each(['JobSubmit', 'DetectRequest'])('%s: what is optional may be null', (name) => {
+    const schema = document.components.schemas[name]!;
+    const required = schema.required as string[];
+    const example = schema.example as Record<string, unknown>;
+    const validate = compileSchema(name);
+    const optional: string[] = [];
+    for (const field of Object.keys(schema.properties as object)) {
+      const allowed = validate({ ...example, [field]: null });
+      if (allowed) optional.push(field);
+      expect(allowed, field).toBe(!required.includes(field));
+    }
+    expect(optional.length).toBeGreaterThan(5);
+    expect(schema.description).toContain('null');
+  });
+
   test('a schema refuses what the service refuses', () => {
     const validate = compileSchema('JobSubmit');
     expect(validate({ job_type: 'detect_cars', image_paths: ['a'] })).toBe(true);

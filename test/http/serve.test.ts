@@ -91,6 +91,46 @@ describe('bodies', () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
+  describe('announced with Expect: 100-continue', () => {
+    const announce = (length: string, expect_ = '100-continue') =>
+      `POST ${DETECT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n` +
+      `${length}\r\nExpect: ${expect_}\r\n\r\n`;
+
+    test('one that is too long is refused before it is sent, and the connection closed', async () => {
+      const { port } = await start(compose({ maxBodyBytes: 100 }));
+      const answer = await raw(port, announce('Content-Length: 101'));
+      expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+      expect(answer.toLowerCase()).toContain('connection: close');
+      expect(answer).toContain('"code":"body_too_large"');
+      expect(answer).not.toContain('100 Continue');
+    });
+
+    test.each([
+      ['of the limit', 'Content-Length: 100', body.padEnd(100)],
+      [
+        'in chunks',
+        'Transfer-Encoding: chunked',
+        `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      ],
+    ])('one %s is asked for and read', async (_name, length, sent) => {
+      const { port } = await start(compose({ maxBodyBytes: 100 }));
+      const socket = connect(port, '127.0.0.1');
+      let answer = '';
+      socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+      socket.write(announce(length));
+      await expect.poll(() => answer).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+      socket.write(sent);
+      await expect.poll(() => answer).toMatch(/ 100 Continue\r\n\r\nHTTP\/1\.1 200 [^]*"success"/);
+      socket.destroy();
+    });
+
+    test('another expectation is refused', async () => {
+      const { port } = await start();
+      const answer = await raw(port, announce('Content-Length: 9', 'miracles'), 200);
+      expect(answer).toMatch(/^HTTP\/1\.1 417 /);
+    });
+  });
+
   test('a small chunked body is read', async () => {
     const { port } = await start();
     const answer = await raw(

@@ -15,9 +15,6 @@ describe('values at the edge', () => {
     ['priority 10', { priority: 10 }],
     ['priority 10.0', { priority: 10.0 }],
     ['iou 0', { iou_threshold: 0 }],
-    ['null vehicle_types', { vehicle_types: null }],
-    ['null callback_url', { callback_url: null }],
-    ['null metadata', { metadata: null }],
     ['empty metadata', { metadata: {} }],
     ['path of 4,096 bytes', { image_paths: [`${'n'.repeat(4_092)}.jpg`] }],
     ['path of two-byte characters', { image_paths: [`${'é'.repeat(2_046)}.jpg`] }],
@@ -33,8 +30,25 @@ describe('values at the edge', () => {
     expect(status).toBe(202);
   });
 
+  test('null for an optional field is as if it were not given', async () => {
+    const app = compose();
+    const optional = [
+      ...['model_name', 'confidence_threshold', 'vehicle_types', 'priority', 'callback_url'],
+      ...['metadata', 'iou_threshold', 'max_detections', 'annotate'],
+    ];
+    const nulls = Object.fromEntries(optional.map((field) => [field, null]));
+    expect(await post(app, PATH, cars)).toMatchObject({ status: 202 });
+    expect(await post(app, PATH, { ...cars, ...nulls })).toMatchObject({ status: 202 });
+    expect(app.jobs.specs[1]).toEqual(app.jobs.specs[0]);
+  });
+
   const refused: [string, object, string][] = [
     ['no job_type', { job_type: undefined }, '#/job_type'],
+    ['null job_type', { job_type: null }, '#/job_type'],
+    ['null image_paths', { image_paths: null }, '#/image_paths'],
+    ['null among image_paths', { image_paths: ['a.jpg', null] }, '#/image_paths/1'],
+    ['null among vehicle_types', { vehicle_types: ['car', null] }, '#/vehicle_types/1'],
+    ['unknown field that is null', { colour: null }, '#/colour'],
     ['unknown job_type', { job_type: 'detect_boats' }, '#/job_type'],
     ['no image_paths', { image_paths: undefined }, '#/image_paths'],
     ['no image', { image_paths: [] }, '#/image_paths'],
@@ -53,7 +67,6 @@ describe('values at the edge', () => {
     ['confidence -1e-9', { confidence_threshold: -1e-9 }, '#/confidence_threshold'],
     ['confidence "0.5"', { confidence_threshold: '0.5' }, '#/confidence_threshold'],
     ['confidence "NaN"', { confidence_threshold: 'NaN' }, '#/confidence_threshold'],
-    ['confidence null', { confidence_threshold: null }, '#/confidence_threshold'],
     ['confidence true', { confidence_threshold: true }, '#/confidence_threshold'],
     ['priority 11', { priority: 11 }, '#/priority'],
     ['priority -1', { priority: -1 }, '#/priority'],

@@ -115,7 +115,7 @@ describe('models', () => {
 describe('Idempotency-Key', () => {
   const key = { 'idempotency-key': '"k-1"' };
 
-  test('a repeat gives the first job, whatever its key order and spaces', async () => {
+  test('a repeat gives the first job, whatever its key order, spaces and nulls', async () => {
     const app = compose();
     const first = await post(app, PATH, cars, key);
     const again = await post(app, PATH, ' {"image_paths":["a.jpg"], "job_type":"detect_cars"}', {
@@ -125,6 +125,8 @@ describe('Idempotency-Key', () => {
     expect(again.body.job_id).toBe(first.body.job_id);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(first.headers.get('idempotency-replayed')).toBeNull();
+    const withNull = await post(app, PATH, { ...cars, priority: null }, key);
+    expect(withNull.body.job_id).toBe(first.body.job_id);
     expect(app.jobs.specs).toHaveLength(1);
   });
 

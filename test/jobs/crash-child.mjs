@@ -1,6 +1,6 @@
 // The compiled job part with a detector of 2 ms, under eight submitters. Prints every acknowledged id until it is killed.
 import { writeSync } from 'node:fs';
-import { openJobs } from '../../dist/jobs/open-jobs.js';
+import { openJobs, openJobStore } from '../../dist/jobs/open-jobs.js';
 
 const [dataDir] = process.argv.slice(2);
 const detector = {
@@ -21,7 +21,7 @@ const detector = {
 };
 const say = (line) => writeSync(1, `${line}\n`);
 const quiet = () => undefined;
-const jobs = await openJobs({
+const jobs = await openJobs(await openJobStore(dataDir), {
   dataDir,
   detector,
   maxQueuedJobs: 1_000_000,

@@ -55,6 +55,23 @@ test('one process cannot open a folder twice either', async () => {
   await (await open(folder)).close();
 });
 
+test('tables of an earlier release are brought up to date, with the webhooks they owe', async () => {
+  using folder = new TemporaryFolder();
+  const jobs = await openTestJobs(folder);
+  const { job } = await jobs.service.submit(specOf({ callbackUrl: 'http://example.test/' }));
+  await ended(jobs.service, job.jobId);
+  await jobs.stop(1000);
+  const database = new DatabaseSync(join(folder.path, 'jobs.db'));
+  database.exec('ALTER TABLE webhook_deliveries DROP COLUMN planned_at; PRAGMA user_version = 1');
+  database.close();
+  const store = await open(folder);
+  const dueAt = await store.webhooks.nextDueAt();
+  await store.webhooks.replan(1_000, 0);
+  expect(await store.webhooks.nextDueAt()).toBe(1_000);
+  expect(dueAt).toBeCloseTo(Date.now() / 1000, -1);
+  await store.close();
+});
+
 test('tables of a later release are left alone', async () => {
   using folder = new TemporaryFolder();
   await (await open(folder)).close();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Job, JobEvent, JobService, JobSpec } from '../../src/jobs/job.js';
 import type { Logger } from '../../src/jobs/logger.js';
-import { openJobs, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
 import { FakeDetector } from '../support/fake-detector.js';
 
 export const silent: Logger = {
@@ -49,12 +49,14 @@ export interface TestJobs extends Jobs, AsyncDisposable {
   /** All events since the opening. */
   events: JobEvent[];
   /** Stops without waiting for images and opens the folder again. */
-  reopen(changes?: Partial<JobsOptions>): Promise<TestJobs>;
+  reopen(changes?: Changes): Promise<TestJobs>;
 }
+
+type Changes = Partial<JobsOptions> & { maxPages?: number | null };
 
 export async function openTestJobs(
   folder: TemporaryFolder,
-  changes: Partial<JobsOptions> = {},
+  changes: Changes = {},
   detector = new FakeDetector(),
 ): Promise<TestJobs> {
   const options: JobsOptions = {
@@ -69,7 +71,7 @@ export async function openTestJobs(
     storeRetryMs: 20,
     ...changes,
   };
-  const jobs = await openJobs(options);
+  const jobs = await openJobs(await openJobStore(folder.path, changes.maxPages), options);
   const events: JobEvent[] = [];
   jobs.service.onEvent((event) => events.push(event));
   return {

@@ -166,6 +166,32 @@ test('lists are newest first, filtered, and go on below a number', () =>
     expect(await numbers({ submittedBefore: submittedAt }, 9, null)).toEqual([2, 1]);
   }));
 
+test('a clock that was set back moves the webhooks that are owed with it', () =>
+  withStore(async (store) => {
+    const { webhooks } = store;
+    const owe = async (plannedAt: number, at: number) => {
+      const job = await start(store, { callbackUrl: 'http://example.test/hook' });
+      await store.record(job.number, store.lease, [entry(0)], 'w', plannedAt);
+      const { deliveryId } = (await webhooks.forJob(job.jobId))[0]!;
+      if (at > plannedAt) await webhooks.retry(deliveryId, { plannedAt, at }, 500, 'no');
+      return async () => (await webhooks.forJob(job.jobId))[0]?.nextAttemptAt;
+    };
+    const first = await owe(5_000, 5_000);
+    const later = await owe(5_010, 5_310);
+    const earlier = await owe(1_000, 1_300);
+    const times = () => Promise.all([first(), later(), earlier()]);
+
+    // From 5,020 to 1,520: what was owed stays owed at the same moment, what was not planned since is left.
+    await webhooks.replan(1_520, 3_500);
+    expect(await times()).toEqual([1_500, 1_810, 1_300]);
+    // To before all of them, nobody knows from where: each begins its wait anew.
+    await webhooks.replan(500, 0);
+    expect(await times()).toEqual([500, 800, 800]);
+    await webhooks.replan(500, 0);
+    expect(await times()).toEqual([500, 800, 800]);
+    expect(await webhooks.due(500, 10)).toHaveLength(1);
+  }));
+
 test('an end owes its webhook, which is worked off as the queue promises', () =>
   withStore(async (store) => {
     let added = 0;
@@ -181,7 +207,7 @@ test('an end owes its webhook, which is worked off as the queue promises', () =>
     expect(delivery).toMatchObject({ jobId: job.jobId, url, attempt: 0, createdAt: 3000 });
 
     const { deliveryId } = delivery!;
-    await store.webhooks.retryAt(deliveryId, 3010, 500, 'no');
+    await store.webhooks.retry(deliveryId, { plannedAt: 3000, at: 3010 }, 500, 'no');
     expect(await store.webhooks.due(3005, 10)).toEqual([]);
     expect(await store.webhooks.due(3010, 10)).toMatchObject([{ deliveryId, attempt: 1 }]);
     await store.webhooks.succeeded(deliveryId, 204);

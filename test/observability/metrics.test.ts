@@ -53,7 +53,27 @@ test('gauges are read when asked for', async () => {
   expect(await value('lattice_held_pixel_bytes{class="async"}')).toBe(96_000_000);
   expect(await value('lattice_image_folders{state="hanging"}')).toBe(1);
   expect(await value('lattice_workers{state="ready"}')).toBe(2);
-  expect(await value('lattice_worker_events{event="requeued"}')).toBe(7);
+  expect(await value('lattice_worker_events_total{event="requeued"}')).toBe(7);
+  expect(await metrics.render()).toContain('# TYPE lattice_worker_events_total counter\n');
+});
+
+test('two who ask at a time get the same count', async () => {
+  metrics.watch({
+    jobs: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { pending: 3 };
+    },
+    queuedImages: () => ({}),
+    heldBytes: () => 0,
+    hangingFolders: () => 0,
+    workers: () => ({}),
+    workerEvents: () => ({ lost: 2 }),
+    gpus: () => [],
+  });
+  for (const text of await Promise.all([metrics.render(), metrics.render()])) {
+    expect(text).toContain('lattice_jobs{status="pending"} 3\n');
+    expect(text).toContain('lattice_worker_events_total{event="lost"} 2\n');
+  }
 });
 
 test('a source that fails is left out and hides nothing else', async () => {

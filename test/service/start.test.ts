@@ -2,8 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { detect } from '../support/service-client.js';
 import { startService } from '../support/service-process.js';
+import { startWorkerProcess } from '../support/worker-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-start-'));
 afterAll(() => {
@@ -24,6 +26,47 @@ test('an image folder that is not there is named', async () => {
     `image folder ${join(folder, 'nowhere')} cannot be opened: No such file or directory`,
   );
 });
+
+test.each([
+  ['is not there', () => join(folder, 'no-models'), 'ENOENT'],
+  [
+    'is a file',
+    () => {
+      const file = join(folder, 'models');
+      writeFileSync(file, '');
+      return file;
+    },
+    'ENOTDIR',
+  ],
+])(
+  'a models folder that %s is told, by service and worker; the bundled models serve',
+  async (_what, path, code) => {
+    const LATTICE_MODELS_DIR = path();
+    await using service = await startService({ env: { LATTICE_MODELS_DIR } });
+    const [line] = service.stdout().trimEnd().split('\n');
+    const told = {
+      level: 'warn',
+      modelsDir: LATTICE_MODELS_DIR,
+      reason: expect.stringContaining(code) as string,
+      msg: expect.stringContaining('LATTICE_MODELS_DIR') as string,
+    };
+    expect(JSON.parse(line!)).toMatchObject(told);
+    const answer = await detect(service.url, { image_path: 'street.jpg' });
+    expect(answer).toMatchObject({ status: 200, body: { car_count: 4 } });
+
+    const LATTICE_SERVICE_URL = service.url.replace('http', 'ws');
+    const worker = startWorkerProcess({ LATTICE_MODELS_DIR, LATTICE_SERVICE_URL });
+    await vi.waitFor(
+      () => {
+        expect(worker.output()).toContain('\n');
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+    expect(JSON.parse(worker.output().split('\n')[0]!)).toMatchObject(told);
+    worker.kill('SIGKILL');
+    await worker.exited;
+  },
+);
 
 test('standard output is one JSON object a line, and a mistyped setting is among them', async () => {
   const env = { LATTICE_LOG_LEVEL: 'info', LATTICE_IMAGE_ROOT: folder };

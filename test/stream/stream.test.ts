@@ -120,6 +120,19 @@ describe('submit', () => {
     expect(await client.settled()).toHaveLength(40);
   });
 
+  test('takes null for what is not given, in the payload and around it', async () => {
+    const client = await open();
+    const payload = { ...job, priority: null, model_name: null, confidence_threshold: null };
+    client.send({ action: 'submit', id: null, payload });
+    const [reply] = await client.take(1);
+    expect(reply).toMatchObject({ event: 'job_submitted', status: 'pending' });
+    expect(reply).not.toHaveProperty('id');
+    client.send({ action: 'subscribe', id: null, job_ids: null, events: null, after_seq: null });
+    expect((await client.take(2))[1]).toMatchObject({ event: 'subscribed', seq: 1 });
+    await submit();
+    expect((await client.take(3))[2]).toMatchObject({ event: 'job_submitted', seq: 2 });
+  });
+
   test('obeys the rules of REST and points into the message', async () => {
     const client = await open();
     client.send({ action: 'submit', id: 's', payload: { ...job, priority: 11, colour: 1 } });

@@ -1,12 +1,15 @@
 /** The queue's rules without a disk, for tests of the worker. */
 import { randomUUID } from 'node:crypto';
 import type {
+  AttemptPlan,
   WebhookDelivery,
   WebhookDeliveryState,
   WebhookQueue,
 } from '../../src/jobs/webhook-delivery.js';
 
-type Row = WebhookDeliveryState & { nextAttemptAt: number | null };
+const NEVER = { plannedAt: null, at: null };
+
+type Row = WebhookDeliveryState & { plannedAt: number | null };
 
 export class MemoryQueue implements WebhookQueue {
   readonly rows = new Map<string, Row>();
@@ -24,6 +27,7 @@ export class MemoryQueue implements WebhookQueue {
       attempt: 0,
       createdAt,
       state: 'pending',
+      plannedAt: createdAt,
       nextAttemptAt: createdAt,
       lastStatus: null,
       lastError: null,
@@ -60,15 +64,25 @@ export class MemoryQueue implements WebhookQueue {
   }
 
   async succeeded(deliveryId: string, httpStatus: number): Promise<void> {
-    await this.end(deliveryId, 'delivered', null, httpStatus, null);
+    await this.end(deliveryId, 'delivered', NEVER, httpStatus, null);
   }
 
-  async retryAt(id: string, at: number, httpStatus: number | null, error: string): Promise<void> {
-    await this.end(id, 'pending', at, httpStatus, error);
+  async retry(id: string, plan: AttemptPlan, status: number | null, error: string): Promise<void> {
+    await this.end(id, 'pending', plan, status, error);
+  }
+
+  async replan(now: number, setBackS: number): Promise<void> {
+    await Promise.resolve();
+    for (const row of this.rows.values()) {
+      if (row.plannedAt === null || row.nextAttemptAt === null || row.plannedAt <= now) continue;
+      const plannedAt = Math.min(now, row.plannedAt - setBackS);
+      row.nextAttemptAt += plannedAt - row.plannedAt;
+      row.plannedAt = plannedAt;
+    }
   }
 
   async gaveUp(id: string, httpStatus: number | null, error: string): Promise<void> {
-    await this.end(id, 'gave_up', null, httpStatus, error);
+    await this.end(id, 'gave_up', NEVER, httpStatus, error);
   }
 
   async forJob(jobId: string): Promise<WebhookDeliveryState[]> {
@@ -84,7 +98,7 @@ export class MemoryQueue implements WebhookQueue {
   private async end(
     deliveryId: string,
     state: Row['state'],
-    nextAttemptAt: number | null,
+    { plannedAt, at }: AttemptPlan | typeof NEVER,
     lastStatus: number | null,
     lastError: string | null,
   ): Promise<void> {
@@ -95,6 +109,7 @@ export class MemoryQueue implements WebhookQueue {
     }
     const row = this.get(deliveryId);
     if (row.state !== 'pending') return;
-    Object.assign(row, { state, nextAttemptAt, lastStatus, lastError, attempt: row.attempt + 1 });
+    const attempt = row.attempt + 1;
+    Object.assign(row, { state, plannedAt, nextAttemptAt: at, lastStatus, lastError, attempt });
   }
 }

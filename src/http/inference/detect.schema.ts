@@ -1,6 +1,7 @@
 /** Request and answer of the synchronous detection. */
 import { z } from '@hono/zod-openapi';
 import {
+  NULL_IS_NOT_GIVEN,
   annotateSchema,
   confidenceSchema,
   imagePathSchema,
@@ -14,14 +15,15 @@ import { imageFields } from './detection.schema.js';
 export const detectRequestSchema = z
   .strictObject({
     image_path: imagePathSchema,
-    model_name: modelNameSchema.optional(),
-    confidence_threshold: confidenceSchema.optional(),
-    vehicle_types: vehicleTypesSchema.optional(),
-    iou_threshold: iouSchema.optional(),
-    max_detections: maxDetectionsSchema.optional(),
-    annotate: annotateSchema.optional(),
+    model_name: modelNameSchema.nullish(),
+    confidence_threshold: confidenceSchema.nullish(),
+    vehicle_types: vehicleTypesSchema.nullish(),
+    iou_threshold: iouSchema.nullish(),
+    max_detections: maxDetectionsSchema.nullish(),
+    annotate: annotateSchema.nullish(),
   })
   .openapi('DetectRequest', {
+    description: NULL_IS_NOT_GIVEN,
     example: { image_path: 'street.jpg', confidence_threshold: 0.5, vehicle_types: ['car'] },
   });
 

@@ -22,9 +22,19 @@ export function readIdempotencyKey(
   return keyId === null ? key : `${keyId}:${key}`;
 }
 
-/** SHA-256 of the JSON value with sorted keys: white space and key order do not make another request. */
-export function fingerprint(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('hex');
+/**
+ * SHA-256 of the request with sorted keys: white space, key order and fields that are null, which is as if they were
+ * not given, do not make another request.
+ */
+export function fingerprint(request: unknown): string {
+  return createHash('sha256')
+    .update(canonical(withoutNulls(request)))
+    .digest('hex');
+}
+
+function withoutNulls(request: unknown): unknown {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) return request;
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null));
 }
 
 function canonical(value: unknown): string {

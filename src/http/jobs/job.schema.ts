@@ -4,6 +4,7 @@ import { JOB_STATUSES, JOB_TYPES } from '../../jobs/job.js';
 import { imageFields } from '../inference/detection.schema.js';
 import { problemSchema } from '../problem.schema.js';
 import {
+  NULL_IS_NOT_GIVEN,
   annotateSchema,
   confidenceSchema,
   imagePathSchema,
@@ -26,22 +27,23 @@ export const jobSubmitSchema = z
           'order of name',
         example: ['street.jpg'],
       }),
-    model_name: modelNameSchema.optional(),
-    confidence_threshold: confidenceSchema.optional(),
-    vehicle_types: vehicleTypesSchema.optional(),
+    model_name: modelNameSchema.nullish(),
+    confidence_threshold: confidenceSchema.nullish(),
+    vehicle_types: vehicleTypesSchema.nullish(),
     priority: z
       .int()
       .min(0)
       .max(10)
-      .optional()
-      .openapi({ description: '10 is the most urgent', default: 0 }),
-    callback_url: callbackUrlSchema.nullable().optional(),
-    metadata: metadataSchema.nullable().optional(),
-    iou_threshold: iouSchema.optional(),
-    max_detections: maxDetectionsSchema.optional(),
-    annotate: annotateSchema.optional(),
+      .openapi({ description: '10 is the most urgent', default: 0 })
+      .nullish(),
+    callback_url: callbackUrlSchema.nullish(),
+    metadata: metadataSchema.nullish(),
+    iou_threshold: iouSchema.nullish(),
+    max_detections: maxDetectionsSchema.nullish(),
+    annotate: annotateSchema.nullish(),
   })
   .openapi('JobSubmit', {
+    description: NULL_IS_NOT_GIVEN,
     example: {
       job_type: 'detect_cars',
       image_paths: ['street.jpg'],

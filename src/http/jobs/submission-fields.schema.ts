@@ -52,7 +52,8 @@ export const metadataSchema = z
     }
   })
   .openapi({
-    type: 'object',
+    // Written out, so null is too: the document takes no part of this type from the schema.
+    type: ['object', 'null'],
     additionalProperties: true,
     description: 'Any JSON object up to 64 KiB, passed through to the result',
     example: { camera: 'north-gate' },

@@ -109,12 +109,13 @@ export class JobTransitions {
 
   private oweWebhook(job: StoredJob, url: string, at: number): void {
     this.statements.run(
-      `INSERT INTO webhook_deliveries (delivery_id, job, job_id, url, state, created_at, next_attempt_at)
-       VALUES (?, ?, ?, ?, 'pending', ?, ?)`,
+      `INSERT INTO webhook_deliveries (delivery_id, job, job_id, url, state, created_at, planned_at, next_attempt_at)
+       VALUES (?, ?, ?, ?, 'pending', ?, ?, ?)`,
       `msg_${randomBytes(18).toString('base64url')}`,
       job.number,
       job.jobId,
       url,
+      at,
       at,
       at,
     );

@@ -82,6 +82,11 @@ const MIGRATIONS = [
   CREATE TABLE process_runs (lease INTEGER PRIMARY KEY AUTOINCREMENT, started_at REAL NOT NULL) STRICT;
   CREATE TABLE charged_markers (marker TEXT PRIMARY KEY, charged_at REAL NOT NULL) STRICT;
   `,
+  `
+  -- When next_attempt_at was chosen: a clock before that was set back.
+  ALTER TABLE webhook_deliveries ADD COLUMN planned_at REAL;
+  UPDATE webhook_deliveries SET planned_at = created_at;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

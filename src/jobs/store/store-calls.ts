@@ -73,8 +73,11 @@ export function bindCalls(database: Database, notes: CommitNotes): BoundCalls {
     succeeded: (...args) => {
       webhooks.succeeded(...args);
     },
-    retryAt: (...args) => {
-      webhooks.retryAt(...args);
+    retry: (...args) => {
+      webhooks.retry(...args);
+    },
+    replan: (...args) => {
+      webhooks.replan(...args);
     },
     gaveUp: (...args) => {
       webhooks.gaveUp(...args);

@@ -1,11 +1,17 @@
 /** The webhook queue's rows. */
-import type { WebhookDelivery, WebhookDeliveryState, WebhookQueue } from '../webhook-delivery.js';
+import type {
+  AttemptPlan,
+  WebhookDelivery,
+  WebhookDeliveryState,
+  WebhookQueue,
+} from '../webhook-delivery.js';
 import type { Blocking } from './blocking.js';
 import type { Statements } from './statements.js';
 
 /** The part of the queue that is data; listening stays on the main thread. */
 export type WebhookRecords = Omit<WebhookQueue, 'onEnqueued'>;
 
+const NEVER = { plannedAt: null, at: null };
 const DELIVERY = `delivery_id AS deliveryId, job_id AS jobId, url, attempt, created_at AS createdAt`;
 
 export class WebhookRows implements Blocking<WebhookRecords> {
@@ -32,15 +38,26 @@ export class WebhookRows implements Blocking<WebhookRecords> {
   }
 
   succeeded(deliveryId: string, httpStatus: number): void {
-    this.settle(deliveryId, 'delivered', null, httpStatus, null);
+    this.settle(deliveryId, 'delivered', NEVER, httpStatus, null);
   }
 
-  retryAt(deliveryId: string, at: number, httpStatus: number | null, error: string): void {
-    this.settle(deliveryId, 'pending', at, httpStatus, error);
+  retry(deliveryId: string, plan: AttemptPlan, httpStatus: number | null, error: string): void {
+    this.settle(deliveryId, 'pending', plan, httpStatus, error);
   }
 
   gaveUp(deliveryId: string, httpStatus: number | null, error: string): void {
-    this.settle(deliveryId, 'gave_up', null, httpStatus, error);
+    this.settle(deliveryId, 'gave_up', NEVER, httpStatus, error);
+  }
+
+  /** All times of the old clock go back with it; where nobody knows how far, the wait begins anew. */
+  replan(now: number, setBackS: number): void {
+    this.statements.run(
+      `UPDATE webhook_deliveries SET planned_at = min(?1, planned_at - ?2),
+         next_attempt_at = next_attempt_at - planned_at + min(?1, planned_at - ?2)
+       WHERE state = 'pending' AND planned_at > ?1`,
+      now,
+      setBackS,
+    );
   }
 
   forJob(jobId: string): WebhookDeliveryState[] {
@@ -55,16 +72,17 @@ export class WebhookRows implements Blocking<WebhookRecords> {
   private settle(
     deliveryId: string,
     state: WebhookDeliveryState['state'],
-    nextAttemptAt: number | null,
+    { plannedAt, at }: AttemptPlan | typeof NEVER,
     httpStatus: number | null,
     error: string | null,
   ): void {
     this.statements.run(
-      `UPDATE webhook_deliveries SET state = ?, attempt = attempt + 1, next_attempt_at = ?,
-         last_status = ?, last_error = ?
+      `UPDATE webhook_deliveries SET state = ?, attempt = attempt + 1, planned_at = ?,
+         next_attempt_at = ?, last_status = ?, last_error = ?
        WHERE delivery_id = ? AND state = 'pending'`,
       state,
-      nextAttemptAt,
+      plannedAt,
+      at,
       httpStatus,
       error,
       deliveryId,

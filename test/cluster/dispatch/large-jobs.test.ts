@@ -1,6 +1,6 @@
 /** Jobs of a size that only a cluster takes, over the real store and lanes that answer after a while. */
 import { expect, test } from 'vitest';
-import { openJobs } from '../../../src/jobs/open-jobs.js';
+import { openJobs, openJobStore } from '../../../src/jobs/open-jobs.js';
 import { imagesNamed, silent, specOf, TemporaryFolder, until } from '../../jobs/job-folder.js';
 import { overLanes, SimulatedLane } from '../../support/simulated-lane.js';
 
@@ -11,7 +11,7 @@ const MIB = 2 ** 20;
 
 async function openCluster(folder: TemporaryFolder, lanes: SimulatedLane[]) {
   const { dispatcher, detector } = overLanes(lanes);
-  const jobs = await openJobs({
+  const jobs = await openJobs(await openJobStore(folder.path), {
     dataDir: folder.path,
     detector,
     maxQueuedJobs: 1_000,

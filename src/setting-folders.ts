@@ -1,0 +1,39 @@
+/** Folders that settings name: what is wrong with them is told at the start. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { access, readdir } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { ConfigError } from './config.js';
+import { makeFolder } from './make-folder.js';
+
+/** All that lies in it is this process's own, so a folder that cannot be written is a wrong setting. */
+export function makeDataFolder(dataDir: string): void {
+  try {
+    makeFolder(dataDir);
+    if (!statSync(dataDir).isDirectory()) throw new Error('not a folder');
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new ConfigError(
+      `LATTICE_DATA_DIR: the folder ${dataDir} cannot be made or written: ${String(error)}`,
+    );
+  }
+}
+
+/**
+ * Logs a warning when the models folder cannot be read. No reason to refuse the start: the bundled models serve, and
+ * the folder may be mounted later. Never rejects; nobody need wait for a volume that hangs.
+ */
+export async function warnOfModelsFolder(
+  modelsDir: string,
+  logger: Pick<Logger, 'warn'>,
+): Promise<void> {
+  try {
+    await readdir(modelsDir);
+    await access(modelsDir, constants.X_OK);
+  } catch (error) {
+    logger.warn(
+      { modelsDir, reason: String(error) },
+      'the models folder cannot be read, so only the bundled models are served: ' +
+        'correct LATTICE_MODELS_DIR, or make or mount the folder readable for this user',
+    );
+  }
+}
