@@ -103,15 +103,15 @@ async function drained(url: string): Promise<void> {
   }
 }
 
-/** Every stored event, replayed over the socket in pages. */
+/** Every stored event, replayed over the socket in pages, up to the newest when it was asked for. */
 async function history(url: string): Promise<StreamMessage[]> {
   const events: StreamMessage[] = [];
+  let newest = Infinity;
   const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/stream`);
-  let last = Date.now();
   socket.on('message', (data: Buffer) => {
     const message = JSON.parse(data.toString()) as StreamMessage;
-    if (message.seq !== undefined && message.job_id !== undefined) events.push(message);
-    last = Date.now();
+    if (message.event === 'subscribed') newest = message.seq ?? 0;
+    else if (message.job_id !== undefined) events.push(message);
   });
   await new Promise((resolve) => socket.once('open', resolve));
   socket.send(
@@ -121,7 +121,8 @@ async function history(url: string): Promise<StreamMessage[]> {
       events: ['job_submitted', 'job_started', 'job_completed', 'job_failed'],
     }),
   );
-  while (Date.now() - last < 1_000) await sleep(50);
+  const deadline = Date.now() + 30_000;
+  while ((events.at(-1)?.seq ?? 0) < newest && Date.now() < deadline) await sleep(20);
   socket.close();
   return events;
 }
