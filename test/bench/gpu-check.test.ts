@@ -86,6 +86,18 @@ describe('scripts/gpu-check.sh', () => {
     expect(stdout).toContain('parity: left out, ../shared/testdata is absent');
   });
 
+  it('tells a sanitizer that is kept from the GPU from one that found something', () => {
+    stub(
+      'compute-sanitizer',
+      'case "$2" in racecheck) echo "Error: Device not supported" ;; esac; exit 1',
+    );
+    const { status, stdout } = check();
+    expect(status).toBe(1);
+    expect(stdout).toContain('racecheck: left out, compute-sanitizer does not support this GPU');
+    expect(stdout).toContain('Cannot run here: racecheck.');
+    expect(stdout).toContain('Failed: memcheck synccheck');
+  });
+
   it('measures where there is no GoogleTest, and says what that costs', () => {
     const { status, stdout } = check({ GTest_ROOT: join(folder, 'nowhere') });
     expect(status).toBe(0);
