@@ -48,6 +48,7 @@ async function examine(config: Config): Promise<Finding[]> {
     engine.checkGpu(built),
     engine.checkDevice(config, gpus),
     await engine.checkModels(config),
+    ...(await surroundings.checkModelsDir(config.modelsDir)),
     ...(await surroundings.checkImageRoots(config.imageRoots)),
     await surroundings.checkDataDir(config.dataDir),
     await surroundings.checkPort(config.host, config.port),

@@ -95,6 +95,16 @@ test('a models folder without the default model falls back to the bundled one, w
   expect(of('models')).toMatchObject({ state: 'warn' });
 });
 
+test('a models folder that is not there is named', async () => {
+  const { of } = await examine('--models-dir', join(dataDir, 'nowhere'));
+  expect(of('models folder')).toMatchObject({
+    state: 'warn',
+    detail: expect.stringContaining('ENOENT') as string,
+    fix: expect.stringContaining('LATTICE_MODELS_DIR') as string,
+  });
+  expect((await examine()).of('models folder')).toBeUndefined();
+});
+
 test('cuda without a CUDA engine fails, as serve would', async () => {
   const { of } = await examine('--device', 'cuda');
   const { state, fix } = of('device');

@@ -53,6 +53,17 @@ async function answers(lister: ImageLister, root: string): Promise<boolean> {
   );
 }
 
+/** The bundled models serve without it. */
+export async function checkModelsDir(modelsDir: string): Promise<Finding[]> {
+  try {
+    await readdir(modelsDir);
+    return [];
+  } catch (error) {
+    const fix = 'make or mount it, readable by this user, or correct LATTICE_MODELS_DIR';
+    return [warn('models folder', `${modelsDir} cannot be read: ${codeOf(error)}`, fix)];
+  }
+}
+
 /** Makes the folder, as the service would. */
 export async function checkDataDir(dataDir: string): Promise<Finding> {
   const probe = join(dataDir, `.doctor-${randomBytes(4).toString('hex')}`);
