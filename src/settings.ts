@@ -19,6 +19,16 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text;
 }
 
+/** `640x384,480x640` -> sides; null for anything else. */
+export function readRectangles(text: string): { width: number; height: number }[] | null {
+  const parts = text.split(',').filter((part) => part.trim() !== '');
+  const rectangles = parts.map((part) => {
+    const [, width, height] = /^\s*([1-9]\d{0,3})x([1-9]\d{0,3})\s*$/.exec(part) ?? [];
+    return { width: Number(width), height: Number(height) };
+  });
+  return rectangles.every(({ width }) => width > 0) ? rectangles : null;
+}
+
 /** Key -> schema with a description. The setting of `imageRoots` is `LATTICE_IMAGE_ROOTS`, its flag `--image-roots`. */
 export const settings = {
   env: z
@@ -88,6 +98,13 @@ export const settings = {
     .default(0)
     .describe(
       'decode large JPEGs at 1/2 to 1/8, keeping this many pixels a side for each of the network; 0: never',
+    ),
+  rectangles: z
+    .string()
+    .default('')
+    .refine((text) => readRectangles(text) !== null, 'must be like 640x384,480x640')
+    .describe(
+      "on the CPU, smaller inputs beside the model's own, as 640x384,480x640: less to compute, boxes that differ a little; empty: none",
     ),
   cluster: z
     .enum(['auto', 'local', 'ray'])

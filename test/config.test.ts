@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { readRectangles } from '../src/settings.js';
 import { ConfigError, environmentName, loadConfig, unknownSettings } from '../src/config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-config-'));
@@ -33,6 +34,12 @@ describe('a wrong value', () => {
     ['insecure', 'maybe'],
     ['threads', '0'],
     ['threads', '100000'],
+    ['rectangles', '640'],
+    ['rectangles', '640x'],
+    ['rectangles', '640x384x3'],
+    ['rectangles', '0x384'],
+    ['rectangles', '640x384;640x480'],
+    ['rectangles', '64000x384'],
     ['corsOrigins', '*'],
     ['corsOrigins', 'https://app.example/'],
     ['corsOrigins', 'https://app.example,app.example'],
@@ -67,6 +74,14 @@ describe('a wrong value', () => {
     const file = configFile({ imageRoot: '/srv', ports: 1 });
     expect(() => loadConfig({ config: file }, {})).toThrow(/imageRoot: .*\n.*ports: /);
   });
+});
+
+test('rectangles are read side by side', () => {
+  expect(readRectangles('')).toEqual([]);
+  expect(readRectangles(' 640x384 , 32x9999,')).toEqual([
+    { width: 640, height: 384 },
+    { width: 32, height: 9999 },
+  ]);
 });
 
 test('values at the edge are taken', () => {

@@ -128,6 +128,19 @@ void ParsePixels(const Napi::Value& value, Properties& task, std::pmr::memory_re
   image.emplace(Image{width, height, {bytes.Data(), bytes.Data() + needed, memory}});
 }
 
+void ParseRectangles(const Napi::Value& value, Properties& options,
+                     std::vector<InputSize>& rectangles) {
+  if (!value.IsArray()) return options.Fail("rectangles", "an array of {width, height}");
+  const auto array = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    Properties rectangle(array.Get(i), "options.rectangles[" + std::to_string(i) + "]");
+    InputSize& size = rectangles.emplace_back();
+    rectangle.Read("width", 1, 1 << 14, size.width);
+    rectangle.Read("height", 1, 1 << 14, size.height);
+    if (!rectangle.ok()) return options.Stop();
+  }
+}
+
 void ParseClassIds(const Napi::Value& value, Properties& task, std::vector<int>& ids) {
   if (value.IsNull()) return;
   if (!value.IsArray()) return task.Fail("classIds", "null or an array of integers");
@@ -242,6 +255,9 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   properties.Read("threads", 1, 1024, options.threads);
   properties.Read("asyncYields", options.async_yields);
   properties.Read("fastDecode", 0, 16, options.fast_decode);
+  if (!properties.Get("rectangles").IsUndefined()) {
+    ParseRectangles(properties.Get("rectangles"), properties, options.rectangles);
+  }
   properties.Read("engineCache", options.engine_cache);
   properties.Read("maxFileBytes", 1, kMaxSafeInteger, options.max_file_bytes);
   properties.Read("maxPixels", 1, kMaxSafeInteger, options.max_pixels);

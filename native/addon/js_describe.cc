@@ -10,6 +10,15 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   const ModelInfo& info = model.info;
   auto names = Napi::Array::New(env, info.names.size());
   for (uint32_t i = 0; i < info.names.size(); ++i) names.Set(i, info.names[i]);
+  auto rectangles = Napi::Array::New(env, info.rectangles.size());
+  for (uint32_t i = 0; i < info.rectangles.size(); ++i) {
+    auto rectangle = Napi::Object::New(env);
+    rectangle.Set("width", info.rectangles[i].width);
+    rectangle.Set("height", info.rectangles[i].height);
+    rectangles.Set(i, rectangle);
+  }
+  auto without = Napi::Array::New(env, info.without.size());
+  for (uint32_t i = 0; i < info.without.size(); ++i) without.Set(i, info.without[i]);
   auto metadata = Napi::Object::New(env);
   for (const auto& [key, text] : info.metadata) metadata.Set(key, text);
   auto object = Napi::Object::New(env);
@@ -19,6 +28,8 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("inputWidth", info.input_width);
   object.Set("inputHeight", info.input_height);
   object.Set("fixedBatch", info.fixed_batch);
+  object.Set("rectangles", rectangles);
+  object.Set("withoutRectangles", without);
   object.Set("device", info.device);
   object.Set("precision", info.precision);
   object.Set("memoryBytes", static_cast<double>(info.memory_bytes));

@@ -1,5 +1,6 @@
 #include "native/engine/cpu_engine.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ namespace {
 struct CpuInput final : EngineInput {
   InputBuffer pixels;
   LetterboxTransform transform;
+  size_t network = 0;
 };
 
 // What a slot's last slice left behind.
@@ -23,26 +25,41 @@ struct LastSlice {
   std::vector<EngineItem> items;
 };
 
+// The model at its own input size first, then at the rectangles, the smallest first; all have the
+// same slots. A model of a fixed batch has no rectangles, and any other one image a slice here: a
+// slice needs one network.
+using Networks = std::vector<std::unique_ptr<OpenVinoNetwork>>;
+
 class CpuEngine final : public Engine {
  public:
-  CpuEngine(std::unique_ptr<OpenVinoNetwork> network, size_t idle_inputs)
-      : network_(std::move(network)),
-        inputs_(InputBuffers::Create(idle_inputs)),
-        sync_(static_cast<size_t>(network_->slots(Lane::kSync))),
-        async_(static_cast<size_t>(network_->slots(Lane::kAsync))) {}
+  CpuEngine(Networks networks, std::vector<std::string> without, size_t idle_inputs)
+      : networks_(std::move(networks)),
+        info_(networks_[0]->info()),
+        inputs_(InputBuffers::Create(idle_inputs * networks_.size())),
+        sync_(static_cast<size_t>(networks_[0]->slots(Lane::kSync))),
+        async_(static_cast<size_t>(networks_[0]->slots(Lane::kAsync))) {
+    info_.without = std::move(without);
+    for (size_t i = 1; i < networks_.size(); ++i) {
+      const ModelInfo& info = networks_[i]->info();
+      info_.memory_bytes += info.memory_bytes;
+      info_.rectangles.push_back({info.input_width, info.input_height});
+    }
+  }
 
-  const ModelInfo& info() const override { return network_->info(); }
-  int slots(Lane lane) const override { return network_->slots(lane); }
-  int max_batch(Lane) const override { return network_->max_batch(); }
+  const ModelInfo& info() const override { return info_; }
+  int slots(Lane lane) const override { return networks_[0]->slots(lane); }
+  int max_batch(Lane) const override { return networks_[0]->max_batch(); }
 
   std::pmr::memory_resource* pixel_memory() override { return &KeptPixels::Shared(); }
   PixelLayout pixel_layout() const override { return FastestLayout(); }
 
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     try {
-      const int width = info().input_width;
-      const int height = info().input_height;
       auto input = std::make_unique<CpuInput>();
+      input->network = NetworkFor(image);
+      const ModelInfo& info = networks_[input->network]->info();
+      const int width = info.input_width;
+      const int height = info.input_height;
       input->pixels =
           inputs_->Take(size_t{3} * static_cast<size_t>(width) * static_cast<size_t>(height));
       input->transform = ComputeLetterbox(image.width, image.height, width, height);
@@ -62,14 +79,15 @@ class CpuEngine final : public Engine {
     } catch (const std::exception&) {
       return {StatusCode::kInternalError, "The slice could not be run: out of memory."};
     }
-    return network_->Run(lane, slot, last.outputs);
+    return networks_[InputOf(items[0]).network]->Run(lane, slot, last.outputs);
   }
 
   Detections Detect(Lane lane, int slot, size_t item) override {
     const LastSlice& last = Last(lane, slot);
     const EngineItem& asked = last.items[item];
-    return DecodeDetections(last.outputs[item].output, static_cast<int>(info().names.size()),
-                            info().anchors, InputOf(asked).transform, *asked.options);
+    const ModelInfo& info = networks_[InputOf(asked).network]->info();
+    return DecodeDetections(last.outputs[item].output, static_cast<int>(info.names.size()),
+                            info.anchors, InputOf(asked).transform, *asked.options);
   }
 
  private:
@@ -80,7 +98,23 @@ class CpuEngine final : public Engine {
     return (lane == Lane::kSync ? sync_ : async_)[static_cast<size_t>(slot)];
   }
 
-  const std::unique_ptr<OpenVinoNetwork> network_;
+  // The smallest that the image lies in as large as in the model's own input.
+  size_t NetworkFor(const Image& image) const {
+    const LetterboxTransform own =
+        ComputeLetterbox(image.width, image.height, info_.input_width, info_.input_height);
+    for (size_t i = 1; i < networks_.size(); ++i) {
+      const ModelInfo& info = networks_[i]->info();
+      const LetterboxTransform here =
+          ComputeLetterbox(image.width, image.height, info.input_width, info.input_height);
+      if (here.resized_width == own.resized_width && here.resized_height == own.resized_height) {
+        return i;
+      }
+    }
+    return 0;
+  }
+
+  const Networks networks_;
+  ModelInfo info_;
   const std::shared_ptr<InputBuffers> inputs_;
   std::vector<LastSlice> sync_;
   std::vector<LastSlice> async_;
@@ -90,10 +124,24 @@ class CpuEngine final : public Engine {
 
 Result<std::unique_ptr<Engine>> LoadCpuEngine(const std::string& path,
                                               const EngineOptions& options) {
-  auto network = OpenVinoNetwork::Load(path, options);
-  if (!network.ok()) return network.status();
+  Networks networks;
+  auto own = OpenVinoNetwork::Load(path, options);
+  if (!own.ok()) return own.status();
+  networks.push_back(*std::move(own));
+  std::vector<std::string> without;
+  std::vector<InputSize> rectangles = options.rectangles;
+  std::stable_sort(rectangles.begin(), rectangles.end(),
+                   [](const InputSize& a, const InputSize& b) { return a.area() < b.area(); });
+  for (const InputSize& rectangle : rectangles) {
+    auto network = OpenVinoNetwork::Load(path, options, rectangle);
+    if (network.ok()) {
+      networks.push_back(*std::move(network));
+    } else {
+      without.push_back(network.status().message());
+    }
+  }
   return std::unique_ptr<Engine>(
-      std::make_unique<CpuEngine>(*std::move(network), options.idle_inputs));
+      std::make_unique<CpuEngine>(std::move(networks), std::move(without), options.idle_inputs));
 }
 
 }  // namespace lattice

@@ -12,6 +12,7 @@
 #include "native/base/status.h"
 #include "native/image/decode.h"
 #include "native/image/gpu_image.h"
+#include "native/onnx/input_size.h"
 #include "native/onnx/model_info.h"
 #include "native/postprocess/detections.h"
 
@@ -32,6 +33,9 @@ struct EngineOptions {
   LaneOptions async;
   bool async_yields = true;  // async slices compute only where no other thread wants the core
   size_t idle_inputs = 8;    // host inputs kept for later images
+  // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in
+  // the model's own, which is less to compute and changes its boxes a little. CPU only.
+  std::vector<InputSize> rectangles = {};
 };
 
 // An image as its engine keeps it between a decode thread and its slice.

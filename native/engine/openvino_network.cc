@@ -12,6 +12,7 @@
 #include "native/base/resident_memory.h"
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
+#include "native/engine/openvino_regrid.h"
 #include "native/onnx/model_description.h"
 #include "native/onnx/model_file.h"
 #include "native/onnx/onnx_metadata.h"
@@ -192,7 +193,32 @@ struct Compiled {
   std::vector<std::unique_ptr<ThreadSlot>> async;
 };
 
-Result<Compiled> Compile(const std::string& path, const EngineOptions& options) {
+Status Refuse(InputSize size, const std::string& reason) {
+  return {StatusCode::kInvalidModel, "The model cannot run at " + std::to_string(size.width) +
+                                         " x " + std::to_string(size.height) + ": " + reason};
+}
+
+// Changes the network and what is known of it.
+Status SetRectangle(InputSize size, ov::Model& model, Shape* input, ModelInfo* info) {
+  const InputSize own{info->input_width, info->input_height};
+  if (size.width > own.width || size.height > own.height || size == own) {
+    return Refuse(size, "its own input, " + std::to_string(own.width) + " x " +
+                            std::to_string(own.height) + ", is not larger.");
+  }
+  if (size.width % info->stride != 0 || size.height % info->stride != 0) {
+    return Refuse(size, "sides must be multiples of " + std::to_string(info->stride) + ".");
+  }
+  if ((*input)[0] != 1) return Refuse(size, "its batch is fixed.");
+  if (!Regrid(model, own, size, info->stride)) {
+    return Refuse(size, "the end of the network is not the published one.");
+  }
+  (*input)[2] = info->input_height = size.height;
+  (*input)[3] = info->input_width = size.width;
+  return {};
+}
+
+Result<Compiled> Compile(const std::string& path, const EngineOptions& options,
+                         std::optional<InputSize> rectangle) {
   const size_t memory_before = AnonymousResidentBytes();
   auto file = ReadModelFile(path);
   if (!file.ok()) return file.status();
@@ -209,8 +235,12 @@ Result<Compiled> Compile(const std::string& path, const EngineOptions& options) 
   }
   // From memory, so that the bytes that were checked are the bytes that run.
   auto model = SharedCore().read_model(*file, ov::Tensor());
-  const auto input = ResolveInput(Shapes(model->inputs()), info);
+  auto input = ResolveInput(Shapes(model->inputs()), info);
   if (!input.ok()) return input.status();
+  if (rectangle) {
+    const Status set = SetRectangle(*rectangle, *model, &*input, &info);
+    if (!set.ok()) return set;
+  }
   model->reshape(ov::PartialShape(std::vector<ov::Dimension>(input->begin(), input->end())));
   const Status output = CheckOutput(Shapes(model->outputs()), static_cast<int>((*input)[0]), info);
   if (!output.ok()) return output;
@@ -241,14 +271,16 @@ struct OpenVinoNetwork::Slots {
 };
 
 Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string& path,
-                                                               const EngineOptions& options) {
+                                                               const EngineOptions& options,
+                                                               std::optional<InputSize> rectangle) {
   try {
-    auto made = Compile(path, options);
+    auto made = Compile(path, options, rectangle);
     if (!made.ok()) return made.status();
     auto slots = std::make_unique<Slots>(Slots{std::move(made->sync), std::move(made->async)});
     return std::unique_ptr<OpenVinoNetwork>(
         new OpenVinoNetwork(std::move(made->info), made->batch, std::move(slots)));
   } catch (const std::exception& error) {
+    if (rectangle) return Refuse(*rectangle, "its network fits its own input only.");
     return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error));
   }
 }

@@ -3,10 +3,12 @@
 #define LATTICE_ENGINE_OPENVINO_NETWORK_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "native/engine/engine.h"
+#include "native/onnx/input_size.h"
 
 namespace lattice {
 
@@ -25,9 +27,11 @@ class OpenVinoNetwork {
   // Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of
   // 3 channels, one output [batch, 4 + classes, anchors]) and compiles it. kUnknownModel when there
   // is no such file, kInvalidModel with what was found and what is needed. Blocks for up to
-  // seconds. Library exceptions stop here.
-  static Result<std::unique_ptr<OpenVinoNetwork>> Load(const std::string& path,
-                                                       const EngineOptions& options);
+  // seconds. Library exceptions stop here. With `rectangle` at that input size: kInvalidModel too
+  // where it is not smaller than the model's own, or the network cannot be changed to it.
+  static Result<std::unique_ptr<OpenVinoNetwork>> Load(
+      const std::string& path, const EngineOptions& options,
+      std::optional<InputSize> rectangle = std::nullopt);
   ~OpenVinoNetwork();
   OpenVinoNetwork(const OpenVinoNetwork&) = delete;
   OpenVinoNetwork& operator=(const OpenVinoNetwork&) = delete;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "native/onnx/input_size.h"
+
 namespace lattice {
 
 struct ModelInfo {
@@ -15,7 +17,9 @@ struct ModelInfo {
   int input_width = 0;
   int input_height = 0;
   int anchors = 0;
-  int fixed_batch = 0;  // 0 = any
+  std::vector<InputSize> rectangles;  // smaller inputs that it also runs at
+  std::vector<std::string> without;   // why it does not at others that were asked for
+  int fixed_batch = 0;                // 0 = any
   int stride = 32;
   std::string device;     // "CPU", or the GPU's name
   std::string precision;  // "f32", "bf16", ...

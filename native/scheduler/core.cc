@@ -161,6 +161,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
   engine_options.sync = schedule_.sync;
   engine_options.async = schedule_.async;
   engine_options.async_yields = options_.async_yields;
+  engine_options.rectangles = options_.rectangles;
   engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
   return LoadCpuEngine(path, engine_options);
 }

@@ -27,6 +27,7 @@ struct CoreOptions {
   int threads = 1;
   bool async_yields = true;
   double fast_decode = 0;
+  std::vector<InputSize> rectangles;       // as EngineOptions
   std::vector<std::string> decode_routes;  // names of those that may be used; empty: all
   std::string engine_cache;                // folder of built TensorRT engines
   size_t max_file_bytes = 64 << 20;

@@ -13,6 +13,7 @@ const SETTINGS = [
   'threads',
   'jobsYield',
   'fastDecode',
+  'rectangles',
   'modelsDir',
   'maxFileBytes',
   'maxPixels',

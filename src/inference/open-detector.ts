@@ -7,6 +7,8 @@ import { makeFolder } from '../make-folder.js';
 import { openCore } from '../native/core.js';
 import { gpuReadings } from '../native/gpu-readings.js';
 import { gpus } from '../native/gpus.js';
+import type { NativeModel } from '../native/model.js';
+import { readRectangles } from '../settings.js';
 import { CanaryWatch } from './canary-watch.js';
 import { readCanaryPicture } from './canary.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
@@ -38,6 +40,7 @@ export type DetectorConfig = Pick<
   | 'threads'
   | 'jobsYield'
   | 'fastDecode'
+  | 'rectangles'
   | 'engineCacheDir'
   | 'cpuUntilReady'
   | 'maxFileBytes'
@@ -69,7 +72,10 @@ export async function openDetector(
   options: OpenDetectorOptions = {},
 ): Promise<Detector> {
   const choice = chooseDevice(config, gpus());
-  if (choice.device === 'cuda') makeFolder(dirname(config.engineCacheDir));
+  if (choice.device === 'cuda') {
+    makeFolder(dirname(config.engineCacheDir));
+    if (config.rectangles !== '') logger.warn({}, "GPUs run a model's own input: no rectangles");
+  }
   const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
   const picture = await readCanaryPicture(join(bundledDir, 'demo', 'street.jpg'));
   const folder = await ModelFolder.open({
@@ -84,6 +90,7 @@ export async function openDetector(
     threads: config.threads,
     asyncYields: config.jobsYield,
     fastDecode: config.fastDecode,
+    rectangles: readRectangles(config.rectangles) ?? [],
     engineCache: config.engineCacheDir,
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
@@ -109,7 +116,12 @@ export async function openDetector(
   });
   const registry: ModelRegistry = new ModelRegistry({
     folder,
-    loader: core,
+    loader: {
+      loadModel: async (path) => namingRectangles(await core.loadModel(path), path, logger),
+      unloadModel: (modelId) => {
+        core.unloadModel(modelId);
+      },
+    },
     admit: (model) => canary.admit(model),
     memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),
   });
@@ -169,6 +181,14 @@ function openNamingRoots(options: Parameters<typeof openCore>[0]): ReturnType<ty
     });
     throw new LatticeError(error.code, named, { cause: error });
   }
+}
+
+/** What the operator asked for and this model cannot do is told once. */
+function namingRectangles(model: NativeModel, path: string, logger: Logger): NativeModel {
+  for (const reason of model.withoutRectangles) {
+    logger.warn({ model: basename(path), reason }, 'a model runs without one of the rectangles');
+  }
+  return model;
 }
 
 function report(

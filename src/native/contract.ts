@@ -4,7 +4,10 @@
  */
 import type { NativeDecodeRoutes } from './decode-route.js';
 import type { NativeGpuReadings } from './gpu-reading.js';
+import type { NativeInputSize, NativeModel } from './model.js';
 import type { NativeSliceTimes } from './slice-times.js';
+
+export type { NativeInputSize, NativeModel } from './model.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
@@ -67,6 +70,11 @@ export interface NativeCoreOptions {
    * 0 decodes in full. Sooner, with boxes that differ.
    */
   fastDecode: number;
+  /**
+   * Inputs of the network beside the model's own, smaller and with sides that its stride divides: an image takes the
+   * smallest that holds it as large as the model's own does. On the CPU; none when left out.
+   */
+  rectangles?: NativeInputSize[];
   /** Names of the decode routes that may be used, as `decodeRoutes` gives them; all when left out. */
   decodeRoutes?: string[];
   /** Absolute folder for built TensorRT engines; '' builds anew at each start. */
@@ -114,24 +122,6 @@ export interface NativeCore {
   decodeRoutes(): NativeDecodeRoutes;
   /** Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. */
   close(): Promise<void>;
-}
-
-export interface NativeModel {
-  modelId: number;
-  task: string;
-  /** Class name by class id. */
-  names: string[];
-  inputWidth: number;
-  inputHeight: number;
-  /** 0 = any batch size, else the export's fixed batch. */
-  fixedBatch: number;
-  device: string;
-  precision: string;
-  /** About what it takes of its device's memory, of each GPU's where there are several. */
-  memoryBytes: number;
-  stride: number;
-  /** Free metadata of the export (licence, description, version ...), as text. */
-  metadata: Record<string, string>;
 }
 
 /** From good to bad. */

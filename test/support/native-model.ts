@@ -9,6 +9,8 @@ export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
     inputWidth: 640,
     inputHeight: 640,
     fixedBatch: 0,
+    rectangles: [],
+    withoutRectangles: [],
     device: 'CPU',
     precision: 'f32',
     memoryBytes: 0,

@@ -23,6 +23,7 @@ const SHARED_SETTINGS = [
   'modelsDir',
   'modelFamily',
   'fastDecode',
+  'rectangles',
   'maxFileBytes',
   'maxPixels',
   'maxSide',

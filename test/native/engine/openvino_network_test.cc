@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <random>
 #include <thread>
 
@@ -167,6 +168,64 @@ TEST(OpenVinoNetworkTest, OpenSidesTakeTheSizeOfTheMetadata) {
   EXPECT_EQ(engine->info().input_width, 32);
   EXPECT_EQ(engine->info().anchors, 3 * 64 * 32 / 6);
   EXPECT_EQ(engine->info().fixed_batch, 0);
+}
+
+// A v8 head finds the four sides of a box from its anchor's place outwards.
+void ExpectBoxesAroundTheirAnchors(OpenVinoNetwork& network) {
+  const ModelInfo& info = network.info();
+  const std::vector<float> output = RunOne(network, 0, Noise(InputSize(network), 6));
+  const auto anchors = static_cast<size_t>(info.anchors);
+  const float* const rows[] = {output.data(), output.data() + anchors, output.data() + 2 * anchors,
+                               output.data() + 3 * anchors};
+  size_t anchor = 0;
+  for (const int cell : {8, 16, 32}) {
+    for (int y = 0; y < info.input_height / cell; ++y) {
+      for (int x = 0; x < info.input_width / cell; ++x, ++anchor) {
+        const float step = static_cast<float>(cell);
+        const float place[] = {(static_cast<float>(x) + 0.5f) * step,
+                               (static_cast<float>(y) + 0.5f) * step};
+        for (size_t axis = 0; axis < 2; ++axis) {
+          const float reach = rows[2 + axis][anchor] / 2 + 0.5f;
+          ASSERT_LE(std::abs(rows[axis][anchor] - place[axis]), reach) << cell << ": " << x << y;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(anchor, anchors);
+}
+
+TEST(OpenVinoNetworkTest, RunsAtRectanglesWithOpenAndWithFixedSides) {
+  const std::string open = LATTICE_SOURCE_DIR "/models/vehicles-v8n.onnx";
+  for (const std::string& path : {open, kShared + "yolov8n.onnx"}) {
+    if (!std::filesystem::exists(path)) {
+      std::cout << "left out: there is no " << path << "\n";
+      continue;
+    }
+    for (const InputSize size : {InputSize{640, 384}, InputSize{480, 640}, InputSize{32, 32}}) {
+      const auto network = OpenVinoNetwork::Load(path, {"f32", 2, {1, 1}, {1, 1}}, size);
+      ASSERT_TRUE(network.ok()) << network.status().message();
+      EXPECT_EQ((*network)->info().input_width, size.width);
+      EXPECT_EQ((*network)->info().input_height, size.height);
+      ExpectBoxesAroundTheirAnchors(**network);
+    }
+  }
+}
+
+TEST(OpenVinoNetworkTest, RefusesRectanglesThatItCannotRunAt) {
+  const std::string bundled = LATTICE_SOURCE_DIR "/models/vehicles-v8n.onnx";
+  const auto refusal = [](const std::string& path, InputSize size) {
+    const auto network = OpenVinoNetwork::Load(path, {"f32", 1}, size);
+    EXPECT_EQ(network.status().code(), StatusCode::kInvalidModel);
+    return network.status().message();
+  };
+  EXPECT_NE(refusal(bundled, {640, 640}).find("is not larger"), std::string::npos);
+  EXPECT_NE(refusal(bundled, {672, 384}).find("is not larger"), std::string::npos);
+  EXPECT_NE(refusal(bundled, {640, 390}).find("multiples of 32"), std::string::npos);
+  // Its anchors are no published ones.
+  EXPECT_EQ(refusal(kTiny, {640, 384}),
+            "The model cannot run at 640 x 384: its network fits its own input only.");
+  const auto fixed = Saved(test::ReshapeModel({4, 3, 64, 32}, {4, 6, 1024}, kTwoClasses));
+  EXPECT_NE(refusal(fixed, {32, 32}).find("its batch is fixed"), std::string::npos);
 }
 
 TEST(OpenVinoNetworkTest, HalfPrecisionPortsAreTakenAsFloats) {

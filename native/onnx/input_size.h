@@ -1,0 +1,19 @@
+// The sides of a network's input.
+#ifndef LATTICE_ONNX_INPUT_SIZE_H_
+#define LATTICE_ONNX_INPUT_SIZE_H_
+
+#include <cstdint>
+
+namespace lattice {
+
+struct InputSize {
+  int width = 0;
+  int height = 0;
+
+  int64_t area() const { return int64_t{width} * height; }
+  bool operator==(const InputSize&) const = default;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_ONNX_INPUT_SIZE_H_

@@ -1,0 +1,26 @@
+/** A model that the addon has loaded. */
+export interface NativeInputSize {
+  width: number;
+  height: number;
+}
+
+export interface NativeModel {
+  modelId: number;
+  task: string;
+  /** Class name by class id. */
+  names: string[];
+  inputWidth: number;
+  inputHeight: number;
+  /** 0 = any batch size, else the export's fixed batch. */
+  fixedBatch: number;
+  /** Smaller inputs that it also runs at, and a sentence for each that was asked for and cannot be had. */
+  rectangles: NativeInputSize[];
+  withoutRectangles: string[];
+  device: string;
+  precision: string;
+  /** About what it takes of its device's memory, of each GPU's where there are several. */
+  memoryBytes: number;
+  stride: number;
+  /** Free metadata of the export (licence, description, version ...), as text. */
+  metadata: Record<string, string>;
+}

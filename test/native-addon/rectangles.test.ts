@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openCore, type Core } from '../../src/native/core.js';
+import type { NativeInputSize, NativeModel } from '../../src/native/contract.js';
+import { coreOptions, openTestCore, ROOT, taskFor } from './open-test-core.js';
+
+const DEMO = join(ROOT, 'models', 'demo');
+const MODEL = join(ROOT, 'models', 'vehicles-v8n.onnx');
+const RECTANGLES = [
+  { width: 640, height: 480 },
+  { width: 480, height: 640 },
+  { width: 640, height: 384 },
+];
+
+interface Known {
+  width: number;
+  boxes: { box: number[] }[];
+}
+
+let folder: string;
+let square: { core: Core; model: NativeModel };
+let rectangular: { core: Core; model: NativeModel };
+const street = JSON.parse(readFileSync(join(DEMO, 'street.json'), 'utf8')) as Known;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lattice-rectangles-'));
+  const picture = () => sharp(join(DEMO, 'street.jpg'));
+  await picture().toFile(join(folder, 'street.jpg'));
+  await picture().resize(640, 640, { fit: 'fill' }).toFile(join(folder, 'square.jpg'));
+  await picture().rotate(90).toFile(join(folder, 'upright.jpg'));
+  await picture()
+    .extract({ left: 0, top: 180, width: 960, height: 540 })
+    .toFile(join(folder, 'wide.jpg'));
+  square = await openTestCore({ roots: [folder], device: 'cpu' }, MODEL);
+  rectangular = await openTestCore(
+    { roots: [folder], device: 'cpu', rectangles: RECTANGLES },
+    MODEL,
+  );
+}, 60_000);
+afterAll(async () => {
+  await square.core.close();
+  await rectangular.core.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function boxesOf(
+  { core, model }: typeof square,
+  path: string,
+  kind: 'sync' | 'async' = 'sync',
+) {
+  const { boxes } = await core.run(taskFor(model, { path, kind }));
+  return Array.from({ length: boxes.length / 6 }, (_, i) =>
+    Array.from(boxes.slice(6 * i, 6 * i + 6)),
+  );
+}
+
+describe('rectangles', () => {
+  it('are told by the model, the smallest first', () => {
+    expect(rectangular.model).toMatchObject({
+      inputWidth: 640,
+      inputHeight: 640,
+      rectangles: [
+        { width: 640, height: 384 },
+        { width: 640, height: 480 },
+        { width: 480, height: 640 },
+      ],
+      withoutRectangles: [],
+    });
+    expect(square.model.rectangles).toEqual([]);
+  });
+
+  it('find the vehicles where they are, in pixels of the photo', async () => {
+    const found = await boxesOf(rectangular, 'street.jpg');
+    for (const { box } of street.boxes) {
+      const near = found.some((row) => box.every((side, i) => Math.abs(side - row[i]!) <= 8));
+      expect(near, `a vehicle at ${box.join()}`).toBe(true);
+    }
+    expect(found).not.toEqual(await boxesOf(square, 'street.jpg'));
+  });
+
+  // Each shape takes another network; the photo cut at the top keeps its vehicles, 180 pixels higher.
+  it('serve each shape of photo', async () => {
+    const wide = await boxesOf(rectangular, 'wide.jpg');
+    for (const { box } of street.boxes) {
+      const [left, top, right, bottom] = box as [number, number, number, number];
+      const moved = [left, top - 180, right, bottom - 180];
+      expect(wide.some((row) => moved.every((side, i) => Math.abs(side - row[i]!) <= 12))).toBe(
+        true,
+      );
+    }
+    expect(await boxesOf(rectangular, 'upright.jpg')).not.toEqual(
+      await boxesOf(square, 'upright.jpg'),
+    );
+  });
+
+  it('leave photos that fit none of them as they were, bit by bit', async () => {
+    expect(await boxesOf(rectangular, 'square.jpg')).toEqual(await boxesOf(square, 'square.jpg'));
+  });
+
+  it('give the same boxes in both lanes, whatever runs beside', async () => {
+    const names = ['street.jpg', 'square.jpg', 'upright.jpg', 'wide.jpg'];
+    const alone = new Map<string, number[][]>();
+    for (const name of names) alone.set(name, await boxesOf(rectangular, name));
+    const mixed = Array.from({ length: 24 }, (_, i) => names[(i * 7) % names.length]!);
+    const found = await Promise.all(
+      mixed.map((name, i) => boxesOf(rectangular, name, i % 3 === 0 ? 'sync' : 'async')),
+    );
+    for (const [i, name] of mixed.entries()) expect(found[i], name).toEqual(alone.get(name));
+  });
+
+  it('that a model cannot run at are left out with the reason', async () => {
+    const { core, model } = await openTestCore({
+      device: 'cpu',
+      rectangles: [{ width: 640, height: 384 }],
+    });
+    expect(model.rectangles).toEqual([]);
+    expect(model.withoutRectangles).toEqual([
+      'The model cannot run at 640 x 384: its network fits its own input only.',
+    ]);
+    expect((await core.run(taskFor(model))).boxes.length).toBeGreaterThan(0);
+    await core.close();
+  });
+
+  it.each([[{}], [[{ width: 640 }]], [[{ width: 0, height: 32 }]], [['640x384']]])(
+    'refuses %j as rectangles',
+    (wrong) => {
+      const options = coreOptions({ rectangles: wrong as NativeInputSize[] });
+      expect(() => openCore(options)).toThrow(TypeError);
+    },
+  );
+});
