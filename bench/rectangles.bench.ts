@@ -1,0 +1,39 @@
+/** What do smaller inputs save a synchronous caller, photo by photo? The services take turns. */
+import { HttpClient } from './load/http-client.js';
+import { median, summarise } from './load/percentiles.js';
+import { serve, setting, type Measurement } from './setting.js';
+
+/** Of most photos of the test data, which are 640 pixels long. */
+const RECTANGLES = '640x448,640x480,480x640';
+const ROUNDS = 200;
+
+export default async function rectangles(): Promise<Measurement[]> {
+  const at = setting();
+  await using square = await serve(at);
+  await using rectangular = await serve(at, { LATTICE_RECTANGLES: RECTANGLES });
+  const sides = [square, rectangular].map(({ url }) => ({
+    client: new HttpClient(url, 1),
+    took: [] as number[],
+  }));
+  for (let round = -20; round < ROUNDS; round += 1) {
+    const photo = at.photos[(round + 20) % at.photos.length]!;
+    for (const { client, took } of sides) {
+      const reply = await client.send('POST', '/v1/inference/detect', { image_path: photo });
+      if (reply.status !== 200) throw new Error(reply.body);
+      if (round >= 0) took.push(reply.ms);
+    }
+  }
+  for (const { client } of sides) client.close();
+  const [without, having] = sides.map(({ took }) => took) as [number[], number[]];
+  const saved = median(having.map((ms, index) => 1 - ms / without[index]!));
+  return [
+    {
+      what: `sync detect over HTTP, ${RECTANGLES}, p50`,
+      value: summarise(having).p50,
+      unit: 'ms',
+      baseline: { what: '640 x 640 only, p50', value: summarise(without).p50 },
+      ratio: summarise(having).p50 / summarise(without).p50,
+    },
+    { what: 'saved, median of the photos', value: 100 * saved, unit: '%' },
+  ];
+}
