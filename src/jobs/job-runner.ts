@@ -85,9 +85,9 @@ export class JobRunner {
   /** Starts no image; those in the detector may finish until `deadlineMs`, the rest is left for the next start. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    const deadline = Date.now() + deadlineMs;
-    while (this.#busy.size > 0 && Date.now() < deadline) {
-      await Promise.race([Promise.allSettled(this.#busy), pause(deadline - Date.now())]);
+    const deadline = performance.now() + deadlineMs;
+    while (this.#busy.size > 0 && performance.now() < deadline) {
+      await Promise.race([Promise.allSettled(this.#busy), pause(deadline - performance.now())]);
     }
     this.#parts.patience.end();
     for (const job of [...this.#order.active.values()]) job.end();
