@@ -110,12 +110,13 @@ CrashMarker::~CrashMarker() {
 CrashMarker::InHand::InHand(const CrashMarker& marker, std::span<const uint64_t> ids) {
   if (marker.fd_ < 0) return;
   cells_.reserve(ids.size());
+  const pid_t thread = ThreadId();
   for (const uint64_t id : ids) {
     for (size_t tried = 0; tried < kCells; ++tried) {
       const size_t place = next_cell.fetch_add(1, std::memory_order_relaxed) % kCells;
       int expected = kFree;
       if (!cells[place].fd.compare_exchange_strong(expected, kClaimed)) continue;
-      cells[place].thread.store(ThreadId());
+      cells[place].thread.store(thread);
       cells[place].id.store(id);
       cells[place].fd.store(marker.fd_);  // last: from here on the handler sees the cell
       cells_.push_back(place);

@@ -26,8 +26,8 @@ class CrashMarker {
   CrashMarker(const CrashMarker&) = delete;
   CrashMarker& operator=(const CrashMarker&) = delete;
 
-  // Work of the calling thread from construction to destruction, which must happen on the same
-  // thread and before the marker's end. Lock-free. What does not fit the table of 1,024 ids is left
+  // Work of the calling thread from construction to destruction, which must happen before the
+  // marker's end, on whatever thread. Lock-free. What does not fit the table of 1,024 ids is left
   // out.
   class InHand {
    public:

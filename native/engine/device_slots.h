@@ -39,7 +39,12 @@ class DeviceSlots {
   template <typename Work>
   Status Run(size_t number, const Work& run) {
     Entry& entry = entries_[number];
-    const std::lock_guard lock(entry.running);
+    std::unique_lock lock(entry.running, std::try_to_lock);
+    if (!lock.owns_lock()) {
+      // Whoever runs on a GPU that hangs may do so for ever.
+      if (IsKept(*entry.device)) return Lost();
+      lock.lock();
+    }
     if (entry.device->lost) return Lost();
     Status ran = run(entry.device->gpu, *entry.slot);
     if (ran.code() == StatusCode::kGpuLost) entry.device->lost = true;

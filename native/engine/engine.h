@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "native/base/status.h"
+#include "native/base/stopwatch.h"
 #include "native/image/decode.h"
 #include "native/image/gpu_image.h"
 #include "native/onnx/input_size.h"
@@ -108,6 +110,10 @@ class Engine {
   // engine's patience, now or before: its slots answer that from then on, and the items can run on
   // another device. An engine keeps for ever what a device that hangs may still read.
   virtual Status Run(Lane lane, int slot, std::span<const EngineItem> items) = 0;
+  // A Run that takes longer stands in a call that does not return: then its device is lost, and the
+  // items can run on another one while the engine still reads them. Long enough for the engine's
+  // own verdict. None: a Run may take as long as it likes.
+  virtual std::optional<Clock::duration> longest_run() const { return std::nullopt; }
   // Boxes of one item of the slot's last Run, which succeeded.
   virtual Detections Detect(Lane lane, int slot, size_t item) = 0;
   // Times a slice of the smallest size that holds `batch` images, else of the largest, `rounds`

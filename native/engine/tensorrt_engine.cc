@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "native/base/kept_forever.h"
@@ -63,6 +64,7 @@ using NewSlots = std::vector<std::unique_ptr<TensorRtSlot>>;
 
 class TensorRtEngine final : public Engine {
  public:
+  explicit TensorRtEngine(Clock::duration patience) : patience_(patience) {}
   ~TensorRtEngine() override {
     // Slots of a lost GPU are never freed, so neither is what they use.
     for (size_t i = 0; i < devices_.size(); ++i) {
@@ -129,6 +131,8 @@ class TensorRtEngine final : public Engine {
   const ModelInfo& info() const override { return info_; }
   int slots(Lane lane) const override { return static_cast<int>(At(lane).slots.size()); }
   int max_batch(Lane lane) const override { return At(lane).most; }
+  // One patience for the GPU's work, and as much again for the calls around it.
+  std::optional<Clock::duration> longest_run() const override { return 2 * patience_; }
   std::pmr::memory_resource* pixel_memory() override { return &PinnedPixels::Shared(); }
   std::pmr::memory_resource* ready_pixel_memory() override {
     return PinnedPixels::Shared().idle_only();
@@ -229,6 +233,7 @@ class TensorRtEngine final : public Engine {
   LaneSlots& At(Lane lane) { return lane == Lane::kSync ? sync_ : async_; }
   const LaneSlots& At(Lane lane) const { return lane == Lane::kSync ? sync_ : async_; }
 
+  const Clock::duration patience_;
   ModelInfo info_;
   std::vector<EngineDevice> devices_;
   // One of each a device, null where it was lost before.
@@ -334,7 +339,7 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
   if (!library.ok()) return library.status();
   auto model = ReadTensorRtModel(path);
   if (!model.ok()) return model.status();
-  auto engine = std::make_unique<TensorRtEngine>();
+  auto engine = std::make_unique<TensorRtEngine>(options.patience);
   Status lost;
   for (size_t i = 0; i < gpus->size(); ++i) {
     const Status added = LoadOnto((*gpus)[i], **library, options, PartOf(on_build, i, gpus->size()),

@@ -21,7 +21,7 @@ struct OpenedImage {
 
 // An image that is ready for the network.
 struct PreparedImage {
-  std::unique_ptr<EngineInput> input;
+  std::shared_ptr<EngineInput> input;
   int width = 0;  // of the oriented source image
   int height = 0;
   int reduction = 1;  // source pixels a side of each pixel that the engine got

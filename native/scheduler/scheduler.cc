@@ -1,6 +1,7 @@
 #include "native/scheduler/scheduler.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "native/base/thread_class.h"
@@ -37,7 +38,7 @@ Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipel
       threads_.emplace_back([this, lane, place] { InferLoop(lane, place); });
     }
   }
-  threads_.emplace_back([this] { DeadlineLoop(); });
+  deadline_thread_ = std::thread([this] { DeadlineLoop(); });
 }
 
 Scheduler::~Scheduler() { Close(); }
@@ -136,7 +137,16 @@ void Scheduler::Close() {
     reads_over_.wait(lock, [this] { return sync_lane_.reading + async_lane_.reading == 0; });
   }
   const std::lock_guard joining(joining_);
-  for (std::thread& thread : threads_) thread.join();
+  if (threads_.empty()) return;
+  deadline_thread_.join();
+  const std::set<std::thread::id> left = left_->Close();
+  for (std::thread& thread : threads_) {
+    if (left.contains(thread.get_id())) {
+      thread.detach();
+    } else {
+      thread.join();
+    }
+  }
   threads_.clear();
 }
 
@@ -189,11 +199,12 @@ void Scheduler::DecodeLoop(Lane lane, size_t thread) {
     }
     LiveTaskPtr live = TakeForDecode(lane);
     lock.unlock();
-    Decode(live);
+    const bool stays = Decode(live);
     live.reset();  // with its engine, if it was the last that used it: that takes long
+    if (!stays) break;
     lock.lock();
   }
-  lock.unlock();
+  if (lock.owns_lock()) lock.unlock();
   ImagePipeline::ReleaseThread();
 }
 
@@ -210,14 +221,15 @@ void Scheduler::AnswerNoops(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void Scheduler::Decode(const LiveTaskPtr& live) {
+// False as RunSlice.
+bool Scheduler::Decode(const LiveTaskPtr& live) {
   Status status;
   {
     const CrashMarker::InHand in_hand(marker_, {&live->task.id, 1});
     auto opened = pipeline_.Open(live->task, std::move(live->file));
     status = opened.status();
     if (status.ok()) {
-      if (!live->sync() && !Admit(live, &*opened)) return;
+      if (!live->sync() && !Admit(live, &*opened)) return true;
       auto prepared = pipeline_.Prepare(live->task, *std::move(opened));
       status = prepared.status();
       if (status.ok()) live->prepared = *std::move(prepared);
@@ -235,14 +247,12 @@ void Scheduler::Decode(const LiveTaskPtr& live) {
     const bool kept = status.ok() && !live->answered;
     Hold(live, kept ? live->prepared.input->pixel_bytes() : 0);
   }
-  if (live->answered) return;
-  if (status.ok()) {
-    GoOn(live, lock);
-    return;
-  }
+  if (live->answered) return true;
+  if (status.ok()) return GoOn(live, lock);
   TaskResult failure = Answer(live, std::move(status));
   lock.unlock();
   on_result_(std::move(failure));
+  return true;
 }
 
 // Whether the image may be decoded now that its size is known. Else nobody has it in hand any more:

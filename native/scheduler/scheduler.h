@@ -11,11 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "native/base/crash_marker.h"
 #include "native/pipeline/image_pipeline.h"
 #include "native/scheduler/lane_state.h"
+#include "native/scheduler/left_threads.h"
 #include "native/scheduler/look_ahead.h"
 #include "native/scheduler/model_devices.h"
+#include "native/scheduler/overdue_slices.h"
 #include "native/scheduler/read_depth.h"
 #include "native/scheduler/scheduler_options.h"
 
@@ -29,12 +30,11 @@ namespace lattice {
 //
 // A lane has a thread for each slot. Where there are more than slices, the next slice computes
 // while one turns the raw output of the last into boxes. A sync image that nobody waits behind runs
-// on the thread that decoded it. With several devices the DevicePlanner says which one runs a
-// slice.
+// on the thread that decoded it. With several devices the DevicePlanner says where a slice runs.
 //
-// A device that answers kGpuLost is out for every model. The images that it had in hand go back to
-// their place in the order, once each, and run alone: the second time, and where no device is left
-// for them, they are answered with kGpuLost. An input that lies on a lost device is decoded again.
+// A device that answers kGpuLost, or nothing within longest_run, is out for every model. The images
+// that it had in hand go back to their place in the order, once each, and run alone: the second
+// time, and where no device is left for them, they get kGpuLost. What lies on it is decoded again.
 class Scheduler {
  public:
   // Called once for each task on one of the scheduler's threads or on the thread of Cancel or
@@ -65,16 +65,12 @@ class Scheduler {
   // as there is another. Unknown indices are passed over. Thread-safe.
   void JudgeDevice(const std::shared_ptr<Engine>& engine, int index, bool right);
 
-  // Answers what waits with kShuttingDown, lets what is in hand finish, joins threads. Idempotent.
+  // Answers what waits with kShuttingDown, lets what is in hand finish, joins threads, but for
+  // those in an engine's call beyond longest_run: once back, they end and touch nothing of it.
+  // Idempotent.
   void Close();
 
  private:
-  using Slice = std::vector<LiveTaskPtr>;
-  struct Chosen {
-    Slice slice;
-    size_t place, slot = 0;  // the slot from TakeSlice on
-  };
-
   void DecodeLoop(Lane lane, size_t thread);
   void InferLoop(Lane lane, size_t place);
   void DeadlineLoop();
@@ -95,16 +91,18 @@ class Scheduler {
   std::condition_variable* NextWake(Lane lane);
   Slice FrontSlice(const LaneState& lane) const;
   std::vector<Slice> Slices(Lane lane);
-  std::optional<Chosen> Choose(Lane lane);
-  std::optional<Chosen> TakeSlice(Lane lane, std::optional<size_t> place);
-  void GoOn(const LiveTaskPtr& live, std::unique_lock<std::mutex>& lock);
-  void RunSlice(Lane lane, Chosen chosen, std::unique_lock<std::mutex>& lock);
-  void LeaveSlice(size_t place, uint64_t running, const Slice& slice, const Status& status,
+  std::optional<ChosenSlice> Choose(Lane lane);
+  std::optional<ChosenSlice> TakeSlice(Lane lane, std::optional<size_t> place);
+  bool GoOn(const LiveTaskPtr& live, std::unique_lock<std::mutex>& lock);
+  RunningSlicePtr Begin(Lane lane, ChosenSlice chosen);
+  bool RunSlice(Lane lane, ChosenSlice chosen, std::unique_lock<std::mutex>& lock);
+  void LeaveSlice(const RunningSlicePtr& running, const Status& status,
                   std::vector<TaskResult>* results);
+  std::vector<RunningSlicePtr> GiveUp(Clock::time_point now, std::vector<TaskResult>* results);
   void Finish(const LiveTaskPtr& live, const Status& status, Detections detections,
               double inference_ms, double postprocess_ms);
   void AnswerNoops(std::unique_lock<std::mutex>& lock);
-  void Decode(const LiveTaskPtr& live);
+  bool Decode(const LiveTaskPtr& live);
   bool Admit(const LiveTaskPtr& live, OpenedImage* opened);
   void Hold(const LiveTaskPtr& live, size_t bytes);
   void AddDeadline(const LiveTaskPtr& live);
@@ -139,10 +137,13 @@ class Scheduler {
   LookAhead ahead_;       // async tasks decoding or ready, and their pixels
   std::multimap<Clock::time_point, LiveTaskPtr> deadlines_;
   Clock::time_point deadline_wake_ = Clock::time_point::max();
+  OverdueSlices overdue_;
+  const std::shared_ptr<LeftThreads> left_ = std::make_shared<LeftThreads>();
   SchedulerStats counters_;
 
   std::mutex joining_;
   std::vector<std::thread> threads_;
+  std::thread deadline_thread_;
 };
 
 }  // namespace lattice

@@ -28,27 +28,30 @@ void Scheduler::ReviewSoon() {
   if (review_at_ < deadline_wake_) deadline_work_.notify_one();
 }
 
+// Ends with the scheduler, but not before every slice has come back or was given up.
 void Scheduler::DeadlineLoop() {
   std::unique_lock lock(mutex_);
-  while (!closing_) {
+  while (!closing_ || !overdue_.empty()) {
     std::vector<TaskResult> results;
     const auto now = Clock::now();
+    std::vector<RunningSlicePtr> overdue = GiveUp(now, &results);
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
       const LiveTaskPtr live = deadlines_.begin()->second;
       Withdraw(live);
       results.push_back(Answer(
           live, {StatusCode::kDeadlineExceeded, "The deadline passed before the image was done."}));
     }
-    if (!results.empty()) {
+    if (!results.empty() || !overdue.empty()) {
       const bool more = Decodable(Lane::kAsync) > 0;
       lock.unlock();
       if (more) async_lane_.decode_work.notify_all();
       Deliver(std::move(results));
+      overdue.clear();
       lock.lock();
       continue;
     }
-    deadline_wake_ = review_at_;
-    if (!deadlines_.empty()) deadline_wake_ = std::min(review_at_, deadlines_.begin()->first);
+    deadline_wake_ = std::min(review_at_, overdue_.next_look());
+    if (!deadlines_.empty()) deadline_wake_ = std::min(deadline_wake_, deadlines_.begin()->first);
     if (deadline_wake_ == Clock::time_point::max()) {
       deadline_work_.wait(lock);
     } else {

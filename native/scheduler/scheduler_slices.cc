@@ -27,7 +27,7 @@ std::condition_variable* Scheduler::NextWake(Lane lane) {
 }
 
 // What leads the lane, with whatever else is ready for the same engine.
-Scheduler::Slice Scheduler::FrontSlice(const LaneState& lane) const {
+Slice Scheduler::FrontSlice(const LaneState& lane) const {
   Slice slice;
   const Engine* const engine = lane.ready.front()->task.engine.get();
   const auto most = static_cast<size_t>(engine->max_batch(lane.ready.front()->lane()));
@@ -39,7 +39,7 @@ Scheduler::Slice Scheduler::FrontSlice(const LaneState& lane) const {
 
 // The slices that would run if all could start now, in order. Idle devices share what there is. An
 // image that a device was lost with runs alone, for it may be what the device was lost to.
-std::vector<Scheduler::Slice> Scheduler::Slices(Lane lane) {
+std::vector<Slice> Scheduler::Slices(Lane lane) {
   struct Open {
     const Engine* engine;
     PlaceSet places;
@@ -73,10 +73,10 @@ std::vector<Scheduler::Slice> Scheduler::Slices(Lane lane) {
   return slices;
 }
 
-std::optional<Scheduler::Chosen> Scheduler::Choose(Lane lane) {
+std::optional<ChosenSlice> Scheduler::Choose(Lane lane) {
   const TaskQueue& ready = StateOf(lane).ready;
   if (ready.empty() || !planner_.HasFree(lane)) return std::nullopt;
-  if (options_.devices == 1) return Chosen{FrontSlice(StateOf(lane)), 0};
+  if (options_.devices == 1) return ChosenSlice{FrontSlice(StateOf(lane)), 0};
   std::vector<Slice> slices = Slices(lane);
   std::vector<PlannedSlice> planned;
   for (const Slice& slice : slices) {
@@ -93,12 +93,12 @@ std::optional<Scheduler::Chosen> Scheduler::Choose(Lane lane) {
     ReviewSoon();
     return std::nullopt;
   }
-  return Chosen{std::move(slices[start->slice]), start->place};
+  return ChosenSlice{std::move(slices[start->slice]), start->place};
 }
 
 // None when the next slice is not for `place`, whose thread is woken, or no slot is free: whoever
 // gives one back looks again.
-std::optional<Scheduler::Chosen> Scheduler::TakeSlice(Lane lane, std::optional<size_t> place) {
+std::optional<ChosenSlice> Scheduler::TakeSlice(Lane lane, std::optional<size_t> place) {
   LaneState& state = StateOf(lane);
   auto chosen = Choose(lane);
   if (!chosen) return {};
@@ -127,20 +127,21 @@ void Scheduler::InferLoop(Lane lane, size_t place) {
   std::unique_lock lock(mutex_);
   while (!closing_) {
     auto chosen = TakeSlice(lane, place);
-    if (chosen) {
-      RunSlice(lane, *std::move(chosen), lock);
-    } else {
+    if (!chosen) {
       StateOf(lane).slice_work[place].wait(lock);
+    } else if (!RunSlice(lane, *std::move(chosen), lock)) {
+      return;
     }
   }
 }
 
-// On the thread that decoded the task. Called with the lock held, returns without.
+// On the thread that decoded the task. Called with the lock held, returns without. False as
+// RunSlice.
 //
 // The thread runs the slice itself where it can: waking another one takes as long as a tenth of a
 // small network on a GPU. Not while an image waits for a thread, and never on more than half of
 // them, so that a device that hangs leaves some to the images of the others.
-void Scheduler::GoOn(const LiveTaskPtr& live, std::unique_lock<std::mutex>& lock) {
+bool Scheduler::GoOn(const LiveTaskPtr& live, std::unique_lock<std::mutex>& lock) {
   const Lane lane = live->lane();
   int& running = sync_lane_.slices_of_decoders;
   std::vector<TaskResult> results;
@@ -149,7 +150,7 @@ void Scheduler::GoOn(const LiveTaskPtr& live, std::unique_lock<std::mutex>& lock
       running < options_.decode_threads / 2) {
     if (auto chosen = TakeSlice(lane, std::nullopt)) {
       ++running;
-      RunSlice(lane, *std::move(chosen), lock);
+      if (!RunSlice(lane, *std::move(chosen), lock)) return false;
       --running;
     }
   }
@@ -157,35 +158,38 @@ void Scheduler::GoOn(const LiveTaskPtr& live, std::unique_lock<std::mutex>& lock
   lock.unlock();
   if (wake != nullptr) wake->notify_one();
   Deliver(std::move(results));
+  return true;
 }
 
-// Called with the lock held, returns with it held.
-void Scheduler::RunSlice(Lane lane, Chosen chosen, std::unique_lock<std::mutex>& lock) {
-  auto& [slice, place, number] = chosen;
+// Called with the lock held, returns with it held. False, and without it, where the slice was given
+// up and the scheduler closed meanwhile: then the thread must end and touch nothing of it.
+bool Scheduler::RunSlice(Lane lane, ChosenSlice chosen, std::unique_lock<std::mutex>& lock) {
+  const size_t number = chosen.slot;
   const int slot = static_cast<int>(number);
-  std::shared_ptr<Engine> engine = slice[0]->task.engine;
-  SliceCosts* const costs = &models_.Of(engine).costs;
-  const uint64_t running = planner_.Begin(lane, {costs, slice.size()}, place, NowMs());
+  RunningSlicePtr running = Begin(lane, std::move(chosen));
+  const std::shared_ptr<LeftThreads> left = left_;
   std::condition_variable* wake = options_.devices > 1 ? NextWake(lane) : nullptr;
   const size_t more = lane == Lane::kAsync ? Decodable(lane) : 0;
   lock.unlock();
   if (wake != nullptr) wake->notify_one();
-  for (size_t i = std::min(more, slice.size()); i > 0; --i) async_lane_.decode_work.notify_one();
+  const size_t count = running->slice.size();
+  for (size_t i = std::min(more, count); i > 0; --i) async_lane_.decode_work.notify_one();
 
-  std::vector<EngineItem> items;
-  std::vector<uint64_t> ids;
-  for (const LiveTaskPtr& live : slice) {
-    items.push_back({live->prepared.input.get(), &live->task.options});
-    ids.push_back(live->task.id);
-  }
-  const CrashMarker::InHand in_hand(marker_, ids);
   Stopwatch watch;
-  const Status status = engine->Run(lane, slot, items);
+  const Status status = running->engine->Run(lane, slot, running->Items());
   const double inference_ms = watch.Lap();
+  if (!running->Claim()) {
+    // Given up, its tasks are others' and its device is lost. Nobody needs the slot any more.
+    if (!left->TakeBack(running->thread)) return false;
+    running.reset();
+    lock.lock();
+    return true;
+  }
+  running->inputs.clear();  // back to the tasks alone
 
   std::vector<TaskResult> results;
   lock.lock();
-  LeaveSlice(place, running, slice, status, &results);
+  LeaveSlice(running, status, &results);
   wake = NextWake(lane);
   std::condition_variable* const other =
       options_.devices > 1 ? NextWake(lane == Lane::kSync ? Lane::kAsync : Lane::kSync) : nullptr;
@@ -194,31 +198,34 @@ void Scheduler::RunSlice(Lane lane, Chosen chosen, std::unique_lock<std::mutex>&
   if (other != nullptr) other->notify_one();
   Deliver(std::move(results));
   const bool again = status.code() == StatusCode::kGpuLost;
-  for (size_t i = 0; i < slice.size() && !again; ++i) {
+  for (size_t i = 0; i < count && !again; ++i) {
+    const LiveTaskPtr& live = running->slice[i];
     Stopwatch post;
     Detections detections;
     if (status.ok()) {
-      detections = engine->Detect(lane, slot, i);
-      ImagePipeline::ToSourcePixels(slice[i]->prepared, &detections);
+      detections = running->engine->Detect(lane, slot, i);
+      ImagePipeline::ToSourcePixels(live->prepared, &detections);
     }
-    Finish(slice[i], status, std::move(detections), inference_ms, post.Lap());
+    Finish(live, status, std::move(detections), inference_ms, post.Lap());
   }
   // The last use of an unloaded engine frees it, which takes long.
-  slice.clear();
-  engine.reset();
+  running.reset();
   lock.lock();
   StateOf(lane).slots.GiveBack(number);
+  return true;
 }
 
 // A slice has left its device. Images of one that was lost meanwhile go back, or get their answer.
-void Scheduler::LeaveSlice(size_t place, uint64_t running, const Slice& slice, const Status& status,
+void Scheduler::LeaveSlice(const RunningSlicePtr& running, const Status& status,
                            std::vector<TaskResult>* results) {
-  planner_.End(running, status.ok(), NowMs());
-  if (status.ok()) models_.Of(slice[0]->task.engine).images[place] += slice.size();
+  overdue_.End(running);
+  if (closing_) deadline_work_.notify_one();
+  planner_.End(running->planned, status.ok(), NowMs());
+  if (status.ok()) models_.Of(running->engine).images[running->place] += running->slice.size();
   if (status.code() != StatusCode::kGpuLost) return;
-  planner_.Lose(place);
-  counters_.inferring -= slice.size();
-  for (const LiveTaskPtr& live : slice) {
+  planner_.Lose(running->place);
+  counters_.inferring -= running->slice.size();
+  for (const LiveTaskPtr& live : running->slice) {
     if (live->answered) {
       live->prepared = {};
       Hold(live, 0);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -114,6 +115,39 @@ TEST(DeviceSlotsLifeTest, SlotsOfALostGpuAreLeftToTheProcess) {
     EXPECT_FALSE(slots.kept(1));
   }
   EXPECT_EQ(freed, 1);
+}
+
+// A call into its driver may stand there for ever.
+TEST(DeviceSlotsLifeTest, NobodyWaitsForASlotOfAGpuThatHangs) {
+  std::atomic<int> freed = 0;
+  DeviceSlots<Slot> slots;
+  for (const int gpu : {83, 84}) {
+    slots.AddDevice(gpu);
+    slots.Add(std::make_unique<Slot>(&freed));
+  }
+  std::promise<void> inside;
+  std::promise<void> over;
+  std::thread standing([&] {
+    EXPECT_TRUE(slots
+                    .Run(0,
+                         [&](int, const Slot&) {
+                           inside.set_value();
+                           over.get_future().wait();
+                           return Status();
+                         })
+                    .ok());
+  });
+  inside.get_future().wait();
+  LeaveGpu(83);
+  EXPECT_EQ(slots.Run(0, Fine).code(), StatusCode::kGpuLost);
+  EXPECT_TRUE(slots
+                  .RunAnywhere([](int gpu, const Slot&) {
+                    EXPECT_EQ(gpu, 84);
+                    return Status();
+                  })
+                  .ok());
+  over.set_value();
+  standing.join();
 }
 
 // Whoever found it: another model's slice, another lane, a decoder.

@@ -1,13 +1,16 @@
 // An engine of several GPUs that are not there: each runs one slice at a time at a speed of its
-// own, and can be stopped, stalled and lost.
+// own, can be stopped, stalled and lost, and can keep its callers.
 #ifndef LATTICE_TEST_SCHEDULER_SIMULATED_ENGINE_H_
 #define LATTICE_TEST_SCHEDULER_SIMULATED_ENGINE_H_
+
+#include <gtest/gtest.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <thread>
@@ -30,6 +33,8 @@ class SimulatedEngine final : public Engine {
     bool keeps_pixels = false;    // inputs hold their pixels, as a GPU's do
     std::set<int> killers = {};   // marks that take a GPU down with them
     std::set<int> unstable = {};  // places that are lost after some slices
+    std::optional<Clock::duration> longest_run = {};
+    double hangs = 0;  // share of slices whose call returns only once all are let go
   };
 
   SimulatedEngine(const Options& options, unsigned seed) : options_(options), random_(seed) {
@@ -56,6 +61,7 @@ class SimulatedEngine final : public Engine {
   int slots(Lane) const override { return options_.slots * static_cast<int>(gpus_.size()); }
   int max_batch(Lane) const override { return options_.max_batch; }
   std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
+  std::optional<Clock::duration> longest_run() const override { return options_.longest_run; }
 
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     auto input = std::make_unique<Input>();
@@ -84,7 +90,9 @@ class SimulatedEngine final : public Engine {
       seen_.emplace_back(place, input->mark);
       ++runs_[input->mark];
     }
+    if (!let_go_ && std::bernoulli_distribution(options_.hangs)(random_)) gpu.stands = true;
     changed_.notify_all();
+    if (gpu.stands) Stand(gpu, items, lock);
     changed_.wait(lock, [&] { return !gpu.busy && (!gpu.held || gpu.lost); });
     if (!gpu.lost) {
       gpu.busy = true;
@@ -114,6 +122,25 @@ class SimulatedEngine final : public Engine {
   void Release(size_t place) { Set(&gpus_[place].held, false); }
   // Everything there fails, now and from then on.
   void Lose(size_t place) { Set(&gpus_[place].lost, true); }
+  // Calls there do not return, whatever their patience, until LetGo.
+  void Stand(size_t place) { Set(&gpus_[place].stands, true); }
+  // Calls return, and do so from then on.
+  void LetGo() {
+    const std::lock_guard lock(mutex_);
+    let_go_ = true;
+    for (Gpu& gpu : gpus_) gpu.stands = false;
+    changed_.notify_all();
+  }
+  // Calls that stand.
+  size_t standing() {
+    const std::lock_guard lock(mutex_);
+    return standing_;
+  }
+  size_t WaitForStanding(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return standing_ == count; });
+    return standing_;
+  }
 
   // (place, mark) in the order of arrival, once at least `count` have come.
   std::vector<std::pair<size_t, int>> WaitForImages(size_t count) {
@@ -172,9 +199,24 @@ class SimulatedEngine final : public Engine {
   struct Gpu {
     bool busy = false;
     bool held = false;
+    bool stands = false;
     bool lost = false;
     int slices_left = 0;
   };
+
+  // Reads what the call was given to the end, as a driver may.
+  void Stand(const Gpu& gpu, std::span<const EngineItem> items,
+             std::unique_lock<std::mutex>& lock) {
+    ++standing_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !gpu.stands; });
+    for (const EngineItem& item : items) {
+      EXPECT_GT(static_cast<Input*>(item.input)->mark, 0);
+      EXPECT_GE(item.options->confidence, 0);
+    }
+    --standing_;
+    changed_.notify_all();
+  }
 
   void Set(bool* flag, bool value) {
     const std::lock_guard lock(mutex_);
@@ -195,6 +237,8 @@ class SimulatedEngine final : public Engine {
   size_t prepared_ = 0;
   size_t next_bound_ = 0;
   size_t misplaced_ = 0;
+  size_t standing_ = 0;
+  bool let_go_ = false;
 };
 
 }  // namespace lattice::test

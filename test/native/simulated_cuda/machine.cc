@@ -17,6 +17,20 @@ constexpr int kRubbish = 0xA5;
 
 uintptr_t AddressOf(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
 
+// A variable's "GPU:PASSING", for one of `count` GPUs.
+struct Asked {
+  size_t gpu;
+  int passing;
+};
+std::optional<Asked> AskedBy(const char* variable, int count) {
+  const char* const text = std::getenv(variable);
+  int gpu = 0;
+  int passing = 0;
+  if (text == nullptr || std::sscanf(text, "%d:%d", &gpu, &passing) != 2) return std::nullopt;
+  if (gpu < 0 || gpu >= count) return std::nullopt;
+  return Asked{static_cast<size_t>(gpu), passing};
+}
+
 }  // namespace
 
 Machine& Machine::Get() {
@@ -30,12 +44,13 @@ Machine::Machine() {
   const bool hidden = visible != nullptr && *visible == '\0';
   const int count = hidden ? 0 : asked == nullptr ? 1 : std::atoi(asked);
   for (int i = 0; i < count; ++i) gpus_.push_back({});
-  const char* fault = std::getenv("LATTICE_SIMULATED_FAULT");
-  int gpu = 0;
-  int passing = 0;
-  if (fault == nullptr || std::sscanf(fault, "%d:%d", &gpu, &passing) != 2 || gpu >= count) return;
-  gpus_[static_cast<size_t>(gpu)].next_fault = cudaErrorIllegalAddress;
-  gpus_[static_cast<size_t>(gpu)].passing = passing;
+  if (const auto fault = AskedBy("LATTICE_SIMULATED_FAULT", count)) {
+    gpus_[fault->gpu].next_fault = cudaErrorIllegalAddress;
+    gpus_[fault->gpu].passing = fault->passing;
+  }
+  if (const auto hang = AskedBy("LATTICE_SIMULATED_HANG", count)) {
+    gpus_[hang->gpu].hanging_calls[Call::kGraphLaunch] = hang->passing;
+  }
 }
 
 void Machine::PlugIn(const std::vector<GpuKind>& gpus) {
@@ -62,8 +77,15 @@ cudaError_t Machine::Answer(int gpu) {
 }
 
 cudaError_t Machine::Answer(Call call, int gpu) {
-  const std::lock_guard lock(mutex_);
-  const cudaError_t fault = gpus_.at(static_cast<size_t>(gpu)).fault;
+  std::unique_lock lock(mutex_);
+  const auto index = static_cast<size_t>(gpu);
+  auto& hanging = gpus_.at(index).hanging_calls;
+  const auto hang = hanging.find(call);
+  if (hang != hanging.end() && hang->second-- <= 0) {
+    changed_.wait(
+        lock, [&] { return index >= gpus_.size() || !gpus_[index].hanging_calls.contains(call); });
+  }
+  const cudaError_t fault = gpus_.at(index).fault;
   const auto asked = failures_.find(call);
   if (fault != cudaSuccess || asked == failures_.end()) return fault;
   if (asked->second.passing-- > 0) return cudaSuccess;
@@ -92,8 +114,15 @@ void Machine::Fault(int gpu, cudaError_t error) {
 
 void Machine::SetHang(int gpu, bool hangs) {
   const std::lock_guard lock(mutex_);
-  gpus_.at(static_cast<size_t>(gpu)).hangs = hangs;
+  Gpu& there = gpus_.at(static_cast<size_t>(gpu));
+  there.hangs = hangs;
+  if (!hangs) there.hanging_calls.clear();
   changed_.notify_all();
+}
+
+void Machine::HangCall(Call call, int gpu, int passing) {
+  const std::lock_guard lock(mutex_);
+  gpus_.at(static_cast<size_t>(gpu)).hanging_calls[call] = passing;
 }
 
 bool Machine::BeginWork(int gpu) {
@@ -229,6 +258,7 @@ void FaultWork(int gpu, cudaError_t error, int passing) {
   Machine::Get().FaultWork(gpu, error, passing);
 }
 void Hang(int gpu) { Machine::Get().SetHang(gpu, true); }
+void HangCall(Call call, int gpu, int passing) { Machine::Get().HangCall(call, gpu, passing); }
 void Release(int gpu) { Machine::Get().SetHang(gpu, false); }
 size_t WorkDone(int gpu) { return Machine::Get().Done(gpu); }
 size_t UsedBytes(int gpu) { return Machine::Get().Used(gpu); }

@@ -23,6 +23,7 @@ struct Gpu {
   cudaError_t next_fault = cudaSuccess;
   int passing = 0;  // pieces of work before next_fault
   bool hangs = false;
+  std::map<Call, int> hanging_calls = {};  // and those that still return
   size_t used = 0;
   size_t done = 0;                                        // pieces of work
   std::set<uint64_t> to_do = {};                          // pieces of work, by their number
@@ -46,12 +47,14 @@ class Machine {
   GpuKind KindOf(int gpu);
 
   // What `call` answers: a failure that was asked for, the fault of this GPU, else cudaSuccess.
+  // Blocks while such calls hang.
   cudaError_t Answer(int gpu);
   cudaError_t Answer(Call call, int gpu);
   void FailCall(Call call, cudaError_t error, int passing);
   void FaultWork(int gpu, cudaError_t error, int passing);
   void Fault(int gpu, cudaError_t error);
   void SetHang(int gpu, bool hangs);
+  void HangCall(Call call, int gpu, int passing);
 
   // Around each piece of work of a stream, from when it is queued. BeginWork blocks while the GPU
   // hangs and is false where it has faulted.

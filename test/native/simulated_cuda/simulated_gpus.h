@@ -31,8 +31,9 @@ struct GpuKind {
 
 // The GPUs of this process from now on, healthy and empty; before, LATTICE_SIMULATED_GPUS of them
 // (1 where that is not set, none with an empty CUDA_VISIBLE_DEVICES), of which
-// LATTICE_SIMULATED_FAULT="GPU:PASSING" names one for FaultWork. What older ones were given to hold
-// must not be used any more.
+// LATTICE_SIMULATED_FAULT="GPU:PASSING" names one for FaultWork, and LATTICE_SIMULATED_HANG
+// likewise one for HangCall with launches of graphs. What older ones were given to hold must not be
+// used any more.
 void PlugIn(const std::vector<GpuKind>& gpus);
 
 // What a program may ask for and not get, by the runtime's function.
@@ -64,6 +65,9 @@ void FaultWork(int gpu, cudaError_t error, int passing = 0);
 
 // From now on streams of `gpu` take up no more work, without an error, until Release.
 void Hang(int gpu);
+// The call on `gpu` after the next `passing` ones, and every later one, does not return until
+// Release.
+void HangCall(Call call, int gpu, int passing = 0);
 void Release(int gpu);
 
 // Pieces of work that streams of `gpu` have done.
