@@ -29,7 +29,7 @@ std::unique_ptr<OpenVinoNetwork> Load(const std::string& path,
   return engine.ok() ? *std::move(engine) : nullptr;
 }
 
-size_t InputSize(const OpenVinoNetwork& engine) {
+size_t InputFloats(const OpenVinoNetwork& engine) {
   return size_t{3} * static_cast<size_t>(engine.info().input_width * engine.info().input_height);
 }
 
@@ -70,7 +70,7 @@ TEST(OpenVinoNetworkTest, DescribesTheTinyModel) {
 
 TEST(OpenVinoNetworkTest, OutputIsBitEqualWhateverLaneSlotAlignmentAndOrder) {
   const auto engine = Load(kTiny);
-  const auto input = Noise(InputSize(*engine), 1);
+  const auto input = Noise(InputFloats(*engine), 1);
   const auto expected = RunOne(*engine, 0, input);
   std::vector<float> shifted(input.size() + 1);
   std::memcpy(shifted.data() + 1, input.data(), input.size() * sizeof(float));
@@ -92,7 +92,7 @@ TEST(OpenVinoNetworkTest, SlotsRunAtTheSameTimeWithoutMixing) {
     threads.emplace_back([&, row] {
       const Lane lane = row < 2 ? Lane::kSync : Lane::kAsync;
       const int slot = row < 2 ? row : row - 2;
-      const auto input = Noise(InputSize(*engine), static_cast<unsigned>(row));
+      const auto input = Noise(InputFloats(*engine), static_cast<unsigned>(row));
       const auto expected = RunOne(*engine, slot, input, lane);
       for (int i = 0; i < 10; ++i)
         wrong[static_cast<size_t>(row)] += RunOne(*engine, slot, input, lane) != expected;
@@ -173,7 +173,7 @@ TEST(OpenVinoNetworkTest, OpenSidesTakeTheSizeOfTheMetadata) {
 // A v8 head finds the four sides of a box from its anchor's place outwards.
 void ExpectBoxesAroundTheirAnchors(OpenVinoNetwork& network) {
   const ModelInfo& info = network.info();
-  const std::vector<float> output = RunOne(network, 0, Noise(InputSize(network), 6));
+  const std::vector<float> output = RunOne(network, 0, Noise(InputFloats(network), 6));
   const auto anchors = static_cast<size_t>(info.anchors);
   const float* const rows[] = {output.data(), output.data() + anchors, output.data() + 2 * anchors,
                                output.data() + 3 * anchors};
@@ -214,7 +214,7 @@ TEST(OpenVinoNetworkTest, RunsAtRectanglesWithOpenAndWithFixedSides) {
 TEST(OpenVinoNetworkTest, RefusesRectanglesThatItCannotRunAt) {
   const std::string bundled = LATTICE_SOURCE_DIR "/models/vehicles-v8n.onnx";
   const auto refusal = [](const std::string& path, InputSize size) {
-    const auto network = OpenVinoNetwork::Load(path, {"f32", 1}, size);
+    const auto network = OpenVinoNetwork::Load(path, {"f32", 2, {1, 1}, {1, 1}}, size);
     EXPECT_EQ(network.status().code(), StatusCode::kInvalidModel);
     return network.status().message();
   };
@@ -264,7 +264,7 @@ TEST(OpenVinoNetworkTest, F32IsNotBf16) {
   SKIP_WITHOUT(kShared + "yolov8n.onnx");
   const auto exact = Load(kShared + "yolov8n.onnx");
   const auto fast = Load(kShared + "yolov8n.onnx", {"auto", 2, {}, {}});
-  const auto input = Noise(InputSize(*exact), 4);
+  const auto input = Noise(InputFloats(*exact), 4);
   const auto a = RunOne(*exact, 0, input);
   const auto b = RunOne(*fast, 0, input);
   if (fast->info().precision == "f32") GTEST_SKIP() << "left out: this CPU has no bf16";
