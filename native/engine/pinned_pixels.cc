@@ -61,6 +61,12 @@ bool PinnedPixels::Has(const void* memory) const {
   return used_.contains(memory);
 }
 
+Image PinnedPixels::Pinned(Image image) {
+  if (Has(image.data.data())) return image;
+  return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, this), image.layout,
+          image.orientation};
+}
+
 void* PinnedPixels::do_allocate(size_t bytes, size_t) {
   const size_t size = BlockSize(bytes);
   if (void* const idle = TakeIdle(size)) return idle;

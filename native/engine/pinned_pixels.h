@@ -9,6 +9,7 @@
 
 #include "native/cuda/owners.h"
 #include "native/engine/node_blocks.h"
+#include "native/image/decode.h"
 
 namespace lattice {
 
@@ -31,6 +32,8 @@ class PinnedPixels final : public std::pmr::memory_resource {
 
   // The same memory without calls into a driver: idle blocks, and where none fits, ordinary memory.
   std::pmr::memory_resource* idle_only() { return &idle_only_; }
+  // An image of any origin in this memory: as it is where its pixels lie in a block already.
+  Image Pinned(Image image);
   // Whether the memory is a block of this, and not ordinary.
   bool Has(const void* memory) const;
 

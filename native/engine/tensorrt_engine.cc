@@ -40,14 +40,6 @@ Status Hanging() {
   return {StatusCode::kGpuLost, "The GPU hangs and is lost to this process. Restart the service."};
 }
 
-// Images of any origin in memory that the GPU copies from directly.
-Image Pinned(Image image) {
-  PinnedPixels& memory = PinnedPixels::Shared();
-  if (memory.Has(image.data.data())) return image;
-  return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, &memory), image.layout,
-          image.orientation};
-}
-
 struct LaneSlots {
   DeviceSlots<TensorRtSlot> slots;
   int most = 1;                                // images of a slice
@@ -142,7 +134,7 @@ class TensorRtEngine final : public Engine {
 
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     try {
-      auto input = std::make_unique<GpuInput>(Pinned(std::move(image)));
+      auto input = std::make_unique<GpuInput>(PinnedPixels::Shared().Pinned(std::move(image)));
       input->transform = ComputeLetterbox(input->pixels->width, input->pixels->height,
                                           info_.input_width, info_.input_height);
       return std::unique_ptr<EngineInput>(std::move(input));

@@ -66,8 +66,7 @@ class Scheduler {
   void JudgeDevice(const std::shared_ptr<Engine>& engine, int index, bool right);
 
   // Answers what waits with kShuttingDown, lets what is in hand finish, joins threads, but for
-  // those in an engine's call beyond longest_run: once back, they end and touch nothing of it.
-  // Idempotent.
+  // those in an engine's call beyond longest_run: once back, they touch nothing of it. Idempotent.
   void Close();
 
  private:
