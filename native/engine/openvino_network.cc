@@ -209,8 +209,12 @@ Status SetRectangle(InputSize size, ov::Model& model, Shape* input, ModelInfo* i
     return Refuse(size, "sides must be multiples of " + std::to_string(info->stride) + ".");
   }
   if ((*input)[0] != 1) return Refuse(size, "its batch is fixed.");
-  if (!Regrid(model, own, size, info->stride)) {
-    return Refuse(size, "the end of the network is not the published one.");
+  try {
+    if (!Regrid(model, own, size, info->stride)) {
+      return Refuse(size, "the end of the network is not the published one.");
+    }
+  } catch (const ov::Exception&) {
+    return Refuse(size, "its network fits its own input only.");
   }
   (*input)[2] = info->input_height = size.height;
   (*input)[3] = info->input_width = size.width;
@@ -280,7 +284,6 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
     return std::unique_ptr<OpenVinoNetwork>(
         new OpenVinoNetwork(std::move(made->info), made->batch, std::move(slots)));
   } catch (const std::exception& error) {
-    if (rectangle) return Refuse(*rectangle, "its network fits its own input only.");
     return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error));
   }
 }

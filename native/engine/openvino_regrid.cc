@@ -1,7 +1,7 @@
 #include "native/engine/openvino_regrid.h"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <openvino/op/constant.hpp>
@@ -13,11 +13,9 @@ namespace {
 
 // Of the three scales together, finest first, row by row.
 struct AnchorGrid {
-  std::vector<float> centres;  // all x, then all y, in cells
-  std::vector<float> widths;   // of the cells, in pixels
-  std::array<int64_t, 3> cells{};
-
-  size_t size() const { return widths.size(); }
+  std::vector<float> centres;       // all x, then all y, in cells
+  std::vector<float> widths;        // of the cells, in pixels
+  std::array<int64_t, 4> counts{};  // of anchors: each scale's, then all
 };
 
 AnchorGrid GridOf(InputSize input, int stride) {
@@ -27,7 +25,8 @@ AnchorGrid GridOf(InputSize input, int stride) {
     const int width = stride >> (2 - scale);
     const int across = input.width / width;
     const int down = input.height / width;
-    grid.cells[scale] = int64_t{across} * down;
+    grid.counts[scale] = int64_t{across} * down;
+    grid.counts[3] += grid.counts[scale];
     for (int y = 0; y < down; ++y) {
       for (int x = 0; x < across; ++x) {
         grid.centres.push_back(static_cast<float>(x) + 0.5f);
@@ -40,8 +39,9 @@ AnchorGrid GridOf(InputSize input, int stride) {
   return grid;
 }
 
+template <typename Value>
 void Replace(const std::shared_ptr<ov::op::v0::Constant>& constant, const ov::Shape& shape,
-             const std::vector<float>& values) {
+             const std::vector<Value>& values) {
   const auto other = ov::op::v0::Constant::create(constant->get_element_type(), shape, values);
   constant->output(0).replace(other->output(0));
 }
@@ -50,7 +50,7 @@ void Replace(const std::shared_ptr<ov::op::v0::Constant>& constant, const ov::Sh
 bool ReplacePlaces(const std::shared_ptr<ov::op::v0::Constant>& constant, const AnchorGrid& from,
                    const AnchorGrid& to) {
   ov::Shape shape = constant->get_shape();
-  shape.back() = to.size();
+  shape.back() = to.widths.size();
   const std::vector<float> values = constant->cast_vector<float>();
   if (values == from.centres) {
     Replace(constant, shape, to.centres);
@@ -68,20 +68,12 @@ void ReplaceCounts(const std::shared_ptr<ov::op::v0::Constant>& constant, const 
   std::vector<int64_t> sides = constant->cast_vector<int64_t>();
   const std::vector<int64_t> before = sides;
   for (int64_t& side : sides) {
-    if (side == static_cast<int64_t>(from.size())) {
-      side = static_cast<int64_t>(to.size());
-      continue;
-    }
-    for (size_t scale = 0; scale < 3; ++scale) {
-      if (side != from.cells[scale]) continue;
-      side = to.cells[scale];
-      break;
+    const auto count = std::find(from.counts.begin(), from.counts.end(), side);
+    if (count != from.counts.end()) {
+      side = to.counts[static_cast<size_t>(count - from.counts.begin())];
     }
   }
-  if (sides == before) return;
-  const auto other =
-      ov::op::v0::Constant::create(constant->get_element_type(), constant->get_shape(), sides);
-  constant->output(0).replace(other->output(0));
+  if (sides != before) Replace(constant, constant->get_shape(), sides);
 }
 
 }  // namespace
@@ -97,7 +89,7 @@ bool Regrid(ov::Model& model, InputSize from, InputSize to, int stride) {
     const auto constant = ov::as_type_ptr<ov::op::v0::Constant>(node);
     if (!constant || !constant->get_element_type().is_real()) continue;
     const ov::Shape& shape = constant->get_shape();
-    if (shape.empty() || shape.back() != was.size()) continue;
+    if (shape.empty() || shape.back() != was.widths.size()) continue;
     if (!ReplacePlaces(constant, was, is)) return false;
   }
   // All at once: with old sides and new constants nothing fits together, and Model::reshape looks
