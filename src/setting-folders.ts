@@ -18,6 +18,17 @@ export function makeDataFolder(dataDir: string): void {
   }
 }
 
+/** Why the models folder cannot be read; null where it can. */
+export async function modelsFolderFault(modelsDir: string): Promise<Error | null> {
+  try {
+    await readdir(modelsDir);
+    await access(modelsDir, constants.X_OK);
+    return null;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
 /**
  * Logs a warning when the models folder cannot be read. No reason to refuse the start: the bundled models serve, and
  * the folder may be mounted later. Never rejects; nobody need wait for a volume that hangs.
@@ -26,14 +37,11 @@ export async function warnOfModelsFolder(
   modelsDir: string,
   logger: Pick<Logger, 'warn'>,
 ): Promise<void> {
-  try {
-    await readdir(modelsDir);
-    await access(modelsDir, constants.X_OK);
-  } catch (error) {
-    logger.warn(
-      { modelsDir, reason: String(error) },
-      'the models folder cannot be read, so only the bundled models are served: ' +
-        'correct LATTICE_MODELS_DIR, or make or mount the folder readable for this user',
-    );
-  }
+  const fault = await modelsFolderFault(modelsDir);
+  if (fault === null) return;
+  logger.warn(
+    { modelsDir, reason: String(fault) },
+    'the models folder cannot be read, so only the bundled models are served: ' +
+      'correct LATTICE_MODELS_DIR, or make or mount the folder readable for this user',
+  );
 }

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../../config.js';
 import { ImageLister } from '../../jobs/listing/image-lister.js';
 import { makeFolder } from '../../make-folder.js';
+import { modelsFolderFault } from '../../setting-folders.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 /** statfs types of file systems without dependable locks and shared memory, which the job store needs. */
@@ -55,13 +56,10 @@ async function answers(lister: ImageLister, root: string): Promise<boolean> {
 
 /** The bundled models serve without it. */
 export async function checkModelsDir(modelsDir: string): Promise<Finding[]> {
-  try {
-    await readdir(modelsDir);
-    return [];
-  } catch (error) {
-    const fix = 'make or mount it, readable by this user, or correct LATTICE_MODELS_DIR';
-    return [warn('models folder', `${modelsDir} cannot be read: ${codeOf(error)}`, fix)];
-  }
+  const fault = await modelsFolderFault(modelsDir);
+  if (fault === null) return [];
+  const fix = 'make or mount it, readable by this user, or correct LATTICE_MODELS_DIR';
+  return [warn('models folder', `${modelsDir} cannot be read: ${codeOf(fault)}`, fix)];
 }
 
 /** Makes the folder, as the service would. */
