@@ -41,7 +41,7 @@ Result<std::vector<GpuIdentity>> IdentifyUsableGpus();
 
 // Loads the model onto every usable GPU, from the cache or by building; a GPU that was lost before
 // is one of the engine's devices all the same, and kGpuLost to whoever runs there. Codes of
-// ReadModelFile, DescribeMetadata, ToHalfPrecision and BuildTensorRtPlan; kGpuUnavailable as
+// ReadModelFile, DescribeMetadata, GpuNetwork and BuildTensorRtPlan; kGpuUnavailable as
 // UsableGpus, kOverloaded when GPU memory is short, kGpuLost when every GPU was lost.
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
                                               const GpuEngineOptions& options,

@@ -12,6 +12,7 @@
 #include "native/base/resident_memory.h"
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
+#include "native/engine/openvino_core.h"
 #include "native/engine/openvino_regrid.h"
 #include "native/onnx/model_description.h"
 #include "native/onnx/model_file.h"
@@ -21,13 +22,6 @@ namespace lattice {
 namespace {
 
 constexpr size_t kAlignment = 64;
-
-// Never destroyed: exit handlers of other libraries may still run inference threads when statics
-// die.
-ov::Core& SharedCore() {
-  static auto* core = new ov::Core();
-  return *core;
-}
 
 bool CpuHasBf16() {
   const auto capabilities = SharedCore().get_property("CPU", ov::device::capabilities);

@@ -21,7 +21,7 @@ inline constexpr int kBuilderLevel = 3;
 // may be TensorRT's.
 using OnBuildProgress = std::function<bool(double share)>;
 
-// The plan for the thread's current GPU, minutes long. `onnx` is ToHalfPrecision's. `timings` are
+// The plan for the thread's current GPU, minutes long. `onnx` is GpuNetwork's. `timings` are
 // an earlier build's or empty, and become those for the next build on this GPU, which they shorten:
 // also when this one was given up. kInvalidModel for a network that TensorRT cannot parse or build,
 // kCancelled when `on_progress` gave up.

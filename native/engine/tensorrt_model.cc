@@ -9,10 +9,10 @@
 
 #include "native/base/sha256.h"
 #include "native/base/stopwatch.h"
+#include "native/engine/gpu_network.h"
 #include "native/engine/tensorrt_builder.h"
 #include "native/engine/tensorrt_logger.h"
 #include "native/engine_cache/engine_cache.h"
-#include "native/onnx/half_precision.h"
 #include "native/onnx/model_description.h"
 #include "native/onnx/model_file.h"
 #include "native/onnx/onnx_metadata.h"
@@ -22,7 +22,7 @@ namespace lattice {
 namespace {
 
 // Raised whenever the same file would become another network.
-constexpr int kConversionVersion = 2;
+constexpr int kConversionVersion = 3;
 // Longer than any build of another process that this one would wait for.
 constexpr std::chrono::minutes kLongestBuild{60};
 
@@ -166,13 +166,11 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
   model.info = *std::move(described);
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
-  // The batch stays open: there is a profile for each.
-  const Shape shape = {-1, -1, model.info.input_height, model.info.input_width};
-  auto half = ToHalfPrecision(bytes, shape);
-  if (!half.ok()) return half.status();
+  auto gpu_network = GpuNetwork(*file, model.info);
+  if (!gpu_network.ok()) return gpu_network.status();
   model.name = std::filesystem::path(path).filename().string();
   model.sha256 = Hex(Sha256Of({file->data(), file->size()}));
-  model.onnx = *std::move(half);
+  model.onnx = *std::move(gpu_network);
   return model;
 }
 

@@ -16,11 +16,11 @@ namespace lattice {
 struct TensorRtModel {
   std::string name;    // file name without folder
   std::string sha256;  // of the file as it lies there
-  std::string onnx;    // in half precision
+  std::string onnx;    // GpuNetwork's
   ModelInfo info;      // without device and anchors
 };
 
-// Reads and converts. Codes of ReadModelFile, DescribeMetadata, ResolveInput and ToHalfPrecision.
+// Reads and converts. Codes of ReadModelFile, DescribeMetadata, ResolveInput and GpuNetwork.
 Result<TensorRtModel> ReadTensorRtModel(const std::string& path);
 
 // The engine for the thread's current GPU, which is `gpu`; one that was kept and that TensorRT

@@ -149,7 +149,7 @@ bool HoldsNumbers(uint32_t field) {
          field == 11;
 }
 
-OnnxTensor WithRaw(const OnnxTensor& like, std::string name, int32_t type, const std::string& raw) {
+OnnxTensor WithRaw(const OnnxTensor& like, std::string name, int32_t type, std::string_view raw) {
   std::string message;
   message.reserve(raw.size() + name.size() + 64);
   for (const int64_t dim : like.dims) AppendNumber(message, kDims, static_cast<uint64_t>(dim));
@@ -240,6 +240,13 @@ Result<std::vector<int64_t>> ReadIntegers(const OnnxTensor& tensor) {
     default:
       return Converted<int64_t, int64_t>(*raw, same);
   }
+}
+
+OnnxTensor MakeTensor(std::string name, int32_t type, std::vector<int64_t> dims,
+                      std::string_view raw) {
+  OnnxTensor like;
+  like.dims = std::move(dims);
+  return WithRaw(like, std::move(name), type, raw);
 }
 
 OnnxTensor WithFloats(const OnnxTensor& like, std::string name, const std::vector<float>& values) {

@@ -65,6 +65,10 @@ Result<std::vector<float>> ReadFloats(const OnnxTensor& tensor);
 // The same of an INT8, UINT8, INT32 or INT64 tensor.
 Result<std::vector<int64_t>> ReadIntegers(const OnnxTensor& tensor);
 
+// A tensor of its own; `raw` holds its numbers in order, little-endian.
+OnnxTensor MakeTensor(std::string name, int32_t type, std::vector<int64_t> dims,
+                      std::string_view raw);
+
 // A tensor of its own, with raw data, keeping what `like` has besides its numbers (its shape,
 // documentation, unknown fields). `like` holds as many numbers.
 OnnxTensor WithFloats(const OnnxTensor& like, std::string name, const std::vector<float>& values);

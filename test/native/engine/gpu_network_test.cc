@@ -1,4 +1,6 @@
-// Converted networks give the answers of the original ones, on OpenVINO.
+// Networks for GPUs give the answers of the original ones, on OpenVINO.
+#include "native/engine/gpu_network.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,9 +9,11 @@
 #include <filesystem>
 #include <random>
 
+#include "native/engine/gpu_network.h"
 #include "native/engine/openvino_network.h"
 #include "native/onnx/half_precision.h"
 #include "native/onnx/onnx_reader.h"
+#include "native/onnx/size_folding.h"
 #include "test/native/onnx/graph_writer.h"
 #include "test/native/onnx/type_checker.h"
 
@@ -145,21 +149,23 @@ size_t ExpectSame(const std::vector<float>& exact, const std::vector<float>& hal
 
 // Runs both on all pictures; returns how many anchors score above 0.25 in all.
 size_t CompareModel(const std::string& path) {
-  const std::string bytes = test::FileBytes(path);
-  const std::vector<int64_t> sides = {-1, -1, kSide, kSide};
-  const auto half = ToHalfPrecision(BytesOf(bytes), sides);
+  const auto exact_engine = Load(path);
+  if (exact_engine == nullptr) return 0;
+  ModelInfo info = exact_engine->info();
+  info.fixed_batch = 0;
+  const auto half = GpuNetwork(test::FileBytes(path), info);
   EXPECT_TRUE(half.ok()) << half.status().message();
   if (!half.ok()) return 0;
   const auto model = ReadOnnxModel(BytesOf(*half));
   EXPECT_EQ(test::TypeChecker().Complaints(*model), "");
+  EXPECT_FALSE(ReckonsWithSizes(*model));
   EXPECT_EQ(model->graph.inputs.at(0).Shape(), (std::vector<int64_t>{-1, 3, kSide, kSide}));
   EXPECT_EQ(*ToHalfPrecision(BytesOf(*half)), *half);
   const std::string file = testing::TempDir() + "half-" + std::to_string(getpid()) + ".onnx";
   std::ofstream(file, std::ios::binary) << *half;
-  const auto exact_engine = Load(path);
   const auto half_engine = Load(file);
   unlink(file.c_str());
-  if (exact_engine == nullptr || half_engine == nullptr) return 0;
+  if (half_engine == nullptr) return 0;
   EXPECT_EQ(half_engine->info().names, exact_engine->info().names);
   size_t found = 0;
   for (const auto& image : {Street(), Sign(), Disc(), Drawing(1), Noise(2)}) {
@@ -169,17 +175,17 @@ size_t CompareModel(const std::string& path) {
   return found;
 }
 
-TEST(HalfParityTest, TestPatternModel) {
+TEST(GpuNetworkTest, TestPatternModel) {
   EXPECT_GE(CompareModel(LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx"), 5u);
 }
 
-TEST(HalfParityTest, BundledModel) {
+TEST(GpuNetworkTest, BundledModel) {
   const std::string path = LATTICE_SOURCE_DIR "/models/vehicles-v8n.onnx";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: there is no " << path;
   EXPECT_GT(CompareModel(path), 0u);
 }
 
-TEST(HalfParityTest, PublicModel) {
+TEST(GpuNetworkTest, PublicModel) {
   const std::string path = LATTICE_SOURCE_DIR "/../shared/testdata/models/yolov8n.onnx";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: there is no " << path;
   EXPECT_GT(CompareModel(path), 0u);
