@@ -25,23 +25,21 @@ struct LastSlice {
   std::vector<EngineItem> items;
 };
 
-// The model at its own input size first, then at the rectangles, the smallest first; all have the
-// same slots. A model of a fixed batch has no rectangles, and any other one image a slice here: a
-// slice needs one network.
-using Networks = std::vector<std::unique_ptr<OpenVinoNetwork>>;
-
+// `loaded`: at the model's own input size first, then at the rectangles, the smallest first; all
+// have the same slots. A model of a fixed batch has no rectangles, and any other one image a slice
+// here: a slice needs one network.
 class CpuEngine final : public Engine {
  public:
-  CpuEngine(Networks networks, std::vector<std::string> without, size_t idle_inputs)
-      : networks_(std::move(networks)),
+  CpuEngine(OpenVinoNetworks loaded, size_t idle_inputs)
+      : networks_(std::move(loaded.networks)),
         info_(networks_[0]->info()),
         inputs_(InputBuffers::Create(idle_inputs * networks_.size())),
         sync_(static_cast<size_t>(networks_[0]->slots(Lane::kSync))),
         async_(static_cast<size_t>(networks_[0]->slots(Lane::kAsync))) {
-    info_.without = std::move(without);
+    info_.without = std::move(loaded.without);
+    info_.memory_bytes = loaded.memory_bytes;
     for (size_t i = 1; i < networks_.size(); ++i) {
       const ModelInfo& info = networks_[i]->info();
-      info_.memory_bytes += info.memory_bytes;
       info_.rectangles.push_back({info.input_width, info.input_height});
     }
   }
@@ -113,35 +111,34 @@ class CpuEngine final : public Engine {
     return 0;
   }
 
-  const Networks networks_;
+  const std::vector<std::unique_ptr<OpenVinoNetwork>> networks_;
   ModelInfo info_;
   const std::shared_ptr<InputBuffers> inputs_;
   std::vector<LastSlice> sync_;
   std::vector<LastSlice> async_;
 };
 
+// Each once, the smallest first.
+std::vector<InputSize> SmallestFirst(const std::vector<InputSize>& rectangles) {
+  std::vector<InputSize> sizes;
+  for (const InputSize& size : rectangles) {
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+  }
+  std::stable_sort(sizes.begin(), sizes.end(),
+                   [](const InputSize& a, const InputSize& b) { return a.area() < b.area(); });
+  return sizes;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> LoadCpuEngine(const std::string& path,
                                               const EngineOptions& options) {
-  Networks networks;
-  auto own = OpenVinoNetwork::Load(path, options);
-  if (!own.ok()) return own.status();
-  networks.push_back(*std::move(own));
-  std::vector<std::string> without;
-  std::vector<InputSize> rectangles = options.rectangles;
-  std::stable_sort(rectangles.begin(), rectangles.end(),
-                   [](const InputSize& a, const InputSize& b) { return a.area() < b.area(); });
-  for (const InputSize& rectangle : rectangles) {
-    auto network = OpenVinoNetwork::Load(path, options, rectangle);
-    if (network.ok()) {
-      networks.push_back(*std::move(network));
-    } else {
-      without.push_back(network.status().message());
-    }
-  }
+  EngineOptions ordered = options;
+  ordered.rectangles = SmallestFirst(options.rectangles);
+  auto loaded = OpenVinoNetwork::Load(path, ordered);
+  if (!loaded.ok()) return loaded.status();
   return std::unique_ptr<Engine>(
-      std::make_unique<CpuEngine>(std::move(networks), std::move(without), options.idle_inputs));
+      std::make_unique<CpuEngine>(*std::move(loaded), options.idle_inputs));
 }
 
 }  // namespace lattice

@@ -13,10 +13,7 @@
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
 #include "native/engine/openvino_core.h"
-#include "native/engine/openvino_regrid.h"
-#include "native/onnx/model_description.h"
-#include "native/onnx/model_file.h"
-#include "native/onnx/onnx_metadata.h"
+#include "native/engine/openvino_model.h"
 
 namespace lattice {
 namespace {
@@ -36,33 +33,6 @@ std::string FirstLine(const std::exception& error) {
   const size_t from = start == std::string::npos ? 0 : start + 1;
   return end == std::string::npos ? "no reason given"
                                   : text.substr(from, std::min<size_t>(end - from + 1, 300));
-}
-
-std::vector<Shape> Shapes(const std::vector<ov::Output<ov::Node>>& ports) {
-  std::vector<Shape> shapes;
-  for (const auto& port : ports) {
-    Shape& shape = shapes.emplace_back();
-    const ov::PartialShape& partial = port.get_partial_shape();
-    if (partial.rank().is_dynamic()) continue;
-    for (const auto& dim : partial) shape.push_back(dim.is_static() ? dim.get_length() : -1);
-  }
-  return shapes;
-}
-
-// Half-precision exports get float ports, so that the core deals with one type.
-Result<std::shared_ptr<ov::Model>> WithFloatPorts(std::shared_ptr<ov::Model> model) {
-  const ov::element::Type input = model->input().get_element_type();
-  const ov::element::Type output = model->output().get_element_type();
-  if (!input.is_real() || !output.is_real()) {
-    return Status(StatusCode::kInvalidModel, "The model's tensors are of type " +
-                                                 input.to_string() + " and " + output.to_string() +
-                                                 "; floating-point ones are needed.");
-  }
-  if (input == ov::element::f32 && output == ov::element::f32) return model;
-  ov::preprocess::PrePostProcessor ports(model);
-  ports.input().tensor().set_element_type(ov::element::f32);
-  ports.output().tensor().set_element_type(ov::element::f32);
-  return ports.build();
 }
 
 // One caller's place in a lane: a request and the memory that goes with it. Throws what the library
@@ -179,7 +149,7 @@ std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const std::shared_ptr<ov::Mo
   return slots;
 }
 
-// What a file turned out to be, compiled for both lanes.
+// A network compiled for both lanes.
 struct Compiled {
   ModelInfo info;
   int batch = 0;
@@ -187,78 +157,26 @@ struct Compiled {
   std::vector<std::unique_ptr<ThreadSlot>> async;
 };
 
-Status Refuse(InputSize size, const std::string& reason) {
-  return {StatusCode::kInvalidModel, "The model cannot run at " + std::to_string(size.width) +
-                                         " x " + std::to_string(size.height) + ": " + reason};
-}
-
-// Changes the network and what is known of it.
-Status SetRectangle(InputSize size, ov::Model& model, Shape* input, ModelInfo* info) {
-  const InputSize own{info->input_width, info->input_height};
-  if (size.width > own.width || size.height > own.height || size == own) {
-    return Refuse(size, "its own input, " + std::to_string(own.width) + " x " +
-                            std::to_string(own.height) + ", is not larger.");
-  }
-  if (size.width % info->stride != 0 || size.height % info->stride != 0) {
-    return Refuse(size, "sides must be multiples of " + std::to_string(info->stride) + ".");
-  }
-  if ((*input)[0] != 1) return Refuse(size, "its batch is fixed.");
-  try {
-    if (!Regrid(model, own, size, info->stride)) {
-      return Refuse(size, "the end of the network is not the published one.");
-    }
-  } catch (const ov::Exception&) {
-    return Refuse(size, "its network fits its own input only.");
-  }
-  (*input)[2] = info->input_height = size.height;
-  (*input)[3] = info->input_width = size.width;
-  return {};
-}
-
-Result<Compiled> Compile(const std::string& path, const EngineOptions& options,
-                         std::optional<InputSize> rectangle) {
-  const size_t memory_before = AnonymousResidentBytes();
-  auto file = ReadModelFile(path);
-  if (!file.ok()) return file.status();
-  auto metadata = ReadOnnxMetadata({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
-  if (!metadata.ok()) return metadata.status();
-  auto described = DescribeMetadata(*std::move(metadata));
-  if (!described.ok()) return described.status();
-  ModelInfo info = *std::move(described);
-
+Result<Compiled> Compile(SizedNetwork sized, const EngineOptions& options) {
   const bool bf16 = options.precision == "bf16" || (options.precision == "auto" && CpuHasBf16());
   if (options.precision == "bf16" && !CpuHasBf16()) {
     return Status(StatusCode::kInvalidModel,
                   "Precision bf16 was asked for, but this CPU lacks it.");
   }
-  // From memory, so that the bytes that were checked are the bytes that run.
-  auto model = SharedCore().read_model(*file, ov::Tensor());
-  auto input = ResolveInput(Shapes(model->inputs()), info);
-  if (!input.ok()) return input.status();
-  if (rectangle) {
-    const Status set = SetRectangle(*rectangle, *model, &*input, &info);
-    if (!set.ok()) return set;
-  }
-  model->reshape(ov::PartialShape(std::vector<ov::Dimension>(input->begin(), input->end())));
-  const Status output = CheckOutput(Shapes(model->outputs()), static_cast<int>((*input)[0]), info);
-  if (!output.ok()) return output;
-  auto with_ports = WithFloatPorts(std::move(model));
-  if (!with_ports.ok()) return with_ports.status();
-
-  const ov::Shape shape(input->begin(), input->end());
   auto compiled = SharedCore().compile_model(
-      *with_ports, "CPU", CompileProperties(options.threads, options.sync.parallel, bf16));
-  info.device = "CPU";
-  info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
+      sized.network, "CPU", CompileProperties(options.threads, options.sync.parallel, bf16));
   Compiled made;
-  made.batch = static_cast<int>((*input)[0]);
-  made.sync = SyncSlots(compiled, shape, options.sync.slots);
-  made.async = AsyncSlots(*with_ports, options, bf16);
-  made.info = std::move(info);
-  // Others allocate and free meanwhile: it is never known better than roughly.
-  made.info.memory_bytes =
-      std::max(AnonymousResidentBytes(), memory_before + file->size()) - memory_before;
+  made.info = std::move(sized.info);
+  made.info.device = "CPU";
+  made.info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
+  made.batch = static_cast<int>(sized.input[0]);
+  made.sync = SyncSlots(compiled, sized.input, options.sync.slots);
+  made.async = AsyncSlots(sized.network, options, bf16);
   return made;
+}
+
+Status CannotBeLoaded(const std::exception& error) {
+  return {StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error)};
 }
 
 }  // namespace
@@ -268,17 +186,54 @@ struct OpenVinoNetwork::Slots {
   std::vector<std::unique_ptr<ThreadSlot>> async;
 };
 
-Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string& path,
+Result<OpenVinoNetworks> OpenVinoNetwork::Load(const std::string& path,
+                                               const EngineOptions& options) {
+  const size_t memory_before = AnonymousResidentBytes();
+  auto loaded = LoadAll(path, options);
+  if (!loaded.ok()) return loaded;
+  // Others allocate and free meanwhile: it is never known better than roughly.
+  loaded->memory_bytes =
+      std::max(AnonymousResidentBytes(), memory_before + loaded->memory_bytes) - memory_before;
+  return loaded;
+}
+
+Result<OpenVinoNetworks> OpenVinoNetwork::LoadAll(const std::string& path,
+                                                  const EngineOptions& options) {
+  try {
+    const auto model = ReadOpenVinoModel(path);
+    if (!model.ok()) return model.status();
+    OpenVinoNetworks loaded;
+    loaded.memory_bytes = model->file_bytes;
+    auto own = Make(*model, options, std::nullopt);
+    if (!own.ok()) return own.status();
+    loaded.networks.push_back(*std::move(own));
+    for (const InputSize& rectangle : options.rectangles) {
+      auto network = Make(*model, options, rectangle);
+      if (network.ok()) {
+        loaded.networks.push_back(*std::move(network));
+      } else {
+        loaded.without.push_back(network.status().message());
+      }
+    }
+    return loaded;
+  } catch (const std::exception& error) {
+    return CannotBeLoaded(error);
+  }
+}
+
+Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const OpenVinoModel& model,
                                                                const EngineOptions& options,
                                                                std::optional<InputSize> rectangle) {
   try {
-    auto made = Compile(path, options, rectangle);
+    auto sized = SizeNetwork(model, rectangle);
+    if (!sized.ok()) return sized.status();
+    auto made = Compile(*std::move(sized), options);
     if (!made.ok()) return made.status();
     auto slots = std::make_unique<Slots>(Slots{std::move(made->sync), std::move(made->async)});
     return std::unique_ptr<OpenVinoNetwork>(
         new OpenVinoNetwork(std::move(made->info), made->batch, std::move(slots)));
   } catch (const std::exception& error) {
-    return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error));
+    return CannotBeLoaded(error);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "native/engine/engine.h"
 #include "native/onnx/input_size.h"
@@ -20,18 +21,27 @@ struct NetworkItem {
   const float* output = nullptr;
 };
 
+class OpenVinoNetwork;
+struct OpenVinoModel;
+
+// What one file was compiled to.
+struct OpenVinoNetworks {
+  // At the model's own input first, then at the rectangles in the order that they were asked for.
+  std::vector<std::unique_ptr<OpenVinoNetwork>> networks;
+  std::vector<std::string> without;  // why the others are not among them
+  size_t memory_bytes = 0;           // about what they take together
+};
+
 // Within one slot calls must not overlap; slots are independent. An image's output does not depend
 // on lane and slot, on its neighbours in the slice or on their number.
 class OpenVinoNetwork {
  public:
   // Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of
-  // 3 channels, one output [batch, 4 + classes, anchors]) and compiles it. kUnknownModel when there
-  // is no such file, kInvalidModel with what was found and what is needed. Blocks for up to
-  // seconds. Library exceptions stop here. With `rectangle` at that input size: kInvalidModel too
-  // where it is not smaller than the model's own, or the network cannot be changed to it.
-  static Result<std::unique_ptr<OpenVinoNetwork>> Load(
-      const std::string& path, const EngineOptions& options,
-      std::optional<InputSize> rectangle = std::nullopt);
+  // 3 channels, one output [batch, 4 + classes, anchors]) and compiles it at its own input and at
+  // the rectangles of the options, but for those that are not smaller or that the network cannot be
+  // changed to. kUnknownModel when there is no such file, kInvalidModel with what was found and
+  // what is needed. Blocks for up to seconds. Library exceptions stop here.
+  static Result<OpenVinoNetworks> Load(const std::string& path, const EngineOptions& options);
   ~OpenVinoNetwork();
   OpenVinoNetwork(const OpenVinoNetwork&) = delete;
   OpenVinoNetwork& operator=(const OpenVinoNetwork&) = delete;
@@ -45,6 +55,11 @@ class OpenVinoNetwork {
 
  private:
   struct Slots;
+  // Load, but for the memory that everything took.
+  static Result<OpenVinoNetworks> LoadAll(const std::string& path, const EngineOptions& options);
+  static Result<std::unique_ptr<OpenVinoNetwork>> Make(const OpenVinoModel& model,
+                                                       const EngineOptions& options,
+                                                       std::optional<InputSize> rectangle);
   OpenVinoNetwork(ModelInfo info, int batch, std::unique_ptr<Slots> slots);
 
   const ModelInfo info_;

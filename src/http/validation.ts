@@ -40,26 +40,32 @@ function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null
       ...at([...issue.path, shorten(key)]),
     }));
   }
-  if (issue.code !== 'custom' && isMissing(value, issue.path)) {
-    return [
-      { detail: `Field '${issue.path.map(String).join('.')}' is missing.`, ...at(issue.path) },
-    ];
+  const { path, found } = asWritten(issue.path, value);
+  const name = path.map(String).join('.');
+  // JSON has no undefined: what is undefined in it is not there.
+  if (issue.code !== 'custom' && path.length > 0 && found === undefined) {
+    return [{ detail: `Field '${name}' is missing.`, ...at(path) }];
   }
-  const name = issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `;
-  return [{ detail: `${name}${issue.message}`, ...at(issue.path) }];
+  return [{ detail: name === '' ? issue.message : `${name}: ${issue.message}`, ...at(path) }];
 }
 
-/** JSON has no undefined: what is undefined in it is not there. */
-function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+/**
+ * The part of `path` that the caller wrote, and what stands there: a list in a query is one text, and its parts are
+ * no fields.
+ */
+function asWritten(
+  path: readonly PropertyKey[],
+  value: unknown,
+): { path: readonly PropertyKey[]; found: unknown } {
   let found = value;
-  for (const key of path) {
-    // A query value that is split into parts is text here, and no part of it is missing.
-    if (typeof found !== 'object' || found === null) return false;
+  for (const [depth, key] of path.entries()) {
+    if (typeof found !== 'object' || found === null) return { path: path.slice(0, depth), found };
     found = (found as Record<PropertyKey, unknown>)[key];
   }
-  return path.length > 0 && found === undefined;
+  return { path, found };
 }
 
-function shorten(key: string): string {
-  return key.length > 100 ? `${key.slice(0, 100)}...` : key;
+/** What the caller wrote, for a message. */
+export function shorten(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }

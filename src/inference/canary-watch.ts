@@ -2,6 +2,8 @@
 import { LatticeError, toLatticeError } from '../errors.js';
 import { readKnownPicture, type CanaryPicture } from './canary.js';
 import type { Detection } from './detector.js';
+import { inTime } from './in-time.js';
+import { faultOfInputs } from './input-check.js';
 import type { NativeDevice } from '../native/contract.js';
 import type { Logger } from './logger.js';
 import type { LoadedModel } from './loaded-model.js';
@@ -57,9 +59,9 @@ export class CanaryWatch {
   }
 
   /**
-   * Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found, on all devices, and
-   * with `model_not_ready` when its devices differ and nobody knows which is right. One of several that is alone with
-   * that, or that gives an error or nothing, is taken out.
+   * Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found, on all devices or, on
+   * the CPU, at one of several inputs; with `model_not_ready` when its devices differ and nobody knows which is right.
+   * A device of several that is alone with that, or that gives an error or nothing, is taken out.
    */
   async admit(model: LoadedModel): Promise<void> {
     const { canaryPath } = model.file;
@@ -79,9 +81,12 @@ export class CanaryWatch {
       }
     }
     const { faults, undecided } = watched.canaries.admit(runs, this.#doubted());
+    const shown = { picture, boxes: known?.boxes ?? [] };
+    const look = (part: CanaryPicture) => this.#lookInTime(model, part, null);
     for (const target of targets) {
       const fault = faults.get(target.device.index);
-      if (fault !== undefined) this.#conclude(model, target, fault);
+      if (fault === undefined) continue;
+      this.#conclude(model, target, fault ?? (await faultOfInputs(model.native, shown, look)));
     }
     const fault = this.#faultOfAll(model);
     // An error may be over at the next request: only wrong boxes are held against the file.
@@ -223,24 +228,13 @@ export class CanaryWatch {
     return faults.includes(undefined) ? null : (faults[0] ?? null);
   }
 
-  async #lookInTime(
+  #lookInTime(
     model: LoadedModel,
     picture: CanaryPicture,
     device: number | null,
   ): Promise<Detection[]> {
-    const limit = this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        reject(new LatticeError('model_not_ready', `no answer within ${limit / 1000} s`));
-      }, limit);
-      timer.unref();
-    });
-    try {
-      return await Promise.race([this.#options.look(model, picture, device), silence]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const limitMs = this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
+    return inTime(this.#options.look(model, picture, device), limitMs);
   }
 }
 

@@ -12,6 +12,8 @@ import type { Detection } from './detector.js';
 /** Known boxes must be found at this score and overlap. */
 export const CANARY_CONFIDENCE = 0.5;
 const LEAST_KNOWN_OVERLAP = 0.7;
+/** The same of a part of the picture: what lies at its edge has less around it to be told by. */
+const PART_CONFIDENCE = 0.25;
 /** A box of an earlier run is found again at this one. */
 const LEAST_REPEATED_OVERLAP = 0.9;
 /** How far a score may move between two runs of one engine before it counts as drift. */
@@ -86,11 +88,29 @@ export function unfitness(run: readonly Detection[]): string | null {
     : null;
 }
 
-function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): string | null {
-  const sure = run.filter(({ confidence }) => confidence > CANARY_CONFIDENCE);
-  const missed = known.filter(
+/** What is wrong with a run over a part of the picture, where `known` lie as a whole and others may be cut. */
+export function judgePart(run: readonly Detection[], known: readonly KnownBox[]): string | null {
+  const unfit = unfitness(run);
+  if (unfit !== null) return unfit;
+  const missed = missedBy(run, PART_CONFIDENCE, known);
+  if (missed.length === 0) return null;
+  return `it misses ${missed.length} of the ${known.length} vehicles on a part of the self-check picture`;
+}
+
+function missedBy(
+  run: readonly Detection[],
+  least: number,
+  known: readonly KnownBox[],
+): readonly KnownBox[] {
+  const sure = run.filter(({ confidence }) => confidence > least);
+  return known.filter(
     (expected) => !sure.some((found) => isSame(found, expected, LEAST_KNOWN_OVERLAP)),
   );
+}
+
+function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): string | null {
+  const sure = run.filter(({ confidence }) => confidence > CANARY_CONFIDENCE);
+  const missed = missedBy(run, CANARY_CONFIDENCE, known);
   if (missed.length === 0 && sure.length === known.length) return null;
   return (
     `it finds ${sure.length} boxes on the self-check picture, ${known.length - missed.length} of them right; ` +

@@ -1,13 +1,14 @@
 /** A started job: the images read ahead, those in the detector, and the outcomes on their way to the disk. */
-import type { JobSettings, NewOutcome, QueuedJob, WaitingImage } from './job-store.js';
+import type { JobSettings, NewOutcome, WaitingImage } from './job-store.js';
 import type { Ranked } from './priority.js';
 import { SetAside, type SetAsideTimes } from './set-aside.js';
+import type { WaitingJob } from './waiting-line.js';
 
 export class ActiveJob implements Ranked {
   readonly number: number;
   readonly jobId: string;
   readonly priority: number;
-  readonly submittedAt: number;
+  readonly waitingSince: number;
   readonly imageCount: number;
   /** Null until its start is on disk. */
   settings: JobSettings | null = null;
@@ -33,11 +34,11 @@ export class ActiveJob implements Ranked {
   #ended = false;
 
   /** `onAhead` is called when there are images to hand out again. */
-  constructor(job: QueuedJob, times: SetAsideTimes, onAhead: () => void) {
+  constructor(job: WaitingJob, times: SetAsideTimes, onAhead: () => void) {
     this.number = job.number;
     this.jobId = job.jobId;
     this.priority = job.priority;
-    this.submittedAt = job.submittedAt;
+    this.waitingSince = job.waitingSince;
     this.imageCount = job.imageCount;
     this.aside = new SetAside(times, (images) => {
       this.ahead.push(...images);

@@ -15,7 +15,7 @@ import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
 import type { QueueCounts } from './queue-counts.js';
 import type { SetAsideTimes } from './set-aside.js';
-import { WorkOrder } from './work-order.js';
+import { WorkOrder, type WaitingJob } from './work-order.js';
 
 export interface RunnerParts {
   store: JobStore;
@@ -122,7 +122,7 @@ export class JobRunner {
   }
 
   /** Null when the job is not pending any more. */
-  async #startJob(queued: QueuedJob): Promise<ActiveJob | null> {
+  async #startJob(queued: WaitingJob): Promise<ActiveJob | null> {
     const { store, detector, counts, patience } = this.#parts;
     const job = new ActiveJob(queued, this.#parts.volumeTimes, () => {
       this.#pump();

@@ -1,6 +1,6 @@
 /**
  * The order of work between jobs: level first, then submission. A job's level is its priority, raised by one for
- * every `ageingSeconds` since its submission. Where jobs that were raised meet jobs that were submitted at that
+ * every `ageingSeconds` that it waits. Where jobs that were raised meet jobs that were submitted at that
  * level, the two kinds take turns: old work gets on, and new urgent work keeps at least half.
  */
 export const TOP_PRIORITY = 10;
@@ -8,7 +8,8 @@ export const TOP_PRIORITY = 10;
 export interface Ranked {
   number: number;
   priority: number;
-  submittedAt: number;
+  /** Seconds of the monotonic clock: the system's clock may be set back. */
+  waitingSince: number;
 }
 
 export interface Rank {
@@ -17,10 +18,19 @@ export interface Rank {
   aged: boolean;
 }
 
+/** A submission that lies ahead, because the clock was set back since, counts as now. */
+export function waitingSince(submittedAt: number): number {
+  return monotonicSeconds() - Math.max(0, Date.now() / 1000 - submittedAt);
+}
+
+export function monotonicSeconds(): number {
+  return performance.now() / 1000;
+}
+
+/** `now` by the monotonic clock, not before `waitingSince`. */
 export function rankOf(job: Ranked, now: number, ageingSeconds: number): Rank {
-  // A clock set back must not lower a job beneath its own priority.
-  const waited = Math.max(0, now - job.submittedAt);
-  const level = Math.min(TOP_PRIORITY, job.priority + Math.floor(waited / ageingSeconds));
+  const raised = Math.floor((now - job.waitingSince) / ageingSeconds);
+  const level = Math.min(TOP_PRIORITY, job.priority + raised);
   return { level, aged: level > job.priority };
 }
 

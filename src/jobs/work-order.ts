@@ -1,8 +1,9 @@
 /** Which job is started next and whose image is handed out next. Decides only; the runner acts. */
 import type { ActiveJob } from './active-job.js';
-import type { QueuedJob } from './job-store.js';
-import { pickNext, rankOf, type Rank, type Ranked } from './priority.js';
-import { WaitingLine } from './waiting-line.js';
+import { monotonicSeconds, pickNext, rankOf, type Rank, type Ranked } from './priority.js';
+import { WaitingLine, type WaitingJob } from './waiting-line.js';
+
+export type { WaitingJob };
 
 /** Jobs whose volume does not answer stay started, and every one of them is looked at for each image. */
 const MOST_STARTED = 1_000;
@@ -23,7 +24,7 @@ export class WorkOrder {
    * Takes the next job out of the line; null while the active jobs have `supply` images that go before its own.
    * Raised jobs are looked at apart, or the others of their level would leave them none of the turns.
    */
-  takeToStart(supply: number): QueuedJob | null {
+  takeToStart(supply: number): WaitingJob | null {
     if (this.active.size >= MOST_STARTED) return null;
     const rank = this.#ranks();
     const heads = this.waiting.heads();
@@ -59,7 +60,7 @@ export class WorkOrder {
   }
 
   #ranks(): (job: Ranked) => Rank {
-    const now = Date.now() / 1000;
+    const now = monotonicSeconds();
     return (job) => rankOf(job, now, this.#ageingSeconds);
   }
 }

@@ -65,4 +65,17 @@ describe('list', () => {
     expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
     expect(answer.body.detail).not.toContain('missing');
   });
+
+  test.each([
+    ['status=done', ['done']],
+    ['status=pending,done,lost', ['done', 'lost']],
+    ['status=', ['']],
+  ])('%s is told by the name that the caller wrote', async (query, wrong) => {
+    const { body } = await get(compose(), `/v1/jobs?${query}`);
+    expect(body.errors).toEqual(
+      wrong.map((part) => ({
+        detail: `status: '${part}' is none of pending, running, completed, failed.`,
+      })),
+    );
+  });
 });

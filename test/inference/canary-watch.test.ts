@@ -36,6 +36,30 @@ describe('canary watch', () => {
     });
   });
 
+  it('refuses a fresh model that is blind at one of its inputs, and says at which', async () => {
+    const heights: number[] = [];
+    const model = loadedModel();
+    model.native.rectangles = [{ width: 640, height: 320 }];
+    const log = vi.fn();
+    const canary = watchModel({
+      look: (_model, { height }) => {
+        heights.push(height);
+        return Promise.resolve(height === 32 ? [] : [BOX]);
+      },
+      devices: () => devicesOf(1),
+      judge: () => undefined,
+      loaded: () => [],
+      log,
+    });
+    const fault = expect.stringMatching(/at 640 x 320 it sees nothing/) as string;
+    await expect(canary.admit(model)).rejects.toMatchObject({
+      code: 'invalid_model',
+      message: fault,
+    });
+    expect(heights).toEqual([64, 64, 32]);
+    expect(log).toHaveBeenCalledWith({ model: 'a.pt', fault }, 'self-check failed');
+  });
+
   it('distrusts a model that goes blind and trusts it again once it sees', async () => {
     let boxes = [BOX];
     const { model, canary } = watch(() => Promise.resolve(boxes));

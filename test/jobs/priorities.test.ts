@@ -1,19 +1,31 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { pickNext, rankOf } from '../../src/jobs/priority.js';
 import { FakeDetector } from '../support/fake-detector.js';
-import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+import {
+  TemporaryFolder,
+  ended,
+  imagesNamed,
+  openTestJobs,
+  specOf,
+  until,
+  type TestJobs,
+} from './job-folder.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const arbitraryJob = fc.record({
   number: fc.integer({ min: 1, max: 1000 }),
   priority: fc.integer({ min: 0, max: 10 }),
-  submittedAt: fc.integer({ min: 0, max: 1000 }),
+  waitingSince: fc.integer({ min: -1000, max: 0 }),
 });
 
 test('property: nothing that was not picked outranks what was', () => {
   fc.assert(
     fc.property(fc.array(arbitraryJob, { minLength: 1 }), fc.boolean(), (jobs, agedTurn) => {
-      const rank = (job: (typeof jobs)[number]) => rankOf(job, 1000, 100);
+      const rank = (job: (typeof jobs)[number]) => rankOf(job, 0, 100);
       const picked = pickNext(jobs, agedTurn, rank)!;
       const { level, aged } = rank(picked);
       for (const job of jobs) {
@@ -120,4 +132,73 @@ test('priority 0 ends under a constant load of 10s, which keep at least half', a
   const between = paths.slice(first, last).filter((path) => path.startsWith('ten'));
   expect(first).toBeGreaterThan(20);
   expect(between.length).toBeGreaterThanOrEqual(35);
+});
+
+const systemNow = Date.now.bind(Date);
+const HOUR_MS = 3_600_000;
+
+/** The system's clock only; the monotonic one goes on. */
+function setClock(aheadMs: number): void {
+  vi.spyOn(Date, 'now').mockImplementation(() => systemNow() + aheadMs);
+}
+
+/** With ageing by 10 levels in 200 ms, and a detector that is held up by the job `plug.jpg`. */
+function openPlugged(folder: TemporaryFolder): Promise<TestJobs> {
+  const detector = new FakeDetector();
+  detector.window = 1;
+  detector.answer = ({ path }) => (path === 'plug.jpg' ? 'hang' : 'ok');
+  return openTestJobs(folder, { ageingSeconds: 0.02 }, detector);
+}
+
+async function submitOne({ service }: TestJobs, path: string, priority: number): Promise<string> {
+  const { job } = await service.submit(specOf({ imagePaths: [path], priority }));
+  return job.jobId;
+}
+
+/** Images in the order that they came to the detector in, after waiting for long and a new urgent job. */
+async function orderAfterWaiting(jobs: TestJobs, plug: string, old: string): Promise<string[]> {
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const urgent = await submitOne(jobs, 'new.jpg', 9);
+  await until('its images are at hand', async () => {
+    return (await jobs.service.get(urgent, null)).status === 'running';
+  });
+  await jobs.service.cancel(plug, null);
+  for (const id of [old, urgent]) await ended(jobs.service, id);
+  return jobs.detector.paths;
+}
+
+test('a job goes on ageing when the clock is set back', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openPlugged(folder);
+  const plug = await submitOne(jobs, 'plug.jpg', 10);
+  await until('plugged', () => jobs.detector.inFlight === 1);
+  const old = await submitOne(jobs, 'old.jpg', 0);
+  setClock(-HOUR_MS);
+  expect(await orderAfterWaiting(jobs, plug, old)).toEqual(['plug.jpg', 'old.jpg', 'new.jpg']);
+});
+
+test('a job ages from the start on when the clock was set back before it', async () => {
+  using folder = new TemporaryFolder();
+  setClock(HOUR_MS);
+  const before = await openPlugged(folder);
+  const plug = await submitOne(before, 'plug.jpg', 10);
+  const old = await submitOne(before, 'old.jpg', 0);
+  await before.stop(0);
+  setClock(0);
+  await using jobs = await openPlugged(folder);
+  await until('plugged', () => jobs.detector.inFlight === 1);
+  expect(await orderAfterWaiting(jobs, plug, old)).toEqual(['plug.jpg', 'old.jpg', 'new.jpg']);
+});
+
+test('a job has aged over a stop', async () => {
+  using folder = new TemporaryFolder();
+  setClock(-HOUR_MS);
+  const before = await openPlugged(folder);
+  const plug = await submitOne(before, 'plug.jpg', 10);
+  const old = await submitOne(before, 'old.jpg', 0);
+  await before.stop(0);
+  setClock(0);
+  await using jobs = await openTestJobs(folder, { ageingSeconds: 60 });
+  for (const id of [plug, old]) await ended(jobs.service, id);
+  expect(jobs.detector.requests.map(({ priority }) => priority)).toEqual([10, 10]);
 });

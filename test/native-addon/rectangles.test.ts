@@ -13,6 +13,7 @@ const RECTANGLES = [
   { width: 640, height: 480 },
   { width: 480, height: 640 },
   { width: 640, height: 384 },
+  { width: 640, height: 480 },
 ];
 
 interface Known {
@@ -58,7 +59,7 @@ async function boxesOf(
 }
 
 describe('rectangles', () => {
-  it('are told by the model, the smallest first', () => {
+  it('are told by the model, each once, the smallest first', () => {
     expect(rectangular.model).toMatchObject({
       inputWidth: 640,
       inputHeight: 640,

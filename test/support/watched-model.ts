@@ -44,7 +44,7 @@ export function watchModel(parts: WatchParts): CanaryWatch {
       parts.judge(model, device, right);
     },
     loaded: () => parts.loaded(),
-    picture: { data: new Uint8Array(3), width: 1, height: 1 },
+    picture: { data: new Uint8Array(3 * 64 * 64), width: 64, height: 64 },
     minutes: 0,
     logger: {
       debug: ignore,

@@ -1,7 +1,7 @@
 /** Query of `GET /v1/jobs` -> filter and page. */
 import { z } from '@hono/zod-openapi';
 import { JOB_STATUSES, JOB_TYPES, type JobFilter } from '../../jobs/job.js';
-import { validate, validationFailed } from '../validation.js';
+import { shorten, validate, validationFailed } from '../validation.js';
 
 const timestamp = z
   .string()
@@ -9,11 +9,15 @@ const timestamp = z
   .transform(Number)
   .openapi({ type: 'number', example: 1763722800 });
 
+const status = z.enum(JOB_STATUSES, {
+  error: ({ input }) => `'${shorten(String(input))}' is none of ${JOB_STATUSES.join(', ')}.`,
+});
+
 export const listQuerySchema = z.strictObject({
   status: z
     .string()
     .transform((text) => text.split(','))
-    .pipe(z.array(z.enum(JOB_STATUSES)).min(1).max(16))
+    .pipe(z.array(status).min(1).max(16))
     .optional()
     .openapi({
       type: 'string',

@@ -117,9 +117,9 @@ std::vector<float> RunOne(OpenVinoNetwork& engine, const std::vector<float>& ima
 }
 
 std::unique_ptr<OpenVinoNetwork> Load(const std::string& path) {
-  auto engine = OpenVinoNetwork::Load(path, {"f32", 2, {1, 1}, {1, 0}});
-  EXPECT_TRUE(engine.ok()) << engine.status().message();
-  return engine.ok() ? *std::move(engine) : nullptr;
+  auto loaded = OpenVinoNetwork::Load(path, {"f32", 2, {1, 1}, {1, 0}});
+  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  return loaded.ok() ? std::move(loaded->networks[0]) : nullptr;
 }
 
 // Boxes [4 rows] and scores of both outputs agree; returns how many anchors score above 0.25.

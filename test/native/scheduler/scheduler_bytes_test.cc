@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "test/native/scheduler/random_gpus.h"
 #include "test/native/scheduler/simulated_schedule.h"
 
 namespace lattice {
@@ -145,15 +146,9 @@ TEST_F(SchedulerBytesTest, FilesAreCountedByTheirHeaders) {
 TEST_F(SchedulerBytesTest, HoldsTheBytesWhateverHappens) {
   for (unsigned seed = 0; seed < 25; ++seed) {
     std::mt19937 random(seed);
-    SimulatedEngine::Options options;
-    const size_t gpus = 1 + random() % 4;
-    for (size_t i = 0; i < gpus; ++i) {
-      options.slice_ms.push_back(0.05 + static_cast<double>(random() % 10) / 10);
-      if (random() % 4 == 0) options.unstable.insert(static_cast<int>(i));
-    }
-    options.max_batch = 1 + static_cast<int>(random() % 6);
+    SimulatedEngine::Options options = test::RandomGpus(
+        random, {.most_gpus = 4, .most_tenths = 10, .unstable_one_in = 4, .binds_one_in = 4});
     options.stalls = 0.01;
-    options.binds = random() % 4 == 0;
     constexpr size_t kBytes = 3000;
     Start(options, kBytes, seed, 1 + static_cast<int>(random() % 4));
     size_t largest = 0;

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "test/native/scheduler/random_gpus.h"
 #include "test/native/scheduler/simulated_schedule.h"
 
 namespace lattice {
@@ -251,16 +252,9 @@ TEST_F(SchedulerDevicesTest, PrioritiesKeepTheirOrderWhileAGpuIsLost) {
 TEST_F(SchedulerDevicesTest, EveryTaskIsAnsweredOnceWhateverIsLost) {
   for (unsigned seed = 0; seed < 25; ++seed) {
     std::mt19937 random(seed);
-    SimulatedEngine::Options options;
-    const size_t gpus = 1 + random() % 5;
-    for (size_t i = 0; i < gpus; ++i) {
-      options.slice_ms.push_back(0.1 + static_cast<double>(random() % 20) / 10);
-      if (random() % 3 == 0) options.unstable.insert(static_cast<int>(i));
-    }
-    options.max_batch = 1 + static_cast<int>(random() % 6);
-    options.slots = 1 + static_cast<int>(random() % 2);
+    SimulatedEngine::Options options = test::RandomGpus(
+        random, {.most_gpus = 5, .most_tenths = 20, .unstable_one_in = 3, .binds_one_in = 2});
     options.stalls = 0.02;
-    options.binds = random() % 2 == 0;
     const uint64_t count = 120;
     if (random() % 3 == 0) options.killers.insert(static_cast<int>(1 + random() % count));
     Start(options, seed, 2);
@@ -269,7 +263,7 @@ TEST_F(SchedulerDevicesTest, EveryTaskIsAnsweredOnceWhateverIsLost) {
       task.kind = random() % 4 == 0 ? TaskKind::kSync : TaskKind::kAsync;
       task.priority = static_cast<double>(random() % 3);
       if (!options.binds && random() % 20 == 0) {
-        task.device = SimulatedEngine::IndexOf(random() % gpus);
+        task.device = SimulatedEngine::IndexOf(random() % places_);
       }
       return task;
     });
@@ -280,7 +274,7 @@ TEST_F(SchedulerDevicesTest, EveryTaskIsAnsweredOnceWhateverIsLost) {
     if (options.unstable.empty()) {
       ASSERT_LE(engine_->lost(), 2 * options.killers.size());
     }
-    if (engine_->lost() < gpus && options.killers.empty() && options.unstable.size() < 2) {
+    if (engine_->lost() < places_ && options.killers.empty() && options.unstable.size() < 2) {
       for (uint64_t id = 1; id <= count; ++id) {
         const StatusCode code = CodeOf(id);
         // Only what named the lost device itself.

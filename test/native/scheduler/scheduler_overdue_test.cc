@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "native/base/left_gpus.h"
+#include "test/native/scheduler/random_gpus.h"
 #include "test/native/scheduler/simulated_schedule.h"
 
 namespace lattice {
@@ -188,17 +189,10 @@ TEST_F(SchedulerOverdueTest, ACloseEndsWithTheLastSliceAndNotAtTheNextLook) {
 TEST_F(SchedulerOverdueTest, EveryTaskIsAnsweredOnceWhateverStands) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
-    SimulatedEngine::Options options;
-    const size_t gpus = 1 + random() % 4;
-    for (size_t i = 0; i < gpus; ++i) {
-      options.slice_ms.push_back(0.1 + static_cast<double>(random() % 20) / 10);
-      if (random() % 4 == 0) options.unstable.insert(static_cast<int>(i));
-    }
-    options.max_batch = 1 + static_cast<int>(random() % 6);
-    options.slots = 1 + static_cast<int>(random() % 2);
+    SimulatedEngine::Options options = test::RandomGpus(
+        random, {.most_gpus = 4, .most_tenths = 20, .unstable_one_in = 4, .binds_one_in = 2});
     options.stalls = 0.02;
     options.hangs = 0.03;
-    options.binds = random() % 2 == 0;
     Start(options, seed, 2 + static_cast<int>(random() % 3));
     // Some come back while the others still work.
     std::thread letting_go;

@@ -1,0 +1,47 @@
+/** The part of a known picture that has the shape of an input, so that it goes through that one. */
+import type { CanaryPicture, KnownBox, KnownPicture } from './canary.js';
+
+/** As large as it gets, about the largest of the boxes, with the boxes that lie in it as a whole. */
+export function partOfShape(
+  { picture, boxes }: KnownPicture,
+  shape: { width: number; height: number },
+): KnownPicture {
+  const scale = Math.min(picture.width / shape.width, picture.height / shape.height);
+  const width = Math.floor(shape.width * scale);
+  const height = Math.floor(shape.height * scale);
+  const [x1, y1, x2, y2] = largest(boxes) ?? [0, 0, picture.width, picture.height];
+  const left = start((x1 + x2) / 2, width, picture.width);
+  const top = start((y1 + y2) / 2, height, picture.height);
+  const moved = boxes.map(({ class: name, box: [l, t, r, b] }): KnownBox => {
+    return { class: name, box: [l - left, t - top, r - left, b - top] };
+  });
+  return {
+    picture: { data: cut(picture, left, top, width, height), width, height },
+    boxes: moved.filter(({ box: [l, t, r, b] }) => l >= 0 && t >= 0 && r <= width && b <= height),
+  };
+}
+
+function largest(boxes: readonly KnownBox[]): KnownBox['box'] | null {
+  const area = ([x1, y1, x2, y2]: KnownBox['box']) => (x2 - x1) * (y2 - y1);
+  return boxes.map(({ box }) => box).sort((a, b) => area(b) - area(a))[0] ?? null;
+}
+
+/** Where a part of this length begins that lies around `centre`, as far as the whole has room. */
+function start(centre: number, length: number, whole: number): number {
+  return Math.round(Math.min(Math.max(0, centre - length / 2), whole - length));
+}
+
+function cut(
+  { data, width: across }: CanaryPicture,
+  left: number,
+  top: number,
+  width: number,
+  height: number,
+): Uint8Array {
+  const part = new Uint8Array(3 * width * height);
+  for (let row = 0; row < height; row += 1) {
+    const from = 3 * ((top + row) * across + left);
+    part.set(data.subarray(from, from + 3 * width), 3 * row * width);
+  }
+  return part;
+}
