@@ -18,6 +18,7 @@ import {
 import { WebSocketServer, type WebSocket } from 'ws';
 import { ConfigError, environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
+import { IncomingRequest } from './incoming-request.js';
 import { PROBLEM_TYPE } from './problem.js';
 
 /** Tighter than Node's: a client that dribbles its request holds a socket, not the service. */
@@ -27,6 +28,7 @@ const SERVER_OPTIONS: ServerOptions = {
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 2_000,
+  IncomingMessage: IncomingRequest,
 };
 const MAX_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
