@@ -13,6 +13,8 @@ interface KnownRoute {
 export class RouteTable {
   readonly app: OpenAPIHono<AppEnv>;
   readonly #routes: KnownRoute[] = [];
+  /** Paths without a parameter. They come before a pattern that matches them too, as OpenAPI has it. */
+  readonly #fixedPaths = new Set<string>();
 
   constructor(app: OpenAPIHono<AppEnv>) {
     this.app = app;
@@ -30,7 +32,10 @@ export class RouteTable {
       path: route.path,
       pattern: new RegExp(`^${route.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
     });
+    const isFixed = !route.path.includes('{');
+    if (isFixed) this.#fixedPaths.add(route.path);
     this.app.on(method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
+      if (!isFixed && this.#fixedPaths.has(c.req.path)) return c.notFound();
       c.set('route', route.path);
       try {
         return await handler(c);
@@ -44,7 +49,9 @@ export class RouteTable {
   /** Methods that this path answers: those of its routes, and HEAD, for which Hono runs the route of GET. */
   methodsOf(path: string): string[] {
     return this.#routes
-      .filter((route) => route.pattern.test(path))
+      .filter((route) =>
+        this.#fixedPaths.has(path) ? route.path === path : route.pattern.test(path),
+      )
       .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   }
 
