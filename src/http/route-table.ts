@@ -1,6 +1,7 @@
 /** Registers a route for requests, for the OpenAPI document and for the answer to a wrong method, all at once. */
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
 import type { AppContext, AppEnv } from './app-env.js';
+import { problemResponses } from './problem.schema.js';
 
 export type RouteHandler = (c: AppContext) => Response | Promise<Response>;
 
@@ -26,7 +27,8 @@ export class RouteTable {
    */
   add(route: RouteConfig, handler: RouteHandler): void {
     const method = route.method.toUpperCase();
-    this.app.openAPIRegistry.registerPath(route);
+    const responses = { ...problemResponses('forbidden'), ...route.responses };
+    this.app.openAPIRegistry.registerPath({ ...route, responses });
     this.#routes.push({
       method,
       path: route.path,
