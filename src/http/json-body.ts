@@ -3,8 +3,8 @@ import { LatticeError } from '../errors.js';
 import type { AppContext } from './app-env.js';
 import { validationFailed } from './validation.js';
 
-const MAX_DEPTH = 16;
-const MAX_KEYS = 1_000;
+export const MAX_DEPTH = 16;
+export const MAX_KEYS = 1_000;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -12,6 +12,16 @@ const webhookSchema = z
   })
   .openapi('WebhookBody');
 
+const webhookHeaders = z.object({
+  'webhook-id': z.string().openapi({ description: 'The same at every attempt of a delivery' }),
+  'webhook-timestamp': z
+    .string()
+    .openapi({ description: 'Unix seconds of this attempt', example: '1763722800' }),
+  'webhook-signature': z.string().optional().openapi({
+    description: 'Present where a secret is set: one `v1,BASE64` for each, separated by spaces',
+  }),
+});
+
 /** Security schemes and the webhook, which no route brings along. Call before the document is made. */
 export function registerComponents(app: OpenAPIHono<AppEnv>): void {
   const registry = app.openAPIRegistry;
@@ -27,7 +37,10 @@ export function registerComponents(app: OpenAPIHono<AppEnv>): void {
     operationId: 'jobEnded',
     summary: 'Sent to callback_url when a job completes or fails (Standard Webhooks)',
     tags: ['Jobs'],
-    request: { body: { content: { 'application/json': { schema: webhookSchema } } } },
+    request: {
+      headers: webhookHeaders,
+      body: { required: true, content: { 'application/json': { schema: webhookSchema } } },
+    },
     responses: { 200: { description: 'Any 2xx is success; everything else is tried again' } },
   });
 }
@@ -40,8 +53,9 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
       version,
       description:
         'Object detection (cars and other vehicles) on images of a shared volume. ' +
-        'Every refused answer is an RFC 9457 problem. Timestamps are Unix seconds.',
-      license: { name: 'Apache-2.0' },
+        'Every refused answer is an RFC 9457 problem. Timestamps are Unix seconds. ' +
+        'Every answer carries `X-Request-Id`: the one that the request brought, or a new one.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/' }],
     // An empty requirement: without configured keys there is no authentication.
@@ -50,9 +64,9 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
       { name: 'Inference', description: 'One image, answered at once' },
       { name: 'Jobs', description: 'Many images, durable' },
       { name: 'Stream', description: 'Events over WebSocket' },
-      { name: 'Models' },
-      { name: 'Cluster' },
-      { name: 'System' },
+      { name: 'Models', description: 'What model_name may say' },
+      { name: 'Cluster', description: 'What runs the network' },
+      { name: 'System', description: 'Probes, metrics and this documentation' },
     ],
   });
 }

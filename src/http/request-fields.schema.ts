@@ -3,7 +3,7 @@
  * `nullish`: many clients write null for each field that nobody set.
  */
 import { z } from '@hono/zod-openapi';
-import { VEHICLE_CLASSES, isVehicleClass } from './vehicle-classes.js';
+import { VEHICLE_CLASSES, VEHICLE_CLASS_PATTERN, isVehicleClass } from './vehicle-classes.js';
 
 const MAX_PATH_BYTES = 4_096;
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -18,7 +18,9 @@ export const imagePathSchema = z
   .refine((path) => !LONE_SURROGATE.test(path), { error: 'A path must be well-formed Unicode.' })
   .openapi({
     maxLength: MAX_PATH_BYTES,
-    description: 'Path on the shared volume, relative to an image root or absolute beneath one',
+    description:
+      'Path on the shared volume, relative to an image root or absolute beneath one; ' +
+      `at most ${MAX_PATH_BYTES} bytes as UTF-8`,
     example: 'street.jpg',
   });
 
@@ -58,9 +60,10 @@ export const MAX_VEHICLE_TYPES = 64;
 
 export const vehicleTypesSchema = z
   .array(
-    z.string().refine(isVehicleClass, {
-      error: `Allowed vehicle types: ${VEHICLE_CLASSES.join(', ')}.`,
-    }),
+    z
+      .string()
+      .refine(isVehicleClass, { error: `Allowed vehicle types: ${VEHICLE_CLASSES.join(', ')}.` })
+      .openapi({ pattern: VEHICLE_CLASS_PATTERN }),
   )
   .min(1)
   .max(MAX_VEHICLE_TYPES)

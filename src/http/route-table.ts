@@ -1,6 +1,7 @@
 /** Registers a route for requests, for the OpenAPI document and for the answer to a wrong method, all at once. */
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
 import type { AppContext, AppEnv } from './app-env.js';
+import { problemResponses } from './problem.schema.js';
 
 export type RouteHandler = (c: AppContext) => Response | Promise<Response>;
 
@@ -13,6 +14,8 @@ interface KnownRoute {
 export class RouteTable {
   readonly app: OpenAPIHono<AppEnv>;
   readonly #routes: KnownRoute[] = [];
+  /** Paths without a parameter. They come before a pattern that matches them too, as OpenAPI has it. */
+  readonly #fixedPaths = new Set<string>();
 
   constructor(app: OpenAPIHono<AppEnv>) {
     this.app = app;
@@ -24,13 +27,17 @@ export class RouteTable {
    */
   add(route: RouteConfig, handler: RouteHandler): void {
     const method = route.method.toUpperCase();
-    this.app.openAPIRegistry.registerPath(route);
+    const responses = { ...problemResponses('forbidden'), ...route.responses };
+    this.app.openAPIRegistry.registerPath({ ...route, responses });
     this.#routes.push({
       method,
       path: route.path,
       pattern: new RegExp(`^${route.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
     });
+    const isFixed = !route.path.includes('{');
+    if (isFixed) this.#fixedPaths.add(route.path);
     this.app.on(method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
+      if (!isFixed && this.#fixedPaths.has(c.req.path)) return c.notFound();
       c.set('route', route.path);
       try {
         return await handler(c);
@@ -44,7 +51,9 @@ export class RouteTable {
   /** Methods that this path answers: those of its routes, and HEAD, for which Hono runs the route of GET. */
   methodsOf(path: string): string[] {
     return this.#routes
-      .filter((route) => route.pattern.test(path))
+      .filter((route) =>
+        this.#fixedPaths.has(path) ? route.path === path : route.pattern.test(path),
+      )
       .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   }
 

@@ -18,6 +18,7 @@ import {
 import { WebSocketServer, type WebSocket } from 'ws';
 import { ConfigError, environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
+import { IncomingRequest } from './incoming-request.js';
 import { PROBLEM_TYPE } from './problem.js';
 
 /** Tighter than Node's: a client that dribbles its request holds a socket, not the service. */
@@ -27,6 +28,7 @@ const SERVER_OPTIONS: ServerOptions = {
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 2_000,
+  IncomingMessage: IncomingRequest,
 };
 const MAX_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
@@ -81,6 +83,10 @@ export async function listen(
     websocket: { server: sockets as unknown as WebSocketServerLike },
   }) as Server;
   server.on('clientError', refuseConnection);
+  server.on('checkExpectation', (_incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const { reason, headers, body } = connectionProblem(417);
+    outgoing.writeHead(417, reason, headers).end(body);
+  });
   // In place of Node's own, which asks for every body. Unasked, Node closes the connection after the answer.
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (declaredLength(incoming) <= maxBodyBytes) outgoing.writeContinue();
@@ -178,11 +184,22 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
     return;
   }
   const status = CONNECTION_ERRORS.get(error.code ?? '') ?? 400;
+  const { reason, headers, body } = connectionProblem(status);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function connectionProblem(status: number): {
+  reason: string;
+  headers: Record<string, string>;
+  body: string;
+} {
   const reason = STATUS_CODES[status] ?? 'Bad Request';
-  const problem = new LatticeError('bad_request', reason).toProblem();
-  const body = JSON.stringify({ ...problem, status });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const body = JSON.stringify({ ...new LatticeError('bad_request', reason).toProblem(), status });
+  const headers = {
+    Connection: 'close',
+    'Content-Type': PROBLEM_TYPE,
+    'Content-Length': String(Buffer.byteLength(body)),
+  };
+  return { reason, headers, body };
 }

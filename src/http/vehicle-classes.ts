@@ -17,6 +17,13 @@ export const VEHICLE_CLASSES = [
 
 const known = new Set<string>(VEHICLE_CLASSES);
 
+/** For the document: their names without letter case, which a JSON Schema has no other words for. */
+export const VEHICLE_CLASS_PATTERN = `^(?:${VEHICLE_CLASSES.map(withoutCase).join('|')})$`;
+
+function withoutCase(name: string): string {
+  return name.replace(/./g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+}
+
 export function isVehicleClass(name: string): boolean {
   return known.has(name.toLowerCase());
 }

@@ -45,9 +45,9 @@ export function createTargetPolicy(config: Pick<Config, 'env' | 'webhookAllow'>)
         return `${text} is a link-local or metadata address, which is never allowed`;
       }
       if (range === 'unicast') return null;
-      if (!PRIVATE_RANGES.has(range)) return `${text} is a ${range} address`;
+      if (!PRIVATE_RANGES.has(range)) return `${text} is of the range '${range}'`;
       if (config.env === 'development' || listed(host, address)) return null;
-      return `${text} is a ${range} address; ${environmentName('webhookAllow')} can allow it`;
+      return `${text} is of the range '${range}'; ${environmentName('webhookAllow')} can allow it`;
     },
   };
 }

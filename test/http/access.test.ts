@@ -221,6 +221,17 @@ describe('every answer', () => {
     expect(job.headers.get('allow')).toBe('DELETE');
   });
 
+  test.each(['/v1/jobs/submit', '/v1/jobs/submit/', '/v1/jobs/%73ubmit'])(
+    '%s is no job, whatever the method',
+    async (path) => {
+      for (const method of ['GET', 'DELETE', 'OPTIONS']) {
+        const answer = await get(compose(), path, {}, method);
+        expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } });
+        expect(answer.headers.get('allow')).toBe('POST');
+      }
+    },
+  );
+
   test('HEAD is answered like GET without a body, and Allow names it where it is', async () => {
     const app = compose();
     for (const path of ['/healthz', '/v1/jobs', '/v1/models', '/docs', '/openapi.json']) {

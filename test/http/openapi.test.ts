@@ -3,9 +3,18 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { ERRORS, LatticeError } from '../../src/errors.js';
 import { compose, get, post } from '../support/composed-app.js';
+import { WebhookRecords } from '../../src/http/jobs/webhook-record.js';
+import { composeMessage } from '../../src/webhooks/webhook-message.js';
+import { endedJob, pagesOf } from '../support/ended-job.js';
 import { okOutcome } from '../support/fake-jobs.js';
 
 interface Media {
+  schema: Record<string, unknown>;
+}
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
   schema: Record<string, unknown>;
 }
 interface Operation {
@@ -13,8 +22,14 @@ interface Operation {
   summary: string;
   tags: string[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
-  parameters?: { name: string; in: string; required?: boolean }[];
-  responses: Record<string, { description: string; content?: Record<string, Media> }>;
+  parameters?: Parameter[];
+  responses: Record<string, DocumentedResponse>;
+}
+interface DocumentedResponse {
+  description: string;
+  content?: Record<string, Media>;
+  headers?: Record<string, { required: boolean; schema: Record<string, unknown> }>;
+  links?: Record<string, { operationId: string; parameters: Record<string, string> }>;
 }
 interface Document {
   openapi: string;
@@ -116,7 +131,14 @@ test('bodies are required', () => {
 });
 
 test('the webhook and the ways to authenticate are described', () => {
-  expect(document.webhooks).toHaveProperty(['job.ended', 'post']);
+  const { headers } = composeMessage(
+    { deliveryId: 'msg_1', jobId: 'job_1', url: 'http://h/', attempt: 0, createdAt: 0 },
+    {},
+    new Date(),
+    () => 'v1,x',
+  );
+  const named = document.webhooks['job.ended']!.post!.parameters!.map(({ name }) => name);
+  expect(named).toEqual(Object.keys(headers).filter((name) => name.startsWith('webhook-')));
   expect(document.components.securitySchemes).toMatchObject({
     bearer: { type: 'http', scheme: 'bearer' },
     apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
@@ -198,13 +220,147 @@ describe('schemas', () => {
       { job_type: 'detect_cars', image_paths: ['a'], confidence_threshold: 1.01 },
       { job_type: 'detect_cars', image_paths: ['a'], colour: 1 },
       { job_type: 'x', image_paths: ['a'] },
+      { job_type: 'detect_cars', image_paths: ['a'], vehicle_types: ['person'] },
+      { job_type: 'detect_cars', image_paths: ['a'], vehicle_types: ['cart'] },
+      { job_type: 'detect_cars', image_paths: ['a'], callback_url: 'ftp://h/' },
+      { job_type: 'detect_cars', image_paths: ['a'], callback_url: 'http:///x' },
+      { job_type: 'detect_cars', image_paths: ['a'], callback_url: 'http://u:p@h/' },
     ]) {
       expect(validate(wrong), JSON.stringify(wrong)).toBe(false);
     }
+    for (const right of [{ vehicle_types: ['BUS', 'Car'] }, { callback_url: 'HTTPS://h?a=b@c' }]) {
+      const body = { job_type: 'detect_cars', image_paths: ['a'], ...right };
+      expect(validate(body), JSON.stringify(body)).toBe(true);
+    }
+  });
+
+  test.each([
+    [1, false],
+    [5_000, true],
+  ])('the webhook of a job of %d images passes', async (count, isLong) => {
+    const images = Array.from({ length: count }, (_, index) => ({
+      index,
+      path: `folder/${index}.jpg`,
+      outcome: okOutcome(['car', 'bus']),
+    }));
+    const data = await new WebhookRecords(String).view(endedJob(count), pagesOf(images, 500));
+    expect('result_url' in data).toBe(isLong);
+    const validate = compileSchema('WebhookBody');
+    validate({ type: 'job.completed', timestamp: '2026-01-01T00:00:00Z', data });
+    expect(validate.errors).toBeNull();
+  });
+
+  test('what a generator would have to name by itself has a name', () => {
+    const unnamed: string[] = [];
+    const look = (schema: Record<string, unknown>, path: string): void => {
+      for (const [key, inner] of Object.entries(schema)) {
+        if (typeof inner !== 'object' || inner === null || key === 'example') continue;
+        const part = inner as Record<string, unknown>;
+        const choices = (part.oneOf ?? part.anyOf) as Record<string, unknown>[] | undefined;
+        const inline = choices?.filter((choice) => !('$ref' in choice) && choice.type !== 'null');
+        if (inline !== undefined && inline.length > 0) unnamed.push(`${path}/${key}`);
+        look(part, `${path}/${key}`);
+      }
+    };
+    look(document.components.schemas, '');
+    expect(unnamed).toEqual([]);
+    expect(document.components.schemas).toMatchObject({
+      JobState: { enum: ['pending', 'running', 'completed', 'failed'] },
+      JobType: { enum: ['detect_cars', 'detect_vehicles', 'batch_detect'] },
+      ErrorCode: { enum: Object.keys(ERRORS) },
+      ImageEntry: {
+        discriminator: {
+          mapping: {
+            ok: '#/components/schemas/ProcessedImage',
+            error: '#/components/schemas/FailedImage',
+          },
+        },
+      },
+    });
   });
 });
 
 test('the header with the Python of the cluster is documented', () => {
   const { responses } = document.paths['/v1/cluster/status']!.get!;
   expect(responses['200']).toHaveProperty(['headers', 'x-lattice-cluster-python', 'schema']);
+});
+
+describe('headers', () => {
+  const headersOf = (path: string, method: string, status: number) =>
+    document.paths[path]![method]!.responses[status]!.headers ?? {};
+
+  test('every answer that asks to wait says so, and every 401 how to come in', () => {
+    for (const { path, method, operation } of operations) {
+      for (const [status, { headers }] of Object.entries(operation.responses)) {
+        const named = `${method} ${path} ${status}`;
+        if (status === '429' || status === '503')
+          expect(headers, named).toHaveProperty('Retry-After');
+        if (status === '401') expect(headers, named).toHaveProperty('WWW-Authenticate');
+      }
+    }
+    expect(headersOf('/v1/jobs/{job_id}/result', 'get', 409)).toHaveProperty('Retry-After');
+    expect(headersOf('/v1/jobs/{job_id}', 'delete', 409)).toEqual({});
+  });
+
+  test('answers carry the headers that are required of them, and those of a repeat', async () => {
+    const required = (path: string, method: string, status: number) =>
+      Object.entries(headersOf(path, method, status))
+        .filter(([, header]) => header.required)
+        .map(([name]) => name);
+    const key = { 'idempotency-key': 'k' };
+    const body = { job_type: 'detect_cars', image_paths: ['a.jpg'] };
+    const first = await post(app, '/v1/jobs/submit', body, key);
+    const again = await post(app, '/v1/jobs/submit', body, key);
+    const id = first.body.job_id as string;
+    const answers: [string, string, { status: number; headers: Headers }][] = [
+      ['/v1/jobs/submit', 'post', first],
+      ['/v1/jobs/submit', 'post', again],
+      ['/v1/jobs/{job_id}/result', 'get', await get(app, `/v1/jobs/${id}/result`)],
+      [
+        '/v1/inference/detect',
+        'post',
+        await post(app, '/v1/inference/detect', { image_path: 'a' }),
+      ],
+      ['/', 'get', await get(app, '/')],
+    ];
+    for (const [path, method, { status, headers }] of answers) {
+      const names = required(path, method, status);
+      expect(names.length, `${path} ${status}`).toBe(1);
+      expect(headers.get(names[0]!), `${path} ${status}`).not.toBeNull();
+    }
+    expect(headersOf('/v1/jobs/submit', 'post', 202)).toHaveProperty('Idempotency-Replayed');
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  });
+});
+
+test('any route may refuse a Host, and the document says so', () => {
+  for (const { path, operation } of operations) {
+    expect(operation.responses['403']?.description, path).toContain('`forbidden`');
+  }
+});
+
+test('an accepted job links to its status, its result and its end', () => {
+  const { links } = document.paths['/v1/jobs/submit']!.post!.responses['202']!;
+  const ids = operations.map(({ operation }) => operation.operationId);
+  for (const { operationId, parameters } of Object.values(links!)) {
+    expect(ids).toContain(operationId);
+    expect(parameters).toEqual({ job_id: '$response.body#/job_id' });
+  }
+  expect(Object.keys(links!)).toEqual(['status', 'result', 'cancel']);
+});
+
+test.each([
+  ['status', ['pending', 'pending,failed'], ['', 'Pending', 'pending,', 'done']],
+  ['submitted_after', [0, 1.5], [-1]],
+])('the filter %s takes what its schema takes', async (name, right, wrong) => {
+  const { parameters } = document.paths['/v1/jobs']!.get!;
+  const validate = new Ajv2020({ strict: false }).compile(
+    parameters!.find((parameter) => parameter.name === name)!.schema,
+  );
+  for (const value of [...right, ...wrong]) {
+    const accepted = right.includes(value as never);
+    expect([value, validate(value)]).toEqual([value, accepted]);
+    const { status } = await get(app, `/v1/jobs?${name}=${value}`);
+    expect([value, status]).toEqual([value, accepted ? 200 : 422]);
+  }
 });

@@ -127,7 +127,9 @@ describe('bodies', () => {
     test('another expectation is refused', async () => {
       const { port } = await start();
       const answer = await raw(port, announce('Content-Length: 9', 'miracles'), 200);
-      expect(answer).toMatch(/^HTTP\/1\.1 417 /);
+      expect(answer).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n/);
+      expect(answer).toContain('"code":"bad_request"');
+      expect(answer).toContain('"status":417');
     });
   });
 

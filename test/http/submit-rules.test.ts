@@ -23,6 +23,8 @@ describe('values at the edge', () => {
     ['metadata of 64 KiB', { metadata: { a: 'x'.repeat(65_536 - 8) } }],
     ['metadata 14 levels deep', { metadata: nested(14) }],
     ['https callback', { callback_url: 'https://[::1]/x' }],
+    ['callback in capitals', { callback_url: 'HTTP://H:81?to=a@b#c' }],
+    ['callback not in ASCII', { callback_url: 'http://h/ü' }],
   ];
   test.each(accepted)('%s is accepted', async (_name, fields) => {
     const { status, body } = await post(compose(), PATH, { ...cars, ...fields });
@@ -86,6 +88,11 @@ describe('values at the edge', () => {
     ['relative callback', { callback_url: '/hook' }, '#/callback_url'],
     ['callback with user', { callback_url: 'http://u@h/x' }, '#/callback_url'],
     ['callback with password', { callback_url: 'http://:p@h/x' }, '#/callback_url'],
+    ['callback without host', { callback_url: 'http:///hook' }, '#/callback_url'],
+    ['callback without slashes', { callback_url: 'http:hook' }, '#/callback_url'],
+    ['callback with backslashes', { callback_url: 'http:\\\\h\\x' }, '#/callback_url'],
+    ['callback after a space', { callback_url: ' http://h/x' }, '#/callback_url'],
+    ['callback over two lines', { callback_url: 'http://h/x\n' }, '#/callback_url'],
     ['callback of 2,049', { callback_url: `http://h/${'a'.repeat(2_040)}` }, '#/callback_url'],
     ['metadata as list', { metadata: [] }, '#/metadata'],
     ['metadata as text', { metadata: '{}' }, '#/metadata'],

@@ -22,6 +22,18 @@ const nodeSchema = z
     example: { node_id: 'host-1', alive: true, resources: { CPU: 8, GPU: 1 } },
   });
 
+const workerSchema = z
+  .object({
+    worker_id: z.string(),
+    node_id: z.string(),
+    state: z.enum(['ready', 'leaving', 'unhealthy']),
+    device: z.string(),
+    precision: z.string(),
+    in_hand: z.int(),
+    completed: z.int(),
+  })
+  .openapi('ClusterWorker');
+
 const clusterStatusSchema = z
   .object({
     cluster_version: z.string(),
@@ -52,19 +64,9 @@ const clusterStatusSchema = z
           description: 'The GPUs that run the network; empty on the CPU, see `reason`',
         }),
       })
-      .openapi({ description: 'All workers as one; counts are in images' }),
+      .openapi('ClusterEngine', { description: 'All workers as one; counts are in images' }),
     workers: z
-      .array(
-        z.object({
-          worker_id: z.string(),
-          node_id: z.string(),
-          state: z.enum(['ready', 'leaving', 'unhealthy']),
-          device: z.string(),
-          precision: z.string(),
-          in_hand: z.int(),
-          completed: z.int(),
-        }),
-      )
+      .array(workerSchema)
       .openapi({ description: 'Each worker that is connected; counts are in images' }),
   })
   .openapi('ClusterStatus');

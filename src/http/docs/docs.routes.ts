@@ -95,7 +95,10 @@ const document: RouteConfig = {
 
 const home: RouteConfig = {
   ...get('/', 'home', 'Leads to the documentation', 'text/plain'),
-  responses: { 302: { description: 'To /docs' }, ...problemResponses('internal_error') },
+  responses: {
+    302: { description: 'To /docs', headers: z.object({ Location: z.literal('/docs') }) },
+    ...problemResponses('internal_error'),
+  },
 };
 
 /** `openApi` gives the document; it is asked once. */

@@ -1,5 +1,5 @@
 /** The synchronous route: path and every documented status. */
-import type { RouteConfig } from '@hono/zod-openapi';
+import { z, type RouteConfig } from '@hono/zod-openapi';
 import { problemResponses } from '../problem.schema.js';
 import type { RouteHandler, RouteTable } from '../route-table.js';
 import { detectRequestSchema, detectResponseSchema } from './detect.schema.js';
@@ -16,6 +16,12 @@ const detect: RouteConfig = {
   responses: {
     200: {
       description: 'Detected',
+      headers: z.object({
+        'Server-Timing': z.string().openapi({
+          description: 'timings_ms and the total, as browsers show them',
+          example: 'queue;dur=0.10, decode;dur=2.10, total;dur=15.80',
+        }),
+      }),
       content: { 'application/json': { schema: detectResponseSchema } },
     },
     ...problemResponses(
@@ -35,11 +41,16 @@ const detect: RouteConfig = {
       'volume_unavailable',
       'unknown_model',
       'invalid_model',
+      'poison_input',
       'detection_failed',
+      'worker_lost',
       'internal_error',
       'overloaded',
       'shutting_down',
       'model_not_ready',
+      'gpu_unavailable',
+      'gpu_lost',
+      'cluster_unavailable',
       'deadline_exceeded',
     ),
   },

@@ -14,6 +14,20 @@ export const detectionSchema = z
     example: { box: [48.2, 120.5, 310.9, 287.1], confidence: 0.91, class: 'car' },
   });
 
+const imageSizeSchema = z
+  .object({ width: z.int(), height: z.int() })
+  .openapi('ImageSize', { description: 'Size after EXIF orientation' });
+
+const timingsSchema = z
+  .object({
+    queue: z.number(),
+    decode: z.number(),
+    preprocess: z.number(),
+    inference: z.number(),
+    postprocess: z.number(),
+  })
+  .openapi('Timings', { description: 'Milliseconds of each step' });
+
 /** Fields that every processed image carries beside its path. */
 export const imageFields = {
   detections: z.array(detectionSchema).openapi({ description: 'Highest confidence first' }),
@@ -21,16 +35,8 @@ export const imageFields = {
   total_count: z.int(),
   class_counts: z.record(z.string(), z.int()),
   processing_time_ms: z.number(),
-  image: z
-    .object({ width: z.int(), height: z.int() })
-    .openapi({ description: 'Size after EXIF orientation' }),
-  timings_ms: z.object({
-    queue: z.number(),
-    decode: z.number(),
-    preprocess: z.number(),
-    inference: z.number(),
-    postprocess: z.number(),
-  }),
+  image: imageSizeSchema,
+  timings_ms: timingsSchema,
   truncated: z
     .boolean()
     .openapi({ description: 'True when the list was cut at the most detections allowed' }),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { validationFailed } from '../validation.js';
 
-const MAX_KEY = 255;
+export const MAX_IDEMPOTENCY_KEY = 255;
 
 /**
  * The key as the job store keeps it: bare or quoted in the header, scoped to its owner. Undefined without the
@@ -14,9 +14,9 @@ export function readIdempotencyKey(
 ): string | undefined {
   if (header === undefined) return undefined;
   const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim();
-  if (key.length === 0 || key.length > MAX_KEY || !/^[\x20-\x7e]*$/.test(key)) {
+  if (key.length === 0 || key.length > MAX_IDEMPOTENCY_KEY || !/^[\x20-\x7e]*$/.test(key)) {
     throw validationFailed([
-      { detail: `Idempotency-Key has 1 to ${MAX_KEY} printable ASCII characters.` },
+      { detail: `Idempotency-Key has 1 to ${MAX_IDEMPOTENCY_KEY} printable ASCII characters.` },
     ]);
   }
   return keyId === null ? key : `${keyId}:${key}`;

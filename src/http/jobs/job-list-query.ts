@@ -1,13 +1,16 @@
 /** Query of `GET /v1/jobs` -> filter and page. */
 import { z } from '@hono/zod-openapi';
-import { JOB_STATUSES, JOB_TYPES, type JobFilter } from '../../jobs/job.js';
+import { JOB_STATUSES, type JobFilter } from '../../jobs/job.js';
 import { shorten, validate, validationFailed } from '../validation.js';
+import { jobTypeSchema } from './job.schema.js';
+
+const STATUS = `(?:${JOB_STATUSES.join('|')})`;
 
 const timestamp = z
   .string()
   .regex(/^\d+(?:\.\d+)?$/, { error: 'A time is Unix seconds.' })
   .transform(Number)
-  .openapi({ type: 'number', example: 1763722800 });
+  .openapi({ type: 'number', minimum: 0, description: 'Unix seconds', example: 1763722800 });
 
 const status = z.enum(JOB_STATUSES, {
   error: ({ input }) => `'${shorten(String(input))}' is none of ${JOB_STATUSES.join(', ')}.`,
@@ -21,10 +24,11 @@ export const listQuerySchema = z.strictObject({
     .optional()
     .openapi({
       type: 'string',
+      pattern: `^${STATUS}(?:,${STATUS}){0,15}$`,
       description: `One or more of ${JOB_STATUSES.join(', ')}, separated by commas`,
       example: 'pending,running',
     }),
-  job_type: z.enum(JOB_TYPES).optional(),
+  job_type: jobTypeSchema.optional(),
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
   limit: z

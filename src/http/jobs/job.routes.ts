@@ -2,9 +2,11 @@
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { problemResponses } from '../problem.schema.js';
 import type { RouteTable } from '../route-table.js';
+import { MAX_IDEMPOTENCY_KEY } from './idempotency.js';
 import type { JobHandlers } from './job.handlers.js';
 import { listQuerySchema } from './job-list-query.js';
 import {
+  EXAMPLE_JOB_ID,
   jobAcceptedSchema,
   jobListSchema,
   jobResultSchema,
@@ -13,11 +15,13 @@ import {
 } from './job.schema.js';
 
 const tags = ['Jobs'];
-const params = z.object({ job_id: z.string().openapi({ example: '0198f2c4-7d6e-7bb0' }) });
+const params = z.object({ job_id: z.string().openapi({ example: EXAMPLE_JOB_ID }) });
 const json = <T extends z.ZodType>(description: string, schema: T) => ({
   description,
   content: { 'application/json': { schema } },
 });
+
+const JOB_OF_BODY = { job_id: '$response.body#/job_id' };
 
 const submit: RouteConfig = {
   method: 'post',
@@ -28,8 +32,10 @@ const submit: RouteConfig = {
   tags,
   request: {
     headers: z.object({
-      'Idempotency-Key': z.string().max(255).optional().openapi({
-        description: 'A repeat with the same key and body gives the first job again',
+      'Idempotency-Key': z.string().min(1).max(MAX_IDEMPOTENCY_KEY).optional().openapi({
+        pattern: '^[!-~](?:[ -~]*[!-~])?$',
+        description:
+          'A repeat with the same key and body gives the first job again. Printable ASCII, bare or in quotes',
         example: 'camera-7-2026-11-21T10:00',
       }),
     }),
@@ -40,7 +46,16 @@ const submit: RouteConfig = {
       ...json('Accepted', jobAcceptedSchema),
       headers: z.object({
         Location: z.string().openapi({ description: 'Where to poll the status' }),
+        'Idempotency-Replayed': z
+          .literal('true')
+          .optional()
+          .openapi({ description: 'Present where the Idempotency-Key gave an earlier job again' }),
       }),
+      links: {
+        status: { operationId: 'getJobStatus', parameters: JOB_OF_BODY },
+        result: { operationId: 'getJobResult', parameters: JOB_OF_BODY },
+        cancel: { operationId: 'cancelJob', parameters: JOB_OF_BODY },
+      },
     },
     ...problemResponses(
       'bad_json',
@@ -57,6 +72,7 @@ const submit: RouteConfig = {
       'internal_error',
       'storage_unavailable',
       'volume_unavailable',
+      'model_not_ready',
       'shutting_down',
     ),
   },

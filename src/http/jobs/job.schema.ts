@@ -15,16 +15,22 @@ import {
 } from '../request-fields.schema.js';
 import { callbackUrlSchema, metadataSchema } from './submission-fields.schema.js';
 
+/** As the service makes them. */
+export const EXAMPLE_JOB_ID = 'job_AaH_VN9DaomsEEzKZw_XwcGU';
+
+export const jobTypeSchema = z.enum(JOB_TYPES).openapi('JobType');
+const stateSchema = z.enum(JOB_STATUSES).openapi('JobState');
+
 export const jobSubmitSchema = z
   .strictObject({
-    job_type: z.enum(JOB_TYPES),
+    job_type: jobTypeSchema,
     image_paths: z
       .array(imagePathSchema)
       .min(1)
       .openapi({
         description:
           'Images, folders or globs (`*`, `?`, `[]`, `{}`, `**`); folders and globs stand for their images in ' +
-          'order of name',
+          'order of name. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
         example: ['street.jpg'],
       }),
     model_name: modelNameSchema.nullish(),
@@ -55,16 +61,15 @@ export const jobSubmitSchema = z
 
 export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
 
-const statusSchema = z.enum(JOB_STATUSES);
-const jobIdSchema = z.string().openapi({ example: '0198f2c4-7d6e-7bb0-9d0f-3b6a1c2d4e5f' });
+const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
 const timestampSchema = z
   .number()
   .openapi({ description: 'Unix time in seconds, fractional', example: 1763722800.25 });
 
 export const jobAcceptedSchema = z
-  .object({ job_id: jobIdSchema, status: statusSchema, message: z.string() })
+  .object({ job_id: jobIdSchema, status: stateSchema, message: z.string() })
   .openapi('JobAccepted', {
-    example: { job_id: '0198f2c4-7d6e-7bb0', status: 'pending', message: 'Job accepted.' },
+    example: { job_id: EXAMPLE_JOB_ID, status: 'pending', message: 'Job accepted.' },
   });
 
 const webhookSchema = z
@@ -82,13 +87,13 @@ const webhookSchema = z
 export const jobStatusSchema = z
   .object({
     job_id: jobIdSchema,
-    status: statusSchema,
+    status: stateSchema,
     submitted_at: timestampSchema,
     started_at: timestampSchema.nullable(),
     completed_at: timestampSchema.nullable(),
     progress: z.number().min(0).max(1).openapi({ description: 'Finished images / all' }),
     worker_id: z.string().openapi({ description: 'Empty until a worker has the job' }),
-    job_type: z.enum(JOB_TYPES),
+    job_type: jobTypeSchema,
     priority: z.int(),
     image_count: z.int(),
     finished_images: z.int(),
@@ -100,7 +105,7 @@ export const jobStatusSchema = z
   })
   .openapi('JobStatus', {
     example: {
-      job_id: '0198f2c4-7d6e-7bb0',
+      job_id: EXAMPLE_JOB_ID,
       status: 'running',
       submitted_at: 1763722800.25,
       started_at: 1763722800.31,
@@ -119,21 +124,25 @@ const singleResultSchema = z
   .object({ image_path: z.string(), ...imageFields, model: z.string(), worker_id: z.string() })
   .openapi('SingleImageResult');
 
+const processedImageSchema = z
+  .object({
+    image_path: z.string(),
+    status: z.literal('ok'),
+    ...imageFields,
+    worker_id: z.string(),
+  })
+  .openapi('ProcessedImage');
+
+const failedImageSchema = z
+  .object({ image_path: z.string(), status: z.literal('error'), error: problemSchema })
+  .openapi('FailedImage');
+
 const imageEntrySchema = z
-  .discriminatedUnion('status', [
-    z.object({
-      image_path: z.string(),
-      status: z.literal('ok'),
-      ...imageFields,
-      worker_id: z.string(),
-    }),
-    z.object({ image_path: z.string(), status: z.literal('error'), error: problemSchema }),
-  ])
+  .discriminatedUnion('status', [processedImageSchema, failedImageSchema])
   .openapi('ImageEntry');
 
-const multiResultSchema = z
+const totalsSchema = z
   .object({
-    images: z.array(imageEntrySchema).openapi({ description: 'One entry per input, same order' }),
     car_count: z.int(),
     total_count: z.int(),
     class_counts: z.record(z.string(), z.int()),
@@ -143,12 +152,20 @@ const multiResultSchema = z
     model: z.string(),
     worker_id: z.string().openapi({ description: 'Who ran the image that was stored last' }),
   })
+  .openapi('MultiImageTotals');
+
+// From the shapes: what `extend` makes is documented as the parent and more, and the parent may forbid it.
+const multiResultSchema = z
+  .object({
+    images: z.array(imageEntrySchema).openapi({ description: 'One entry per input, same order' }),
+    ...totalsSchema.shape,
+  })
   .openapi('MultiImageResult');
 
 export const jobResultSchema = z
   .object({
     job_id: jobIdSchema,
-    status: statusSchema,
+    status: stateSchema,
     result: z.union([singleResultSchema, multiResultSchema, z.null()]),
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
@@ -158,12 +175,13 @@ export const jobResultSchema = z
   .openapi('JobResult');
 
 /** What a webhook carries in place of a record that is too long for one message. */
-export const jobDigestSchema = jobResultSchema
-  .extend({
-    result: multiResultSchema.omit({ images: true }),
+export const jobDigestSchema = z
+  .object({
+    ...jobResultSchema.shape,
+    result: totalsSchema,
     result_url: z.string().openapi({
       description: 'Path of the whole record, with `images`',
-      example: '/v1/jobs/0198f2c4-7d6e-7bb0/result',
+      example: `/v1/jobs/${EXAMPLE_JOB_ID}/result`,
     }),
   })
   .openapi('JobResultDigest');

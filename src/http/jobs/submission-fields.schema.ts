@@ -1,13 +1,17 @@
 /** The two fields of a submission that carry somebody else's data: a URL to call and an object to pass through. */
 import { z } from '@hono/zod-openapi';
+import { MAX_DEPTH, MAX_KEYS } from '../json-body.js';
 
 const MAX_URL = 2_048;
 const MAX_METADATA_BYTES = 64 * 1024;
 /** Keys that change an object's nature in careless receivers. */
 const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Written out: `URL` makes hosts of `http:x` and `http:///x`, and drops white space, without a word. */
+const WRITTEN_URL = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/\\?#@]+(?:[/?#]\S*)?$/;
+
 function isCallable(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
   return isHttp && url.username === '' && url.password === '' && url.hostname !== '';
@@ -16,8 +20,11 @@ function isCallable(text: string): boolean {
 export const callbackUrlSchema = z
   .string()
   .max(MAX_URL)
-  .refine(isCallable, { error: 'A callback_url is an http or https URL without user name.' })
+  .refine(isCallable, {
+    error: 'A callback_url is http://HOST... or https://HOST... without user name or white space.',
+  })
   .openapi({
+    pattern: WRITTEN_URL.source,
     description: 'The result is POSTed here when the job ends',
     example: 'https://example.org/hooks/detection',
   });
@@ -55,6 +62,9 @@ export const metadataSchema = z
     // Written out, so null is too: the document takes no part of this type from the schema.
     type: ['object', 'null'],
     additionalProperties: true,
-    description: 'Any JSON object up to 64 KiB, passed through to the result',
+    maxProperties: MAX_KEYS,
+    description:
+      `Any JSON object up to 64 KiB, passed through to the result; at most ${MAX_KEYS} keys an object and ` +
+      `${MAX_DEPTH - 1} levels. Numbers are of double precision: send an integer beyond 2^53 as text`,
     example: { camera: 'north-gate' },
   });
