@@ -19,10 +19,13 @@ interface Contender {
   start(at: Setting): Promise<{ url: string; stop(): Promise<void> }>;
 }
 
-const ours = (precision: 'f32' | 'bf16'): Contender => ({
-  name: `lattice-core ${precision}`,
+const ours = (precision: 'f32' | 'bf16', rectangles = ''): Contender => ({
+  name: `lattice-core ${precision}${rectangles === '' ? '' : ', rectangles'}`,
   async start(at) {
-    const service = await serve(at, { LATTICE_PRECISION: precision });
+    const service = await serve(at, {
+      LATTICE_PRECISION: precision,
+      LATTICE_RECTANGLES: rectangles,
+    });
     return { url: service.url, stop: () => service[Symbol.asyncDispose]() };
   },
 });
@@ -60,8 +63,12 @@ const uvicorn = (port: string) => [
   'error',
 ];
 
+// The common shapes of photos: docs/rectangles.md.
+const RECTANGLES = '640x384,640x448,640x480,384x640,448x640,480x640';
+
 const CONTENDERS: Contender[] = [
   ours('bf16'),
+  ours('bf16', RECTANGLES),
   python('OpenVINO bf16 + OpenCV, FastAPI', 'openvino-fastapi', uvicorn, { PRECISION: 'bf16' }),
   ours('f32'),
   python('OpenVINO f32 + OpenCV, FastAPI', 'openvino-fastapi', uvicorn, { PRECISION: 'f32' }),
@@ -117,16 +124,12 @@ async function measure(
 }
 
 function report(figures: Map<string, Figures>): void {
-  const [first] = CONTENDERS;
-  const reference = figures.get(first?.name ?? '');
   const rows = [...figures].map(([name, each]) => ({
     name,
     'p50 ms, 1 client': Number(median(each.p50).toFixed(1)),
     'req/s, 8 clients': Number(median(each.perSecond).toFixed(1)),
-    'our bf16 latency / this': (median(reference?.p50 ?? []) / median(each.p50)).toFixed(2),
-    'our bf16 req/s / this': (median(reference?.perSecond ?? []) / median(each.perSecond)).toFixed(
-      2,
-    ),
+    ...against(each, 'our bf16', figures.get('lattice-core bf16')),
+    ...against(each, 'with rectangles', figures.get('lattice-core bf16, rectangles')),
   }));
   console.table(rows);
   const versions = spawnSync(PYTHON, ['-m', 'pip', 'freeze'], { encoding: 'utf8' }).stdout;
@@ -135,6 +138,15 @@ function report(figures: Map<string, Figures>): void {
   const date = new Date().toISOString().slice(0, 10);
   const record = { date, command: 'npm run bench:peers', rows, versions: versions.split('\n') };
   writeFileSync(join(folder, `peers-${date}.json`), `${JSON.stringify(record, null, 2)}\n`);
+}
+
+function against(other: Figures, name: string, ours: Figures | undefined) {
+  if (ours === undefined) return {};
+  const ratio = (key: keyof Figures) => (median(ours[key]) / median(other[key])).toFixed(2);
+  return {
+    [`${name}: latency / this`]: ratio('p50'),
+    [`${name}: req/s / this`]: ratio('perSecond'),
+  };
 }
 
 async function answering(probe: () => Promise<void>): Promise<void> {
