@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "native/addon/js_convert.h"
-#include "native/engine/gpu_limits.h"
+#include "native/engine/tensorrt/gpu_limits.h"
 
 namespace lattice {
 namespace {

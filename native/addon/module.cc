@@ -6,8 +6,8 @@
 #include "native/addon/core_wrap.h"
 #include "native/addon/gpu_limits_work.h"
 #include "native/addon/js_gpu_readings.h"
-#include "native/engine/gpu_engine.h"
-#include "native/engine/openvino_network.h"
+#include "native/engine/openvino/openvino_network.h"
+#include "native/engine/tensorrt/gpu_engine.h"
 #include "native/image/decode.h"
 
 namespace {

@@ -5,8 +5,8 @@
 
 #include "native/base/numa_nodes.h"
 #include "native/base/thread_class.h"
-#include "native/engine/cpu_engine.h"
-#include "native/engine/gpu_engine.h"
+#include "native/engine/openvino/cpu_engine.h"
+#include "native/engine/tensorrt/gpu_engine.h"
 #include "native/scheduler/decode_cpus.h"
 
 namespace lattice {

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "native/engine/cpu_engine.h"
-#include "native/engine/gpu_engine.h"
+#include "native/engine/openvino/cpu_engine.h"
+#include "native/engine/tensorrt/gpu_engine.h"
 #include "native/preprocess/yuv_sample.h"
 #include "test/native/engine/tiny_scene.h"
 

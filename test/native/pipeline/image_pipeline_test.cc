@@ -5,7 +5,7 @@
 #include <future>
 
 #include "native/decode_route/cpu_routes.h"
-#include "native/engine/cpu_engine.h"
+#include "native/engine/openvino/cpu_engine.h"
 #include "test/native/decode_route/nvjpeg/simulated_nvjpeg.h"
 
 namespace lattice {

@@ -4,7 +4,7 @@
 
 #include <future>
 
-#include "native/engine/gpu_engine.h"
+#include "native/engine/tensorrt/gpu_engine.h"
 
 namespace lattice {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "native/base/left_gpus.h"
-#include "native/engine/gpu_engine.h"
+#include "native/engine/tensorrt/gpu_engine.h"
 #include "native/scheduler/scheduler.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/scheduler/task_results.h"

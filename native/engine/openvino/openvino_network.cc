@@ -1,0 +1,265 @@
+#include "native/engine/openvino/openvino_network.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <future>
+#include <memory>
+#include <openvino/openvino.hpp>
+#include <optional>
+#include <utility>
+
+#include "native/base/resident_memory.h"
+#include "native/base/serial_thread.h"
+#include "native/base/thread_class.h"
+#include "native/engine/openvino/openvino_core.h"
+#include "native/engine/openvino/openvino_model.h"
+
+namespace lattice {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+bool CpuHasBf16() {
+  const auto capabilities = SharedCore().get_property("CPU", ov::device::capabilities);
+  return std::find(capabilities.begin(), capabilities.end(), "BF16") != capabilities.end();
+}
+
+std::string FirstLine(const std::exception& error) {
+  const std::string text = error.what();
+  // OpenVINO prefixes its messages with source positions; the last line holds the reason.
+  const size_t end = text.find_last_not_of('\n');
+  const size_t start = end == std::string::npos ? std::string::npos : text.rfind('\n', end);
+  const size_t from = start == std::string::npos ? 0 : start + 1;
+  return end == std::string::npos ? "no reason given"
+                                  : text.substr(from, std::min<size_t>(end - from + 1, 300));
+}
+
+// One caller's place in a lane: a request and the memory that goes with it. Throws what the library
+// throws.
+class Slot {
+ public:
+  Slot(ov::CompiledModel compiled, const ov::Shape& input)
+      : compiled_(std::move(compiled)),
+        request_(compiled_.create_infer_request()),
+        input_(ov::element::f32, input),
+        output_(request_.get_output_tensor()) {
+    std::fill_n(input_.data<float>(), input_.get_size(), 0.0f);
+    Compute();  // so that the first image finds all memory in place
+  }
+
+  void Run(std::span<NetworkItem> items) {
+    const ov::Shape& shape = input_.get_shape();
+    const size_t image = input_.get_size() / shape[0];
+    const float* first = items[0].input;
+    if (shape[0] == 1 && reinterpret_cast<uintptr_t>(first) % kAlignment == 0) {
+      // The network never writes to its input; the library's interface just has no const tensor
+      // here.
+      request_.set_input_tensor(ov::Tensor(ov::element::f32, shape, const_cast<float*>(first)));
+    } else {
+      for (size_t i = 0; i < items.size(); ++i) {
+        std::memcpy(input_.data<float>() + i * image, items[i].input, image * sizeof(float));
+      }
+      request_.set_input_tensor(input_);
+    }
+    Compute();
+    const size_t result = output_.get_size() / shape[0];
+    for (size_t i = 0; i < items.size(); ++i) {
+      items[i].output = output_.data<float>() + i * result;
+    }
+  }
+
+ private:
+  // On what the input memory holds.
+  void Compute() {
+    request_.start_async();
+    request_.wait();
+  }
+
+  ov::CompiledModel compiled_;
+  ov::InferRequest request_;
+  ov::Tensor input_;   // the slot's own memory, for images that cannot be used in place
+  ov::Tensor output_;  // the request's memory
+};
+
+// A slot of the async lane: a network of its own on a thread of its own, which alone decides how
+// that thread shares the cores. The thread takes no lock but its own queue's: where other programs
+// keep the cores busy, one of the idle class may be stopped anywhere for long, and nobody else must
+// wait for it then.
+class ThreadSlot {
+ public:
+  // Starts to compile and returns.
+  ThreadSlot(std::shared_ptr<ov::Model> model, ov::AnyMap properties, bool yields)
+      : made_(Do([this, model = std::move(model), properties = std::move(properties), yields] {
+          (void)NameThread("lattice-async");
+          auto compiled = SharedCore().compile_model(model, "CPU", properties);
+          slot_.emplace(std::move(compiled), model->input().get_shape());
+          // Only now: a model loads at full speed however busy the machine is.
+          if (yields) (void)MakeThreadIdleClass();
+        })) {}
+
+  // To be called once. Throws what the library threw.
+  void WaitUntilMade() { made_.get(); }
+
+  void Run(std::span<NetworkItem> items) {
+    Do([&] { slot_->Run(items); }).get();
+  }
+
+ private:
+  template <typename Work>
+  std::future<void> Do(Work work) {
+    auto task = std::make_shared<std::packaged_task<void()>>(std::move(work));
+    auto done = task->get_future();
+    (void)thread_.Post([task] { (*task)(); });
+    return done;
+  }
+
+  std::optional<Slot> slot_;
+  SerialThread thread_;
+  std::future<void> made_;
+};
+
+// Without streams the library computes on the thread that asks.
+ov::AnyMap CompileProperties(int threads, int streams, bool bf16) {
+  return {
+      ov::hint::inference_precision(bf16 ? ov::element::bf16 : ov::element::f32),
+      ov::num_streams(ov::streams::Num(streams)),
+      ov::inference_num_threads(threads),
+      // The process shares its cores with decoding and with Node; pinned threads would wait for
+      // them.
+      ov::hint::enable_cpu_pinning(false),
+  };
+}
+
+std::vector<Slot> SyncSlots(const ov::CompiledModel& compiled, const ov::Shape& input, int count) {
+  std::vector<Slot> slots;
+  for (int i = 0; i < count; ++i) slots.emplace_back(compiled, input);
+  return slots;
+}
+
+std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const std::shared_ptr<ov::Model>& model,
+                                                    const EngineOptions& options, bool bf16) {
+  const int threads = std::max(1, options.threads / std::max(1, options.async.parallel));
+  std::vector<std::unique_ptr<ThreadSlot>> slots;
+  for (int i = 0; i < options.async.slots; ++i) {
+    slots.push_back(std::make_unique<ThreadSlot>(model, CompileProperties(threads, 0, bf16),
+                                                 options.async_yields));
+  }
+  for (const auto& slot : slots) slot->WaitUntilMade();
+  return slots;
+}
+
+// A network compiled for both lanes.
+struct Compiled {
+  ModelInfo info;
+  int batch = 0;
+  std::vector<Slot> sync;
+  std::vector<std::unique_ptr<ThreadSlot>> async;
+};
+
+Result<Compiled> Compile(SizedNetwork sized, const EngineOptions& options) {
+  const bool bf16 = options.precision == "bf16" || (options.precision == "auto" && CpuHasBf16());
+  if (options.precision == "bf16" && !CpuHasBf16()) {
+    return Status(StatusCode::kInvalidModel,
+                  "Precision bf16 was asked for, but this CPU lacks it.");
+  }
+  auto compiled = SharedCore().compile_model(
+      sized.network, "CPU", CompileProperties(options.threads, options.sync.parallel, bf16));
+  Compiled made;
+  made.info = std::move(sized.info);
+  made.info.device = "CPU";
+  made.info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
+  made.batch = static_cast<int>(sized.input[0]);
+  made.sync = SyncSlots(compiled, sized.input, options.sync.slots);
+  made.async = AsyncSlots(sized.network, options, bf16);
+  return made;
+}
+
+Status CannotBeLoaded(const std::exception& error) {
+  return {StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error)};
+}
+
+}  // namespace
+
+struct OpenVinoNetwork::Slots {
+  std::vector<Slot> sync;
+  std::vector<std::unique_ptr<ThreadSlot>> async;
+};
+
+Result<OpenVinoNetworks> OpenVinoNetwork::Load(const std::string& path,
+                                               const EngineOptions& options) {
+  const size_t memory_before = AnonymousResidentBytes();
+  auto loaded = LoadAll(path, options);
+  if (!loaded.ok()) return loaded;
+  // Others allocate and free meanwhile: it is never known better than roughly.
+  loaded->memory_bytes =
+      std::max(AnonymousResidentBytes(), memory_before + loaded->memory_bytes) - memory_before;
+  return loaded;
+}
+
+Result<OpenVinoNetworks> OpenVinoNetwork::LoadAll(const std::string& path,
+                                                  const EngineOptions& options) {
+  try {
+    const auto model = ReadOpenVinoModel(path);
+    if (!model.ok()) return model.status();
+    OpenVinoNetworks loaded;
+    loaded.memory_bytes = model->file_bytes;
+    auto own = Make(*model, options, std::nullopt);
+    if (!own.ok()) return own.status();
+    loaded.networks.push_back(*std::move(own));
+    for (const InputSize& rectangle : options.rectangles) {
+      auto network = Make(*model, options, rectangle);
+      if (network.ok()) {
+        loaded.networks.push_back(*std::move(network));
+      } else {
+        loaded.without.push_back(network.status().message());
+      }
+    }
+    return loaded;
+  } catch (const std::exception& error) {
+    return CannotBeLoaded(error);
+  }
+}
+
+Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const OpenVinoModel& model,
+                                                               const EngineOptions& options,
+                                                               std::optional<InputSize> rectangle) {
+  try {
+    auto sized = SizeNetwork(model, rectangle);
+    if (!sized.ok()) return sized.status();
+    auto made = Compile(*std::move(sized), options);
+    if (!made.ok()) return made.status();
+    auto slots = std::make_unique<Slots>(Slots{std::move(made->sync), std::move(made->async)});
+    return std::unique_ptr<OpenVinoNetwork>(
+        new OpenVinoNetwork(std::move(made->info), made->batch, std::move(slots)));
+  } catch (const std::exception& error) {
+    return CannotBeLoaded(error);
+  }
+}
+
+OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, int batch, std::unique_ptr<Slots> slots)
+    : info_(std::move(info)), batch_(batch), slots_(std::move(slots)) {}
+
+OpenVinoNetwork::~OpenVinoNetwork() = default;
+
+int OpenVinoNetwork::slots(Lane lane) const {
+  return static_cast<int>(lane == Lane::kSync ? slots_->sync.size() : slots_->async.size());
+}
+
+Status OpenVinoNetwork::Run(Lane lane, int slot, std::span<NetworkItem> items) {
+  const auto index = static_cast<size_t>(slot);
+  try {
+    if (lane == Lane::kSync) {
+      slots_->sync[index].Run(items);
+    } else {
+      slots_->async[index]->Run(items);
+    }
+    return {};
+  } catch (const std::exception& error) {
+    return {StatusCode::kDetectionFailed, "The network could not run: " + FirstLine(error)};
+  }
+}
+
+std::string OpenVinoVersion() { return ov::get_openvino_version().buildNumber; }
+
+}  // namespace lattice

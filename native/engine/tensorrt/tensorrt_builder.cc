@@ -1,0 +1,132 @@
+#include "native/engine/tensorrt/tensorrt_builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "native/engine/tensorrt/build_progress.h"
+#include "native/engine/tensorrt/gpu_engine.h"
+#include "native/engine/tensorrt/tensorrt_logger.h"
+
+namespace lattice {
+namespace {
+
+using nvinfer1::Dims;
+
+// Weights and activations of every model here fit; a tactic that wants more is rarely the best.
+constexpr size_t kWorkspaceBytes = size_t{2} << 30;
+
+// TensorRT calls it on several threads at once.
+class Monitor final : public nvinfer1::IProgressMonitor {
+ public:
+  explicit Monitor(const OnBuildProgress& on_progress) : on_progress_(on_progress) {}
+
+  void phaseStart(const char* phase, const char* parent, int32_t steps) noexcept override {
+    progress_.Start(phase, parent == nullptr ? "" : parent, steps);
+  }
+  bool stepComplete(const char* phase, int32_t step) noexcept override {
+    progress_.FinishStep(phase, step);
+    const std::lock_guard lock(asking_);
+    if (!gave_up_ && on_progress_ && !on_progress_(progress_.share())) gave_up_ = true;
+    return !gave_up_;
+  }
+  void phaseFinish(const char* phase) noexcept override { progress_.Finish(phase); }
+
+  bool gave_up() const { return gave_up_; }
+
+ private:
+  const OnBuildProgress& on_progress_;
+  BuildProgress progress_;
+  std::mutex asking_;
+  std::atomic<bool> gave_up_ = false;
+};
+
+Status Refused(const std::string& what) {
+  return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel, what);
+}
+
+nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {
+#if NV_TENSORRT_MAJOR >= 11
+  return 0;  // always strongly typed
+#else
+  return 1U << static_cast<uint32_t>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
+#endif
+}
+
+// One profile a bucket, each for exactly its batch: the tactics of a profile are chosen for its
+// optimum.
+Status AddProfiles(nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config,
+                   const nvinfer1::INetworkDefinition& network, const ModelInfo& model) {
+  if (network.getNbInputs() != 1) return Refused("The network needs exactly one input");
+  const char* input = network.getInput(0)->getName();
+  for (const int bucket : BucketsOf(model)) {
+    nvinfer1::IOptimizationProfile* profile = builder.createOptimizationProfile();
+    if (profile == nullptr) return Refused("TensorRT gave no optimization profile");
+    const nvinfer1::Dims4 shape(bucket, 3, model.input_height, model.input_width);
+    for (const auto selector :
+         {nvinfer1::OptProfileSelector::kMIN, nvinfer1::OptProfileSelector::kOPT,
+          nvinfer1::OptProfileSelector::kMAX}) {
+      if (!profile->setDimensions(input, selector, shape)) {
+        return Refused("TensorRT refused a batch of " + std::to_string(bucket));
+      }
+    }
+    if (config.addOptimizationProfile(profile) < 0) {
+      return Refused("TensorRT refused the profile of a batch of " + std::to_string(bucket));
+    }
+  }
+  return {};
+}
+
+std::vector<char> Copied(nvinfer1::IHostMemory* memory) {
+  const std::unique_ptr<nvinfer1::IHostMemory> owned(memory);
+  if (!owned) return {};
+  const auto* bytes = static_cast<const char*>(owned->data());
+  return {bytes, bytes + owned->size()};
+}
+
+}  // namespace
+
+std::vector<int> BucketsOf(const ModelInfo& model) {
+  if (model.fixed_batch > 0) return {model.fixed_batch};
+  return {1, 2, 4, 8, 16, kLargestGpuSlice};
+}
+
+Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
+                                            const ModelInfo& model, std::vector<char>* timings,
+                                            const OnBuildProgress& on_progress) {
+  Monitor monitor(on_progress);  // before, and so behind, all that TensorRT makes
+  auto builder = library.CreateBuilder();
+  if (!builder.ok()) return builder.status();
+  const std::unique_ptr<nvinfer1::INetworkDefinition> network(
+      (*builder)->createNetworkV2(NetworkFlags()));
+  const std::unique_ptr<nvinfer1::IBuilderConfig> config((*builder)->createBuilderConfig());
+  if (!network || !config) return Refused("TensorRT gave no network to fill");
+  auto parser = library.CreateParser(*network);
+  if (!parser.ok()) return parser.status();
+  if (!(*parser)->parse(onnx.data(), onnx.size())) {
+    return Refused("TensorRT cannot parse the model");
+  }
+  config->setMemoryPoolLimit(nvinfer1::MemoryPoolType::kWORKSPACE, kWorkspaceBytes);
+  config->setBuilderOptimizationLevel(kBuilderLevel);
+  // What was kept in FP32 needs it: the box decode adds up distances by a convolution, for which
+  // TF32 has no more bits than FP16.
+  config->clearFlag(nvinfer1::BuilderFlag::kTF32);
+  // A cache that does not fit is passed over by TensorRT: it only saves time.
+  const std::unique_ptr<nvinfer1::ITimingCache> cache(
+      config->createTimingCache(timings->data(), timings->size()));
+  if (cache) (void)config->setTimingCache(*cache, false);
+  const Status profiles = AddProfiles(**builder, *config, *network, model);
+  if (!profiles.ok()) return profiles;
+  config->setProgressMonitor(&monitor);
+
+  std::vector<char> plan = Copied((*builder)->buildSerializedNetwork(*network, *config));
+  if (const nvinfer1::ITimingCache* measured = config->getTimingCache(); measured != nullptr) {
+    *timings = Copied(measured->serialize());
+  }
+  if (monitor.gave_up()) return Status(StatusCode::kCancelled, "The build was given up.");
+  if (plan.empty()) return Refused("TensorRT cannot build the model");
+  return plan;
+}
+
+}  // namespace lattice

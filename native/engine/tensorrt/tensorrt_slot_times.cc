@@ -1,0 +1,136 @@
+// Stages of a slice, each recorded in a graph of its own.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "native/base/kept_forever.h"
+#include "native/base/median.h"
+#include "native/base/stopwatch.h"
+#include "native/cuda/cuda_status.h"
+#include "native/cuda/gpu_stopwatch.h"
+#include "native/cuda/letterbox_kernel.h"
+#include "native/engine/tensorrt/pinned_pixels.h"
+#include "native/engine/tensorrt/tensorrt_slot.h"
+#include "native/preprocess/letterbox.h"
+
+namespace lattice {
+namespace {
+
+constexpr int kWidth = 640;
+constexpr int kHeight = 480;
+
+}  // namespace
+
+Result<GraphExec> TensorRtSlot::RecordAlone(const std::function<Status()>& stage) {
+  const auto graph = Graph::Capture(stream_, stage);
+  if (!graph.ok()) return graph.status();
+  auto ready = GraphExec::Instantiate(*graph);
+  if (!ready.ok()) return ready.status();
+  const Status uploaded = ready->Upload(stream_);
+  if (!uploaded.ok()) return uploaded;
+  return ready;
+}
+
+Result<SliceTimes> TensorRtSlot::Measure(int batch, int rounds) {
+  auto fits = std::find_if(buckets_.begin(), buckets_.end(),
+                           [&](const Bucket& bucket) { return bucket.batch >= batch; });
+  if (fits == buckets_.end()) --fits;
+  const Bucket& bucket = *fits;
+  const auto count = static_cast<size_t>(bucket.batch);
+  auto* images_there = asked_there_.As<DeviceImage>();
+  const auto* requests = reinterpret_cast<const DeviceRequest*>(images_there + count);
+  const size_t asked_bytes = count * (sizeof(DeviceImage) + sizeof(DeviceRequest));
+
+  const std::array<std::function<Status()>, 5> stages = {
+      [&] {
+        const cudaError_t there = cudaMemcpyAsync(images_there, asked_.data(), asked_bytes,
+                                                  cudaMemcpyHostToDevice, stream_.get());
+        if (there != cudaSuccess) return ToStatus(there, "recording a copy");
+        return ToStatus(cudaMemcpyAsync(results_.data(), results_there_.data(),
+                                        count * sizeof(DeviceDetections), cudaMemcpyDeviceToHost,
+                                        stream_.get()),
+                        "recording a copy");
+      },
+      [&] {
+        return ToStatus(LaunchLetterbox(images_there, bucket.batch, model_.input_width,
+                                        model_.input_height, input_.As<__half>(), stream_.get()),
+                        "recording the letterbox");
+      },
+      [&] {
+        return bucket.context->enqueueV3(stream_.get())
+                   ? Status()
+                   : Status(StatusCode::kDetectionFailed, "The network cannot be recorded.");
+      },
+      [&] {
+        return ToStatus(
+            LaunchDetections(head_.As<float>(), ShapeOf(bucket.batch), requests, layout_,
+                             results_there_.As<DeviceDetections>(), stream_.get()),
+            "recording the box decode");
+      },
+      [] { return Status(); }};
+  std::vector<GraphExec> graphs;
+  for (const auto& stage : stages) {
+    auto graph = RecordAlone(stage);
+    if (!graph.ok()) return graph.status();
+    graphs.push_back(*std::move(graph));
+  }
+  return TimeStages(bucket, graphs, rounds);
+}
+
+Result<SliceTimes> TensorRtSlot::TimeStages(const Bucket& bucket,
+                                            const std::vector<GraphExec>& graphs, int rounds) {
+  const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
+  const auto image = std::make_shared<const Image>(
+      Image{kWidth, kHeight, std::pmr::vector<uint8_t>(bytes, 128, &PinnedPixels::Shared()),
+            PixelLayout::kYuv420});
+  const DetectionOptions options;
+  const SlotImage one{image.get(),
+                      ComputeLetterbox(kWidth, kHeight, model_.input_width, model_.input_height),
+                      &options};
+  const std::vector<SlotImage> images(static_cast<size_t>(bucket.batch), one);
+  const auto upload = [&] { return Upload(images, bucket.batch); };
+  const auto alone = [&](size_t stage) { return graphs[stage].Launch(stream_); };
+
+  GpuStopwatch watch(stream_);
+  Stopwatch host;
+  std::vector<double> copy, letterbox, network, boxes, slice, launch, empty;
+  const auto round = [&] {
+    return InOrder(
+        [&] {
+          return watch.Time(
+              [&] {
+                const Status queued = upload();
+                host.Lap();
+                const Status launched = queued.ok() ? bucket.graph.Launch(stream_) : queued;
+                launch.push_back(host.Lap());
+                return launched;
+              },
+              &slice);
+        },
+        [&] {
+          return watch.Time([&] { return InOrder(upload, [&] { return alone(0); }); }, &copy);
+        },
+        [&] { return watch.Time([&] { return alone(1); }, &letterbox); },
+        [&] { return watch.Time([&] { return alone(2); }, &network); },
+        [&] { return watch.Time([&] { return alone(3); }, &boxes); },
+        [&] {
+          host.Lap();
+          const Status returned =
+              InOrder([&] { return alone(4); }, [&] { return stream_.Synchronize(); });
+          empty.push_back(host.Lap());
+          return returned;
+        });
+  };
+  Status status = watch.Prepare();
+  for (int i = 0; status.ok() && i < GpuStopwatch::kWarmRounds; ++i) status = round();
+  for (auto* samples : {&copy, &letterbox, &network, &boxes, &slice, &launch, &empty}) {
+    samples->clear();
+  }
+  for (int i = 0; status.ok() && i < std::max(rounds, 1); ++i) status = round();
+  if (status.code() == StatusCode::kGpuLost) KeepForever(image);  // it may still be read
+  if (!status.ok()) return status;
+  return SliceTimes{bucket.batch,  Median(network), Median(copy),   Median(letterbox),
+                    Median(boxes), Median(slice),   Median(launch), Median(empty)};
+}
+
+}  // namespace lattice

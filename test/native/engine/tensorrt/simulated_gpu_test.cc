@@ -1,0 +1,341 @@
+// The GPU engine on GPUs that are played on the host, which fail when they are asked to. In builds
+// with LATTICE_SIMULATED_GPU only; what the engine does where all is well, engine_conformance_test
+// shows, there as on a real GPU.
+#ifdef LATTICE_SIMULATED_GPU
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "native/cuda/gpu_device.h"
+#include "native/cuda/owners.h"
+#include "native/engine/tensorrt/gpu_engine.h"
+#include "native/engine/tensorrt/pinned_pixels.h"
+#include "native/engine_cache/engine_cache.h"
+#include "native/engine_cache/file_lock.h"
+#include "test/native/engine/tiny_scene.h"
+#include "test/native/simulated_cuda/simulated_gpus.h"
+
+namespace lattice {
+namespace {
+
+using simulated::Call;
+
+const std::string kTiny = LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx";
+
+class SimulatedGpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    cache_ = std::filesystem::path(testing::TempDir()) /
+             ("lattice-engines-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(cache_);
+    std::filesystem::create_directories(cache_);
+    std::filesystem::permissions(cache_, std::filesystem::perms::owner_all);
+    simulated::PlugIn({{}});
+    options_.confidence = 0.05f;
+  }
+  void TearDown() override { std::filesystem::remove_all(cache_); }
+
+  Result<std::unique_ptr<Engine>> Load(const OnEngineBuild& on_build = nullptr) {
+    GpuEngineOptions options;
+    options.cache_folder = cache_;
+    return LoadGpuEngine(kTiny, options, on_build);
+  }
+
+  std::unique_ptr<Engine> Loaded() {
+    auto engine = Load();
+    EXPECT_TRUE(engine.ok()) << engine.status().message();
+    return engine.ok() ? *std::move(engine) : nullptr;
+  }
+
+  Status Run(Engine& engine, int slot, Boxes* boxes, Lane lane = Lane::kSync) {
+    const auto input = engine.Prepare(Scene(1));
+    if (!input.ok()) return input.status();
+    const EngineItem item{input->get(), &options_};
+    const Status status = engine.Run(lane, slot, {&item, 1});
+    if (status.ok()) *boxes = RowsOf(engine.Detect(lane, slot, 0));
+    return status;
+  }
+
+  std::filesystem::path cache_;
+  DetectionOptions options_;
+};
+
+TEST_F(SimulatedGpuTest, AFaultLosesTheGpuForGood) {
+  const auto engine = Loaded();
+  Boxes boxes;
+  ASSERT_TRUE(Run(*engine, 0, &boxes).ok());
+  EXPECT_FALSE(boxes.empty());
+  simulated::FaultWork(0, cudaErrorIllegalAddress, 3);
+  const Status lost = Run(*engine, 0, &boxes);
+  EXPECT_EQ(lost.code(), StatusCode::kGpuLost);
+  EXPECT_NE(lost.message().find("cudaErrorIllegalAddress"), std::string::npos) << lost.message();
+  for (int slot = 0; slot < engine->slots(Lane::kAsync); ++slot) {
+    EXPECT_EQ(Run(*engine, slot, &boxes, Lane::kAsync).code(), StatusCode::kGpuLost);
+  }
+  EXPECT_EQ(Load().status().code(), StatusCode::kGpuLost);
+}
+
+// TensorRT itself only says that something went wrong.
+TEST_F(SimulatedGpuTest, AFaultWhileAModelIsLoadedLosesTheGpuToo) {
+  (void)Loaded();
+  for (const int passing : {0, 4, 40}) {
+    simulated::PlugIn({{"First"}, {"Second"}});
+    simulated::FaultWork(0, cudaErrorIllegalAddress, passing);
+    const auto engine = Loaded();
+    ASSERT_NE(engine, nullptr);
+    Boxes boxes;
+    EXPECT_EQ(Run(*engine, 0, &boxes).code(), StatusCode::kGpuLost) << passing;
+    EXPECT_TRUE(Run(*engine, engine->slots(Lane::kSync) / 2, &boxes).ok()) << passing;
+  }
+}
+
+TEST_F(SimulatedGpuTest, OtherGpusGoOn) {
+  simulated::PlugIn({{"First"}, {"Second"}});
+  const auto engine = Loaded();
+  ASSERT_EQ(engine->devices().size(), 2u);
+  const int of_each = engine->slots(Lane::kSync) / 2;
+  Boxes expected;
+  ASSERT_TRUE(Run(*engine, 0, &expected).ok());
+  simulated::FaultWork(0, cudaErrorLaunchFailure);
+  Boxes boxes;
+  EXPECT_EQ(Run(*engine, 0, &boxes).code(), StatusCode::kGpuLost);
+  EXPECT_EQ(Run(*engine, 1, &boxes).code(), StatusCode::kGpuLost);
+  for (int slot = of_each; slot < 2 * of_each; ++slot) {
+    EXPECT_TRUE(Run(*engine, slot, &boxes).ok());
+    EXPECT_EQ(boxes, expected);
+  }
+  // A model that comes now has the lost GPU among its devices, and runs on the other.
+  const auto later = Loaded();
+  ASSERT_EQ(later->devices().size(), 2u);
+  EXPECT_EQ(Run(*later, 0, &boxes).code(), StatusCode::kGpuLost);
+  EXPECT_TRUE(Run(*later, of_each, &boxes).ok());
+  EXPECT_EQ(boxes, expected);
+}
+
+// The first one, one in the midst, one of the last.
+TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNothing) {
+  (void)Loaded();
+  struct Case {
+    Call call;
+    cudaError_t error;
+    std::vector<int> passing;
+    StatusCode code;
+  };
+  const Case cases[] = {
+      {Call::kMalloc, cudaErrorMemoryAllocation, {0, 9, 22}, StatusCode::kOverloaded},
+      {Call::kHostAlloc, cudaErrorMemoryAllocation, {0, 5}, StatusCode::kOverloaded},
+      {Call::kStreamCreate, cudaErrorInvalidValue, {0, 3}, StatusCode::kInternalError},
+      {Call::kGraphInstantiate, cudaErrorMemoryAllocation, {0, 7}, StatusCode::kOverloaded},
+      {Call::kGraphLaunch, cudaErrorInvalidValue, {0, 5}, StatusCode::kInternalError},
+      {Call::kKernel, cudaErrorInvalidConfiguration, {0, 6}, StatusCode::kInternalError},
+      {Call::kDeserialize, cudaErrorMemoryAllocation, {0}, StatusCode::kOverloaded},
+      {Call::kCreateContext, cudaErrorUnknown, {1, 6}, StatusCode::kDetectionFailed},
+      {Call::kCreateContext, cudaErrorMemoryAllocation, {0, 1, 6}, StatusCode::kOverloaded},
+      {Call::kEnqueue, cudaErrorUnknown, {0, 1}, StatusCode::kDetectionFailed},
+  };
+  for (const Case& c : cases) {
+    for (const int passing : c.passing) {
+      simulated::FailCall(c.call, c.error, passing);
+      const auto engine = Load();
+      const std::string which =
+          std::to_string(static_cast<int>(c.call)) + " after " + std::to_string(passing);
+      ASSERT_FALSE(engine.ok()) << which;
+      EXPECT_EQ(engine.status().code(), c.code) << which << ": " << engine.status().message();
+      EXPECT_GT(engine.status().message().size(), 20u) << which;
+      EXPECT_EQ(simulated::UsedBytes(0), 0u) << which;
+    }
+  }
+  EXPECT_NE(Loaded(), nullptr);
+}
+
+TEST_F(SimulatedGpuTest, ACardTooSmallIsAReason) {
+  (void)Loaded();
+  simulated::PlugIn({{"Small", 9, 0, size_t{40} << 20}});
+  const auto engine = Load();
+  EXPECT_EQ(engine.status().code(), StatusCode::kOverloaded) << engine.status().message();
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+}
+
+TEST_F(SimulatedGpuTest, WhatTheParserOrTheBuilderSaysIsInTheSentence) {
+  simulated::FailCall(Call::kParse, cudaErrorUnknown);
+  const Status parsed = Load().status();
+  EXPECT_EQ(parsed.code(), StatusCode::kInvalidModel);
+  EXPECT_NE(parsed.message().find("No importer"), std::string::npos) << parsed.message();
+  simulated::FailCall(Call::kBuild, cudaErrorUnknown);
+  const Status built = Load().status();
+  EXPECT_EQ(built.code(), StatusCode::kInvalidModel);
+  EXPECT_NE(built.message().find("any implementation"), std::string::npos) << built.message();
+}
+
+TEST_F(SimulatedGpuTest, ABuildTellsItsProgressAndCanBeGivenUp) {
+  std::vector<double> shares;
+  const auto until_half = [&](double share) {
+    shares.push_back(share);
+    return share < 0.5;
+  };
+  EXPECT_EQ(Load(until_half).status().code(), StatusCode::kCancelled);
+  ASSERT_GT(shares.size(), 3u);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_LT(shares.back(), 0.7);
+  EXPECT_NE(Loaded(), nullptr);
+}
+
+TEST_F(SimulatedGpuTest, TheWaitForAnotherBuildOfTheEngineIsABuildThatCanBeGivenUp) {
+  (void)Loaded();
+  std::string lock;
+  for (const auto& entry : std::filesystem::directory_iterator(cache_)) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() == ".engine") std::filesystem::remove(entry.path());
+    if (entry.path().extension() == ".lock" && !name.starts_with("timing-")) lock = name;
+  }
+  const ScopedFd folder(open(cache_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::vector<double> shares;
+  const auto three_times = [&](double share) {
+    shares.push_back(share);
+    return shares.size() < 3;
+  };
+  {
+    const auto held = FileLock::Acquire(folder.get(), lock, Clock::now());
+    ASSERT_TRUE(held.ok()) << held.status().message();
+    EXPECT_EQ(Load(three_times).status().code(), StatusCode::kCancelled);
+    EXPECT_EQ(shares, std::vector<double>(3, 0));
+  }
+  EXPECT_NE(Loaded(), nullptr);
+}
+
+TEST_F(SimulatedGpuTest, AKeptEngineIsNotBuiltAgainUnlessItIsDamaged) {
+  (void)Loaded();
+  int builds = 0;
+  const auto count = [&](double share) {
+    builds += share >= 1 ? 1 : 0;
+    return true;
+  };
+  ASSERT_TRUE(Load(count).ok());
+  EXPECT_EQ(builds, 0);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(cache_)) {
+    if (!entry.is_regular_file() || entry.file_size() < 10'000) continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(5'000);
+    file.put('X');
+  }
+  ASSERT_TRUE(Load(count).ok());
+  EXPECT_EQ(builds, 1);
+}
+
+TEST_F(SimulatedGpuTest, ANewEngineThatTensorRtRefusesIsAReason) {
+  simulated::FailCall(Call::kDeserialize, cudaErrorUnknown, 0);
+  const auto engine = Load();
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.status().code(), StatusCode::kInvalidModel);
+  EXPECT_GT(engine.status().message().size(), 20u);
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+}
+
+// Whole, and of this very key.
+TEST_F(SimulatedGpuTest, AKeptEngineThatTensorRtRefusesIsBuiltAnew) {
+  (void)Loaded();
+  const auto cache = *EngineCache::Open(cache_);
+  const auto kept = *cache->List();
+  ASSERT_EQ(kept.size(), 1u);
+  {
+    const EngineHeader& header = *kept[0].header;
+    const auto lock = cache->Lock(header.key, Clock::now() + std::chrono::seconds(5));
+    ASSERT_TRUE(lock.ok()) << lock.status().message();
+    const std::vector<char> plan(20'000, 'x');
+    ASSERT_TRUE(cache->Store(*lock, header, plan).ok());
+  }
+  int builds = 0;
+  const auto count = [&](double share) {
+    builds += share >= 1 ? 1 : 0;
+    return true;
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto engine = Load(count);
+    ASSERT_TRUE(engine.ok()) << engine.status().message();
+    EXPECT_EQ(builds, 1);
+  }
+}
+
+TEST_F(SimulatedGpuTest, OnlyGpusThatAreNewEnoughAreUsed) {
+  simulated::PlugIn({{"Volta", 7, 0}});
+  const Status old = Load().status();
+  EXPECT_EQ(old.code(), StatusCode::kGpuUnavailable);
+  EXPECT_NE(old.message().find("7.5 (Turing)"), std::string::npos) << old.message();
+  simulated::PlugIn({{"Volta", 7, 0}, {"Hopper", 9, 0}});
+  const auto engine = Loaded();
+  ASSERT_EQ(engine->devices().size(), 1u);
+  EXPECT_EQ(engine->devices()[0].index, 1);
+  EXPECT_EQ(engine->devices()[0].name, "Hopper");
+  Boxes boxes;
+  EXPECT_TRUE(Run(*engine, 0, &boxes).ok());
+  EXPECT_FALSE(boxes.empty());
+  simulated::PlugIn({});
+  EXPECT_EQ(Load().status().code(), StatusCode::kGpuUnavailable);
+}
+
+TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {
+  const auto engine = Loaded();
+  std::optional<Boxes> expected;
+  std::optional<std::pair<size_t, size_t>> held;
+  for (int round = 0; round < 40; ++round) {
+    for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
+      for (int slot = 0; slot < engine->slots(lane); ++slot) {
+        Boxes boxes;
+        ASSERT_TRUE(Run(*engine, slot, &boxes, lane).ok());
+        if (!expected) expected = boxes;
+        ASSERT_EQ(boxes, *expected);
+      }
+    }
+    const std::pair now(simulated::UsedBytes(0), simulated::PinnedBytes());
+    if (!held) held = now;
+    EXPECT_EQ(now, *held);
+  }
+}
+
+// A picture that another GPU decoded is copied to where it runs.
+TEST_F(SimulatedGpuTest, PicturesOfAnotherGpuGiveTheSameBoxes) {
+  simulated::PlugIn({{"First"}, {"Second"}});
+  const auto engine = Loaded();
+  const int of_each = engine->slots(Lane::kSync) / 2;
+  constexpr int kWidth = 641;
+  constexpr int kHeight = 479;
+  Image planes{kWidth, kHeight, {}, PixelLayout::kYuv420};
+  const PackedPlanes packed = PackPlanes(planes.layout, kWidth, kHeight);
+  planes.data.resize(packed.bytes);
+  std::mt19937 random(3);
+  for (uint8_t& level : planes.data) level = static_cast<uint8_t>(random());
+
+  ASSERT_TRUE(UseGpu(1).ok());
+  auto memory = DeviceBuffer::Allocate(packed.bytes);
+  ASSERT_TRUE(memory.ok());
+  const auto there = std::make_shared<DeviceBuffer>(*std::move(memory));
+  ASSERT_EQ(cudaMemcpy(there->data(), planes.data.data(), packed.bytes, cudaMemcpyHostToDevice),
+            cudaSuccess);
+  GpuImage picture{1, kWidth, kHeight, 1, {}, {}, there};
+  for (size_t i = 0; i < 3; ++i) {
+    picture.planes[i] = there->As<uint8_t>() + packed.offsets[i];
+    picture.pitches[i] = packed.pitches[i];
+  }
+  options_.confidence = 0;
+  const auto boxes_of = [&](std::unique_ptr<EngineInput> input, int slot) {
+    const EngineItem item{input.get(), &options_};
+    const Status ran = engine->Run(Lane::kSync, slot, {&item, 1});
+    EXPECT_TRUE(ran.ok()) << ran.message();
+    return RowsOf(engine->Detect(Lane::kSync, slot, 0));
+  };
+  const Boxes expected = boxes_of(*engine->Prepare(planes), 0);
+  EXPECT_FALSE(expected.empty());
+  EXPECT_EQ(boxes_of(*engine->PrepareOnGpu(picture), 0), expected);
+  EXPECT_EQ(boxes_of(*engine->PrepareOnGpu(picture), of_each), expected);
+}
+
+}  // namespace
+}  // namespace lattice
+#endif  // LATTICE_SIMULATED_GPU
