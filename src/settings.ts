@@ -79,7 +79,7 @@ export const settings = {
   precision: z
     .enum(['auto', 'f32', 'bf16'])
     .default('auto')
-    .describe('auto takes bf16 where the CPU has it'),
+    .describe('auto takes bf16 where it is the faster, as measured at the start'),
   threads: z.coerce
     .number()
     .int()

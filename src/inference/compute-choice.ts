@@ -52,7 +52,7 @@ function whyNoGpu(wish: ComputeWish, gpus: GpuFindings): string | null {
   return wish.precision === 'auto' ? null : `precision ${wish.precision} is the CPU engine's.`;
 }
 
-/** Flags of the CPU that speed bf16 up, as in /proc/cpuinfo; empty where that cannot be read. */
+/** Flags of the CPU for bf16, as in /proc/cpuinfo; empty where that cannot be read. */
 export function bf16Features(): string[] {
   try {
     const flags = /^flags\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'latin1'))?.[1] ?? '';
@@ -91,7 +91,7 @@ function expectedPrecision(
 ): string {
   if (chosen.device === 'cuda') return 'fp16';
   if (wish.precision !== 'auto') return wish.precision;
-  return features.length > 0 ? 'bf16' : 'f32';
+  return features.length > 0 ? 'bf16 or f32' : 'f32';
 }
 
 function whyPrecision(
@@ -103,7 +103,9 @@ function whyPrecision(
   if (chosen.device === 'cuda') return 'what the GPU engine computes in';
   if (wish.precision === precision) return 'asked for';
   if (wish.precision !== 'auto') return `${wish.precision} was asked for, the engine cannot`;
-  if (precision === 'bf16') return `the CPU has ${features.join(' and ') || 'bf16'}`;
-  if (features.length > 0) return 'the choice of the engine';
-  return 'the CPU has neither amx_bf16 nor avx512_bf16';
+  const found = features.join(' and ');
+  if (precision === 'bf16') return `measured to be the faster, the CPU has ${found || 'it'}`;
+  if (found === '') return 'the CPU has neither amx_bf16 nor avx512_bf16';
+  if (precision === 'f32') return `measured to be the faster, though the CPU has ${found}`;
+  return `the CPU has ${found}; which is the faster is measured when a model is loaded`;
 }

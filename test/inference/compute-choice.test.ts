@@ -46,12 +46,30 @@ describe('the explanation', () => {
       device: 'cpu',
       gpus: 0,
       precision: 'bf16',
-      reason: 'cpu: no GPU.; bf16: the CPU has amx_bf16',
+      reason: 'cpu: no GPU.; bf16: measured to be the faster, the CPU has amx_bf16',
     });
+  });
+
+  it.each([
+    [
+      'bf16',
+      ['amx_bf16', 'avx512_bf16'],
+      'measured to be the faster, the CPU has amx_bf16 and avx512_bf16',
+    ],
+    ['f32', ['avx512_bf16'], 'measured to be the faster, though the CPU has avx512_bf16'],
+    ['f32', [], 'the CPU has neither amx_bf16 nor avx512_bf16'],
+  ])('of %s on a CPU with %o', (precision, features, why) => {
+    const { reason } = explainChoice(wish('auto'), cpu, { device: 'CPU', precision }, features);
+    expect(reason).toBe(`cpu: no GPU.; ${precision}: ${why}`);
   });
 
   it('says what is expected before', () => {
     expect(explainChoice(wish('auto'), cpu, null, [])).toMatchObject({ precision: 'f32' });
+    expect(explainChoice(wish('auto'), cpu, null, ['avx512_bf16'])).toMatchObject({
+      precision: 'bf16 or f32',
+      reason:
+        'cpu: no GPU.; bf16 or f32: the CPU has avx512_bf16; which is the faster is measured when a model is loaded',
+    });
     expect(explainChoice(wish('auto', 'bf16'), cpu, null, [])).toMatchObject({ precision: 'bf16' });
     const cuda = { device: 'cuda' as const, gpus: 1, reason: 'found NVIDIA L4' };
     expect(explainChoice(wish('auto'), cuda, null, [])).toEqual({

@@ -12,6 +12,7 @@
 #include "native/base/resident_memory.h"
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
+#include "native/engine/openvino/cpu_precision.h"
 #include "native/engine/openvino/openvino_core.h"
 #include "native/engine/openvino/openvino_model.h"
 
@@ -19,11 +20,6 @@ namespace lattice {
 namespace {
 
 constexpr size_t kAlignment = 64;
-
-bool CpuHasBf16() {
-  const auto capabilities = SharedCore().get_property("CPU", ov::device::capabilities);
-  return std::find(capabilities.begin(), capabilities.end(), "BF16") != capabilities.end();
-}
 
 std::string FirstLine(const std::exception& error) {
   const std::string text = error.what();
@@ -158,20 +154,17 @@ struct Compiled {
 };
 
 Result<Compiled> Compile(SizedNetwork sized, const EngineOptions& options) {
-  const bool bf16 = options.precision == "bf16" || (options.precision == "auto" && CpuHasBf16());
-  if (options.precision == "bf16" && !CpuHasBf16()) {
-    return Status(StatusCode::kInvalidModel,
-                  "Precision bf16 was asked for, but this CPU lacks it.");
-  }
+  const auto bf16 = UsesBf16(options.precision, options.threads);
+  if (!bf16.ok()) return bf16.status();
   auto compiled = SharedCore().compile_model(
-      sized.network, "CPU", CompileProperties(options.threads, options.sync.parallel, bf16));
+      sized.network, "CPU", CompileProperties(options.threads, options.sync.parallel, *bf16));
   Compiled made;
   made.info = std::move(sized.info);
   made.info.device = "CPU";
   made.info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
   made.batch = static_cast<int>(sized.input[0]);
   made.sync = SyncSlots(compiled, sized.input, options.sync.slots);
-  made.async = AsyncSlots(sized.network, options, bf16);
+  made.async = AsyncSlots(sized.network, options, *bf16);
   return made;
 }
 
