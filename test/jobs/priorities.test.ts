@@ -71,6 +71,10 @@ test('urgent jobs go first, equals in order of submission', async () => {
   ] as const) {
     submitted.push(await submit(name, priority));
   }
+  for (const { job } of submitted) {
+    // Then its images are at hand.
+    await until('open', async () => (await jobs.service.get(job.jobId, null)).status === 'running');
+  }
   await jobs.service.cancel(plug.job.jobId, null);
   for (const { job } of submitted) await ended(jobs.service, job.jobId);
   const order = jobs.detector.paths.slice(1).map((path) => path[0]);

@@ -48,9 +48,13 @@ Status Refuse(InputSize size, const std::string& reason) {
 // Changes the network and what is known of it.
 Status SetRectangle(InputSize size, ov::Model& network, Shape* input, ModelInfo* info) {
   const InputSize own{info->input_width, info->input_height};
+  const std::string own_size = std::to_string(own.width) + " x " + std::to_string(own.height);
   if (size.width > own.width || size.height > own.height || size == own) {
-    return Refuse(size, "its own input, " + std::to_string(own.width) + " x " +
-                            std::to_string(own.height) + ", is not larger.");
+    return Refuse(size, "its own input, " + own_size + ", is not larger.");
+  }
+  if (size.width != own.width && size.height != own.height) {
+    return Refuse(size, "one side must be that of its own input, " + own_size +
+                            ", or no photo lies in it as large as there.");
   }
   if (size.width % info->stride != 0 || size.height % info->stride != 0) {
     return Refuse(size, "sides must be multiples of " + std::to_string(info->stride) + ".");

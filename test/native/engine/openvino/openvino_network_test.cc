@@ -215,10 +215,10 @@ TEST(OpenVinoNetworkTest, RunsAtRectanglesWithOpenAndWithFixedSides) {
       std::cout << "left out: there is no " << path << "\n";
       continue;
     }
-    const auto loaded = OpenVinoNetwork::Load(path, At({{640, 384}, {480, 640}, {32, 32}}));
+    const auto loaded = OpenVinoNetwork::Load(path, At({{640, 384}, {480, 640}, {640, 32}}));
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     EXPECT_EQ(SizesOf(*loaded),
-              (std::vector<InputSize>{{640, 640}, {640, 384}, {480, 640}, {32, 32}}));
+              (std::vector<InputSize>{{640, 640}, {640, 384}, {480, 640}, {640, 32}}));
     for (const auto& network : loaded->networks) ExpectBoxesAroundTheirAnchors(*network);
   }
 }
@@ -234,6 +234,9 @@ TEST(OpenVinoNetworkTest, RefusesRectanglesThatItCannotRunAt) {
   EXPECT_NE(refusal(bundled, {640, 640}).find("is not larger"), std::string::npos);
   EXPECT_NE(refusal(bundled, {672, 384}).find("is not larger"), std::string::npos);
   EXPECT_NE(refusal(bundled, {640, 390}).find("multiples of 32"), std::string::npos);
+  EXPECT_EQ(refusal(bundled, {320, 320}),
+            "The model cannot run at 320 x 320: one side must be that of its own input, 640 x 640, "
+            "or no photo lies in it as large as there.");
   // Its anchors are no published ones.
   EXPECT_EQ(refusal(kTiny, {640, 384}),
             "The model cannot run at 640 x 384: its network fits its own input only.");
