@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "native/engine/openvino/cpu_engine.h"
+#include "native/engine/openvino/cpu_precision.h"
 #include "native/engine/tensorrt/gpu_engine.h"
 #include "native/preprocess/yuv_sample.h"
 #include "test/native/engine/tiny_scene.h"
@@ -62,6 +63,10 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
     if (GetParam().name == "gpu") {
       const auto gpus = UsableGpus();
       if (!gpus.ok()) GTEST_SKIP() << "left out: " << gpus.status().message();
+    }
+    if (GetParam().name == "cpu_bf16") {
+      const auto bf16 = UsesBf16("bf16", 2);
+      if (!bf16.ok()) GTEST_SKIP() << "left out: " << bf16.status().message();
     }
     auto loaded = GetParam().load(kTiny);
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
@@ -256,7 +261,7 @@ TEST_P(EngineConformance, MeasuresASliceOrSaysThatItDoesNot) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, EngineConformance,
-                         testing::Values(OnCpu("f32"), OnCpu("auto"), OnGpus()),
+                         testing::Values(OnCpu("f32"), OnCpu("bf16"), OnGpus()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
