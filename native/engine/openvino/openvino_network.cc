@@ -154,7 +154,7 @@ struct Compiled {
 };
 
 Result<Compiled> Compile(SizedNetwork sized, const EngineOptions& options) {
-  const auto bf16 = UsesBf16(options.precision, options.threads);
+  const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
   auto compiled = SharedCore().compile_model(
       sized.network, "CPU", CompileProperties(options.threads, options.sync.parallel, *bf16));

@@ -65,7 +65,7 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
       if (!gpus.ok()) GTEST_SKIP() << "left out: " << gpus.status().message();
     }
     if (GetParam().name == "cpu_bf16") {
-      const auto bf16 = UsesBf16("bf16", 2);
+      const auto bf16 = UsesBf16("bf16");
       if (!bf16.ok()) GTEST_SKIP() << "left out: " << bf16.status().message();
     }
     auto loaded = GetParam().load(kTiny);

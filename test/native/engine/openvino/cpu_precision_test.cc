@@ -13,11 +13,10 @@
 namespace lattice {
 namespace {
 
-constexpr int kThreads = 2;
 const std::string kBundled = LATTICE_SOURCE_DIR "/models/vehicles-v8n.onnx";
 
 std::unique_ptr<OpenVinoNetwork> Load(const std::string& precision) {
-  auto loaded = OpenVinoNetwork::Load(kBundled, {precision, kThreads, {1, 1}, {1, 0}});
+  auto loaded = OpenVinoNetwork::Load(kBundled, {precision, 2, {1, 1}, {1, 0}});
   EXPECT_TRUE(loaded.ok()) << loaded.status().message();
   return loaded.ok() ? std::move(loaded->networks[0]) : nullptr;
 }
@@ -31,26 +30,26 @@ double RunMs(OpenVinoNetwork& network) {
 }
 
 TEST(CpuPrecisionTest, TakesWhatIsAskedForOrSaysThatItCannot) {
-  EXPECT_FALSE(*UsesBf16("f32", kThreads));
-  const auto bf16 = UsesBf16("bf16", kThreads);
+  EXPECT_FALSE(*UsesBf16("f32"));
+  const auto bf16 = UsesBf16("bf16");
   if (bf16.ok()) {
     EXPECT_TRUE(*bf16);
   } else {
     EXPECT_EQ(bf16.status().code(), StatusCode::kInvalidModel);
-    EXPECT_FALSE(*UsesBf16("auto", kThreads));
+    EXPECT_FALSE(*UsesBf16("auto"));
   }
 }
 
 TEST(CpuPrecisionTest, ChoosesOnceAProcess) {
-  const bool first = *UsesBf16("auto", kThreads);
+  const bool first = *UsesBf16("auto");
   Stopwatch watch;
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(*UsesBf16("auto", kThreads), first);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(*UsesBf16("auto"), first);
   EXPECT_LT(watch.Lap(), 10.0);
 }
 
 TEST(CpuPrecisionTest, WhatItChoosesIsNotTheSlowerForADetector) {
-  if (!UsesBf16("bf16", kThreads).ok()) GTEST_SKIP() << "left out: this CPU has no bfloat16";
-  const bool chosen = *UsesBf16("auto", kThreads);
+  if (!UsesBf16("bf16").ok()) GTEST_SKIP() << "left out: this CPU has no bfloat16";
+  const bool chosen = *UsesBf16("auto");
   const auto f32 = Load("f32");
   const auto bf16 = Load("bf16");
   ASSERT_TRUE(f32 != nullptr && bf16 != nullptr);
@@ -69,7 +68,7 @@ TEST(CpuPrecisionTest, WhatItChoosesIsNotTheSlowerForADetector) {
 TEST(CpuPrecisionTest, TheNetworkSaysWhichItGot) {
   const auto network = Load("auto");
   ASSERT_NE(network, nullptr);
-  EXPECT_EQ(network->info().precision, *UsesBf16("auto", kThreads) ? "bf16" : "f32");
+  EXPECT_EQ(network->info().precision, *UsesBf16("auto") ? "bf16" : "f32");
 }
 
 }  // namespace
