@@ -54,11 +54,8 @@ std::shared_ptr<ov::Model> SampleNetwork() {
 }
 
 // One thread: between several the hand-over would hide how fast they compute.
-ov::InferRequest RequestIn(ov::element::Type precision) {
-  auto compiled = SharedCore().compile_model(
-      SampleNetwork(), "CPU",
-      {ov::hint::inference_precision(precision), ov::num_streams(ov::streams::Num(0)),
-       ov::inference_num_threads(1), ov::hint::enable_cpu_pinning(false)});
+ov::InferRequest SampleRequest(bool in_bf16) {
+  auto compiled = SharedCore().compile_model(SampleNetwork(), "CPU", CpuProperties(1, 0, in_bf16));
   auto request = compiled.create_infer_request();
   ov::Tensor input = request.get_input_tensor();
   FillWithNoise(input.data<float>(), input.get_size());
@@ -73,8 +70,8 @@ double BestOf(ov::InferRequest& request, double best_ms) {
 
 // How many times as fast as float32 bfloat16 is.
 double Bf16Gain() {
-  auto f32 = RequestIn(ov::element::f32);
-  auto bf16 = RequestIn(ov::element::bf16);
+  auto f32 = SampleRequest(false);
+  auto bf16 = SampleRequest(true);
   double f32_ms = std::numeric_limits<double>::max();
   double bf16_ms = f32_ms;
   // In turn and the best of each: other programs may be busy for a while.

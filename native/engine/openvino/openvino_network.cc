@@ -115,18 +115,6 @@ class ThreadSlot {
   std::future<void> made_;
 };
 
-// Without streams the library computes on the thread that asks.
-ov::AnyMap CompileProperties(int threads, int streams, bool bf16) {
-  return {
-      ov::hint::inference_precision(bf16 ? ov::element::bf16 : ov::element::f32),
-      ov::num_streams(ov::streams::Num(streams)),
-      ov::inference_num_threads(threads),
-      // The process shares its cores with decoding and with Node; pinned threads would wait for
-      // them.
-      ov::hint::enable_cpu_pinning(false),
-  };
-}
-
 std::vector<Slot> SyncSlots(const ov::CompiledModel& compiled, const ov::Shape& input, int count) {
   std::vector<Slot> slots;
   for (int i = 0; i < count; ++i) slots.emplace_back(compiled, input);
@@ -138,8 +126,8 @@ std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const std::shared_ptr<ov::Mo
   const int threads = std::max(1, options.threads / std::max(1, options.async.parallel));
   std::vector<std::unique_ptr<ThreadSlot>> slots;
   for (int i = 0; i < options.async.slots; ++i) {
-    slots.push_back(std::make_unique<ThreadSlot>(model, CompileProperties(threads, 0, bf16),
-                                                 options.async_yields));
+    slots.push_back(
+        std::make_unique<ThreadSlot>(model, CpuProperties(threads, 0, bf16), options.async_yields));
   }
   for (const auto& slot : slots) slot->WaitUntilMade();
   return slots;
@@ -157,7 +145,7 @@ Result<Compiled> Compile(SizedNetwork sized, const EngineOptions& options) {
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
   auto compiled = SharedCore().compile_model(
-      sized.network, "CPU", CompileProperties(options.threads, options.sync.parallel, *bf16));
+      sized.network, "CPU", CpuProperties(options.threads, options.sync.parallel, *bf16));
   Compiled made;
   made.info = std::move(sized.info);
   made.info.device = "CPU";
