@@ -61,6 +61,8 @@ struct Plan {
 
 Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, const EngineKey& key,
                    const EngineCache* cache, const FileLock* lock, const OnEngineBuild& on_build) {
+  const auto network = GpuNetwork(model.onnx, model.info);
+  if (!network.ok()) return network.status();
   std::vector<char> timings;
   if (cache != nullptr) {
     // Without them the build only takes longer.
@@ -68,7 +70,7 @@ Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, c
     if (stored.ok()) timings = std::move(stored->bytes);
   }
   Stopwatch watch;
-  auto built = BuildTensorRtPlan(library, model.onnx, model.info, &timings, on_build);
+  auto built = BuildTensorRtPlan(library, *network, model.info, &timings, on_build);
   // A build that was broken off goes on from what it had measured.
   if (cache != nullptr && !timings.empty()) (void)cache->StoreTimingCache(key, timings);
   if (!built.ok()) return built.status();
@@ -166,11 +168,9 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
   model.info = *std::move(described);
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
-  auto gpu_network = GpuNetwork(*file, model.info);
-  if (!gpu_network.ok()) return gpu_network.status();
   model.name = std::filesystem::path(path).filename().string();
   model.sha256 = Hex(Sha256Of({file->data(), file->size()}));
-  model.onnx = *std::move(gpu_network);
+  model.onnx = *std::move(file);
   return model;
 }
 

@@ -15,16 +15,17 @@ namespace lattice {
 
 struct TensorRtModel {
   std::string name;    // file name without folder
-  std::string sha256;  // of the file as it lies there
-  std::string onnx;    // GpuNetwork's
+  std::string onnx;    // the file as it lies there
+  std::string sha256;  // of the same
   ModelInfo info;      // without device and anchors
 };
 
-// Reads and converts. Codes of ReadModelFile, DescribeMetadata, ResolveInput and GpuNetwork.
+// Codes of ReadModelFile, DescribeMetadata and ResolveInput.
 Result<TensorRtModel> ReadTensorRtModel(const std::string& path);
 
 // The engine for the thread's current GPU, which is `gpu`; one that was kept and that TensorRT
-// refuses is built anew. kInvalidModel when the built network is no detector of the v8 layout; sets
+// refuses is built anew. The file is converted only where it is built: GpuNetwork's codes are its
+// own then. kInvalidModel when the built network is no detector of the v8 layout; sets
 // info.anchors.
 Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,

@@ -16,7 +16,7 @@ namespace {
 const std::string kTiny = LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx";
 const std::string kShared = LATTICE_SOURCE_DIR "/../shared/testdata/models/";
 
-TEST(TensorRtModelTest, ReadsAndConvertsAModel) {
+TEST(TensorRtModelTest, ReadsAModel) {
   const auto model = ReadTensorRtModel(kTiny);
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->name, "tiny-v8.onnx");
