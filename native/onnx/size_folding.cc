@@ -60,9 +60,10 @@ class Folder {
       if (sized) from_sizes.insert(node.outputs.begin(), node.outputs.end());
       if (IsKnown(node, sized)) {
         folded_.insert(folded_.end(), node.outputs.begin(), node.outputs.end());
-      } else {
-        kept.push_back(std::move(node));
+        continue;
       }
+      if (!IsOneOf(node, {"Constant"})) made_.insert(node.outputs.begin(), node.outputs.end());
+      kept.push_back(std::move(node));
     }
     graph_.nodes = std::move(kept);
   }
@@ -78,13 +79,8 @@ class Folder {
 
   void CloseReshape(OnnxNode& node) {
     if (!IsOneOf(node, {"Reshape"}) || node.inputs.size() != 2 || node.outputs.size() != 1) return;
-    const bool is_made =
-        std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const OnnxNode& other) {
-          return !IsOneOf(other, {"Constant"}) && !other.outputs.empty() &&
-                 other.outputs[0] == node.inputs[1];
-        });
     const auto shape = known_.shapes.find(node.outputs[0]);
-    if (!is_made || shape == known_.shapes.end()) return;
+    if (!made_.contains(node.inputs[1]) || shape == known_.shapes.end()) return;
     const std::vector<int64_t>& sides = shape->second;
     const auto open = std::count(sides.begin(), sides.end(), -1);
     // A 0 would mean the side of the tensor that is read.
@@ -119,6 +115,7 @@ class Folder {
   Names outputs_;
   TensorNames names_;
   std::vector<std::string> folded_;  // what the removed nodes made
+  Names made_;                       // what the others reckon: not constants
 };
 
 }  // namespace
