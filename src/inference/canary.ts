@@ -92,25 +92,24 @@ export function unfitness(run: readonly Detection[]): string | null {
 export function judgePart(run: readonly Detection[], known: readonly KnownBox[]): string | null {
   const unfit = unfitness(run);
   if (unfit !== null) return unfit;
-  const missed = missedBy(run, PART_CONFIDENCE, known);
+  const missed = missedBy(surerThan(PART_CONFIDENCE, run), known);
   if (missed.length === 0) return null;
   return `it misses ${missed.length} of the ${known.length} vehicles on a part of the self-check picture`;
 }
 
-function missedBy(
-  run: readonly Detection[],
-  least: number,
-  known: readonly KnownBox[],
-): readonly KnownBox[] {
-  const sure = run.filter(({ confidence }) => confidence > least);
+function surerThan(least: number, run: readonly Detection[]): Detection[] {
+  return run.filter(({ confidence }) => confidence > least);
+}
+
+function missedBy(sure: readonly Detection[], known: readonly KnownBox[]): KnownBox[] {
   return known.filter(
     (expected) => !sure.some((found) => isSame(found, expected, LEAST_KNOWN_OVERLAP)),
   );
 }
 
 function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): string | null {
-  const sure = run.filter(({ confidence }) => confidence > CANARY_CONFIDENCE);
-  const missed = missedBy(run, CANARY_CONFIDENCE, known);
+  const sure = surerThan(CANARY_CONFIDENCE, run);
+  const missed = missedBy(sure, known);
   if (missed.length === 0 && sure.length === known.length) return null;
   return (
     `it finds ${sure.length} boxes on the self-check picture, ${known.length - missed.length} of them right; ` +
