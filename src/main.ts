@@ -13,7 +13,7 @@ import { ApiKeys } from './http/api-keys.js';
 import { WebhookRecords } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
-import { Annotator } from './inference/annotate.js';
+import { Annotator } from './inference/annotate/annotate.js';
 import type { OpenDetectorOptions } from './inference/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from './jobs/open-jobs.js';

@@ -1,4 +1,4 @@
-// What a stored engine says about itself. src/inference/engine-file.ts reads the same text.
+// What a stored engine says about itself. src/inference/models/engine-file.ts reads the same text.
 #ifndef LATTICE_ENGINE_CACHE_ENGINE_HEADER_H_
 #define LATTICE_ENGINE_CACHE_ENGINE_HEADER_H_
 

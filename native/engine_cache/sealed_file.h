@@ -1,5 +1,5 @@
-// A file of a header text and a payload, both under a checksum. src/inference/engine-file.ts reads
-// the same layout.
+// A file of a header text and a payload, both under a checksum. src/inference/models/engine-file.ts
+// reads the same layout.
 #ifndef LATTICE_ENGINE_CACHE_SEALED_FILE_H_
 #define LATTICE_ENGINE_CACHE_SEALED_FILE_H_
 

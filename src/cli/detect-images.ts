@@ -1,7 +1,7 @@
 /** Runs images through a detector of this process, in the order given, and prints what came of them. */
 import { toLatticeError, type LatticeError, type Problem } from '../errors.js';
 import { viewImage } from '../http/inference/image-view.js';
-import { Annotator } from '../inference/annotate.js';
+import { Annotator } from '../inference/annotate/annotate.js';
 import type { Detector, DetectOptions, ImageResult } from '../inference/detector.js';
 import { openDetector, type DetectorConfig } from '../inference/open-detector.js';
 import { createLogger } from '../observability/logger.js';

@@ -4,8 +4,8 @@ import { PACKAGE_ROOT, type Config } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { openCore } from '../native/core.js';
 import type { Detector } from './detector.js';
-import { ModelFolder } from './model-folder.js';
-import { ModelRegistry } from './model-registry.js';
+import { ModelFolder } from './models/model-folder.js';
+import { ModelRegistry } from './models/model-registry.js';
 
 export type FileAccess = Pick<Detector, 'models' | 'prepare' | 'readImage' | 'close'>;
 

@@ -4,7 +4,7 @@ import { LatticeError } from '../errors.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore, type Core } from '../native/core.js';
 import { intersectionOverUnion } from './box-overlap.js';
-import type { CanaryPicture } from './canary.js';
+import type { CanaryPicture } from './canary/canary.js';
 import type { Detection } from './detector.js';
 import { detectionsFrom } from './raw-detections.js';
 

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { LatticeError, toLatticeError } from '../errors.js';
 import type { NativeModel, NativeStats } from '../native/contract.js';
 import type { Core, RawResult } from '../native/core.js';
-import type { CanaryWatch } from './canary-watch.js';
+import type { CanaryWatch } from './canary/canary-watch.js';
 import type { ComputeChoice } from './compute-choice.js';
 import type {
   DetectRequest,
@@ -13,10 +13,10 @@ import type {
   ModelDescription,
 } from './detector.js';
 import { remaining, settleEarly } from './early-settling.js';
-import type { EngineBuild } from './engine-build.js';
+import type { EngineBuild } from './models/engine-build.js';
 import type { GpuReading } from './gpu-readings.js';
-import type { LoadedModel } from './loaded-model.js';
-import type { ModelRegistry } from './model-registry.js';
+import type { LoadedModel } from './models/loaded-model.js';
+import type { ModelRegistry } from './models/model-registry.js';
 import { detectionsFrom } from './raw-detections.js';
 import { Throughput } from './throughput.js';
 

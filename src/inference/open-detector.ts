@@ -9,20 +9,20 @@ import { gpuReadings } from '../native/gpu-readings.js';
 import { gpus } from '../native/gpus.js';
 import type { NativeModel } from '../native/model.js';
 import { readRectangles } from '../settings.js';
-import { CanaryWatch } from './canary-watch.js';
-import { readCanaryPicture } from './canary.js';
+import { CanaryWatch } from './canary/canary-watch.js';
+import { readCanaryPicture } from './canary/canary.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
 import type { Detector } from './detector.js';
-import { EngineBuild } from './engine-build.js';
+import { EngineBuild } from './models/engine-build.js';
 import { createGpuReadings } from './gpu-readings.js';
 import type { Logger } from './logger.js';
 import { watchVolumes } from './volume-watch.js';
 import { lookAheadBytes } from './machine-memory.js';
-import { ModelFolder, type ModelFile } from './model-folder.js';
-import { modelMemoryBudget } from './model-memory.js';
-import { ModelRegistry } from './model-registry.js';
+import { ModelFolder, type ModelFile } from './models/model-folder.js';
+import { modelMemoryBudget } from './models/model-memory.js';
+import { ModelRegistry } from './models/model-registry.js';
 import { NativeDetector } from './native-detector.js';
-import { lookAtPicture } from './picture-look.js';
+import { lookAtPicture } from './canary/picture-look.js';
 import { StandInDetector } from './stand-in-detector.js';
 
 /** Ids that callers pick stay below; those picked here start there. */

@@ -13,7 +13,7 @@ import type {
   JobSpec,
 } from './job.js';
 import type { JobEvents } from './job-events.js';
-import type { JobRunner } from './job-runner.js';
+import type { JobRunner } from './runner/job-runner.js';
 import type { JobStore, StoredImage, StoredJob } from './job-store.js';
 import { decodeCursor, encodeCursor } from './page-cursor.js';
 import type { QueueCounts } from './queue-counts.js';

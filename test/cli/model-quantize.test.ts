@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { refusal } from '../../src/cli/model/quantizing.js';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import type { ModelComparison } from '../../src/inference/model-examination.js';
-import { readOnnxMetadata } from '../../src/inference/onnx-metadata.js';
+import { readOnnxMetadata } from '../../src/inference/models/onnx-metadata.js';
 import { run } from './run.js';
 
 let models: string;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
 import { intersectionOverUnion, type Box } from '../../src/inference/box-overlap.js';
 import type { Detector } from '../../src/inference/detector.js';
-import { readOnnxMetadata } from '../../src/inference/onnx-metadata.js';
+import { readOnnxMetadata } from '../../src/inference/models/onnx-metadata.js';
 import { openDetector } from '../../src/inference/open-detector.js';
 
 const MODELS = join(PACKAGE_ROOT, 'models');

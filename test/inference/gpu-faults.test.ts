@@ -1,11 +1,11 @@
 /** Faults that only a GPU has, given by a core that stands in for one. */
 import { expect, it, vi } from 'vitest';
 import { LatticeError, type ErrorCode } from '../../src/errors.js';
-import type { CanaryWatch } from '../../src/inference/canary-watch.js';
+import type { CanaryWatch } from '../../src/inference/canary/canary-watch.js';
 import { ClassFilter } from '../../src/inference/class-filter.js';
-import { EngineBuild } from '../../src/inference/engine-build.js';
-import type { LoadedModel } from '../../src/inference/loaded-model.js';
-import type { ModelRegistry } from '../../src/inference/model-registry.js';
+import { EngineBuild } from '../../src/inference/models/engine-build.js';
+import type { LoadedModel } from '../../src/inference/models/loaded-model.js';
+import type { ModelRegistry } from '../../src/inference/models/model-registry.js';
 import { NativeDetector } from '../../src/inference/native-detector.js';
 import type { NativeDevice } from '../../src/native/contract.js';
 import type { Core } from '../../src/native/core.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ERRORS, LatticeError } from '../../errors.js';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
 import { chooseDevice, explainChoice, type GpuFindings } from '../../inference/compute-choice.js';
-import { ModelFolder } from '../../inference/model-folder.js';
+import { ModelFolder } from '../../inference/models/model-folder.js';
 import type { NativeBuildInfo } from '../../native/contract.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
 import { LatticeError } from '../../errors.js';
-import { readCanaryPicture } from '../../inference/canary.js';
+import { readCanaryPicture } from '../../inference/canary/canary.js';
 import { examineModel, type ModelExamination } from '../../inference/model-examination.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { readCanaryPicture, type CanaryPicture } from '../../inference/canary.js';
+import { readCanaryPicture, type CanaryPicture } from '../../inference/canary/canary.js';
 import { compareModels, type ModelComparison } from '../../inference/model-examination.js';
 import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../table.js';

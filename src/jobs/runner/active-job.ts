@@ -1,0 +1,78 @@
+/** A started job: the images read ahead, those in the detector, and the outcomes on their way to the disk. */
+import type { JobSettings, NewOutcome, WaitingImage } from '../job-store.js';
+import type { Ranked } from '../priority.js';
+import { SetAside, type SetAsideTimes } from './set-aside.js';
+import type { WaitingJob } from './waiting-line.js';
+
+export class ActiveJob implements Ranked {
+  readonly number: number;
+  readonly jobId: string;
+  readonly priority: number;
+  readonly waitingSince: number;
+  readonly imageCount: number;
+  /** Null until its start is on disk. */
+  settings: JobSettings | null = null;
+  finishedImages = 0;
+  /** Images to hand out next; the others stay on disk. */
+  readonly ahead: WaitingImage[] = [];
+  /** Index to read on from. */
+  nextIndex = 0;
+  reading = false;
+  allRead = false;
+  /** Handed out apart from the order of reading. */
+  readonly takenApart = new Set<number>();
+  readonly inFlight = new Map<number, AbortController>();
+  readonly aside: SetAside;
+  unsaved: NewOutcome[] = [];
+  /** Who ran the newest of them. */
+  workerId = '';
+  saving = false;
+  /** When outcomes were last stored, by the monotonic clock. */
+  savedAt = -Infinity;
+  /** Ends the saver's wait for more outcomes. */
+  hurry: () => void = () => undefined;
+  #ended = false;
+
+  /** `onAhead` is called when there are images to hand out again. */
+  constructor(job: WaitingJob, times: SetAsideTimes, onAhead: () => void) {
+    this.number = job.number;
+    this.jobId = job.jobId;
+    this.priority = job.priority;
+    this.waitingSince = job.waitingSince;
+    this.imageCount = job.imageCount;
+    this.aside = new SetAside(times, (images) => {
+      this.ahead.push(...images);
+      onAhead();
+    });
+  }
+
+  /** Images still to hand out, at most. */
+  get supply(): number {
+    return (
+      this.ahead.length + (this.allRead || this.aside.isFull ? 0 : this.imageCount - this.nextIndex)
+    );
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Takes a batch of images that was read; `limit` is what was asked for. */
+  take(images: WaitingImage[], limit: number): void {
+    this.reading = false;
+    this.allRead = images.length < limit;
+    this.nextIndex = (images.at(-1)?.index ?? this.nextIndex - 1) + 1;
+    this.ahead.push(...images.filter(({ index }) => !this.takenApart.has(index)));
+  }
+
+  /** Nothing of it runs or is stored any more. */
+  end(): void {
+    this.#ended = true;
+    this.aside.end();
+    this.ahead.length = 0;
+    this.allRead = true;
+    this.unsaved = [];
+    this.hurry();
+    for (const abort of this.inFlight.values()) abort.abort();
+  }
+}

@@ -1,0 +1,131 @@
+/** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LatticeError, toLatticeError, type ErrorCode } from '../../errors.js';
+import type { Detection, Detector, ImageResult } from '../../inference/detector.js';
+import type { ImageOutcome } from '../job.js';
+import { taskId, type JobSettings, type WaitingImage } from '../job-store.js';
+import type { Logger } from '../logger.js';
+
+/** Draws the boxes; resolves with the URL path of the picture. */
+export type Annotate = (
+  jobId: string,
+  index: number,
+  path: string,
+  detections: Detection[],
+) => Promise<string>;
+
+export interface ImageRun {
+  jobNumber: number;
+  jobId: string;
+  settings: JobSettings;
+  image: WaitingImage;
+  /** Level of the job at this moment. */
+  priority: number;
+  deadlineMs?: number;
+  signal: AbortSignal;
+}
+
+export interface ImageRunner {
+  detector: Detector;
+  logger: Logger;
+  annotate: Annotate | null;
+  backoffMs: number;
+  /** No retry starts once this is true. */
+  stopping: () => boolean;
+}
+
+/** A death is charged where the crash names the image or it ran among others: the second one is proof enough. */
+export const DEATHS_TO_STOP = 2;
+const RETRIES = 2;
+
+/** The detector's state, not the image, is at fault. */
+const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'overloaded',
+  'shutting_down',
+  'cancelled',
+  'model_not_ready',
+  'gpu_lost',
+  'gpu_unavailable',
+  'cluster_unavailable',
+]);
+
+export function poisonOutcome(): ImageOutcome {
+  const error = new LatticeError(
+    'poison_input',
+    `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
+  );
+  return { status: 'error', error: error.toProblem() };
+}
+
+/** `left`: aborted or stopping, the image is still to do. `no_volume`: nothing could be read where it lies. */
+export type ImageEnd =
+  | { kind: 'done'; outcome: ImageOutcome; workerId: string }
+  | { kind: 'left' }
+  | { kind: 'no_volume'; outcome: ImageOutcome };
+
+/** Never rejects. */
+export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const result = await runner.detector.detect(requestOf(run));
+      const { workerId } = result;
+      return { kind: 'done', outcome: await outcomeOf(runner, run, result), workerId };
+    } catch (thrown) {
+      const error = toLatticeError(thrown);
+      const passing = PASSING.has(error.code);
+      if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
+      const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
+      if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome };
+      if (!passing || attempt === RETRIES) {
+        const { jobId, image } = run;
+        if (error.code === 'internal_error') {
+          const cause = String(error.cause);
+          runner.logger.error({ jobId, index: image.index, cause }, 'image failed unexpectedly');
+        }
+        return { kind: 'done', outcome, workerId: runner.detector.workerId };
+      }
+      await sleep(runner.backoffMs * 2 ** attempt, undefined, { signal: run.signal }).catch(
+        () => null,
+      );
+      if (runner.stopping()) return { kind: 'left' };
+    }
+  }
+}
+
+function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }: ImageRun) {
+  const { modelName, confidence, iou, maxDetections, classes } = settings;
+  return {
+    id: taskId(jobNumber, image.index),
+    path: image.path,
+    options: { modelName, confidence, iou, maxDetections, classes },
+    class: 'async' as const,
+    priority,
+    signal,
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  };
+}
+
+async function outcomeOf(
+  { annotate, logger }: ImageRunner,
+  { jobId, settings, image }: ImageRun,
+  result: ImageResult,
+): Promise<ImageOutcome> {
+  const { detections, timingsMs, processingTimeMs, truncated, workerId } = result;
+  const outcome: ImageOutcome = {
+    status: 'ok',
+    detections,
+    image: result.image,
+    timingsMs,
+    processingTimeMs,
+    truncated,
+    workerId,
+  };
+  if (!settings.annotate || annotate === null) return outcome;
+  try {
+    const annotatedPath = await annotate(jobId, image.index, image.path, detections);
+    return { ...outcome, annotatedPath };
+  } catch (error) {
+    logger.warn({ jobId, index: image.index, error: String(error) }, 'boxes could not be drawn');
+    return outcome;
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * Feeds the images of all jobs to the detector, the most urgent first, and stores what comes back. Holds few
+ * images of a job at a time; the rest waits on disk. Lives on the main thread; nothing here blocks.
+ */
+import type { Detector } from '../../inference/detector.js';
+import { ActiveJob } from './active-job.js';
+import { DetectorWindow } from './detector-window.js';
+import { FlightLevels } from './flight-levels.js';
+import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
+import type { ImageOutcome } from '../job.js';
+import type { CancelOutcome, JobStore, QueuedJob, WaitingImage } from '../job-store.js';
+import type { Logger } from '../logger.js';
+import { OutcomeSaver } from './outcome-saver.js';
+import type { Patience } from './patience.js';
+import type { ProgressReports } from './progress-reports.js';
+import type { QueueCounts } from '../queue-counts.js';
+import type { SetAsideTimes } from './set-aside.js';
+import { WorkOrder, type WaitingJob } from './work-order.js';
+
+export interface RunnerParts {
+  store: JobStore;
+  detector: Detector;
+  counts: QueueCounts;
+  progress: ProgressReports;
+  patience: Patience;
+  logger: Logger;
+  images: Omit<ImageRunner, 'stopping'>;
+  /** Waiting time that raises a job by one priority. */
+  ageingSeconds: number;
+  volumeTimes: SetAsideTimes;
+}
+
+const READ_AHEAD = 64;
+/** Images at hand while the next job's start is on its way to the disk. */
+const LEAST_SUPPLY = 16;
+/** A suspect runs alone; one that never comes back must not hold up all others for good. */
+const SUSPECT_DEADLINE_MS = 60_000;
+
+export class JobRunner {
+  readonly #parts: RunnerParts;
+  readonly #images: ImageRunner;
+  readonly #order: WorkOrder;
+  readonly #saver: OutcomeSaver;
+  readonly #levels = new FlightLevels();
+  readonly #window: DetectorWindow;
+  readonly #busy = new Set<Promise<void>>();
+  #quarantine = true;
+  #stopping = false;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+    this.#saver = new OutcomeSaver(parts);
+    this.#order = new WorkOrder(parts.ageingSeconds);
+    this.#window = new DetectorWindow(parts.detector);
+    this.#images = { ...parts.images, stopping: () => this.#stopping };
+  }
+
+  /** Completions that were refused because another process run holds the job. */
+  get staleRefused(): number {
+    return this.#saver.staleRefused;
+  }
+
+  /** Runs images that were in hand at a crash one by one, then everything. */
+  start(): void {
+    this.#track(
+      this.#runSuspects().then(() => {
+        this.#quarantine = false;
+        this.#pump();
+      }),
+    );
+  }
+
+  enqueue(job: QueuedJob): void {
+    this.#order.waiting.add(job);
+    this.#pump();
+  }
+
+  /** The store has ended the job: takes its images out of the detector. */
+  cancelled({ job }: Extract<CancelOutcome, { kind: 'cancelled' }>): void {
+    this.#order.waiting.take(job.number);
+    const active = this.#order.active.get(job.number);
+    if (active !== undefined) this.#end(active);
+  }
+
+  /** Starts no image; those in the detector may finish until `deadlineMs`, the rest is left for the next start. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopping = true;
+    const deadline = performance.now() + deadlineMs;
+    while (this.#busy.size > 0 && performance.now() < deadline) {
+      await Promise.race([Promise.allSettled(this.#busy), pause(deadline - performance.now())]);
+    }
+    this.#parts.patience.end();
+    for (const job of [...this.#order.active.values()]) job.end();
+    // Aborted calls settle at once; one that hangs is not waited for.
+    await Promise.race([Promise.allSettled(this.#busy), pause(250)]);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#busy.add(work);
+    void work.finally(() => {
+      this.#busy.delete(work);
+    });
+  }
+
+  #pump(): void {
+    if (this.#stopping || this.#quarantine || this.#parts.patience.failing) return;
+    const window = this.#window.size;
+    for (;;) {
+      const queued = this.#order.takeToStart(Math.max(LEAST_SUPPLY, 2 * window));
+      if (queued === null) break;
+      this.#track(this.#startJob(queued).then(() => undefined));
+    }
+    for (;;) {
+      const next = this.#order.next();
+      if (next === null || !this.#levels.hasRoom(next.rank.level, window)) return;
+      const { job, rank } = next;
+      this.#order.handedOut(rank);
+      const image = job.ahead.shift();
+      if (image !== undefined) this.#handOut(job, image, rank.level);
+      if (job.ahead.length < READ_AHEAD / 2) this.#readAhead(job);
+    }
+  }
+
+  /** Null when the job is not pending any more. */
+  async #startJob(queued: WaitingJob): Promise<ActiveJob | null> {
+    const { store, detector, counts, patience } = this.#parts;
+    const job = new ActiveJob(queued, this.#parts.volumeTimes, () => {
+      this.#pump();
+    });
+    this.#order.active.set(job.number, job);
+    // Asked together, so both travel in one message and the images are there with the start.
+    const [started, images] = await Promise.all([
+      patience.insist('start', () =>
+        store.start(job.number, store.lease, detector.workerId, Date.now() / 1000),
+      ),
+      patience.insist('waiting', () => store.waiting(job.number, 0, READ_AHEAD)),
+    ]);
+    const stored = started?.value ?? null;
+    if (stored !== null) counts.started();
+    if (stored === null || images === null || job.ended) {
+      this.#end(job);
+      return null;
+    }
+    job.settings = stored.settings;
+    job.finishedImages = stored.finishedImages;
+    job.take(images.value, READ_AHEAD);
+    this.#pump();
+    return job;
+  }
+
+  #readAhead(job: ActiveJob): void {
+    if (job.reading || job.allRead || job.aside.isFull) return;
+    job.reading = true;
+    const read = async () => {
+      const { store, patience } = this.#parts;
+      const images = await patience.insist('waiting', () =>
+        store.waiting(job.number, job.nextIndex, READ_AHEAD),
+      );
+      if (images === null || job.ended) return;
+      job.take(images.value, READ_AHEAD);
+      this.#pump();
+    };
+    this.#track(read());
+  }
+
+  #handOut(job: ActiveJob, image: WaitingImage, level: number): void {
+    if (image.deaths >= DEATHS_TO_STOP)
+      this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
+    else this.#track(this.#run(job, image, level));
+  }
+
+  async #run(
+    job: ActiveJob,
+    image: WaitingImage,
+    priority: number,
+    deadlineMs?: number,
+  ): Promise<void> {
+    const { number: jobNumber, jobId, settings } = job;
+    if (settings === null) return;
+    const abort = new AbortController();
+    job.inFlight.set(image.index, abort);
+    this.#levels.enter(priority);
+    const run = { jobNumber, jobId, settings, image, priority, signal: abort.signal };
+    const end = await runImage(
+      this.#images,
+      deadlineMs === undefined ? run : { ...run, deadlineMs },
+    );
+    job.inFlight.delete(image.index);
+    this.#levels.leave(priority);
+    if (end.kind === 'done') {
+      job.aside.done(image);
+      this.#store(job, image, end.outcome, end.workerId);
+    } else if (end.kind === 'no_volume') this.#setAside(job, image, end.outcome);
+    if (job.ahead.length < READ_AHEAD / 2) this.#readAhead(job);
+    this.#pump();
+  }
+
+  /** Its volume may be back in a moment or in an hour: meanwhile it holds up no other job. */
+  #setAside(job: ActiveJob, image: WaitingImage, failure: ImageOutcome): void {
+    if (job.ended) return;
+    const { logger, detector } = this.#parts;
+    if (job.aside.isNew)
+      logger.warn({ jobId: job.jobId }, 'images of the job wait for their volume');
+    if (!job.aside.take(image)) this.#store(job, image, failure, detector.workerId);
+  }
+
+  #store(job: ActiveJob, image: WaitingImage, outcome: ImageOutcome, workerId: string): void {
+    this.#saver.add(job, image.index, outcome, workerId);
+    const save = async () => {
+      if (await this.#saver.save(job)) this.#end(job);
+      this.#pump();
+    };
+    if (!job.saving) this.#track(save());
+  }
+
+  #end(job: ActiveJob): void {
+    job.end();
+    this.#order.active.delete(job.number);
+    this.#parts.progress.forget(job.number);
+  }
+
+  /** Nothing else is in the detector meanwhile, so that a second death names its image. */
+  async #runSuspects(): Promise<void> {
+    const { store, patience, logger } = this.#parts;
+    const found = await patience.insist('suspects', () => store.suspects());
+    for (const { jobNumber, index } of found?.value ?? []) {
+      if (this.#stopping) return;
+      const queued = this.#order.waiting.take(jobNumber);
+      const job = this.#order.active.get(jobNumber) ?? (queued && (await this.#startJob(queued)));
+      if (job === null || job.ended) continue;
+      const read = await patience.insist('waiting', () => store.waiting(jobNumber, index, 1));
+      const image = read?.value[0];
+      if (image?.index !== index) continue;
+      job.takenApart.add(index);
+      const at = job.ahead.findIndex((ahead) => ahead.index === index);
+      if (at !== -1) job.ahead.splice(at, 1);
+      if (image.deaths >= DEATHS_TO_STOP) {
+        logger.error({ jobId: job.jobId, index }, 'image killed the process twice: stopped');
+        this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
+      } else {
+        logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
+        await this.#run(job, image, 0, SUSPECT_DEADLINE_MS);
+      }
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());
+}
