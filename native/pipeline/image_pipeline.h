@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "native/image/patient_files.h"
+#include "native/files/patient_files.h"
 #include "native/pipeline/decoders.h"
 #include "native/pipeline/image_task.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "native/onnx/known_tensors.h"
+#include "native/gpu_onnx/known_tensors.h"
 #include "native/onnx/model_description.h"
 
 namespace lattice {

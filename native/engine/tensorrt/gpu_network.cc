@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "native/engine/openvino/openvino_tensors.h"
-#include "native/onnx/half_precision.h"
+#include "native/gpu_onnx/half_precision.h"
+#include "native/gpu_onnx/size_folding.h"
 #include "native/onnx/model_description.h"
 #include "native/onnx/onnx_reader.h"
-#include "native/onnx/size_folding.h"
 
 namespace lattice {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "native/scheduler/scheduler.h"
-#include "test/native/image/held_folder.h"
+#include "test/native/files/held_folder.h"
 #include "test/native/scheduler/gated_engine.h"
 #include "test/native/scheduler/task_results.h"
 

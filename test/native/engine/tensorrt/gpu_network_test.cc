@@ -11,11 +11,11 @@
 
 #include "native/engine/openvino/openvino_network.h"
 #include "native/engine/tensorrt/gpu_network.h"
-#include "native/onnx/half_precision.h"
+#include "native/gpu_onnx/half_precision.h"
+#include "native/gpu_onnx/size_folding.h"
 #include "native/onnx/onnx_reader.h"
-#include "native/onnx/size_folding.h"
+#include "test/native/gpu_onnx/type_checker.h"
 #include "test/native/onnx/graph_writer.h"
-#include "test/native/onnx/type_checker.h"
 
 namespace lattice {
 namespace {

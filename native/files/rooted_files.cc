@@ -1,0 +1,282 @@
+#include "native/files/rooted_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "native/files/open_beneath.h"
+#include "native/files/shown_path.h"
+
+namespace lattice {
+namespace {
+
+constexpr size_t kMaxPathBytes = 4096;
+// A sign of life after each, from a slow volume too.
+constexpr size_t kBytesACall = 1 << 20;
+
+// For callers that want no signs.
+class NoVisits : public RootVisits {
+ public:
+  bool Enter(size_t /*root*/) override { return true; }
+  void Step() override {}
+  bool Take(size_t /*bytes*/) override { return true; }
+};
+
+// What the volume says of itself, not of the file: its server or its process is gone, or it was
+// mounted anew since the root was opened.
+bool IsVolumeError(int error) {
+  switch (error) {
+    case ESTALE:
+    case ENOTCONN:
+    case ETIMEDOUT:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case ECONNABORTED:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case ENOLINK:
+    case EREMOTEIO:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What is wrong with the text of a path, before the file system is asked.
+Status CheckPathText(std::string_view path) {
+  const auto refuse = [](std::string reason) {
+    return Status(StatusCode::kPathNotAllowed, std::move(reason));
+  };
+  if (path.empty()) return refuse("the image path is empty");
+  if (path.size() > kMaxPathBytes) return refuse("the image path is longer than 4,096 bytes");
+  if (path.find('\0') != std::string_view::npos) return refuse("the image path holds a NUL byte");
+  bool too_long = false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view component = path.substr(begin, end - begin);
+    if (component == "..") return refuse(ShownPath(path) + " holds a `..` component");
+    too_long = too_long || component.size() > NAME_MAX;
+    begin = end + 1;
+  }
+  if (!too_long) return Status();
+  return Status(StatusCode::kImageNotFound,
+                ShownPath(path) + " holds a name longer than 255 bytes, so no such file exists");
+}
+
+Status NotFound(std::string_view path) {
+  return Status(StatusCode::kImageNotFound,
+                ShownPath(path) + " was not found beneath the image folders");
+}
+
+Status OutsideRoots(std::string_view path) {
+  return Status(StatusCode::kPathNotAllowed, ShownPath(path) + " is outside the image folders");
+}
+
+Status NotRegular(std::string_view path) {
+  return Status(StatusCode::kNotARegularFile, ShownPath(path) + " is not a regular file");
+}
+
+Status Unreadable(std::string_view path, int error) {
+  return Status(
+      IsVolumeError(error) ? StatusCode::kVolumeUnavailable : StatusCode::kImageUnreadable,
+      ShownPath(path) + " cannot be read: " + std::generic_category().message(error));
+}
+
+Status FromOpenError(std::string_view path, int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+      return NotFound(path);
+    case EXDEV:
+    case ELOOP:
+      return OutsideRoots(path);
+    case ENXIO:  // a socket, or a device without a driver
+    case ENODEV:
+    case EBUSY:
+    case ENOMEDIUM:
+      return NotRegular(path);
+    default:
+      return Unreadable(path, error);
+  }
+}
+
+// Closes on every way out.
+struct OpenFile {
+  int fd;
+  ~OpenFile() { close(fd); }
+};
+
+bool SameContent(const struct stat& a, const struct stat& b) {
+  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+Result<std::vector<uint8_t>> ReadOpenFile(int fd, std::string_view path, size_t max_bytes,
+                                          RootVisits& visits) {
+  struct stat before;
+  if (fstat(fd, &before) != 0) return Unreadable(path, errno);
+  visits.Step();
+  if (!S_ISREG(before.st_mode)) return NotRegular(path);
+  const auto size = static_cast<size_t>(before.st_size);
+  if (size > max_bytes) {
+    return Status(StatusCode::kImageTooLarge, ShownPath(path) + " has " + std::to_string(size) +
+                                                  " bytes; the limit is " +
+                                                  std::to_string(max_bytes));
+  }
+  if (!visits.Take(size)) {
+    return Status(StatusCode::kCancelled, ShownPath(path) + " is not wanted now");
+  }
+  std::vector<uint8_t> bytes(size);
+  size_t done = 0;
+  while (done < size) {
+    const size_t wanted = std::min(size - done, kBytesACall);
+    const ssize_t count = pread(fd, bytes.data() + done, wanted, static_cast<off_t>(done));
+    visits.Step();
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Unreadable(path, errno);
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  struct stat after;
+  if (fstat(fd, &after) != 0) return Unreadable(path, errno);
+  if (done != size || !SameContent(before, after)) {
+    return Status(StatusCode::kInputChanged, ShownPath(path) + " changed while it was read");
+  }
+  return bytes;
+}
+
+// What of an absolute path comes after the root; nothing when it does not lie beneath.
+std::optional<std::string_view> BeneathRoot(std::string_view path, std::string_view root) {
+  if (!path.starts_with(root)) return std::nullopt;
+  path.remove_prefix(root.size());
+  if (!path.starts_with('/')) return std::nullopt;
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  return path;
+}
+
+std::string AbsoluteWithoutSlash(const std::string& root) {
+  std::error_code error;
+  std::string path = std::filesystem::absolute(root, error).lexically_normal().string();
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+int OpenFolder(const std::string& path) {
+  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+// The descriptor keeps its number, for all threads at once.
+bool OpenAnew(const std::string& path, int fd) {
+  const int fresh = OpenFolder(path);
+  if (fresh < 0) return false;
+  const OpenFile closed_after{fresh};
+  return dup3(fresh, fd, O_CLOEXEC) == fd;
+}
+
+}  // namespace
+
+RootedFiles::RootedFiles(std::vector<Root> roots, size_t max_file_bytes)
+    : roots_(std::move(roots)), max_file_bytes_(max_file_bytes) {}
+
+RootedFiles::RootedFiles(RootedFiles&& other) noexcept
+    : roots_(std::exchange(other.roots_, {})), max_file_bytes_(other.max_file_bytes_) {}
+
+RootedFiles& RootedFiles::operator=(RootedFiles&& other) noexcept {
+  std::swap(roots_, other.roots_);
+  max_file_bytes_ = other.max_file_bytes_;
+  return *this;
+}
+
+RootedFiles::~RootedFiles() {
+  for (const Root& root : roots_) close(root.fd);
+}
+
+Result<RootedFiles> RootedFiles::Open(const std::vector<std::string>& roots,
+                                      size_t max_file_bytes) {
+  RootedFiles files({}, max_file_bytes);
+  files.roots_.reserve(roots.size());
+  for (size_t i = 0; i < roots.size(); ++i) {
+    const int fd = OpenFolder(roots[i]);
+    if (fd < 0) {
+      return Status(StatusCode::kImageNotFound,
+                    "image folder " + std::to_string(i + 1) + " of " +
+                        std::to_string(roots.size()) +
+                        " cannot be opened: " + std::generic_category().message(errno));
+    }
+    files.roots_.push_back({AbsoluteWithoutSlash(roots[i]), fd});
+  }
+  return files;
+}
+
+// Where the path may be, in the order of looking.
+std::vector<RootedFiles::Candidate> RootedFiles::CandidatesFor(std::string_view path) const {
+  std::vector<Candidate> candidates;
+  if (path.front() != '/') {
+    for (size_t i = 0; i < roots_.size(); ++i) candidates.push_back({i, std::string(path)});
+    return candidates;
+  }
+  // Nested roots: the innermost one decides, so that the outer one cannot be a way around it.
+  for (size_t i = 0; i < roots_.size(); ++i) {
+    const auto rest = BeneathRoot(path, roots_[i].path);
+    if (!rest) continue;
+    if (!candidates.empty()) {
+      if (roots_[i].path.size() <= roots_[candidates[0].root].path.size()) continue;
+      candidates.clear();
+    }
+    candidates.push_back({i, rest->empty() ? "." : std::string(*rest)});
+  }
+  return candidates;
+}
+
+// `absent`: there is no such file, so the next root may have it.
+Result<std::vector<uint8_t>> RootedFiles::ReadBeneath(const Candidate& candidate,
+                                                      std::string_view path, RootVisits& visits,
+                                                      bool* absent) const {
+  const int fd = OpenBeneath(roots_[candidate.root].fd, candidate.beneath);
+  visits.Step();
+  *absent = fd == -ENOENT || fd == -ENOTDIR;
+  if (fd < 0) return FromOpenError(path, -fd);
+  const OpenFile file{fd};
+  return ReadOpenFile(file.fd, path, max_file_bytes_, visits);
+}
+
+Result<std::vector<uint8_t>> RootedFiles::Read(std::string_view path, RootVisits* visits) const {
+  if (Status text = CheckPathText(path); !text.ok()) return text;
+  const std::vector<Candidate> candidates = CandidatesFor(path);
+  if (candidates.empty() && path.front() == '/') return OutsideRoots(path);
+  NoVisits no_visits;
+  RootVisits& told = visits != nullptr ? *visits : no_visits;
+  for (const Candidate& candidate : candidates) {
+    if (!told.Enter(candidate.root)) return Unavailable(candidate.root);
+    const Root& root = roots_[candidate.root];
+    bool absent = false;
+    auto bytes = ReadBeneath(candidate, path, told, &absent);
+    if (bytes.status().code() == StatusCode::kVolumeUnavailable) {
+      if (OpenAnew(root.path, root.fd)) bytes = ReadBeneath(candidate, path, told, &absent);
+      if (bytes.status().code() == StatusCode::kVolumeUnavailable) {
+        return Unavailable(candidate.root);
+      }
+    }
+    if (!absent) return bytes;
+  }
+  return NotFound(path);
+}
+
+Status RootedFiles::Unavailable(size_t root) const {
+  return {StatusCode::kVolumeUnavailable, "The volume of image folder " + std::to_string(root + 1) +
+                                              " of " + std::to_string(roots_.size()) +
+                                              " does not answer."};
+}
+
+}  // namespace lattice

@@ -1,0 +1,63 @@
+// Opens files beneath configured folders only, and reads them without ever naming them twice.
+#ifndef LATTICE_FILES_ROOTED_FILES_H_
+#define LATTICE_FILES_ROOTED_FILES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "native/base/status.h"
+#include "native/files/root_visits.h"
+
+namespace lattice {
+
+// Thread-safe once made. Owns one directory descriptor a root.
+//
+// A path is relative (looked up in each root in order) or absolute and beneath a root. Refused
+// before any look-up: empty, NUL, over 4,096 bytes, a `..` component (kPathNotAllowed). Symbolic
+// links are followed while they stay beneath the root; links with an absolute target never do
+// (kPathNotAllowed). Only regular files are read; FIFOs, devices and directories never block.
+class RootedFiles {
+ public:
+  // Fails with kImageNotFound naming the root (by its position) that is no readable folder.
+  static Result<RootedFiles> Open(const std::vector<std::string>& roots, size_t max_file_bytes);
+
+  RootedFiles(RootedFiles&&) noexcept;
+  RootedFiles& operator=(RootedFiles&&) noexcept;
+  ~RootedFiles();
+
+  // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable
+  // (permission, I/O), kImageTooLarge, kInputChanged when size or mtime moved while it was read,
+  // kCancelled when `visits` did not want its bytes, or kVolumeUnavailable when `visits` refused a
+  // root or its volume says that it is gone. Such a root is opened anew first: a volume that was
+  // mounted again is used.
+  Result<std::vector<uint8_t>> Read(std::string_view path, RootVisits* visits = nullptr) const;
+
+  size_t root_count() const { return roots_.size(); }
+  // kVolumeUnavailable, with the position of the root.
+  Status Unavailable(size_t root) const;
+
+ private:
+  struct Root {
+    std::string path;  // absolute, no trailing slash
+    int fd;
+  };
+  struct Candidate {
+    size_t root;
+    std::string beneath;
+  };
+  RootedFiles(std::vector<Root> roots, size_t max_file_bytes);
+
+  std::vector<Candidate> CandidatesFor(std::string_view path) const;
+  Result<std::vector<uint8_t>> ReadBeneath(const Candidate& file, std::string_view path,
+                                           RootVisits& visits, bool* absent) const;
+
+  std::vector<Root> roots_;
+  size_t max_file_bytes_;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_FILES_ROOTED_FILES_H_

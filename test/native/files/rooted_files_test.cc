@@ -1,0 +1,310 @@
+#include "native/files/rooted_files.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "native/files/open_beneath.h"
+
+namespace lattice {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kLimit = 1'000;
+
+std::string TextOf(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+
+void Write(const fs::path& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+// root/ and second/ are image folders; outside/ lies beside them.
+class RootedFilesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "rooted-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    base_ = pattern;
+    for (const char* folder : {"root/sub", "second", "outside", "root-evil"}) {
+      fs::create_directories(base_ / folder);
+    }
+    Write(base_ / "root/a.jpg", "first");
+    Write(base_ / "root/sub/b.jpg", "deep");
+    Write(base_ / "second/a.jpg", "hidden by the first root");
+    Write(base_ / "second/c.jpg", "second");
+    Write(base_ / "outside/secret.jpg", "secret");
+    Write(base_ / "root-evil/secret.jpg", "secret");
+  }
+  void TearDown() override { fs::remove_all(base_); }
+
+  RootedFiles Files(size_t limit = kLimit) const {
+    Result<RootedFiles> files =
+        RootedFiles::Open({(base_ / "root").string(), (base_ / "second/").string()}, limit);
+    EXPECT_TRUE(files.ok()) << files.status().message();
+    return *std::move(files);
+  }
+  StatusCode CodeOf(std::string_view path) const { return Files().Read(path).status().code(); }
+  std::string ContentOf(std::string_view path) const {
+    const Result<std::vector<uint8_t>> bytes = Files().Read(path);
+    return bytes.ok() ? TextOf(*bytes) : bytes.status().message();
+  }
+
+  fs::path base_;
+};
+
+TEST_F(RootedFilesTest, RelativePathsAreLookedUpInEachRootInOrder) {
+  EXPECT_EQ(ContentOf("a.jpg"), "first");
+  EXPECT_EQ(ContentOf("./sub//b.jpg"), "deep");
+  EXPECT_EQ(ContentOf("c.jpg"), "second");
+  EXPECT_EQ(CodeOf("a.jpg/x"), StatusCode::kImageNotFound);
+  EXPECT_EQ(CodeOf("none.jpg"), StatusCode::kImageNotFound);
+  EXPECT_EQ(CodeOf("none/none.jpg"), StatusCode::kImageNotFound);
+}
+
+TEST_F(RootedFilesTest, AbsolutePathsMustLieBeneathARoot) {
+  EXPECT_EQ(ContentOf((base_ / "root/a.jpg").string()), "first");
+  EXPECT_EQ(ContentOf((base_ / "second/a.jpg").string()), "hidden by the first root");
+  EXPECT_EQ(ContentOf((base_ / "root").string() + "//sub/./b.jpg"), "deep");
+  EXPECT_EQ(CodeOf((base_ / "outside/secret.jpg").string()), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(CodeOf((base_ / "root-evil/secret.jpg").string()), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(CodeOf("/etc/passwd"), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(CodeOf("/"), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(CodeOf((base_ / "root/").string()), StatusCode::kNotARegularFile);
+}
+
+TEST_F(RootedFilesTest, TheInnermostOfNestedRootsDecides) {
+  fs::create_directory_symlink(base_ / "outside", base_ / "root/inner");
+  const auto files =
+      RootedFiles::Open({(base_ / "root").string(), (base_ / "root/inner").string()}, kLimit);
+  ASSERT_TRUE(files.ok());
+  const auto bytes = files->Read((base_ / "root/inner/secret.jpg").string());
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  EXPECT_EQ(TextOf(*bytes), "secret");
+}
+
+TEST_F(RootedFilesTest, BadTextIsRefusedBeforeAnyLookUp) {
+  for (const std::string& path :
+       {std::string(), std::string("../outside/secret.jpg"), std::string("sub/../a.jpg"),
+        std::string("sub/.."), std::string("a.jpg\0.png", 10), std::string(4097, 'a'),
+        (base_ / "root/../outside/secret.jpg").string()}) {
+    EXPECT_EQ(CodeOf(path), StatusCode::kPathNotAllowed) << path.substr(0, 40);
+  }
+  // Dots that are a name, and lengths just inside.
+  EXPECT_EQ(CodeOf("..a/...jpg"), StatusCode::kImageNotFound);
+  EXPECT_EQ(CodeOf(std::string(255, 'a')), StatusCode::kImageNotFound);
+  EXPECT_EQ(CodeOf(std::string(256, 'a')), StatusCode::kImageNotFound);
+  std::string longest;
+  while (longest.size() + 2 <= 4096) longest += "a/";
+  EXPECT_EQ(CodeOf(longest), StatusCode::kImageNotFound);
+}
+
+TEST_F(RootedFilesTest, LinksAreFollowedWhileTheyStayBeneath) {
+  fs::create_symlink("sub/b.jpg", base_ / "root/inside.jpg");
+  fs::create_symlink("../a.jpg", base_ / "root/sub/up.jpg");
+  fs::create_directory_symlink("sub", base_ / "root/folder");
+  EXPECT_EQ(ContentOf("inside.jpg"), "deep");
+  EXPECT_EQ(ContentOf("sub/up.jpg"), "first");
+  EXPECT_EQ(ContentOf("folder/b.jpg"), "deep");
+}
+
+TEST_F(RootedFilesTest, LinksThatLeaveAreRefused) {
+  fs::create_symlink("../outside/secret.jpg", base_ / "root/out.jpg");
+  fs::create_symlink(base_ / "outside/secret.jpg", base_ / "root/absolute.jpg");
+  fs::create_directory_symlink("../../outside", base_ / "root/sub/out");
+  fs::create_symlink("loop-b", base_ / "root/loop-a");
+  fs::create_symlink("loop-a", base_ / "root/loop-b");
+  fs::create_symlink("nowhere", base_ / "root/dangling.jpg");
+  for (const char* path : {"out.jpg", "absolute.jpg", "sub/out/secret.jpg", "loop-a"}) {
+    EXPECT_EQ(CodeOf(path), StatusCode::kPathNotAllowed) << path;
+  }
+  EXPECT_EQ(CodeOf("dangling.jpg"), StatusCode::kImageNotFound);
+}
+
+TEST_F(RootedFilesTest, WhatIsNoRegularFileIsRefusedAtOnce) {
+  ASSERT_EQ(mkfifo((base_ / "root/fifo.jpg").c_str(), 0644), 0);
+  const int socket_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, (base_ / "root/sock.jpg").c_str(), sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(socket_fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(CodeOf("fifo.jpg"), StatusCode::kNotARegularFile);
+  EXPECT_EQ(CodeOf("sock.jpg"), StatusCode::kNotARegularFile);
+  EXPECT_EQ(CodeOf("sub"), StatusCode::kNotARegularFile);
+  EXPECT_EQ(CodeOf("."), StatusCode::kNotARegularFile);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  close(socket_fd);
+}
+
+TEST_F(RootedFilesTest, DevicesAreRefused) {
+  const auto files = RootedFiles::Open({"/dev"}, kLimit);
+  ASSERT_TRUE(files.ok());
+  EXPECT_EQ(files->Read("zero").status().code(), StatusCode::kNotARegularFile);
+  EXPECT_EQ(files->Read("/dev/null").status().code(), StatusCode::kNotARegularFile);
+}
+
+TEST_F(RootedFilesTest, MagicLinksAreRefused) {
+  const auto files = RootedFiles::Open({"/proc/self"}, kLimit);
+  ASSERT_TRUE(files.ok());
+  EXPECT_EQ(files->Read("root/etc/passwd").status().code(), StatusCode::kPathNotAllowed);
+  EXPECT_EQ(files->Read("exe").status().code(), StatusCode::kPathNotAllowed);
+}
+
+TEST_F(RootedFilesTest, SizeLimitHoldsAtItsEdge) {
+  Write(base_ / "root/full.jpg", std::string(kLimit, 'x'));
+  Write(base_ / "root/over.jpg", std::string(kLimit + 1, 'x'));
+  Write(base_ / "root/empty.jpg", "");
+  EXPECT_EQ(ContentOf("full.jpg").size(), kLimit);
+  EXPECT_EQ(CodeOf("over.jpg"), StatusCode::kImageTooLarge);
+  EXPECT_EQ(ContentOf("empty.jpg"), "");
+  // Sparse: a terabyte by name, nothing on disk.
+  ASSERT_EQ(truncate((base_ / "root/over.jpg").c_str(), off_t{1} << 40), 0);
+  EXPECT_EQ(CodeOf("over.jpg"), StatusCode::kImageTooLarge);
+}
+
+TEST_F(RootedFilesTest, PermissionIsUnreadable) {
+  ASSERT_EQ(chmod((base_ / "root/a.jpg").c_str(), 0), 0);
+  const RootedFiles files = Files();
+  // In a child that gives up root's rights, if the tests run with them.
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool dropped = geteuid() != 0 || setuid(65534) == 0;
+    const StatusCode code = files.Read("a.jpg").status().code();
+    _exit(dropped && code == StatusCode::kImageUnreadable ? 0 : 1);
+  }
+  int result = -1;
+  ASSERT_EQ(waitpid(child, &result, 0), child);
+  EXPECT_EQ(result, 0);
+}
+
+TEST_F(RootedFilesTest, AFileThatGrowsWhileItIsReadIsRefused) {
+  const fs::path path = base_ / "root/growing.jpg";
+  Write(path, std::string(4'000'000, 'a'));
+  std::jthread writer([&](const std::stop_token& stop) {
+    std::ofstream file(path, std::ios::binary | std::ios::app);
+    while (!stop.stop_requested()) {
+      file << 'b' << std::flush;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+  const RootedFiles files = Files(64'000'000);
+  StatusCode code = StatusCode::kOk;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (code == StatusCode::kOk && std::chrono::steady_clock::now() < end) {
+    code = files.Read("growing.jpg").status().code();
+  }
+  EXPECT_EQ(code, StatusCode::kInputChanged);
+}
+
+TEST_F(RootedFilesTest, MessagesNeverNameTheServersFolders) {
+  fs::create_symlink("../outside/secret.jpg", base_ / "root/out.jpg");
+  const RootedFiles files = Files();
+  for (const char* path : {"none.jpg", "out.jpg", "sub", "/etc/passwd", "../x"}) {
+    const std::string message = files.Read(path).status().message();
+    EXPECT_EQ(message.find(base_.string()), std::string::npos) << message;
+    EXPECT_NE(message.find(path), std::string::npos) << message;
+  }
+  const Status status = RootedFiles::Open({(base_ / "gone").string()}, 1).status();
+  EXPECT_EQ(status.code(), StatusCode::kImageNotFound);
+  EXPECT_EQ(status.message().find(base_.string()), std::string::npos) << status.message();
+}
+
+TEST_F(RootedFilesTest, FilesAreNoRoots) {
+  EXPECT_FALSE(RootedFiles::Open({(base_ / "root/a.jpg").string()}, 1).ok());
+}
+
+TEST_F(RootedFilesTest, DescriptorsAreClosed) {
+  const auto open_count = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  const auto before = open_count();
+  {
+    RootedFiles files = Files();
+    RootedFiles moved = std::move(files);
+    files = std::move(moved);
+    for (const char* path : {"a.jpg", "none.jpg", "sub", "../x"}) (void)files.Read(path).ok();
+  }
+  EXPECT_EQ(open_count(), before);
+}
+
+// Both ways of opening give the same answer for everything that a tree can hold.
+TEST_F(RootedFilesTest, TheWalkAgreesWithTheKernel) {
+  fs::create_symlink("sub/b.jpg", base_ / "root/inside.jpg");
+  fs::create_symlink("../a.jpg", base_ / "root/sub/up.jpg");
+  fs::create_symlink("../../outside/secret.jpg", base_ / "root/sub/out.jpg");
+  fs::create_symlink("/etc/passwd", base_ / "root/absolute");
+  fs::create_symlink("loop", base_ / "root/loop");
+  fs::create_symlink("nowhere", base_ / "root/dangling");
+  fs::create_directory_symlink("sub/", base_ / "root/folder");
+  const int root = open((base_ / "root").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(root, 0);
+  for (const char* path : {"a.jpg", "a.jpg/", "a.jpg/x", "inside.jpg", "sub/up.jpg", "sub/out.jpg",
+                           "absolute", "loop", "loop/x", "dangling", "folder", "folder/b.jpg",
+                           "folder/", "sub", ".", "./.", "none", "inside.jpg/x", "sub/./up.jpg"}) {
+    const int by_kernel = OpenBeneath(root, path);
+    const int by_walk = OpenBeneathByWalk(root, path);
+    if (by_kernel < 0 || by_walk < 0) {
+      EXPECT_EQ(by_walk, by_kernel) << path;
+      continue;
+    }
+    struct stat a;
+    struct stat b;
+    ASSERT_EQ(fstat(by_kernel, &a), 0);
+    ASSERT_EQ(fstat(by_walk, &b), 0);
+    EXPECT_EQ(a.st_ino, b.st_ino) << path;
+    close(by_kernel);
+    close(by_walk);
+  }
+  close(root);
+}
+
+// A folder that keeps turning into a link to the outside: no outside byte is ever read.
+TEST_F(RootedFilesTest, SwappedFoldersNeverLeadOutside) {
+  fs::create_directories(base_ / "root/swap");
+  Write(base_ / "root/swap/secret.jpg", "inside");
+  fs::create_directory_symlink("../outside", base_ / "root/link");
+  const std::string a = (base_ / "root/swap").string();
+  const std::string b = (base_ / "root/link").string();
+  std::jthread swapper([&](const std::stop_token& stop) {
+    while (!stop.stop_requested())
+      renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE);
+  });
+  const RootedFiles files = Files();
+  const int root = open((base_ / "root").c_str(), O_RDONLY | O_DIRECTORY);
+  int inside = 0;
+  int refused = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < end) {
+    const auto bytes = files.Read("swap/secret.jpg");
+    if (bytes.ok()) {
+      ASSERT_EQ(TextOf(*bytes), "inside");
+      ++inside;
+    } else {
+      EXPECT_EQ(bytes.status().code(), StatusCode::kPathNotAllowed) << bytes.status().message();
+      ++refused;
+    }
+    const int fd = OpenBeneathByWalk(root, "swap/secret.jpg");
+    if (fd < 0) continue;
+    char text[8] = {};
+    ASSERT_EQ(read(fd, text, sizeof(text)), 6);
+    ASSERT_STREQ(text, "inside");
+    close(fd);
+  }
+  close(root);
+  EXPECT_GT(inside, 0);
+  EXPECT_GT(refused, 0);
+}
+
+}  // namespace
+}  // namespace lattice
