@@ -2,9 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageVersion } from './package-version.js';
-import type { Cluster } from './cluster/cluster.js';
-import { gpusOf } from './cluster/dispatch/lane-gpus.js';
-import { countByState } from './cluster/dispatch/lane-stats.js';
 import { openCluster } from './cluster/open-cluster.js';
 import { composeApp } from './compose-app.js';
 import { ConfigError, isLoopback, unknownSettings, type Config } from './config.js';
@@ -14,6 +11,7 @@ import { WebhookRecords } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './inference/annotate/annotate.js';
+import { feedMetrics } from './feed-metrics.js';
 import type { OpenDetectorOptions } from './inference/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from './jobs/open-jobs.js';
@@ -95,7 +93,8 @@ async function startService(
     annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
   });
   releases.add('jobs', () => jobs.stop(drainLeft()));
-  watchQueues(metrics, cluster, jobs);
+  const draining = () => stopping.aborted;
+  feedMetrics(metrics, { cluster, jobs, draining });
   releases.add('metrics', () => {
     metrics.close();
   });
@@ -117,7 +116,7 @@ async function startService(
     metrics,
     logger,
     apiKeys,
-    draining: () => stopping.aborted,
+    draining,
     readAnnotated: (file) => annotator.read(file),
     annotate: (path, detections) => annotator.annotate(path, detections),
     webhookStates: (jobId) => jobs.webhooks.forJob(jobId),
@@ -151,28 +150,6 @@ function startResultWebhooks(
       });
       return job === null ? null : records.view(job, jobs.service.imagePages(jobId));
     },
-  });
-}
-
-function watchQueues(metrics: Metrics, cluster: Cluster, jobs: Jobs): void {
-  jobs.service.onEvent(({ event }) => {
-    if (event === 'job_completed') metrics.countEndedJob('completed');
-    else if (event === 'job_failed') metrics.countEndedJob('failed');
-  });
-  metrics.watch({
-    jobs: async () => {
-      const { pending, running } = await jobs.service.counts();
-      return { pending, running };
-    },
-    queuedImages: () => {
-      const { queuedSync, queuedAsync } = cluster.detector.stats();
-      return { sync: queuedSync, async: queuedAsync };
-    },
-    heldBytes: () => cluster.detector.stats().heldBytes,
-    hangingFolders: () => cluster.detector.stats().hangingFolders,
-    workers: () => countByState(cluster.workers()),
-    workerEvents: () => ({ ...cluster.events() }),
-    gpus: () => gpusOf(cluster.workers()),
   });
 }
 

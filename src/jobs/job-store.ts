@@ -130,6 +130,8 @@ export interface JobRecords {
   chargeDeaths(markerId: string, tasks: number[]): Promise<number>;
   events(after: number, limit: number): Promise<{ events: JobEvent[]; gap: boolean }>;
   counts(): Promise<JobCounts>;
+  /** When the oldest job that has not started was submitted; null when there is none. */
+  oldestPendingAt(): Promise<number | null>;
   /** One small batch; `more` says that there is work left. */
   sweep(limits: SweepLimits): Promise<{ removedJobIds: string[]; more: boolean }>;
 }

@@ -125,7 +125,10 @@ export interface JobService {
   ): Promise<{ jobs: Job[]; nextCursor: string | null }>;
   /** Ends the job `failed` with code `cancelled`; rejects with `job_already_finished`. */
   cancel(jobId: string, keyId: string | null): Promise<Job>;
+  /** `queuedImages`: those without an outcome, in jobs that have not ended. */
   counts(): Promise<{ pending: number; running: number; queuedImages: number }>;
+  /** When the oldest job that has not started was submitted, in Unix seconds; null when there is none. */
+  oldestPendingAt(): Promise<number | null>;
   /** Listeners get every event after its commit, in `seq` order; a throwing listener is logged and kept. */
   onEvent(listener: (event: JobEvent) => void): () => void;
   /** Stored events after `seq`, oldest first; `gap` when older ones are already gone. */

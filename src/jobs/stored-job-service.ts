@@ -129,6 +129,10 @@ export class StoredJobService implements JobService {
     return Promise.resolve(this.#parts.counts.current);
   }
 
+  oldestPendingAt(): Promise<number | null> {
+    return this.#parts.store.oldestPendingAt();
+  }
+
   onEvent(listener: Parameters<JobService['onEvent']>[0]): () => void {
     return this.#parts.events.listen(listener);
   }

@@ -39,6 +39,8 @@ export interface WebhookQueue {
   due(now: number, limit: number): Promise<WebhookDelivery[]>;
   /** When the earliest pending delivery falls due (may lie in the past); null when none is pending. */
   nextDueAt(): Promise<number | null>;
+  /** Pending deliveries, due or not. */
+  waitingCount(): Promise<number>;
   succeeded(deliveryId: string, httpStatus: number): Promise<void>;
   retry(
     deliveryId: string,

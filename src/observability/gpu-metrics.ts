@@ -1,4 +1,4 @@
-/** Figures of the GPUs; a service without one shows none. With `metrics.ts` the only file that knows prom-client. */
+/** Figures of the GPUs; a service without one shows none. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { NodeGpu } from '../cluster/dispatch/lane-gpus.js';
 

@@ -1,10 +1,10 @@
-/** Everything `/metrics` shows, in one registry of its own. With `gpu-metrics.ts` it alone knows prom-client. */
+/** Everything `/metrics` shows, in one registry of its own. Only this folder knows prom-client. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { NodeGpu } from '../cluster/dispatch/lane-gpus.js';
 import type { HttpMetrics, HttpObservation } from '../http/metrics-port.js';
 import type { Timings } from '../inference/detector.js';
 import { GpuMetrics } from './gpu-metrics.js';
+import { exposeSources, type MetricSources } from './source-metrics.js';
 
 const MS = 0.001;
 /** From a refused request to the longest wait of a synchronous detection. */
@@ -14,24 +14,6 @@ const STAGE_BUCKETS = [
   0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 4, 16, 64,
 ];
 const LAG_RESOLUTION_MS = 10;
-
-/** Values read when somebody asks for `/metrics`; one that fails is left out of that answer. */
-export interface MetricSources {
-  /** Jobs by status. */
-  jobs: () => Promise<Record<string, number>>;
-  /** Images waiting, by class (`sync`, `async`). */
-  queuedImages: () => Record<string, number>;
-  /** Bytes of decoded pixels that images of jobs hold. */
-  heldBytes: () => number;
-  /** Image folders whose volume does not answer, of each worker. */
-  hangingFolders: () => number;
-  /** Workers by state. */
-  workers: () => Record<string, number>;
-  /** Since the start: workers lost, images requeued, stale answers refused. */
-  workerEvents: () => Record<string, number>;
-  /** Of all workers; none where there are none. */
-  gpus: () => readonly NodeGpu[];
-}
 
 export class Metrics implements HttpMetrics {
   private readonly registry = new Registry();
@@ -124,32 +106,7 @@ export class Metrics implements HttpMetrics {
 
   /** Call once, when the sources exist. */
   watch(sources: MetricSources): void {
-    this.exposeByLabel('lattice_jobs', 'Jobs by status.', 'status', sources.jobs);
-    this.exposeByLabel('lattice_queue_images', 'Images waiting, by class.', 'class', () =>
-      Promise.resolve(sources.queuedImages()),
-    );
-    this.exposeByLabel(
-      'lattice_held_pixel_bytes',
-      'Decoded pixels that wait for the network or are in it, by class.',
-      'class',
-      () => Promise.resolve({ async: sources.heldBytes() }),
-    );
-    this.exposeByLabel(
-      'lattice_image_folders',
-      'Image folders whose volume does not answer, of each worker.',
-      'state',
-      () => Promise.resolve({ hanging: sources.hangingFolders() }),
-    );
-    this.exposeByLabel('lattice_workers', 'Workers by state.', 'state', () =>
-      Promise.resolve(sources.workers()),
-    );
-    this.exposeByLabel(
-      'lattice_worker_events_total',
-      'Workers lost, images requeued for it, stale answers refused.',
-      'event',
-      () => Promise.resolve(sources.workerEvents()),
-      Counter,
-    );
+    exposeSources(this.registry, sources);
     this.gpus = new GpuMetrics(this.registry, sources.gpus);
   }
 
@@ -157,31 +114,6 @@ export class Metrics implements HttpMetrics {
   close(): void {
     this.lag.disable();
     this.registry.clear();
-  }
-
-  /** Of a `Counter` too the source knows the value as it stands. */
-  private exposeByLabel(
-    name: string,
-    help: string,
-    label: string,
-    read: () => Promise<Record<string, number>>,
-    Metric: typeof Gauge | typeof Counter = Gauge,
-  ): void {
-    new Metric({
-      name,
-      help,
-      labelNames: [label],
-      registers: [this.registry],
-      async collect() {
-        // Absent series are honest: a store that cannot be read must not hide all the other figures.
-        const values = await Promise.resolve()
-          .then(read)
-          .catch(() => ({}));
-        // Together, with no await in between: two may ask for the metrics at a time.
-        this.reset();
-        for (const [value, count] of Object.entries(values)) this.inc({ [label]: value }, count);
-      },
-    });
   }
 
   private exposeLag(): void {

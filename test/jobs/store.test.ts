@@ -80,6 +80,21 @@ test('one operation that fails leaves its neighbours of the same group alone', (
     expect(await store.counts()).toEqual({ pending: 2, running: 0, queuedImages: 2 });
   }));
 
+test('the oldest job that waits is the first that has not started, however long others run', () =>
+  withStore(async (store) => {
+    expect(await store.oldestPendingAt()).toBeNull();
+    const first = await submit(store);
+    const second = await submit(store);
+    const third = await submit(store);
+    expect(await store.oldestPendingAt()).toBe(first.submittedAt);
+    await store.start(first.number, store.lease, 'w', 4_000);
+    expect(await store.oldestPendingAt()).toBe(second.submittedAt);
+    await store.cancel(second.jobId, null, 4_000);
+    expect(await store.oldestPendingAt()).toBe(third.submittedAt);
+    await store.start(third.number, store.lease, 'w', 4_000);
+    expect(await store.oldestPendingAt()).toBeNull();
+  }));
+
 test('events reach listeners before the promise of their call, in order', () =>
   withStore(async (store) => {
     const log: string[] = [];
@@ -199,6 +214,7 @@ test('an end owes its webhook, which is worked off as the queue promises', () =>
     const url = 'http://example.test/hook';
     const job = await start(store, { callbackUrl: url });
     expect(await store.webhooks.nextDueAt()).toBeNull();
+    expect(await store.webhooks.waitingCount()).toBe(0);
     await store.record(job.number, store.lease, [entry(0)], 'w', 3000);
     expect(added).toBe(1);
     expect(await store.webhooks.nextDueAt()).toBe(3000);
@@ -208,9 +224,11 @@ test('an end owes its webhook, which is worked off as the queue promises', () =>
 
     const { deliveryId } = delivery!;
     await store.webhooks.retry(deliveryId, { plannedAt: 3000, at: 3010 }, 500, 'no');
+    expect(await store.webhooks.waitingCount()).toBe(1);
     expect(await store.webhooks.due(3005, 10)).toEqual([]);
     expect(await store.webhooks.due(3010, 10)).toMatchObject([{ deliveryId, attempt: 1 }]);
     await store.webhooks.succeeded(deliveryId, 204);
+    expect(await store.webhooks.waitingCount()).toBe(0);
     await store.webhooks.gaveUp(deliveryId, 500, 'too late');
     expect(await store.webhooks.forJob(job.jobId)).toEqual([
       {

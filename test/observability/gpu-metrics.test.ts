@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { gpusOf, type NodeGpu } from '../../src/cluster/dispatch/lane-gpus.js';
 import { Metrics } from '../../src/observability/metrics.js';
+import { idleSources } from '../support/idle-sources.js';
 import { GpuLane, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
 
 let metrics: Metrics;
@@ -8,12 +9,8 @@ let read: () => readonly NodeGpu[];
 beforeEach(() => {
   metrics = new Metrics({ version: '1.2.3' });
   metrics.watch({
+    ...idleSources(),
     jobs: () => Promise.resolve({ pending: 3 }),
-    queuedImages: () => ({}),
-    workers: () => ({}),
-    workerEvents: () => ({}),
-    heldBytes: () => 0,
-    hangingFolders: () => 0,
     gpus: () => read(),
   });
 });

@@ -35,67 +35,6 @@ test('jobs that ended are counted by status', async () => {
   expect(await value('lattice_jobs_ended_total{status="failed"}')).toBe(1);
 });
 
-test('gauges are read when asked for', async () => {
-  let pending = 3;
-  metrics.watch({
-    jobs: () => Promise.resolve({ pending, running: 1 }),
-    queuedImages: () => ({ sync: 0, async: 12 }),
-    heldBytes: () => 96_000_000,
-    hangingFolders: () => 1,
-    workers: () => ({ ready: 2 }),
-    workerEvents: () => ({ lost: 1, requeued: 7, stale: 0 }),
-    gpus: () => [],
-  });
-  expect(await value('lattice_jobs{status="pending"}')).toBe(3);
-  pending = 0;
-  expect(await value('lattice_jobs{status="pending"}')).toBe(0);
-  expect(await value('lattice_queue_images{class="async"}')).toBe(12);
-  expect(await value('lattice_held_pixel_bytes{class="async"}')).toBe(96_000_000);
-  expect(await value('lattice_image_folders{state="hanging"}')).toBe(1);
-  expect(await value('lattice_workers{state="ready"}')).toBe(2);
-  expect(await value('lattice_worker_events_total{event="requeued"}')).toBe(7);
-  expect(await metrics.render()).toContain('# TYPE lattice_worker_events_total counter\n');
-});
-
-test('two who ask at a time get the same count', async () => {
-  metrics.watch({
-    jobs: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return { pending: 3 };
-    },
-    queuedImages: () => ({}),
-    heldBytes: () => 0,
-    hangingFolders: () => 0,
-    workers: () => ({}),
-    workerEvents: () => ({ lost: 2 }),
-    gpus: () => [],
-  });
-  for (const text of await Promise.all([metrics.render(), metrics.render()])) {
-    expect(text).toContain('lattice_jobs{status="pending"} 3\n');
-    expect(text).toContain('lattice_worker_events_total{event="lost"} 2\n');
-  }
-});
-
-test('a source that fails is left out and hides nothing else', async () => {
-  metrics.watch({
-    jobs: () => Promise.reject(new Error('store closed')),
-    queuedImages: () => {
-      throw new Error('closed');
-    },
-    heldBytes: () => {
-      throw new Error('closed');
-    },
-    hangingFolders: () => 0,
-    workers: () => ({}),
-    workerEvents: () => ({}),
-    gpus: () => [],
-  });
-  metrics.setStreamClients(4);
-  const text = await metrics.render();
-  expect(text).toContain('lattice_ws_clients 4');
-  expect(text).not.toMatch(/^lattice_jobs\{/m);
-});
-
 test('build info, process defaults and event-loop lag are there, in the Prometheus format', async () => {
   expect(metrics.contentType).toMatch(/^text\/plain; version=0\.0\.4/);
   const text = await metrics.render();

@@ -175,6 +175,10 @@ test('metrics count what was done', async () => {
     /^lattice_jobs\{status="running"\} 0$/m,
     /^lattice_jobs_ended_total\{status="completed"\} [1-9]/m,
     /^lattice_queue_images\{class="sync"\} 0$/m,
+    /^lattice_ready 1$/m,
+    /^lattice_job_images 0$/m,
+    /^lattice_oldest_job_seconds 0$/m,
+    /^lattice_webhooks_waiting \d+$/m,
   ]) {
     expect(text).toMatch(series);
   }

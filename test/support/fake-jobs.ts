@@ -157,6 +157,11 @@ export class FakeJobs implements JobService {
     return this.get(jobId, keyId);
   }
 
+  oldestPendingAt(): Promise<number | null> {
+    const [oldest] = [...this.#jobs.values()].filter(({ job }) => job.status === 'pending');
+    return Promise.resolve(oldest?.job.submittedAt ?? null);
+  }
+
   counts(): Promise<{ pending: number; running: number; queuedImages: number }> {
     return Promise.resolve().then(() => {
       this.#check();

@@ -57,6 +57,11 @@ export class MemoryQueue implements WebhookQueue {
       }));
   }
 
+  async waitingCount(): Promise<number> {
+    await Promise.resolve();
+    return [...this.rows.values()].filter(({ state }) => state === 'pending').length;
+  }
+
   async nextDueAt(): Promise<number | null> {
     await Promise.resolve();
     const times = [...this.rows.values()].flatMap((row) => row.nextAttemptAt ?? []);

@@ -1,10 +1,10 @@
 /** Probes and metrics: `/healthz`, `/livez`, `/readyz`, `/metrics`. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
-import { LatticeError } from '../../errors.js';
 import type { AppDeps } from '../app-deps.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyJson, replyRaw } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
+import { readinessFault } from './readiness.js';
 
 const tags = ['System'];
 const healthSchema = z
@@ -67,7 +67,8 @@ export function addHealthRoutes(table: RouteTable, deps: AppDeps): void {
     replyJson(c, 200, { status: 'ok' }),
   );
   table.add(ready, async (c) => {
-    await checkReady(deps);
+    const fault = await readinessFault(deps);
+    if (fault !== null) throw fault;
     return replyJson(c, 200, { status: 'ready' });
   });
   table.add(metrics, async (c) =>
@@ -76,17 +77,4 @@ export function addHealthRoutes(table: RouteTable, deps: AppDeps): void {
       'cache-control': 'no-store',
     }),
   );
-}
-
-/** Every reason is answered 503, whatever its own status: to a balancer they mean the same. */
-async function checkReady(deps: AppDeps): Promise<void> {
-  if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
-  const fault = deps.detector.unhealthy();
-  if (fault !== null) {
-    throw new LatticeError('model_not_ready', `Detector: ${fault.message}`, { cause: fault });
-  }
-  const storeFault = await deps.jobsHealth();
-  if (storeFault !== null) {
-    throw new LatticeError('storage_unavailable', storeFault.message, { cause: storeFault });
-  }
 }

@@ -1,8 +1,8 @@
 /** Runs the canary on every fresh model and, at intervals, on the loaded ones: on each of their devices. */
 import { LatticeError, toLatticeError } from '../../errors.js';
+import { inTime } from '../../in-time.js';
 import { readKnownPicture, type CanaryPicture } from './canary.js';
 import type { Detection } from '../detector.js';
-import { inTime } from './in-time.js';
 import { faultOfInputs } from './input-check.js';
 import type { NativeDevice } from '../../native/contract.js';
 import type { Logger } from '../logger.js';
@@ -234,7 +234,7 @@ export class CanaryWatch {
     device: number | null,
   ): Promise<Detection[]> {
     const limitMs = this.#options.answerWithinMs ?? ANSWER_WITHIN_MS;
-    return inTime(this.#options.look(model, picture, device), limitMs);
+    return inTime(this.#options.look(model, picture, device), limitMs, 'model_not_ready');
   }
 }
 

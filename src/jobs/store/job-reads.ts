@@ -19,7 +19,15 @@ const PAGE_LENGTH = 128 * 1024;
 
 type Reads = Pick<
   Blocking<JobRecords>,
-  'find' | 'list' | 'images' | 'unfinished' | 'suspects' | 'waiting' | 'events' | 'counts'
+  | 'find'
+  | 'list'
+  | 'images'
+  | 'unfinished'
+  | 'suspects'
+  | 'waiting'
+  | 'events'
+  | 'counts'
+  | 'oldestPendingAt'
 >;
 
 export class JobReads implements Reads {
@@ -107,6 +115,13 @@ export class JobReads implements Reads {
               coalesce(sum(image_count - finished), 0) AS queuedImages
        FROM jobs WHERE status IN ('pending', 'running')`,
     ) as JobCounts;
+  }
+
+  oldestPendingAt(): number | null {
+    const row = this.statements.get(
+      "SELECT submitted_at AS at FROM jobs WHERE status = 'pending' ORDER BY number LIMIT 1",
+    ) as { at: number } | undefined;
+    return row?.at ?? null;
   }
 
   /** Sequence number of the newest event that was ever stored. */

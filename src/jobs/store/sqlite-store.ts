@@ -166,6 +166,7 @@ function storeOf(connection: StoreConnection, opened: StoreOpened): JobStore {
   const webhooks: WebhookQueue = {
     due: bind('due'),
     nextDueAt: bind('nextDueAt'),
+    waitingCount: bind('waitingCount'),
     succeeded: bind('succeeded'),
     retry: bind('retry'),
     replan: bind('replan'),
@@ -192,6 +193,7 @@ function storeOf(connection: StoreConnection, opened: StoreOpened): JobStore {
     chargeDeaths: bind('chargeDeaths'),
     events: bind('events'),
     counts: bind('counts'),
+    oldestPendingAt: bind('oldestPendingAt'),
     sweep: bind('sweep'),
     onCommitted: (listener) => listen(connection.committed, listener),
     failure: () => connection.failure,

@@ -22,8 +22,10 @@ export const READS: ReadonlySet<StoreCall> = new Set<StoreCall>([
   'waiting',
   'events',
   'counts',
+  'oldestPendingAt',
   'due',
   'nextDueAt',
+  'waitingCount',
   'forJob',
 ]);
 
@@ -68,8 +70,10 @@ export function bindCalls(database: Database, notes: CommitNotes): BoundCalls {
     waiting: (...args) => reads.waiting(...args),
     events: (...args) => reads.events(...args),
     counts: () => reads.counts(),
+    oldestPendingAt: () => reads.oldestPendingAt(),
     due: (...args) => webhooks.due(...args),
     nextDueAt: () => webhooks.nextDueAt(),
+    waitingCount: () => webhooks.waitingCount(),
     succeeded: (...args) => {
       webhooks.succeeded(...args);
     },

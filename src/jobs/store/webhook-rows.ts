@@ -37,6 +37,13 @@ export class WebhookRows implements Blocking<WebhookRecords> {
     return at;
   }
 
+  waitingCount(): number {
+    const { waiting } = this.statements.get(
+      "SELECT count(*) AS waiting FROM webhook_deliveries WHERE state = 'pending'",
+    ) as { waiting: number };
+    return waiting;
+  }
+
   succeeded(deliveryId: string, httpStatus: number): void {
     this.settle(deliveryId, 'delivered', NEVER, httpStatus, null);
   }

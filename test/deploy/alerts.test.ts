@@ -1,0 +1,78 @@
+/** The alerts and the page of the metrics name what the service shows. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { gpusOf } from '../../src/cluster/dispatch/lane-gpus.js';
+import { ERRORS } from '../../src/errors.js';
+import { Metrics } from '../../src/observability/metrics.js';
+import { idleSources } from '../support/idle-sources.js';
+import { PROJECT_ROOT } from '../support/service-process.js';
+import { GpuLane, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
+
+const read = (file: string) => readFileSync(join(PROJECT_ROOT, file), 'utf8');
+
+interface Rule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string };
+}
+
+const rules = (parse(read('deploy/alerts.yaml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
+
+let shown: string;
+beforeAll(async () => {
+  const metrics = new Metrics({ version: '1.2.3' });
+  const gpus = gpusOf(reportOf([new GpuLane('worker-1', 'node-1', [simulatedGpu(0)])]));
+  metrics.watch({ ...idleSources(), gpus: () => gpus });
+  metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });
+  metrics.observeImage('ok', { queue: 1, decode: 1, preprocess: 1, inference: 1, postprocess: 1 });
+  metrics.countEndedJob('completed');
+  metrics.countWebhookAttempt('retry');
+  shown = await metrics.render();
+  metrics.close();
+});
+
+/** Labels that the series of a metric carry. */
+const labelsOf = (metric: string) =>
+  [...shown.matchAll(new RegExp(`^${metric}(?:\\{(.*)\\})? `, 'gm'))].flatMap(([, labels]) =>
+    [...(labels ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label),
+  );
+
+describe.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_name, rule) => {
+  test('asks for metrics and labels that there are', () => {
+    const selectors = [...rule.expr.matchAll(/(lattice_\w+)(?:\{([^}]*)\})?/g)];
+    expect(selectors).not.toEqual([]);
+    for (const [, metric, matchers] of selectors) {
+      expect(shown, metric).toMatch(new RegExp(`^${metric}[{ ]`, 'm'));
+      for (const [, label] of (matchers ?? '').matchAll(/(\w+)=/g)) {
+        expect(labelsOf(metric!), metric).toContain(label);
+      }
+    }
+  });
+
+  test('says how bad it is, and whom to look at', () => {
+    expect(['critical', 'warning']).toContain(rule.labels.severity);
+    expect(rule.annotations.summary).toMatch(/\{\{ \$labels\.(instance|node) \}\}/);
+  });
+});
+
+test('outcomes of images in alerts are error codes', () => {
+  const outcomes = rules.flatMap(({ expr }) =>
+    [...expr.matchAll(/lattice_images_total\{outcome=~"([^"]*)"/g)].flatMap(([, codes]) =>
+      codes!.split('|'),
+    ),
+  );
+  expect(outcomes.length).toBeGreaterThan(0);
+  expect(Object.keys(ERRORS)).toEqual(expect.arrayContaining(outcomes));
+});
+
+test('docs/metrics.md has every metric, and no other', () => {
+  const rows = [...read('docs/metrics.md').matchAll(/^\| `(lattice_\w+?)(?:_\.\.\.)?`/gm)];
+  const documented = new Set(rows.map(([, name]) => name));
+  const names = [...shown.matchAll(/^# TYPE (lattice_\w+)/gm)].map(([, name]) => name!);
+  expect(new Set(names.map((name) => name.replace(/^(lattice_gpu)_.*/, '$1')))).toEqual(documented);
+});

@@ -1,0 +1,16 @@
+/** What the metrics are told of a service that has nothing to do. */
+import type { MetricSources } from '../../src/observability/source-metrics.js';
+
+export const idleSources = (): MetricSources => ({
+  ready: () => Promise.resolve(true),
+  jobs: () => Promise.resolve({ pending: 0, running: 0 }),
+  jobImages: () => Promise.resolve(0),
+  oldestJobSeconds: () => Promise.resolve(0),
+  webhooksWaiting: () => Promise.resolve(0),
+  queuedImages: () => ({ sync: 0, async: 0 }),
+  heldBytes: () => 0,
+  hangingFolders: () => 0,
+  workers: () => ({ ready: 1 }),
+  workerEvents: () => ({ lost: 0, requeued: 0, stale: 0 }),
+  gpus: () => [],
+});
