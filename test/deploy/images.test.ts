@@ -71,7 +71,7 @@ test.each(IMAGES)('%s runs as a user without rights', (file) => {
     deployed(file)
       .match(/^USER .*$/gm)
       ?.at(-1),
-  ).toMatch(/^USER (node|ray)$/);
+  ).toMatch(/^USER (1000|ray)$/);
 });
 
 describe.each(IMAGES)('the layout of %s', (file) => {
