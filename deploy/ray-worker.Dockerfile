@@ -28,6 +28,11 @@ COPY scripts ./scripts
 COPY native ./native
 COPY src ./src
 RUN npm run setup && npm prune --omit=dev
+COPY LICENSE ./
+COPY models ./models
+COPY cluster/lattice_ray ./cluster/lattice_ray
+# A checkout made under a strict umask has files that only their owner can read.
+RUN chmod -R a+rX .
 
 FROM ${RAY_IMAGE}
 USER root
@@ -44,9 +49,9 @@ COPY --from=build /opt/lattice-core/.deps/openvino/libs ./.deps/openvino/libs
 COPY --from=build /opt/lattice-core/.deps/openvino/licenses ./.deps/openvino/licenses
 COPY --from=build /opt/lattice-core/build/Release/lattice.node ./build/Release/lattice.node
 COPY --from=build /opt/lattice-core/dist ./dist
-COPY package.json LICENSE ./
-COPY models ./models
-COPY cluster/lattice_ray ./cluster/lattice_ray
+COPY --from=build /opt/lattice-core/package.json /opt/lattice-core/LICENSE ./
+COPY --from=build /opt/lattice-core/models ./models
+COPY --from=build /opt/lattice-core/cluster/lattice_ray ./cluster/lattice_ray
 
 USER ray
 WORKDIR /home/ray

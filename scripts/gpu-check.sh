@@ -11,9 +11,14 @@
 # to do. OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed
 # here in summary.txt.
 set -u
-cd "$(dirname "$0")/.."
-mkdir -p "${1:-build/gpu-check}" build
-out=$(cd "${1:-build/gpu-check}" && pwd)
+case ${1:-} in
+-*)
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+  [ "$1" = --help ] || [ "$1" = -h ]
+  exit
+  ;;
+esac
+cd "$(dirname "$0")/.." && mkdir -p "${1:-build/gpu-check}" build && out=$(cd "${1:-build/gpu-check}" && pwd) || exit 1
 budget=${LATTICE_GPU_CHECK_SECONDS:-520}
 export LATTICE_ENGINE_CACHE_DIR=${LATTICE_ENGINE_CACHE_DIR:-$PWD/build/engines}
 export PATH=$PATH:/usr/local/cuda/bin

@@ -50,24 +50,36 @@ function digest(paths) {
   return hash.digest('hex');
 }
 
-async function step(name, { inputs, facts = [], output, work }) {
-  const stamp = join(STAMPS, name.replace(/\W+/g, '-'));
-  const state = createHash('sha256')
+function stampOf({ name }) {
+  return join(STAMPS, name.replace(/\W+/g, '-'));
+}
+
+function stateOf({ inputs, facts = [] }) {
+  return createHash('sha256')
     .update([digest(inputs), ...facts].join('\n'))
     .digest('hex');
-  if (
-    existsSync(join(ROOT, output)) &&
+}
+
+function isDone(step) {
+  const stamp = stampOf(step);
+  return (
+    existsSync(join(ROOT, step.output)) &&
     existsSync(stamp) &&
-    readFileSync(stamp, 'utf8') === state
-  ) {
-    console.log(`  ${name}: up to date`);
+    readFileSync(stamp, 'utf8') === stateOf(step)
+  );
+}
+
+async function bringUpToDate(step) {
+  if (isDone(step)) {
+    console.log(`  ${step.name}: up to date`);
     return;
   }
+  const state = stateOf(step);
   const start = Date.now();
-  process.stdout.write(`  ${name} ... `);
-  const notes = await work();
+  process.stdout.write(`  ${step.name} ... `);
+  const notes = await step.work();
   mkdirSync(STAMPS, { recursive: true });
-  writeFileSync(stamp, state);
+  writeFileSync(stampOf(step), state);
   console.log(`done (${((Date.now() - start) / 1000).toFixed(1)} s)`);
   if (Array.isArray(notes)) for (const note of notes) console.log(`    ${note}`);
 }
@@ -76,8 +88,15 @@ async function step(name, { inputs, facts = [], output, work }) {
 async function alone(work) {
   const lock = join(ROOT, '.deps', 'setup.pid');
   const own = `${lock}.${process.pid}`;
-  mkdirSync(dirname(lock), { recursive: true });
-  writeFileSync(own, String(process.pid));
+  try {
+    mkdirSync(dirname(lock), { recursive: true });
+    writeFileSync(own, String(process.pid));
+  } catch (error) {
+    throw new Error(
+      `This user cannot write to ${ROOT} (${error.code}): run npm run setup as a user who can.`,
+      { cause: error },
+    );
+  }
   for (let told = false; ;) {
     try {
       linkSync(own, lock); // atomic, and never seen without its content
@@ -144,32 +163,43 @@ export async function setup() {
     process.exit(1);
   }
   console.log('Set-up');
-  await alone(steps);
+  const all = await steps();
+  const work = async () => {
+    for (const step of all) await bringUpToDate(step);
+  };
+  // Where there is nothing to do nothing is written: a service's user need not own the project.
+  await (all.every(isDone) ? work() : alone(work));
 }
 
 async function steps() {
-  await step('npm packages', {
-    inputs: ['package-lock.json', '.npmrc'],
-    output: 'node_modules/hono',
-    work: () => run('npm', ['ci', '--no-progress']),
-  });
-  await step('OpenVINO', {
-    inputs: ['scripts/openvino.mjs'],
-    output: '.deps',
-    work: async () => (await module('openvino.mjs')).ensureOpenVino(),
-  });
-  await step('addon', {
-    inputs: ['CMakeLists.txt', 'native', 'scripts/build-native.mjs', 'package-lock.json'],
-    facts: (await module('build-native.mjs')).optionalParts(),
-    output: 'build/Release/lattice.node',
-    work: async () => (await module('build-native.mjs')).buildNative(),
-  });
-  await step('TypeScript', {
-    inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
-    output: 'dist/cli/lattice.js',
-    work: () =>
-      run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']),
-  });
+  return [
+    {
+      name: 'npm packages',
+      inputs: ['package-lock.json', '.npmrc'],
+      output: 'node_modules/hono',
+      work: () => run('npm', ['ci', '--no-progress']),
+    },
+    {
+      name: 'OpenVINO',
+      inputs: ['scripts/openvino.mjs'],
+      output: '.deps',
+      work: async () => (await module('openvino.mjs')).ensureOpenVino(),
+    },
+    {
+      name: 'addon',
+      inputs: ['CMakeLists.txt', 'native', 'scripts/build-native.mjs', 'package-lock.json'],
+      facts: (await module('build-native.mjs')).optionalParts(),
+      output: 'build/Release/lattice.node',
+      work: async () => (await module('build-native.mjs')).buildNative(),
+    },
+    {
+      name: 'TypeScript',
+      inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+      output: 'dist/cli/lattice.js',
+      work: () =>
+        run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']),
+    },
+  ];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -48,7 +48,7 @@ export class ApiKeys {
       return ApiKeys.parse(readFileSync(path, 'utf8'));
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      throw new ConfigError(`API key file ${path} cannot be read`, { cause: error });
+      throw new ConfigError(`API key file ${path} cannot be read: ${String(error)}`);
     }
   }
 

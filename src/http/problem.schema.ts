@@ -1,6 +1,6 @@
 /** Wire shape of a refused answer. */
 import { z } from '@hono/zod-openapi';
-import { ERRORS, type ErrorCode } from '../errors.js';
+import { ERRORS, LatticeError, type ErrorCode, type Problem } from '../errors.js';
 
 const codes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 
@@ -21,19 +21,14 @@ export const problemSchema = z
     request_id: z.string().optional(),
     errors: z.array(errorItemSchema).optional(),
   })
-  .openapi('Problem', {
-    description: 'RFC 9457 problem details',
-    example: {
-      type: 'urn:lattice:error:job_not_found',
-      title: 'Job not found',
-      status: 404,
-      code: 'job_not_found',
-      detail: 'No job has this id.',
-      request_id: '0f9e7c1a-8f6e-4a52-9c7e-0d1b6f2f6a11',
-    },
-  });
+  .openapi('Problem', { description: 'RFC 9457 problem details' });
 
-const PROBLEM_CONTENT = { 'application/problem+json': { schema: problemSchema } };
+const REQUEST_ID = '0f9e7c1a-8f6e-4a52-9c7e-0d1b6f2f6a11';
+
+/** Without one for each status a documentation page shows the same problem at all of them. */
+function exampleOf(code: ErrorCode): Problem {
+  return new LatticeError(code, `${ERRORS[code].title}.`).toProblem(REQUEST_ID);
+}
 
 const retryAfter = z.object({
   'Retry-After': z.coerce
@@ -54,15 +49,16 @@ const HEADERS = new Map<number, z.ZodObject>([
 interface ProblemResponse {
   description: string;
   headers?: z.ZodObject;
-  content: typeof PROBLEM_CONTENT;
+  content: Record<'application/problem+json', { schema: typeof problemSchema; example: Problem }>;
 }
 
 /** Response entries of a route: one per HTTP status of the named codes, listing the codes. */
 export function problemResponses(...named: ErrorCode[]): Record<number, ProblemResponse> {
-  const byStatus = new Map<number, ErrorCode[]>();
+  const byStatus = new Map<number, [ErrorCode, ...ErrorCode[]]>();
   for (const code of named) {
     const status = ERRORS[code].status;
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    const before = byStatus.get(status);
+    byStatus.set(status, before === undefined ? [code] : [...before, code]);
   }
   return Object.fromEntries(
     [...byStatus].map(([status, codesOfStatus]) => [
@@ -70,7 +66,12 @@ export function problemResponses(...named: ErrorCode[]): Record<number, ProblemR
       {
         description: codesOfStatus.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
         ...headersOf(status, codesOfStatus),
-        content: PROBLEM_CONTENT,
+        content: {
+          'application/problem+json': {
+            schema: problemSchema,
+            example: exampleOf(codesOfStatus[0]),
+          },
+        },
       },
     ]),
   );

@@ -60,6 +60,23 @@ afterEach(() => {
 });
 
 describe('scripts/gpu-check.sh', () => {
+  it.each([
+    ['--help', 0],
+    ['--hlep', 1],
+  ])('takes %s for no folder, runs nothing and shows what it does', (option, status) => {
+    const script = join(folder, 'project/scripts/gpu-check.sh');
+    const shown = spawnSync('bash', [script, option], { cwd: folder, encoding: 'utf8' });
+    expect(shown).toMatchObject({ status, stderr: '' });
+    expect(shown.stdout).toMatch(/^Everything that only a machine with a GPU[^]*summary\.txt\.\n$/);
+    expect(calls()).toEqual([]);
+  });
+
+  it('stops where the folder cannot be made', () => {
+    writeFileSync(out(), '');
+    expect(check()).toMatchObject({ status: 1 });
+    expect(calls()).toEqual([]);
+  });
+
   it('runs every step once and keeps everything in one folder', () => {
     expect(check()).toMatchObject({ status: 0 });
     expect(calls()).toContainEqual(

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -145,4 +145,14 @@ test('production without keys fails', () => {
   const keys = { apiKeysFile: '', webhookSecret: 'x' };
   expect(checkAccess({ env: 'production', ...keys })).toMatchObject([{ state: 'fail' }]);
   expect(checkAccess({ env: 'development', ...keys })).toEqual([]);
+});
+
+test('a key file is read as the service reads it', async () => {
+  const file = join(dataDir, 'keys');
+  const look = async () => (await examine('--api-keys-file', file)).of('API keys');
+  expect(await look()).toMatchObject({ state: 'fail', detail: expect.stringContaining('ENOENT') });
+  writeFileSync(file, 'short\n');
+  expect(await look()).toMatchObject({ state: 'fail', detail: expect.stringContaining('line 1') });
+  writeFileSync(file, 'long-enough-0123456789\n');
+  expect(await look()).toMatchObject({ state: 'ok', detail: file });
 });

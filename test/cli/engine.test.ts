@@ -198,6 +198,9 @@ describe('build', () => {
     expect(process.listenerCount('SIGTERM')).toBe(0);
   });
 
+  /** A process of its own starts within a second on an idle machine only. */
+  const PATIENTLY = { timeout: 15_000 };
+
   /** In a process of its own, on a core that plays the build. */
   function startBuild(...mode: string[]) {
     const script = join(PACKAGE_ROOT, 'test/support/played-engine-build.mjs');
@@ -213,7 +216,7 @@ describe('build', () => {
     ['SIGTERM', 143],
   ] as const)('is given up on %s, in one line and exit code %i', async (signal, code) => {
     const { child, printed, ended } = startBuild();
-    await expect.poll(() => printed.out).toContain('step\nstep');
+    await expect.poll(() => printed.out, PATIENTLY).toContain('step\nstep');
     child.kill(signal);
     expect(await ended).toEqual([code, null]);
     expect(printed.err.replace(/^\d+ %\n/gm, '')).toBe(
@@ -223,10 +226,10 @@ describe('build', () => {
 
   test('is killed by a second signal where a step does not end', async () => {
     const { child, printed, ended } = startBuild('deaf');
-    await expect.poll(() => printed.out).toContain('step');
+    await expect.poll(() => printed.out, PATIENTLY).toContain('step');
     child.kill('SIGTERM');
     const before = printed.out.length;
-    await expect.poll(() => printed.out.length).toBeGreaterThan(before + 20);
+    await expect.poll(() => printed.out.length, PATIENTLY).toBeGreaterThan(before + 20);
     expect(child.exitCode).toBeNull();
     child.kill('SIGINT');
     expect(await ended).toEqual([null, 'SIGINT']);

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
+import { bf16Features } from '../../src/inference/compute-choice.js';
 import { run } from './run.js';
 
 const TINY = join(PACKAGE_ROOT, 'models', 'tiny', 'tiny-v8.onnx');
@@ -95,13 +96,16 @@ test('what the service could not run is not installed', async () => {
 test('bundled models can be checked by name and stay', async () => {
   const checked = await run('model', 'check', 'tiny-v8', '--json', ...where);
   expect(checked.code).toBe(0);
-  const report = JSON.parse(checked.out) as { runs: object[] };
+  const report = JSON.parse(checked.out) as { runs: { precision: string }[] };
   expect(report).toMatchObject({
     classes: ['car', 'motorcycle', 'bus', 'truck'],
     input: { width: 640, height: 640 },
   });
   // In the order of the names: crossing.jpg, shapes.png, street.jpg.
   expect(report.runs[0]).toMatchObject({ precision: 'f32', boxes: [0, 6, 0] });
+  // Whichever of them `auto` would take here.
+  const precisions = bf16Features().length > 0 ? ['f32', 'bf16'] : ['f32'];
+  expect(report.runs.map(({ precision }) => precision)).toEqual(precisions);
   const removed = await run('model', 'remove', 'tiny-v8', ...where);
   expect(removed.code).toBe(2);
   expect(removed.err).toContain('is bundled and stays');

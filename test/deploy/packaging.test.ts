@@ -1,13 +1,21 @@
 /** What is written in several places of `deploy/` says the same, and is what the service takes. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { environmentName, loadConfig } from '../../src/config.js';
 import { settings } from '../../src/settings.js';
+import { OVERRUN_MS } from '../../src/shutdown.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
-const FILES = ['Dockerfile', 'ray-worker.Dockerfile', 'compose.yaml', 'README.md'];
+const FILES = [
+  'Dockerfile',
+  'ray-worker.Dockerfile',
+  'compose.yaml',
+  'lattice-core.service',
+  'README.md',
+];
 const IMAGES = ['Dockerfile', 'ray-worker.Dockerfile'];
 
 const read = (file: string) => readFileSync(join(PROJECT_ROOT, file), 'utf8');
@@ -156,5 +164,36 @@ describe('compose.yaml', () => {
     for (const [, name] of deployed('compose.yaml').matchAll(/\$\{([A-Z_]+)/g)) {
       expect(deployed('README.md'), name).toContain(`\`${name}\``);
     }
+  });
+});
+
+describe('lattice-core.service', () => {
+  const unit = deployed('lattice-core.service');
+  const lines = (key: string) =>
+    [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value!);
+
+  test('runs the command of the package in the folder of the guide', () => {
+    const { bin } = JSON.parse(read('package.json')) as { bin: { lattice: string } };
+    expect(lines('ExecStart')).toEqual([`node ${bin.lattice} serve`]);
+    const [folder] = lines('WorkingDirectory');
+    expect(deployed('README.md')).toContain(`cp ${folder}/deploy/lattice-core.service`);
+    for (const file of lines('EnvironmentFile')) expect(deployed('README.md')).toContain(file);
+  });
+
+  test('leaves a stop its time', () => {
+    const { drainSeconds } = loadConfig({}, {});
+    expect(Number(lines('TimeoutStopSec')[0])).toBeGreaterThan(drainSeconds + OVERRUN_MS / 1_000);
+  });
+
+  test('lets V8 and the network compile, and the GPUs be seen', () => {
+    expect(lines('MemoryDenyWriteExecute')).toEqual([]);
+    expect(lines('PrivateDevices')).toEqual([]);
+  });
+
+  test('systemd takes it', (context) => {
+    const file = join(PROJECT_ROOT, 'deploy/lattice-core.service');
+    const run = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    if (run.error !== undefined) context.skip('there is no systemd-analyze here');
+    expect(run.stderr).not.toMatch(/lattice-core\.service:\d+/);
   });
 });

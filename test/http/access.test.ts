@@ -38,7 +38,9 @@ describe('API keys', () => {
     const folder = mkdtempSync(join(tmpdir(), 'lattice-keys-'));
     writeFileSync(join(folder, 'keys'), `${ALICE}\n`);
     expect(ApiKeys.readFile(join(folder, 'keys')).find(ALICE)?.keyId).toMatch(/^[0-9a-f]{16}$/);
-    expect(() => ApiKeys.readFile(join(folder, 'none'))).toThrow(ConfigError);
+    const none = () => ApiKeys.readFile(join(folder, 'none'));
+    expect(none).toThrow(ConfigError);
+    expect(none).toThrow(`API key file ${join(folder, 'none')} cannot be read: Error: ENOENT`);
     rmSync(folder, { recursive: true });
   });
 

@@ -10,6 +10,7 @@ import { okOutcome } from '../support/fake-jobs.js';
 
 interface Media {
   schema: Record<string, unknown>;
+  example?: unknown;
 }
 interface Parameter {
   name: string;
@@ -155,6 +156,24 @@ describe('schemas', () => {
       validate(example);
       expect(validate.errors).toBeNull();
     }
+  });
+
+  test('every problem has an example of its own status', () => {
+    const validate = compileSchema('Problem');
+    for (const { path, operation } of operations) {
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        const example = content?.['application/problem+json']?.example;
+        if (Number(status) < 400) continue;
+        expect(example, path).toMatchObject({ status: Number(status) });
+        validate(example);
+        expect(validate.errors).toBeNull();
+      }
+    }
+  });
+
+  test('no filter has an example: a documentation page would fill it in, and list nothing', () => {
+    const filters = document.paths['/v1/jobs']!.get!.parameters!;
+    expect(filters.filter(({ schema }) => schema.example !== undefined)).toEqual([]);
   });
 
   test('both requests have examples that the service accepts', async () => {

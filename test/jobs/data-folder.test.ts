@@ -55,6 +55,14 @@ test('one process cannot open a folder twice either', async () => {
   await (await open(folder)).close();
 });
 
+test('a disk without room for the tables is named', async () => {
+  using folder = new TemporaryFolder();
+  await expect(openSqliteStore({ dataDir: folder.path, maxPages: 2 })).rejects.toThrow(
+    new RegExp(`The disk of the data folder ${folder.path} is full\\..*LATTICE_DATA_DIR`),
+  );
+  await (await open(folder)).close();
+});
+
 test('tables of an earlier release are brought up to date, with the webhooks they owe', async () => {
   using folder = new TemporaryFolder();
   const jobs = await openTestJobs(folder);

@@ -1,10 +1,12 @@
 /** What an operator sees of a start: a wrong folder by its name, and a log that machines can read. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { detect } from '../support/service-client.js';
-import { startService } from '../support/service-process.js';
+import { PROJECT_ROOT, startService } from '../support/service-process.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-start-'));
@@ -80,4 +82,32 @@ test('standard output is one JSON object a line, and a mistyped setting is among
   expect(records.find(({ unknown }) => unknown !== undefined)?.unknown).toEqual([
     'LATTICE_IMAGE_ROOT',
   ]);
+});
+
+test('a SIGTERM to npm start reaches the service, not only the shell before it', async () => {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
+  const project = join(folder, 'project');
+  const files = {
+    'package.json': JSON.stringify({ private: true, scripts: { start: scripts.start } }),
+    'scripts/setup.mjs': '',
+    'dist/cli/lattice.js':
+      "process.on('SIGTERM', () => { console.log('stopped'); process.exit(0); });" +
+      "console.log('serving', ...process.argv.slice(2)); setTimeout(() => {}, 30_000);",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(project, name)), { recursive: true });
+    writeFileSync(join(project, name), text);
+  }
+  const npm = spawn('npm', ['start', '--silent', '--', '--port', '0'], { cwd: project });
+  let printed = '';
+  npm.stdout.on('data', (chunk) => (printed += String(chunk)));
+  const ended = once(npm, 'close');
+  await vi.waitFor(() => {
+    expect(printed).toBe('serving serve --port 0\n');
+  }, 20_000);
+  npm.kill();
+  expect(await ended).toEqual([0, null]);
+  expect(printed).toContain('stopped\n');
 });

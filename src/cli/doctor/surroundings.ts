@@ -4,6 +4,7 @@ import { readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config.js';
+import { ApiKeys } from '../../http/api-keys.js';
 import { ImageLister } from '../../jobs/listing/image-lister.js';
 import { makeFolder } from '../../make-folder.js';
 import { modelsFolderFault } from '../../setting-folders.js';
@@ -108,16 +109,27 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
 export function checkAccess(
   config: Pick<Config, 'env' | 'apiKeysFile' | 'webhookSecret'>,
 ): Finding[] {
-  if (config.env !== 'production') return [];
-  const findings = [
-    config.apiKeysFile === ''
-      ? fail('API keys', 'production demands them', 'LATTICE_API_KEYS_FILE=/etc/lattice/keys')
-      : ok('API keys', config.apiKeysFile),
-  ];
+  const findings = config.apiKeysFile === '' ? [] : [checkApiKeys(config.apiKeysFile)];
+  if (config.env !== 'production') return findings;
+  if (config.apiKeysFile === '') {
+    const fix = 'LATTICE_API_KEYS_FILE=/etc/lattice/keys';
+    findings.push(fail('API keys', 'production demands them', fix));
+  }
   const fix = 'LATTICE_WEBHOOK_SECRET="whsec_$(openssl rand -base64 32)"';
   if (config.webhookSecret === '')
     findings.push(warn('webhook secret', 'webhooks are unsigned', fix));
   return findings;
+}
+
+function checkApiKeys(file: string): Finding {
+  try {
+    ApiKeys.readFile(file);
+    return ok('API keys', file);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const fix = 'a file that this user can read, with one key of 16 characters or more a line';
+    return fail('API keys', reason, fix);
+  }
 }
 
 function codeOf(error: unknown): string {

@@ -67,7 +67,7 @@ function batch(fixed: number): string {
 }
 
 function agreed(precisions: number, share: number | null): string {
-  if (precisions === 1) return 'this machine has one precision';
+  if (precisions === 1) return 'this CPU has one precision';
   if (share === null)
     return 'no box on the demo pictures to compare; the classes may not be on them';
   return `${(share * 100).toFixed(1)} % of the boxes above 0.3 are found by both precisions (IoU 0.8)`;

@@ -10,7 +10,7 @@ const timestamp = z
   .string()
   .regex(/^\d+(?:\.\d+)?$/, { error: 'A time is Unix seconds.' })
   .transform(Number)
-  .openapi({ type: 'number', minimum: 0, description: 'Unix seconds', example: 1763722800 });
+  .openapi({ type: 'number', minimum: 0, description: 'Unix seconds' });
 
 const status = z.enum(JOB_STATUSES, {
   error: ({ input }) => `'${shorten(String(input))}' is none of ${JOB_STATUSES.join(', ')}.`,
@@ -26,7 +26,6 @@ export const listQuerySchema = z.strictObject({
       type: 'string',
       pattern: `^${STATUS}(?:,${STATUS}){0,15}$`,
       description: `One or more of ${JOB_STATUSES.join(', ')}, separated by commas`,
-      example: 'pending,running',
     }),
   job_type: jobTypeSchema.optional(),
   submitted_after: timestamp.optional(),

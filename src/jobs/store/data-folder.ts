@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../make-folder.js';
 import { migrate } from './schema.js';
-import { isBusy, isDamaged } from './sqlite-failure.js';
+import { isBusy, isDamaged, isFull } from './sqlite-failure.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
 
@@ -17,6 +17,18 @@ export interface DataFolder {
 /** Throws an `Error` whose message is meant for the operator. */
 export function openDataFolder(dataDir: string, maxPages: number | null): DataFolder {
   makeFolder(dataDir);
+  try {
+    return openLocked(dataDir, maxPages);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    throw new Error(
+      `The disk of the data folder ${dataDir} is full. Free some space, or point LATTICE_DATA_DIR at another folder.`,
+      { cause: error },
+    );
+  }
+}
+
+function openLocked(dataDir: string, maxPages: number | null): DataFolder {
   const lock = lockFolder(dataDir);
   try {
     const database = openDatabase(join(dataDir, 'jobs.db'), maxPages);

@@ -1,0 +1,65 @@
+/** scripts/setup.mjs in a project of its own, whose `npm` installs tools that are played. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PROJECT_ROOT } from './support/service-process.js';
+
+const SCRIPTS = ['setup.mjs', 'build-native.mjs', 'openvino.mjs'];
+const leave = (file: string) =>
+  `const { mkdirSync, writeFileSync } = require('node:fs'), { dirname } = require('node:path');` +
+  `mkdirSync(dirname('${file}'), { recursive: true }); writeFileSync('${file}', '');`;
+const INSTALLED = {
+  'node_modules/hono/package.json': '{}',
+  'node_modules/cmake-js/bin/cmake-js': leave('build/Release/lattice.node'),
+  'node_modules/typescript/bin/tsc': leave('dist/cli/lattice.js'),
+};
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'lattice-setup-'));
+  for (const name of SCRIPTS) {
+    cpSync(join(PROJECT_ROOT, 'scripts', name), join(root, 'scripts', name));
+  }
+  const install = Object.entries(INSTALLED).map(
+    ([file, text]) => `mkdir -p $(dirname ${file}) && cat > ${file} <<'END'\n${text}\nEND\n`,
+  );
+  mkdirSync(join(root, 'bin'));
+  writeFileSync(join(root, 'bin/npm'), `#!/bin/sh\n${install.join('')}`, { mode: 0o755 });
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+function setUp() {
+  const PATH = [join(root, 'bin'), process.env.PATH].join(delimiter);
+  const env = { ...process.env, PATH, OpenVINO_DIR: '/played' };
+  const script = join(root, 'scripts/setup.mjs');
+  return spawnSync(process.execPath, [script], { cwd: root, env, encoding: 'utf8' });
+}
+
+test('steps that are done are left out, and nothing is written for them', () => {
+  expect(setUp()).toMatchObject({ status: 0, stderr: '' });
+  const written = () => statSync(join(root, '.deps')).mtimeMs;
+  const before = written();
+  const again = setUp();
+  expect(again).toMatchObject({ status: 0, stderr: '' });
+  expect(again.stdout.match(/up to date/g)).toHaveLength(4);
+  expect(written()).toBe(before);
+});
+
+test('a changed source is compiled again, that alone', () => {
+  setUp();
+  mkdirSync(join(root, 'src'));
+  writeFileSync(join(root, 'src/new.ts'), '');
+  expect(setUp().stdout).toMatch(/addon: up to date\n {2}TypeScript \.\.\. done/);
+});
+
+test('a project that cannot be written is named', () => {
+  // Root may write to every folder, but not beneath a file.
+  writeFileSync(join(root, '.deps'), '');
+  const { status, stderr } = setUp();
+  expect(status).toBe(1);
+  expect(stderr).toContain(`This user cannot write to ${root}/ (EEXIST): run npm run setup as`);
+});
