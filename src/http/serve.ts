@@ -27,7 +27,9 @@ const SERVER_OPTIONS: ServerOptions<typeof IncomingRequest, typeof OutgoingRespo
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  keepAliveTimeout: 65_000,
+  // A client that keeps connections for longer may send on one that closes meanwhile. Those of Go and Rust and Traefik
+  // keep them for 90 s, Caddy for 120 s, nginx and balancers of clouds for 60 s.
+  keepAliveTimeout: 125_000,
   connectionsCheckingInterval: 2_000,
   IncomingMessage: IncomingRequest,
   ServerResponse: OutgoingResponse,
