@@ -68,7 +68,7 @@ test('idle connections stay for longer than the usual clients and proxies keep t
   const { port } = await start();
   const agent = new Agent({ keepAlive: true });
   const { headers } = await post(port, agent);
-  const [, seconds] = /^timeout=(\d+)$/.exec(headers['keep-alive'] ?? '') ?? [];
+  const [, seconds] = /^timeout=(\d+)$/.exec(String(headers['keep-alive'])) ?? [];
   expect(Number(seconds)).toBeGreaterThan(120);
   agent.destroy();
 });

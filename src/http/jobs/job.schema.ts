@@ -170,7 +170,8 @@ export const jobResultSchema = z
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
     completed_at: timestampSchema,
-    metadata: z.record(z.string(), z.unknown()).nullable(),
+    // As a union: many generators lose the null of a map whose type is a list.
+    metadata: z.union([z.record(z.string(), z.unknown()), z.null()]),
   })
   .openapi('JobResult');
 
