@@ -10,7 +10,13 @@ const timestamp = z
   .string()
   .regex(/^\d+(?:\.\d+)?$/, { error: 'A time is Unix seconds.' })
   .transform(Number)
-  .openapi({ type: 'number', minimum: 0, description: 'Unix seconds', example: 1763722800 });
+  .openapi({
+    type: 'number',
+    format: 'double',
+    minimum: 0,
+    description: 'Unix seconds',
+    example: 1763722800,
+  });
 
 const status = z.enum(JOB_STATUSES, {
   error: ({ input }) => `'${shorten(String(input))}' is none of ${JOB_STATUSES.join(', ')}.`,

@@ -14,7 +14,10 @@ export const modelSchema = z
     device: z.string().nullable(),
     precision: z.string().nullable(),
     input: z.union([modelInputSchema, z.null()]),
-    memory_bytes: z.int().nullable().openapi({ description: 'About; null while it is not loaded' }),
+    memory_bytes: z
+      .int()
+      .nullable()
+      .openapi({ format: 'int64', description: 'About; null while it is not loaded' }),
     licence: z.string().nullable(),
     bundled: z
       .boolean()
