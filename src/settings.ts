@@ -173,7 +173,9 @@ export const settings = {
       },
     )
     .default('')
-    .describe('origins allowed in production, comma-separated; development allows any'),
+    .describe(
+      'origins allowed in production, comma-separated, among them that of a proxy; development allows any',
+    ),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')

@@ -21,7 +21,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
 /**
  * Development: any origin, any host. Production: the listed origins; on a loopback address only its own names
- * as Host.
+ * and those of the listed origins as Host: a proxy on this machine may pass on its own.
  */
 export function createBrowserAccess(
   config: Pick<Config, 'env' | 'host' | 'corsOrigins'>,
@@ -29,6 +29,7 @@ export function createBrowserAccess(
   const open = config.env === 'development';
   const listed = new Set(config.corsOrigins);
   const checkHost = !open && LOOPBACK.has(config.host);
+  const hosts = new Set([...LOOPBACK, config.host, ...config.corsOrigins.map(hostOfOrigin)]);
   const corsHeaders = (origin: string | undefined): Record<string, string> => {
     if (open) {
       return {
@@ -61,15 +62,15 @@ export function createBrowserAccess(
       listed.has(origin) ||
       (URL.canParse(origin) && new URL(origin).host === host),
     // Every browser sends a Host; without one it is a probe that speaks HTTP/1.0.
-    hostAllowed: (host) =>
-      !checkHost ||
-      host === undefined ||
-      LOOPBACK.has(hostName(host)) ||
-      hostName(host) === config.host,
+    hostAllowed: (host) => !checkHost || host === undefined || hosts.has(hostName(host)),
   };
 }
 
 /** `[::1]:8000` -> `[::1]`, `localhost:8000` -> `localhost`. */
 function hostName(host: string): string {
   return host.replace(/:\d+$/, '').toLowerCase();
+}
+
+function hostOfOrigin(origin: string): string {
+  return new URL(origin).hostname;
 }

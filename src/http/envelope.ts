@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { WORKER_PATH } from '../cluster/wire/frames.js';
+import { environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { presentedKey } from './api-keys.js';
 import type { AppDeps } from './app-deps.js';
@@ -15,6 +16,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|docs|docs\/[^/]+)$/;
 /** The socket route refuses by close code, which a browser can read, and takes its key there. */
 const STREAM_PATH = '/v1/stream';
+const UNKNOWN_HOST = `Host header not allowed. That of a proxy is, once ${environmentName('corsOrigins')} lists its origin.`;
 
 export function envelope(
   deps: AppDeps,
@@ -43,7 +45,7 @@ export function envelope(
     // Workers present a token of their own, and come by whatever name the cluster knows this machine.
     if (c.req.path === WORKER_PATH) return null;
     if (!access.hostAllowed(c.req.header('host'))) {
-      return replyProblem(c, new LatticeError('forbidden', 'Host header not allowed.'), hide);
+      return replyProblem(c, new LatticeError('forbidden', UNKNOWN_HOST), hide);
     }
     if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
       const asked = c.req.header('access-control-request-headers');

@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { AppEnv } from './app-env.js';
 import { jobDigestSchema, jobResultSchema } from './jobs/job.schema.js';
+import { METADATA_COMPONENT } from './jobs/submission-fields.schema.js';
 import { z } from '@hono/zod-openapi';
 
 const webhookSchema = z
@@ -22,7 +23,7 @@ const webhookHeaders = z.object({
   }),
 });
 
-/** Security schemes and the webhook, which no route brings along. Call before the document is made. */
+/** Security schemes, the webhook and a type written out, which no route brings along. Call before the document is made. */
 export function registerComponents(app: OpenAPIHono<AppEnv>): void {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
@@ -31,12 +32,14 @@ export function registerComponents(app: OpenAPIHono<AppEnv>): void {
     in: 'header',
     name: 'X-API-Key',
   });
+  registry.registerComponent('schemas', 'JobMetadata', METADATA_COMPONENT);
   registry.registerWebhook({
     method: 'post',
     path: 'job.ended',
     operationId: 'jobEnded',
     summary: 'Sent to callback_url when a job completes or fails (Standard Webhooks)',
-    tags: ['Jobs'],
+    // Not of Jobs: generators that make a class for each tag write that of the webhook over that of the routes.
+    tags: ['Webhooks'],
     request: {
       headers: webhookHeaders,
       body: { required: true, content: { 'application/json': { schema: webhookSchema } } },
@@ -63,6 +66,7 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
     tags: [
       { name: 'Inference', description: 'One image, answered at once' },
       { name: 'Jobs', description: 'Many images, durable' },
+      { name: 'Webhooks', description: 'The end of a job, sent to its callback_url' },
       { name: 'Stream', description: 'Events over WebSocket' },
       { name: 'Models', description: 'What model_name may say' },
       { name: 'Cluster', description: 'What runs the network' },

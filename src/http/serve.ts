@@ -19,16 +19,20 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { ConfigError, environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { IncomingRequest } from './incoming-request.js';
+import { OutgoingResponse } from './outgoing-response.js';
 import { PROBLEM_TYPE } from './problem.js';
 
 /** Tighter than Node's: a client that dribbles its request holds a socket, not the service. */
-const SERVER_OPTIONS: ServerOptions = {
+const SERVER_OPTIONS: ServerOptions<typeof IncomingRequest, typeof OutgoingResponse> = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  keepAliveTimeout: 65_000,
+  // A client that keeps connections for longer may send on one that closes meanwhile. Those of Go and Rust and Traefik
+  // keep them for 90 s, Caddy for 120 s, nginx and balancers of clouds for 60 s.
+  keepAliveTimeout: 125_000,
   connectionsCheckingInterval: 2_000,
   IncomingMessage: IncomingRequest,
+  ServerResponse: OutgoingResponse,
 };
 const MAX_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
@@ -74,11 +78,10 @@ export async function listen(
   const server = createAdaptorServer({
     fetch: (request, env) => app.fetch(request, env),
     // The adaptor's own listener answers an unreadable request without a body; this one says what is wrong.
-    createServer: ((options: ServerOptions) =>
-      createServer(options, (incoming, outgoing) => {
+    createServer: (() =>
+      createServer(SERVER_OPTIONS, (incoming, outgoing) => {
         void answer(incoming, outgoing);
-      })) as typeof createServer,
-    serverOptions: SERVER_OPTIONS,
+      })) as unknown as typeof createServer,
     // The adaptor's type forbids the explicit undefined that the type of ws allows.
     websocket: { server: sockets as unknown as WebSocketServerLike },
   }) as Server;
@@ -88,8 +91,9 @@ export async function listen(
     outgoing.writeHead(417, reason, headers).end(body);
   });
   // In place of Node's own, which asks for every body. Unasked, Node closes the connection after the answer.
-  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (declaredLength(incoming) <= maxBodyBytes) outgoing.writeContinue();
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: OutgoingResponse) => {
+    outgoing.bodyComes = declaredLength(incoming) <= maxBodyBytes;
+    if (outgoing.bodyComes) outgoing.writeContinue();
     void answer(incoming, outgoing);
   });
   await bind(server, host, port);

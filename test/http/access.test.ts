@@ -164,6 +164,20 @@ describe('browsers', () => {
     if (status === 403) expect(answer.body.code).toBe('forbidden');
   });
 
+  test('the Host of a listed origin is allowed on loopback: a proxy passes it on', async () => {
+    const app = compose({
+      env: 'production',
+      host: '127.0.0.1',
+      corsOrigins: ['https://cars.example', 'http://[fd00::1]:8443'],
+    });
+    for (const host of ['cars.example', 'Cars.example:443', '[fd00::1]:8443']) {
+      expect((await get(app, '/healthz', { host })).status).toBe(200);
+    }
+    const other = await get(app, '/healthz', { host: 'evil.example' });
+    expect(other.status).toBe(403);
+    expect(other.body.detail).toContain('LATTICE_CORS_ORIGINS');
+  });
+
   test('a request without a Host, which no browser sends, is answered', async () => {
     const app = compose({ env: 'production', host: '127.0.0.1' });
     expect((await get(app, '/healthz')).status).toBe(200);

@@ -64,6 +64,15 @@ test('an address that cannot be listened on is refused with what to change', asy
   await expect(listen(compose(), { host: '192.0.2.1', port: 0 })).rejects.toThrow('LATTICE_HOST');
 });
 
+test('idle connections stay for longer than the usual clients and proxies keep theirs', async () => {
+  const { port } = await start();
+  const agent = new Agent({ keepAlive: true });
+  const { headers } = await post(port, agent);
+  const [, seconds] = /^timeout=(\d+)$/.exec(String(headers['keep-alive'])) ?? [];
+  expect(Number(seconds)).toBeGreaterThan(120);
+  agent.destroy();
+});
+
 describe('bodies', () => {
   test('10 MB are refused, declared and chunked, and the service goes on', async () => {
     const { url, port } = await start();

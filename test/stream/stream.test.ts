@@ -1,4 +1,7 @@
 /** The message catalogue of `/v1/stream` over real sockets. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
 import { listen, type Listening } from '../../src/http/serve.js';
@@ -193,8 +196,19 @@ describe('what is no message', () => {
   });
 });
 
-test('without an upgrade the route says what it speaks', async () => {
-  const response = await fetch(`${server.url}/v1/stream`);
-  expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ code: 'bad_request' });
-});
+/** As proxies pass a handshake on that do not know of WebSockets. */
+test.each([[{}], [{ upgrade: 'websocket' }], [{ upgrade: 'websocket', connection: 'close' }]])(
+  'without an upgrade the route says what it speaks: %j',
+  async (headers) => {
+    const { port } = server;
+    const [answer] = (await once(
+      request({ port, path: '/v1/stream', headers }).end(),
+      'response',
+    )) as [IncomingMessage];
+    expect(answer.statusCode).toBe(400);
+    expect(await json(answer)).toMatchObject({
+      code: 'bad_request',
+      detail: expect.stringContaining('proxy'),
+    });
+  },
+);

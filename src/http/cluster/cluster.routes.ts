@@ -53,6 +53,7 @@ const clusterStatusSchema = z
         queued_sync: z.int(),
         queued_async: z.int(),
         held_bytes: z.int().openapi({
+          format: 'int64',
           description: 'Decoded pixels of jobs that wait for the network or are in it',
         }),
         hanging_folders: z.int().openapi({

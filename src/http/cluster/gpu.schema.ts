@@ -16,8 +16,8 @@ export const gpuSchema = z
         'lost: it faulted or hangs and gets no image until its worker starts anew; failed_check: a model, whose ' +
         '`reason` in `GET /v1/models` says why, does not run on it',
     }),
-    memory_total_bytes: z.number().nullable(),
-    memory_used_bytes: z.number().nullable(),
+    memory_total_bytes: z.number().nullable().openapi({ format: 'double' }),
+    memory_used_bytes: z.number().nullable().openapi({ format: 'double' }),
     utilisation_percent: z
       .number()
       .nullable()

@@ -10,7 +10,7 @@ const timestamp = z
   .string()
   .regex(/^\d+(?:\.\d+)?$/, { error: 'A time is Unix seconds.' })
   .transform(Number)
-  .openapi({ type: 'number', minimum: 0, description: 'Unix seconds' });
+  .openapi({ type: 'number', format: 'double', minimum: 0, description: 'Unix seconds' });
 
 const status = z.enum(JOB_STATUSES, {
   error: ({ input }) => `'${shorten(String(input))}' is none of ${JOB_STATUSES.join(', ')}.`,

@@ -62,9 +62,12 @@ export const jobSubmitSchema = z
 export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
 
 const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
-const timestampSchema = z
-  .number()
-  .openapi({ description: 'Unix time in seconds, fractional', example: 1763722800.25 });
+/** Its format is said: some generators take 32 bits for a number without, which are a minute off. */
+const timestampSchema = z.number().openapi({
+  format: 'double',
+  description: 'Unix time in seconds, fractional',
+  example: 1763722800.25,
+});
 
 export const jobAcceptedSchema = z
   .object({ job_id: jobIdSchema, status: stateSchema, message: z.string() })
@@ -170,7 +173,8 @@ export const jobResultSchema = z
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
     completed_at: timestampSchema,
-    metadata: z.record(z.string(), z.unknown()).nullable(),
+    // As a union: many generators lose the null of a map whose type is a list.
+    metadata: z.union([z.record(z.string(), z.unknown()), z.null()]),
   })
   .openapi('JobResult');
 

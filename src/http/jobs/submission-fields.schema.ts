@@ -45,9 +45,20 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** As the document has it. Named: generators lose the null of a map whose type is a list, or the map itself. */
+export const METADATA_COMPONENT = {
+  type: 'object',
+  additionalProperties: {},
+  maxProperties: MAX_KEYS,
+  description:
+    `Any JSON object up to 64 KiB, passed through to the result; at most ${MAX_KEYS} keys an object and ` +
+    `${MAX_DEPTH - 1} levels. Numbers are of double precision: send an integer beyond 2^53 as text`,
+  example: { camera: 'north-gate' },
+} as const;
+
 /** Kept as it came, never copied key by key: a copy would lose or act on keys such as `__proto__`. */
-export const metadataSchema = z
-  .custom<Record<string, unknown>>(isObject, { error: 'metadata is an object.', abort: true })
+export const metadataSchema = (z.unknown() as z.ZodType<Record<string, unknown>>)
+  .refine(isObject, { error: 'metadata is an object.', abort: true })
   .superRefine((value, context) => {
     const fault = metadataFault(value);
     if (fault !== null) context.addIssue({ code: 'custom', message: fault });
@@ -58,13 +69,4 @@ export const metadataSchema = z
       });
     }
   })
-  .openapi({
-    // Written out, so null is too: the document takes no part of this type from the schema.
-    type: ['object', 'null'],
-    additionalProperties: true,
-    maxProperties: MAX_KEYS,
-    description:
-      `Any JSON object up to 64 KiB, passed through to the result; at most ${MAX_KEYS} keys an object and ` +
-      `${MAX_DEPTH - 1} levels. Numbers are of double precision: send an integer beyond 2^53 as text`,
-    example: { camera: 'north-gate' },
-  });
+  .openapi({ anyOf: [{ $ref: '#/components/schemas/JobMetadata' }, { type: 'null' }] });

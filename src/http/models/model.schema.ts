@@ -1,6 +1,8 @@
 /** Wire shape of a model. */
 import { z } from '@hono/zod-openapi';
 
+const modelInputSchema = z.object({ width: z.int(), height: z.int() }).openapi('ModelInput');
+
 export const modelSchema = z
   .object({
     name: z.string().openapi({ description: 'Use it as model_name' }),
@@ -11,8 +13,11 @@ export const modelSchema = z
     classes: z.array(z.string()),
     device: z.string().nullable(),
     precision: z.string().nullable(),
-    input: z.object({ width: z.int(), height: z.int() }).nullable(),
-    memory_bytes: z.int().nullable().openapi({ description: 'About; null while it is not loaded' }),
+    input: z.union([modelInputSchema, z.null()]),
+    memory_bytes: z
+      .int()
+      .nullable()
+      .openapi({ format: 'int64', description: 'About; null while it is not loaded' }),
     licence: z.string().nullable(),
     bundled: z
       .boolean()
