@@ -1,6 +1,5 @@
 #include "native/onnx/half_precision.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -52,10 +51,10 @@ Status CheckVersions(const OnnxModel& model) {
 }
 
 Status CheckOutputs(const OnnxModel& model, const GraphTypes& types) {
+  std::unordered_set<std::string> inputs;
+  for (const OnnxValueInfo& input : model.graph.inputs) inputs.insert(input.name);
   for (const OnnxValueInfo& output : model.graph.outputs) {
-    const bool is_input = std::any_of(model.graph.inputs.begin(), model.graph.inputs.end(),
-                                      [&](const auto& input) { return input.name == output.name; });
-    if (is_input || !types.contains(output.name)) {
+    if (inputs.contains(output.name) || !types.contains(output.name)) {
       return InvalidModel("No node makes the output '" + output.name.substr(0, 80) + "'.");
     }
   }
