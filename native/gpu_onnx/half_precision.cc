@@ -1,6 +1,5 @@
 #include "native/gpu_onnx/half_precision.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -23,18 +22,17 @@ constexpr int64_t kOldestIrVersion = 4;
 Status CheckPorts(const OnnxModel& model) {
   std::unordered_set<std::string> initializers;
   for (const OnnxTensor& tensor : model.graph.initializers) initializers.insert(tensor.name);
-  std::unordered_set<std::string> inputs;
+  size_t inputs = 0;
   for (const OnnxValueInfo& input : model.graph.inputs) {
     if (initializers.contains(input.name)) continue;
-    inputs.insert(input.name);
+    ++inputs;
     if (!IsFloating(input.type)) {
       return InvalidModel("The input '" + input.name.substr(0, 80) + "' is of type " +
                           TypeName(input.type) + "; FLOAT or FLOAT16 is needed.");
     }
   }
-  if (inputs.size() != 1) {
-    return InvalidModel("The model has " + std::to_string(inputs.size()) +
-                        " inputs; a detector has one.");
+  if (inputs != 1) {
+    return InvalidModel("The model has " + std::to_string(inputs) + " inputs; a detector has one.");
   }
   if (model.graph.outputs.empty()) return InvalidModel("The model has no output.");
   return {};
@@ -53,10 +51,10 @@ Status CheckVersions(const OnnxModel& model) {
 }
 
 Status CheckOutputs(const OnnxModel& model, const GraphTypes& types) {
+  std::unordered_set<std::string> inputs;
+  for (const OnnxValueInfo& input : model.graph.inputs) inputs.insert(input.name);
   for (const OnnxValueInfo& output : model.graph.outputs) {
-    const bool is_input = std::any_of(model.graph.inputs.begin(), model.graph.inputs.end(),
-                                      [&](const auto& input) { return input.name == output.name; });
-    if (is_input || !types.contains(output.name)) {
+    if (inputs.contains(output.name) || !types.contains(output.name)) {
       return InvalidModel("No node makes the output '" + output.name.substr(0, 80) + "'.");
     }
   }

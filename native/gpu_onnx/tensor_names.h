@@ -3,6 +3,7 @@
 #define LATTICE_GPU_ONNX_TENSOR_NAMES_H_
 
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -15,12 +16,18 @@ class TensorNames {
   // `wanted`, or the first free one of wanted_2, wanted_3, ...; takes it.
   std::string Free(const std::string& wanted) {
     std::string name = wanted;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
+    if (taken_.insert(name).second) return name;
+    // All lower numbers are taken: names are never given back.
+    int& number = next_.try_emplace(wanted, 2).first->second;
+    do {
+      name = wanted + "_" + std::to_string(number++);
+    } while (!taken_.insert(name).second);
     return name;
   }
 
  private:
   std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> next_;  // of a name that was wanted again
 };
 
 }  // namespace lattice

@@ -33,6 +33,7 @@ inline PackedPlanes StoredPlanes(const Image& image) {
 }
 
 struct DecodeLimits {
+  // A pixel for which a file stores more than 16 bytes counts as several, side by side.
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -19,6 +20,10 @@ using RegionRef = std::unique_ptr<VipsRegion, Unref>;
 
 // Rows asked for at a time: a whole number of the rows that JPEG and TIFF strips come in.
 constexpr int kStripRows = 16;
+
+// Red, green, blue and alpha as floats. A larger pixel counts as several: a TIFF may hold thousands
+// of bands, and all of them are decoded, many rows at a time, to keep three.
+constexpr int kBytesAPixel = 16;
 
 void DropMessage(const gchar*, GLogLevelFlags, const gchar*, gpointer) {}
 
@@ -150,6 +155,23 @@ bool CopyPixels(VipsImage* source, Image* out) {
   return true;
 }
 
+// Of the picture as it is shown, then of what the file stores of it.
+Status CheckBothSizes(const VipsImage* image, const DecodeLimits& limits) {
+  const int width = vips_image_get_width(image);
+  const int height = vips_image_get_height(image);
+  const auto sample = static_cast<int>(vips_format_sizeof(vips_image_get_format(image)));
+  const int bytes = sample * vips_image_get_bands(image);
+  const int times = (bytes + kBytesAPixel - 1) / kBytesAPixel;
+  Status size = CheckSize(width, height, limits);
+  if (!size.ok() || times == 1) return size;
+  const int64_t counted = int64_t{times} * width;
+  constexpr int64_t kMost = std::numeric_limits<int>::max();
+  size = CheckSize(static_cast<int>(std::min(counted, kMost)), height, limits);
+  if (size.ok()) return size;
+  return Status(size.code(), "a pixel has " + std::to_string(bytes) + " bytes and counts as " +
+                                 std::to_string(times) + ", so " + size.message());
+}
+
 Status StartVipsOnce() {
   if (vips_init("lattice") != 0) {
     vips_error_clear();
@@ -205,9 +227,7 @@ Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat for
   StoredImage stored{{vips_image_get_width(loaded.get()), vips_image_get_height(loaded.get()),
                       std::pmr::vector<uint8_t>(memory)},
                      1};
-  if (Status size = CheckSize(stored.image.width, stored.image.height, limits); !size.ok()) {
-    return size;
-  }
+  if (Status size = CheckBothSizes(loaded.get(), limits); !size.ok()) return size;
   stored.exif_orientation = vips_image_get_orientation(loaded.get());
   const ImageRef converted = ToGreyOrRgb(std::move(loaded));
   if (!converted || !CopyPixels(converted.get(), &stored.image)) {

@@ -105,10 +105,26 @@ class WireReader {
 /** `{0: 'person', 1: "driver's seat"}`, a Python dict literal, as an array by class id. Empty when it is none. */
 export function parseClassNames(text: string): string[] {
   const names: string[] = [];
+  // Ids start where digits do and are short: a text of digits alone must not be tried from each of them.
   for (const [, id, , single, double] of text.matchAll(
-    /(\d+)\s*:\s*('((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/g,
+    /(?<!\d)(\d{1,9})\s*:\s*('((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/g,
   )) {
-    names[Number(id)] = (single ?? double ?? '').replace(/\\(.)/g, '$1');
+    names[Number(id)] = unescaped(single ?? double ?? '');
   }
   return names.length <= 100_000 ? Array.from(names, (name, id) => name || `class ${id}`) : [];
+}
+
+const CONTROL: Record<string, string> = { n: '\n', t: '\t' };
+
+/** As native/onnx/python_literal.cc, which names the classes of loaded models, reads escapes. */
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|(.))/g,
+    (_, byte: string | undefined, unit: string | undefined, other: string) => {
+      const code = byte ?? unit;
+      return code === undefined
+        ? (CONTROL[other] ?? other)
+        : String.fromCharCode(parseInt(code, 16));
+    },
+  );
 }

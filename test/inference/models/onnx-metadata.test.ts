@@ -52,6 +52,22 @@ describe('class names of a Python dict literal', () => {
     ]);
   });
 
+  it('reads escapes as the native parser does', () => {
+    expect(parseClassNames(String.raw`{0: 'caf\xe9', 1: 'a\tb\\n', 2: "\u8eca"}`)).toEqual([
+      'café',
+      'a\tb\\n',
+      '車',
+    ]);
+  });
+
+  it('takes no time for long nonsense', () => {
+    const started = performance.now();
+    for (const part of ['1', ' ', `1:'`, '1:"\\', '1 ']) {
+      expect(parseClassNames(`{0${part.repeat(100_000)}`).length).toBeLessThan(3);
+    }
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
   it('fills gaps and ignores nonsense', () => {
     expect(parseClassNames(`{2: 'b'}`)).toEqual(['class 0', 'class 1', 'b']);
     expect(parseClassNames('names')).toEqual([]);

@@ -208,6 +208,15 @@ TEST(ToHalfPrecisionTest, ScalesFollowTheDataFromOpset19On) {
   EXPECT_EQ(old.Casts(), 3u);
 }
 
+std::string TwoInputsOfOneName() {
+  using test::Bytes;
+  const std::string input = Bytes(11, test::TensorPort("images", kFloat, {1, 3, 8, 8}));
+  const std::string relu = Bytes(1, "images") + Bytes(2, "output0") + Bytes(4, "Relu");
+  const std::string output = Bytes(12, test::TensorPort("output0", kFloat, {-1}));
+  return test::Number(1, 8) + Bytes(7, Bytes(1, relu) + input + input + output) +
+         Bytes(8, test::Number(2, 17));
+}
+
 TEST(ToHalfPrecisionTest, RefusalsSayWhatIsNeeded) {
   const auto refusal = [](const std::string& model) {
     const auto result = Convert(model);
@@ -230,6 +239,7 @@ TEST(ToHalfPrecisionTest, RefusalsSayWhatIsNeeded) {
             std::string::npos);
   EXPECT_NE(refusal(GraphWriter().Node("Relu", {}, {"output0"}).Model()).find("lacks"),
             std::string::npos);
+  EXPECT_NE(refusal(TwoInputsOfOneName()).find("2 inputs"), std::string::npos);
 }
 
 // How often each operator occurs; a constant kept in two types counts once, unused ones not at all.

@@ -171,6 +171,19 @@ TEST(Decode, OrientationOfTiffIsApplied) {
   EXPECT_EQ(At(image, 0, 0), (Pixel{1, 2, 3}));
 }
 
+// A few kilobytes may claim gigabytes of samples, of which three a pixel would be shown.
+TEST(Decode, PixelsOfManyBandsCountSeveralTimes) {
+  samples::TiffLayout bands;
+  bands.width = 2;
+  bands.samples = 9;  // 18 bytes: more than 16, so two pixels each
+  bands.bits = 16;
+  bands.photometric = 1;
+  const Bytes file = MakeTiff(bands, Bytes(2 * 9 * 2, 7));
+  EXPECT_EQ(Refused(file, {3, 4}), StatusCode::kImageTooLarge);
+  EXPECT_EQ(Refused(file, {4, 3}), StatusCode::kImageTooLarge);
+  EXPECT_EQ(At(Decoded(file), 1, 0), (Pixel{7, 7, 7}));
+}
+
 TEST(Decode, LimitsHoldAtTheirEdges) {
   const auto png = MakePng({3, 2, 8, 0, {}}, Bytes(6, 1));
   const std::vector<std::span<const uint8_t>> files = {samples::kJpeg, samples::kWebp,

@@ -1,0 +1,111 @@
+// Model files: what they say of themselves, and everything that rewrites them.
+#include <algorithm>
+
+#include "native/onnx/half_precision.h"
+#include "native/onnx/model_description.h"
+#include "native/onnx/onnx_metadata.h"
+#include "native/onnx/onnx_reader.h"
+#include "native/onnx/size_folding.h"
+#include "test/native/fuzz/fuzz.h"
+#include "test/native/fuzz/onnx/message_mutator.h"
+#include "test/native/onnx/random_graph.h"
+
+namespace lattice {
+namespace {
+
+std::vector<Shape> ShapesOf(const std::vector<OnnxValueInfo>& values) {
+  std::vector<Shape> shapes;
+  for (const OnnxValueInfo& value : values) shapes.push_back(value.Shape());
+  return shapes;
+}
+
+void CheckDescription(ByteView bytes, const OnnxModel& model) {
+  auto metadata = ReadOnnxMetadata(bytes);
+  if (!metadata.ok()) return;
+  auto info = DescribeMetadata(*std::move(metadata));
+  if (!info.ok() || !ResolveInput(ShapesOf(model.graph.inputs), *info).ok()) return;
+  (void)CheckOutput(ShapesOf(model.graph.outputs), std::max(info->fixed_batch, 1), *info).ok();
+}
+
+// Written and read again it is the same network.
+void CheckWriting(const OnnxModel& model) {
+  const std::string written = WriteOnnxModel(model);
+  const auto again = ReadOnnxModel(BytesOf(written));
+  fuzz::Require(again.ok() && WriteOnnxModel(*again) == written);
+  fuzz::Require(again->opset == model.opset && again->ir_version == model.ir_version);
+  fuzz::Require(std::ranges::equal(
+      again->graph.nodes, model.graph.nodes, [](const OnnxNode& a, const OnnxNode& b) {
+        return a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs;
+      }));
+}
+
+// Converting the result again gives the result.
+void CheckHalf(ByteView bytes) {
+  const auto half = ToHalfPrecision(bytes, {-1, 3, 64, 64});
+  if (!half.ok()) return;
+  const auto again = ToHalfPrecision(BytesOf(*half), {-1, 3, 64, 64});
+  fuzz::Require(again.ok() && *again == *half);
+}
+
+// Something is known of some tensors: what stands in the graph's own weights.
+void CheckFolding(ByteView bytes, const OnnxModel& model) {
+  KnownTensors known;
+  const std::vector<OnnxTensor>& weights = model.graph.initializers;
+  for (const OnnxNode& node : model.graph.nodes) {
+    for (const std::string& output : node.outputs) {
+      const size_t hash = std::hash<std::string>()(output);
+      known.shapes[output] = {1, -1, static_cast<int64_t>(hash % 5)};
+      if (hash % 3 != 0 && !weights.empty()) known.values[output] = weights[hash % weights.size()];
+    }
+  }
+  const auto folded = FoldSizes(bytes, known);
+  fuzz::Require(folded.ok() && ReadOnnxModel(BytesOf(*folded)).ok());
+}
+
+// Weights, a bias and a tensor in uint8 or int32.
+std::string QuantizedGraph() {
+  using test::RawTensor;
+  return test::GraphWriter()
+      .Initializer(test::Floats("scale", {}, {0.02f}))
+      .Initializer(RawTensor("point", kUint8, {}, std::vector<uint8_t>{128}))
+      .Initializer(RawTensor("w", kUint8, {2, 1, 1, 1}, std::vector<uint8_t>{128, 200}))
+      .Initializer(RawTensor("b", kInt32, {2}, std::vector<int32_t>{5, 6}))
+      .Node("QuantizeLinear", {"images", "scale", "point"}, {"q"})
+      .Node("DequantizeLinear", {"q", "scale", "point"}, {"x"})
+      .Node("DequantizeLinear", {"w", "scale", "point"}, {"weights"})
+      .Node("DequantizeLinear", {"b", "scale"}, {"bias"})
+      .Node("Conv", {"x", "weights", "bias"}, {"head"})
+      .Node("Relu", {"head"}, {"output0"})
+      .Model();
+}
+
+std::string FreshModel(unsigned seed) {
+  using test::Bytes;
+  const std::string graph = seed % 4 == 0 ? QuantizedGraph() : test::RandomGraph(seed).Model();
+  return graph + Bytes(14, Bytes(1, "names") + Bytes(2, "{0: 'car', 1: 'bus'}")) +
+         Bytes(14, Bytes(1, "imgsz") + Bytes(2, "[640, 640]"));
+}
+
+}  // namespace
+}  // namespace lattice
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const lattice::ByteView bytes(data, size);
+  const auto model = lattice::ReadOnnxModel(bytes);
+  if (!model.ok()) return 0;
+  lattice::CheckDescription(bytes, *model);
+  lattice::CheckWriting(*model);
+  lattice::CheckHalf(bytes);
+  lattice::CheckFolding(bytes, *model);
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
+  using namespace lattice;
+  std::minstd_rand random(seed);
+  const bool fresh = size < 8 || random() % 256 == 0;
+  return fuzz::Replace(
+      fresh ? FreshModel(seed) : fuzz::MutatedMessage(TextOf({data, size}), random), data,
+      max_size);
+}
