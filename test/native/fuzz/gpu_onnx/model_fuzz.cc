@@ -1,14 +1,14 @@
 // Model files: what they say of themselves, and everything that rewrites them.
 #include <algorithm>
 
-#include "native/onnx/half_precision.h"
+#include "native/gpu_onnx/half_precision.h"
+#include "native/gpu_onnx/size_folding.h"
 #include "native/onnx/model_description.h"
 #include "native/onnx/onnx_metadata.h"
 #include "native/onnx/onnx_reader.h"
-#include "native/onnx/size_folding.h"
 #include "test/native/fuzz/fuzz.h"
 #include "test/native/fuzz/onnx/message_mutator.h"
-#include "test/native/onnx/random_graph.h"
+#include "test/native/gpu_onnx/random_graph.h"
 
 namespace lattice {
 namespace {

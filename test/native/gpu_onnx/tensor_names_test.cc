@@ -1,4 +1,4 @@
-#include "native/onnx/tensor_names.h"
+#include "native/gpu_onnx/tensor_names.h"
 
 #include <gtest/gtest.h>
 
