@@ -22,6 +22,11 @@ async function main(): Promise<void> {
     .filter((file) => file.endsWith('.bench.ts'))
     .map((file) => file.replace('.bench.ts', ''));
   const wanted = first === undefined ? all : [first, ...rest];
+  if (!wanted.every((question) => all.includes(question))) {
+    console.error(`npm run bench [-- QUESTION...], of ${all.join(', ')}`);
+    process.exitCode = 2;
+    return;
+  }
   const rows: Measurement[] = [];
   for (const question of wanted) {
     console.log(`== ${question}`);
