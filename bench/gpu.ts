@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildInfo } from '../src/native/core.js';
 import { answersKey, AnswerStore } from './gpu/answer-store.js';
-import { readArguments, type Arguments } from './gpu/arguments.js';
+import { isWrongFlag, readArguments, type Arguments } from './gpu/arguments.js';
 import { allQuestions } from './gpu/ask.js';
 import { askAll } from './gpu/asking.js';
 import { commit, gpuFacts, machine, type GpuFacts } from './gpu/gpu-facts.js';
@@ -124,4 +124,10 @@ async function keep(record: RunRecord, out: string | null, chosen: boolean): Pro
   if (record.dry) console.log(`This was ${record.measuredOn}.`);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!isWrongFlag(error)) throw error;
+  console.error(`${error.message}\nThe flags stand at the beginning of bench/gpu.ts.`);
+  process.exitCode = 2;
+}
