@@ -69,11 +69,10 @@ function isDone(step) {
   );
 }
 
+const tellDone = ({ name }) => console.log(`  ${name}: up to date`);
+
 async function bringUpToDate(step) {
-  if (isDone(step)) {
-    console.log(`  ${step.name}: up to date`);
-    return;
-  }
+  if (isDone(step)) return tellDone(step);
   const state = stateOf(step);
   const start = Date.now();
   process.stdout.write(`  ${step.name} ... `);
@@ -168,7 +167,8 @@ export async function setup() {
     for (const step of all) await bringUpToDate(step);
   };
   // Where there is nothing to do nothing is written: a service's user need not own the project.
-  await (all.every(isDone) ? work() : alone(work));
+  if (all.every(isDone)) all.forEach(tellDone);
+  else await alone(work);
 }
 
 async function steps() {
