@@ -3,6 +3,7 @@ import { LatticeError } from '../../src/errors.js';
 import type { DetectRequest, Detector, ImageResult } from '../../src/inference/detector.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { ObservedDetector } from '../../src/observability/observed-detector.js';
+import { seriesValue } from '../support/metric-series.js';
 
 let metrics: Metrics;
 beforeEach(() => {
@@ -14,11 +15,7 @@ afterEach(() => {
 
 const TIMINGS = { queue: 1, decode: 3, preprocess: 0.7, inference: 14, postprocess: 0.2 };
 
-/** Value of one series, undefined when it is not shown. */
-async function value(series: string): Promise<number | undefined> {
-  const line = (await metrics.render()).split('\n').find((text) => text.startsWith(`${series} `));
-  return line === undefined ? undefined : Number(line.slice(series.length + 1));
-}
+const value = (series: string) => seriesValue(metrics, series);
 
 test('requests are counted by method, route and status, in seconds', async () => {
   metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });

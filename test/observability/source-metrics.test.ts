@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Metrics } from '../../src/observability/metrics.js';
 import { idleSources } from '../support/idle-sources.js';
+import { seriesValue } from '../support/metric-series.js';
 
 let metrics: Metrics;
 beforeEach(() => {
@@ -10,11 +11,7 @@ afterEach(() => {
   metrics.close();
 });
 
-/** Value of one series, undefined when it is not shown. */
-async function value(series: string): Promise<number | undefined> {
-  const line = (await metrics.render()).split('\n').find((text) => text.startsWith(`${series} `));
-  return line === undefined ? undefined : Number(line.slice(series.length + 1));
-}
+const value = (series: string) => seriesValue(metrics, series);
 
 test('gauges are read when asked for', async () => {
   let pending = 3;
