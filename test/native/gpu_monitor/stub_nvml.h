@@ -1,12 +1,13 @@
-// A stand-in for NVIDIA's management library with simulated GPUs, and how tests set it.
+// A stand-in for NVIDIA's management library with simulated GPUs, and how tests set it. Built
+// without GoogleTest.
 #ifndef LATTICE_TEST_GPU_MONITOR_STUB_NVML_H_
 #define LATTICE_TEST_GPU_MONITOR_STUB_NVML_H_
 
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
+#include <stdexcept>
 
 namespace lattice {
 
@@ -59,13 +60,10 @@ struct StubNvml {
   std::atomic<int> hanging = 0;     // calls that wait now
 };
 
-// Of the library at `path`, which is loaded by this and stays so.
+// Of the library at `path`, which is loaded by this and stays so. Throws where it cannot be loaded.
 inline StubNvml* OpenStub(const char* path) {
   void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    ADD_FAILURE() << dlerror();
-    return nullptr;
-  }
+  if (library == nullptr) throw std::runtime_error(dlerror());
   return reinterpret_cast<StubNvml* (*)()>(dlsym(library, "StubNvmlState"))();
 }
 
