@@ -10,14 +10,24 @@ namespace {
 constexpr size_t kMaxClasses = 10'000;
 constexpr size_t kMaxIntegers = 8;
 
+constexpr uint32_t kReplacement = 0xfffd;
+
+// Half of a surrogate pair, which Python's strings may hold, and what is beyond Unicode have no
+// UTF-8.
 void AppendUtf8(uint32_t code, std::string& out) {
+  if ((code >= 0xd800 && code < 0xe000) || code > 0x10ffff) code = kReplacement;
   if (code < 0x80) {
     out += static_cast<char>(code);
   } else if (code < 0x800) {
     out += static_cast<char>(0xc0 | (code >> 6));
     out += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
+  } else if (code < 0x10000) {
     out += static_cast<char>(0xe0 | (code >> 12));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3f));
+    out += static_cast<char>(0x80 | (code & 0x3f));
+  } else {
+    out += static_cast<char>(0xf0 | (code >> 18));
+    out += static_cast<char>(0x80 | ((code >> 12) & 0x3f));
     out += static_cast<char>(0x80 | ((code >> 6) & 0x3f));
     out += static_cast<char>(0x80 | (code & 0x3f));
   }
@@ -89,6 +99,9 @@ class LiteralReader {
       case 'n':
         out += '\n';
         return true;
+      case 'r':
+        out += '\r';
+        return true;
       case 't':
         out += '\t';
         return true;
@@ -96,6 +109,8 @@ class LiteralReader {
         return Hex(2, out);
       case 'u':
         return Hex(4, out);
+      case 'U':
+        return Hex(8, out);
       default:
         return false;
     }

@@ -114,17 +114,22 @@ export function parseClassNames(text: string): string[] {
   return names.length <= 100_000 ? Array.from(names, (name, id) => name || `class ${id}`) : [];
 }
 
-const CONTROL: Record<string, string> = { n: '\n', t: '\t' };
+const CONTROL: Record<string, string> = { n: '\n', r: '\r', t: '\t' };
+const REPLACEMENT = 0xfffd;
 
 /** As native/onnx/python_literal.cc, which names the classes of loaded models, reads escapes. */
 function unescaped(text: string): string {
   return text.replace(
-    /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|(.))/g,
-    (_, byte: string | undefined, unit: string | undefined, other: string) => {
-      const code = byte ?? unit;
-      return code === undefined
-        ? (CONTROL[other] ?? other)
-        : String.fromCharCode(parseInt(code, 16));
+    /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|(.))/g,
+    (whole: string, byte?: string, unit?: string, point?: string, other?: string) => {
+      const digits = byte ?? unit ?? point;
+      if (digits !== undefined) return character(parseInt(digits, 16));
+      return other === undefined ? whole : (CONTROL[other] ?? other);
     },
   );
+}
+
+function character(code: number): string {
+  const none = (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
+  return String.fromCodePoint(none ? REPLACEMENT : code);
 }

@@ -58,6 +58,8 @@ describe('class names of a Python dict literal', () => {
       'a\tb\\n',
       '車',
     ]);
+    const unusual = String.raw`{0: 'a\r\U0001f697', 1: 'a\ud83db', 2: '\U00110000\uffff'}`;
+    expect(parseClassNames(unusual)).toEqual(['a\r🚗', 'a\ufffdb', '\ufffd\uffff']);
   });
 
   it('takes no time for long nonsense', () => {

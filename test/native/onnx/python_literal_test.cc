@@ -14,6 +14,12 @@ TEST(ParseClassNamesTest, ReadsWhatExportersWrite) {
   EXPECT_EQ(*ParseClassNames(R"({0: 'a\'b\\c\n\x41\u00e9\u20ac'})"),
             (Names{"a'b\\c\nA\u00e9\u20ac"}));
   EXPECT_EQ(*ParseClassNames("{0: 'caf\u00e9'}"), (Names{"caf\u00e9"}));
+  EXPECT_EQ(*ParseClassNames(R"({0: 'a\r\tb', 1: '\U0001f697'})"), (Names{"a\r\tb", "\U0001f697"}));
+}
+
+TEST(ParseClassNamesTest, WhatIsNoCharacterIsReplaced) {
+  EXPECT_EQ(*ParseClassNames(R"({0: 'a\ud83db', 1: '\U00110000', 2: '\uffff\U0010ffff'})"),
+            (Names{"a\ufffdb", "\ufffd", "\uffff\U0010ffff"}));
 }
 
 TEST(ParseClassNamesTest, RefusesEverythingElse) {
@@ -37,6 +43,7 @@ TEST(ParseClassNamesTest, RefusesEverythingElse) {
                            "{0: 'a\\q'}",
                            "{0: '\\x4'}",
                            "{0: '\\u12'}",
+                           "{0: '\\U0001f69'}",
                            "{,}",
                            "{0: 'a',,}",
                            "{9999999999: 'a'}",
