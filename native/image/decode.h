@@ -48,7 +48,7 @@ Status InitDecoders();
 // as OpenCV's IMREAD_COLOR does). kUnsupportedImageFormat, kImageTooLarge or kInvalidImage
 // (damaged, truncated). Thread-safe; runs on the calling thread, which calls vips_thread_shutdown()
 // (or ends) when it is done for good. Peak memory: the bytes plus the decoded image twice;
-// progressive JPEG up to three times.
+// a progressive JPEG up to three times, an interlaced PNG of 16 bits, first held as stored, more.
 // `memory` receives the pixels and must outlive them; a std::bad_alloc of it is kOverloaded.
 // `wanted` kYuv420 lets a JPEG that is coded so (or grey) come as the planes it holds, not turned,
 // which takes half the time and half the memory; everything else is RGB whatever is wanted. YuvRow

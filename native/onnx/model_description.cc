@@ -1,5 +1,6 @@
 #include "native/onnx/model_description.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "native/onnx/python_literal.h"
@@ -10,13 +11,20 @@ namespace {
 constexpr int kDefaultSide = 640;
 constexpr int kMaxSide = 8192;
 constexpr int kMaxBatch = 64;
+// A message names as many; what a file declares may have no end.
+constexpr size_t kMostListed = 8;
 
 Status Refuse(std::string message) { return {StatusCode::kInvalidModel, std::move(message)}; }
 
 std::string ListText(const std::vector<Shape>& shapes) {
+  if (shapes.empty()) return "none";
   std::string text;
-  for (const Shape& shape : shapes) text += (text.empty() ? "" : ", ") + ToText(shape);
-  return text.empty() ? "none" : text;
+  for (size_t i = 0; i < std::min(shapes.size(), kMostListed); ++i) {
+    text += (i > 0 ? ", " : "") + ToText(shapes[i]);
+  }
+  if (shapes.size() > kMostListed)
+    text += " and more, " + std::to_string(shapes.size()) + " in all";
+  return text;
 }
 
 // A dimension of the export, or what the metadata says where the export leaves it open.
@@ -29,11 +37,11 @@ int Side(int64_t exported, int from_metadata) {
 
 std::string ToText(const Shape& shape) {
   std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) {
+  for (size_t i = 0; i < std::min(shape.size(), kMostListed); ++i) {
     if (i > 0) text += ", ";
     text += shape[i] < 0 ? "?" : std::to_string(shape[i]);
   }
-  return text + "]";
+  return text + (shape.size() > kMostListed ? ", ...]" : "]");
 }
 
 Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) {

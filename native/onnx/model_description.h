@@ -15,7 +15,7 @@ namespace lattice {
 // -1 stands for a dimension that the export leaves open.
 using Shape = std::vector<int64_t>;
 
-// "[?, 3, 640, 640]".
+// "[?, 3, 640, 640]"; of more than eight sides the first.
 std::string ToText(const Shape& shape);
 
 // Task, names, stride, and the metadata itself. kInvalidModel names the task found (an absent one

@@ -75,6 +75,15 @@ TEST(ResolveInputTest, RefusesOtherInputs) {
             std::string::npos);
 }
 
+TEST(ResolveInputTest, TellsOfManyInputsInASentence) {
+  ModelInfo info = Detector();
+  const std::vector<Shape> inputs(100'000, Shape(1'000, 3));
+  const std::string text = Refusal(ResolveInput(inputs, info).status());
+  EXPECT_LT(text.size(), 400u);
+  EXPECT_NE(text.find("[3, 3, 3, 3, 3, 3, 3, 3, ...] and more, 100000 in all"), std::string::npos)
+      << text;
+}
+
 TEST(CheckOutputTest, WantsOneOutputOfFourPlusClassesRows) {
   ModelInfo info = Detector();
   EXPECT_TRUE(CheckOutput({{1, 6, 8400}}, 1, info).ok());
