@@ -122,13 +122,13 @@ export class Metrics implements HttpMetrics {
       Math.max(0, nanoseconds / 1e9 - LAG_RESOLUTION_MS * MS) || 0;
     new Gauge({
       name: 'lattice_event_loop_lag_seconds',
-      help: 'How late timers ran since the last reading; quantile 1 is the worst.',
-      labelNames: ['quantile'],
+      help: 'How late timers ran since the last reading; percentile 100 is the worst.',
+      labelNames: ['percentile'],
       registers: [this.registry],
       collect() {
-        this.set({ quantile: '0.5' }, seconds(lag.percentile(50)));
-        this.set({ quantile: '0.99' }, seconds(lag.percentile(99)));
-        this.set({ quantile: '1' }, seconds(lag.max));
+        this.set({ percentile: '50' }, seconds(lag.percentile(50)));
+        this.set({ percentile: '99' }, seconds(lag.percentile(99)));
+        this.set({ percentile: '100' }, seconds(lag.max));
         lag.reset();
       },
     });
