@@ -15,6 +15,7 @@ import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
 import type { QueueCounts } from '../queue-counts.js';
 import type { SetAsideTimes } from './set-aside.js';
+import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
 import { WorkOrder, type WaitingJob } from './work-order.js';
 
 export interface RunnerParts {
@@ -33,8 +34,6 @@ export interface RunnerParts {
 const READ_AHEAD = 64;
 /** Images at hand while the next job's start is on its way to the disk. */
 const LEAST_SUPPLY = 16;
-/** A suspect runs alone; one that never comes back must not hold up all others for good. */
-const SUSPECT_DEADLINE_MS = 60_000;
 
 export class JobRunner {
   readonly #parts: RunnerParts;
@@ -219,29 +218,18 @@ export class JobRunner {
     this.#parts.progress.forget(job.number);
   }
 
-  /** Nothing else is in the detector meanwhile, so that a second death names its image. */
   async #runSuspects(): Promise<void> {
-    const { store, patience, logger } = this.#parts;
-    const found = await patience.insist('suspects', () => store.suspects());
-    for (const { jobNumber, index } of found?.value ?? []) {
-      if (this.#stopping) return;
-      const queued = this.#order.waiting.take(jobNumber);
-      const job = this.#order.active.get(jobNumber) ?? (queued && (await this.#startJob(queued)));
-      if (job === null || job.ended) continue;
-      const read = await patience.insist('waiting', () => store.waiting(jobNumber, index, 1));
-      const image = read?.value[0];
-      if (image?.index !== index) continue;
-      job.takenApart.add(index);
-      const at = job.ahead.findIndex((ahead) => ahead.index === index);
-      if (at !== -1) job.ahead.splice(at, 1);
-      if (image.deaths >= DEATHS_TO_STOP) {
-        logger.error({ jobId: job.jobId, index }, 'image killed the process twice: stopped');
+    await runSuspects(this.#parts, {
+      stopping: () => this.#stopping,
+      job: async (number) => {
+        const queued = this.#order.waiting.take(number);
+        return this.#order.active.get(number) ?? (queued && (await this.#startJob(queued)));
+      },
+      stop: (job, image) => {
         this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
-      } else {
-        logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
-        await this.#run(job, image, 0, SUSPECT_DEADLINE_MS);
-      }
-    }
+      },
+      run: (job, image) => this.#run(job, image, 0, SUSPECT_DEADLINE_MS),
+    });
   }
 }
 

@@ -1,0 +1,45 @@
+/** Images that were in the detector when the process died: one of them may have killed it. */
+import type { JobStore, WaitingImage } from '../job-store.js';
+import type { Logger } from '../logger.js';
+import type { ActiveJob } from './active-job.js';
+import { DEATHS_TO_STOP } from './image-run.js';
+import type { Patience } from './patience.js';
+
+/** A suspect runs alone; one that never comes back must not hold up all others for good. */
+export const SUSPECT_DEADLINE_MS = 60_000;
+
+export interface SuspectRuns {
+  stopping(): boolean;
+  /** Started where it was not; null when it is not there any more. */
+  job(jobNumber: number): Promise<ActiveJob | null>;
+  /** Ends the image without a run. */
+  stop(job: ActiveJob, image: WaitingImage): void;
+  run(job: ActiveJob, image: WaitingImage): Promise<void>;
+}
+
+/** One after the other. Nothing else may be in the detector meanwhile, so that a second death names its image. */
+export async function runSuspects(
+  parts: { store: JobStore; patience: Patience; logger: Logger },
+  runs: SuspectRuns,
+): Promise<void> {
+  const { store, patience, logger } = parts;
+  const found = await patience.insist('suspects', () => store.suspects());
+  for (const { jobNumber, index } of found?.value ?? []) {
+    if (runs.stopping()) return;
+    const job = await runs.job(jobNumber);
+    if (job === null || job.ended) continue;
+    const read = await patience.insist('waiting', () => store.waiting(jobNumber, index, 1));
+    const image = read?.value[0];
+    if (image?.index !== index) continue;
+    job.takenApart.add(index);
+    const at = job.ahead.findIndex((ahead) => ahead.index === index);
+    if (at !== -1) job.ahead.splice(at, 1);
+    if (image.deaths >= DEATHS_TO_STOP) {
+      logger.error({ jobId: job.jobId, index }, 'image killed the process twice: stopped');
+      runs.stop(job, image);
+    } else {
+      logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
+      await runs.run(job, image);
+    }
+  }
+}
