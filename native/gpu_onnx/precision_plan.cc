@@ -97,31 +97,45 @@ bool FitsHalf(const std::vector<float>& values) {
   return any_left || !any;
 }
 
+// TensorRT refuses a scale of zero, also of one channel only, so none may be rounded to it.
+bool ScalesFitHalf(const std::vector<float>& values) {
+  return FitsHalf(values) && std::none_of(values.begin(), values.end(), [](float value) {
+           return value != 0 && (ToHalfBits(value) & 0x7fff) == 0;
+         });
+}
+
+bool IsScale(const OnnxNode& node, size_t input) {
+  return input == 1 && (node.op == "QuantizeLinear" || node.op == "DequantizeLinear");
+}
+
 // Remembers what it has read: weights may be large and shared.
 class HalfFit {
  public:
   explicit HalfFit(const GraphConstants& constants) : constants_(constants) {}
 
-  // True for a name that is no floating constant.
-  Result<bool> Of(const std::string& name) {
+  // True for an input that is no floating constant.
+  Result<bool> Of(const OnnxNode& node, size_t input) {
+    const std::string& name = node.inputs[input];
     const auto constant = constants_.find(name);
     if (constant == constants_.end() || !IsFloating(constant->second.type)) return true;
-    const auto known = known_.find(name);
-    if (known != known_.end()) return bool{known->second};
+    const bool scale = IsScale(node, input);
+    auto& known = scale ? known_scales_ : known_;
+    if (const auto found = known.find(name); found != known.end()) return bool{found->second};
     const auto values = ReadFloats(constant->second);
     if (!values.ok()) return values.status();
-    return bool{known_[name] = FitsHalf(*values)};
+    return bool{known[name] = scale ? ScalesFitHalf(*values) : FitsHalf(*values)};
   }
 
  private:
   const GraphConstants& constants_;
   std::unordered_map<std::string, bool> known_;
+  std::unordered_map<std::string, bool> known_scales_;
 };
 
 Result<bool> ConstantsFit(const OnnxNode& node, const OpTyping& typing, HalfFit& fit) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (typing.input(i) != Port::kData) continue;
-    const auto fits = fit.Of(node.inputs[i]);
+    const auto fits = fit.Of(node, i);
     if (!fits.ok() || !*fits) return fits;
   }
   if (node.op != "ConstantOfShape" || node.Find("value") == nullptr) return true;

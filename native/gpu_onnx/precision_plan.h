@@ -15,7 +15,8 @@ namespace lattice {
 //   more than one output channel (boxes of a 640-pixel input need more than 11 bits);
 // - arithmetic on sizes, which costs nothing and which FP16 would round from 2,049 on;
 // - an operator that does not take FP16 in the model's opset;
-// - a node with a constant that FP16 cannot hold: beyond 65,504, or wholly rounded to zero.
+// - a node with a constant that FP16 cannot hold: beyond 65,504, or wholly rounded to zero, or a
+//   scale of a quantisation of which one value would be.
 // Of nodes without floating tensors, and of Constant nodes, the entry means nothing. kInvalidModel
 // for a damaged constant.
 Result<std::vector<ElementType>> PlanPrecisions(const OnnxModel& model,

@@ -46,6 +46,18 @@ Status Refused(const std::string& what) {
   return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel, what);
 }
 
+// The parser keeps its reasons to itself: of a model in memory it logs none of them.
+Status ParseFailure(const nvonnxparser::IParser& parser) {
+  constexpr char kWhat[] = "TensorRT cannot parse the model";
+  constexpr size_t kLongest = 300;
+  const auto* error = parser.getNbErrors() > 0 ? parser.getError(0) : nullptr;
+  if (error == nullptr) return Refused(kWhat);
+  const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
+  const std::string op = text(error->nodeOperator());
+  const std::string at = op.empty() ? "" : op + " '" + text(error->nodeName()) + "': ";
+  return {StatusCode::kInvalidModel, kWhat + (": " + at + text(error->desc())).substr(0, kLongest)};
+}
+
 nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {
 #if NV_TENSORRT_MAJOR >= 11
   return 0;  // always strongly typed
@@ -104,9 +116,7 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   if (!network || !config) return Refused("TensorRT gave no network to fill");
   auto parser = library.CreateParser(*network);
   if (!parser.ok()) return parser.status();
-  if (!(*parser)->parse(onnx.data(), onnx.size())) {
-    return Refused("TensorRT cannot parse the model");
-  }
+  if (!(*parser)->parse(onnx.data(), onnx.size())) return ParseFailure(**parser);
   config->setMemoryPoolLimit(nvinfer1::MemoryPoolType::kWORKSPACE, kWorkspaceBytes);
   config->setBuilderOptimizationLevel(kBuilderLevel);
   // What was kept in FP32 needs it: the box decode adds up distances by a convolution, for which
@@ -126,6 +136,8 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   }
   if (monitor.gave_up()) return Status(StatusCode::kCancelled, "The build was given up.");
   if (plan.empty()) return Refused("TensorRT cannot build the model");
+  // Of ways that were tried and passed over, for want of memory for one: no later failure's cause.
+  (void)TensorRtLogger::Get().TakeError();
   return plan;
 }
 

@@ -1,8 +1,11 @@
 #include "native/engine/tensorrt/tensorrt_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "native/cuda/gpu_device.h"
@@ -15,16 +18,32 @@ using CreateObject = void* (*)(void* logger, int32_t version);
 using CreateParserObject = void* (*)(void* network, void* logger, int version);
 using VersionPart = int32_t (*)();
 
-// The loader's own paths first, then where TensorRT lay when this was built.
-void* OpenLibrary(const std::string& name) {
-  void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-#ifdef LATTICE_TENSORRT_LIBRARIES
-  if (library == nullptr) {
-    const std::string path = std::string(LATTICE_TENSORRT_LIBRARIES) + "/" + name;
-    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+// By name alone, which is how TensorRT opens its own: the loader looks in LD_LIBRARY_PATH, where
+// TensorRT lay when this was built (the run path of whoever links this) and in the system's
+// folders.
+void* OpenLibrary(const std::string& name) { return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); }
+
+// The folder that an open library lies in; "" where the loader does not say.
+std::filesystem::path FolderOf(void* library) {
+  const link_map* map = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return {};
+  return std::filesystem::path(map->l_name).parent_path();
+}
+
+// The builder's kernels are in libraries that libnvinfer opens by name, and it has no run path of
+// its own: unless LD_LIBRARY_PATH or the system's folders have them, it finds only those that are
+// open under that name. Whatever stays missing TensorRT names itself.
+void OpenBuilderResources(void* infer, const std::string& release) {
+  const std::string suffix = ".so." + release;
+  std::error_code error;
+  const std::filesystem::directory_iterator end;
+  std::filesystem::directory_iterator file(FolderOf(infer), error);
+  for (; !error && file != end; file.increment(error)) {
+    const std::string name = file->path().filename().string();
+    if (name.starts_with("libnvinfer_builder_resource") && name.ends_with(suffix)) {
+      (void)dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    }
   }
-#endif
-  return library;
 }
 
 Status Missing(const std::string& name) {
@@ -99,6 +118,7 @@ Status TensorRtLibrary::ReadVersion() {
     if (i > 0) version_.append(".");
     version_.append(std::to_string(parts[i]));
   }
+  release_ = version_;
   if (const auto build = Find<VersionPart>(infer_, "getInferLibBuildVersion"); build != nullptr) {
     version_.append(".").append(std::to_string(build()));
   }
@@ -116,6 +136,7 @@ Result<std::unique_ptr<nvinfer1::IRuntime>> TensorRtLibrary::CreateRuntime() con
 Result<std::unique_ptr<nvinfer1::IBuilder>> TensorRtLibrary::CreateBuilder() const {
   const auto create = Find<CreateObject>(infer_, "createInferBuilder_INTERNAL");
   if (create == nullptr) return Missing("createInferBuilder");
+  OpenBuilderResources(infer_, release_);
   (void)TensorRtLogger::Get().TakeError();
   return Checked<nvinfer1::IBuilder>(create(&TensorRtLogger::Get(), NV_TENSORRT_VERSION),
                                      "builder");

@@ -40,6 +40,7 @@ class TensorRtLibrary {
 
   void* const infer_;  // never closed: TensorRT keeps threads and static state
   std::string version_;
+  std::string release_;  // its first three parts, which name TensorRT's files
 };
 
 // The major version that this build takes, "10" or "11".

@@ -208,6 +208,25 @@ TEST(ToHalfPrecisionTest, ScalesFollowTheDataFromOpset19On) {
   EXPECT_EQ(old.Casts(), 3u);
 }
 
+// TensorRT's parser: "Scale coefficients must all be positive".
+TEST(ToHalfPrecisionTest, ScalesOfWhichOneWouldBeRoundedToZeroStayFloat) {
+  const auto network = [](float smallest) {
+    return GraphWriter()
+        .Initializer(RawTensor("w.q", kInt8, {2, 1, 1, 1}, std::vector<int8_t>{-7, 100}))
+        .Initializer(Floats("w.scale", {2}, {0.5f, smallest}))
+        .Initializer(RawTensor("w.point", kInt8, {2}, std::vector<int8_t>{0, 0}))
+        .Node("Relu", {"images"}, {"r"})
+        .Node("DequantizeLinear", {"w.q", "w.scale", "w.point"}, {"w"}, Integer("axis", 0))
+        .Node("Conv", {"r", "w"}, {"head"})
+        .Node("Relu", {"head"}, {"output0"})
+        .Model();
+  };
+  EXPECT_EQ(Converted(network(1e-7f)).InitializerType("w.scale"), kFloat16);
+  const Converted tiny(network(1e-9f));
+  EXPECT_EQ(tiny.InitializerType("w.scale"), kFloat);
+  EXPECT_EQ(tiny.Node("w_float16").op, "Cast");
+}
+
 std::string TwoInputsOfOneName() {
   using test::Bytes;
   const std::string input = Bytes(11, test::TensorPort("images", kFloat, {1, 3, 8, 8}));

@@ -111,6 +111,9 @@ nvinfer1::IHostMemory* Builder::Build(nvinfer1::INetworkDefinition& network,
                 "The box decode is in FP32 for its bits, and would be rounded to TF32");
     return nullptr;
   }
+  // A build that comes out well logs errors too: of a kernel that was tried and passed over.
+  logger_.log(nvinfer1::ILogger::Severity::kERROR,
+              "Error Code 2: OutOfMemory (no further information)");
   const bool whole = Progress(asked.monitor());
   if (asked.timings() != nullptr) asked.timings()->Measure();
   if (!whole) return nullptr;

@@ -1,8 +1,10 @@
 // libnvinfer's entry points, as far as the engine looks them up.
 #include <NvInfer.h>
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 
 #include <cstddef>
+#include <string>
 
 #include "test/native/simulated_cuda/simulated_gpus.h"
 #include "test/native/simulated_tensorrt/builder.h"
@@ -24,6 +26,18 @@ void* Refuse(void* logger) {
   return reinterpret_cast<void*>(size_t{0x200});
 }
 
+// By its name alone, and with no run path that has it: the real library does likewise.
+bool OpenBuilderResource(nvinfer1::ILogger& logger) {
+  const std::string name = "libnvinfer_builder_resource.so." + std::to_string(NV_TENSORRT_MAJOR) +
+                           "." + std::to_string(NV_TENSORRT_MINOR) + "." +
+                           std::to_string(NV_TENSORRT_PATCH);
+  if (dlopen(name.c_str(), RTLD_LAZY) != nullptr) return true;
+  const std::string words =
+      "Error Code 6: API Usage Error (Unable to load library: " + name + ": " + dlerror() + ")";
+  logger.log(nvinfer1::ILogger::Severity::kERROR, words.c_str());
+  return false;
+}
+
 }  // namespace
 
 SIMULATED_EXPORT int32_t getInferLibMajorVersion() { return NV_TENSORRT_MAJOR; }
@@ -39,7 +53,8 @@ SIMULATED_EXPORT void* createInferRuntime_INTERNAL(void* logger, int32_t) {
 
 SIMULATED_EXPORT void* createInferBuilder_INTERNAL(void* logger, int32_t) {
   if (void* const nowhere = Refuse(logger)) return nowhere;
-  nvinfer1::IBuilder* builder =
-      new lattice::simulated::Builder(*static_cast<nvinfer1::ILogger*>(logger));
+  auto& told = *static_cast<nvinfer1::ILogger*>(logger);
+  if (!OpenBuilderResource(told)) return nullptr;
+  nvinfer1::IBuilder* builder = new lattice::simulated::Builder(told);
   return builder;
 }

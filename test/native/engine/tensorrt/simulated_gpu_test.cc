@@ -167,7 +167,8 @@ TEST_F(SimulatedGpuTest, WhatTheParserOrTheBuilderSaysIsInTheSentence) {
   simulated::FailCall(Call::kParse, cudaErrorUnknown);
   const Status parsed = Load().status();
   EXPECT_EQ(parsed.code(), StatusCode::kInvalidModel);
-  EXPECT_NE(parsed.message().find("No importer"), std::string::npos) << parsed.message();
+  EXPECT_NE(parsed.message().find("Simulated '/simulated/node': No importer"), std::string::npos)
+      << parsed.message();
   simulated::FailCall(Call::kBuild, cudaErrorUnknown);
   const Status built = Load().status();
   EXPECT_EQ(built.code(), StatusCode::kInvalidModel);
