@@ -186,12 +186,12 @@ Status TensorRtSlot::AddBucket(int profile, int batch) {
       !context.setTensorAddress(output, head_.data())) {
     return Refused("TensorRT refused the tensors of a batch of " + std::to_string(batch));
   }
-  // Eagerly first: TensorRT settles what depends on the shape at the first run, which a recording
-  // must not contain.
-  if (!context.enqueueV3(stream_.get())) return Refused("The network could not run");
-  const Status ran = stream_.Synchronize(kWarmingPatience);
+  // Eagerly first, and without images: at a first run TensorRT settles what depends on the shape
+  // and CUDA loads kernels, and a recording must contain neither.
+  const Status ran = InOrder([&] { return Upload({}, batch); }, [&] { return Queue(bucket); },
+                             [&] { return stream_.Synchronize(kWarmingPatience); });
   if (!ran.ok()) return ran;
-  auto graph = Graph::Capture(stream_, [&] { return Record(bucket); });
+  auto graph = Graph::Capture(stream_, [&] { return Queue(bucket); });
   if (!graph.ok()) return graph.status();
   auto ready = GraphExec::Instantiate(*graph);
   if (!ready.ok()) return ready.status();
@@ -204,7 +204,7 @@ Status TensorRtSlot::AddBucket(int profile, int batch) {
       [&] { return buckets_.back().graph.Launch(stream_); }, [&] { return stream_.Synchronize(); });
 }
 
-Status TensorRtSlot::Record(const Bucket& bucket) {
+Status TensorRtSlot::Queue(const Bucket& bucket) {
   const auto count = static_cast<size_t>(bucket.batch);
   auto* images = asked_there_.As<DeviceImage>();
   auto* requests = reinterpret_cast<DeviceRequest*>(images + count);
@@ -213,27 +213,27 @@ Status TensorRtSlot::Record(const Bucket& bucket) {
       [&] {
         return ToStatus(cudaMemcpyAsync(images, asked_.data(), count * kAskedBytes,
                                         cudaMemcpyHostToDevice, stream_.get()),
-                        "recording the copy of the requests");
+                        "queueing the copy of the requests");
       },
       [&] {
         return ToStatus(LaunchLetterbox(images, bucket.batch, model_.input_width,
                                         model_.input_height, input_.As<__half>(), stream_.get()),
-                        "recording the letterbox");
+                        "queueing the letterbox");
       },
       [&] {
         return bucket.context->enqueueV3(stream_.get()) ? Status()
-                                                        : Refused("The network cannot be recorded");
+                                                        : Refused("The network could not run");
       },
       [&] {
         return ToStatus(LaunchDetections(head_.As<float>(), shape, requests, layout_,
                                          results_there_.As<DeviceDetections>(), stream_.get()),
-                        "recording the box decode");
+                        "queueing the box decode");
       },
       [&] {
         return ToStatus(cudaMemcpyAsync(results_.data(), results_there_.data(),
                                         count * sizeof(DeviceDetections), cudaMemcpyDeviceToHost,
                                         stream_.get()),
-                        "recording the copy of the boxes");
+                        "queueing the copy of the boxes");
       });
 }
 

@@ -65,7 +65,8 @@ class TensorRtSlot {
       : engine_(engine), model_(model) {}
   Status Allocate(const TensorRtSlotOptions& options);
   Status AddBucket(int profile, int batch);
-  Status Record(const Bucket& bucket);
+  // All of a slice but its pixels, on the stream: run so, or recorded.
+  Status Queue(const Bucket& bucket);
   Result<GraphExec> RecordAlone(const std::function<Status()>& stage);
   // `graphs`: copies, letterbox, network, box decode, nothing.
   Result<SliceTimes> TimeStages(const Bucket& bucket, const std::vector<GraphExec>& graphs,
