@@ -26,6 +26,10 @@ export class DetectView {
     });
   }
 
+  get hasModels(): boolean {
+    return this.#model.length > 0;
+  }
+
   offer(models: readonly Model[]): void {
     const chosen = this.#model.value;
     const usable = models.filter(({ state }) => state !== 'refused');

@@ -1,5 +1,7 @@
 /** Elements made of names and text. Nothing here, nor anywhere on the page, reads text as markup. */
 
+import { visible } from './format.js';
+
 type Attributes = Record<string, string>;
 type Child = Node | string;
 
@@ -27,9 +29,9 @@ function filled<Made extends Element>(made: Made, attributes: Attributes, childr
   return made;
 }
 
-/** Text of others, such as a file name: kept from turning the text around it. */
+/** Text of others, such as a file name: nothing in it is hidden, and it turns no text around it. */
 export function foreign(text: string): HTMLElement {
-  return element('bdi', { class: 'foreign' }, text);
+  return element('bdi', { class: 'foreign' }, visible(text));
 }
 
 /** An element of the page's own markup. */

@@ -45,10 +45,21 @@ export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 2 ** 20)} MiB`;
 }
 
+/** Control characters, and those that turn the order of the letters around them. */
+const HIDDEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Text of others with its hidden characters spelled out: `a\u202egpj.exe` does not look like `aexe.jpg`. */
+export function visible(text: string): string {
+  return text.replace(
+    HIDDEN,
+    (hidden) => `\\u${(hidden.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** `{car: 4, truck: 1}` -> `4 car, 1 truck`, most first; `none` for nothing. */
 export function classCounts(counts: Record<string, number>): string {
   const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
-  return sorted.map(([name, count]) => `${count} ${name}`).join(', ') || 'none';
+  return sorted.map(([name, count]) => `${count} ${visible(name)}`).join(', ') || 'none';
 }
 
 export function yesNo(value: boolean): string {

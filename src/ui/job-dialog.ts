@@ -151,8 +151,9 @@ function resultParts(result: JobResult): HTMLElement[] {
   const parts: HTMLElement[] = [element('h3', {}, 'Result'), element('p', {}, foreign(summary))];
   if (images.length > 0) parts.push(table('Images', ['Path', 'Found'], images));
   if (result.metadata !== null) {
-    const text = JSON.stringify(result.metadata, null, 2);
-    parts.push(element('h3', {}, 'Metadata'), element('pre', {}, foreign(text)));
+    const lines = JSON.stringify(result.metadata, null, 2).split('\n');
+    const shown = element('pre', {}, ...lines.flatMap((line) => [foreign(line), '\n']));
+    parts.push(element('h3', {}, 'Metadata'), shown);
   }
   return parts;
 }

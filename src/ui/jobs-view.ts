@@ -1,4 +1,4 @@
-/** The table of the newest jobs: one row a job, changed in place, drawn at most once a frame. */
+/** The table of the newest jobs: one row a job, changed in place, drawn at most once a frame and only while seen. */
 import { problemOf, type Api } from './api.js';
 import { element, named, setText } from './elements.js';
 import { percent } from './format.js';
@@ -32,6 +32,7 @@ export class JobsView {
   readonly #more = named('jobs-more', HTMLButtonElement);
   #wanted = PAGE;
   #drawsSoon = false;
+  #isStale = false;
 
   constructor(api: Api, onOpen: (job: Job) => void) {
     this.#api = api;
@@ -43,13 +44,31 @@ export class JobsView {
     named('jobs-refresh', HTMLButtonElement).addEventListener('click', () => {
       this.#refresh.request();
     });
+    document.addEventListener('visibilitychange', () => {
+      this.look();
+    });
     setInterval(() => {
-      if (this.#body.offsetParent !== null) this.#draw();
+      if (this.#isSeen()) this.#draw();
     }, 1_000);
   }
 
+  /** Asks for the list: now, or when the table comes into sight. */
   refresh(): void {
-    this.#refresh.request();
+    this.#isStale = true;
+    this.look();
+  }
+
+  /** Call when it may have come into sight. */
+  look(): void {
+    if (!this.#isSeen()) return;
+    this.#drawSoon();
+    if (this.#isStale) this.#refresh.request();
+    this.#isStale = false;
+  }
+
+  /** Call when the service can be reached again: a list that failed is asked for once more. */
+  retry(): void {
+    if (this.#problem.hasChildNodes()) this.#refresh.request();
   }
 
   stop(): void {
@@ -57,7 +76,7 @@ export class JobsView {
   }
 
   apply(event: JobEvent): void {
-    if (this.#table.apply(event)) this.#refresh.request();
+    if (this.#table.apply(event)) this.refresh();
     this.#drawSoon();
   }
 
@@ -93,8 +112,12 @@ export class JobsView {
     return { jobs, hasMore: cursor !== null };
   }
 
+  #isSeen(): boolean {
+    return !document.hidden && this.#body.offsetParent !== null;
+  }
+
   #drawSoon(): void {
-    if (this.#drawsSoon) return;
+    if (this.#drawsSoon || !this.#isSeen()) return;
     this.#drawsSoon = true;
     requestAnimationFrame(() => {
       this.#drawsSoon = false;

@@ -54,6 +54,9 @@ function showConnection(state: FeedState): void {
   const place = named('connection', HTMLElement);
   place.className = state.kind === 'live' ? 'live' : 'lost';
   setText(place, connectionText(state));
+  if (state.kind !== 'live') return;
+  jobsView.retry();
+  if (!detectView.hasModels) void offerModels();
 }
 
 function connectionText(state: FeedState): string {
@@ -81,15 +84,16 @@ function askForKey(): void {
 /** The first call tells whether a key is wanted, before the rest asks too. */
 async function start(): Promise<void> {
   showPage();
-  try {
-    const { models } = await api.get<{ models: Model[] }>('/v1/models');
-    detectView.offer(models);
-  } catch {
-    // Shown where it matters: by the connection, and by each part that asks.
-  }
+  await offerModels();
   if (prompt.isOpen) return;
   jobsView.refresh();
   feed.start();
+}
+
+/** A refusal shows where it matters: by the connection, and by each part that asks. */
+async function offerModels(): Promise<void> {
+  const answer = await api.get<{ models: Model[] }>('/v1/models').catch(() => null);
+  if (answer !== null) detectView.offer(answer.models);
 }
 
 function showPage(): void {
@@ -100,7 +104,9 @@ function showPage(): void {
     const link = document.querySelector(`nav a[href="#${page}"]`);
     if (page === current) link?.setAttribute('aria-current', 'page');
     else link?.removeAttribute('aria-current');
+    if (page === current) document.title = `${link?.textContent ?? ''} · lattice-core`;
   }
+  jobsView.look();
   serviceView.look();
 }
 

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { classCounts, clock, duration, megabytes, milliseconds } from '../../src/ui/format.js';
+import {
+  classCounts,
+  clock,
+  duration,
+  megabytes,
+  milliseconds,
+  visible,
+} from '../../src/ui/format.js';
 
 test.each([
   [-1, '0.00 s'],
@@ -23,6 +30,12 @@ test('a time of another day has its date', () => {
 test('classes are counted, most first', () => {
   expect(classCounts({ truck: 1, car: 4 })).toBe('4 car, 1 truck');
   expect(classCounts({})).toBe('none');
+});
+
+test('what is hidden in a name is shown', () => {
+  expect(visible('a\u202egpj.exe\n')).toBe('a\\u202egpj.exe\\u000a');
+  expect(visible('Straße 1 <b>.jpg')).toBe('Straße 1 <b>.jpg');
+  expect(classCounts({ 'c\u202ear': 1 })).toBe('1 c\\u202ear');
 });
 
 test('figures have as many digits as they are good for', () => {
