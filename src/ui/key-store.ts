@@ -35,7 +35,17 @@ export function keyFault(text: string): string | null {
   return /^[!-~]+$/.test(text) ? null : 'A key has no spaces and no letters beyond ASCII.';
 }
 
-/** The sub-protocols that bring the key to the socket: a browser cannot set its headers. */
+/** The characters that a sub-protocol may have. */
+const PROTOCOL = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * The sub-protocols that bring the key to the socket: a browser cannot set its headers. Throws for a key that they
+ * cannot carry; the browser's own error would show it.
+ */
 export function socketProtocols(key: string | null): string[] {
-  return key === null ? ['lattice'] : ['lattice', `bearer.${key}`];
+  if (key === null) return ['lattice'];
+  if (!PROTOCOL.test(key)) {
+    throw new Error('This key has characters that a browser cannot offer to a WebSocket.');
+  }
+  return ['lattice', `bearer.${key}`];
 }

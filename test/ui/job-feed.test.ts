@@ -148,7 +148,9 @@ test('a key goes along, and one that is not known stops the feed', async () => {
 test('a key that no socket can carry is a reason to stop', () => {
   key = 'with/a/slash=0123456789';
   feed.start();
-  expect(states.at(-1)?.kind).toBe('stopped');
+  const state = states.at(-1);
+  expect(state).toMatchObject({ kind: 'stopped', reason: expect.stringContaining('WebSocket') });
+  expect(JSON.stringify(state)).not.toContain(key);
 });
 
 test('a connection that fell silent is given up', async () => {
