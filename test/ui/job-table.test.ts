@@ -56,6 +56,7 @@ describe('a job', () => {
     const failed = afterEvent(half, event('job_failed', { progress: 0.5, error: cancelled }));
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
     expect(afterEvent(failed, event('job_progress', { progress: 1 }))).toBe(failed);
+    expect(afterEvent(failed, event('job_failed', { timestamp: 9_999, progress: 1 }))).toBe(failed);
   });
 });
 
