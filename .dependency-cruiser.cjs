@@ -41,6 +41,13 @@ module.exports = {
       { path: '^src/(cluster/(local|ray|worker|remote)|jobs)/', pathNot: '^src/cluster/$1/' },
       'The two ends of a socket know frames, not each other.',
     ),
+    forbid(
+      'ui-stands-alone',
+      { path: '^src/ui/' },
+      { pathNot: '^src/ui/' },
+      'It runs in a browser, and knows the service by its routes.',
+    ),
+    forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),
     forbid('webhooks-not-http', { path: '^src/webhooks/' }, { path: '^src/(http|stream)/' }),
   ],
   options: {

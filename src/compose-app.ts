@@ -19,6 +19,7 @@ import { addModelRoute } from './http/models/model.routes.js';
 import { openApiDocument, registerComponents } from './http/openapi-document.js';
 import { createHideFolders } from './http/problem.js';
 import { addHealthRoutes } from './http/system/health.routes.js';
+import { addUiRoutes } from './http/ui/ui.routes.js';
 import { EventStream } from './stream/event-stream.js';
 import { addStreamRoute } from './stream/stream.route.js';
 
@@ -53,6 +54,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   addAnnotatedRoute(table, deps);
   addHealthRoutes(table, deps);
   addDocsRoutes(table, openApi);
+  addUiRoutes(table);
   registerComponents(table.app);
   const { maxBodyBytes } = config;
   return { app: table.app, stream, openApi, outlives, maxBodyBytes };

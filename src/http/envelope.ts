@@ -12,8 +12,8 @@ import { replyProblem, type HideFolders } from './problem.js';
 import { replyRaw } from './reply.js';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
-/** Probes carry no key; the documentation holds nothing secret and browsers cannot send a key for a page. */
-const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|docs|docs\/[^/]+)$/;
+/** Probes carry no key; the pages hold nothing secret and browsers cannot send a key for a page. */
+const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|(?:docs|ui)(?:\/[^/]*)?)$/;
 /** The socket route refuses by close code, which a browser can read, and takes its key there. */
 const STREAM_PATH = '/v1/stream';
 const UNKNOWN_HOST = `Host header not allowed. That of a proxy is, once ${environmentName('corsOrigins')} lists its origin.`;

@@ -117,4 +117,15 @@ describe.each(IMAGES)('the layout of %s', (file) => {
     const protocol = `import { rayProtocol } from './dist/cluster/ray/ray-protocol.js';`;
     expect(run(`${protocol} console.log(Object.keys(rayProtocol()));`)).toContain('RayletDriver');
   });
+
+  test.runIf(file === 'Dockerfile')('is enough for the live page', () => {
+    const code = `import { Hono } from 'hono';
+      import { addUiRoutes } from './dist/http/ui/ui.routes.js';
+      const app = new Hono();
+      addUiRoutes({ add: ({ path }, handler) => app.get(path.replace('{asset}', ':asset'), handler) });
+      for (const path of ['/ui', '/ui/page.css', '/ui/icon.svg', '/ui/main.js']) {
+        console.log((await app.request(path)).status);
+      }`;
+    expect(node('--input-type=module', '-e', code)).toBe('200\n'.repeat(4));
+  });
 });

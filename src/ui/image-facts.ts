@@ -1,0 +1,63 @@
+/** What is shown of an image's detections and of a job's images. */
+import { classCounts, milliseconds, score } from './format.js';
+import type { Detection, FailedImage, ImageResult, JobResult } from './wire.js';
+
+/** Class, confidence, place and size of each detection. */
+export function detectionRows(detections: readonly Detection[]): string[][] {
+  return detections.map(({ box: [x1, y1, x2, y2], confidence, class: name }) => [
+    name,
+    score(confidence),
+    `${Math.round(x1)}, ${Math.round(y1)}`,
+    `${Math.round(x2 - x1)} × ${Math.round(y2 - y1)}`,
+  ]);
+}
+
+export interface Timing {
+  step: string;
+  ms: number;
+  text: string;
+}
+
+/** Each step, and the whole last. */
+export function timings(image: ImageResult): Timing[] {
+  const steps = Object.entries(image.timings_ms).map(([step, ms]) => ({ step, ms }));
+  return [...steps, { step: 'all', ms: image.processing_time_ms }].map(({ step, ms }) => ({
+    step,
+    ms,
+    text: milliseconds(ms),
+  }));
+}
+
+export function imageSummary(image: ImageResult): string {
+  const { width, height } = image.image;
+  const found = `${image.total_count} found: ${classCounts(image.class_counts)}`;
+  const cut = image.truncated ? ', cut at the most detections allowed' : '';
+  return `${found}${cut}. ${width} × ${height} pixels.`;
+}
+
+export interface ImageRow {
+  path: string;
+  outcome: string;
+}
+
+/** The first `count` images of a result, and what they come to. */
+export function resultSummary(
+  { result }: JobResult,
+  count: number,
+): { summary: string; rows: ImageRow[] } {
+  if (result === null) return { summary: 'No image gave boxes.', rows: [] };
+  if (!('images' in result)) return { summary: imageSummary(result), rows: [imageRow(result)] };
+  const { images, succeeded, failed } = result;
+  const left = images.length > count ? ` The first ${count} of ${images.length} images:` : '';
+  return {
+    summary: `${succeeded} images done, ${failed} failed; ${result.total_count} found: ${classCounts(result.class_counts)}.${left}`,
+    rows: images.slice(0, count).map(imageRow),
+  };
+}
+
+function imageRow(image: ImageResult | FailedImage): ImageRow {
+  const path = image.image_path;
+  if ('detections' in image) return { path, outcome: classCounts(image.class_counts) };
+  const { title, detail, code } = image.error;
+  return { path, outcome: `${title}: ${detail} (${code})` };
+}

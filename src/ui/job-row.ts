@@ -1,0 +1,33 @@
+/** What a row of the jobs' table shows. */
+import { clock, duration } from './format.js';
+import { hasEnded } from './job-table.js';
+import type { Job } from './wire.js';
+
+export interface JobRow {
+  state: string;
+  images: string;
+  type: string;
+  priority: string;
+  submitted: string;
+  waited: string;
+  took: string;
+}
+
+/** `now` is in Unix seconds: what waits or runs is counted up to it. */
+export function jobRow(job: Job, now: number): JobRow {
+  const end = job.completed_at ?? now;
+  return {
+    state: job.error === null ? job.status : `${job.status}: ${job.error.code}`,
+    images: `${job.finished_images} / ${job.image_count}`,
+    type: job.job_type,
+    priority: String(job.priority),
+    submitted: clock(job.submitted_at, now),
+    waited: duration((job.started_at ?? end) - job.submitted_at),
+    took: job.started_at === null ? '' : duration(end - job.started_at),
+  };
+}
+
+/** Rows of these show times that go on. */
+export function isCounting(job: Job): boolean {
+  return !hasEnded(job);
+}

@@ -1,0 +1,119 @@
+/** The live page as it is served: what it loads, what it may do, and that its parts fit together. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ApiKeys } from '../../src/http/api-keys.js';
+import { compose, get } from '../support/composed-app.js';
+import { PROJECT_ROOT } from '../support/service-process.js';
+
+const app = compose();
+const page = await get(app, '/ui');
+const html = page.body as string;
+const linked = [...html.matchAll(/(?:src|href)="(\/ui\/[^"]+)"/g)].map(([, path]) => path!);
+const SOURCES = join(PROJECT_ROOT, 'src/ui');
+const sources = readdirSync(SOURCES)
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => readFileSync(join(SOURCES, file), 'utf8'));
+
+const load = async (path: string): Promise<string> => (await get(app, path)).body as string;
+
+/** The modules that `path` needs, itself included. */
+async function modulesOf(path: string, found = new Set<string>()): Promise<Set<string>> {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const [, name] of (await load(path)).matchAll(/ from '\.\/([\w-]+\.js)'/g)) {
+    await modulesOf(`/ui/${name}`, found);
+  }
+  return found;
+}
+
+test('the page may run, load and reach nothing but its own', () => {
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const policy = page.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
+  expect(policy).not.toMatch(/unsafe|https?:|\*|data:/);
+  expect(html).not.toMatch(/https?:|"\/\/|<script>|<style| style=| on\w+=/);
+});
+
+test('everything that the page names is there', async () => {
+  expect(linked.length).toBeGreaterThan(10);
+  const types = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
+  for (const path of linked) {
+    const response = await app.app.request(path);
+    expect(response.status, `${path}: npm run build compiles the page`).toBe(200);
+    const type = types[path.split('.').at(-1) as keyof typeof types];
+    expect(response.headers.get('content-type'), path).toContain(type);
+  }
+  expect(await load('/ui/page.css')).not.toMatch(/url\(|@import/);
+});
+
+test('every module is named in the page, so that none waits for another', async () => {
+  const needed = await modulesOf('/ui/main.js');
+  expect(linked.filter((path) => path.endsWith('.js')).sort()).toEqual([...needed].sort());
+});
+
+test('the page has every element that its modules ask for', () => {
+  const kinds: Record<string, string[]> = {
+    HTMLInputElement: ['input'],
+    HTMLTextAreaElement: ['textarea'],
+    HTMLSelectElement: ['select'],
+    HTMLButtonElement: ['button'],
+    HTMLFormElement: ['form'],
+    HTMLDialogElement: ['dialog'],
+    HTMLElement: ['section', 'div', 'p', 'h2', 'tbody'],
+  };
+  const tags = new Map(
+    [...html.matchAll(/<(\w+)[^>]*? id="([\w-]+)"/g)].map(([, tag, id]) => [id!, tag!]),
+  );
+  const asked = sources.flatMap((text) => [...text.matchAll(/named\('([\w-]+)', (\w+)\)/g)]);
+  expect(asked.length).toBeGreaterThan(20);
+  for (const [, id, kind] of asked) expect(kinds[kind!], id).toContain(tags.get(id!));
+});
+
+test('no text is ever read as markup or as a program', () => {
+  for (const text of sources) {
+    expect(text).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|DOMParser|eval\(|new Function/,
+    );
+  }
+});
+
+test('an unchanged file is not sent again', async () => {
+  for (const path of ['/ui', '/ui/main.js']) {
+    const first = await get(app, path);
+    expect(first.headers.get('cache-control')).toBe('no-cache');
+    const etag = first.headers.get('etag')!;
+    const again = await get(app, path, { 'if-none-match': etag });
+    expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, '', etag]);
+    expect(await get(app, path, { 'if-none-match': '"other"' })).toMatchObject({ status: 200 });
+  }
+});
+
+test.each([
+  'main.ts',
+  'main.js.map',
+  'index.html',
+  'tsconfig.json',
+  'nothing.js',
+  '..%2fmain.js',
+  '..%2f..%2fpackage.json',
+  '%2e%2e%2fhttp%2fenvelope.js',
+])('%s is not served', async (file) => {
+  expect(await get(app, `/ui/${file}`)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+});
+
+describe('with API keys', () => {
+  const keyed = compose({}, { apiKeys: ApiKeys.parse('lat_alice_0123456789abcdef alice') });
+
+  test('the page needs none, its data does', async () => {
+    for (const path of ['/ui', '/ui/', '/ui/main.js', '/ui/page.css']) {
+      expect(await get(keyed, path), path).toMatchObject({ status: 200 });
+    }
+    for (const path of ['/v1/jobs', '/v1/models', '/ui/a/b', '/uix']) {
+      expect(await get(keyed, path), path).toMatchObject({ status: 401 });
+    }
+  });
+});

@@ -1,0 +1,106 @@
+/** The page's calls to the service's own routes. */
+import { beforeEach, expect, test } from 'vitest';
+import { ApiKeys } from '../../src/http/api-keys.js';
+import { Api, ApiError, problemOf } from '../../src/ui/api.js';
+import { KeyStore, keyFault, socketProtocols } from '../../src/ui/key-store.js';
+import { detectRequest, jobRequest } from '../../src/ui/requests.js';
+import type { DetectAnswer, Job, JobAccepted, JobList } from '../../src/ui/wire.js';
+import { compose, type Harness } from '../support/composed-app.js';
+
+const KEY = 'lat_alice_0123456789abcdef';
+let kept: Map<string, string>;
+let keys: KeyStore;
+let refusals: number;
+
+beforeEach(() => {
+  kept = new Map();
+  refusals = 0;
+  keys = new KeyStore({
+    getItem: (name) => kept.get(name) ?? null,
+    setItem: (name, value) => kept.set(name, value),
+    removeItem: (name) => kept.delete(name),
+  });
+});
+
+function apiOf({ app }: Harness): Api {
+  const answer = ((path: string, init: RequestInit) => app.request(path, init)) as typeof fetch;
+  return new Api({ fetch: answer, key: () => keys.get(), onUnauthorized: () => (refusals += 1) });
+}
+
+const problem = async (call: Promise<unknown>) =>
+  problemOf(await call.then(() => 'no refusal', (thrown: unknown) => thrown)); // prettier-ignore
+
+test('a job is submitted, listed and cancelled', async () => {
+  const api = apiOf(compose());
+  const fields = { paths: 'a.jpg\r\n\n b.jpg\n', type: 'detect_cars', priority: 7 };
+  const { job_id } = await api.post<JobAccepted>('/v1/jobs/submit', jobRequest(fields));
+  const { jobs } = await api.get<JobList>('/v1/jobs?limit=100');
+  expect(jobs).toMatchObject([{ job_id, image_count: 2, priority: 7, status: 'pending' }]);
+  const ended = await api.delete<Job>(`/v1/jobs/${job_id}`);
+  expect(ended).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
+  expect(await problem(api.delete(`/v1/jobs/${job_id}`))).toMatchObject({
+    title: 'Job has already ended',
+    code: 'job_already_finished',
+  });
+});
+
+test('a detection brings its drawn copy', async () => {
+  const api = apiOf(compose({}, { annotate: () => Promise.resolve('a1.jpg') }));
+  const fields = { path: 'a.jpg', model: '', threshold: NaN };
+  const answer = await api.post<DetectAnswer>('/v1/inference/detect', detectRequest(fields));
+  expect(answer.annotated_url).toBe('/v1/annotated/a1.jpg');
+  const picture = await api.picture(answer.annotated_url!);
+  expect([picture.type, picture.size]).toEqual(['image/jpeg', 2]);
+});
+
+test('what a form says goes along', () => {
+  expect(detectRequest({ path: 'x', model: 'depot.pt', threshold: 0.25 })).toEqual({
+    image_path: 'x',
+    model_name: 'depot.pt',
+    confidence_threshold: 0.25,
+    annotate: true,
+  });
+});
+
+test('a refusal names the rules that were broken', async () => {
+  const api = apiOf(compose());
+  const body = jobRequest({ paths: '../x', type: 'nothing', priority: 11 });
+  const { code, errors } = await problem(api.post('/v1/jobs/submit', body));
+  expect(code).toBe('validation_failed');
+  expect(errors!.map(({ pointer }) => pointer)).toEqual(['#/job_type', '#/priority']);
+});
+
+test('without a known key the page is told, with one it is let in', async () => {
+  const api = apiOf(compose({}, { apiKeys: ApiKeys.parse(KEY) }));
+  expect(await problem(api.get('/v1/jobs'))).toMatchObject({ status: 401, code: 'unauthorized' });
+  keys.set('lat_wrong_0123456789abcdef');
+  await expect(api.get('/v1/jobs')).rejects.toThrow(ApiError);
+  expect(refusals).toBe(2);
+  keys.set(KEY);
+  expect(await api.get('/v1/jobs')).toMatchObject({ jobs: [] });
+  keys.forget();
+  expect([keys.get(), kept.size, refusals]).toEqual([null, 0, 2]);
+});
+
+test.each([
+  ['', 'Enter a key.'],
+  ['two words', 'A key has no spaces'],
+  ['schlüssel', 'A key has no spaces'],
+])('%j is no key', (text, reason) => {
+  expect(keyFault(text)).toContain(reason);
+  expect(keyFault(KEY)).toBeNull();
+});
+
+test('a socket offers the key only where there is one', () => {
+  expect(socketProtocols(null)).toEqual(['lattice']);
+  expect(socketProtocols(KEY)).toEqual(['lattice', `bearer.${KEY}`]);
+});
+
+test.each([
+  ['unreachable', () => Promise.reject(new TypeError('Failed to fetch'))],
+  ['refused', () => Promise.resolve(new Response('<h1>502</h1>', { status: 502 }))],
+  ['unreadable', () => Promise.resolve(new Response('{"jobs":[', { status: 200 }))],
+])('what is no answer of the service is told as %s', async (code, answer) => {
+  const api = new Api({ fetch: answer, key: () => null, onUnauthorized: () => undefined });
+  expect(await problem(api.get('/v1/jobs'))).toMatchObject({ code });
+});
