@@ -41,6 +41,18 @@ module.exports = {
       { path: '^src/(cluster/(local|ray|worker|remote)|jobs)/', pathNot: '^src/cluster/$1/' },
       'The two ends of a socket know frames, not each other.',
     ),
+    forbid(
+      'client-takes-shapes-only',
+      { path: '^src/client/' },
+      { path: '^src/(?!client/)', dependencyTypesNot: ['type-only'] },
+      'A program that calls the service loads nothing of it.',
+    ),
+    forbid(
+      'client-below-cli',
+      { path: '^src/', pathNot: '^src/(client|cli)/' },
+      { path: '^src/client/' },
+      'The service does not call itself.',
+    ),
     forbid('webhooks-not-http', { path: '^src/webhooks/' }, { path: '^src/(http|stream)/' }),
   ],
   options: {

@@ -72,7 +72,7 @@ const clusterStatusSchema = z
   })
   .openapi('ClusterStatus');
 
-type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
+export type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
 
 const status: RouteConfig = {
   method: 'get',
