@@ -51,7 +51,8 @@ export async function* followEvents(
     }
     if (lost === null) continue;
     if (attempts === 0) onConnection?.(lost);
-    await sleep(pauseMs(attempts), undefined, signal === undefined ? {} : { signal });
+    // Its own error is not the signal's reason, which the next connection rejects with.
+    await sleep(pauseMs(attempts), undefined, signal && { signal }).catch(() => undefined);
     attempts += 1;
   }
 }

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   LatticeClient,
   type EventGap,
@@ -132,6 +132,13 @@ test.each([
   });
 });
 
+/** Without timers, which a test may have stopped. */
+async function until(happened: () => boolean): Promise<void> {
+  const end = performance.now() + 5_000;
+  while (!happened() && performance.now() < end) await setImmediate();
+  expect(happened()).toBe(true);
+}
+
 describe('events', () => {
   /** Reads into the list until the signal. */
   const read = async (
@@ -172,6 +179,64 @@ describe('events', () => {
     expect(own()).toEqual(each());
     expect(states).toEqual([null, 'unreachable', null, 'unreachable', null]);
     await expect.poll(() => proxy.openSockets).toBe(0);
+  });
+
+  test('that come before the subscription are not taken for it', async () => {
+    const stop = new AbortController();
+    const events: string[] = [];
+    let connected = 0;
+    const reading = (async () => {
+      const onConnection = (lost: ServiceError | null) => (connected += lost === null ? 1 : 0);
+      const { signal } = stop;
+      for await (const event of client.events({
+        events: ['job_submitted'],
+        signal,
+        onConnection,
+      })) {
+        if (event.event !== 'gap') events.push(event.job_id);
+      }
+    })().catch(() => undefined);
+    await expect.poll(() => connected).toBe(1);
+    let speak: () => void = () => undefined;
+    proxy.socketsMaySpeak = new Promise((resolve) => (speak = resolve));
+    proxy.cutSockets();
+    const missed = await client.submit(images('shapes.png'));
+    await expect.poll(() => proxy.openSockets, { timeout: 3_000 }).toBe(2);
+    await sleep(100);
+    const early = await client.submit(images('shapes.png'));
+    await sleep(100);
+    speak();
+    await expect.poll(() => events.length).toBe(2);
+    expect(events).toEqual([missed.job_id, early.job_id]);
+    stop.abort();
+    await reading;
+  });
+
+  test('go on after the other end has gone without a word', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const stop = new AbortController();
+    try {
+      const states: (string | null)[] = [];
+      const onConnection = (lost: ServiceError | null) => states.push(lost?.code ?? null);
+      const events: (JobEvent | EventGap)[] = [];
+      const reading = read(events, { signal: stop.signal, onConnection });
+      await until(() => states.length === 1);
+      proxy.muteSockets();
+      const { job_id } = await client.submit(images('shapes.png'));
+      await vi.advanceTimersByTimeAsync(74_000);
+      expect({ states, events }).toEqual({ states: [null], events: [] });
+      await vi.advanceTimersByTimeAsync(1_000);
+      await until(() => states.length === 2);
+      await vi.advanceTimersByTimeAsync(500);
+      await until(() => events.some((event) => 'job_id' in event && event.job_id === job_id));
+      expect(states).toEqual([null, 'unreachable', null]);
+      stop.abort();
+      await reading;
+    } finally {
+      stop.abort();
+      proxy.cutSockets();
+      vi.useRealTimers();
+    }
   });
 
   test('from the past come first, those of other jobs not at all', async () => {

@@ -1,7 +1,6 @@
 /** Stands before a real service and does what networks and proxies do to its answers. */
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 
 /** Answers in place of the service. */
 export type Fault = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -13,11 +12,13 @@ export class FaultProxy {
   readonly seen: { method: string; path: string; headers: IncomingMessage['headers'] }[] = [];
   /** False: sockets are refused with 404, as by a proxy that passes no upgrades. */
   passesSockets = true;
+  /** What a client says on a new socket arrives once this is done. */
+  socketsMaySpeak = Promise.resolve();
   /** The next answer breaks off after so many bytes. */
   cutAfterBytes: number | null = null;
   url = '';
   readonly #target: URL;
-  readonly #sockets = new Set<Duplex>();
+  readonly #sockets = new Set<Socket>();
   readonly #server = createServer((incoming, outgoing) => {
     this.#answer(incoming, outgoing);
   });
@@ -43,6 +44,11 @@ export class FaultProxy {
   /** Breaks every socket off, without a word. */
   cutSockets(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** The sockets that are open stay so, and nothing comes through any more. */
+  muteSockets(): void {
+    for (const socket of this.#sockets) socket.unpipe().pause();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -105,7 +111,8 @@ export class FaultProxy {
       [socket, service],
     ] as const) {
       this.#sockets.add(from);
-      from.on('error', () => undefined).pipe(to);
+      from.on('error', () => undefined);
+      void (from === socket ? this.socketsMaySpeak : Promise.resolve()).then(() => from.pipe(to));
       from.on('close', () => {
         this.#sockets.delete(from);
         to.destroy();
