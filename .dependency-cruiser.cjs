@@ -48,6 +48,18 @@ module.exports = {
       'It runs in a browser, and knows the service by its routes.',
     ),
     forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),
+    forbid(
+      'client-takes-shapes-only',
+      { path: '^src/client/' },
+      { path: '^src/(?!client/)', dependencyTypesNot: ['type-only'] },
+      'A program that calls the service loads nothing of it.',
+    ),
+    forbid(
+      'client-below-cli',
+      { path: '^src/', pathNot: '^src/(client|cli)/' },
+      { path: '^src/client/' },
+      'The service does not call itself.',
+    ),
     forbid('webhooks-not-http', { path: '^src/webhooks/' }, { path: '^src/(http|stream)/' }),
   ],
   options: {

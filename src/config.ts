@@ -23,7 +23,7 @@ export interface Config extends Omit<
 }
 
 const CONFIG_FILE = 'LATTICE_CONFIG';
-/** The edge node's, the build's and the tests'. */
+/** Of programs that call the service, the edge node's, the build's and the tests'. */
 const OTHER_PARTS =
   /^LATTICE_(CORE_API_URL|API_KEY|EDGE_\w+|\w+_PYTHON|CUDA|SIMULATED_\w+|GPU_CHECK_\w+|COMMIT)$/;
 
@@ -50,6 +50,49 @@ export function unknownSettings(environment: NodeJS.ProcessEnv = process.env): s
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+}
+
+/** Where a running service is, for commands that call it, and the key that it is shown. */
+export interface ServiceAccess {
+  /** As given; undefined for the default. */
+  url: string | undefined;
+  apiKey: string | undefined;
+}
+
+/**
+ * Flags win over the environment, whose names are the edge node's too. A key comes from a file or a variable: on a
+ * command line every user of the machine can read it. Throws `ConfigError` for a file that holds no key.
+ */
+export function serviceAccess(
+  flags: { url?: string | undefined; apiKeyFile?: string | undefined },
+  environment: NodeJS.ProcessEnv = process.env,
+): ServiceAccess {
+  const given = (name: string) => {
+    const text = environment[name]?.trim() ?? '';
+    return text === '' ? undefined : text;
+  };
+  return {
+    url: flags.url ?? given('LATTICE_CORE_API_URL'),
+    apiKey:
+      flags.apiKeyFile === undefined ? given('LATTICE_API_KEY') : readApiKey(flags.apiKeyFile),
+  };
+}
+
+/** The first key of the file, which may be one that the service reads too. */
+function readApiKey(path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`API key file ${path} cannot be read: ${String(error)}`);
+  }
+  const lines = text.split('\n').map((line) => line.trim());
+  const [key] = lines.find((line) => line !== '' && !line.startsWith('#'))?.split(/\s/) ?? [];
+  if (key === undefined) throw new ConfigError(`API key file ${path} holds no key.`);
+  if (key.startsWith('sha256:')) {
+    throw new ConfigError(`API key file ${path} holds the digest of a key, which opens nothing.`);
+  }
+  return key;
 }
 
 const list = (text: string, separator: string) =>

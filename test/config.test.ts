@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readRectangles } from '../src/settings.js';
-import { ConfigError, environmentName, loadConfig, unknownSettings } from '../src/config.js';
+import {
+  ConfigError,
+  environmentName,
+  loadConfig,
+  serviceAccess,
+  unknownSettings,
+} from '../src/config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-config-'));
 afterAll(() => {
@@ -108,4 +114,39 @@ test('variables that look like settings and are none are found, those of other p
     PATH: '/bin',
   };
   expect(unknownSettings(environment)).toEqual(['LATTICE_PRT', 'LATTICE_API_KEYS']);
+});
+
+describe('access to a running service', () => {
+  const keyFile = (content: string): string => {
+    const file = join(folder, 'key.txt');
+    writeFileSync(file, content);
+    return file;
+  };
+
+  test('flags win over the environment; what is empty is not given', () => {
+    const environment = {
+      LATTICE_CORE_API_URL: ' http://h:8000 ',
+      LATTICE_API_KEY: 'from-variable',
+    };
+    expect(serviceAccess({}, environment)).toEqual({
+      url: 'http://h:8000',
+      apiKey: 'from-variable',
+    });
+    const flags = { url: 'http://i', apiKeyFile: keyFile('from-file\n') };
+    expect(serviceAccess(flags, environment)).toEqual({ url: 'http://i', apiKey: 'from-file' });
+    const empty = { LATTICE_CORE_API_URL: '', LATTICE_API_KEY: '' };
+    expect(serviceAccess({}, empty)).toEqual({ url: undefined, apiKey: undefined });
+  });
+
+  test('the key is the first of a file that the service may read too', () => {
+    const file = keyFile('# keys\r\n\r\n  first-key  north\r\nsecond-key\r\n');
+    expect(serviceAccess({ apiKeyFile: file }, {}).apiKey).toBe('first-key');
+  });
+
+  test.each([
+    ['no key', '# nothing\n\n', /holds no key/],
+    ['a digest', `sha256:${'0'.repeat(64)}\n`, /digest/],
+  ])('a file with %s is refused', (_what, content, reason) => {
+    expect(() => serviceAccess({ apiKeyFile: keyFile(content) }, {})).toThrow(reason);
+  });
 });

@@ -2,6 +2,7 @@
 import { registerDetect } from './detect.js';
 import { registerDoctor } from './doctor.js';
 import { registerEngine } from './engine.js';
+import { registerJob } from './job.js';
 import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
 import type { RegisterCommand } from './register-command.js';
@@ -10,6 +11,7 @@ import { registerServe } from './serve.js';
 export const COMMANDS: readonly RegisterCommand[] = [
   registerServe,
   registerDetect,
+  registerJob,
   registerDoctor,
   registerEngine,
   registerModel,

@@ -5,6 +5,7 @@ import { Annotator } from '../inference/annotate/annotate.js';
 import type { Detector, DetectOptions, ImageResult } from '../inference/detector.js';
 import { openDetector, type DetectorConfig } from '../inference/open-detector.js';
 import { createLogger } from '../observability/logger.js';
+import { DETECTION_HEADER, detectionRows, failedRow } from './detection-rows.js';
 import { DrawnCopies } from './drawn-copies.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
 import { renderTable } from './table.js';
@@ -171,20 +172,15 @@ function tablePrinter(terminal: Terminal): Printer {
   return {
     image({ shown }, outcome) {
       if (outcome.status === 'error') {
-        rows.push([shown, `failed: ${outcome.error.code}`, '', outcome.error.detail]);
+        rows.push(failedRow(shown, outcome.error));
         return;
       }
       const { detections } = outcome.result;
       boxes += detections.length;
-      if (detections.length === 0) rows.push([shown, '-', '', '']);
-      detections.forEach(({ class: name, confidence, box }, index) => {
-        const corners = box.map((side) => side.toFixed(1)).join('  ');
-        rows.push([index === 0 ? shown : '', name, confidence.toFixed(3), corners]);
-      });
+      rows.push(...detectionRows(shown, detections));
     },
     end({ images, failed, seconds, detector, options }) {
-      const header = ['IMAGE', 'CLASS', 'CONFIDENCE', 'BOX (x1 y1 x2 y2)'];
-      for (const line of renderTable([header, ...rows])) terminal.out(line);
+      for (const line of renderTable([DETECTION_HEADER, ...rows])) terminal.out(line);
       const { device, precision } = detector.stats();
       terminal.out(
         `\n${images} image(s), ${boxes} box(es), ${failed} failed, ${seconds.toFixed(2)} s; ` +

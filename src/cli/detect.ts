@@ -1,10 +1,10 @@
 /** `lattice detect`: images on this machine, without a service. */
-import { InvalidArgumentError } from 'commander';
 import { loadConfig, type Config } from '../config.js';
 import type { DetectFlags } from './detect-images.js';
+import { fraction, nameList, wholeNumber } from './option-values.js';
 import type { RegisterCommand } from './register-command.js';
 import { addSettingFlags } from './setting-flags.js';
-import { EXIT_FAILED, UsageError } from './terminal.js';
+import { EXIT_FAILED } from './terminal.js';
 
 /** Settings of the service that also matter here. */
 const SETTINGS = [
@@ -38,8 +38,13 @@ export const registerDetect: RegisterCommand = (program, terminal) => {
     .option('-m, --model <name>', 'model_name as over HTTP, for example yolov8s.pt')
     .option('-c, --confidence <number>', 'keep boxes with a score above this', fraction, 0.5)
     .option('--iou <number>', 'merge boxes of one class overlapping more than this', fraction, 0.7)
-    .option('--classes <names>', 'keep only these classes, comma-separated', names)
-    .option('--max-detections <number>', 'most boxes of one image, 1 to 300', boxCount, 300)
+    .option('--classes <names>', 'keep only these classes, comma-separated', nameList)
+    .option(
+      '--max-detections <number>',
+      'most boxes of one image, 1 to 300',
+      wholeNumber(1, 300),
+      300,
+    )
     .option('--annotate <folder>', 'also write copies with the boxes drawn')
     .option('--json', 'print one JSON object an image')
     .addHelpText('after', EXAMPLES)
@@ -60,26 +65,4 @@ function detectConfig(flags: Record<string, unknown>): Config {
   const keys = [...SETTINGS, 'config'];
   const given = Object.fromEntries(Object.entries(flags).filter(([key]) => keys.includes(key)));
   return { ...loadConfig(given), canaryMinutes: 0 };
-}
-
-function fraction(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= 0 && value <= 1)) {
-    throw new InvalidArgumentError('It must be a number from 0 to 1.');
-  }
-  return value;
-}
-
-function boxCount(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 300) {
-    throw new InvalidArgumentError('It must be a whole number from 1 to 300.');
-  }
-  return value;
-}
-
-function names(text: string): string[] {
-  const list = text.split(',').map((name) => name.trim());
-  if (list.includes('')) throw new UsageError('--classes takes names separated by commas.');
-  return list;
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { consoleTerminal } from './console-terminal.js';
 import { runCli } from './run-cli.js';
 
 // A reader that went away (`lattice detect ... | head`) is no fault of ours.
@@ -6,10 +7,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
 
-await runCli(process.argv.slice(2), {
-  out: (line) => process.stdout.write(`${line}\n`),
-  err: (line) => process.stderr.write(`${line}\n`),
-  setExitCode: (code) => {
-    process.exitCode = code;
-  },
+const terminal = consoleTerminal(process, (code) => {
+  process.exitCode = code;
 });
+await runCli(process.argv.slice(2), terminal);

@@ -1,5 +1,6 @@
 /** Parses the command line, runs the command and turns whatever it throws into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
+import { ServiceError } from '../client/service-error.js';
 import { ConfigError, loadConfig } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { COMMANDS } from './commands.js';
@@ -60,17 +61,31 @@ function wantsStack(program: Command): boolean {
 function explain(error: unknown, terminal: Terminal, withStack: boolean): void {
   const usage = error instanceof UsageError || error instanceof ConfigError;
   const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof LatticeError ? ` (${error.code})` : '';
-  terminal.err(`lattice: ${message}${code}`);
+  const known = error instanceof LatticeError || error instanceof ServiceError;
+  terminal.err(`lattice: ${message}${known ? ` (${error.code})` : ''}`);
+  if (error instanceof ServiceError) for (const line of moreOf(error)) terminal.err(line);
   if (withStack && error instanceof Error) {
     terminal.err(error.stack ?? '');
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
       terminal.err(`caused by ${cause.stack ?? cause.message}`);
     }
-  } else if (!usage) {
+  } else if (!usage && !(error instanceof ServiceError)) {
     terminal.err(
       'Run with --verbose to see where this came from; lattice doctor checks the set-up.',
     );
   }
   terminal.setExitCode(usage ? EXIT_USAGE : EXIT_FAILED);
+}
+
+/** What mends the error of a service, or tells more of it. */
+function moreOf({ code, status, errors, request_id: id }: ServiceError): string[] {
+  if (code === 'unreachable') {
+    return ['`lattice serve` starts one; --url or LATTICE_CORE_API_URL says where it is.'];
+  }
+  if (code === 'unauthorized') return ['The key comes from --api-key-file or LATTICE_API_KEY.'];
+  const rules = errors.flatMap(({ pointer, detail }) =>
+    pointer === undefined ? [] : [`  ${pointer}: ${detail}`],
+  );
+  const request = id === undefined || (status ?? 0) < 500 ? [] : [`Request ${id} in its log.`];
+  return [...rules, ...request];
 }

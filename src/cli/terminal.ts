@@ -2,6 +2,8 @@
 export interface Terminal {
   out(line: string): void;
   err(line: string): void;
+  /** Shows a line that the next one replaces; absent where nobody is there to see it change. */
+  progress?(line: string): void;
   /** Defaults to 0; the last call wins. */
   setExitCode(code: number): void;
 }

@@ -4,7 +4,13 @@ import { LatticeError, type Problem } from '../errors.js';
 import { parseJson } from '../http/json-body.js';
 import { hideInProblem, type HideFolders } from '../http/problem.js';
 import { validate } from '../http/validation.js';
-import { JOB_EVENTS, type Job, type JobEvent, type JobEventName } from '../jobs/job.js';
+import {
+  JOB_EVENTS,
+  type Job,
+  type JobEvent,
+  type JobEventName,
+  type JobStatus,
+} from '../jobs/job.js';
 
 /** Events that every connection gets unless it asks for others. */
 export const DEFAULT_EVENTS: readonly JobEventName[] = [
@@ -35,6 +41,23 @@ const clientMessageSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('unsubscribe'), id }),
 ]);
 export type ClientMessage = z.infer<typeof clientMessageSchema>;
+/** As a client writes it. */
+export type SubscribeMessage = Extract<
+  z.input<typeof clientMessageSchema>,
+  { action: 'subscribe' }
+>;
+
+/** An event of a job on the wire. */
+export interface EventMessage {
+  event: JobEventName;
+  id?: MessageId;
+  job_id: string;
+  status: JobStatus;
+  timestamp: number;
+  seq: number;
+  progress: number;
+  error?: Problem;
+}
 
 /** A frame's text -> JSON value. Throws `bad_json`, or `validation_failed` beyond the limits on depth and keys. */
 export function parseFrame(data: unknown): unknown {
@@ -61,7 +84,7 @@ export function eventMessage(
   event: JobEvent,
   hide: HideFolders,
   messageId?: MessageId,
-): Record<string, unknown> {
+): EventMessage {
   return {
     event: event.event,
     ...withId(messageId),
@@ -78,7 +101,7 @@ export function eventMessage(
 export function submittedMessage(
   job: Job,
   messageId: MessageId | undefined,
-): Record<string, unknown> {
+): Omit<EventMessage, 'seq'> {
   return {
     event: 'job_submitted',
     ...withId(messageId),

@@ -14,7 +14,7 @@ afterEach(() => {
 test('help names every command; each command has help with examples', async () => {
   const help = await run('--help');
   expect(help.code).toBe(0);
-  for (const name of ['serve', 'detect', 'doctor', 'openapi']) {
+  for (const name of ['serve', 'detect', 'job', 'doctor', 'openapi']) {
     expect(help.out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
     const own = await run(name, '--help');
     expect(own).toMatchObject({ code: 0, err: '' });

@@ -1,15 +1,14 @@
 /** Builds a model's engine ahead of the first start that needs it. */
-import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import type { Config } from '../../config.js';
 import { openCore, type Core, type CoreOptions } from '../../native/core.js';
 import { makeFolder } from '../../make-folder.js';
+import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { openModelFolder } from '../model/listing.js';
 import { withEnding } from '../model/checking.js';
 import type { Terminal } from '../terminal.js';
 
 const LOOK_EVERY_MS = 500;
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 type Builder = Pick<Core, 'loadModel' | 'stats' | 'close'>;
 
@@ -53,29 +52,10 @@ export async function buildEngine(
     const { received } = stop;
     if (received === null) throw error;
     terminal.err(`The build was given up (${received}); the next one goes on from its timings.`);
-    terminal.setExitCode(128 + constants.signals[received]);
+    terminal.setExitCode(exitCodeOf(received));
   } finally {
     stop.unlisten();
     clearInterval(timer);
     await core.close();
-  }
-}
-
-/** Tells of the first signal; from then on, and after `unlisten`, signals do what they do by default. */
-class FirstSignal {
-  received: (typeof SIGNALS)[number] | null = null;
-  readonly #listen: (signal: NodeJS.Signals) => void;
-
-  constructor(tell: () => void) {
-    this.#listen = (signal) => {
-      this.received = SIGNALS.find((each) => each === signal) ?? null;
-      this.unlisten();
-      tell();
-    };
-    for (const signal of SIGNALS) process.on(signal, this.#listen);
-  }
-
-  unlisten(): void {
-    for (const signal of SIGNALS) process.off(signal, this.#listen);
   }
 }

@@ -205,3 +205,4 @@ export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
 export type WebhookBody = z.infer<typeof webhookSchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
 export type JobDigestBody = z.infer<typeof jobDigestSchema>;
+export type JobListBody = z.infer<typeof jobListSchema>;

@@ -1,13 +1,11 @@
 /** `GET /v1/models`: what `model_name` may say. */
-import type { z, RouteConfig } from '@hono/zod-openapi';
+import type { RouteConfig } from '@hono/zod-openapi';
 import type { Detector, ModelDescription } from '../../inference/detector.js';
-import { modelListSchema, modelSchema } from './model.schema.js';
+import { modelListSchema, type ModelBody } from './model.schema.js';
 import { problemResponses } from '../problem.schema.js';
 import type { HideFolders } from '../problem.js';
 import { replyJson } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
-
-type ModelBody = z.infer<typeof modelSchema>;
 
 const models: RouteConfig = {
   method: 'get',

@@ -41,3 +41,6 @@ export const modelSchema = z
   });
 
 export const modelListSchema = z.object({ models: z.array(modelSchema) }).openapi('ModelList');
+
+export type ModelBody = z.infer<typeof modelSchema>;
+export type ModelListBody = z.infer<typeof modelListSchema>;

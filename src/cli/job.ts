@@ -1,0 +1,151 @@
+/** `lattice job`: jobs of a running service, over its HTTP API. */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
+import type { AccessFlags } from './job/open-client.js';
+import type { ListFlags } from './job/listing.js';
+import type { SubmitFlags } from './job/submitting.js';
+import type { WatchFlags } from './job/watching.js';
+import { fraction, nameList, wholeNumber } from './option-values.js';
+import type { RegisterCommand } from './register-command.js';
+import type { Terminal } from './terminal.js';
+
+const EXAMPLES = `
+The service is that of --url, else of LATTICE_CORE_API_URL, else http://127.0.0.1:8000. Where it has API keys, the key
+comes from --api-key-file or from LATTICE_API_KEY.
+Exit code: 0 done, and a job waited for is completed; 1 the job failed, or the service refuses or is not there;
+2 the command line is wrong; 130 Ctrl-C, and the job goes on.
+
+Examples:
+  $ lattice job submit street.jpg --type detect_cars --wait
+  $ JOB=$(lattice job submit '2026/**/*.jpg' --priority 5)
+  $ lattice job watch $JOB
+  $ lattice job result $JOB --json > boxes.json
+  $ lattice job list --status pending,running
+  $ lattice job cancel $JOB`;
+
+export const registerJob: RegisterCommand = (program, terminal) => {
+  const job = program
+    .command('job')
+    .description('submit, list, watch and cancel jobs of a running service')
+    .addHelpText('after', EXAMPLES);
+  registerSubmit(job, terminal);
+  registerList(job, terminal);
+  registerStatus(job, terminal);
+  registerResult(job, terminal);
+  registerWatch(job, terminal);
+  registerCancel(job, terminal);
+};
+
+function command(parent: Command, name: string, description: string, json: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option('--url <address>', 'of the service, http://HOST:8000')
+    .option('--api-key-file <file>', 'file with the API key')
+    .option('--json', json);
+}
+
+function registerSubmit(parent: Command, terminal: Terminal): void {
+  command(parent, 'submit', 'queue images as one job; prints its id', 'print its records')
+    .argument(
+      '<path...>',
+      "images, folders or globs as the service sees them, beneath its image folders; quote a glob to have the service's files",
+    )
+    .addOption(
+      new Option('-t, --type <type>', 'what to look for')
+        .choices(JOB_TYPES)
+        .default('detect_vehicles'),
+    )
+    .option('-m, --model <name>', 'model_name, for example yolov8s.pt')
+    .option('-c, --confidence <number>', 'keep boxes with a score above this', fraction)
+    .option('--vehicle-types <names>', 'classes of detect_vehicles, comma-separated', nameList)
+    .option('-p, --priority <number>', '0 to 10, higher first', wholeNumber(0, 10))
+    .option('--callback-url <url>', 'webhook that gets the result')
+    .option('--metadata <json>', 'object that comes back with the result', jsonObject)
+    .option('-w, --wait', 'show the progress until the job has ended')
+    .option('--timeout <seconds>', 'wait no longer; the job goes on', seconds)
+    .action(async (paths: string[], flags: SubmitFlags) => {
+      const { submitJob } = await import('./job/submitting.js');
+      await submitJob(paths, flags, terminal);
+    });
+}
+
+function registerList(parent: Command, terminal: Terminal): void {
+  command(parent, 'list', 'jobs, newest first', 'print one JSON array')
+    .option('-s, --status <names>', `only these: ${JOB_STATUSES.join(', ')}`, statuses)
+    .addOption(new Option('-t, --type <type>', 'only this type').choices(JOB_TYPES))
+    .option('-n, --limit <number>', 'most jobs to show', wholeNumber(1, 1_000_000), 20)
+    .action(async (flags: ListFlags) => {
+      const { listJobs } = await import('./job/listing.js');
+      await listJobs(flags, terminal);
+    });
+}
+
+function registerStatus(parent: Command, terminal: Terminal): void {
+  command(parent, 'status', 'how far a job is', 'print its status record')
+    .argument('<job>', 'its id')
+    .action(async (jobId: string, flags: AccessFlags) => {
+      const { showStatus } = await import('./job/showing.js');
+      await showStatus(jobId, flags, terminal);
+    });
+}
+
+function registerResult(parent: Command, terminal: Terminal): void {
+  command(parent, 'result', 'boxes of a job that has ended', 'print its result record')
+    .argument('<job>', 'its id')
+    .action(async (jobId: string, flags: AccessFlags) => {
+      const { showResult } = await import('./job/showing.js');
+      await showResult(jobId, flags, terminal);
+    });
+}
+
+function registerWatch(parent: Command, terminal: Terminal): void {
+  command(
+    parent,
+    'watch',
+    'follow a job to its end, or the events of all jobs',
+    'print one JSON object a line',
+  )
+    .argument('[job]', 'its id; without one, all jobs until Ctrl-C')
+    .option('--timeout <seconds>', 'wait for a job no longer; it goes on', seconds)
+    .action(async (jobId: string | undefined, flags: WatchFlags) => {
+      const { watchAll, watchJob } = await import('./job/watching.js');
+      if (jobId === undefined) await watchAll(flags, terminal);
+      else await watchJob(jobId, flags, terminal);
+    });
+}
+
+function registerCancel(parent: Command, terminal: Terminal): void {
+  command(parent, 'cancel', 'end a job; it counts as failed', 'print its status record')
+    .argument('<job>', 'its id')
+    .action(async (jobId: string, flags: AccessFlags) => {
+      const { cancelJob } = await import('./job/showing.js');
+      await cancelJob(jobId, flags, terminal);
+    });
+}
+
+function statuses(text: string): string[] {
+  const given = nameList(text);
+  const wrong = given.find((name) => !(JOB_STATUSES as readonly string[]).includes(name));
+  if (wrong === undefined) return given;
+  throw new InvalidArgumentError(`'${wrong}' is none of ${JOB_STATUSES.join(', ')}.`);
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It must be a number of seconds above 0.');
+}
+
+function jsonObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It is no JSON: ${(error as Error).message}.`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new InvalidArgumentError('It must be a JSON object.');
+}

@@ -1,0 +1,20 @@
+/** The client that a command of `lattice job` calls the service with. */
+import { LatticeClient } from '../../client/lattice-client.js';
+import { serviceAccess } from '../../config.js';
+import { UsageError } from '../terminal.js';
+
+export interface AccessFlags {
+  url?: string;
+  apiKeyFile?: string;
+  json?: boolean;
+}
+
+/** Throws `UsageError` for an address that is none, `ConfigError` for a key file that holds no key. */
+export function openClient(flags: AccessFlags): LatticeClient {
+  try {
+    return new LatticeClient(serviceAccess(flags));
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+/** Submits a job; with `--wait`, follows it to its end. */
+import type { JobSubmit } from '../../client/lattice-client.js';
+import { UsageError, type Terminal } from '../terminal.js';
+import { openClient, type AccessFlags } from './open-client.js';
+import { followJob, watchCommand } from './watching.js';
+
+export interface SubmitFlags extends AccessFlags {
+  type: JobSubmit['job_type'];
+  model?: string;
+  confidence?: number;
+  vehicleTypes?: string[];
+  priority?: number;
+  callbackUrl?: string;
+  metadata?: Record<string, unknown>;
+  wait?: boolean;
+  timeout?: number;
+}
+
+/** Standard output gets the id alone, so that a shell can keep it, or the records as JSON. */
+export async function submitJob(
+  paths: string[],
+  flags: SubmitFlags,
+  terminal: Terminal,
+): Promise<void> {
+  if (flags.timeout !== undefined && flags.wait !== true) {
+    throw new UsageError('--timeout bounds the wait of --wait.');
+  }
+  const client = openClient(flags);
+  const accepted = await client.submit(jobOf(paths, flags));
+  terminal.out(flags.json === true ? JSON.stringify(accepted) : accepted.job_id);
+  if (flags.wait === true) {
+    await followJob(client, accepted.job_id, flags, terminal, (summary) => {
+      terminal.err(summary);
+    });
+  } else if (flags.json !== true) {
+    const command = watchCommand(accepted.job_id, flags);
+    terminal.err(`${accepted.message} ${command} follows it.`);
+  }
+}
+
+function jobOf(paths: string[], flags: SubmitFlags): JobSubmit {
+  const { type, model, confidence, vehicleTypes, priority, callbackUrl, metadata } = flags;
+  return {
+    job_type: type,
+    image_paths: paths,
+    model_name: model,
+    confidence_threshold: confidence,
+    vehicle_types: vehicleTypes,
+    priority,
+    callback_url: callbackUrl,
+    metadata,
+  };
+}

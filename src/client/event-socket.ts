@@ -1,0 +1,119 @@
+/** One connection to `/v1/stream`: what the service sends on it, until it closes. */
+import { on } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
+import type { EventGap, JobEvent, Problem, SubscribeMessage } from './records.js';
+import { unreachable } from './no-answer.js';
+import { ServiceError } from './service-error.js';
+
+const HANDSHAKE_MS = 10_000;
+/** The service pings every 30 s. */
+const SILENCE_MS = 75_000;
+const CLOSE_GRACE_MS = 1_000;
+/** Past this the socket is not read: the service then closes it, and what it held back is replayed later. */
+const MOST_UNREAD = 1_000;
+const FEW_UNREAD = 100;
+
+export interface StreamTarget {
+  baseUrl: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+export type ServerMessage =
+  | JobEvent
+  | EventGap
+  | { event: 'subscribed'; timestamp: number; seq: number }
+  | { event: 'error'; timestamp: number; error: Problem };
+
+/**
+ * Subscribes and yields every message, those before `subscribed` too; ends when the service closes. Rejects with
+ * `ServiceError` when no connection comes about, or it breaks, and with the reason of the signal.
+ */
+export async function* openEventSocket(
+  target: StreamTarget,
+  subscription: Omit<SubscribeMessage, 'action'>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ServerMessage, void> {
+  signal?.throwIfAborted();
+  const socket = new WebSocket(`${target.baseUrl.replace(/^http/, 'ws')}/v1/stream`, {
+    headers: target.headers,
+    handshakeTimeout: HANDSHAKE_MS,
+    perMessageDeflate: false,
+  });
+  const refusal = refusalOf(socket, target.baseUrl);
+  socket.on('error', () => undefined); // also those that come once nobody reads any more
+  socket.once('open', () => {
+    socket.send(JSON.stringify({ action: 'subscribe', ...subscription }));
+  });
+  const stopWatching = endWhenSilent(socket);
+  try {
+    const frames = on(socket, 'message', {
+      close: ['close'],
+      highWaterMark: MOST_UNREAD,
+      lowWaterMark: FEW_UNREAD,
+      ...(signal === undefined ? {} : { signal }),
+    }) as AsyncIterable<[Buffer]>;
+    for await (const [data] of frames) yield JSON.parse(data.toString()) as ServerMessage;
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    throw (await refusal()) ?? unreachable(target.baseUrl, error);
+  } finally {
+    stopWatching();
+    end(socket);
+  }
+}
+
+/** An answer that is no upgrade. Gives what it says, once the socket has failed by it. */
+function refusalOf(socket: WebSocket, baseUrl: string): () => Promise<ServiceError | null> {
+  let refusal: Promise<ServiceError> | null = null;
+  socket.once('unexpected-response', (_request, response: IncomingMessage) => {
+    refusal = readRefusal(response, baseUrl);
+    void refusal.finally(() => {
+      socket.terminate();
+    });
+  });
+  return () => refusal ?? Promise.resolve(null);
+}
+
+async function readRefusal(response: IncomingMessage, baseUrl: string): Promise<ServiceError> {
+  const status = response.statusCode ?? 0;
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    const problem = JSON.parse(Buffer.concat(chunks).toString()) as Problem;
+    if (typeof problem.code === 'string') return new ServiceError(problem);
+  } catch {
+    // Not the service's words: the status has to do.
+  }
+  const detail = `${baseUrl}/v1/stream answers HTTP ${status} in place of a WebSocket.`;
+  return ServiceError.ofClient('unexpected_answer', detail, { status });
+}
+
+/** A connection whose other end is gone without a word would stay open for hours. */
+function endWhenSilent(socket: WebSocket): () => void {
+  const timer = setTimeout(() => {
+    // Nothing is heard of one that is not read.
+    if (socket.isPaused) timer.refresh();
+    else socket.terminate();
+  }, SILENCE_MS);
+  const heard = () => {
+    timer.refresh();
+  };
+  socket.on('ping', heard).on('message', heard);
+  return () => {
+    socket.off('ping', heard).off('message', heard);
+    clearTimeout(timer);
+  };
+}
+
+function end(socket: WebSocket): void {
+  if (socket.readyState === socket.CLOSED) return;
+  if (socket.readyState !== socket.OPEN) {
+    socket.terminate();
+    return;
+  }
+  socket.close(1000);
+  setTimeout(() => {
+    socket.terminate();
+  }, CLOSE_GRACE_MS).unref();
+}

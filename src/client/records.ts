@@ -1,0 +1,39 @@
+/** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
+import type { z } from '@hono/zod-openapi';
+import type { listQuerySchema } from '../http/jobs/job-list-query.js';
+import type { EventMessage } from '../stream/stream-messages.js';
+
+export type { ErrorCode, ErrorItem, Problem } from '../errors.js';
+export type { ClusterStatusBody as ClusterStatus } from '../http/cluster/cluster.routes.js';
+export type {
+  DetectRequestBody as DetectRequest,
+  DetectResponseBody as DetectResponse,
+} from '../http/inference/detect.schema.js';
+export type {
+  ImageEntryBody as ImageEntry,
+  JobAcceptedBody as JobAccepted,
+  JobListBody as JobList,
+  JobResultBody as JobResult,
+  JobStatusBody as JobStatus,
+  JobSubmitBody as JobSubmit,
+  MultiResultBody as MultiImageResult,
+  SingleResultBody as SingleImageResult,
+} from '../http/jobs/job.schema.js';
+export type {
+  ModelBody as Model,
+  ModelListBody as ModelList,
+} from '../http/models/model.schema.js';
+export type { SubscribeMessage } from '../stream/stream-messages.js';
+
+/** `limit` is the number of jobs asked for at a time. */
+export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>>;
+
+/** An event of a job, as docs/events.md describes it. */
+export type JobEvent = Omit<EventMessage, 'id'>;
+
+/** Events after `after_seq` are partly gone: what they told has to be asked for. */
+export interface EventGap {
+  event: 'gap';
+  timestamp: number;
+  after_seq: number;
+}

@@ -1,0 +1,158 @@
+/** Waits for the end of a job: woken by its events where they come, by a look every few seconds where they do not. */
+import { Deadline } from './deadline.js';
+import type { EventOptions } from './follow-events.js';
+import type { EventGap, JobEvent, JobStatus } from './records.js';
+import { ServiceError } from './service-error.js';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+/** Between two looks while events come: for the one that did not. */
+const SAFETY_MS = 15_000;
+
+export type JobProgress = Pick<
+  JobStatus,
+  'job_id' | 'status' | 'progress' | 'finished_images' | 'image_count'
+>;
+
+export interface WaitOptions {
+  /** Longest wait; the job goes on after it. */
+  deadlineMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onProgress?: (progress: JobProgress) => void;
+  /** Called with the reason when the service cannot be asked, and with null when it can again. */
+  onConnection?: (lost: ServiceError | null) => void;
+}
+
+export interface WaitPort {
+  status(jobId: string, options: { signal: AbortSignal }): Promise<JobStatus>;
+  events(options: EventOptions): AsyncIterable<JobEvent | EventGap>;
+}
+
+/** The record of the ended job. Rejects with `timeout` after the deadline; rides out that the service is away. */
+export async function waitForEnd(
+  service: WaitPort,
+  jobId: string,
+  deadlineMs: number,
+  options: WaitOptions,
+): Promise<JobStatus> {
+  const deadline = new Deadline(deadlineMs, options.signal);
+  const watch = new JobWatch(service, jobId, options);
+  const over = new AbortController();
+  const listening = watch.listen(over.signal);
+  try {
+    return await watch.end(deadline.signal);
+  } catch (error) {
+    if (!deadline.passed) throw error;
+    const detail = `${jobId} had not ended after ${deadline.ms / 1000} s: ${watch.seen}. It goes on.`;
+    throw ServiceError.ofClient('timeout', detail, { cause: error });
+  } finally {
+    over.abort();
+    deadline.close();
+    await listening;
+  }
+}
+
+class JobWatch {
+  /** For people: what is known of the job. */
+  seen = 'it was never reached';
+  readonly #service: WaitPort;
+  readonly #jobId: string;
+  readonly #options: WaitOptions;
+  #listening = false;
+  #reached = true;
+  #images: number | null = null;
+  #woken = false;
+  #endPause: () => void = () => undefined;
+
+  constructor(service: WaitPort, jobId: string, options: WaitOptions) {
+    this.#service = service;
+    this.#jobId = jobId;
+    this.#options = options;
+  }
+
+  async end(signal: AbortSignal): Promise<JobStatus> {
+    let pauseMs = FIRST_PAUSE_MS;
+    for (;;) {
+      this.#woken = false;
+      const record = await this.#look(signal);
+      if (record?.status === 'completed' || record?.status === 'failed') return record;
+      await this.#pause(this.#listening ? SAFETY_MS : pauseMs, signal);
+      pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
+    }
+  }
+
+  /** Until the signal, or until there are no events to be had. Never rejects. */
+  async listen(signal: AbortSignal): Promise<void> {
+    const onConnection = (lost: ServiceError | null) => {
+      this.#listening = lost === null;
+      this.#wake(); // the job may have ended between the last look and now
+    };
+    try {
+      for await (const event of this.#service.events({
+        job_ids: [this.#jobId],
+        events: ['job_started', 'job_progress', 'job_completed', 'job_failed'],
+        signal,
+        onConnection,
+      })) {
+        if (event.event === 'job_progress') this.#tell(event.status, event.progress);
+        else this.#wake();
+      }
+    } catch {
+      this.#listening = false;
+      this.#wake();
+    }
+  }
+
+  /** Null while the service cannot be asked. */
+  async #look(signal: AbortSignal): Promise<JobStatus | null> {
+    try {
+      const record = await this.#service.status(this.#jobId, { signal });
+      this.#images = record.image_count;
+      this.#tell(record.status, record.progress);
+      if (!this.#reached) this.#options.onConnection?.(null);
+      this.#reached = true;
+      return record;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !error.isPassing) throw error;
+      this.seen = error.detail.replace(/\.$/, '');
+      if (this.#reached) this.#options.onConnection?.(error);
+      this.#reached = false;
+      return null;
+    }
+  }
+
+  #tell(status: JobStatus['status'], progress: number): void {
+    if (this.#images === null) return;
+    const finished = Math.round(progress * this.#images);
+    this.seen = `it is ${status} with ${finished} of ${this.#images} images`;
+    this.#options.onProgress?.({
+      job_id: this.#jobId,
+      status,
+      progress,
+      finished_images: finished,
+      image_count: this.#images,
+    });
+  }
+
+  #wake(): void {
+    this.#woken = true;
+    this.#endPause();
+  }
+
+  /** Rejects with the signal's reason. */
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    if (!this.#woken && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#endPause = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', this.#endPause);
+          resolve();
+        };
+        signal.addEventListener('abort', this.#endPause);
+      });
+      this.#endPause();
+    }
+    signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { consoleTerminal } from '../../src/cli/console-terminal.js';
+
+/** What a screen shows that both outputs go to. */
+function screen(isTTY: boolean) {
+  const shown = { text: '' };
+  const output = { isTTY, write: (text: string) => (shown.text += text) };
+  const terminal = consoleTerminal({ stdout: output, stderr: output }, () => undefined);
+  return { shown, terminal };
+}
+
+test('a progress line is replaced by the next one, and taken away before other lines', () => {
+  const { shown, terminal } = screen(true);
+  terminal.out('before');
+  terminal.progress?.('1 of 2');
+  terminal.progress?.('2 of 2');
+  terminal.err('after');
+  terminal.out('the end');
+  const clear = '\r\x1b[2K';
+  expect(shown.text).toBe(`before\n${clear}1 of 2${clear}2 of 2${clear}after\nthe end\n`);
+});
+
+test('there is no progress line where nobody sees it change', () => {
+  expect(screen(false).terminal).not.toHaveProperty('progress');
+});
