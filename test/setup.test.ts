@@ -10,9 +10,12 @@ const SCRIPTS = ['setup.mjs', 'build-native.mjs', 'openvino.mjs'];
 const leave = (file: string) =>
   `const { mkdirSync, writeFileSync } = require('node:fs'), { dirname } = require('node:path');` +
   `mkdirSync(dirname('${file}'), { recursive: true }); writeFileSync('${file}', '');`;
+const PARTS = ['CUDA: 13.0', 'nvJPEG: left out: no nvjpeg.h', 'JPEG: libjpeg-turbo'];
 const INSTALLED = {
   'node_modules/hono/package.json': '{}',
-  'node_modules/cmake-js/bin/cmake-js': leave('build/Release/lattice.node'),
+  'node_modules/cmake-js/bin/cmake-js':
+    leave('build/Release/lattice.node') +
+    PARTS.map((line) => `console.log('-- ${line}');`).join(''),
   'node_modules/typescript/bin/tsc': leave('dist/cli/lattice.js'),
 };
 
@@ -47,6 +50,11 @@ test('steps that are done are left out, and nothing is written for them', () => 
   expect(again).toMatchObject({ status: 0, stderr: '' });
   expect(again.stdout.match(/up to date/g)).toHaveLength(4);
   expect(written()).toBe(before);
+});
+
+test('what was built in, or left out and why, is said of each optional part', () => {
+  const { stdout } = setUp();
+  for (const line of PARTS) expect(stdout).toContain(`    ${line}\n`);
 });
 
 test('a changed source is compiled again, that alone', () => {
