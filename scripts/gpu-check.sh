@@ -6,7 +6,8 @@
 # Ends within LATTICE_GPU_CHECK_SECONDS (520 unless set): what does not fit is cut off or left out, and said so.
 # Started once more, it goes on there: steps that ended well are not run again (but for set-up and build, which look for
 # themselves), answered questions of the benchmark are not asked again, and built engines are kept in
-# LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, on another GPU or driver it begins anew.
+# LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, on another GPU or driver it begins anew. It
+# needs no git: LATTICE_COMMIT may name the commit that the figures are of.
 # Ends with 0 when every step that can run here passed, 1 when one failed, 2 when there is no GPU, 3 when there is more
 # to do. OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed
 # here in summary.txt.
