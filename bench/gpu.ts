@@ -4,9 +4,9 @@
  * `--out FOLDER` into that folder only. `--dry` runs all of it on the CPU engine in under a minute, so that the
  * script stays alive where no GPU is.
  *
- * More: `--models FOLDER` (else LATTICE_MODELS_DIR), `--quick`, `--long IMAGES`, `--budget SECONDS`, `--resume` (with
- * `--out`), `--publish FOLDER` (an earlier `--out`), names of questions. Ends with 0 when every question was answered,
- * 1 when one failed, 2 when it could not begin, 3 when the budget left some out.
+ * More: `--models FOLDER` (else LATTICE_MODELS_DIR), `--sizes n,x`, `--quick`, `--long IMAGES`, `--budget SECONDS`,
+ * `--resume` (with `--out`), `--publish FOLDER` (an earlier `--out`), names of questions. Ends with 0 when every question
+ * was answered, 1 when one failed, 2 when it could not begin, 3 when the budget left some out.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

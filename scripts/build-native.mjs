@@ -79,7 +79,7 @@ export async function buildNative({ tests = false, sanitize = '', simulatedGpu =
     ...cudaDefinitions(process.env),
   ]);
   await cmakeJs(['build', ...common, '--parallel', String(availableParallelism())]);
-  return [...configured.matchAll(/^-- ((?:CUDA|JPEG): .*)$/gm)].map(([, line]) => line);
+  return [...configured.matchAll(/^-- ((?:CUDA|nvJPEG|JPEG): .*)$/gm)].map(([, line]) => line);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

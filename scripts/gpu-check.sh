@@ -4,9 +4,10 @@
 #   scripts/gpu-check.sh [OUT]      OUT: folder for the results, by default build/gpu-check
 #
 # Ends within LATTICE_GPU_CHECK_SECONDS (520 unless set): what does not fit is cut off or left out, and said so.
-# Started once more, it goes on there: steps that ended well are not run again, answered questions of the benchmark
-# are not asked again, and built engines are kept in LATTICE_ENGINE_CACHE_DIR (build/engines unless set). On another
-# commit, GPU or driver it begins anew.
+# Started once more, it goes on there: steps that ended well are not run again (but for set-up and build, which look for
+# themselves), answered questions of the benchmark are not asked again, and built engines are kept in
+# LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, on another GPU or driver it begins anew. It
+# needs no git: LATTICE_COMMIT may name the commit that the figures are of.
 # Ends with 0 when every step that can run here passed, 1 when one failed, 2 when there is no GPU, 3 when there is more
 # to do. OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed
 # here in summary.txt.
@@ -108,8 +109,13 @@ if ! nvidia-smi -L >/dev/null 2>&1; then
   exit 2
 fi
 
-# What passed, and what was measured, says nothing about another checkout, GPU or driver.
-key="$(git rev-parse HEAD 2>/dev/null) $(git diff HEAD 2>/dev/null | cksum) $(smi name,driver_version)"
+# What passed, and what was measured, says nothing about other sources, another GPU or driver. Without git: a copy of the
+# working tree has no history.
+sources() {
+  find CMakeLists.txt package.json package-lock.json native src bench scripts test models -type f -print0 2>/dev/null |
+    LC_ALL=C sort -z | xargs -0 cksum | cksum
+}
+key="$(sources) $(smi name,driver_version)"
 if [ -e "$out/key" ] && [ "$(cat "$out/key")" != "$key" ]; then
   rm -rf "$out"/*.passed "$out/bench/answers"
 fi
@@ -130,15 +136,12 @@ for include in ${GTest_ROOT:+"$GTest_ROOT/include"} ${GTest_ROOT:-/usr/include /
   [ -e "$include/gtest/gtest.h" ] && gtest=$include
 done
 
+# These take no time where there is nothing to do, and what they made may lie on another machine than the results.
+rm -f "$out/setup.passed" "$out/build.passed" "$out/gpu.passed"
 step setup 75 npm run setup
 needed setup "build, gpu, $later"
 [ -n "$gtest" ] && step build 75 node scripts/build-native.mjs --tests
-rm -f "$out/gpu.passed" # it takes no time, and drivers break
 step gpu 12 bash -c "$which_gpu"
-if [ ! -e "$out/gpu.passed" ]; then
-  # Once the CUDA toolkit or TensorRT is installed, the addon has to be built again.
-  rm -f "$out/setup.passed" "$out/build.passed"
-fi
 needed gpu "$later"
 if [ -n "$gtest" ]; then
   # Each test is a process of its own with a limit of its own, too short for a build.
@@ -147,6 +150,14 @@ if [ -n "$gtest" ]; then
 else
   cannot tests "GoogleTest is not installed (apt-get install -y libgtest-dev)"
 fi
+if [ -d ../shared/testdata ]; then
+  step parity 40 npm run parity -- --fp16
+else
+  cannot parity "../shared/testdata is absent; the benchmark compares boxes on the bundled photos"
+fi
+# Its own limit comes first, so that it can write what it has.
+step bench 100 npm run bench:gpu -- --quick --resume --out "$out/bench" --budget $(($(left) > 30 ? $(left) - 20 : 10))
+# Last: what they find shows in the tests' and parity's boxes too, or does not matter yet.
 for tool in memcheck racecheck synccheck; do
   if ! command -v compute-sanitizer >/dev/null; then
     cannot "$tool" "compute-sanitizer is not installed"
@@ -162,11 +173,4 @@ for tool in memcheck racecheck synccheck; do
       build/test/native/cuda/lattice_gpu_test "--gtest_filter=-$without"
   fi
 done
-if [ -d ../shared/testdata ]; then
-  step parity 40 npm run parity -- --fp16
-else
-  cannot parity "../shared/testdata is absent; the benchmark compares boxes on the bundled photos"
-fi
-# Its own limit comes first, so that it can write what it has.
-step bench 100 npm run bench:gpu -- --quick --resume --out "$out/bench" --budget $(($(left) > 30 ? $(left) - 20 : 10))
 end

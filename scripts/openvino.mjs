@@ -54,9 +54,10 @@ function keepNeeded(wheel, target) {
   }
 }
 
-/** True when `.deps/openvino` holds the pinned version. */
-export function hasOpenVino() {
-  return existsSync(STAMP) && readFileSync(STAMP, 'utf8').trim() === OPENVINO_VERSION;
+/** Whether it has to be fetched: `.deps/openvino` lacks the pinned version, and CMake is pointed to no other one. */
+export function needsOpenVino() {
+  if (process.env.OpenVINO_DIR !== undefined) return false;
+  return !existsSync(STAMP) || readFileSync(STAMP, 'utf8').trim() !== OPENVINO_VERSION;
 }
 
 /**
@@ -64,8 +65,7 @@ export function hasOpenVino() {
  * interruption leaves only a temporary folder, which the next run removes.
  */
 export async function ensureOpenVino() {
-  // One that the user points CMake to wins.
-  if (process.env.OpenVINO_DIR !== undefined || hasOpenVino()) return;
+  if (!needsOpenVino()) return;
   const platform = PLATFORMS[process.arch];
   if (process.platform !== 'linux' || platform === undefined) {
     throw new Error(

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { needsOpenVino } from './openvino.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STAMPS = join(ROOT, '.deps', 'stamps');
@@ -138,9 +139,12 @@ export function missingPrerequisites() {
   if (major < 20 || (major === 20 && minor < 20)) {
     missing.push([`Node.js 20.20 or newer (found ${process.version})`, 'see https://nodejs.org']);
   }
-  if (!works('python3', ['--version'])) missing.push(['Python 3', 'apt-get install -y python3']);
-  if (!works('python3', ['-m', 'pip', '--version'])) {
-    missing.push(['pip for Python 3', 'apt-get install -y python3-pip']);
+  // Only to fetch OpenVINO.
+  if (needsOpenVino()) {
+    if (!works('python3', ['--version'])) missing.push(['Python 3', 'apt-get install -y python3']);
+    if (!works('python3', ['-m', 'pip', '--version'])) {
+      missing.push(['pip for Python 3', 'apt-get install -y python3-pip']);
+    }
   }
   if (!works('cmake', ['--version'])) missing.push(['CMake', 'apt-get install -y cmake']);
   const compiler = process.env.CXX ?? 'c++';
@@ -171,13 +175,31 @@ export async function setup() {
   else await alone(work);
 }
 
+/** By npm's own note of what lies in node_modules, which may have been copied here without our stamp. */
+function hasPackages() {
+  const listed = (file) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')).packages;
+  const isForHere = ({ os, cpu, libc }) =>
+    os?.includes(process.platform) && cpu?.includes(process.arch) && !libc?.includes('musl');
+  try {
+    const there = listed('node_modules/.package-lock.json');
+    return Object.entries(listed('package-lock.json')).every(([path, wants]) =>
+      there[path] === undefined
+        ? path === '' || (wants.optional && !isForHere(wants))
+        : there[path].version === wants.version && there[path].integrity === wants.integrity,
+    );
+  } catch {
+    return false;
+  }
+}
+
 async function steps() {
   return [
     {
       name: 'npm packages',
       inputs: ['package-lock.json', '.npmrc'],
       output: 'node_modules/hono',
-      work: () => run('npm', ['ci', '--no-progress']),
+      // It empties the folder first, which a machine without a network would not fill again.
+      work: () => (hasPackages() ? undefined : run('npm', ['ci', '--no-progress'])),
     },
     {
       name: 'OpenVINO',

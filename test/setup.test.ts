@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PROJECT_ROOT } from './support/service-process.js';
 
@@ -10,9 +10,12 @@ const SCRIPTS = ['setup.mjs', 'build-native.mjs', 'openvino.mjs'];
 const leave = (file: string) =>
   `const { mkdirSync, writeFileSync } = require('node:fs'), { dirname } = require('node:path');` +
   `mkdirSync(dirname('${file}'), { recursive: true }); writeFileSync('${file}', '');`;
+const PARTS = ['CUDA: 13.0', 'nvJPEG: left out: no nvjpeg.h', 'JPEG: libjpeg-turbo'];
 const INSTALLED = {
   'node_modules/hono/package.json': '{}',
-  'node_modules/cmake-js/bin/cmake-js': leave('build/Release/lattice.node'),
+  'node_modules/cmake-js/bin/cmake-js':
+    leave('build/Release/lattice.node') +
+    PARTS.map((line) => `console.log('-- ${line}');`).join(''),
   'node_modules/typescript/bin/tsc': leave('dist/cli/lattice.js'),
 };
 
@@ -32,9 +35,9 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-function setUp() {
+function setUp(more: NodeJS.ProcessEnv = {}) {
   const PATH = [join(root, 'bin'), process.env.PATH].join(delimiter);
-  const env = { ...process.env, PATH, OpenVINO_DIR: '/played' };
+  const env = { ...process.env, PATH, OpenVINO_DIR: '/played', ...more };
   const script = join(root, 'scripts/setup.mjs');
   return spawnSync(process.execPath, [script], { cwd: root, env, encoding: 'utf8' });
 }
@@ -49,11 +52,51 @@ test('steps that are done are left out, and nothing is written for them', () => 
   expect(written()).toBe(before);
 });
 
+test('what was built in, or left out and why, is said of each optional part', () => {
+  const { stdout } = setUp();
+  for (const line of PARTS) expect(stdout).toContain(`    ${line}\n`);
+});
+
 test('a changed source is compiled again, that alone', () => {
   setUp();
   mkdirSync(join(root, 'src'));
   writeFileSync(join(root, 'src/new.ts'), '');
   expect(setUp().stdout).toMatch(/addon: up to date\n {2}TypeScript \.\.\. done/);
+});
+
+const packages = (version: string) =>
+  JSON.stringify({
+    packages: {
+      '': {},
+      'node_modules/hono': { version },
+      'node_modules/for-elsewhere': { version, optional: true, os: ['sunos'], cpu: ['mips'] },
+    },
+  });
+
+test.each([
+  ['as they are, by npm’s own note of them', '1.0.0', /npm packages \.\.\. done/, 0],
+  ['not where they are others', '1.0.1', /npm ci --no-progress failed/, 1],
+])('packages that were copied here without a stamp are taken: %s', (_, there, says, status) => {
+  for (const [file, text] of Object.entries({
+    ...INSTALLED,
+    'package-lock.json': packages('1.0.0'),
+    'node_modules/.package-lock.json': packages(there),
+  })) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+  writeFileSync(join(root, 'bin/npm'), '#!/bin/sh\necho no network\nexit 1\n', { mode: 0o755 });
+  const ended = setUp();
+  expect(ended.status).toBe(status);
+  expect(ended.stdout + ended.stderr).toMatch(says);
+});
+
+test('Python with pip is asked for only where OpenVINO has to be fetched', () => {
+  writeFileSync(join(root, 'bin/python3'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  expect(setUp()).toMatchObject({ status: 0, stderr: '' });
+  const { status, stderr } = setUp({ OpenVINO_DIR: undefined });
+  expect(status).toBe(1);
+  expect(stderr).toContain('pip for Python 3');
 });
 
 test('a project that cannot be written is named', () => {

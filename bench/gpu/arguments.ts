@@ -1,6 +1,7 @@
 /** The flags of `npm run bench:gpu`. */
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { MODEL_SIZES, type ModelSize } from './plan.js';
 
 export interface Arguments {
   /** On the CPU engine, with few repetitions. */
@@ -9,6 +10,8 @@ export interface Arguments {
   /** Answers that an earlier run left in the same folder are not asked again. */
   resume: boolean;
   models: string | null;
+  /** Only these, and those of them that have no export in the published layout, even where it is quick. */
+  sizes: ModelSize[] | null;
   out: string | null;
   /** Images of the memory question. */
   long: number | null;
@@ -30,6 +33,7 @@ export function readArguments(argv: readonly string[]): Arguments {
       quick: { type: 'boolean', default: false },
       resume: { type: 'boolean', default: false },
       models: { type: 'string' },
+      sizes: { type: 'string' },
       out: { type: 'string' },
       long: { type: 'string' },
       budget: { type: 'string' },
@@ -42,6 +46,7 @@ export function readArguments(argv: readonly string[]): Arguments {
     quick: values.quick,
     resume: values.resume,
     models: folder(values.models),
+    sizes: sizesOf(values.sizes),
     out: folder(values.out),
     long: positive('--long', values.long),
     budget: positive('--budget', values.budget),
@@ -51,6 +56,16 @@ export function readArguments(argv: readonly string[]): Arguments {
       ' ',
     ),
   };
+}
+
+function sizesOf(text: string | undefined): ModelSize[] | null {
+  if (text === undefined) return null;
+  const named = text.split(',');
+  const sizes = MODEL_SIZES.filter((size) => named.includes(size));
+  if (sizes.length < named.length) {
+    throw new Error(`--sizes is "${text}"; give some of ${MODEL_SIZES.join(',')}, each once.`);
+  }
+  return sizes;
 }
 
 function positive(flag: string, text: string | undefined): number | null {

@@ -11,6 +11,7 @@ import {
   findModels,
   MODEL_SIZES,
   sortBySize,
+  type ModelSize,
   type Plan,
   type PlannedModel,
 } from './plan.js';
@@ -29,8 +30,13 @@ export async function makePlan(
   if (args.long !== null) effort.long = args.long;
   const named = args.models ?? process.env.LATTICE_MODELS_DIR;
   const bundled = [join(SHARED_TESTDATA, 'models'), join(PROJECT_ROOT, 'models')];
-  const { models, notes } = findModels(named === undefined ? bundled : [resolve(named)]);
-  if (named === undefined && !args.dry) notes.push(addLayouts(models, quick));
+  const found = findModels(named === undefined ? bundled : [resolve(named)]);
+  const sizes = args.sizes ?? MODEL_SIZES;
+  const models = found.models.filter(({ size }) => sizes.includes(size));
+  const notes = [...found.notes];
+  if (named === undefined && !args.dry) {
+    notes.push(addLayouts(models, sizes, quick && args.sizes === null));
+  }
   const plan: Plan = {
     device: args.dry ? 'cpu' : 'cuda',
     devices: args.dry ? 1 : facts.names.length,
@@ -47,11 +53,13 @@ export async function makePlan(
 }
 
 /** Models of the sizes that have no export; returns a sentence about them. */
-function addLayouts(models: PlannedModel[], quick: boolean): string {
-  const absent = MODEL_SIZES.filter((size) => !models.some((model) => model.size === size));
+function addLayouts(models: PlannedModel[], wanted: readonly ModelSize[], quick: boolean): string {
+  const absent = wanted.filter((size) => !models.some((model) => model.size === size));
   const sizes = absent.join(', ');
   if (absent.length === 0) return 'Every size has an export.';
-  if (quick) return `Left out, since there is no export of them and this run is quick: ${sizes}.`;
+  if (quick) {
+    return `Left out, since there is no export of them and this run is quick: ${sizes} (--sizes asks for them).`;
+  }
   const folder = join(PROJECT_ROOT, 'build/layouts');
   mkdirSync(folder, { recursive: true });
   for (const size of absent) {

@@ -24,13 +24,13 @@ export function roofline(work: NetworkWork, limits: Limits, batch: number): Roof
   };
 }
 
-/** Milliseconds in which the letterbox's bytes can be moved: RGB read, FP16 written. */
+/** Milliseconds in which the letterbox's bytes can be moved: `sourceBytes` of each image read, FP16 written. */
 export function letterboxFloorMs(
   { copyGbS }: Pick<Limits, 'copyGbS'>,
   batch: number,
-  source: { width: number; height: number },
+  sourceBytes: number,
   input: { width: number; height: number },
 ): number {
-  const bytes = 3 * source.width * source.height + 3 * 2 * input.width * input.height;
+  const bytes = sourceBytes + 3 * 2 * input.width * input.height;
   return (batch * bytes) / (copyGbS * 1e6);
 }

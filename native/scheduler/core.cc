@@ -24,6 +24,10 @@ constexpr int kMostAsyncSlices = 16;
 // While a slice computes on a GPU, the next one is queued behind it.
 constexpr int kSlotsPerGpu = 2;
 
+// A thread waits for the image that a GPU decodes for it: so many more keep the cores busy beside
+// two batches of seven JPEG engines and three images of the GPU's kernels.
+constexpr int kDecodesPerGpu = 17;
+
 // Files that callers who wait have read at the same time, beside those of jobs.
 constexpr size_t kSyncReads = 64;
 
@@ -50,10 +54,11 @@ SchedulerOptions Schedule(int threads, size_t gpus, size_t look_ahead_bytes) {
   schedule.async_nice = 10;
   if (gpus > 0) {
     schedule.devices = static_cast<int>(gpus);
+    schedule.decode_threads += kDecodesPerGpu * schedule.devices;
     const int slots = kSlotsPerGpu * schedule.devices;
     schedule.sync = schedule.async = {slots, slots};
     schedule.async_batch = kLargestGpuSlice;
-    schedule.decode_cpus = NearGpus(threads);
+    schedule.decode_cpus = NearGpus(schedule.decode_threads);
     return schedule;
   }
   schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncSlice);

@@ -48,6 +48,8 @@ function check(env: Record<string, string> = {}) {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lattice-gpu-check-'));
   mkdirSync(join(folder, 'project/scripts'), { recursive: true });
+  mkdirSync(join(folder, 'project/native'));
+  writeFileSync(join(folder, 'project/native/kernel.cu'), '');
   mkdirSync(join(folder, 'shared/testdata'), { recursive: true });
   mkdirSync(join(folder, 'bin'));
   mkdirSync(join(folder, 'googletest/include/gtest'), { recursive: true });
@@ -89,7 +91,8 @@ describe('scripts/gpu-check.sh', () => {
     }
     const again = check();
     expect(again.status).toBe(0);
-    expect(calls().filter((call) => call.startsWith('npm'))).toEqual([]);
+    expect(calls().filter((call) => call.startsWith('npm'))).toEqual(['npm run setup']);
+    expect(calls().filter((call) => call.startsWith('compute-sanitizer'))).toEqual([]);
     expect(readFileSync(join(out(), 'summary.txt'), 'utf8')).toBe(again.stdout);
   });
 
@@ -98,7 +101,7 @@ describe('scripts/gpu-check.sh', () => {
     rmSync(join(folder, 'shared'), { recursive: true });
     const { status, stdout } = check();
     expect(status).toBe(0);
-    expect(stdout).toContain('Cannot run here: memcheck racecheck synccheck parity.');
+    expect(stdout).toContain('Cannot run here: parity memcheck racecheck synccheck.');
     expect(stdout).toContain('memcheck: left out, compute-sanitizer is not installed');
     expect(stdout).toContain('parity: left out, ../shared/testdata is absent');
   });
@@ -160,18 +163,44 @@ describe('scripts/gpu-check.sh', () => {
     expect([...seen]).toEqual(['86-real;90-real']);
   });
 
+  const anotherGpu = 'case "$1" in --query-gpu=name*) echo "Another GPU, 600.1" ;; esac';
   it.each([
-    ['nvidia-smi', 'case "$1" in --query-gpu=name*) echo "Another GPU, 600.1" ;; esac'],
-    ['git', 'case "$1" in rev-parse) echo 0123abc ;; esac'],
-  ])('begins anew, figures too, where %s says something else', (command, says) => {
+    [
+      'on another GPU',
+      () => {
+        stub('nvidia-smi', anotherGpu);
+      },
+    ],
+    [
+      'with other sources, though there is no git to say so',
+      () => {
+        writeFileSync(join(folder, 'project/native/kernel.cu'), 'mended');
+      },
+    ],
+  ])('begins anew, figures too, %s', (_, change) => {
     const answers = join(out(), 'bench/answers');
     expect(check().status).toBe(0);
     mkdirSync(answers, { recursive: true });
     check();
     expect(existsSync(answers)).toBe(true);
-    stub(command, says);
+    change();
     expect(check().stdout).not.toContain('passed before');
     expect(existsSync(answers)).toBe(false);
+  });
+
+  // The folder of the results may have been carried to a machine where nothing is built.
+  it('sets up and builds in every run', () => {
+    check();
+    const { stdout } = check();
+    for (const step of ['setup', 'build', 'gpu']) expect(stdout).toContain(`${step}: passed (`);
+    expect(stdout).toContain('tests: passed before');
+  });
+
+  it('measures before the sanitizers, which take long', () => {
+    check();
+    const bench = calls().findIndex((call) => call.includes('bench:gpu'));
+    expect(bench).toBeGreaterThan(calls().findIndex((call) => call.includes('parity')));
+    expect(bench).toBeLessThan(calls().findIndex((call) => call.startsWith('compute-sanitizer')));
   });
 
   it('builds again once what was missing for the GPU may be there', () => {
@@ -225,7 +254,7 @@ describe('scripts/gpu-check.sh', () => {
     stub('npm');
     const { status, stdout } = check();
     expect(status).toBe(0);
-    expect(stdout).toContain('setup: passed before');
+    expect(stdout).toContain('engine: passed before');
     expect(calls()).toContainEqual('npm run test:gpu');
   });
 

@@ -39,9 +39,10 @@ describe('the roofline', () => {
   });
 
   it('has a floor for the letterbox: pixels read, halves written', () => {
-    const source = { width: 640, height: 480 };
+    const rgb = 3 * 640 * 480;
     const input = { width: 640, height: 640 };
-    expect(letterboxFloorMs(LIMITS, 64, source, input)).toBeCloseTo(0.0503, 4);
-    expect(letterboxFloorMs({ copyGbS: 2_150 }, 64, source, input)).toBeCloseTo(0.1006, 4);
+    expect(letterboxFloorMs(LIMITS, 64, rgb, input)).toBeCloseTo(0.0503, 4);
+    expect(letterboxFloorMs({ copyGbS: 2_150 }, 64, rgb, input)).toBeCloseTo(0.1006, 4);
+    expect(letterboxFloorMs(LIMITS, 64, rgb / 2, input)).toBeCloseTo(0.0434, 4);
   });
 });

@@ -3,7 +3,7 @@ import { median } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
 import { decodeRoutes } from '../decode-route.js';
 import type { Plan } from '../plan.js';
-import { imagesPerSecond, openRig, photoTask, type Rig } from '../rig.js';
+import { imagesPerSecond, openRig, photoTask, runImages, stretchOf, type Rig } from '../rig.js';
 
 const TOGETHER = 'all together';
 const TOGETHER_GOAL = { atLeast: 1.3 };
@@ -68,8 +68,8 @@ async function eachSize(plan: Plan, rig: Rig): Promise<number[]> {
     const share = Math.min(1, (LEVEL_MEGAPIXELS * 1e6) / (width * height));
     const images = Math.max(files.length, 4, Math.round(plan.effort.images * share));
     const task = (turn: number) => photoTask(model, 'async', files[turn % files.length]!);
-    await imagesPerSecond(rig.core, Math.ceil(images / 8), task);
-    rates.push(await imagesPerSecond(rig.core, images, task));
+    await runImages(rig.core, Math.ceil(images / 8), task);
+    rates.push(await imagesPerSecond(rig.core, { ...stretchOf(plan.effort), images }, task));
   }
   return rates;
 }

@@ -3,7 +3,7 @@ import { median } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
 import { gpuMemoryMiB } from '../gpu-facts.js';
 import { mainModel, type Plan } from '../plan.js';
-import { imagesPerSecond, openRig, photoTask } from '../rig.js';
+import { openRig, photoTask, runImages } from '../rig.js';
 
 const PARTS = 16;
 const FLAT = { atMost: 1.02 };
@@ -23,7 +23,7 @@ export default async function memory(plan: Plan): Promise<Answer> {
       1,
       Math.round((plan.effort.long * part) / PARTS) - (reached.at(-1) ?? 0),
     );
-    await imagesPerSecond(rig.core, images, (turn) =>
+    await runImages(rig.core, images, (turn) =>
       photoTask(model, 'async', files[turn % files.length]!),
     );
     reached.push((reached.at(-1) ?? 0) + images);

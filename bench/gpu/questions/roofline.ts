@@ -9,8 +9,8 @@ import { openRig, type Rig } from '../rig.js';
 import { letterboxFloorMs, roofline, type Limits } from '../roofline.js';
 import { timeSlices, type Slice } from '../slice.js';
 
-/** Slices are timed on images of this size. */
-const SOURCE = { width: 640, height: 480 };
+/** Slices are timed on images of 640 x 480: planes of a JPEG on GPUs, where chroma has half the sides, else RGB. */
+const SOURCE_BYTES = { cuda: 1.5 * 640 * 480, cpu: 3 * 640 * 480 };
 const LETTERBOX_GOAL = { atMost: 1.6 };
 
 interface Row {
@@ -36,7 +36,7 @@ export default async function rooflineQuestion(plan: Plan): Promise<Answer> {
     figures: [
       ...cardFigures(card, rows),
       ...reached.flatMap((row) => row.slices.map((slice) => share(row, limits!, slice))),
-      ...rows.slice(0, 1).flatMap((row) => letterboxFigures(row, card)),
+      ...rows.slice(0, 1).flatMap((row) => letterboxFigures(row, card, SOURCE_BYTES[plan.device])),
     ],
     notes: [...card.notes, ...rows.map(workNote), ...notes],
     charts: [
@@ -100,14 +100,18 @@ function share({ planned, work }: Row, limits: Limits, slice: Slice): Figure {
 }
 
 /** The goal is about large batches: one image stays in the cache, and starting its kernel costs more. */
-function letterboxFigures({ planned, native, slices }: Row, card: CardLimits): Figure[] {
+function letterboxFigures(
+  { planned, native, slices }: Row,
+  card: CardLimits,
+  sourceBytes: number,
+): Figure[] {
   const input = { width: native.inputWidth, height: native.inputHeight };
   return slices.map(({ batch, letterboxMs }, index) =>
     against(
       { what: `${planned.name}, letterbox of ${batch}`, value: letterboxMs * 1_000, unit: 'us' },
       {
         what: 'its bytes at copy bandwidth',
-        value: letterboxFloorMs(card, batch, SOURCE, input) * 1_000,
+        value: letterboxFloorMs(card, batch, sourceBytes, input) * 1_000,
       },
       index === slices.length - 1 ? LETTERBOX_GOAL : undefined,
     ),

@@ -4,7 +4,16 @@ import { median } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
 import type { Pixels } from '../photos.js';
 import { mainModel, type Plan, type PlannedModel } from '../plan.js';
-import { imagesPerSecond, noise, openRig, photoTask, pixelTask, type Rig } from '../rig.js';
+import {
+  imagesPerSecond,
+  noise,
+  openRig,
+  photoTask,
+  pixelTask,
+  runImages,
+  stretchOf,
+  type Rig,
+} from '../rig.js';
 import { bestReplay, timeSlices } from '../slice.js';
 
 const SIZES = ['0.3 MP', '2 MP'];
@@ -73,11 +82,11 @@ async function fromPixels(
   const task = () => pixelTask(model, 'async', pixels);
   const rates: number[] = [];
   const replays: number[] = [];
-  await imagesPerSecond(rig.core, plan.effort.images / 4, task);
+  await runImages(rig.core, Math.ceil(plan.effort.images / 4), task);
   for (let round = 0; round < plan.effort.rounds; round += 1) {
     const slices = await timeSlices(rig.core, model, sliceRounds(plan));
     replays.push(bestReplay(plan, rig.core, slices));
-    rates.push(await imagesPerSecond(rig.core, plan.effort.images, task));
+    rates.push(await imagesPerSecond(rig.core, stretchOf(plan.effort), task));
   }
   rig.core.unloadModel(model.modelId);
   const [rate, replay] = [median(rates), median(replays)];
@@ -104,12 +113,12 @@ async function fromJpegs(plan: Plan, rig: Rig) {
     const through = (native: NativeModel) => (turn: number) =>
       photoTask(native, 'async', size.files[turn % size.files.length]!);
     const sides = { core: [] as number[], decode: [] as number[], replay: [] as number[] };
-    await imagesPerSecond(rig.core, plan.effort.images / 4, through(model));
+    await runImages(rig.core, Math.ceil(plan.effort.images / 4), through(model));
     for (let round = 0; round < plan.effort.rounds; round += 1) {
       const slices = await timeSlices(rig.core, model, sliceRounds(plan));
       sides.replay.push(bestReplay(plan, rig.core, slices));
-      sides.decode.push(await imagesPerSecond(rig.core, plan.effort.images, through(tiny)));
-      sides.core.push(await imagesPerSecond(rig.core, plan.effort.images, through(model)));
+      sides.decode.push(await imagesPerSecond(rig.core, stretchOf(plan.effort), through(tiny)));
+      sides.core.push(await imagesPerSecond(rig.core, stretchOf(plan.effort), through(model)));
     }
     const rate = median(sides.core);
     const limits = [

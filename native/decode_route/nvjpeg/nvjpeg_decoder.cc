@@ -17,6 +17,11 @@ constexpr unsigned kFlags = NVJPEG_FLAGS_BITSTREAM_STRICT;
 constexpr unsigned kFlags = NVJPEG_FLAGS_DEFAULT;
 #endif
 
+// Most photos are no larger. Without it the library makes and frees memory whenever sizes change,
+// and freeing waits for the network's slices.
+constexpr int kUsualWidth = 1920;
+constexpr int kUsualHeight = 1080;
+
 }  // namespace
 
 Result<std::shared_ptr<NvJpegDecoder>> NvJpegDecoder::Open(const NvJpegLibrary& library, int gpu,
@@ -102,8 +107,15 @@ class NvJpegDecoderLane final : public NvJpegLane {
     nvjpegJpegState_t state = nullptr;
     const Status made =
         ToStatus(functions.JpegStateCreate(decoder_->handle_.get(), &state), "making a decoder");
-    if (made.ok()) state_ = {state, NvJpegDeleter{&functions, decoder_->gpu_}};
-    return made;
+    if (!made.ok()) return made;
+    state_ = {state, NvJpegDeleter{&functions, decoder_->gpu_}};
+    if (decoder_->kind_ == NvJpegDecoder::Kind::kHardware) {
+      // A hint: what it does not get now it makes when it decodes.
+      (void)functions.DecodeBatchedPreAllocate(decoder_->handle_.get(), state, decoder_->engines_,
+                                               kUsualWidth, kUsualHeight, NVJPEG_CSS_420,
+                                               NVJPEG_OUTPUT_YUV);
+    }
+    return {};
   }
 
   Result<std::span<uint8_t>> Stage(size_t bytes) override {

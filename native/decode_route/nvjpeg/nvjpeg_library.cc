@@ -135,6 +135,7 @@ Status NvJpegLibrary::FindFunctions(void* library) {
   find("nvjpegJpegStreamGetJpegEncoding", &f.JpegStreamGetJpegEncoding);
   find("nvjpegJpegStreamGetChromaSubsampling", &f.JpegStreamGetChromaSubsampling);
   find("nvjpegDecodeBatchedSupported", &f.DecodeBatchedSupported);
+  find("nvjpegDecodeBatchedPreAllocate", &f.DecodeBatchedPreAllocate);
   find("nvjpegDecodeBatchedInitialize", &f.DecodeBatchedInitialize);
   find("nvjpegDecodeBatched", &f.DecodeBatched);
   find("nvjpegDecode", &f.Decode);

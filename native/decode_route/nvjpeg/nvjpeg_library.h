@@ -29,6 +29,7 @@ struct NvJpegFunctions {
   decltype(&nvjpegJpegStreamGetJpegEncoding) JpegStreamGetJpegEncoding;
   decltype(&nvjpegJpegStreamGetChromaSubsampling) JpegStreamGetChromaSubsampling;
   decltype(&nvjpegDecodeBatchedSupported) DecodeBatchedSupported;
+  decltype(&nvjpegDecodeBatchedPreAllocate) DecodeBatchedPreAllocate;
   decltype(&nvjpegDecodeBatchedInitialize) DecodeBatchedInitialize;
   decltype(&nvjpegDecodeBatched) DecodeBatched;
   decltype(&nvjpegDecode) Decode;

@@ -2,9 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
+#include <thread>
 
 #include "native/engine/tensorrt/gpu_engine.h"
+#include "test/native/scheduler/task_results.h"
+#ifdef LATTICE_SIMULATED_GPU
+#include "test/native/simulated_cuda/simulated_gpus.h"
+#endif
 
 namespace lattice {
 namespace {
@@ -94,6 +100,41 @@ TEST(CoreTest, ReadsFilesBeneathItsRootsUntilItIsClosed) {
   EXPECT_EQ(read("shapes.png").status().code(), StatusCode::kShuttingDown);
   EXPECT_EQ(Load(*core, kTiny).status().code(), StatusCode::kShuttingDown);
 }
+
+#ifdef LATTICE_SIMULATED_GPU
+// Else all routes together are hardly more than the best of them: most threads would wait for GPUs.
+TEST(CoreTest, ImagesThatAGpuDecodesLeaveTheCoresTheirThreads) {
+  simulated::PlugIn({{}});
+  test::TaskResults results;
+  CoreOptions options = Options();
+  options.device = "cuda";
+  const auto core =
+      *Core::Open(options, [&](TaskResult result) { results.Add(std::move(result)); });
+  const auto model = Load(*core, kTiny);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  simulated::HangCall(simulated::Call::kJpegDecode, 0);
+  constexpr uint64_t kImages = 40;
+  for (uint64_t id = 1; id <= kImages; ++id) {
+    ImageTask task;
+    task.id = id;
+    task.engine = core->FindModel(model->id);
+    task.path = "street.jpg";
+    EXPECT_EQ(core->Submit({std::move(task)}), 0u);
+  }
+  // The GPU has all that it takes, and gives nothing back.
+  const auto on_cores = [&] { return core->decode_routes()[0].decoded; };
+  const uint64_t before = on_cores();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (on_cores() < before + 5 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_GE(on_cores(), before + 5);
+  simulated::Release(0);
+  for (uint64_t id = 1; id <= kImages; ++id) {
+    EXPECT_TRUE(results.Wait(id).status.ok()) << results.Wait(id).status.message();
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace lattice

@@ -174,6 +174,19 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegDecode(nvjpegHandle_t, nvjpegJpegState_t s
   return QueueDecode(state, {data, length}, *target, stream);
 }
 
+// As much as the files of such pictures take at most.
+SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedPreAllocate(nvjpegHandle_t handle,
+                                                               nvjpegJpegState_t state, int batch,
+                                                               int width, int height,
+                                                               nvjpegChromaSubsampling_t,
+                                                               nvjpegOutputFormat_t) {
+  if (!handle->is_current()) return NVJPEG_STATUS_EXECUTION_FAILED;
+  if (batch < 1 || width < 1 || height < 1) return NVJPEG_STATUS_INVALID_PARAMETER;
+  if (!handle->is_hardware()) return NVJPEG_STATUS_SUCCESS;
+  return Hold(
+      state, static_cast<size_t>(batch) * static_cast<size_t>(width) * static_cast<size_t>(height));
+}
+
 SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedInitialize(nvjpegHandle_t,
                                                               nvjpegJpegState_t state, int batch,
                                                               int, nvjpegOutputFormat_t format) {

@@ -74,6 +74,11 @@ STUB nvjpegStatus_t nvjpegDecodeBatchedSupported(nvjpegHandle_t, nvjpegJpegStrea
   *refused = stub.refused;
   return NVJPEG_STATUS_SUCCESS;
 }
+STUB nvjpegStatus_t nvjpegDecodeBatchedPreAllocate(nvjpegHandle_t, nvjpegJpegState_t, int, int, int,
+                                                   nvjpegChromaSubsampling_t,
+                                                   nvjpegOutputFormat_t) {
+  return NVJPEG_STATUS_SUCCESS;
+}
 STUB nvjpegStatus_t nvjpegDecodeBatchedInitialize(nvjpegHandle_t, nvjpegJpegState_t, int, int,
                                                   nvjpegOutputFormat_t) {
   return NVJPEG_STATUS_SUCCESS;

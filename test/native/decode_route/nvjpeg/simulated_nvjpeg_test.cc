@@ -9,7 +9,8 @@
 
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/owners.h"
-#include "native/decode_route/nvjpeg/nvjpeg_library.h"
+#include "native/decode_route/nvjpeg/nvjpeg_decoder.h"
+#include "native/decode_route/nvjpeg/plane_pool.h"
 #include "test/native/decode_route/nvjpeg/planes.h"
 #include "test/native/preprocess/jpeg_samples.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
@@ -133,6 +134,28 @@ TEST_F(SimulatedNvJpegTest, ABatchIsPreparedForItsSize) {
   EXPECT_TRUE(stream_.Synchronize().ok());
   nvjpeg_->JpegStateDestroy(state);
   nvjpeg_->Destroy(engines);
+}
+
+// Freeing what is too small would wait for the network.
+TEST_F(SimulatedNvJpegTest, JpegEnginesMakeNoMemoryForAPictureOfUsualSize) {
+  const auto library = *NvJpegLibrary::Open();
+  const auto decoder = *NvJpegDecoder::Open(*library, 0, NvJpegDecoder::Kind::kHardware);
+  const auto lane = *decoder->MakeLane();
+  std::mt19937 random(2);
+  const File file = NoiseJpeg(1280, 720, TJSAMP_420, 0, random);
+  const PlaneLayout layout = LayOutPlanes(1280, 720);
+  const DeviceBuffer planes = *DeviceBuffer::Allocate(layout.bytes);
+  const std::span<uint8_t> staging = *lane->Stage(file.size());
+  std::memcpy(staging.data(), file.data(), file.size());
+  NvJpegPicture picture{staging, {}, layout.pitches};
+  for (size_t i = 0; i < 3; ++i) {
+    picture.planes[i] = planes.As<uint8_t>() + layout.offsets[i];
+  }
+  const size_t used = simulated::UsedBytes(0);
+  simulated::FailCall(simulated::Call::kMalloc, cudaErrorMemoryAllocation);
+  EXPECT_TRUE(lane->Decode({&picture, 1}).ok());
+  EXPECT_EQ(simulated::UsedBytes(0), used);
+  EXPECT_FALSE(DeviceBuffer::Allocate(1).ok()) << "nobody has asked for memory before";
 }
 
 }  // namespace
