@@ -164,7 +164,8 @@ export class EventStream {
         if (client.wants(event)) client.send(eventMessage(event, this.#hide));
         seq = Math.max(seq, event.seq);
       }
-      client.gate.replayed(seq);
+      // A number of another service's history, or of one since replaced, must not hold back what comes now.
+      client.gate.replayed(events.length > 0 ? seq : Math.min(seq, this.#deps.jobs.lastSeq()));
       if (events.length < REPLAY_PAGE) return;
       while (client.isOpen() && client.bufferedBytes > REPLAY_BUFFER) await sleep(20);
     }

@@ -107,6 +107,19 @@ describe('subscribe', () => {
     expect(messages[1]).toMatchObject({ id: 's', after_seq: 1 });
   });
 
+  test('a number of a history that was replaced is a gap, and what comes then is sent', async () => {
+    await submit();
+    const client = await open();
+    client.send({ action: 'subscribe', after_seq: 100_000 });
+    await client.take(2);
+    const job_id = await submit();
+    expect(await client.take(3)).toMatchObject([
+      { event: 'subscribed' },
+      { event: 'gap', after_seq: 100_000 },
+      { event: 'job_submitted', job_id, seq: 2 },
+    ]);
+  });
+
   test.each([
     [{ events: ['job_danced'] }],
     [{ after_seq: -1 }],

@@ -181,7 +181,7 @@ export class FakeJobs implements JobService {
 
   eventsAfter(seq: number, limit: number): Promise<{ events: JobEvent[]; gap: boolean }> {
     const events = this.events.filter((event) => event.seq > seq).slice(0, limit);
-    return Promise.resolve({ events, gap: seq < this.#forgotten });
+    return Promise.resolve({ events, gap: seq < this.#forgotten || seq > this.lastSeq() });
   }
 
   lastSeq(): number {
