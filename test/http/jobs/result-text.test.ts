@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LatticeError } from '../../src/errors.js';
-import { resultText } from '../../src/http/jobs/result-text.js';
-import { viewResult } from '../../src/http/jobs/result-view.js';
-import type { ImageEntry, ImageOutcome, Job } from '../../src/jobs/job.js';
-import { specOf } from '../jobs/job-folder.js';
-import { endedJob, pagesOf } from '../support/ended-job.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { LatticeError } from '../../../src/errors.js';
+import { resultText } from '../../../src/http/jobs/result-text.js';
+import { viewResult } from '../../../src/http/jobs/result-view.js';
+import type { ImageEntry, ImageOutcome, Job } from '../../../src/jobs/job.js';
+import { specOf } from '../../jobs/job-folder.js';
+import { endedJob, pagesOf } from '../../support/ended-job.js';
+import { okOutcome } from '../../support/fake-jobs.js';
 
 const hide = (text: string): string => text.replaceAll('/srv/', '');
 

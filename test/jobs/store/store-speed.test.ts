@@ -2,8 +2,8 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSqliteStore } from '../../src/jobs/store/sqlite-store.js';
-import { TemporaryFolder, specOf } from './job-folder.js';
+import { openSqliteStore } from '../../../src/jobs/store/sqlite-store.js';
+import { TemporaryFolder, specOf } from '../job-folder.js';
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
 

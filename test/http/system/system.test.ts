@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { LatticeError } from '../../src/errors.js';
-import { compose, get } from '../support/composed-app.js';
+import { LatticeError } from '../../../src/errors.js';
+import { compose, get } from '../../support/composed-app.js';
 
 describe('probes', () => {
   test('healthz says whether the cluster is connected', async () => {
@@ -135,7 +135,7 @@ describe('documentation page', () => {
 
   test('the bundle is the installed one', async () => {
     const installed = readFileSync(
-      new URL('../../node_modules/swagger-ui-dist/swagger-ui-bundle.js', import.meta.url),
+      new URL('../../../node_modules/swagger-ui-dist/swagger-ui-bundle.js', import.meta.url),
     );
     const response = await compose().app.request('/docs/swagger-ui-bundle.js');
     expect(Buffer.from(await response.arrayBuffer()).equals(installed)).toBe(true);

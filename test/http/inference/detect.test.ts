@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ERRORS, LatticeError, type ErrorCode } from '../../src/errors.js';
-import { detectResponseSchema } from '../../src/http/inference/detect.schema.js';
-import { DEFAULT_VEHICLES } from '../../src/inference/class-filter.js';
-import { compose, post, ROOT } from '../support/composed-app.js';
-import { oneCar } from '../support/scripted-detector.js';
+import { ERRORS, LatticeError, type ErrorCode } from '../../../src/errors.js';
+import { detectResponseSchema } from '../../../src/http/inference/detect.schema.js';
+import { DEFAULT_VEHICLES } from '../../../src/inference/class-filter.js';
+import { compose, post, ROOT } from '../../support/composed-app.js';
+import { oneCar } from '../../support/scripted-detector.js';
 
 const PATH = '/v1/inference/detect';
 const image = { image_path: 'a.jpg' };

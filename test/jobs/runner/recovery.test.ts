@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { taskId } from '../../src/jobs/job-store.js';
-import { setCrashMarkerAside } from '../../src/jobs/crash-marker.js';
-import { FakeDetector } from '../support/fake-detector.js';
+import { taskId } from '../../../src/jobs/job-store.js';
+import { setCrashMarkerAside } from '../../../src/jobs/crash-marker.js';
+import { FakeDetector } from '../../support/fake-detector.js';
 import {
   TemporaryFolder,
   ended,
@@ -16,9 +16,9 @@ import {
   specOf,
   until,
   type TestJobs,
-} from './job-folder.js';
+} from '../job-folder.js';
 
-const CHILD = fileURLToPath(new URL('./crash-child.mjs', import.meta.url));
+const CHILD = fileURLToPath(new URL('../crash-child.mjs', import.meta.url));
 const KILLS = 20;
 
 /** Runs the child until `lifeMs` after it opened the folder; gives the ids it was told. */

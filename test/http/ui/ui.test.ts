@@ -2,9 +2,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ApiKeys } from '../../src/http/api-keys.js';
-import { compose, get } from '../support/composed-app.js';
-import { PROJECT_ROOT } from '../support/service-process.js';
+import { ApiKeys } from '../../../src/http/api-keys.js';
+import { compose, get } from '../../support/composed-app.js';
+import { PROJECT_ROOT } from '../../support/service-process.js';
 
 const app = compose();
 const page = await get(app, '/ui');

@@ -1,9 +1,9 @@
 /** The store by itself: what every body of `JobStore` has to keep. */
 import { expect, test } from 'vitest';
-import type { ImageOutcome, JobSpec } from '../../src/jobs/job.js';
-import type { JobStore, NewJob, StoredJob } from '../../src/jobs/job-store.js';
-import { openSqliteStore } from '../../src/jobs/store/sqlite-store.js';
-import { TemporaryFolder, imagesNamed, specOf } from './job-folder.js';
+import type { ImageOutcome, JobSpec } from '../../../src/jobs/job.js';
+import type { JobStore, NewJob, StoredJob } from '../../../src/jobs/job-store.js';
+import { openSqliteStore } from '../../../src/jobs/store/sqlite-store.js';
+import { TemporaryFolder, imagesNamed, specOf } from '../job-folder.js';
 
 let lastJob = 0;
 

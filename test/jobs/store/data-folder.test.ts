@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
-import { openSqliteStore } from '../../src/jobs/store/sqlite-store.js';
-import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+import { openSqliteStore } from '../../../src/jobs/store/sqlite-store.js';
+import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from '../job-folder.js';
 
-const CHILD = fileURLToPath(new URL('./crash-child.mjs', import.meta.url));
+const CHILD = fileURLToPath(new URL('../crash-child.mjs', import.meta.url));
 const open = (folder: TemporaryFolder) => openSqliteStore({ dataDir: folder.path, maxPages: null });
 
 async function filled(folder: TemporaryFolder): Promise<string> {

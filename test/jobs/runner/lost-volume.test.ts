@@ -1,7 +1,7 @@
 /** Jobs whose images lie on a volume that does not answer. */
 import { expect, test } from 'vitest';
-import type { JobSpec } from '../../src/jobs/job.js';
-import { FakeDetector } from '../support/fake-detector.js';
+import type { JobSpec } from '../../../src/jobs/job.js';
+import { FakeDetector } from '../../support/fake-detector.js';
 import {
   TemporaryFolder,
   ended,
@@ -10,7 +10,7 @@ import {
   specOf,
   until,
   type TestJobs,
-} from './job-folder.js';
+} from '../job-folder.js';
 
 /** Images named `gone...` cannot be read until it is `back`. */
 class TwoVolumes extends FakeDetector {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { viewResult } from '../../src/http/jobs/result-view.js';
-import { WebhookRecords } from '../../src/http/jobs/webhook-record.js';
-import type { ImageEntry } from '../../src/jobs/job.js';
-import { endedJob, pagesOf } from '../support/ended-job.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { viewResult } from '../../../src/http/jobs/result-view.js';
+import { WebhookRecords } from '../../../src/http/jobs/webhook-record.js';
+import type { ImageEntry } from '../../../src/jobs/job.js';
+import { endedJob, pagesOf } from '../../support/ended-job.js';
+import { okOutcome } from '../../support/fake-jobs.js';
 
 const hide = (text: string): string => text.replaceAll('/srv/', '');
 

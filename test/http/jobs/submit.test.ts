@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { LatticeError } from '../../src/errors.js';
-import { DEFAULT_VEHICLES } from '../../src/inference/class-filter.js';
-import { compose, post, ROOT } from '../support/composed-app.js';
+import { LatticeError } from '../../../src/errors.js';
+import { DEFAULT_VEHICLES } from '../../../src/inference/class-filter.js';
+import { compose, post, ROOT } from '../../support/composed-app.js';
 
 const PATH = '/v1/jobs/submit';
 const cars = { job_type: 'detect_cars', image_paths: ['a.jpg'] };

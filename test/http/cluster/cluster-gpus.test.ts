@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { compose, get } from '../support/composed-app.js';
-import { GpuLane, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
+import { compose, get } from '../../support/composed-app.js';
+import { GpuLane, lostGpu, reportOf, simulatedGpu } from '../../support/simulated-gpus.js';
 
 const workers = () =>
   reportOf([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { pickNext, rankOf } from '../../src/jobs/priority.js';
-import { FakeDetector } from '../support/fake-detector.js';
+import { pickNext, rankOf } from '../../../src/jobs/priority.js';
+import { FakeDetector } from '../../support/fake-detector.js';
 import {
   TemporaryFolder,
   ended,
@@ -10,7 +10,7 @@ import {
   specOf,
   until,
   type TestJobs,
-} from './job-folder.js';
+} from '../job-folder.js';
 
 afterEach(() => {
   vi.restoreAllMocks();

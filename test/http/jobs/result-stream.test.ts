@@ -2,11 +2,11 @@
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
-import { READER_PATIENCE_MS } from '../../src/http/piece-stream.js';
-import { listen, type Listening } from '../../src/http/serve.js';
-import type { ImageOutcome } from '../../src/jobs/job.js';
-import { compose, get, post, type Harness } from '../support/composed-app.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { READER_PATIENCE_MS } from '../../../src/http/piece-stream.js';
+import { listen, type Listening } from '../../../src/http/serve.js';
+import type { ImageOutcome } from '../../../src/jobs/job.js';
+import { compose, get, post, type Harness } from '../../support/composed-app.js';
+import { okOutcome } from '../../support/fake-jobs.js';
 
 /** Far more text than the sockets of both sides hold. */
 const IMAGES = 4_000;

@@ -1,8 +1,8 @@
 /** Each rule of a submission at its edge. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Problem } from '../../src/errors.js';
-import { compose, post, ROOT } from '../support/composed-app.js';
+import type { Problem } from '../../../src/errors.js';
+import { compose, post, ROOT } from '../../support/composed-app.js';
 
 const PATH = '/v1/jobs/submit';
 const cars = { job_type: 'detect_cars', image_paths: ['a.jpg'] };

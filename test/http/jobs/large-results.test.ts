@@ -3,11 +3,11 @@ import { get, type IncomingMessage } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { listen } from '../../src/http/serve.js';
-import { openJobs, openJobStore } from '../../src/jobs/open-jobs.js';
-import { imagesNamed, silent, specOf, TemporaryFolder } from '../jobs/job-folder.js';
-import { compose } from '../support/composed-app.js';
-import { overLanes, SimulatedLane } from '../support/simulated-lane.js';
+import { listen } from '../../../src/http/serve.js';
+import { openJobs, openJobStore } from '../../../src/jobs/open-jobs.js';
+import { imagesNamed, silent, specOf, TemporaryFolder } from '../../jobs/job-folder.js';
+import { compose } from '../../support/composed-app.js';
+import { overLanes, SimulatedLane } from '../../support/simulated-lane.js';
 
 const IMAGES = 40_000;
 const BOXES = 5;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { LatticeError } from '../../src/errors.js';
-import type { WebhookDeliveryState } from '../../src/jobs/webhook-delivery.js';
-import { jobResultSchema, jobStatusSchema } from '../../src/http/jobs/job.schema.js';
-import type { ImageOutcome } from '../../src/jobs/job.js';
-import { compose, get, post, ROOT, type Harness } from '../support/composed-app.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { LatticeError } from '../../../src/errors.js';
+import type { WebhookDeliveryState } from '../../../src/jobs/webhook-delivery.js';
+import { jobResultSchema, jobStatusSchema } from '../../../src/http/jobs/job.schema.js';
+import type { ImageOutcome } from '../../../src/jobs/job.js';
+import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
+import { okOutcome } from '../../support/fake-jobs.js';
 
 async function submit(app: Harness, fields: object = {}): Promise<string> {
   const { body } = await post(app, '/v1/jobs/submit', {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { compose, get, post, type Harness } from '../support/composed-app.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { compose, get, post, type Harness } from '../../support/composed-app.js';
+import { okOutcome } from '../../support/fake-jobs.js';
 
 async function submit(app: Harness, fields: object = {}): Promise<string> {
   const { body } = await post(app, '/v1/jobs/submit', {
