@@ -9,8 +9,8 @@
 
 #include "native/base/kept_forever.h"
 #include "native/cuda/cuda_status.h"
+#include "native/cuda/kernels/letterbox_kernel.h"
 #include "native/cuda/later_free.h"
-#include "native/cuda/letterbox_kernel.h"
 #include "native/engine/tensorrt/tensorrt_logger.h"
 
 namespace lattice {

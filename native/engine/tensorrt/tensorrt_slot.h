@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "native/cuda/detection_kernels.h"
-#include "native/cuda/device_image.h"
+#include "native/cuda/kernels/detection_kernels.h"
+#include "native/cuda/kernels/device_image.h"
 #include "native/cuda/owners.h"
 #include "native/engine/engine.h"
 

@@ -8,7 +8,7 @@
 #include "native/base/stopwatch.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/gpu_stopwatch.h"
-#include "native/cuda/letterbox_kernel.h"
+#include "native/cuda/kernels/letterbox_kernel.h"
 #include "native/engine/tensorrt/pinned_pixels.h"
 #include "native/engine/tensorrt/tensorrt_slot.h"
 #include "native/preprocess/letterbox.h"

@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "native/cuda/detection_blocks.h"
-#include "native/cuda/letterbox_block.h"
-#include "test/native/cuda/host_block.h"
+#include "native/cuda/kernels/detection_blocks.h"
+#include "native/cuda/kernels/letterbox_block.h"
+#include "test/native/cuda/kernels/host_block.h"
 
 namespace lattice::simulated {
 namespace {

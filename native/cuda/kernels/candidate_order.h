@@ -1,10 +1,10 @@
 // Sorting of candidates, in plain C++ (see letterbox_tile.h for `Block`): up to kPageKeys inside
 // one block, more by rank over many blocks.
-#ifndef LATTICE_CUDA_CANDIDATE_ORDER_H_
-#define LATTICE_CUDA_CANDIDATE_ORDER_H_
+#ifndef LATTICE_CUDA_KERNELS_CANDIDATE_ORDER_H_
+#define LATTICE_CUDA_KERNELS_CANDIDATE_ORDER_H_
 
 #include "native/base/host_device.h"
-#include "native/cuda/candidate_key.h"
+#include "native/cuda/kernels/candidate_key.h"
 
 namespace lattice {
 
@@ -71,4 +71,4 @@ LATTICE_HOST_DEVICE void RankKeys(const Block& block, const CandidateKey* keys, 
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_CANDIDATE_ORDER_H_
+#endif  // LATTICE_CUDA_KERNELS_CANDIDATE_ORDER_H_

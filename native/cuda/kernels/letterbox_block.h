@@ -1,13 +1,13 @@
 // What each block of the letterbox kernel does, by its place in the grid: the kernel calls it with
 // a GpuBlock, a test with any other (see letterbox_tile.h for `Block`).
-#ifndef LATTICE_CUDA_LETTERBOX_BLOCK_H_
-#define LATTICE_CUDA_LETTERBOX_BLOCK_H_
+#ifndef LATTICE_CUDA_KERNELS_LETTERBOX_BLOCK_H_
+#define LATTICE_CUDA_KERNELS_LETTERBOX_BLOCK_H_
 
 #include <cuda_fp16.h>
 
 #include <cstddef>
 
-#include "native/cuda/letterbox_tile.h"
+#include "native/cuda/kernels/letterbox_tile.h"
 
 namespace lattice {
 
@@ -51,4 +51,4 @@ LATTICE_HOST_DEVICE void LetterboxBlock(const Block& block, unsigned x, unsigned
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_LETTERBOX_BLOCK_H_
+#endif  // LATTICE_CUDA_KERNELS_LETTERBOX_BLOCK_H_

@@ -1,6 +1,6 @@
 // What the detection kernels are asked and what they answer, byte by byte the same on both sides.
-#ifndef LATTICE_CUDA_DEVICE_DETECTIONS_H_
-#define LATTICE_CUDA_DEVICE_DETECTIONS_H_
+#ifndef LATTICE_CUDA_KERNELS_DEVICE_DETECTIONS_H_
+#define LATTICE_CUDA_KERNELS_DEVICE_DETECTIONS_H_
 
 #include <cstdint>
 #include <type_traits>
@@ -49,4 +49,4 @@ inline DeviceRequest MakeDeviceRequest(const DetectionOptions& options,
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_DEVICE_DETECTIONS_H_
+#endif  // LATTICE_CUDA_KERNELS_DEVICE_DETECTIONS_H_

@@ -1,8 +1,8 @@
 // Runs a block as the GPU does: every thread goes through the whole algorithm on its own and meets
 // the others at the end of each step. Under ThreadSanitizer it shows steps in which one thread
 // reads what another writes; a thread that left the common path would hang here as there.
-#ifndef LATTICE_TEST_CUDA_THREADED_BLOCK_H_
-#define LATTICE_TEST_CUDA_THREADED_BLOCK_H_
+#ifndef LATTICE_TEST_CUDA_KERNELS_THREADED_BLOCK_H_
+#define LATTICE_TEST_CUDA_KERNELS_THREADED_BLOCK_H_
 
 #include <atomic>
 #include <barrier>
@@ -43,4 +43,4 @@ void RunThreaded(int threads, const Algorithm& algorithm) {
 
 }  // namespace lattice
 
-#endif  // LATTICE_TEST_CUDA_THREADED_BLOCK_H_
+#endif  // LATTICE_TEST_CUDA_KERNELS_THREADED_BLOCK_H_

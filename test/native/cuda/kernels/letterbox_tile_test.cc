@@ -1,4 +1,4 @@
-#include "native/cuda/letterbox_tile.h"
+#include "native/cuda/kernels/letterbox_tile.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "test/native/cuda/host_block.h"
-#include "test/native/cuda/random_pictures.h"
+#include "test/native/cuda/kernels/host_block.h"
+#include "test/native/cuda/kernels/random_pictures.h"
 
 namespace lattice {
 

@@ -1,7 +1,7 @@
 // Runs a block's steps on the host, the threads of each step in an order that differs from step to
 // step: a step whose result depended on the order would show.
-#ifndef LATTICE_TEST_CUDA_HOST_BLOCK_H_
-#define LATTICE_TEST_CUDA_HOST_BLOCK_H_
+#ifndef LATTICE_TEST_CUDA_KERNELS_HOST_BLOCK_H_
+#define LATTICE_TEST_CUDA_KERNELS_HOST_BLOCK_H_
 
 #include <cstdint>
 #include <cstring>
@@ -39,4 +39,4 @@ void FillWithRubbish(Shared* shared) {
 
 }  // namespace lattice
 
-#endif  // LATTICE_TEST_CUDA_HOST_BLOCK_H_
+#endif  // LATTICE_TEST_CUDA_KERNELS_HOST_BLOCK_H_

@@ -1,4 +1,4 @@
-#include "native/cuda/letterbox_kernel.h"
+#include "native/cuda/kernels/letterbox_kernel.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "native/image/orientation.h"
 #include "test/native/cuda/gpu_test.h"
-#include "test/native/cuda/random_pictures.h"
+#include "test/native/cuda/kernels/random_pictures.h"
 
 namespace lattice {
 namespace {

@@ -1,8 +1,8 @@
 #include <cstdint>
 
-#include "native/cuda/gpu_block.h"
-#include "native/cuda/letterbox_block.h"
-#include "native/cuda/letterbox_kernel.h"
+#include "native/cuda/kernels/gpu_block.h"
+#include "native/cuda/kernels/letterbox_block.h"
+#include "native/cuda/kernels/letterbox_kernel.h"
 
 namespace lattice {
 namespace {

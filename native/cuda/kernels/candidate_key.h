@@ -1,7 +1,7 @@
 // A candidate as one number whose ascending order is the order of the result: by score, highest
 // first, ties by anchor. No two are equal, so that any sort gives the same list.
-#ifndef LATTICE_CUDA_CANDIDATE_KEY_H_
-#define LATTICE_CUDA_CANDIDATE_KEY_H_
+#ifndef LATTICE_CUDA_KERNELS_CANDIDATE_KEY_H_
+#define LATTICE_CUDA_KERNELS_CANDIDATE_KEY_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -51,4 +51,4 @@ struct HeadView {
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_CANDIDATE_KEY_H_
+#endif  // LATTICE_CUDA_KERNELS_CANDIDATE_KEY_H_

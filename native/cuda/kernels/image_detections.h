@@ -1,10 +1,10 @@
 // The last block of the detection kernels, one for each image (see suppression.h): candidates of
 // the score filter -> the image's result.
-#ifndef LATTICE_CUDA_IMAGE_DETECTIONS_H_
-#define LATTICE_CUDA_IMAGE_DETECTIONS_H_
+#ifndef LATTICE_CUDA_KERNELS_IMAGE_DETECTIONS_H_
+#define LATTICE_CUDA_KERNELS_IMAGE_DETECTIONS_H_
 
 #include "native/base/host_device.h"
-#include "native/cuda/suppression.h"
+#include "native/cuda/kernels/suppression.h"
 
 namespace lattice {
 
@@ -68,4 +68,4 @@ LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const HeadView& head,
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_IMAGE_DETECTIONS_H_
+#endif  // LATTICE_CUDA_KERNELS_IMAGE_DETECTIONS_H_

@@ -7,14 +7,14 @@
 //
 // Beside Step and Increment, `Block` has SetBits(word, bits): word |= bits, for one thread after
 // the other.
-#ifndef LATTICE_CUDA_SUPPRESSION_H_
-#define LATTICE_CUDA_SUPPRESSION_H_
+#ifndef LATTICE_CUDA_KERNELS_SUPPRESSION_H_
+#define LATTICE_CUDA_KERNELS_SUPPRESSION_H_
 
 #include <cstring>
 
 #include "native/base/host_device.h"
-#include "native/cuda/candidate_order.h"
-#include "native/cuda/device_detections.h"
+#include "native/cuda/kernels/candidate_order.h"
+#include "native/cuda/kernels/device_detections.h"
 
 namespace lattice {
 
@@ -131,4 +131,4 @@ LATTICE_HOST_DEVICE void SuppressGroup(const Block& block, float iou, int group,
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_SUPPRESSION_H_
+#endif  // LATTICE_CUDA_KERNELS_SUPPRESSION_H_

@@ -1,11 +1,11 @@
 // A row of a picture in the GPU's memory, pixel by pixel.
-#ifndef LATTICE_CUDA_IMAGE_ROW_H_
-#define LATTICE_CUDA_IMAGE_ROW_H_
+#ifndef LATTICE_CUDA_KERNELS_IMAGE_ROW_H_
+#define LATTICE_CUDA_KERNELS_IMAGE_ROW_H_
 
 #include <cstdint>
 
 #include "native/base/host_device.h"
-#include "native/cuda/device_image.h"
+#include "native/cuda/kernels/device_image.h"
 #include "native/image/turn.h"
 #include "native/preprocess/yuv_sample.h"
 
@@ -38,4 +38,4 @@ struct TurnedYuvRow {
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_IMAGE_ROW_H_
+#endif  // LATTICE_CUDA_KERNELS_IMAGE_ROW_H_

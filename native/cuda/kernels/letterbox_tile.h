@@ -3,15 +3,15 @@
 //
 // `Block` runs the steps: block.Step(f) calls f(thread) for all threads of the block, in any order,
 // and returns when all are done. Threads of one step never read what another writes in it.
-#ifndef LATTICE_CUDA_LETTERBOX_TILE_H_
-#define LATTICE_CUDA_LETTERBOX_TILE_H_
+#ifndef LATTICE_CUDA_KERNELS_LETTERBOX_TILE_H_
+#define LATTICE_CUDA_KERNELS_LETTERBOX_TILE_H_
 
 #include <cstddef>
 #include <cstdint>
 
 #include "native/base/host_device.h"
-#include "native/cuda/device_image.h"
-#include "native/cuda/image_row.h"
+#include "native/cuda/kernels/device_image.h"
+#include "native/cuda/kernels/image_row.h"
 #include "native/preprocess/letterbox_sample.h"
 #include "native/preprocess/yuv_sample.h"
 
@@ -124,4 +124,4 @@ LATTICE_HOST_DEVICE void LetterboxTile(const Block& block, const DeviceImage& im
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_LETTERBOX_TILE_H_
+#endif  // LATTICE_CUDA_KERNELS_LETTERBOX_TILE_H_

@@ -1,6 +1,6 @@
 // Runs a block's steps on the GPU. For .cu files.
-#ifndef LATTICE_CUDA_GPU_BLOCK_H_
-#define LATTICE_CUDA_GPU_BLOCK_H_
+#ifndef LATTICE_CUDA_KERNELS_GPU_BLOCK_H_
+#define LATTICE_CUDA_KERNELS_GPU_BLOCK_H_
 
 #include <cstdint>
 
@@ -42,4 +42,4 @@ struct GpuBlock {
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_GPU_BLOCK_H_
+#endif  // LATTICE_CUDA_KERNELS_GPU_BLOCK_H_

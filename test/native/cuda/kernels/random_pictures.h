@@ -1,6 +1,6 @@
 // Random pictures in the layouts that the letterbox kernel reads.
-#ifndef LATTICE_TEST_CUDA_RANDOM_PICTURES_H_
-#define LATTICE_TEST_CUDA_RANDOM_PICTURES_H_
+#ifndef LATTICE_TEST_CUDA_KERNELS_RANDOM_PICTURES_H_
+#define LATTICE_TEST_CUDA_KERNELS_RANDOM_PICTURES_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "native/cuda/device_image.h"
+#include "native/cuda/kernels/device_image.h"
 #include "native/preprocess/yuv_sample.h"
 
 namespace lattice {
@@ -68,4 +68,4 @@ inline DeviceImage DescribePicture(const RandomPicture& picture, const uint8_t* 
 
 }  // namespace lattice
 
-#endif  // LATTICE_TEST_CUDA_RANDOM_PICTURES_H_
+#endif  // LATTICE_TEST_CUDA_KERNELS_RANDOM_PICTURES_H_

@@ -1,4 +1,4 @@
-#include "native/cuda/candidate_order.h"
+#include "native/cuda/kernels/candidate_order.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "test/native/cuda/host_block.h"
+#include "test/native/cuda/kernels/host_block.h"
 
 namespace lattice {
 namespace {

@@ -1,6 +1,6 @@
 // A picture in the GPU's memory, as the letterbox kernel reads it.
-#ifndef LATTICE_CUDA_DEVICE_IMAGE_H_
-#define LATTICE_CUDA_DEVICE_IMAGE_H_
+#ifndef LATTICE_CUDA_KERNELS_DEVICE_IMAGE_H_
+#define LATTICE_CUDA_KERNELS_DEVICE_IMAGE_H_
 
 #include <cstdint>
 #include <type_traits>
@@ -39,4 +39,4 @@ inline DeviceImage DescribeImage(const uint8_t* there, const Image& image,
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_DEVICE_IMAGE_H_
+#endif  // LATTICE_CUDA_KERNELS_DEVICE_IMAGE_H_

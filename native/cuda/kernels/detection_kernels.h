@@ -1,14 +1,14 @@
 // Raw head output -> boxes on the GPU, for a whole batch: what DecodeDetections gives, float by
 // float, for any number of candidates.
-#ifndef LATTICE_CUDA_DETECTION_KERNELS_H_
-#define LATTICE_CUDA_DETECTION_KERNELS_H_
+#ifndef LATTICE_CUDA_KERNELS_DETECTION_KERNELS_H_
+#define LATTICE_CUDA_KERNELS_DETECTION_KERNELS_H_
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 
-#include "native/cuda/candidate_key.h"
-#include "native/cuda/device_detections.h"
+#include "native/cuda/kernels/candidate_key.h"
+#include "native/cuda/kernels/device_detections.h"
 
 namespace lattice {
 
@@ -51,4 +51,4 @@ cudaError_t LaunchDetections(const float* head, const HeadShape& shape,
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_DETECTION_KERNELS_H_
+#endif  // LATTICE_CUDA_KERNELS_DETECTION_KERNELS_H_

@@ -1,6 +1,6 @@
 // Random head outputs and options, for the property tests on the host and on the GPU.
-#ifndef LATTICE_TEST_CUDA_RANDOM_HEADS_H_
-#define LATTICE_TEST_CUDA_RANDOM_HEADS_H_
+#ifndef LATTICE_TEST_CUDA_KERNELS_RANDOM_HEADS_H_
+#define LATTICE_TEST_CUDA_KERNELS_RANDOM_HEADS_H_
 
 #include <cmath>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "native/cuda/device_detections.h"
+#include "native/cuda/kernels/device_detections.h"
 
 namespace lattice {
 
@@ -95,4 +95,4 @@ inline std::string DifferenceFromCpu(const DeviceDetections& found, const Detect
 
 }  // namespace lattice
 
-#endif  // LATTICE_TEST_CUDA_RANDOM_HEADS_H_
+#endif  // LATTICE_TEST_CUDA_KERNELS_RANDOM_HEADS_H_

@@ -1,11 +1,11 @@
 // Pixels -> network input on the GPU, a whole batch in one launch.
-#ifndef LATTICE_CUDA_LETTERBOX_KERNEL_H_
-#define LATTICE_CUDA_LETTERBOX_KERNEL_H_
+#ifndef LATTICE_CUDA_KERNELS_LETTERBOX_KERNEL_H_
+#define LATTICE_CUDA_KERNELS_LETTERBOX_KERNEL_H_
 
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
-#include "native/cuda/device_image.h"
+#include "native/cuda/kernels/device_image.h"
 
 namespace lattice {
 
@@ -24,4 +24,4 @@ cudaError_t LaunchLetterbox(const DeviceImage* images, int batch, int input_widt
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_LETTERBOX_KERNEL_H_
+#endif  // LATTICE_CUDA_KERNELS_LETTERBOX_KERNEL_H_

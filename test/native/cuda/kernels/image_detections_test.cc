@@ -1,4 +1,4 @@
-#include "native/cuda/image_detections.h"
+#include "native/cuda/kernels/image_detections.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "native/cuda/candidate_filter.h"
-#include "test/native/cuda/host_block.h"
-#include "test/native/cuda/random_heads.h"
+#include "native/cuda/kernels/candidate_filter.h"
+#include "test/native/cuda/kernels/host_block.h"
+#include "test/native/cuda/kernels/random_heads.h"
 
 namespace lattice {
 namespace {

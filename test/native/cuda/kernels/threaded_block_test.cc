@@ -1,4 +1,4 @@
-#include "test/native/cuda/threaded_block.h"
+#include "test/native/cuda/kernels/threaded_block.h"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,12 @@
 #include <random>
 #include <vector>
 
-#include "native/cuda/candidate_filter.h"
-#include "native/cuda/image_detections.h"
-#include "native/cuda/letterbox_tile.h"
-#include "test/native/cuda/host_block.h"
-#include "test/native/cuda/random_heads.h"
-#include "test/native/cuda/random_pictures.h"
+#include "native/cuda/kernels/candidate_filter.h"
+#include "native/cuda/kernels/image_detections.h"
+#include "native/cuda/kernels/letterbox_tile.h"
+#include "test/native/cuda/kernels/host_block.h"
+#include "test/native/cuda/kernels/random_heads.h"
+#include "test/native/cuda/kernels/random_pictures.h"
 
 namespace lattice {
 namespace {

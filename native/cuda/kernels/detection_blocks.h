@@ -1,14 +1,14 @@
 // What each block of the detection kernels does, by its place in the grid: a kernel calls it with a
 // GpuBlock, a test with any other (see letterbox_tile.h for `Block`).
-#ifndef LATTICE_CUDA_DETECTION_BLOCKS_H_
-#define LATTICE_CUDA_DETECTION_BLOCKS_H_
+#ifndef LATTICE_CUDA_KERNELS_DETECTION_BLOCKS_H_
+#define LATTICE_CUDA_KERNELS_DETECTION_BLOCKS_H_
 
 #include <cstddef>
 
-#include "native/cuda/candidate_filter.h"
-#include "native/cuda/candidate_order.h"
-#include "native/cuda/detection_kernels.h"
-#include "native/cuda/image_detections.h"
+#include "native/cuda/kernels/candidate_filter.h"
+#include "native/cuda/kernels/candidate_order.h"
+#include "native/cuda/kernels/detection_kernels.h"
+#include "native/cuda/kernels/image_detections.h"
 
 namespace lattice {
 
@@ -59,4 +59,4 @@ LATTICE_HOST_DEVICE void DetectBlock(const Block& block, unsigned image, const f
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_DETECTION_BLOCKS_H_
+#endif  // LATTICE_CUDA_KERNELS_DETECTION_BLOCKS_H_

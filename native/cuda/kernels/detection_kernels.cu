@@ -1,8 +1,8 @@
 #include <cstddef>
 
-#include "native/cuda/detection_blocks.h"
-#include "native/cuda/detection_kernels.h"
-#include "native/cuda/gpu_block.h"
+#include "native/cuda/kernels/detection_blocks.h"
+#include "native/cuda/kernels/detection_kernels.h"
+#include "native/cuda/kernels/gpu_block.h"
 
 namespace lattice {
 namespace {

@@ -3,12 +3,12 @@
 //
 // Beside Step, `Block` has Increment(counter): adds one and returns what was there, for one thread
 // after the other, in any order.
-#ifndef LATTICE_CUDA_CANDIDATE_FILTER_H_
-#define LATTICE_CUDA_CANDIDATE_FILTER_H_
+#ifndef LATTICE_CUDA_KERNELS_CANDIDATE_FILTER_H_
+#define LATTICE_CUDA_KERNELS_CANDIDATE_FILTER_H_
 
 #include "native/base/host_device.h"
-#include "native/cuda/candidate_key.h"
-#include "native/cuda/device_detections.h"
+#include "native/cuda/kernels/candidate_key.h"
+#include "native/cuda/kernels/device_detections.h"
 
 namespace lattice {
 
@@ -89,4 +89,4 @@ LATTICE_HOST_DEVICE void FilterCandidates(const Block& block, const HeadView& he
 
 }  // namespace lattice
 
-#endif  // LATTICE_CUDA_CANDIDATE_FILTER_H_
+#endif  // LATTICE_CUDA_KERNELS_CANDIDATE_FILTER_H_

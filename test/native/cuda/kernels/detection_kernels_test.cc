@@ -1,4 +1,4 @@
-#include "native/cuda/detection_kernels.h"
+#include "native/cuda/kernels/detection_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "test/native/cuda/gpu_test.h"
-#include "test/native/cuda/random_heads.h"
+#include "test/native/cuda/kernels/random_heads.h"
 
 namespace lattice {
 namespace {
