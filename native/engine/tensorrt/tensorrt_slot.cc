@@ -198,10 +198,9 @@ Status TensorRtSlot::AddBucket(int profile, int batch) {
   bucket.graph = *std::move(ready);
   buckets_.push_back(std::move(bucket));
   // One run without images, so that the first slice finds everything in place.
-  std::vector<Detections> nothing;
-  return InOrder(
-      [&] { return buckets_.back().graph.Upload(stream_); }, [&] { return Upload({}, batch); },
-      [&] { return buckets_.back().graph.Launch(stream_); }, [&] { return stream_.Synchronize(); });
+  return InOrder([&] { return buckets_.back().graph.Upload(stream_); },
+                 [&] { return buckets_.back().graph.Launch(stream_); },
+                 [&] { return stream_.Synchronize(); });
 }
 
 Status TensorRtSlot::Queue(const Bucket& bucket) {
