@@ -61,20 +61,20 @@ function stateOf({ inputs, facts = [] }) {
     .digest('hex');
 }
 
-function isDone(step) {
+function isDone(step, state = stateOf(step)) {
   const stamp = stampOf(step);
   return (
     existsSync(join(ROOT, step.output)) &&
     existsSync(stamp) &&
-    readFileSync(stamp, 'utf8') === stateOf(step)
+    readFileSync(stamp, 'utf8') === state
   );
 }
 
 const tellDone = ({ name }) => console.log(`  ${name}: up to date`);
 
 async function bringUpToDate(step) {
-  if (isDone(step)) return tellDone(step);
   const state = stateOf(step);
+  if (isDone(step, state)) return tellDone(step);
   const start = Date.now();
   process.stdout.write(`  ${step.name} ... `);
   const notes = await step.work();
@@ -171,7 +171,7 @@ export async function setup() {
     for (const step of all) await bringUpToDate(step);
   };
   // Where there is nothing to do nothing is written: a service's user need not own the project.
-  if (all.every(isDone)) all.forEach(tellDone);
+  if (all.every((step) => isDone(step))) all.forEach(tellDone);
   else await alone(work);
 }
 
