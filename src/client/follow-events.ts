@@ -38,7 +38,7 @@ export async function* followEvents(
           if (lostAfter !== null) {
             lost = null;
             yield { event: 'gap', timestamp: message.timestamp, after_seq: lostAfter };
-            break; // on this connection the service would leave out all up to there
+            break; // asked again, from the start: what the service told since is not missed
           }
           onConnection?.(null);
         } else if (position.isNew(message)) {

@@ -1,5 +1,5 @@
 /** One job: its record, its result, and the button that cancels it. */
-import { problemOf, type Api } from './api.js';
+import type { Api } from './api.js';
 import { element, facts, foreign, named, setText, table } from './elements.js';
 import { clock } from './format.js';
 import { resultSummary } from './image-facts.js';
@@ -72,7 +72,7 @@ export class JobDialog {
       this.#onRecord(job);
       if (this.#isOpen(jobId)) this.#show(job);
     } catch (error) {
-      if (this.#isOpen(jobId)) this.#problem.replaceChildren(problemView(problemOf(error)));
+      if (this.#isOpen(jobId)) showProblem(this.#problem, error);
     }
   }
 

@@ -1,11 +1,11 @@
 /** The table of the newest jobs: one row a job, changed in place, drawn at most once a frame and only while seen. */
-import { problemOf, type Api } from './api.js';
+import type { Api } from './api.js';
 import { element, named, setText } from './elements.js';
 import { percent } from './format.js';
 import { isCounting, jobRow } from './job-row.js';
 import { JobTable } from './job-table.js';
 import { PacedRefresh } from './paced-refresh.js';
-import { problemView } from './problem-view.js';
+import { showProblem } from './problem-view.js';
 import type { Job, JobEvent, JobList } from './wire.js';
 
 const PAGE = 100;
@@ -95,7 +95,7 @@ export class JobsView {
       this.#problem.replaceChildren();
     } catch (error) {
       this.#table.askFailed();
-      this.#problem.replaceChildren(problemView(problemOf(error)));
+      showProblem(this.#problem, error);
     }
     this.#drawSoon();
   }
