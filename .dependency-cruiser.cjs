@@ -5,10 +5,10 @@ module.exports = {
   forbidden: [
     forbid('no-cycles', {}, { circular: true }, 'A cycle means two files are one.'),
     forbid(
-      'native-is-below-inference',
-      { path: '^src/', pathNot: '^src/(native|inference|cli)/' },
+      'native-is-below-models',
+      { path: '^src/', pathNot: '^src/(native|models|execution|cli|ray)/' },
       { path: '^src/native/' },
-      'Only the inference port talks to the addon.',
+      'Only models and execution call the addon.',
     ),
     forbid(
       'native-imports-nothing-above',
@@ -16,29 +16,40 @@ module.exports = {
       { path: '^src/', pathNot: '^src/(native/|errors|config)' },
     ),
     forbid(
-      'inference-below-jobs',
-      { path: '^src/inference/' },
-      { path: '^src/(jobs|http|stream|webhooks|cluster|cli|observability)/' },
+      'models-below-execution',
+      { path: '^src/models/' },
+      {
+        path: '^src/(execution|annotate|jobs|ray|http|stream|webhooks|cli|observability)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    forbid(
+      'execution-below-jobs',
+      { path: '^src/execution/' },
+      {
+        path: '^src/(annotate|jobs|ray|http|stream|webhooks|cli|observability)/',
+        pathNot: '^src/jobs/(priority|job)[.]ts',
+      },
+    ),
+    forbid(
+      'ray-below-edges',
+      { path: '^src/ray/' },
+      {
+        path: '^src/(jobs|http|stream|webhooks|cli|observability|native)/',
+        pathNot: '^src/(jobs/job|native/core)[.]ts',
+      },
+      'Ray places workers; images and jobs do not pass through it.',
     ),
     forbid(
       'jobs-below-edges',
       { path: '^src/jobs/' },
-      { path: '^src/(http|stream|webhooks|cli|observability|native)/' },
+      { path: '^src/(ray|http|stream|webhooks|cli|observability|native)/' },
     ),
-    forbid(
-      'http-below-cli',
-      { path: '^src/(http|stream|webhooks|cluster)/' },
-      { path: '^src/cli/' },
-    ),
-    forbid(
-      'cluster-below-edges',
-      { path: '^src/cluster/' },
-      { path: '^src/(http|stream|webhooks|cli|observability)/' },
-    ),
+    forbid('http-below-cli', { path: '^src/(http|stream|webhooks|ray)/' }, { path: '^src/cli/' }),
     forbid(
       'ends-meet-in-the-wire',
-      { path: '^src/cluster/(remote|wire|worker)/' },
-      { path: '^src/(cluster/(local|ray|worker|remote)|jobs)/', pathNot: '^src/cluster/$1/' },
+      { path: '^src/execution/(remote|wire|worker)/' },
+      { path: '^src/execution/(local|worker|remote)/', pathNot: '^src/execution/$1/' },
       'The two ends of a socket know frames, not each other.',
     ),
     forbid(

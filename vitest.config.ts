@@ -24,7 +24,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // They need a Ray cluster: see vitest.ray.config.ts.
-    exclude: ['test/ray/**'],
+    exclude: ['test/real-ray/**'],
     // The addon and the store own threads and files: one process per test file keeps them apart.
     pool: 'forks',
     maxWorkers: 2,

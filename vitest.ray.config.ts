@@ -6,7 +6,7 @@ export default defineConfig({
   ...ordinary,
   test: {
     ...ordinary.test,
-    include: ['test/ray/**/*.test.ts'],
+    include: ['test/real-ray/**/*.test.ts'],
     exclude: [],
     env: {}, // Ray counts the GPUs that it is told of
     fileParallelism: false,

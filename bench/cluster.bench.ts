@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Detector } from '../src/inference/detector.js';
+import type { Detector } from '../src/execution/detector.js';
 import { packageVersion } from '../src/package-version.js';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
 import { overLanes, SimulatedLane } from '../test/support/simulated-lane.js';

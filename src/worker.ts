@@ -9,9 +9,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { ServiceLink } from './cluster/worker/service-link.js';
+import { ServiceLink } from './execution/worker/service-link.js';
 import { ConfigError, loadConfig, type Config } from './config.js';
-import { openDetector } from './inference/open-detector.js';
+import { openDetector } from './execution/open-detector.js';
 import { ImageLister } from './jobs/listing/image-lister.js';
 import { createLogger } from './observability/logger.js';
 import { packageVersion } from './package-version.js';

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { loadConfig } from '../../src/config.js';
-import type { Detection } from '../../src/inference/detector.js';
-import { openDetector } from '../../src/inference/open-detector.js';
+import type { Detection } from '../../src/execution/detector.js';
+import { openDetector } from '../../src/execution/open-detector.js';
 import { startService } from '../../test/support/service-process.js';
 import { TESTDATA } from './expected.js';
 

@@ -1,9 +1,9 @@
 /** Runs images through a detector of this process, in the order given, and prints what came of them. */
 import { toLatticeError, type LatticeError, type Problem } from '../errors.js';
 import { viewImage } from '../http/inference/image-view.js';
-import { Annotator } from '../inference/annotate/annotate.js';
-import type { Detector, DetectOptions, ImageResult } from '../inference/detector.js';
-import { openDetector, type DetectorConfig } from '../inference/open-detector.js';
+import { Annotator } from '../annotate/annotate.js';
+import type { Detector, DetectOptions, ImageResult } from '../execution/detector.js';
+import { openDetector, type DetectorConfig } from '../execution/open-detector.js';
 import { createLogger } from '../observability/logger.js';
 import { DETECTION_HEADER, detectionRows, failedRow } from './detection-rows.js';
 import { DrawnCopies } from './drawn-copies.js';

@@ -1,14 +1,14 @@
 /** Everything that the HTTP app and the event stream are given; they open, read and listen to nothing themselves. */
 import type { Config } from '../config.js';
-import type { ClusterStatusSource } from '../cluster/cluster-status.js';
-import type { LaneReport } from '../cluster/dispatch/dispatcher.js';
-import type { WorkerGate } from '../cluster/remote/worker-gate.js';
+import type { ClusterStatusSource } from '../execution/cluster-status.js';
+import type { LaneReport } from '../execution/dispatcher.js';
+import type { WorkerGate } from '../execution/remote/worker-gate.js';
 import type { LatticeError } from '../errors.js';
-import type { Detection, Detector } from '../inference/detector.js';
+import type { Detection, Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './api-keys.js';
-import type { Logger } from './logger-port.js';
+import type { Logger } from '../logger-port.js';
 import type { HttpMetrics } from './metrics-port.js';
 
 export interface AppDeps {

@@ -1,7 +1,7 @@
 /** What surrounds every request: id, headers, Host rule, authentication, preflight, observation. */
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
-import { WORKER_PATH } from '../cluster/wire/frames.js';
+import { WORKER_PATH } from '../execution/wire/frames.js';
 import { environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { presentedKey } from './api-keys.js';

@@ -1,5 +1,5 @@
 /** Which classes count as vehicles, and which of them a request asks for. */
-import { DEFAULT_VEHICLES } from '../inference/class-filter.js';
+import { DEFAULT_VEHICLES } from '../models/class-filter.js';
 import type { ModelCatalogue } from './models/model-catalogue.js';
 import { validationFailed } from './validation.js';
 

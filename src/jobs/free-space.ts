@@ -1,6 +1,6 @@
 /** Watches the room on the data folder's disk, so that submits stop before results cannot be stored any more. */
 import { statfs } from 'node:fs/promises';
-import type { Logger } from './logger.js';
+import type { Logger } from '../logger-port.js';
 
 const LOOK_EVERY_MS = 5_000;
 

@@ -1,6 +1,6 @@
 /** Hands events to whoever listens. A listener that throws is logged and stays; the others are not affected. */
 import type { JobEvent } from './job.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '../logger-port.js';
 
 export class JobEvents {
   readonly #listeners = new Set<(event: JobEvent) => void>();

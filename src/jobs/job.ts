@@ -1,6 +1,6 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import type { Problem } from '../errors.js';
-import type { Detection, Timings } from '../inference/detector.js';
+import type { Detection, Timings } from '../execution/detector.js';
 
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
 export type JobType = (typeof JOB_TYPES)[number];

@@ -1,6 +1,6 @@
 /** Puts the job part of the service together. */
 import { LatticeError } from '../errors.js';
-import type { Detector } from '../inference/detector.js';
+import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport, setCrashMarkerAside } from './crash-marker.js';
 import { FreeSpace } from './free-space.js';
 import type { Annotate } from './runner/image-run.js';
@@ -8,7 +8,7 @@ import type { JobService } from './job.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
 import type { JobStore } from './job-store.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '../logger-port.js';
 import { Patience } from './runner/patience.js';
 import { ProgressReports } from './runner/progress-reports.js';
 import { QueueCounts } from './queue-counts.js';

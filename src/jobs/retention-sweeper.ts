@@ -1,6 +1,6 @@
 /** Removes jobs, events and keys that are past their time, batch by batch, once a while. */
 import type { JobStore } from './job-store.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '../logger-port.js';
 
 export interface RetentionOptions {
   resultTtlHours: number;

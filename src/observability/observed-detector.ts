@@ -6,7 +6,7 @@ import type {
   DetectorStats,
   ImageResult,
   ModelDescription,
-} from '../inference/detector.js';
+} from '../execution/detector.js';
 import type { LatticeError } from '../errors.js';
 import type { Metrics } from './metrics.js';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { refusal } from '../../src/cli/model/quantizing.js';
 import { PACKAGE_ROOT } from '../../src/config.js';
-import type { ModelComparison } from '../../src/inference/model-examination.js';
-import { readOnnxMetadata } from '../../src/inference/models/onnx-metadata.js';
+import type { ModelComparison } from '../../src/models/model-examination.js';
+import { readOnnxMetadata } from '../../src/models/onnx-metadata.js';
 import { run } from './run.js';
 
 let models: string;

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
-import { bf16Features } from '../../src/inference/compute-choice.js';
+import { bf16Features } from '../../src/execution/compute-choice.js';
 import { run } from './run.js';
 
 const TINY = join(PACKAGE_ROOT, 'models', 'tiny', 'tiny-v8.onnx');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { gpusOf } from '../../src/cluster/dispatch/lane-gpus.js';
+import { gpusOf } from '../../src/execution/lane-gpus.js';
 import { ERRORS } from '../../src/errors.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { idleSources } from '../support/idle-sources.js';

@@ -7,7 +7,8 @@ function recorded() {
   const log = (level: string) => (fields: object) => {
     lines.push({ level, fields });
   };
-  return { lines, logger: { info: log('info'), warn: log('warn'), error: log('error') } };
+  const [debug, info, warn, error] = [log('debug'), log('info'), log('warn'), log('error')];
+  return { lines, logger: { debug, info, warn, error } };
 }
 
 test('a disk with less than the reserve is short, and the log says so once', async () => {

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Job, JobEvent, JobService, JobSpec } from '../../src/jobs/job.js';
-import type { Logger } from '../../src/jobs/logger.js';
+import type { Logger } from '../../src/logger-port.js';
 import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
 import { FakeDetector } from '../support/fake-detector.js';
 
 export const silent: Logger = {
+  debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { gpusOf, type NodeGpu } from '../../src/cluster/dispatch/lane-gpus.js';
+import { gpusOf, type NodeGpu } from '../../src/execution/lane-gpus.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { idleSources } from '../support/idle-sources.js';
 import { GpuLane, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';

@@ -1,6 +1,6 @@
 /** A composed app over fakes, and short calls to it. */
 import { tmpdir } from 'node:os';
-import { LocalCluster } from '../../src/cluster/local/local-cluster.js';
+import { LocalCluster } from '../../src/execution/local/local-cluster.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/compose-app.js';
 import { loadConfig, type Config } from '../../src/config.js';
 import type { HttpObservation } from '../../src/http/metrics-port.js';

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
-import { intersectionOverUnion } from '../../src/inference/box-overlap.js';
+import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
 import type {
   Detection,
   DetectOptions,
   DetectRequest,
   Detector,
-} from '../../src/inference/detector.js';
+} from '../../src/execution/detector.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models/demo');
 const PICTURE = 'shapes.png';

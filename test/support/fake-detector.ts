@@ -6,7 +6,7 @@ import type {
   DetectorStats,
   ImageResult,
   ModelDescription,
-} from '../../src/inference/detector.js';
+} from '../../src/execution/detector.js';
 
 export type FakeAnswer = 'ok' | 'hang' | ErrorCode;
 

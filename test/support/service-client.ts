@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { expect } from 'vitest';
-import { intersectionOverUnion } from '../../src/inference/box-overlap.js';
-import type { Detection } from '../../src/inference/detector.js';
+import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
+import type { Detection } from '../../src/execution/detector.js';
 import { PROJECT_ROOT } from './service-process.js';
 
 export const DEMO = join(PROJECT_ROOT, 'models/demo');

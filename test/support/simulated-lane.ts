@@ -1,15 +1,15 @@
 /** A lane that answers after a settable time, and can be lost at will. */
 import type { LatticeError } from '../../src/errors.js';
-import { Dispatcher } from '../../src/cluster/dispatch/dispatcher.js';
-import { LaneDetector } from '../../src/cluster/dispatch/lane-detector.js';
-import { LaneLost, type Lane, type LaneSlots } from '../../src/cluster/dispatch/lane.js';
+import { Dispatcher } from '../../src/execution/dispatcher.js';
+import { LaneDetector } from '../../src/execution/lane-detector.js';
+import { LaneLost, type Lane, type LaneSlots } from '../../src/execution/lane.js';
 import type {
   Detection,
   DetectRequest,
   DetectorStats,
   ImageResult,
   ModelDescription,
-} from '../../src/inference/detector.js';
+} from '../../src/execution/detector.js';
 
 export interface SimulatedLaneOptions {
   slots?: LaneSlots;

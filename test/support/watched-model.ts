@@ -1,7 +1,7 @@
 /** A model under the self-check, without a core. */
-import { CanaryWatch, type CanaryWatchOptions } from '../../src/inference/canary/canary-watch.js';
-import { ClassFilter } from '../../src/inference/class-filter.js';
-import type { LoadedModel } from '../../src/inference/models/loaded-model.js';
+import { CanaryWatch, type CanaryWatchOptions } from '../../src/models/self-check/canary-watch.js';
+import { ClassFilter } from '../../src/models/class-filter.js';
+import type { LoadedModel } from '../../src/models/loaded-model.js';
 import type { NativeDevice } from '../../src/native/contract.js';
 import { nativeModel } from './native-model.js';
 

@@ -1,10 +1,10 @@
 /** A service's worker gate behind a real server on loopback, and workers that dial it. */
-import { Dispatcher } from '../../src/cluster/dispatch/dispatcher.js';
-import { LaneDetector } from '../../src/cluster/dispatch/lane-detector.js';
-import { WorkerGate, type WorkerGateParts } from '../../src/cluster/remote/worker-gate.js';
-import { ServiceLink } from '../../src/cluster/worker/service-link.js';
-import type { FileAccess } from '../../src/inference/file-access.js';
-import type { Detector } from '../../src/inference/detector.js';
+import { Dispatcher } from '../../src/execution/dispatcher.js';
+import { LaneDetector } from '../../src/execution/lane-detector.js';
+import { WorkerGate, type WorkerGateParts } from '../../src/execution/remote/worker-gate.js';
+import { ServiceLink } from '../../src/execution/worker/service-link.js';
+import type { FileAccess } from '../../src/ray/file-access.js';
+import type { Detector } from '../../src/execution/detector.js';
 import { listen, type Listening } from '../../src/http/serve.js';
 import { compose } from './composed-app.js';
 

@@ -4,7 +4,7 @@
  * which add up in another order.
  */
 import { join } from 'node:path';
-import { detectionsFrom } from '../../../src/inference/raw-detections.js';
+import { detectionsFrom } from '../../../src/models/raw-detections.js';
 import type { CoreTask } from '../../../src/native/core.js';
 import { compare, type PhotoPair } from '../../accuracy/match.js';
 import type { Answer, Figure } from '../answer.js';

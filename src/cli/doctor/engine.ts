@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERRORS, LatticeError } from '../../errors.js';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { chooseDevice, explainChoice, type GpuFindings } from '../../inference/compute-choice.js';
-import { ModelFolder } from '../../inference/models/model-folder.js';
+import { chooseDevice, explainChoice, type GpuFindings } from '../../execution/compute-choice.js';
+import { ModelFolder } from '../../models/model-folder.js';
 import type { NativeBuildInfo } from '../../native/contract.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 

@@ -1,10 +1,6 @@
 /** What one engine file, or every engine of one model, says about itself. */
 import type { Config } from '../../config.js';
-import {
-  listEngineFiles,
-  readEngineFile,
-  type EngineFile,
-} from '../../inference/models/engine-file.js';
+import { listEngineFiles, readEngineFile, type EngineFile } from '../../models/engine-file.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';

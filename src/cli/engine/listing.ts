@@ -1,10 +1,6 @@
 /** The engines in the engine folder. */
 import type { Config } from '../../config.js';
-import {
-  ENGINE_ENDING,
-  listEngineFiles,
-  type EngineFile,
-} from '../../inference/models/engine-file.js';
+import { ENGINE_ENDING, listEngineFiles, type EngineFile } from '../../models/engine-file.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';

@@ -5,7 +5,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.js';
-import { listEngineFiles, type EngineFile } from '../../inference/models/engine-file.js';
+import { listEngineFiles, type EngineFile } from '../../models/engine-file.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';

@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { ModelFolder, type ModelFile } from '../../inference/models/model-folder.js';
-import { parseClassNames, readOnnxMetadata } from '../../inference/models/onnx-metadata.js';
+import { ModelFolder, type ModelFile } from '../../models/model-folder.js';
+import { parseClassNames, readOnnxMetadata } from '../../models/onnx-metadata.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';

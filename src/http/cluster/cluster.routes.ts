@@ -1,11 +1,11 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
-import type { ClusterSnapshot } from '../../cluster/cluster-status.js';
-import type { LaneReport } from '../../cluster/dispatch/dispatcher.js';
-import { gpusOf } from '../../cluster/dispatch/lane-gpus.js';
-import { stateOf } from '../../cluster/dispatch/lane-stats.js';
+import type { ClusterSnapshot } from '../../execution/cluster-status.js';
+import type { LaneReport } from '../../execution/dispatcher.js';
+import { gpusOf } from '../../execution/lane-gpus.js';
+import { stateOf } from '../../execution/lane-stats.js';
 import { LatticeError } from '../../errors.js';
-import type { DetectorStats } from '../../inference/detector.js';
+import type { DetectorStats } from '../../execution/detector.js';
 import type { AppDeps } from '../app-deps.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyJson } from '../reply.js';

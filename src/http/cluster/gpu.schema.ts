@@ -1,7 +1,7 @@
 /** A GPU in `GET /v1/cluster/status`. */
 import { z } from '@hono/zod-openapi';
-import type { NodeGpu } from '../../cluster/dispatch/lane-gpus.js';
-import { DEVICE_STATES, SLOWDOWNS } from '../../inference/gpu-readings.js';
+import type { NodeGpu } from '../../execution/lane-gpus.js';
+import { DEVICE_STATES, SLOWDOWNS } from '../../execution/gpu-readings.js';
 
 export const gpuSchema = z
   .object({

@@ -1,7 +1,7 @@
 /** The upgrade by which workers come in. Not in the documentation: no client of the service uses it. */
 import type { WebSocket } from 'ws';
-import type { WorkerGate } from '../../cluster/remote/worker-gate.js';
-import { WORKER_PATH } from '../../cluster/wire/frames.js';
+import type { WorkerGate } from '../../execution/remote/worker-gate.js';
+import { WORKER_PATH } from '../../execution/wire/frames.js';
 import { LatticeError } from '../../errors.js';
 import type { RouteTable } from '../route-table.js';
 import { upgradeToWebSocket } from '../web-socket.js';

@@ -1,5 +1,5 @@
 /** A processed image -> its wire shape. */
-import type { Detection, Timings } from '../../inference/detector.js';
+import type { Detection, Timings } from '../../execution/detector.js';
 import type { ImageFields } from './detection.schema.js';
 
 export interface ProcessedImage {

@@ -1,6 +1,6 @@
 /** What models there are, remembered for moments so that a submit does not list the folder each time. */
 import { LatticeError } from '../../errors.js';
-import type { Detector, ModelDescription } from '../../inference/detector.js';
+import type { Detector, ModelDescription } from '../../execution/detector.js';
 
 const KEEP_MS = 5_000;
 

@@ -1,6 +1,6 @@
 /** `GET /v1/models`: what `model_name` may say. */
 import type { RouteConfig } from '@hono/zod-openapi';
-import type { Detector, ModelDescription } from '../../inference/detector.js';
+import type { Detector, ModelDescription } from '../../execution/detector.js';
 import { modelListSchema, type ModelBody } from './model.schema.js';
 import { problemResponses } from '../problem.schema.js';
 import type { HideFolders } from '../problem.js';

@@ -1,5 +1,5 @@
 /** How many images the detector wants at a time, asked now and then. */
-import type { Detector } from '../../inference/detector.js';
+import type { Detector } from '../../execution/detector.js';
 
 const REREAD_MS = 100;
 

@@ -1,10 +1,10 @@
 /** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LatticeError, toLatticeError, type ErrorCode } from '../../errors.js';
-import type { Detection, Detector, ImageResult } from '../../inference/detector.js';
+import type { Detection, Detector, ImageResult } from '../../execution/detector.js';
 import type { ImageOutcome } from '../job.js';
 import { taskId, type JobSettings, type WaitingImage } from '../job-store.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../logger-port.js';
 
 /** Draws the boxes; resolves with the URL path of the picture. */
 export type Annotate = (

@@ -2,14 +2,14 @@
  * Feeds the images of all jobs to the detector, the most urgent first, and stores what comes back. Holds few
  * images of a job at a time; the rest waits on disk. Lives on the main thread; nothing here blocks.
  */
-import type { Detector } from '../../inference/detector.js';
+import type { Detector } from '../../execution/detector.js';
 import { ActiveJob } from './active-job.js';
 import { DetectorWindow } from './detector-window.js';
 import { FlightLevels } from './flight-levels.js';
 import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
 import type { ImageOutcome } from '../job.js';
 import type { CancelOutcome, JobStore, QueuedJob, WaitingImage } from '../job-store.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../logger-port.js';
 import { OutcomeSaver } from './outcome-saver.js';
 import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';

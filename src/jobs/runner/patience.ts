@@ -1,6 +1,6 @@
 /** Store calls of the runner: a store that cannot be written is asked again until it can, or until the stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../logger-port.js';
 
 export class Patience {
   readonly #logger: Logger;

@@ -1,6 +1,6 @@
 /** Images that were in the detector when the process died: one of them may have killed it. */
 import type { JobStore, WaitingImage } from '../job-store.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../../logger-port.js';
 import type { ActiveJob } from './active-job.js';
 import { DEATHS_TO_STOP } from './image-run.js';
 import type { Patience } from './patience.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LatticeError } from '../../../src/errors.js';
-import { DEFAULT_VEHICLES } from '../../../src/inference/class-filter.js';
+import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
 import { compose, post, ROOT } from '../../support/composed-app.js';
 
 const PATH = '/v1/jobs/submit';

@@ -1,0 +1,96 @@
+/** Drawn copies: a picture with its boxes, kept beneath the data folder. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { LatticeError } from '../errors.js';
+import type { Detection, Detector } from '../execution/detector.js';
+import { drawDetections } from './drawing.js';
+
+const QUALITY = 85;
+/** Unguessable, because whoever knows the name may fetch the picture. */
+const FILE_NAME = /^[0-9a-f]{32}\.jpg$/;
+
+export interface AnnotatorOptions {
+  /** Opens pictures by the same rules as detection. */
+  detector: Pick<Detector, 'readImage'>;
+  /** Absolute; the copies go to its folder `annotated`. */
+  dataDir: string;
+  maxPixels: number;
+}
+
+export class Annotator {
+  readonly #options: AnnotatorOptions;
+  readonly #folder: string;
+
+  constructor(options: AnnotatorOptions) {
+    this.#options = options;
+    this.#folder = join(options.dataDir, 'annotated');
+  }
+
+  /**
+   * Draws `detections` into a JPEG copy of `imagePath` and returns the copy's file name. Rejects with the
+   * image codes, `invalid_image`, or `storage_unavailable` when the copy cannot be written.
+   */
+  async annotate(imagePath: string, detections: readonly Detection[]): Promise<string> {
+    const bytes = await this.#options.detector.readImage(imagePath);
+    const jpeg = await drawnCopy(bytes, detections, this.#options.maxPixels);
+    const name = `${randomBytes(16).toString('hex')}.jpg`;
+    const target = join(this.#folder, name);
+    try {
+      await mkdir(this.#folder, { recursive: true });
+      await writeFile(`${target}.part`, jpeg);
+      await rename(`${target}.part`, target);
+    } catch (cause) {
+      await rm(`${target}.part`, { force: true }).catch(() => undefined);
+      throw new LatticeError('storage_unavailable', 'The drawn copy cannot be written.', { cause });
+    }
+    return name;
+  }
+
+  /** The copy of that file name, or null when there is none. */
+  async read(name: string): Promise<Buffer | null> {
+    if (!FILE_NAME.test(name)) return null;
+    return readFile(join(this.#folder, name)).catch(() => null);
+  }
+
+  /** Removes copies older than `ageMs`, also half-written ones. Returns how many. */
+  async prune(ageMs: number): Promise<number> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const before = Date.now() - ageMs;
+    let removed = 0;
+    for (const name of names.filter((entry) => FILE_NAME.test(entry.replace(/\.part$/, '')))) {
+      const path = join(this.#folder, name);
+      const modified = await stat(path).then(
+        (entry) => entry.mtimeMs,
+        () => Infinity,
+      );
+      if (modified >= before) continue;
+      await rm(path, { force: true });
+      removed += 1;
+    }
+    return removed;
+  }
+}
+
+async function drawnCopy(
+  bytes: Buffer,
+  detections: readonly Detection[],
+  maxPixels: number,
+): Promise<Buffer> {
+  try {
+    const { data, info } = await sharp(bytes, { limitInputPixels: maxPixels, failOn: 'none' })
+      .autoOrient()
+      .toColourspace('srgb')
+      .removeAlpha()
+      .raw({ depth: 'uchar' })
+      .toBuffer({ resolveWithObject: true });
+    const canvas = { data, width: info.width, height: info.height };
+    drawDetections(canvas, detections);
+    return await sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } })
+      .jpeg({ quality: QUALITY })
+      .toBuffer();
+  } catch (cause) {
+    throw new LatticeError('invalid_image', 'The image cannot be drawn on.', { cause });
+  }
+}

@@ -1,0 +1,132 @@
+/** The worker's side of one connection: runs what the service sends through a detector and answers it. */
+import { setMaxListeners } from 'node:events';
+import { LatticeError, toLatticeError } from '../../errors.js';
+import type { Detector, ModelDescription } from '../detector.js';
+import {
+  toWireError,
+  type DetectFrame,
+  type ServiceFrame,
+  type WorkerFrame,
+  type WorkerState,
+} from '../wire/frames.js';
+import { encodeResult } from '../wire/result-frame.js';
+
+export interface SessionParts {
+  detector: Detector;
+  nodeId: string;
+  /** Must not throw. */
+  send(data: string | Buffer): void;
+}
+
+/** Errors that depend on the machine: which one it was helps whoever reads them. */
+const OF_THE_NODE = new Set(['image_not_found', 'path_not_allowed', 'image_unreadable']);
+
+export class WorkerSession {
+  readonly #parts: SessionParts;
+  readonly #inHand = new Map<number, AbortController>();
+  readonly #over = new AbortController();
+  #idle: () => void = () => undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    setMaxListeners(0, this.#over.signal);
+  }
+
+  get inHand(): number {
+    return this.#inHand.size;
+  }
+
+  receive(frame: ServiceFrame): void {
+    switch (frame.type) {
+      case 'detect':
+        void this.#detect(frame);
+        break;
+      case 'cancel':
+        this.#inHand.get(frame.lease)?.abort();
+        break;
+      case 'prepare':
+        void this.#answer(frame.call, async () => [
+          await this.#parts.detector.prepare(frame.modelName),
+        ]);
+        break;
+      case 'models':
+        void this.#answer(frame.call, () => this.#parts.detector.models());
+        break;
+      case 'welcome':
+        break;
+    }
+  }
+
+  sendState(): void {
+    this.#send({ type: 'state', state: stateOf(this.#parts.detector) });
+  }
+
+  /** Tells the service to send no more; resolves when the last image in hand is answered, or at the deadline. */
+  async drain(deadlineMs: number): Promise<void> {
+    this.#send({ type: 'draining' });
+    if (this.#inHand.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+      setTimeout(resolve, deadlineMs).unref();
+    });
+  }
+
+  /** The connection is gone: nobody waits for what is in hand. */
+  end(): void {
+    this.#over.abort();
+    for (const abort of this.#inHand.values()) abort.abort();
+  }
+
+  async #detect({ lease, path, options, class: kind, priority, deadlineMs }: DetectFrame) {
+    const abort = new AbortController();
+    this.#inHand.set(lease, abort);
+    try {
+      const result = await this.#parts.detector.detect({
+        path,
+        options,
+        class: kind,
+        priority,
+        ...(deadlineMs === undefined ? {} : { deadlineMs }),
+        signal: abort.signal,
+      });
+      if (!this.#over.signal.aborted) this.#parts.send(encodeResult(lease, result));
+    } catch (thrown) {
+      const error = toWireError(this.#withNode(toLatticeError(thrown)));
+      this.#send({ type: 'failed', lease, error });
+    } finally {
+      this.#inHand.delete(lease);
+      if (this.#inHand.size === 0) this.#idle();
+    }
+  }
+
+  #withNode(error: LatticeError): LatticeError {
+    if (!OF_THE_NODE.has(error.code)) return error;
+    return new LatticeError(error.code, `${error.message} (node ${this.#parts.nodeId})`);
+  }
+
+  async #answer(call: number, ask: () => Promise<ModelDescription[]>): Promise<void> {
+    try {
+      // One model a frame: a long list of classes must not make the frame too large.
+      for (const model of await ask()) this.#send({ type: 'answer', call, model, more: true });
+      this.#send({ type: 'answer', call, more: false });
+    } catch (thrown) {
+      const error = toWireError(toLatticeError(thrown));
+      this.#send({ type: 'answer', call, error, more: false });
+    }
+  }
+
+  #send(frame: WorkerFrame): void {
+    if (!this.#over.signal.aborted) this.#parts.send(JSON.stringify(frame));
+  }
+}
+
+export function stateOf(detector: Detector): WorkerState {
+  const stats = detector.stats();
+  const fault = detector.unhealthy();
+  const slots = Math.max(1, Math.floor(stats.suggestedWindow));
+  return {
+    slots: { sync: slots, async: slots },
+    stats,
+    fault: fault === null ? null : toWireError(fault),
+  };
+}

@@ -1,0 +1,199 @@
+/** What a model file is and what it does on this machine, found out before anything depends on it. */
+import { stat } from 'node:fs/promises';
+import { LatticeError } from '../errors.js';
+import type { NativeModel } from '../native/contract.js';
+import { openCore, type Core } from '../native/core.js';
+import { intersectionOverUnion } from './self-check/box-overlap.js';
+import type { CanaryPicture } from './self-check/canary.js';
+import type { Detection } from '../execution/detector.js';
+import { detectionsFrom } from './raw-detections.js';
+
+/** Boxes above this score must be found by every precision. */
+const COMPARED_CONFIDENCE = 0.3;
+/** A box near the limit may fall on either side of it. */
+const PARTNER_CONFIDENCE = 0.2;
+const PARTNER_OVERLAP = 0.8;
+/** Looks at each picture: one for the boxes, the others for the time. */
+const RUNS = 5;
+const RUNS_ON_MANY = 2;
+const MANY = 10;
+
+export interface PrecisionRun {
+  precision: string;
+  /** Median of the network alone over all pictures, milliseconds. */
+  inferenceMs: number;
+  /** Boxes above 0.3, by picture. */
+  boxes: Detection[][];
+}
+
+export interface ModelExamination {
+  bytes: number;
+  model: NativeModel;
+  /** Full precision first. */
+  runs: PrecisionRun[];
+  /**
+   * Of the boxes above 0.3 of either precision, the part that the other has too, at IoU 0.8 and the same class;
+   * null with one precision, or without boxes.
+   */
+  agreement: number | null;
+}
+
+export interface ExaminationOptions {
+  threads: number;
+  /** RGB pixels of the demo pictures. */
+  pictures: readonly CanaryPicture[];
+}
+
+/** Rejects with `unknown_model` or `invalid_model`, saying what was found and what is needed. */
+export async function examineModel(
+  path: string,
+  options: ExaminationOptions,
+): Promise<ModelExamination> {
+  const exact = await examineIn('f32', path, options);
+  const half = await examineInBf16(path, options);
+  if (exact.blind) {
+    throw new LatticeError('invalid_model', 'It sees nothing: every score on the pictures is 0.');
+  }
+  const { size: bytes } = await stat(path);
+  return {
+    bytes,
+    model: exact.model,
+    runs: half === null ? [exact.run] : [exact.run, half.run],
+    agreement: half === null ? null : agreement(exact.look, half.look),
+  };
+}
+
+/** Asked for by name, as `auto` may take f32. Null on a CPU without it. */
+async function examineInBf16(path: string, options: ExaminationOptions): Promise<Examined | null> {
+  try {
+    return await examineIn('bf16', path, options);
+  } catch (error) {
+    // The file is good: it has run in f32. What is refused is the precision.
+    if (error instanceof LatticeError && error.code === 'invalid_model') return null;
+    throw error;
+  }
+}
+
+export interface ModelComparison {
+  pictures: number;
+  /** Of the original: full precision and the fastest that this machine chooses, and of the other model. */
+  exact: PrecisionRun;
+  fast: PrecisionRun;
+  candidate: PrecisionRun;
+  /** As `ModelExamination.agreement`, each with the original in full precision. */
+  fastAgreement: number | null;
+  candidateAgreement: number | null;
+}
+
+/** How a model made from another one (quantised, pruned) compares with it. Rejects as `examineModel`. */
+export async function compareModels(
+  original: string,
+  candidate: string,
+  options: ExaminationOptions,
+): Promise<ModelComparison> {
+  const exact = await examineIn('f32', original, options);
+  const fast = await examineIn('auto', original, options);
+  const other = await examineIn('auto', candidate, options);
+  return {
+    pictures: options.pictures.length,
+    exact: exact.run,
+    fast: fast.run,
+    candidate: other.run,
+    fastAgreement: agreement(exact.look, fast.look),
+    candidateAgreement: agreement(exact.look, other.look),
+  };
+}
+
+interface Examined {
+  model: NativeModel;
+  run: PrecisionRun;
+  /** All boxes that may be somebody's partner, by picture. */
+  look: Detection[][];
+  blind: boolean;
+}
+
+async function examineIn(
+  precision: 'auto' | 'f32' | 'bf16',
+  path: string,
+  { threads, pictures }: ExaminationOptions,
+): Promise<Examined> {
+  const core = openCore({
+    roots: [],
+    device: 'cpu',
+    precision,
+    threads,
+    maxFileBytes: 1,
+    maxPixels: 64_000_000,
+    maxSide: 16_384,
+  });
+  try {
+    const model = await core.loadModel(path);
+    const runs = pictures.length > MANY ? RUNS_ON_MANY : RUNS;
+    const times: number[] = [];
+    const all: Detection[][] = [];
+    for (const picture of pictures) {
+      for (let run = 0; run < runs; run += 1) {
+        const { boxes, ms } = await look(core, model, picture);
+        if (run > 0) times.push(ms);
+        else all.push(boxes);
+      }
+    }
+    const above = (least: number) =>
+      all.map((boxes) => boxes.filter(({ confidence }) => confidence > least));
+    times.sort((a, b) => a - b);
+    return {
+      model,
+      run: {
+        precision: model.precision,
+        inferenceMs: times[times.length >> 1] ?? 0,
+        boxes: above(COMPARED_CONFIDENCE),
+      },
+      look: above(PARTNER_CONFIDENCE),
+      blind: all.every((boxes) => boxes.length === 0),
+    };
+  } finally {
+    await core.close();
+  }
+}
+
+async function look(
+  core: Core,
+  model: NativeModel,
+  picture: CanaryPicture,
+): Promise<{ boxes: Detection[]; ms: number }> {
+  const raw = await core.run({
+    modelId: model.modelId,
+    path: null,
+    pixels: picture,
+    kind: 'sync',
+    priority: 0,
+    deadlineMs: 60_000,
+    confidence: 0,
+    iou: 0.7,
+    maxDetections: 300,
+    classIds: null,
+  });
+  return { boxes: detectionsFrom(raw.boxes, model.names), ms: raw.timings.inference };
+}
+
+/** Null without a box above 0.3 on either side. */
+function agreement(one: readonly Detection[][], other: readonly Detection[][]): number | null {
+  const counts = [partnered(one, other), partnered(other, one)];
+  const all = counts.reduce((sum, count) => sum + count.all, 0);
+  return all === 0 ? null : counts.reduce((sum, count) => sum + count.partnered, 0) / all;
+}
+
+function partnered(boxes: readonly Detection[][], others: readonly Detection[][]) {
+  const compared = boxes.flatMap((picture, index) =>
+    picture
+      .filter(({ confidence }) => confidence > COMPARED_CONFIDENCE)
+      .map((box) => (others[index] ?? []).some((partner) => isPartner(box, partner))),
+  );
+  return { all: compared.length, partnered: compared.filter(Boolean).length };
+}
+
+function isPartner(box: Detection, partner: Detection): boolean {
+  return (
+    box.class === partner.class && intersectionOverUnion(box.box, partner.box) >= PARTNER_OVERLAP
+  );
+}

@@ -1,0 +1,130 @@
+/** Where models lie: the user's folder first, then the bundled ones that `manifest.json` lists. */
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { LatticeError } from '../errors.js';
+
+/** No path separators, so a name can never leave its folder. */
+const MODEL_NAME = /^[A-Za-z0-9._-]+\.pt$/;
+const LONGEST_NAME = 128;
+
+const manifestSchema = z.object({
+  aliases: z.object({ default: z.string() }),
+  models: z.array(
+    z.object({
+      file: z.string(),
+      licence: z.string(),
+      /** File with a picture's known boxes, relative to the manifest. */
+      canary: z.string().optional(),
+    }),
+  ),
+});
+type Manifest = z.infer<typeof manifestSchema>;
+
+/** A file that a model name stands for. */
+export interface ModelFile {
+  name: string;
+  /** Absolute. */
+  path: string;
+  bundled: boolean;
+  licence: string | null;
+  /** Absolute path of the known boxes of the canary picture; null when they are unknown. */
+  canaryPath: string | null;
+}
+
+export interface ModelFolderOptions {
+  modelsDir: string;
+  /** Folder of the bundled `manifest.json`. */
+  bundledDir: string;
+  /** `model_name` of requests that name none; the manifest stands in when the user has no such file. */
+  defaultName: string;
+}
+
+export class ModelFolder {
+  readonly defaultName: string;
+  readonly #modelsDir: string;
+  readonly #bundledDir: string;
+  readonly #manifest: Manifest;
+
+  private constructor(options: ModelFolderOptions, manifest: Manifest) {
+    this.defaultName = options.defaultName;
+    this.#modelsDir = options.modelsDir;
+    this.#bundledDir = options.bundledDir;
+    this.#manifest = manifest;
+  }
+
+  /** Reads the bundled manifest; a missing one means that nothing is bundled. */
+  static async open(options: ModelFolderOptions): Promise<ModelFolder> {
+    const text = await readFile(join(options.bundledDir, 'manifest.json'), 'utf8').catch(
+      () => null,
+    );
+    const manifest: Manifest =
+      text === null
+        ? { aliases: { default: '' }, models: [] }
+        : manifestSchema.parse(JSON.parse(text));
+    return new ModelFolder(options, manifest);
+  }
+
+  /** Rejects with `unknown_model` naming what there is. */
+  async find(name: string): Promise<ModelFile> {
+    if (name.length <= LONGEST_NAME && MODEL_NAME.test(name)) {
+      const own = this.#ownFile(name);
+      if (await isFile(own.path)) return own;
+      const bundled = this.#bundledFiles().find((file) => file.name === name);
+      if (bundled !== undefined && (await isFile(bundled.path))) return bundled;
+    }
+    const names = (await this.list()).map((file) => file.name);
+    throw new LatticeError(
+      'unknown_model',
+      `There is no model '${name.slice(0, LONGEST_NAME)}'. ` +
+        (names.length === 0 ? 'No model is installed.' : `Available: ${names.join(', ')}.`),
+    );
+  }
+
+  /** Every name that `find` knows, the default first, the others by name. */
+  async list(): Promise<ModelFile[]> {
+    const entries = await readdir(this.#modelsDir).catch(() => []);
+    const own = entries
+      .filter((entry) => entry.endsWith('.onnx'))
+      .map((entry) => this.#ownFile(entry.replace(/\.onnx$/, '.pt')))
+      .filter((file) => MODEL_NAME.test(file.name));
+    const byName = new Map<string, ModelFile>();
+    for (const file of [...this.#bundledFiles(), ...own]) {
+      if (await isFile(file.path)) byName.set(file.name, file);
+    }
+    const rank = (file: ModelFile) => (file.name === this.defaultName ? 0 : 1);
+    return [...byName.values()].sort(
+      (a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : Number(a.name > b.name)),
+    );
+  }
+
+  /** A bundled file stays one when the user's folder is the bundled one. */
+  #ownFile(name: string): ModelFile {
+    const path = join(this.#modelsDir, name.replace(/\.pt$/, '.onnx'));
+    const bundled = this.#bundledFiles().find((file) => file.name === name);
+    if (bundled !== undefined && resolve(path) === resolve(bundled.path)) return bundled;
+    return { name, path, bundled: false, licence: null, canaryPath: null };
+  }
+
+  /** The bundled files under their own names, then the stand-in for the default name. */
+  #bundledFiles(): ModelFile[] {
+    const files = this.#manifest.models.map((model) => ({
+      name: (model.file.split('/').at(-1) ?? '').replace(/\.onnx$/, '.pt'),
+      path: join(this.#bundledDir, model.file),
+      bundled: true,
+      licence: model.licence,
+      canaryPath: model.canary === undefined ? null : join(this.#bundledDir, model.canary),
+    }));
+    const standIn = files.find(
+      (file) => file.path === join(this.#bundledDir, this.#manifest.aliases.default),
+    );
+    return standIn === undefined ? files : [...files, { ...standIn, name: this.defaultName }];
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+}

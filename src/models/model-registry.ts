@@ -1,0 +1,222 @@
+/** Models by name: loaded once, refused once, described for `GET /v1/models`. */
+import { stat } from 'node:fs/promises';
+import { LatticeError, toLatticeError } from '../errors.js';
+import type { NativeModel } from '../native/contract.js';
+import { ClassFilter } from './class-filter.js';
+import type { ModelDescription } from '../execution/detector.js';
+import type { LoadedModel } from './loaded-model.js';
+import type { ModelFile, ModelFolder } from './model-folder.js';
+import { byUse, unloadedFor } from './model-memory.js';
+import { parseClassNames, readOnnxMetadata } from './onnx-metadata.js';
+
+export interface ModelLoader {
+  loadModel(path: string): Promise<NativeModel>;
+  unloadModel(modelId: number): void;
+}
+
+export interface ModelRegistryParts {
+  folder: ModelFolder;
+  loader: ModelLoader;
+  /** Checks a fresh model before its first request and rejects with `invalid_model` to refuse it. */
+  admit(model: LoadedModel): Promise<void>;
+  /** Bytes that the loaded models may take together; a fresh one comes on top until it is admitted. */
+  memoryBudget: number;
+}
+
+/** A model that memory was too short for stays that for so long: others may have left the machine since. */
+const TOO_LARGE_MS = 10 * 60_000;
+
+/** A file that cannot be used, remembered until size or time of change differ. */
+interface Refusal {
+  fingerprint: string;
+  error: LatticeError;
+}
+
+/**
+ * Nothing is unloaded for a file that is missing, no usable model or not admitted: room is made for a model that is
+ * loaded and right. What it takes is known no earlier, so where memory runs short while it loads, others are unloaded
+ * for a load that may yet fail; a second time that happens only after `TOO_LARGE_MS`.
+ */
+export class ModelRegistry {
+  readonly #parts: ModelRegistryParts;
+  /** By name, ready for use without touching the disk. */
+  readonly #ready = new Map<string, LoadedModel>();
+  /** By path: names may share a file, and a file is compiled once. */
+  readonly #loading = new Map<string, Promise<LoadedModel>>();
+  readonly #refused = new Map<string, Refusal>();
+  /** By path: when memory was too short for the file with nothing but the default model beside it. */
+  readonly #tooLarge = new Map<string, { fingerprint: string; since: number }>();
+  /** The last load: they come one after another, so that each knows what the others take. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #uses = 0;
+
+  constructor(parts: ModelRegistryParts) {
+    this.#parts = parts;
+  }
+
+  get defaultName(): string {
+    return this.#parts.folder.defaultName;
+  }
+
+  /** The model when it is loaded; never waits. Counts as a use. */
+  ready(name: string): LoadedModel | undefined {
+    const model = this.#ready.get(name);
+    if (model !== undefined) model.lastUse = this.#uses += 1;
+    return model;
+  }
+
+  /** Every loaded model once. */
+  loaded(): LoadedModel[] {
+    return [...new Set(this.#ready.values())];
+  }
+
+  /** Rejects with `unknown_model`, or `invalid_model` with the reason. */
+  async load(name: string): Promise<LoadedModel> {
+    const known = this.ready(name);
+    if (known !== undefined) return known;
+    const file = await this.#parts.folder.find(name);
+    const fingerprint = await fingerprintOf(file.path);
+    const refusal = this.#refused.get(file.path);
+    if (refusal?.fingerprint === fingerprint) throw refusal.error;
+    this.#refused.delete(file.path);
+    let loading = this.#loading.get(file.path);
+    if (loading === undefined) {
+      loading = this.#turn.then(() => this.#loadFile(file, fingerprint));
+      this.#turn = loading.catch(() => undefined);
+      this.#loading.set(file.path, loading);
+    }
+    const model = await loading;
+    // It may have made room for another one since.
+    if (this.#loading.get(file.path) !== loading) return this.load(name);
+    this.#ready.set(name, model);
+    return model;
+  }
+
+  async #loadFile(file: ModelFile, fingerprint: string): Promise<LoadedModel> {
+    try {
+      const native = await this.#loadWhereThereIsRoom(file.path, fingerprint);
+      const lastUse = (this.#uses += 1);
+      const classes = new ClassFilter(native.names);
+      const faults = new Map<number, string>();
+      const model: LoadedModel = { file, native, classes, lastUse, distrust: null, faults };
+      try {
+        await this.#parts.admit(model);
+      } catch (error) {
+        this.#parts.loader.unloadModel(native.modelId);
+        throw error;
+      }
+      this.#makeRoomFor(model);
+      return model;
+    } catch (thrown) {
+      const error = toLatticeError(thrown);
+      // Only the file's own fault lasts; lack of memory or a stop may be over at the next request.
+      if (error.code === 'invalid_model') this.#refused.set(file.path, { fingerprint, error });
+      this.#loading.delete(file.path);
+      throw error;
+    }
+  }
+
+  /** Where memory is short, models make room: the one used longest ago first, the default one never. */
+  async #loadWhereThereIsRoom(path: string, fingerprint: string): Promise<NativeModel> {
+    for (;;) {
+      try {
+        return await this.#parts.loader.loadModel(path);
+      } catch (thrown) {
+        if (toLatticeError(thrown).code !== 'overloaded') throw thrown;
+        if (this.#isTooLarge(path, fingerprint)) throw thrown;
+        if (this.#unloadLeastUsed()) continue;
+        this.#tooLarge.set(path, { fingerprint, since: performance.now() });
+        throw thrown;
+      }
+    }
+  }
+
+  #isTooLarge(path: string, fingerprint: string): boolean {
+    const known = this.#tooLarge.get(path);
+    if (known?.fingerprint !== fingerprint) return false;
+    return performance.now() - known.since < TOO_LARGE_MS;
+  }
+
+  #unloadLeastUsed(): boolean {
+    const standard = this.#ready.get(this.defaultName);
+    const least = byUse(this.loaded()).find((model) => model !== standard);
+    if (least !== undefined) this.#unload(least);
+    return least !== undefined;
+  }
+
+  /** Unloads what the budget cannot hold beside it. */
+  #makeRoomFor(fresh: LoadedModel): void {
+    const standard = this.#ready.get(this.defaultName);
+    unloadedFor(fresh, this.loaded(), standard, this.#parts.memoryBudget).forEach((model) => {
+      this.#unload(model);
+    });
+  }
+
+  #unload(model: LoadedModel): void {
+    for (const [name, other] of this.#ready) if (other === model) this.#ready.delete(name);
+    this.#loading.delete(model.file.path);
+    this.#parts.loader.unloadModel(model.native.modelId);
+  }
+
+  async describe(name: string): Promise<ModelDescription> {
+    return this.#describe(await this.#parts.folder.find(name));
+  }
+
+  /** The default model first. */
+  async describeAll(): Promise<ModelDescription[]> {
+    return Promise.all((await this.#parts.folder.list()).map((file) => this.#describe(file)));
+  }
+
+  async #describe(file: ModelFile): Promise<ModelDescription> {
+    const common = {
+      name: file.name,
+      bundled: file.bundled,
+      isDefault: file.name === this.defaultName,
+    };
+    const model =
+      this.#ready.get(file.name) ?? this.loaded().find((other) => other.file.path === file.path);
+    if (model !== undefined) {
+      const { native, distrust } = model;
+      return {
+        ...common,
+        state: distrust === null ? 'ready' : 'refused',
+        reason: distrust?.message ?? faultsOf(model),
+        classes: native.names,
+        device: native.device,
+        precision: native.precision,
+        input: { width: native.inputWidth, height: native.inputHeight },
+        memoryBytes: native.memoryBytes,
+        licence: file.licence ?? native.metadata.license ?? null,
+      };
+    }
+    const refusal = this.#refused.get(file.path);
+    const refused = refusal?.fingerprint === (await fingerprintOf(file.path)) ? refusal : null;
+    // A file that cannot be read as ONNX is refused for good when somebody asks for it; listing is no load.
+    const metadata: Record<string, string> = await readOnnxMetadata(file.path).catch(() => ({}));
+    return {
+      ...common,
+      state: refused === null ? 'available' : 'refused',
+      reason: refused?.error.message ?? null,
+      classes: parseClassNames(metadata.names ?? ''),
+      device: null,
+      precision: null,
+      input: null,
+      memoryBytes: null,
+      licence: file.licence ?? metadata.license ?? null,
+    };
+  }
+}
+
+/** Which devices are out while others serve. */
+function faultsOf({ faults }: LoadedModel): string | null {
+  const each = [...faults].map(([index, fault]) => `GPU ${index} is out: ${fault}.`);
+  return each.length === 0 ? null : each.join(' ');
+}
+
+/** Differs once a file was replaced; '' for a file that went away. */
+async function fingerprintOf(path: string): Promise<string> {
+  return stat(path).then(
+    (entry) => `${entry.size}:${entry.mtimeMs}:${entry.ino}`,
+    () => '',
+  );
+}

@@ -1,0 +1,141 @@
+/**
+ * Self-check with a known picture: an engine that loads and runs but sees nothing, or sees something else
+ * than before, is found out before a caller's result is wrong.
+ */
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import sharp from 'sharp';
+import { z } from 'zod';
+import { intersectionOverUnion } from './box-overlap.js';
+import type { Detection } from '../../execution/detector.js';
+
+/** Known boxes must be found at this score and overlap. */
+export const CANARY_CONFIDENCE = 0.5;
+const LEAST_KNOWN_OVERLAP = 0.7;
+/** The same of a part of the picture: what lies at its edge has less around it to be told by. */
+const PART_CONFIDENCE = 0.25;
+/** A box of an earlier run is found again at this one. */
+const LEAST_REPEATED_OVERLAP = 0.9;
+/** How far a score may move between two runs of one engine before it counts as drift. */
+const SCORE_DRIFT = 0.05;
+/** Boxes of the first run that later runs must repeat. */
+const REMEMBERED = 20;
+
+export interface CanaryPicture {
+  data: Uint8Array;
+  width: number;
+  height: number;
+}
+
+const box = z.tuple([z.number(), z.number(), z.number(), z.number()]);
+const knownPictureSchema = z.object({
+  /** Beside the file. */
+  image: z.string(),
+  boxes: z.array(z.object({ class: z.string(), box })),
+});
+export type KnownBox = z.infer<typeof knownPictureSchema>['boxes'][number];
+
+export interface KnownPicture {
+  picture: CanaryPicture;
+  boxes: KnownBox[];
+}
+
+/** RGB pixels of a bundled picture. */
+export async function readCanaryPicture(path: string): Promise<CanaryPicture> {
+  const { data, info } = await sharp(path)
+    .removeAlpha()
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+/** A picture and what is on it, from its JSON file. */
+export async function readKnownPicture(path: string): Promise<KnownPicture> {
+  const { image, boxes } = knownPictureSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  return { picture: await readCanaryPicture(join(dirname(path), image)), boxes };
+}
+
+/** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */
+export class Canary {
+  readonly #known: readonly KnownBox[] | null;
+  #first: readonly Detection[] | null;
+
+  /**
+   * `known` boxes of the picture, or null for a model whose answer nobody knows: `first` is the measure, or where that
+   * is left out the first run that is judged.
+   */
+  constructor(known: readonly KnownBox[] | null, first: readonly Detection[] | null = null) {
+    this.#known = known;
+    this.#first = first?.slice(0, REMEMBERED) ?? null;
+  }
+
+  /** Null when the run is as it should be, else what is wrong with it. */
+  judge(run: readonly Detection[]): string | null {
+    const unfit = unfitness(run);
+    if (unfit !== null) return unfit;
+    if (this.#known !== null) return judgeKnown(run, this.#known);
+    this.#first ??= run.slice(0, REMEMBERED);
+    return judgeDrift(run, this.#first);
+  }
+}
+
+/** What makes a run wrong whatever the picture shows; null when nothing does. */
+export function unfitness(run: readonly Detection[]): string | null {
+  if (run.length === 0) return 'it sees nothing: every score on the self-check picture is 0';
+  return run.some(({ confidence, box }) => ![confidence, ...box].every(Number.isFinite))
+    ? 'it gives boxes that are no numbers'
+    : null;
+}
+
+/** What is wrong with a run over a part of the picture, where `known` lie as a whole and others may be cut. */
+export function judgePart(run: readonly Detection[], known: readonly KnownBox[]): string | null {
+  const unfit = unfitness(run);
+  if (unfit !== null) return unfit;
+  const missed = missedBy(surerThan(PART_CONFIDENCE, run), known);
+  if (missed.length === 0) return null;
+  return `it misses ${missed.length} of the ${known.length} vehicles on a part of the self-check picture`;
+}
+
+function surerThan(least: number, run: readonly Detection[]): Detection[] {
+  return run.filter(({ confidence }) => confidence > least);
+}
+
+function missedBy(sure: readonly Detection[], known: readonly KnownBox[]): KnownBox[] {
+  return known.filter(
+    (expected) => !sure.some((found) => isSame(found, expected, LEAST_KNOWN_OVERLAP)),
+  );
+}
+
+function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): string | null {
+  const sure = surerThan(CANARY_CONFIDENCE, run);
+  const missed = missedBy(sure, known);
+  if (missed.length === 0 && sure.length === known.length) return null;
+  return (
+    `it finds ${sure.length} boxes on the self-check picture, ${known.length - missed.length} of them right; ` +
+    `the picture has ${known.length}`
+  );
+}
+
+function judgeDrift(run: readonly Detection[], first: readonly Detection[]): string | null {
+  const repeated = first.filter((before) =>
+    run.some(
+      (now) =>
+        isSame(now, before, LEAST_REPEATED_OVERLAP) &&
+        Math.abs(now.confidence - before.confidence) <= SCORE_DRIFT,
+    ),
+  );
+  return repeated.length === first.length
+    ? null
+    : `its boxes drift: of ${first.length} on the self-check picture at start, ${repeated.length} are still there`;
+}
+
+/** One class, and the same place to half a pixel or to this overlap. */
+export function isSame(found: Detection, expected: KnownBox, leastOverlap: number): boolean {
+  if (found.class !== expected.class) return false;
+  // Boxes clamped to nothing have no overlap, not even with themselves.
+  return (
+    found.box.every((edge, index) => Math.abs(edge - (expected.box[index] ?? NaN)) < 0.5) ||
+    intersectionOverUnion(found.box, expected.box) >= leastOverlap
+  );
+}

@@ -1,0 +1,148 @@
+/** A Ray cluster, put together: Ray places the workers, they dial in, and the head tells how the cluster is. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, environmentName, isLoopback, PACKAGE_ROOT, type Config } from '../config.js';
+import { openFileAccess } from './file-access.js';
+import type { Cluster } from '../execution/cluster.js';
+import { Dispatcher } from '../execution/dispatcher.js';
+import { LaneDetector } from '../execution/lane-detector.js';
+import type { Logger } from '../logger-port.js';
+import { WorkerGate } from '../execution/remote/worker-gate.js';
+import { parseRayAddress } from './ray-address.js';
+import { RayCluster } from './ray-cluster.js';
+import { RayWorkers } from './ray-workers.js';
+
+/** What workers must see as this service does. */
+const SHARED_SETTINGS = [
+  'modelsDir',
+  'modelFamily',
+  'fastDecode',
+  'rectangles',
+  'maxFileBytes',
+  'maxPixels',
+  'maxSide',
+  'workerTokenFile',
+] as const;
+
+/** Rejects with a `ConfigError`. Neither the workers nor the cluster need be there. */
+export async function openRayCluster(
+  config: Config,
+  version: string,
+  logger: Logger,
+): Promise<Cluster> {
+  const { text: address } = parseRayAddress(config.rayAddress);
+  const token = readWorkerToken(config);
+  let status: RayCluster | null = null;
+  const connected = () => status?.connected() === true;
+  const workers = openWorkers(config, version, connected, logger);
+  const dispatcher = new Dispatcher(() => whyNoWorker(connected(), address, workers !== null));
+  const counts = { lost: 0, stale: 0 };
+  const gate = new WorkerGate({
+    build: version,
+    token,
+    roots: config.imageRoots,
+    lanes: dispatcher,
+    logger,
+    onStale: () => {
+      counts.stale += 1;
+    },
+    onLost: () => {
+      counts.lost += 1;
+    },
+  });
+  const files = await openFileAccess(config);
+  const detector = new LaneDetector(dispatcher, {
+    catalogue: files,
+    readImage: (path) => files.readImage(path),
+    close: () => {
+      gate.close();
+      return files.close();
+    },
+  });
+  return {
+    detector,
+    gate,
+    watch: (jobs) => {
+      status = new RayCluster({
+        address,
+        namespace: config.rayNamespace,
+        tokenFile: config.rayTokenFile,
+        jobs,
+        logger,
+        // A head that came back knows none of the workers it had, and a new node has none yet.
+        onNodes: () => workers?.startWorkers(),
+      });
+      return status;
+    },
+    workers: () => dispatcher.lanes(),
+    events: () => ({ ...counts, requeued: dispatcher.requeued }),
+    close: async () => {
+      await workers?.close();
+      await status?.close();
+    },
+  };
+}
+
+function readWorkerToken({ workerTokenFile, host, insecure }: Config): string | null {
+  const name = environmentName('workerTokenFile');
+  if (workerTokenFile === '') {
+    if (isLoopback(host) || insecure) return null;
+    throw new ConfigError(
+      `Workers come in at ${host}, which other machines reach: set ${name} to a file with a secret.`,
+    );
+  }
+  try {
+    const token = readFileSync(workerTokenFile, 'utf8').trim();
+    if (token.length >= 16) return token;
+  } catch (error) {
+    throw new ConfigError(`${name}: ${workerTokenFile} cannot be read: ${String(error)}`);
+  }
+  throw new ConfigError(`${name}: the secret needs 16 characters or more.`);
+}
+
+/** Null where somebody else starts the workers. */
+function openWorkers(
+  config: Config,
+  version: string,
+  connected: () => boolean,
+  logger: Logger,
+): RayWorkers | null {
+  if (config.rayDashboard === '') return null;
+  const shared = SHARED_SETTINGS.filter((key) => config[key] !== '').map((key) => [
+    environmentName(key),
+    String(config[key]),
+  ]);
+  return new RayWorkers({
+    dashboard: config.rayDashboard,
+    namespace: config.rayNamespace,
+    workers: config.rayWorkers,
+    serviceUrl: serviceUrl(config),
+    // Every node has this package at the same path, as the images and the models.
+    command: `node ${join(PACKAGE_ROOT, 'dist/worker.js')}`,
+    env: {
+      ...(Object.fromEntries(shared) as Record<string, string>),
+      [environmentName('imageRoots')]: config.imageRoots.join(':'),
+    },
+    tokenFile: config.rayTokenFile,
+    version,
+    connected,
+    logger,
+  });
+}
+
+function serviceUrl({ serviceUrl: given, host, port }: Config): string {
+  if (given !== '') return given;
+  if (port === 0 || host === '0.0.0.0' || host === '::') {
+    const name = environmentName('serviceUrl');
+    throw new ConfigError(`Set ${name} to ws://HOST:PORT at which workers reach this service.`);
+  }
+  return `ws://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function whyNoWorker(connected: boolean, address: string, starts: boolean): string {
+  if (!connected)
+    return `The Ray cluster at ${address} cannot be reached and no worker has joined.`;
+  return starts
+    ? 'The cluster is there, but no worker has joined yet.'
+    : 'The cluster is there, but no worker has joined: run python -m lattice_ray up on it.';
+}

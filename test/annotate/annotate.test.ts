@@ -1,0 +1,117 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PACKAGE_ROOT } from '../../src/config.js';
+import { Annotator } from '../../src/annotate/annotate.js';
+import type { Detection } from '../../src/execution/detector.js';
+import { colourOf, drawDetections } from '../../src/annotate/drawing.js';
+
+const picture = readFileSync(join(PACKAGE_ROOT, 'models/demo/shapes.png'));
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'lattice-annotate-'));
+});
+afterEach(() => {
+  rmSync(dataDir, { recursive: true });
+});
+
+const annotator = (bytes: Buffer) =>
+  new Annotator({
+    detector: { readImage: () => Promise.resolve(bytes) },
+    dataDir,
+    maxPixels: 1_000_000,
+  });
+const bus: Detection = { class: 'bus', confidence: 0.87, box: [64, 32, 288, 160] };
+
+async function pixel(jpeg: Buffer, x: number, y: number): Promise<number[]> {
+  const { data, info } = await sharp(jpeg).raw().toBuffer({ resolveWithObject: true });
+  return [...data.subarray(3 * (y * info.width + x), 3 * (y * info.width + x) + 3)];
+}
+const near = (a: readonly number[], b: readonly number[]) =>
+  Math.max(...a.map((value, index) => Math.abs(value - (b[index] ?? 0))));
+
+describe('drawn copies', () => {
+  it('show frame and label, and leave the rest as it was', async () => {
+    const copies = annotator(picture);
+    const name = await copies.annotate('shapes.png', [bus]);
+    expect(name).toMatch(/^[0-9a-f]{32}\.jpg$/);
+    const jpeg = (await copies.read(name))!;
+    expect(await sharp(jpeg).metadata()).toMatchObject({ format: 'jpeg', width: 640, height: 480 });
+    expect(near(await pixel(jpeg, 180, 159), colourOf('bus'))).toBeLessThan(60);
+    expect(near(await pixel(jpeg, 176, 100), [40, 180, 60])).toBeLessThan(12);
+    expect(near(await pixel(jpeg, 600, 400), [128, 128, 128])).toBeLessThan(6);
+    expect(readdirSync(join(dataDir, 'annotated'))).toEqual([name]);
+  });
+
+  it.each([
+    ['grey', () => sharp(picture).greyscale().png().toBuffer()],
+    ['CMYK', () => sharp(picture).toColourspace('cmyk').jpeg().toBuffer()],
+    ['16 bit', () => sharp(picture).toColourspace('rgb16').png().toBuffer()],
+    ['alpha', () => sharp(picture).ensureAlpha(0.5).png().toBuffer()],
+  ])('are made of %s pictures', async (_what, make) => {
+    const copies = annotator(await make());
+    const jpeg = (await copies.read(await copies.annotate('x', [bus])))!;
+    expect(await sharp(jpeg).metadata()).toMatchObject({ channels: 3, width: 640, height: 480 });
+  });
+
+  it('are turned as EXIF says, so that boxes fit', async () => {
+    const turned = await sharp(picture).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const copies = annotator(turned);
+    const jpeg = (await copies.read(await copies.annotate('x', [])))!;
+    expect(await sharp(jpeg).metadata()).toMatchObject({ width: 480, height: 640 });
+  });
+
+  it('are refused for bytes that are no picture and for too many pixels', async () => {
+    for (const bytes of [
+      Buffer.from('no picture'),
+      await sharp({ create: { width: 2000, height: 1000, channels: 3, background: 'red' } })
+        .png()
+        .toBuffer(),
+    ]) {
+      await expect(annotator(bytes).annotate('x', [])).rejects.toMatchObject({
+        code: 'invalid_image',
+      });
+    }
+  });
+
+  it('are refused when they cannot be kept', async () => {
+    writeFileSync(join(dataDir, 'annotated'), 'a file where the folder should be');
+    await expect(annotator(picture).annotate('x', [])).rejects.toMatchObject({
+      code: 'storage_unavailable',
+    });
+  });
+
+  it('are read by their own names only', async () => {
+    writeFileSync(join(dataDir, 'secret.jpg'), 'secret');
+    for (const name of ['../secret.jpg', 'secret.jpg', '', `${'0'.repeat(32)}.jpg`]) {
+      expect(await annotator(picture).read(name)).toBeNull();
+    }
+  });
+
+  it('are pruned by age', async () => {
+    const copies = annotator(picture);
+    const [old, fresh] = [await copies.annotate('x', []), await copies.annotate('x', [])];
+    utimesSync(join(dataDir, 'annotated', old), 1, 1);
+    expect(await copies.prune(60_000)).toBe(1);
+    expect(readdirSync(join(dataDir, 'annotated'))).toEqual([fresh]);
+  });
+});
+
+describe('drawing', () => {
+  it('stays on the canvas for boxes at and beyond its edges', () => {
+    const canvas = { data: new Uint8Array(3 * 50 * 40), width: 50, height: 40 };
+    drawDetections(canvas, [
+      { class: 'car', confidence: 1, box: [0, 0, 50, 40] },
+      { class: 'ünknown ☃', confidence: 0.5, box: [-20, -20, 500, 500] },
+      { class: 'dot', confidence: 0.5, box: [49.6, 39.7, 50, 40] },
+    ]);
+    expect(canvas.data).toHaveLength(3 * 50 * 40);
+    expect(canvas.data.some((value) => value > 0)).toBe(true);
+  });
+
+  it('gives a class one colour in any letter case', () => {
+    expect(colourOf('Car')).toEqual(colourOf('car'));
+  });
+});

@@ -1,0 +1,112 @@
+/** Faults that only a GPU has, given by a core that stands in for one. */
+import { expect, it, vi } from 'vitest';
+import { LatticeError, type ErrorCode } from '../../src/errors.js';
+import type { CanaryWatch } from '../../src/models/self-check/canary-watch.js';
+import { ClassFilter } from '../../src/models/class-filter.js';
+import { EngineBuild } from '../../src/models/engine-build.js';
+import type { LoadedModel } from '../../src/models/loaded-model.js';
+import type { ModelRegistry } from '../../src/models/model-registry.js';
+import { NativeDetector } from '../../src/execution/native-detector.js';
+import type { NativeDevice } from '../../src/native/contract.js';
+import type { Core } from '../../src/native/core.js';
+
+const ignore = () => undefined;
+const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+type State = NativeDevice['state'];
+
+/** `fault` is what the core answers with, `share` how far the build of the model's engine is. */
+function detectorOn(fault: ErrorCode, share = -1, states: State[] = ['lost']) {
+  const native = { modelId: 1, names: ['car'] } as LoadedModel['native'];
+  const model = { native, classes: new ClassFilter(['car']), lastUse: 0, distrust: null };
+  const loaded = share < 0;
+  const registry = {
+    defaultName: 'yolov8n.pt',
+    ready: () => (loaded ? model : undefined),
+    load: () => (loaded ? Promise.resolve(model) : new Promise(ignore)),
+    loaded: () => (loaded ? [model] : []),
+  };
+  const onGpuLost = vi.fn();
+  const build = new EngineBuild({ share: () => share, logger });
+  const detector = new NativeDetector({
+    workerId: 'gpu',
+    core: {
+      run: () => Promise.reject(new LatticeError(fault, 'as asked')),
+      cancel: () => 0,
+      devices: () => states.map((state, index) => ({ index, name: 'GPU', state, images: 0 })),
+      stats: () => ({ queuedSync: 0, queuedAsync: 0, lookAhead: 3, readAhead: 8 }),
+      close: () => Promise.resolve(),
+    } as unknown as Core,
+    registry: registry as unknown as ModelRegistry,
+    canary: { stop: ignore } as unknown as CanaryWatch,
+    build,
+    onGpuLost,
+    nextId: () => 1,
+    explain: () => ({ device: 'cuda', gpus: 1, precision: 'fp16', reason: '' }),
+  });
+  return { detector, onGpuLost, build };
+}
+
+const detect = (detector: NativeDetector, kind: 'sync' | 'async' = 'sync', signal?: AbortSignal) =>
+  detector.detect({
+    path: 'a.jpg',
+    class: kind,
+    options: {
+      modelName: 'yolov8n.pt',
+      confidence: 0.5,
+      iou: 0.7,
+      maxDetections: 1,
+      classes: null,
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+
+it('a lost GPU makes the detector unhealthy and is told once', async () => {
+  const { detector, onGpuLost } = detectorOn('gpu_lost');
+  expect(detector.unhealthy()).toBeNull();
+  for (let i = 0; i < 3; i += 1) {
+    await expect(detect(detector)).rejects.toMatchObject({ code: 'gpu_lost', status: 503 });
+  }
+  expect(detector.unhealthy()).toMatchObject({ code: 'gpu_lost' });
+  expect(onGpuLost).toHaveBeenCalledOnce();
+  await detector.close();
+});
+
+it('while a GPU is left it is the image that is refused, for good', async () => {
+  const { detector, onGpuLost } = detectorOn('gpu_lost', -1, ['lost', 'lost', 'failed_check']);
+  await expect(detect(detector, 'async')).rejects.toMatchObject({
+    code: 'poison_input',
+    message: 'Two GPUs were lost with this image in hand; it is not run again.',
+  });
+  expect(detector.unhealthy()).toBeNull();
+  expect(onGpuLost).not.toHaveBeenCalled();
+  await detector.close();
+});
+
+it('a GPU short of memory is no lost one', async () => {
+  const { detector, onGpuLost } = detectorOn('overloaded');
+  await expect(detect(detector)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
+  expect(detector.unhealthy()).toBeNull();
+  expect(onGpuLost).not.toHaveBeenCalled();
+  await detector.close();
+});
+
+it('while an engine is built callers are told when to come again, images of jobs wait', async () => {
+  const { detector, build } = detectorOn('internal_error', 0.4);
+  build.start();
+  await expect(detect(detector)).rejects.toMatchObject({
+    code: 'model_not_ready',
+    retryAfterS: expect.any(Number),
+  });
+  expect(detector.unhealthy()).toMatchObject({ code: 'model_not_ready' });
+  const over = new AbortController();
+  const waiting = detect(detector, 'async', over.signal);
+  const first = await Promise.race([
+    waiting.catch(() => 'refused'),
+    new Promise((resolve) => setTimeout(resolve, 300, 'waits')),
+  ]);
+  expect(first).toBe('waits');
+  over.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
+  await detector.close();
+});

@@ -1,0 +1,99 @@
+/** Jobs of a size that only a cluster takes, over the real store and lanes that answer after a while. */
+import { expect, test } from 'vitest';
+import { openJobs, openJobStore } from '../../src/jobs/open-jobs.js';
+import { imagesNamed, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
+import { overLanes, SimulatedLane } from '../support/simulated-lane.js';
+
+const LANES = 64;
+const SLOTS = 4;
+const SERVICE_MS = 5;
+const MIB = 2 ** 20;
+
+async function openCluster(folder: TemporaryFolder, lanes: SimulatedLane[]) {
+  const { dispatcher, detector } = overLanes(lanes);
+  const jobs = await openJobs(await openJobStore(folder.path), {
+    dataDir: folder.path,
+    detector,
+    maxQueuedJobs: 1_000,
+    resultTtlHours: 24,
+    volumePatienceMs: 0,
+    logger: silent,
+    ageingSeconds: 3_600,
+  });
+  return { dispatcher, jobs };
+}
+
+const lanesNamed = (count: number) =>
+  Array.from(
+    { length: count },
+    (_, index) =>
+      new SimulatedLane(`worker-${index}`, {
+        slots: { sync: SLOTS, async: SLOTS },
+        serviceMs: SERVICE_MS,
+        keeps: false,
+      }),
+  );
+
+test('100,000 images over 64 lanes, some of which go: each once, in order, in flat memory', async () => {
+  using folder = new TemporaryFolder();
+  const lanes = lanesNamed(LANES);
+  const { dispatcher, jobs } = await openCluster(folder, lanes);
+  const count = 100_000;
+  const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('i', count) }));
+  const start = performance.now();
+  const finished = async () => (await jobs.service.get(job.jobId, null)).finishedImages;
+  await until('the job is under way', async () => (await finished()) > 5_000, 20_000);
+  globalThis.gc?.();
+  const before = process.memoryUsage().rss;
+  let most = before;
+  for (const lost of lanes.slice(0, 8)) {
+    const reached = await finished();
+    dispatcher.leave(lost);
+    lost.lose();
+    // One at a time: an image that loses three workers in a row is given up, as it should be.
+    await until('the next thousands', async () => (await finished()) > reached + 2_000);
+  }
+  await until(
+    'the end',
+    async () => {
+      most = Math.max(most, process.memoryUsage().rss);
+      return (await jobs.service.get(job.jobId, null)).status === 'completed';
+    },
+    120_000,
+  );
+  const perSecond = (count * 1_000) / (performance.now() - start);
+  console.log(
+    `${count} images over ${LANES} lanes: ${perSecond.toFixed(0)} images/s, ` +
+      `${((most - before) / MIB).toFixed(0)} MiB above the first 5,000, ${dispatcher.requeued} requeued`,
+  );
+  expect(most - before).toBeLessThan(192 * MIB);
+  expect(dispatcher.requeued).toBeGreaterThan(0);
+  const images = await jobs.service.images(job.jobId);
+  expect(images).toHaveLength(count);
+  const wrong = images.filter(
+    ({ index, path, outcome }, at) =>
+      index !== at || path !== `i${at}.jpg` || outcome?.status !== 'ok',
+  );
+  expect(wrong).toEqual([]);
+  await jobs.stop(0);
+}, 180_000);
+
+test('an urgent job passes a large one', async () => {
+  using folder = new TemporaryFolder();
+  const { jobs } = await openCluster(folder, lanesNamed(8));
+  const submit = async (count: number, priority: number) =>
+    (await jobs.service.submit(specOf({ imagePaths: imagesNamed('i', count), priority }))).job
+      .jobId;
+  const status = (jobId: string) => jobs.service.get(jobId, null);
+  const large = await submit(20_000, 0);
+  await until('the large one runs', async () => (await status(large)).finishedImages > 200, 20_000);
+  const start = performance.now();
+  const urgent = await submit(200, 9);
+  await until('the urgent one ends', async () => (await status(urgent)).status === 'completed');
+  const tookMs = performance.now() - start;
+  expect((await status(large)).status).toBe('running');
+  console.log(`200 urgent images beside 20,000: ${tookMs.toFixed(0)} ms`);
+  expect(tookMs).toBeLessThan(2_000);
+  await jobs.service.cancel(large, null);
+  await jobs.stop(0);
+}, 60_000);

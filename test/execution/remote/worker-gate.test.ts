@@ -1,0 +1,396 @@
+/** Workers over real sockets: who is let in, and what happens to images when one goes. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket, type ClientOptions } from 'ws';
+import {
+  CLOSE,
+  PROTOCOL,
+  WORKER_PATH,
+  type Hello,
+  type ServiceFrame,
+} from '../../../src/execution/wire/frames.js';
+import { encodeResult } from '../../../src/execution/wire/result-frame.js';
+import type { WorkerGateParts } from '../../../src/execution/remote/worker-gate.js';
+import { LatticeError } from '../../../src/errors.js';
+import type { DetectRequest, ImageResult } from '../../../src/execution/detector.js';
+import { ScriptedDetector } from '../../support/scripted-detector.js';
+import {
+  BUILD,
+  openWorkerRig,
+  startWorker,
+  until,
+  type WorkerRig,
+} from '../../support/worker-rig.js';
+
+let rig: WorkerRig;
+const sockets: WebSocket[] = [];
+
+async function open(parts: Partial<WorkerGateParts> = {}) {
+  await rig.close();
+  rig = await openWorkerRig(parts);
+}
+
+beforeEach(async () => {
+  rig = await openWorkerRig();
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.terminate();
+  await rig.close();
+});
+
+const image = (path: string, more: Partial<DetectRequest> = {}): DetectRequest => ({
+  path,
+  class: 'async',
+  options: { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
+  ...more,
+});
+
+const result = (width: number): ImageResult => ({
+  detections: [{ box: [1, 2, 3, 4], confidence: 0.75, class: 'car' }],
+  image: { width, height: 10 },
+  timingsMs: { queue: 0, decode: 1, preprocess: 1, inference: 1, postprocess: 1 },
+  processingTimeMs: 4,
+  model: 'm.pt',
+  workerId: 'ignored',
+  truncated: false,
+});
+
+const hello = (more: Partial<Hello> = {}): Hello => ({
+  type: 'hello',
+  protocol: PROTOCOL,
+  build: BUILD,
+  workerId: 'worker-0',
+  nodeId: 'node-a',
+  instance: 'first',
+  host: 'host-a',
+  pid: 1,
+  roots: [],
+  state: {
+    slots: { sync: 2, async: 2 },
+    stats: {
+      device: 'cpu',
+      gpus: 0,
+      precision: 'f32',
+      reason: 'cpu: asked for; f32: asked for',
+      queuedSync: 0,
+      queuedAsync: 0,
+      heldBytes: 0,
+      hangingFolders: 0,
+      inFlight: 0,
+      completed: 0,
+      failed: 0,
+      imagesPerSecond: 0,
+      suggestedWindow: 2,
+    },
+    fault: null,
+  },
+  ...more,
+});
+
+function withoutPid(): string {
+  const { pid, ...rest } = hello();
+  return JSON.stringify({ ...rest, notPid: pid });
+}
+
+/** A worker that does only what the test says. */
+class HandWorker {
+  readonly frames: ServiceFrame[] = [];
+  readonly socket: WebSocket;
+  closed: { code: number; reason: string } | null = null;
+
+  constructor(options: ClientOptions = {}) {
+    this.socket = new WebSocket(rig.server.url.replace('http', 'ws') + WORKER_PATH, options);
+    sockets.push(this.socket);
+    this.socket.on('message', (data: Buffer) => {
+      this.frames.push(JSON.parse(data.toString()) as ServiceFrame);
+    });
+    this.socket.on('close', (code, reason) => {
+      this.closed = { code, reason: reason.toString() };
+    });
+    this.socket.on('error', () => undefined);
+  }
+
+  static async join(more: Partial<Hello> = {}, options: ClientOptions = {}): Promise<HandWorker> {
+    const worker = new HandWorker(options);
+    await until(() => worker.socket.readyState === WebSocket.OPEN, 'open');
+    worker.send(hello(more));
+    await until(() => worker.frames.length > 0, 'welcome');
+    return worker;
+  }
+
+  send(frame: object | Buffer | string): void {
+    const raw = Buffer.isBuffer(frame) || typeof frame === 'string';
+    this.socket.send(raw ? frame : JSON.stringify(frame));
+  }
+
+  get leases(): { lease: number; path: string }[] {
+    return this.frames.flatMap((frame) =>
+      frame.type === 'detect' ? [{ lease: frame.lease, path: frame.path }] : [],
+    );
+  }
+
+  async lease(at = 0): Promise<number> {
+    await until(() => this.leases.length > at, `image ${at}`);
+    return this.leases[at]!.lease;
+  }
+
+  async closing(): Promise<{ code: number; reason: string }> {
+    await until(() => this.closed !== null, 'the close');
+    return this.closed!;
+  }
+}
+
+describe('who is let in', () => {
+  it('asks for the token and refuses another one', async () => {
+    await open({ token: 'the-token' });
+    const wrong = new HandWorker({ headers: { authorization: 'Bearer wrong' } });
+    await wrong.closing();
+    expect(wrong.frames).toEqual([]);
+    await startWorker(rig, new ScriptedDetector(), { token: 'the-token' }).then((link) =>
+      link.stop(0),
+    );
+  });
+
+  it('refuses a page in a browser', async () => {
+    const page = new HandWorker({ origin: 'http://127.0.0.1:8000' });
+    await page.closing();
+    expect(page.frames).toEqual([]);
+    expect(rig.dispatcher.lanes()).toEqual([]);
+  });
+
+  it('refuses another build or protocol with a close code of its own, and says so in the log', async () => {
+    const unknownShape = { type: 'hello', protocol: PROTOCOL + 1, build: BUILD, workerId: 'new-0' };
+    const frames = [
+      hello({ build: '0.0.1' }),
+      hello({ protocol: PROTOCOL + 1 }),
+      unknownShape,
+      { ...unknownShape, protocol: 'seven', workerId: 7 },
+      { ...unknownShape, build: 'x'.repeat(128) },
+      hello({ build: 'ü'.repeat(100) }),
+    ];
+    for (const frame of frames) {
+      const worker = new HandWorker();
+      await until(() => worker.socket.readyState === WebSocket.OPEN, 'open');
+      worker.send(frame);
+      expect(await worker.closing()).toMatchObject({
+        code: CLOSE.otherBuild,
+        reason: expect.stringContaining(BUILD),
+      });
+    }
+    expect(rig.dispatcher.lanes()).toEqual([]);
+    expect(rig.logged.filter(({ message }) => message.includes('another build'))).toMatchObject([
+      { fields: { workerId: 'worker-0', nodeId: 'node-a', host: 'host-a' } },
+      { fields: { workerId: 'worker-0' } },
+      { fields: { workerId: 'new-0', nodeId: 'unknown' } },
+      { fields: { workerId: 'unknown' } },
+      { fields: { workerId: 'new-0' } },
+      { fields: { workerId: 'worker-0' } },
+    ]);
+  });
+
+  it.each([
+    ['a frame before hello', JSON.stringify({ type: 'draining' }), 'The first frame is hello.'],
+    ['a text that is no frame', 'what?', 'it is not JSON'],
+    ['a hello of the same build that lacks something', withoutPid(), /^pid: /],
+    ['bytes that are no result', Buffer.from([9, 9, 9]), 'Not a result.'],
+  ])('closes on %s and says why in the log', async (_what, frame, fault) => {
+    const worker = new HandWorker();
+    await until(() => worker.socket.readyState === WebSocket.OPEN, 'open');
+    worker.send(frame);
+    expect((await worker.closing()).code).toBe(CLOSE.badFrame);
+    expect(rig.logged.filter(({ message }) => message.includes('was refused'))).toEqual([
+      {
+        message: 'a frame of a worker was refused',
+        fields: expect.objectContaining({ fault: expect.stringMatching(fault) }) as object,
+      },
+    ]);
+  });
+
+  it('is a plain 400 for HTTP, and not there where images run in the process itself', async () => {
+    expect((await fetch(rig.server.url + WORKER_PATH)).status).toBe(400);
+  });
+
+  it('warns when a worker cannot read the image roots', async () => {
+    await open({ roots: ['/srv/photos', '/srv/more'] });
+    const roots = [
+      { path: '/srv/photos', readable: true },
+      { path: '/srv/more', readable: false },
+    ];
+    await HandWorker.join({ roots });
+    expect(rig.logged).toContainEqual({
+      message: 'a worker cannot read all image roots of the service',
+      fields: { workerId: 'worker-0', nodeId: 'node-a', missing: ['/srv/more'], roots },
+    });
+  });
+});
+
+describe('leases', () => {
+  it('a result is the answer once; a second one, or one nobody asked for, is refused and counted', async () => {
+    const worker = await HandWorker.join();
+    const answer = rig.detector.detect(image('a.jpg'));
+    const lease = await worker.lease();
+    worker.send(encodeResult(lease, result(11)));
+    expect(await answer).toMatchObject({
+      image: { width: 11 },
+      workerId: 'worker-0',
+      model: 'm.pt',
+      detections: [{ box: [1, 2, 3, 4], confidence: 0.75, class: 'car' }],
+    });
+    worker.send(encodeResult(lease, result(12)));
+    worker.send(encodeResult(1, result(13)));
+    worker.send({ type: 'failed', lease, error: { code: 'invalid_image', detail: 'late' } });
+    await until(() => rig.stale() === 3, 'three stale answers');
+    expect(rig.dispatcher.lanes()).toHaveLength(1);
+  });
+
+  it('a worker that went and came back cannot answer for its old lease', async () => {
+    const before = await HandWorker.join({ instance: 'a' });
+    const answer = rig.detector.detect(image('a.jpg'));
+    const old = await before.lease();
+    before.socket.terminate();
+    await until(() => rig.dispatcher.lanes().length === 0, 'lost');
+    const after = await HandWorker.join({ instance: 'a' });
+    after.send(encodeResult(old, result(1)));
+    const renewed = await after.lease();
+    expect(renewed).not.toBe(old);
+    after.send(encodeResult(renewed, result(2)));
+    expect((await answer).image.width).toBe(2);
+    expect(rig.stale()).toBe(1);
+    expect(rig.dispatcher.requeued).toBe(1);
+  });
+
+  it("carries the worker's own errors", async () => {
+    const worker = await HandWorker.join();
+    const answer = rig.detector.detect(image('a.jpg'));
+    const lease = await worker.lease();
+    const error = { code: 'model_not_ready', detail: 'Building.', retryAfterS: 30 };
+    worker.send({ type: 'failed', lease, error });
+    await expect(answer).rejects.toMatchObject({
+      code: 'model_not_ready',
+      message: 'Building.',
+      retryAfterS: 30,
+    });
+  });
+
+  it('a cancel reaches the worker', async () => {
+    const worker = await HandWorker.join();
+    const abort = new AbortController();
+    const answer = rig.detector.detect(image('a.jpg', { signal: abort.signal }));
+    const lease = await worker.lease();
+    abort.abort();
+    await until(() => worker.frames.some(({ type }) => type === 'cancel'), 'cancel');
+    worker.send({ type: 'failed', lease, error: { code: 'cancelled', detail: 'Cancelled.' } });
+    await expect(answer).rejects.toMatchObject({ code: 'cancelled' });
+  });
+});
+
+describe('workers that go', () => {
+  it('images of a lost one are run by the next; a drained one loses none', async () => {
+    const first = await HandWorker.join({ instance: 'a' });
+    const answers = [rig.detector.detect(image('a.jpg')), rig.detector.detect(image('b.jpg'))];
+    await first.lease(1);
+    first.send({ type: 'draining' });
+    const second = await HandWorker.join({ instance: 'b', workerId: 'worker-1' });
+    answers.push(rig.detector.detect(image('c.jpg')));
+    second.send(encodeResult(await second.lease(), result(3)));
+    expect(await answers[2]).toMatchObject({ workerId: 'worker-1' });
+    first.send(encodeResult(await first.lease(0), result(1)));
+    await answers[0];
+    first.socket.terminate();
+    await until(() => second.leases.length === 2, 'the rest');
+    expect(second.leases[1]!.path).toBe('b.jpg');
+    second.send(encodeResult(await second.lease(1), result(2)));
+    expect(await answers[1]).toMatchObject({ workerId: 'worker-1', image: { width: 2 } });
+  });
+
+  it('one whose GPU is lost, or that is stopping, gets no more and its image goes elsewhere', async () => {
+    const first = await HandWorker.join({ instance: 'a' });
+    const answer = rig.detector.detect(image('a.jpg'));
+    const lease = await first.lease();
+    first.send({ type: 'failed', lease, error: { code: 'gpu_lost', detail: 'Fell off the bus.' } });
+    await until(() => rig.dispatcher.requeued === 1, 'requeued');
+    const second = await HandWorker.join({ instance: 'b' });
+    second.send(encodeResult(await second.lease(), result(1)));
+    await answer;
+    expect(first.leases).toHaveLength(1);
+  });
+
+  it('one that falls silent is given up, and its image run elsewhere', async () => {
+    await open({ silenceMs: 150, beatMs: 20 });
+    // As a machine that vanished: no answer to pings, no close.
+    const silent = await HandWorker.join({ instance: 'a' }, { autoPong: false });
+    const answer = rig.detector.detect(image('a.jpg'));
+    await silent.lease();
+    await until(() => rig.dispatcher.lanes().length === 0, 'given up', 2_000);
+    const second = await HandWorker.join({ instance: 'b' });
+    second.send(encodeResult(await second.lease(), result(1)));
+    await answer;
+  });
+
+  it('one that hangs with an image is given up after the longest lease', async () => {
+    await open({ leaseMs: 100, beatMs: 20 });
+    const hanging = await HandWorker.join({ instance: 'a' });
+    const answer = rig.detector.detect(image('a.jpg'));
+    await hanging.lease();
+    await hanging.closing();
+    const second = await HandWorker.join({ instance: 'b' });
+    second.send(encodeResult(await second.lease(), result(1)));
+    await answer;
+  });
+
+  it('a process that dials again replaces its half-open socket', async () => {
+    const old = await HandWorker.join({ instance: 'same' });
+    const answer = rig.detector.detect(image('a.jpg'));
+    const lease = await old.lease();
+    // As if the service's close were still on its way while the answer is sent.
+    old.socket.pause();
+    const renewed = await HandWorker.join({ instance: 'same' });
+    old.send(encodeResult(lease, result(9)));
+    await until(() => rig.stale() === 1, 'the late answer is refused');
+    old.socket.resume();
+    expect((await old.closing()).code).toBe(CLOSE.replaced);
+    renewed.send(encodeResult(await renewed.lease(), result(1)));
+    await answer;
+    expect(rig.dispatcher.lanes()).toHaveLength(1);
+  });
+
+  it('new slots count at once', async () => {
+    const worker = await HandWorker.join();
+    const answers = ['a', 'b', 'c'].map((path) => rig.detector.detect(image(path)));
+    await worker.lease(1);
+    const { state } = hello();
+    worker.send({ type: 'state', state: { ...state, slots: { sync: 2, async: 3 } } });
+    await worker.lease(2);
+    for (const { lease } of worker.leases) worker.send(encodeResult(lease, result(1)));
+    await Promise.all(answers);
+  });
+});
+
+describe('a whole worker', () => {
+  it('runs images through its detector, names its node in errors of the path, and drains', async () => {
+    const detector = new ScriptedDetector();
+    const link = await startWorker(rig, detector, { nodeId: 'node-7' });
+    expect(await rig.detector.detect(image('street.jpg'))).toMatchObject({
+      workerId: detector.workerId,
+    });
+    detector.answer = () =>
+      Promise.reject(new LatticeError('image_not_found', 'There is no such file.'));
+    await expect(rig.detector.detect(image('gone.jpg'))).rejects.toMatchObject({
+      code: 'image_not_found',
+      message: 'There is no such file. (node node-7)',
+    });
+    await link.stop(1_000);
+    await until(() => rig.dispatcher.lanes().length === 0, 'left');
+    expect(rig.logged.at(-1)!.message).toBe('a worker left');
+  });
+
+  it('dials again when the service is back, and serves', async () => {
+    const detector = new ScriptedDetector();
+    const link = await startWorker(rig, detector);
+    const { port } = rig.server;
+    await rig.close();
+    rig = await openWorkerRig({}, undefined, port);
+    await until(() => rig.dispatcher.lanes().length === 1, 'back', 10_000);
+    await rig.detector.detect(image('street.jpg'));
+    await link.stop(0);
+  });
+});

@@ -1,0 +1,246 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PACKAGE_ROOT } from '../../src/config.js';
+import { LatticeError } from '../../src/errors.js';
+import type { LoadedModel } from '../../src/models/loaded-model.js';
+import { ModelFolder } from '../../src/models/model-folder.js';
+import { ModelRegistry } from '../../src/models/model-registry.js';
+import { nativeModel } from '../support/native-model.js';
+
+let modelsDir: string;
+beforeEach(() => {
+  modelsDir = mkdtempSync(join(tmpdir(), 'lattice-models-'));
+});
+afterEach(() => {
+  rmSync(modelsDir, { recursive: true });
+  vi.useRealTimers();
+});
+
+/** The loader is slow and counts, which the real one could not tell; the real one is tested with the detector. */
+async function registry(
+  admit: (model: LoadedModel) => Promise<void> = () => Promise.resolve(),
+  memoryBudget = Number.POSITIVE_INFINITY,
+) {
+  const loads: string[] = [];
+  const unloads: number[] = [];
+  let fault: LatticeError | null = null;
+  let room = Number.POSITIVE_INFINITY;
+  let held = 0;
+  let large = '';
+  const loader = {
+    async loadModel(path: string) {
+      loads.push(path);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      if (fault !== null) throw fault;
+      const isLarge = large !== '' && path.endsWith(`${large}.onnx`);
+      if (held >= room || isLarge)
+        throw new LatticeError('overloaded', 'The GPU is out of memory.');
+      held += 1;
+      return nativeModel({
+        modelId: loads.length,
+        // A hundred bytes, or as the file's name says.
+        memoryBytes: Number(/-(\d+)B\.onnx$/.exec(path)?.[1] ?? 100),
+        metadata: { license: 'CC0' },
+      });
+    },
+    unloadModel: (id: number) => {
+      unloads.push(id);
+      held -= 1;
+    },
+  };
+  const folder = await ModelFolder.open({
+    modelsDir,
+    bundledDir: join(PACKAGE_ROOT, 'models'),
+    defaultName: 'yolov8n.pt',
+  });
+  return {
+    models: new ModelRegistry({ folder, loader, admit, memoryBudget }),
+    loads,
+    unloads,
+    roomFor: (count: number) => {
+      room = count;
+    },
+    tooLarge: (name: string) => {
+      large = name;
+    },
+    failWith: (error: LatticeError | null) => {
+      fault = error;
+    },
+  };
+}
+
+describe('model registry', () => {
+  it('loads a file once under concurrent first use, also by two names', async () => {
+    const { models, loads } = await registry();
+    const names = ['yolov8n.pt', 'vehicles-v8n.pt', 'yolov8n.pt', 'vehicles-v8n.pt', 'yolov8n.pt'];
+    const loaded = await Promise.all(names.map((name) => models.load(name)));
+    expect(loads).toHaveLength(1);
+    expect(new Set(loaded).size).toBe(1);
+    expect(models.loaded()).toHaveLength(1);
+    expect(models.ready('vehicles-v8n.pt')).toBe(loaded[0]);
+  });
+
+  it('unloads the model used longest ago where memory is short, but never the default one', async () => {
+    const { models, unloads, roomFor } = await registry();
+    for (const name of ['a', 'b', 'c']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    roomFor(3);
+    await models.load('yolov8n.pt');
+    await models.load('a.pt');
+    await models.load('b.pt');
+    models.ready('a.pt');
+    const third = await models.load('c.pt');
+    expect(unloads).toEqual([3]); // b
+    expect(models.ready('b.pt')).toBeUndefined();
+    expect(models.ready('c.pt')).toBe(third);
+    expect(await models.describe('b.pt')).toMatchObject({ state: 'available' });
+    await models.load('b.pt');
+    expect(models.ready('a.pt')).toBeUndefined();
+    roomFor(0);
+    await expect(models.load('a.pt')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(models.loaded().map((model) => model.file.name)).toEqual(['yolov8n.pt']);
+  });
+
+  it('keeps the loaded models within the memory budget', async () => {
+    const { models, unloads } = await registry(undefined, 350);
+    for (const name of ['a', 'b', 'c', 'large-200B']) {
+      writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    }
+    for (const name of ['yolov8n.pt', 'a.pt', 'b.pt']) await models.load(name);
+    expect(unloads).toEqual([]);
+    models.ready('a.pt');
+    await models.load('c.pt');
+    expect(unloads).toEqual([3]); // b
+    await models.load('large-200B.pt');
+    expect(unloads).toEqual([3, 2, 4]); // a and c
+    expect(await models.describe('large-200B.pt')).toMatchObject({
+      state: 'ready',
+      memoryBytes: 200,
+    });
+  });
+
+  it('keeps a model that the budget cannot hold, alone beside the default one', async () => {
+    const { models, unloads } = await registry(undefined, 350);
+    for (const name of ['a', 'huge-300B']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    await models.load('yolov8n.pt');
+    await models.load('a.pt');
+    const huge = await models.load('huge-300B.pt');
+    expect(unloads).toEqual([2]); // a
+    expect(models.ready('huge-300B.pt')).toBe(huge);
+    expect(models.loaded().map(({ file }) => file.name)).toEqual(['yolov8n.pt', 'huge-300B.pt']);
+  });
+
+  it('unloads nothing for a file that is missing, unfit or not admitted', async () => {
+    const { models, unloads, failWith } = await registry(
+      ({ file }) =>
+        file.name === 'blind.pt'
+          ? Promise.reject(new LatticeError('invalid_model', 'it sees nothing'))
+          : Promise.resolve(),
+      250,
+    );
+    for (const name of ['a', 'unfit', 'blind']) {
+      writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    }
+    await models.load('yolov8n.pt');
+    await models.load('a.pt');
+    await expect(models.load('missing.pt')).rejects.toMatchObject({ code: 'unknown_model' });
+    failWith(new LatticeError('invalid_model', 'no such operator'));
+    await expect(models.load('unfit.pt')).rejects.toThrow('no such operator');
+    failWith(null);
+    await expect(models.load('blind.pt')).rejects.toThrow('it sees nothing');
+    expect(unloads).toEqual([4]); // the blind one itself
+    expect(models.ready('a.pt')).toBeDefined();
+  });
+
+  it('does not unload a second time for a model that memory was too short for', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { models, unloads, tooLarge } = await registry();
+    for (const name of ['a', 'huge']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    tooLarge('huge');
+    await models.load('yolov8n.pt');
+    await models.load('a.pt');
+    const huge = () => expect(models.load('huge.pt')).rejects.toMatchObject({ code: 'overloaded' });
+    await huge();
+    expect(unloads).toEqual([2]); // a: what the other one takes was not known
+    await models.load('a.pt');
+    await huge();
+    expect(models.ready('a.pt')).toBeDefined();
+    // Another file, or some time: it may be different now.
+    writeFileSync(join(modelsDir, 'huge.onnx'), 'smaller');
+    await huge();
+    expect(models.ready('a.pt')).toBeUndefined();
+    await models.load('a.pt');
+    vi.advanceTimersByTime(11 * 60_000);
+    await huge();
+    expect(models.ready('a.pt')).toBeUndefined();
+  });
+
+  it('asks again for a model that made room while somebody waited for it', async () => {
+    const { models } = await registry(undefined, 200);
+    for (const name of ['a', 'b']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
+    await models.load('yolov8n.pt');
+    const asked = Array.from({ length: 20 }, (_, turn) => models.load(turn % 2 ? 'a.pt' : 'b.pt'));
+    for (const [turn, model] of (await Promise.all(asked)).entries()) {
+      expect(model.file.name).toBe(turn % 2 ? 'a.pt' : 'b.pt');
+    }
+    expect(models.loaded()).toHaveLength(2);
+  });
+
+  it('refuses an unfit file without trying again until the file changes', async () => {
+    const { models, loads, failWith } = await registry();
+    const path = join(modelsDir, 'bad.onnx');
+    writeFileSync(path, 'x');
+    failWith(new LatticeError('invalid_model', 'no such thing'));
+    await expect(models.load('bad.pt')).rejects.toThrow('no such thing');
+    await expect(models.load('bad.pt')).rejects.toThrow('no such thing');
+    expect(loads).toHaveLength(1);
+    expect(await models.describe('bad.pt')).toMatchObject({
+      state: 'refused',
+      reason: 'no such thing',
+    });
+    writeFileSync(path, 'longer');
+    failWith(null);
+    expect(await models.describe('bad.pt')).toMatchObject({ state: 'available', reason: null });
+    await models.load('bad.pt');
+    expect(await models.describe('bad.pt')).toMatchObject({ state: 'ready', licence: 'CC0' });
+  });
+
+  it('tries again after a fault that is not the file’s', async () => {
+    const { models, failWith } = await registry();
+    failWith(new LatticeError('internal_error', 'out of memory'));
+    await expect(models.load('yolov8n.pt')).rejects.toThrow('out of memory');
+    failWith(null);
+    await expect(models.load('yolov8n.pt')).resolves.toBeDefined();
+  });
+
+  it('frees a model that is not admitted', async () => {
+    const { models, unloads } = await registry(() =>
+      Promise.reject(new LatticeError('invalid_model', 'it sees nothing')),
+    );
+    await expect(models.load('yolov8n.pt')).rejects.toThrow('it sees nothing');
+    expect(unloads).toEqual([1]);
+    expect(models.ready('yolov8n.pt')).toBeUndefined();
+  });
+
+  it('describes files that nobody asked for yet, with classes from the file', async () => {
+    const { models, loads } = await registry();
+    writeFileSync(join(modelsDir, 'noise.onnx'), 'noise');
+    expect(await models.describeAll()).toMatchObject([
+      {
+        name: 'yolov8n.pt',
+        state: 'available',
+        classes: ['car', 'motorcycle', 'bus', 'truck'],
+        licence: 'Apache-2.0',
+        bundled: true,
+        isDefault: true,
+        device: null,
+        input: null,
+      },
+      { name: 'noise.pt', classes: [], bundled: false, isDefault: false },
+      { name: 'tiny-v8.pt', bundled: true, isDefault: false },
+      { name: 'vehicles-v8n.pt', bundled: true, isDefault: false },
+    ]);
+    expect(loads).toEqual([]);
+  });
+});

@@ -1,0 +1,150 @@
+/** The status of a real Ray that asks for a token, and workers placed through its dashboard. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rayPython } from '../../scripts/python-environment.mjs';
+import { startRay, type Ray } from '../../scripts/ray.mjs';
+import { parseRayAddress } from '../../src/ray/ray-address.js';
+import { RayCluster } from '../../src/ray/ray-cluster.js';
+import { RaySession } from '../../src/ray/ray-session.js';
+import { takeSnapshot } from '../../src/ray/ray-snapshot.js';
+import { RayWorkers } from '../../src/ray/ray-workers.js';
+import { until } from '../ray/fake-ray-head.js';
+
+const TOKEN = 'the-token-of-this-cluster';
+const folder = mkdtempSync(join(tmpdir(), 'lattice-ray-'));
+const tokenFile = join(folder, 'token');
+writeFileSync(tokenFile, `${TOKEN}\n`);
+
+const logged: { message: string; lines?: string }[] = [];
+const log = (fields: object, message: string) => {
+  logged.push({ ...fields, message });
+};
+const logger = { debug: log, info: log, warn: log, error: log };
+const jobs = { counts: () => Promise.resolve({ pending: 0, running: 0, queuedImages: 0 }) };
+
+let ray: Ray;
+let cluster: RayCluster;
+let sessions = 0;
+
+beforeAll(async () => {
+  ray = await startRay({
+    python: await rayPython(),
+    nodes: [{ cpus: 1, gpus: 1 }],
+    env: { RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: TOKEN },
+  });
+  cluster = open(tokenFile, () => (sessions += 1));
+});
+
+afterAll(async () => {
+  await cluster.close();
+  await ray.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function open(token: string, onNodes: () => void = () => undefined): RayCluster {
+  const { address } = ray;
+  return new RayCluster({ address, namespace: 'lattice', tokenFile: token, jobs, logger, onNodes });
+}
+
+const refusal = (from: RayCluster) =>
+  from.status().then(String, (error: unknown) => (error as Error).message);
+
+async function secondsUntil(condition: () => boolean, withinMs: number): Promise<number> {
+  const from = performance.now();
+  await until(condition, withinMs);
+  return (performance.now() - from) / 1_000;
+}
+
+test('gives its status within seconds, then at once', async () => {
+  const opened = await secondsUntil(() => cluster.connected(), 60_000);
+  expect(await cluster.status()).toMatchObject({
+    clusterVersion: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    pythonVersion: expect.stringMatching(/^3\.\d+\.\d+/),
+    clusterAlive: true,
+    nodes: [{ alive: true, resources: expect.objectContaining({ CPU: 1, GPU: 1 }) }],
+    totalCpus: 1,
+    totalGpus: 1,
+    availableGpus: 1,
+  });
+  const times: number[] = [];
+  for (let call = 0; call < 10_000; call++) {
+    const from = performance.now();
+    await cluster.status();
+    times.push(performance.now() - from);
+  }
+  times.sort((a, b) => a - b);
+  const [p50, p99] = [times[5_000]!, times[9_900]!];
+  console.log(
+    `first snapshot ${opened.toFixed(1)} s, ` +
+      `status p50 ${(p50 * 1e3).toFixed(1)} us, p99 ${(p99 * 1e3).toFixed(1)} us`,
+  );
+  expect(p99).toBeLessThan(1);
+});
+
+test('answers a round of questions in a fraction of a poll', async () => {
+  const { signal } = new AbortController();
+  const address = parseRayAddress(ray.address);
+  const session = await RaySession.open({ address, namespace: 'lattice', token: TOKEN, signal });
+  const times: number[] = [];
+  for (let round = 0; round < 100; round++) {
+    const asked = performance.now();
+    await takeSnapshot(session, 3_000);
+    times.push(performance.now() - asked);
+  }
+  await session.close();
+  times.sort((a, b) => a - b);
+  console.log(`round p50 ${times[50]!.toFixed(1)} ms, p99 ${times[98]!.toFixed(1)} ms`);
+  expect(times[50]).toBeLessThan(500);
+});
+
+test.each([
+  ['none', ''],
+  ['another one', join(folder, 'wrong')],
+])('refuses %s', async (_what, file) => {
+  writeFileSync(join(folder, 'wrong'), 'another-token');
+  const stranger = open(file);
+  try {
+    await expect
+      .poll(() => refusal(stranger), { timeout: 20_000 })
+      .toMatch(/unauthenticated.*LATTICE_RAY_TOKEN_FILE/);
+  } finally {
+    await stranger.close();
+  }
+});
+
+test('logs the last lines of an `up` that was refused', async () => {
+  const failing = new RayWorkers({
+    dashboard: ray.dashboard,
+    namespace: 'lattice',
+    workers: 'auto',
+    serviceUrl: 'ws://127.0.0.1:8000',
+    command: null,
+    env: { MY_SECRET: "it's; $HOME" },
+    tokenFile,
+    version: '0.0.0',
+    connected: () => false,
+    logger,
+  });
+  failing.startWorkers();
+  await until(() => logged.some(({ message }) => message.includes('ended FAILED')), 60_000);
+  await failing.close();
+  const lines = logged.find((each) => each.lines !== undefined)?.lines;
+  expect(lines).toContain('put the secret in a file');
+});
+
+test('a store that stands still is no status, and one again when it goes on', async () => {
+  const [store] = ray.processes('head', 'gcs_server');
+  const before = sessions;
+  process.kill(store!, 'SIGSTOP');
+  const frozen = await secondsUntil(() => !cluster.connected(), 10_000);
+  expect(await refusal(cluster)).toMatch(/gives no status: .*It last ran Ray 2/);
+  process.kill(store!, 'SIGCONT');
+  const thawed = await secondsUntil(() => cluster.connected(), 60_000);
+  console.log(
+    `store frozen: no status after ${frozen.toFixed(1)} s; status ${thawed.toFixed(1)} s after it went on, ` +
+      `${sessions - before} new sessions`,
+  );
+  expect(frozen).toBeLessThan(6);
+});
