@@ -70,7 +70,7 @@ export function rayProtocol(): RayProtocol {
 }
 
 function load(): RayProtocol {
-  const file = join(PACKAGE_ROOT, 'src', 'cluster', 'ray', 'ray_client.proto');
+  const file = join(PACKAGE_ROOT, 'src', 'ray', 'ray_client.proto');
   const definition = loadSync(file, {
     keepCase: true,
     enums: String,

@@ -117,7 +117,7 @@ TEST_F(SealedFileTest, WhatIsDamagedIsReplaced) {
   }
 }
 
-// src/inference/models/engine-file.ts is tested with the same file. A mismatch means that the
+// src/models/engine-file.ts is tested with the same file. A mismatch means that the
 // layout has changed: raise the format version, and take the bytes that this test leaves.
 TEST_F(SealedFileTest, TheSampleOfBothReadersIsWhatIsWritten) {
   const EngineHeader header = SampleHeader();
