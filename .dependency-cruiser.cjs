@@ -55,8 +55,8 @@ module.exports = {
     forbid(
       'ui-stands-alone',
       { path: '^src/ui/' },
-      { pathNot: '^src/ui/' },
-      'It runs in a browser, and knows the service by its routes.',
+      { path: '^src/', pathNot: '^src/(ui/|client/(follow-events|service-error|records)[.]ts)' },
+      'It runs in a browser: it takes the event stream and the shapes of answers from the client.',
     ),
     forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),
     forbid(

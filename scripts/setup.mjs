@@ -218,11 +218,9 @@ async function steps() {
       name: 'TypeScript',
       inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
       output: 'dist/cli/lattice.js',
-      // The service, then the page that it serves: what a browser has is not what Node has.
       work: () => {
-        for (const project of ['tsconfig.build.json', 'src/ui']) {
-          run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project]);
-        }
+        run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
+        run(process.execPath, ['node_modules/vite/bin/vite.js', 'build', 'src/ui']); // the page
       },
     },
   ];

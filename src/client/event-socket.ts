@@ -1,8 +1,9 @@
-/** One connection to `/v1/stream`: what the service sends on it, until it closes. */
+/** One connection of a Node program to `/v1/stream`. */
 import { on } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import type { EventGap, JobEvent, Problem, SubscribeMessage } from './records.js';
+import type { ServerMessage, Subscription } from './follow-events.js';
+import type { Problem } from './records.js';
 import { unreachable } from './no-answer.js';
 import { ServiceError } from './service-error.js';
 
@@ -10,7 +11,7 @@ const HANDSHAKE_MS = 10_000;
 /** The service pings every 30 s. */
 const SILENCE_MS = 75_000;
 const CLOSE_GRACE_MS = 1_000;
-/** Past this the socket is not read: the service then closes it, and what it held back is replayed later. */
+/** With more unread messages the socket is paused. The service then closes it and replays the events later. */
 const MOST_UNREAD = 1_000;
 const FEW_UNREAD = 100;
 
@@ -19,19 +20,10 @@ export interface StreamTarget {
   headers: Readonly<Record<string, string>>;
 }
 
-export type ServerMessage =
-  | JobEvent
-  | EventGap
-  | { event: 'subscribed'; timestamp: number; seq: number }
-  | { event: 'error'; timestamp: number; error: Problem };
-
-/**
- * Subscribes and yields every message, those before `subscribed` too; ends when the service closes. Rejects with
- * `ServiceError` when no connection comes about, or it breaks, and with the reason of the signal.
- */
+/** As `OpenEventSocket`. */
 export async function* openEventSocket(
   target: StreamTarget,
-  subscription: Omit<SubscribeMessage, 'action'>,
+  subscription: Subscription,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ServerMessage, void> {
   signal?.throwIfAborted();
@@ -41,7 +33,7 @@ export async function* openEventSocket(
     perMessageDeflate: false,
   });
   const refusal = refusalOf(socket, target.baseUrl);
-  socket.on('error', () => undefined); // also those that come once nobody reads any more
+  socket.on('error', () => undefined); // also errors after the last read
   socket.once('open', () => {
     socket.send(JSON.stringify({ action: 'subscribe', ...subscription }));
   });
@@ -63,7 +55,7 @@ export async function* openEventSocket(
   }
 }
 
-/** An answer that is no upgrade. Gives what it says, once the socket has failed by it. */
+/** The returned function gives the service's error answer if it refused the upgrade, else null. */
 function refusalOf(socket: WebSocket, baseUrl: string): () => Promise<ServiceError | null> {
   let refusal: Promise<ServiceError> | null = null;
   socket.once('unexpected-response', (_request, response: IncomingMessage) => {
@@ -83,16 +75,16 @@ async function readRefusal(response: IncomingMessage, baseUrl: string): Promise<
     const problem = JSON.parse(Buffer.concat(chunks).toString()) as Problem;
     if (typeof problem.code === 'string') return new ServiceError(problem);
   } catch {
-    // Not the service's words: the status has to do.
+    // Not an answer of the service: only the status is known.
   }
   const detail = `${baseUrl}/v1/stream answers HTTP ${status} in place of a WebSocket.`;
   return ServiceError.ofClient('unexpected_answer', detail, { status });
 }
 
-/** A connection whose other end is gone without a word would stay open for hours. */
+/** Without it, a connection whose other end disappeared would stay open for hours. */
 function endWhenSilent(socket: WebSocket): () => void {
   const timer = setTimeout(() => {
-    // Nothing is heard of one that is not read.
+    // A paused socket receives nothing.
     if (socket.isPaused) timer.refresh();
     else socket.terminate();
   }, SILENCE_MS);

@@ -1,44 +1,70 @@
-/** Events of jobs over as many connections as it takes: each goes on where the last one ended. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { openEventSocket, type StreamTarget } from './event-socket.js';
-import type { EventGap, JobEvent, SubscribeMessage } from './records.js';
+/**
+ * Follows the events of jobs. When a connection ends, the next one continues after the last event received. Node
+ * programs and the live page use it, each with its own socket.
+ */
+import type { EventGap, JobEvent, Problem, SubscribeMessage } from './records.js';
 import { ServiceError } from './service-error.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3_000;
 
+export type ServerMessage =
+  | JobEvent
+  | EventGap
+  | { event: 'subscribed'; timestamp: number; seq: number }
+  | { event: 'error'; timestamp: number; error: Problem };
+
+export type Subscription = Omit<SubscribeMessage, 'action'>;
+
+/**
+ * Connects, subscribes and yields every message, including those before `subscribed`. Ends when the service closes the
+ * connection. Rejects with `ServiceError` if the connection fails or breaks.
+ */
+export type OpenEventSocket = (
+  subscription: Subscription,
+  signal: AbortSignal | undefined,
+) => AsyncIterable<ServerMessage>;
+
 export interface EventOptions extends Pick<SubscribeMessage, 'job_ids' | 'events' | 'after_seq'> {
-  /** Ends the iteration: it rejects with the signal's reason. */
+  /** Aborting it ends the iteration, which rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Called with null once events come, and with the reason when they stop coming until further notice. */
+  /** Called with null when events arrive again, and with the reason when the connection is lost. */
   onConnection?: (lost: ServiceError | null) => void;
 }
 
-/** Rejects when the first connection does not come about, and when a later one is refused for good. */
+export interface RetryOptions {
+  /** Repeat the first connection too when it fails. */
+  keepTrying?: boolean;
+  longestPauseMs?: number;
+  /** Called before each pause. */
+  onPause?: (pauseMs: number) => void;
+}
+
+/** Rejects when the first connection fails, and when the service refuses a later one for good. */
 export async function* followEvents(
-  target: StreamTarget,
-  options: EventOptions,
+  open: OpenEventSocket,
+  options: EventOptions & RetryOptions,
 ): AsyncGenerator<JobEvent | EventGap, void> {
-  const { signal, onConnection } = options;
+  const { signal, onConnection, longestPauseMs = LONGEST_PAUSE_MS } = options;
   const position = new Position(options.after_seq ?? null);
   let attempts = 0;
-  let everConnected = false;
+  let retries = options.keepTrying === true;
   for (;;) {
     let lost: ServiceError | null = ServiceError.ofClient(
       'unreachable',
       'The service closed the event stream.',
     );
     try {
-      for await (const message of openEventSocket(target, position.resume(options), signal)) {
+      for await (const message of open(position.resume(options), signal)) {
         if (message.event === 'error') throw new ServiceError(message.error);
         if (message.event === 'subscribed') {
-          everConnected = true;
+          retries = true;
           attempts = 0;
           const lostAfter = position.subscribed(message.seq);
           if (lostAfter !== null) {
             lost = null;
             yield { event: 'gap', timestamp: message.timestamp, after_seq: lostAfter };
-            break; // asked again, from the start: what the service told since is not missed
+            break; // subscribe again from the start: the service's new events are not missed
           }
           onConnection?.(null);
         } else if (position.isNew(message)) {
@@ -46,18 +72,19 @@ export async function* followEvents(
         }
       }
     } catch (error) {
-      if (!(error instanceof ServiceError) || !everConnected || !error.isPassing) throw error;
+      if (!(error instanceof ServiceError) || !retries || !error.isPassing) throw error;
       lost = error;
     }
     if (lost === null) continue;
     if (attempts === 0) onConnection?.(lost);
-    // Its own error is not the signal's reason, which the next connection rejects with.
-    await sleep(pauseMs(attempts), undefined, signal && { signal }).catch(() => undefined);
+    const pauseMs = pauseBefore(attempts, longestPauseMs);
+    options.onPause?.(pauseMs);
+    await pause(pauseMs, signal); // when aborted, the next connection rejects with the reason
     attempts += 1;
   }
 }
 
-/** How far the events have been handed on. */
+/** The last event that was handed on. */
 class Position {
   #seq: number | null;
   #subscribed = false;
@@ -73,8 +100,8 @@ class Position {
   }
 
   /**
-   * `newest` is the service's. Where it is behind the place reached, the service has lost its events and counts anew:
-   * gives that place, and goes back to the start.
+   * `newest` is the service's last event number. If it is lower than the position, the service has lost its events and
+   * counts from 1 again: returns the old position and restarts at 0. Otherwise returns null.
    */
   subscribed(newest: number): number | null {
     this.#subscribed = true;
@@ -83,7 +110,7 @@ class Position {
     return reached > newest ? reached : null;
   }
 
-  /** What comes before the subscription is of other jobs, or comes again; the live copy of a replayed event too. */
+  /** False for messages before the subscription and for the live copy of a replayed event. */
   isNew(message: JobEvent | EventGap): boolean {
     if (!this.#subscribed) return false;
     // job_progress is not stored and repeats the number before it.
@@ -94,8 +121,22 @@ class Position {
   }
 }
 
-/** Those whose service went away together do not come back together. */
-function pauseMs(attempts: number): number {
-  const most = Math.min(FIRST_PAUSE_MS * 2 ** attempts, LONGEST_PAUSE_MS);
+/** Random within its upper half, so that clients of one service do not all reconnect at the same moment. */
+function pauseBefore(attempt: number, longestMs: number): number {
+  const most = Math.min(FIRST_PAUSE_MS * 2 ** attempt, longestMs);
   return most * (0.5 + Math.random() / 2);
+}
+
+/** Ends early when the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted === true) return;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
 }

@@ -3,6 +3,7 @@
  * field is named as in the OpenAPI document. Every call rejects with a `ServiceError`.
  */
 import { randomUUID } from 'node:crypto';
+import { openEventSocket } from './event-socket.js';
 import { followEvents, type EventOptions } from './follow-events.js';
 import { HttpCaller, type CallOptions } from './http-call.js';
 import type {
@@ -124,7 +125,7 @@ export class LatticeClient {
    * and the events missed come first; `gap` says that some are gone. Rejects when the service is not there at first.
    */
   events(options: EventOptions = {}): AsyncGenerator<JobEvent | EventGap, void> {
-    return followEvents(this.#http, options);
+    return followEvents((...socket) => openEventSocket(this.#http, ...socket), options);
   }
 
   /**

@@ -1,22 +1,6 @@
-/** Calls to the service's routes. What is refused comes as an `ApiError`. */
-import type { Problem } from './wire.js';
-
-/** A problem of the service, or one of the way to it. */
-export class ApiError extends Error {
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
-    super(problem.detail);
-    this.name = 'ApiError';
-    this.problem = problem;
-  }
-}
-
-/** Any thrown value as a problem to show. */
-export function problemOf(thrown: unknown): Problem {
-  if (thrown instanceof ApiError) return thrown.problem;
-  return { title: 'The page has a fault', status: 0, code: 'page', detail: String(thrown) };
-}
+/** Calls to the service's routes. Every call rejects with a `ServiceError`. */
+import type { Problem } from '../client/records.js';
+import { ServiceError } from '../client/service-error.js';
 
 export interface ApiOptions {
   fetch: typeof fetch;
@@ -56,9 +40,9 @@ export class Api {
   async #call(path: string, init: RequestInit): Promise<Response> {
     const response = await this.#send(path, init);
     if (response.ok) return response;
-    const problem = await readProblem(response);
+    const problem = await readRefusal(response);
     if (response.status === 401) this.#options.onUnauthorized();
-    throw new ApiError(problem);
+    throw problem;
   }
 
   async #send(path: string, init: RequestInit): Promise<Response> {
@@ -69,12 +53,8 @@ export class Api {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       return await this.#options.fetch(path, { ...init, headers, signal });
     } catch (error) {
-      throw new ApiError({
-        title: 'The service does not answer',
-        status: 0,
-        code: 'unreachable',
-        detail: error instanceof Error ? error.message : String(error),
-      });
+      const reason = error instanceof Error ? error.message : String(error);
+      throw ServiceError.ofClient('unreachable', reason, { cause: error });
     }
   }
 }
@@ -82,24 +62,16 @@ export class Api {
 async function readJson(response: Response): Promise<unknown> {
   try {
     return await response.json();
-  } catch {
-    throw new ApiError({
-      title: 'The answer cannot be read',
-      status: response.status,
-      code: 'unreadable',
-      detail: 'It broke off, or is not of this service.',
-    });
+  } catch (cause) {
+    const detail = 'The answer broke off, or it is not an answer of this service.';
+    throw ServiceError.ofClient('unexpected_answer', detail, { status: response.status, cause });
   }
 }
 
-/** A proxy's own refusal is no problem document. */
-async function readProblem(response: Response): Promise<Problem> {
+/** The error answer of a proxy is no problem document. */
+async function readRefusal(response: Response): Promise<ServiceError> {
   const isProblem = response.headers.get('content-type')?.includes('application/problem+json');
-  if (isProblem === true) return (await readJson(response)) as Problem;
-  return {
-    title: `HTTP ${response.status}`,
-    status: response.status,
-    code: 'refused',
-    detail: 'The refusal does not come from the service itself.',
-  };
+  if (isProblem === true) return new ServiceError((await readJson(response)) as Problem);
+  const detail = `HTTP ${response.status}, which is not an answer of the service itself.`;
+  return ServiceError.ofClient('unexpected_answer', detail, { status: response.status });
 }

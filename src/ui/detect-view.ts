@@ -5,7 +5,9 @@ import { score } from './format.js';
 import { detectionRows, imageSummary, timings } from './image-facts.js';
 import { showProblem } from './problem-view.js';
 import { detectRequest } from './requests.js';
-import type { DetectAnswer, Detection, Model } from './wire.js';
+import type { DetectResponse, Model } from '../client/records.js';
+
+type Box = DetectResponse['detections'][number];
 
 export class DetectView {
   readonly #api: Api;
@@ -44,7 +46,7 @@ export class DetectView {
     setText(this.#status, 'Detecting');
     this.#problem.replaceChildren();
     try {
-      const answer = await this.#api.post<DetectAnswer>('/v1/inference/detect', this.#request());
+      const answer = await this.#api.post<DetectResponse>('/v1/inference/detect', this.#request());
       const picture = await this.#fetchPicture(answer.annotated_url);
       setText(this.#status, imageSummary(answer));
       this.#show(answer, picture);
@@ -69,7 +71,7 @@ export class DetectView {
     return blob === null ? null : URL.createObjectURL(blob);
   }
 
-  #show(answer: DetectAnswer, picture: string | null): void {
+  #show(answer: DetectResponse, picture: string | null): void {
     if (this.#picture !== null) URL.revokeObjectURL(this.#picture);
     this.#picture = picture;
     const boxes = answer.detections.map(boxOf);
@@ -97,7 +99,11 @@ export class DetectView {
 }
 
 /** The drawn copy has its boxes in it; those above it show only when they are marked. */
-function pictureOf(answer: DetectAnswer, url: string | null, boxes: SVGRectElement[]): HTMLElement {
+function pictureOf(
+  answer: DetectResponse,
+  url: string | null,
+  boxes: SVGRectElement[],
+): HTMLElement {
   const { width, height } = answer.image;
   const overlay = drawing(
     'svg',
@@ -110,7 +116,7 @@ function pictureOf(answer: DetectAnswer, url: string | null, boxes: SVGRectEleme
   return element('div', { class: 'picture' }, ...photo, overlay);
 }
 
-function boxOf({ box: [x1, y1, x2, y2], class: name, confidence }: Detection): SVGRectElement {
+function boxOf({ box: [x1, y1, x2, y2], class: name, confidence }: Box): SVGRectElement {
   const place = { x: String(x1), y: String(y1), width: String(x2 - x1), height: String(y2 - y1) };
   return drawing('rect', place, drawing('title', {}, `${name} ${score(confidence)}`));
 }
@@ -126,7 +132,7 @@ function markButton(box: SVGRectElement, number: number): HTMLElement {
   return button;
 }
 
-function timingTable(answer: DetectAnswer): HTMLElement {
+function timingTable(answer: DetectResponse): HTMLElement {
   const all = Math.max(answer.processing_time_ms, 0.001);
   const rows = timings(answer).map(({ step, ms, text }) => [
     step,

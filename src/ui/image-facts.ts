@@ -1,9 +1,9 @@
 /** What is shown of an image's detections and of a job's images. */
 import { classCounts, milliseconds, score } from './format.js';
-import type { Detection, FailedImage, ImageResult, JobResult } from './wire.js';
+import type { ImageEntry, ImageFields, JobResult, SingleImageResult } from '../client/records.js';
 
 /** Class, confidence, place and size of each detection. */
-export function detectionRows(detections: readonly Detection[]): string[][] {
+export function detectionRows(detections: ImageFields['detections']): string[][] {
   return detections.map(({ box: [x1, y1, x2, y2], confidence, class: name }) => [
     name,
     score(confidence),
@@ -19,7 +19,7 @@ export interface Timing {
 }
 
 /** Each step, and the whole last. */
-export function timings(image: ImageResult): Timing[] {
+export function timings(image: ImageFields): Timing[] {
   const steps = Object.entries(image.timings_ms).map(([step, ms]) => ({ step, ms }));
   return [...steps, { step: 'all', ms: image.processing_time_ms }].map(({ step, ms }) => ({
     step,
@@ -28,7 +28,7 @@ export function timings(image: ImageResult): Timing[] {
   }));
 }
 
-export function imageSummary(image: ImageResult): string {
+export function imageSummary(image: ImageFields): string {
   const { width, height } = image.image;
   const found = `${image.total_count} found: ${classCounts(image.class_counts)}`;
   const cut = image.truncated ? ', cut at the most detections allowed' : '';
@@ -55,7 +55,7 @@ export function resultSummary(
   };
 }
 
-function imageRow(image: ImageResult | FailedImage): ImageRow {
+function imageRow(image: SingleImageResult | ImageEntry): ImageRow {
   const path = image.image_path;
   if ('detections' in image) return { path, outcome: classCounts(image.class_counts) };
   const { title, detail, code } = image.error;

@@ -6,7 +6,7 @@ import { resultSummary } from './image-facts.js';
 import { jobRow } from './job-row.js';
 import { afterEvent, hasEnded } from './job-table.js';
 import { problemView, showProblem } from './problem-view.js';
-import type { Job, JobEvent, JobResult } from './wire.js';
+import type { JobStatus, JobEvent, JobResult } from '../client/records.js';
 
 const IMAGES_SHOWN = 20;
 /** A longer result is many megabytes: it is fetched when it is asked for. */
@@ -14,21 +14,21 @@ const MOST_UNASKED = 1_000;
 
 export class JobDialog {
   readonly #api: Api;
-  readonly #onRecord: (job: Job) => void;
+  readonly #onRecord: (job: JobStatus) => void;
   readonly #dialog = named('job', HTMLDialogElement);
   readonly #heading = named('job-heading', HTMLElement);
   readonly #cancel = named('job-cancel', HTMLButtonElement);
   readonly #problem = named('job-problem', HTMLElement);
   readonly #facts = named('job-facts', HTMLElement);
   readonly #result = named('job-result', HTMLElement);
-  #job: Job | null = null;
+  #job: JobStatus | null = null;
 
   /** `onRecord` is told each record that is fetched. */
-  constructor(api: Api, onRecord: (job: Job) => void) {
+  constructor(api: Api, onRecord: (job: JobStatus) => void) {
     this.#api = api;
     this.#onRecord = onRecord;
     this.#cancel.addEventListener('click', () => {
-      void this.#fetch((path) => this.#api.delete<Job>(path));
+      void this.#fetch((path) => this.#api.delete<JobStatus>(path));
     });
     named('job-close', HTMLButtonElement).addEventListener('click', () => {
       this.close();
@@ -41,7 +41,7 @@ export class JobDialog {
     }, 1_000);
   }
 
-  open(job: Job): void {
+  open(job: JobStatus): void {
     this.#problem.replaceChildren();
     this.#result.replaceChildren();
     this.#show(job);
@@ -60,11 +60,11 @@ export class JobDialog {
   }
 
   #fetchStatus(): Promise<void> {
-    return this.#fetch((path) => this.#api.get<Job>(`${path}/status`));
+    return this.#fetch((path) => this.#api.get<JobStatus>(`${path}/status`));
   }
 
   /** Shows the record that `call` gives, unless another job was opened meanwhile. */
-  async #fetch(call: (path: string) => Promise<Job>): Promise<void> {
+  async #fetch(call: (path: string) => Promise<JobStatus>): Promise<void> {
     const jobId = this.#job?.job_id;
     if (jobId === undefined) return;
     try {
@@ -80,7 +80,7 @@ export class JobDialog {
     return this.#job?.job_id === jobId;
   }
 
-  #show(job: Job): void {
+  #show(job: JobStatus): void {
     this.#job = job;
     this.#showFacts(job);
     setText(this.#heading, job.job_id);
@@ -90,12 +90,12 @@ export class JobDialog {
     else this.#offerResult(job);
   }
 
-  #showFacts(job: Job): void {
+  #showFacts(job: JobStatus): void {
     this.#facts.replaceChildren(factsOf(job));
     if (job.error !== null) this.#facts.append(problemView(job.error));
   }
 
-  #offerResult({ job_id, image_count }: Job): void {
+  #offerResult({ job_id, image_count }: JobStatus): void {
     const label = `Fetch the result of ${image_count} images`;
     const button = element('button', { type: 'button' }, label);
     button.addEventListener('click', () => {
@@ -119,7 +119,7 @@ function pathOf(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
 }
 
-function factsOf(job: Job): HTMLElement {
+function factsOf(job: JobStatus): HTMLElement {
   const now = Date.now() / 1000;
   const row = jobRow(job, now);
   const time = (at: number | null): string => (at === null ? 'not yet' : clock(at, now));

@@ -1,7 +1,7 @@
 /** What a row of the jobs' table shows. */
 import { clock, duration } from './format.js';
 import { hasEnded } from './job-table.js';
-import type { Job } from './wire.js';
+import type { JobStatus } from '../client/records.js';
 
 export interface JobRow {
   state: string;
@@ -14,7 +14,7 @@ export interface JobRow {
 }
 
 /** `now` is in Unix seconds: what waits or runs is counted up to it. */
-export function jobRow(job: Job, now: number): JobRow {
+export function jobRow(job: JobStatus, now: number): JobRow {
   const end = job.completed_at ?? now;
   return {
     state: job.error === null ? job.status : `${job.status}: ${job.error.code}`,
@@ -28,6 +28,6 @@ export function jobRow(job: Job, now: number): JobRow {
 }
 
 /** Rows of these show times that go on. */
-export function isCounting(job: Job): boolean {
+export function isCounting(job: JobStatus): boolean {
   return !hasEnded(job);
 }

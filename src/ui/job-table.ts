@@ -1,18 +1,23 @@
 /** The newest jobs, from lists of the service and the events since. */
-import type { Job, JobEvent, JobState } from './wire.js';
+import type { JobEvent, JobStatus } from '../client/records.js';
 
-const RANK: Record<JobState, number> = { pending: 0, running: 1, completed: 2, failed: 2 };
+const RANK: Record<JobStatus['status'], number> = {
+  pending: 0,
+  running: 1,
+  completed: 2,
+  failed: 2,
+};
 
-export function hasEnded(job: Pick<Job, 'status'>): boolean {
+export function hasEnded(job: Pick<JobStatus, 'status'>): boolean {
   return RANK[job.status] === 2;
 }
 
 /** The job after the event. An event that the job is already past changes nothing. */
-export function afterEvent(job: Job, event: JobEvent): Job {
+export function afterEvent(job: JobStatus, event: JobEvent): JobStatus {
   if (hasEnded(job) || RANK[event.status] < RANK[job.status]) return job;
   const isPast = event.status === job.status && event.progress < job.progress;
   if (isPast) return job;
-  const after: Job = {
+  const after: JobStatus = {
     ...job,
     status: event.status,
     progress: event.progress,
@@ -25,16 +30,16 @@ export function afterEvent(job: Job, event: JobEvent): Job {
 }
 
 export class JobTable {
-  #jobs = new Map<string, Job>();
+  #jobs = new Map<string, JobStatus>();
   /** Events since a list was asked for, which it may not know yet; null while none is under way. */
   #sinceAsked: JobEvent[] | null = null;
 
   /** Newest first. */
-  get rows(): Job[] {
+  get rows(): JobStatus[] {
     return [...this.#jobs.values()];
   }
 
-  get(jobId: string): Job | undefined {
+  get(jobId: string): JobStatus | undefined {
     return this.#jobs.get(jobId);
   }
 
@@ -49,7 +54,7 @@ export class JobTable {
   }
 
   /** A list that came, newest first, in place of everything before. */
-  show(jobs: readonly Job[]): void {
+  show(jobs: readonly JobStatus[]): void {
     this.#jobs = new Map(jobs.map((job) => [job.job_id, job]));
     const since = this.#sinceAsked ?? [];
     this.#sinceAsked = null;
@@ -57,7 +62,7 @@ export class JobTable {
   }
 
   /** The newest record of one job, as a route gave it. */
-  put(job: Job): void {
+  put(job: JobStatus): void {
     if (this.#jobs.has(job.job_id)) this.#jobs.set(job.job_id, job);
   }
 

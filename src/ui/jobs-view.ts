@@ -6,7 +6,7 @@ import { isCounting, jobRow } from './job-row.js';
 import { JobTable } from './job-table.js';
 import { PacedRefresh } from './paced-refresh.js';
 import { showProblem } from './problem-view.js';
-import type { Job, JobEvent, JobList } from './wire.js';
+import type { JobStatus, JobEvent, JobList } from '../client/records.js';
 
 const PAGE = 100;
 /** Lists are asked for this often at most, however many jobs come. */
@@ -14,7 +14,7 @@ const PACE_MS = 2_000;
 
 interface Row {
   element: HTMLTableRowElement;
-  job: Job | null;
+  job: JobStatus | null;
   state: HTMLElement;
   progress: HTMLProgressElement;
   cells: HTMLElement[];
@@ -25,7 +25,7 @@ export class JobsView {
   readonly #table = new JobTable();
   readonly #rows = new Map<string, Row>();
   readonly #refresh = new PacedRefresh(() => this.#load(), PACE_MS);
-  readonly #onOpen: (job: Job) => void;
+  readonly #onOpen: (job: JobStatus) => void;
   readonly #body = named('jobs-body', HTMLElement);
   readonly #problem = named('jobs-problem', HTMLElement);
   readonly #empty = named('jobs-empty', HTMLElement);
@@ -34,7 +34,7 @@ export class JobsView {
   #drawsSoon = false;
   #isStale = false;
 
-  constructor(api: Api, onOpen: (job: Job) => void) {
+  constructor(api: Api, onOpen: (job: JobStatus) => void) {
     this.#api = api;
     this.#onOpen = onOpen;
     this.#more.addEventListener('click', () => {
@@ -80,7 +80,7 @@ export class JobsView {
     this.#drawSoon();
   }
 
-  put(job: Job): void {
+  put(job: JobStatus): void {
     this.#table.put(job);
     this.#drawSoon();
   }
@@ -100,8 +100,8 @@ export class JobsView {
     this.#drawSoon();
   }
 
-  async #list(): Promise<{ jobs: Job[]; hasMore: boolean }> {
-    const jobs: Job[] = [];
+  async #list(): Promise<{ jobs: JobStatus[]; hasMore: boolean }> {
+    const jobs: JobStatus[] = [];
     let cursor: string | null = null;
     do {
       const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
@@ -172,7 +172,7 @@ function emptyRow(jobId: string, onOpen: () => void): Row {
   return { element: row, job: null, state, progress, cells };
 }
 
-function fill(row: Row, job: Job, now: number): void {
+function fill(row: Row, job: JobStatus, now: number): void {
   const shown = jobRow(job, now);
   const { images, type, priority, submitted, waited, took } = shown;
   row.job = job;

@@ -3,13 +3,14 @@ import { Api } from './api.js';
 import { DetectView } from './detect-view.js';
 import { named, setText } from './elements.js';
 import { JobDialog } from './job-dialog.js';
-import { JobFeed, type FeedSocket, type FeedState } from './job-feed.js';
+import { JobFeed, type FeedState } from './job-feed.js';
 import { JobsView } from './jobs-view.js';
 import { createKeyPrompt } from './key-prompt.js';
 import { KeyStore, socketProtocols } from './key-store.js';
+import type { PageSocket } from './page-socket.js';
 import { ServiceView } from './service-view.js';
 import { openSubmitForm } from './submit-form.js';
-import type { Model } from './wire.js';
+import type { Model } from '../client/records.js';
 
 const PAGES = ['detect', 'jobs', 'service'];
 
@@ -44,10 +45,10 @@ const feed = new JobFeed(openSocket, {
   onUnauthorized: askForKey,
 });
 
-function openSocket(): FeedSocket {
+function openSocket(): PageSocket {
   const url = new URL('/v1/stream', location.href);
   url.protocol = url.protocol.replace('http', 'ws');
-  return new WebSocket(url, socketProtocols(keys.get())) as FeedSocket;
+  return new WebSocket(url, socketProtocols(keys.get())) as PageSocket;
 }
 
 function showConnection(state: FeedState): void {

@@ -1,9 +1,16 @@
-/** A refusal: title, detail, code, and the rules that were broken. */
-import { problemOf } from './api.js';
+/** An error answer: title, detail, code, and the rules that were broken. */
+import { ServiceError } from '../client/service-error.js';
 import { element, foreign } from './elements.js';
-import type { Problem } from './wire.js';
 
-export function problemView(problem: Problem): HTMLElement {
+interface ShownProblem {
+  title: string;
+  detail: string;
+  code: string;
+  request_id?: string | undefined;
+  errors?: readonly { detail: string; pointer?: string | undefined }[] | undefined;
+}
+
+export function problemView(problem: ShownProblem): HTMLElement {
   const rules = (problem.errors ?? []).filter(({ detail }) => detail !== problem.detail);
   const request = problem.request_id === undefined ? '' : `, request ${problem.request_id}`;
   return element(
@@ -21,7 +28,13 @@ function brokenRule({ detail, pointer }: { detail: string; pointer?: string | un
   return element('li', {}, foreign(`${where}${detail}`));
 }
 
-/** Shows what was thrown in place of what stood there. */
+/** Any thrown value. */
+export function thrownView(thrown: unknown): HTMLElement {
+  if (thrown instanceof ServiceError) return problemView(thrown);
+  return problemView({ title: 'Error in this page', code: 'page', detail: String(thrown) });
+}
+
+/** Replaces the content of `place`. */
 export function showProblem(place: Element, thrown: unknown): void {
-  place.replaceChildren(problemView(problemOf(thrown)));
+  place.replaceChildren(thrownView(thrown));
 }

@@ -1,6 +1,8 @@
 /** What the page of the service shows: names and values, rows and cells. */
 import { megabytes, yesNo } from './format.js';
-import type { ClusterStatus, Gpu, Model } from './wire.js';
+import type { ClusterStatus, Model } from '../client/records.js';
+
+type Gpu = ClusterStatus['engine']['gpus'][number];
 
 export type Fact = [name: string, value: string];
 

@@ -1,7 +1,7 @@
 /** The service: whether it is ready, what runs the network, which models there are. Asked for only while it is seen. */
-import { problemOf, type Api } from './api.js';
+import type { Api } from './api.js';
 import { element, facts, foreign, named, table } from './elements.js';
-import { problemView } from './problem-view.js';
+import { thrownView } from './problem-view.js';
 import {
   GPU_HEADINGS,
   MODEL_HEADINGS,
@@ -13,7 +13,7 @@ import {
   nodeRows,
   workerRows,
 } from './service-facts.js';
-import type { ClusterStatus, Model } from './wire.js';
+import type { ClusterStatus, Model } from '../client/records.js';
 
 const EVERY_MS = 5_000;
 
@@ -72,7 +72,7 @@ class Place {
   }
 
   async fill<T>(asked: Promise<T>, parts: (answer: T) => HTMLElement[]): Promise<void> {
-    const made = await asked.then(parts, (error: unknown) => [problemView(problemOf(error))]);
+    const made = await asked.then(parts, (error: unknown) => [thrownView(error)]);
     const shown = made.map((part) => part.textContent).join('\n');
     if (shown === this.#shown) return;
     this.#shown = shown;

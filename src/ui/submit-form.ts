@@ -3,7 +3,7 @@ import type { Api } from './api.js';
 import { named, setText } from './elements.js';
 import { showProblem } from './problem-view.js';
 import { jobRequest } from './requests.js';
-import type { JobAccepted } from './wire.js';
+import type { JobAccepted } from '../client/records.js';
 
 export function openSubmitForm(api: Api, onAccepted: () => void): void {
   const paths = named('submit-paths', HTMLTextAreaElement);

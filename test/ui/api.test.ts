@@ -1,10 +1,11 @@
 /** The page's calls to the service's own routes. */
 import { beforeEach, expect, test } from 'vitest';
 import { ApiKeys } from '../../src/http/api-keys.js';
-import { Api, ApiError, problemOf } from '../../src/ui/api.js';
+import { ServiceError } from '../../src/client/service-error.js';
+import { Api } from '../../src/ui/api.js';
 import { KeyStore, keyFault, socketProtocols } from '../../src/ui/key-store.js';
 import { detectRequest, jobRequest } from '../../src/ui/requests.js';
-import type { DetectAnswer, Job, JobAccepted, JobList } from '../../src/ui/wire.js';
+import type { DetectResponse, JobStatus, JobAccepted, JobList } from '../../src/client/records.js';
 import { compose, type Harness } from '../support/composed-app.js';
 
 const KEY = 'lat_alice_0123456789abcdef';
@@ -28,7 +29,7 @@ function apiOf({ app }: Harness): Api {
 }
 
 const problem = async (call: Promise<unknown>) =>
-  problemOf(await call.then(() => 'no refusal', (thrown: unknown) => thrown)); // prettier-ignore
+  (await call.then(() => 'no refusal', (thrown: unknown) => thrown)) as ServiceError; // prettier-ignore
 
 test('a job is submitted, listed and cancelled', async () => {
   const api = apiOf(compose());
@@ -36,7 +37,7 @@ test('a job is submitted, listed and cancelled', async () => {
   const { job_id } = await api.post<JobAccepted>('/v1/jobs/submit', jobRequest(fields));
   const { jobs } = await api.get<JobList>('/v1/jobs?limit=100');
   expect(jobs).toMatchObject([{ job_id, image_count: 2, priority: 7, status: 'pending' }]);
-  const ended = await api.delete<Job>(`/v1/jobs/${job_id}`);
+  const ended = await api.delete<JobStatus>(`/v1/jobs/${job_id}`);
   expect(ended).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
   expect(await problem(api.delete(`/v1/jobs/${job_id}`))).toMatchObject({
     title: 'Job has already ended',
@@ -47,7 +48,7 @@ test('a job is submitted, listed and cancelled', async () => {
 test('a detection brings its drawn copy', async () => {
   const api = apiOf(compose({}, { annotate: () => Promise.resolve('a1.jpg') }));
   const fields = { path: 'a.jpg', model: '', threshold: NaN };
-  const answer = await api.post<DetectAnswer>('/v1/inference/detect', detectRequest(fields));
+  const answer = await api.post<DetectResponse>('/v1/inference/detect', detectRequest(fields));
   expect(answer.annotated_url).toBe('/v1/annotated/a1.jpg');
   const picture = await api.picture(answer.annotated_url!);
   expect([picture.type, picture.size]).toEqual(['image/jpeg', 2]);
@@ -67,14 +68,14 @@ test('a refusal names the rules that were broken', async () => {
   const body = jobRequest({ paths: '../x', type: 'nothing', priority: 11 });
   const { code, errors } = await problem(api.post('/v1/jobs/submit', body));
   expect(code).toBe('validation_failed');
-  expect(errors!.map(({ pointer }) => pointer)).toEqual(['#/job_type', '#/priority']);
+  expect(errors.map(({ pointer }) => pointer)).toEqual(['#/job_type', '#/priority']);
 });
 
 test('without a known key the page is told, with one it is let in', async () => {
   const api = apiOf(compose({}, { apiKeys: ApiKeys.parse(KEY) }));
   expect(await problem(api.get('/v1/jobs'))).toMatchObject({ status: 401, code: 'unauthorized' });
   keys.set('lat_wrong_0123456789abcdef');
-  await expect(api.get('/v1/jobs')).rejects.toThrow(ApiError);
+  await expect(api.get('/v1/jobs')).rejects.toThrow(ServiceError);
   expect(refusals).toBe(2);
   keys.set(KEY);
   expect(await api.get('/v1/jobs')).toMatchObject({ jobs: [] });
@@ -98,8 +99,8 @@ test('a socket offers the key only where there is one', () => {
 
 test.each([
   ['unreachable', () => Promise.reject(new TypeError('Failed to fetch'))],
-  ['refused', () => Promise.resolve(new Response('<h1>502</h1>', { status: 502 }))],
-  ['unreadable', () => Promise.resolve(new Response('{"jobs":[', { status: 200 }))],
+  ['unexpected_answer', () => Promise.resolve(new Response('<h1>502</h1>', { status: 502 }))],
+  ['unexpected_answer', () => Promise.resolve(new Response('{"jobs":[', { status: 200 }))],
 ])('what is no answer of the service is told as %s', async (code, answer) => {
   const api = new Api({ fetch: answer, key: () => null, onUnauthorized: () => undefined });
   expect(await problem(api.get('/v1/jobs'))).toMatchObject({ code });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
 import { detectionRows, imageSummary, resultSummary, timings } from '../../src/ui/image-facts.js';
-import type { DetectAnswer, JobResult } from '../../src/ui/wire.js';
+import type { DetectResponse, JobResult } from '../../src/client/records.js';
 import { compose, get, post } from '../support/composed-app.js';
 import { okOutcome } from '../support/fake-jobs.js';
 
@@ -17,7 +17,7 @@ async function resultOf(paths: string[], end: (jobId: string) => void): Promise<
 
 test('a detection shows its class, confidence, place and size', async () => {
   const { body } = await post(app, '/v1/inference/detect', { image_path: 'a.jpg' });
-  const answer = body as DetectAnswer;
+  const answer = body as DetectResponse;
   expect(detectionRows(answer.detections)).toEqual([['car', '91.0 %', '11, 20', '100 × 70']]);
   expect(imageSummary(answer)).toBe('1 found: 1 car. 640 × 480 pixels.');
   expect(imageSummary({ ...answer, truncated: true })).toContain('cut at the most');

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { JobTable, afterEvent } from '../../src/ui/job-table.js';
 import { isCounting, jobRow } from '../../src/ui/job-row.js';
-import type { Job, JobEvent } from '../../src/ui/wire.js';
+import type { JobEvent, JobStatus, Problem } from '../../src/client/records.js';
 
-const job = (jobId = 'job_1', fields: Partial<Job> = {}): Job => ({
+const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   job_id: jobId,
   status: 'pending',
   submitted_at: 1_000,
@@ -33,11 +33,18 @@ const event = (name: JobEvent['event'], fields: Partial<JobEvent> = {}): JobEven
     status: status[name],
     timestamp: 1_001,
     progress: 0,
+    seq: 1,
     ...fields,
   };
 };
 
-const cancelled = { title: 'Cancelled', status: 409, code: 'cancelled', detail: 'By its owner.' };
+const cancelled: Problem = {
+  type: 'urn:lattice:error:cancelled',
+  title: 'Cancelled',
+  status: 409,
+  code: 'cancelled',
+  detail: 'By its owner.',
+};
 
 describe('a job', () => {
   test('goes on with its events', () => {

@@ -10,7 +10,7 @@ import {
   nodeRows,
   workerRows,
 } from '../../src/ui/service-facts.js';
-import type { ClusterStatus, Model } from '../../src/ui/wire.js';
+import type { ClusterStatus, Model } from '../../src/client/records.js';
 import { compose, get } from '../support/composed-app.js';
 import { GpuLane, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
 
@@ -66,7 +66,7 @@ test('a GPU shows what it does, a lost one that nothing is known', () => {
 });
 
 test('a model that cannot be used says why', () => {
-  const refused = { ...models[0]!, state: 'refused', reason: 'Broken file.', input: null };
+  const refused = { ...models[0]!, state: 'refused' as const, reason: 'Broken file.', input: null };
   const [row] = modelRows([{ ...refused, is_default: true, memory_bytes: null }]);
   expect(row![0]).toBe(`${refused.name} (default)`);
   expect(row).toContain('refused');
