@@ -2,9 +2,8 @@
 import { loadConfig, type Config } from '../config.js';
 import type { DetectFlags } from './detect-images.js';
 import { fraction, nameList, wholeNumber } from './option-values.js';
-import type { RegisterCommand } from './register-command.js';
 import { addSettingFlags } from './setting-flags.js';
-import { EXIT_FAILED } from './terminal.js';
+import { EXIT_FAILED, type RegisterCommand } from './terminal.js';
 
 /** Settings of the service that also matter here. */
 const SETTINGS = [

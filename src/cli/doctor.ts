@@ -1,10 +1,9 @@
 /** `lattice doctor`: is everything there, and what mends what is not. */
 import { loadConfig, unknownSettings, type Config } from '../config.js';
-import type { RegisterCommand } from './register-command.js';
 import { warn, type Finding } from './doctor/finding.js';
 import { addSettingFlags } from './setting-flags.js';
 import { renderTable } from './table.js';
-import { EXIT_FAILED } from './terminal.js';
+import { EXIT_FAILED, type RegisterCommand } from './terminal.js';
 
 const SETTINGS = [
   ...(['env', 'host', 'port', 'imageRoots', 'modelsDir', 'modelFamily', 'dataDir'] as const),

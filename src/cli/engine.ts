@@ -1,9 +1,8 @@
 /** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig, type Config } from '../config.js';
-import type { RegisterCommand } from './register-command.js';
 import { addSettingFlags } from './setting-flags.js';
-import type { Terminal } from './terminal.js';
+import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
 An engine is a model built by TensorRT for one kind of GPU. Building takes minutes, so it is kept.

@@ -6,8 +6,7 @@ import type { ListFlags } from './job/listing.js';
 import type { SubmitFlags } from './job/submitting.js';
 import type { WatchFlags } from './job/watching.js';
 import { fraction, nameList, wholeNumber } from './option-values.js';
-import type { RegisterCommand } from './register-command.js';
-import type { Terminal } from './terminal.js';
+import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
 The service is that of --url, else of LATTICE_CORE_API_URL, else http://127.0.0.1:8000. Where it has API keys, the key

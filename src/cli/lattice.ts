@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { consoleTerminal } from './console-terminal.js';
+import { consoleTerminal } from './terminal.js';
 import { runCli } from './run-cli.js';
 
 // A reader that went away (`lattice detect ... | head`) is no fault of ours.

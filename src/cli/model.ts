@@ -1,9 +1,8 @@
 /** `lattice model`: the models folder, from outside a running service. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig, type Config } from '../config.js';
-import type { RegisterCommand } from './register-command.js';
 import { addSettingFlags } from './setting-flags.js';
-import type { Terminal } from './terminal.js';
+import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
 A model is an ONNX file of the v8 detection layout. NAME.onnx in the models folder answers to the model_name NAME.pt.

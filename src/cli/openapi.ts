@@ -1,7 +1,7 @@
 /** `lattice openapi`: the document of the HTTP interface, made from the routes without starting anything. */
 import { writeFile } from 'node:fs/promises';
 import { loadConfig } from '../config.js';
-import type { RegisterCommand } from './register-command.js';
+import type { RegisterCommand } from './terminal.js';
 import { packageVersion } from '../package-version.js';
 
 const EXAMPLES = `

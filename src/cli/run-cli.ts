@@ -3,9 +3,32 @@ import { Command, CommanderError } from 'commander';
 import { ServiceError } from '../client/service-error.js';
 import { ConfigError, loadConfig } from '../config.js';
 import { LatticeError } from '../errors.js';
-import { COMMANDS } from './commands.js';
+import { registerDetect } from './detect.js';
+import { registerDoctor } from './doctor.js';
+import { registerEngine } from './engine.js';
+import { registerJob } from './job.js';
+import { registerModel } from './model.js';
+import { registerOpenApi } from './openapi.js';
+import { registerServe } from './serve.js';
 import { packageVersion } from '../package-version.js';
-import { EXIT_FAILED, EXIT_USAGE, UsageError, type Terminal } from './terminal.js';
+import {
+  EXIT_FAILED,
+  EXIT_USAGE,
+  UsageError,
+  type RegisterCommand,
+  type Terminal,
+} from './terminal.js';
+
+/** In the order of the help. */
+const COMMANDS: readonly RegisterCommand[] = [
+  registerServe,
+  registerDetect,
+  registerJob,
+  registerDoctor,
+  registerEngine,
+  registerModel,
+  registerOpenApi,
+];
 
 /** Never rejects; the exit code is told to the terminal. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {

@@ -1,6 +1,6 @@
 /** `lattice serve`: the HTTP and WebSocket service. */
 import { loadConfig } from '../config.js';
-import type { RegisterCommand } from './register-command.js';
+import type { RegisterCommand } from './terminal.js';
 import { addSettingFlags } from './setting-flags.js';
 
 const EXAMPLES = `

@@ -2,14 +2,18 @@
 import type {
   EventGap,
   JobEvent,
+  JobProgress,
   LatticeClient,
   ServiceError,
 } from '../../client/lattice-client.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
 import { openClient, type AccessFlags } from './open-client.js';
-import { JobLine } from './job-line.js';
 import { summaryOf } from './job-text.js';
+
+const WIDTH = 24;
+/** A log gets one line per tenth of the job. */
+const LOG_STEPS = 10;
 
 export interface WatchFlags extends AccessFlags {
   timeout?: number;
@@ -114,4 +118,38 @@ function lineOf(event: JobEvent | EventGap): string {
   const error = event.error === undefined ? '' : `  ${event.error.code}`;
   const percent = Math.floor(event.progress * 100);
   return `${time}  ${event.event.padEnd(13)}  ${event.job_id}  ${percent} %${error}`;
+}
+
+/** The progress of a job: one changing line on a terminal, else a line per step. */
+class JobLine {
+  readonly #terminal: Terminal;
+  readonly #json: boolean;
+  #shown = '';
+
+  constructor(terminal: Terminal, json: boolean) {
+    this.#terminal = terminal;
+    this.#json = json;
+  }
+
+  show(progress: JobProgress): void {
+    const { status, finished_images: done, image_count: images } = progress;
+    // The end has a line of its own.
+    if (status === 'completed' || status === 'failed') return;
+    const step = this.#isLog ? Math.floor(progress.progress * LOG_STEPS) : done;
+    if (this.#shown === `${status} ${step}`) return;
+    this.#shown = `${status} ${step}`;
+    const text = `${done}/${images} images, ${status}`;
+    if (this.#json) this.#terminal.out(JSON.stringify(progress));
+    else if (this.#terminal.progress === undefined) this.#terminal.err(text);
+    else this.#terminal.progress(`${bar(progress.progress)} ${text}`);
+  }
+
+  get #isLog(): boolean {
+    return !this.#json && this.#terminal.progress === undefined;
+  }
+}
+
+function bar(share: number): string {
+  const filled = Math.round(WIDTH * share);
+  return '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { consoleTerminal } from '../../src/cli/console-terminal.js';
+import { consoleTerminal } from '../../src/cli/terminal.js';
 
 /** What a screen shows that both outputs go to. */
 function screen(isTTY: boolean) {
