@@ -12,16 +12,8 @@ const ANSWERER = fileURLToPath(new URL('answerer.ts', import.meta.url));
 const GRACE_MS = 8_000;
 export const MARK = '=== answer ';
 
-/** In the order of telling: what the figures of later ones are held against comes first, the longest last. */
-const FIRST = [
-  'replay',
-  'roofline',
-  'shares',
-  'round-trip',
-  'sync-pixels',
-  'sync-latency',
-  'throughput',
-];
+/** In the order of the report: what later figures are compared with comes first, the longest question last. */
+const FIRST = ['roofline', 'shares', 'sync-pixels', 'sync-latency', 'throughput'];
 const LAST = ['memory'];
 
 export function allQuestions(): string[] {

@@ -34,8 +34,6 @@ export interface Effort {
 
 export interface Plan {
   device: 'cpu' | 'cuda';
-  /** How many of them share the work; 1 for the CPU. */
-  devices: number;
   threads: number;
   models: PlannedModel[];
   /** Its network takes next to no time: what is left is the way to it. */
@@ -47,10 +45,10 @@ export interface Plan {
   effort: Effort;
 }
 
-export const EFFORTS: Record<'dry' | 'played' | 'quick' | 'full', Effort> = {
+export const EFFORTS: Record<'dry' | 'simulated' | 'quick' | 'full', Effort> = {
   dry: { rounds: 2, samples: 2, images: 4, seconds: 0.3, long: 16, repeats: 12, photos: 1 },
-  // For GPUs that are played on the host, which take a core hundreds of times as long.
-  played: { rounds: 2, samples: 2, images: 64, seconds: 1, long: 160, repeats: 96, photos: 2 },
+  // Simulated GPUs take a core hundreds of times as long.
+  simulated: { rounds: 2, samples: 2, images: 64, seconds: 1, long: 160, repeats: 96, photos: 2 },
   quick: {
     rounds: 3,
     samples: 100,

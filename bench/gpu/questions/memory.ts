@@ -28,7 +28,7 @@ export default async function memory(plan: Plan): Promise<Answer> {
     );
     reached.push((reached.at(-1) ?? 0) + images);
     resident.push(process.memoryUsage().rss / 2 ** 20);
-    // Whoever gives none at first gives none later.
+    // A driver that gives none at first gives none later.
     const asked = plan.device === 'cuda' && !onGpu.includes(null);
     onGpu.push(asked ? await gpuMemoryMiB() : null);
   }
@@ -37,14 +37,7 @@ export default async function memory(plan: Plan): Promise<Answer> {
   const figures = [growth('resident memory', resident, images, judgeable)];
   const known = onGpu.filter((value) => value !== null);
   if (known.length === PARTS) {
-    figures.push(
-      growth(
-        plan.devices > 1 ? `memory in use of ${plan.devices} GPUs` : 'GPU memory in use',
-        known,
-        images,
-        judgeable,
-      ),
-    );
+    figures.push(growth('GPU memory in use', known, images, judgeable));
   }
   const notes: string[] = [];
   if (plan.device === 'cpu') notes.push('No GPU is in use, so there is no GPU memory to report.');
