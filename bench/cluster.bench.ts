@@ -1,4 +1,4 @@
-/** What does a lane cost: the dispatcher alone, the way over a socket, and a status call? */
+/** What does a worker cost: the dispatcher alone, the socket, and a status call? */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -65,7 +65,7 @@ async function dispatcherAlone(): Promise<Measurement> {
   };
 }
 
-/** A worker of no work in a process of its own: what an image costs the service beyond HTTP and the store. */
+/** A worker without work in a process of its own: the cost of an image beyond HTTP and the store. */
 async function overSocket(): Promise<Measurement[]> {
   const rig = await openWorkerRig();
   const worker = startInstantWorker(rig.server.url, BUILD);
@@ -157,7 +157,7 @@ async function syncThroughLane(): Promise<Measurement[]> {
     await ready(clients[1]);
     const times: [number[], number[]] = [[], []];
     for (let block = -1; block < SYNC_BLOCKS; block += 1) {
-      // In blocks: a side that had slept through every other call would be measured waking up.
+      // In blocks: a side that sleeps during every second call would be measured while it wakes up.
       for (const side of [0, 1] as const) {
         for (let turn = 0; turn < SYNC_BLOCK; turn += 1) {
           const photo = at.photos[(turn + SYNC_BLOCK * (block + 1)) % at.photos.length]!;
@@ -167,7 +167,7 @@ async function syncThroughLane(): Promise<Measurement[]> {
       }
     }
     const [own, lane] = [summarise(times[0]).p50, summarise(times[1]).p50];
-    // Photo by photo: what they differ by among each other is far more.
+    // Per photo: photos differ far more from each other.
     const more = median(times[1].map((ms, i) => ms - times[0][i]!));
     return [
       {

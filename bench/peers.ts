@@ -19,7 +19,7 @@ interface Contender {
   start(at: Setting): Promise<{ url: string; stop(): Promise<void> }>;
 }
 
-/** `auto` is what a user gets who sets nothing. */
+/** `auto` is the default. */
 const ours = (precision: 'auto' | 'bf16', rectangles = ''): Contender => ({
   name: nameOf(precision, rectangles !== ''),
   async start(at) {
@@ -93,7 +93,7 @@ async function main(): Promise<void> {
   const at = setting();
   const figures = new Map<string, Figures>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The order turns every round, so that a drift of the machine favours nobody.
+    // The order is reversed in every second round, so that a drift of the machine favours no contender.
     const order = round % 2 === 0 ? CONTENDERS : [...CONTENDERS].reverse();
     for (const contender of order) await measure(contender, at, figures);
   }

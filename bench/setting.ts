@@ -1,4 +1,4 @@
-/** What every question shares: the model and photos at hand, a service process, an in-process core. */
+/** Shared by the questions: the available model and photos, a service process, an in-process core. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCore, type Core, type CoreTask } from '../src/native/core.js';

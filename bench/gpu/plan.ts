@@ -1,4 +1,4 @@
-/** What one run measures and how long: made by the runner, read by every question. */
+/** The models, photos and repetitions of one run: made by the command, read by every question. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { PhotoSize } from './photos.js';
@@ -8,7 +8,7 @@ export interface PlannedModel {
   name: string;
   file: string;
   size: ModelSize;
-  /** Its weights are arbitrary: it costs what it should, and its boxes mean nothing. */
+  /** Its weights are arbitrary: it takes the right time, and its boxes have no meaning. */
   layoutOnly?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Effort {
   seconds: number;
   /** Images of the memory question. */
   long: number;
-  /** How often one image has to give the same boxes. */
+  /** Runs of one image that must give the same boxes. */
   repeats: number;
   /** Photos of each size. */
   photos: number;
@@ -36,7 +36,7 @@ export interface Plan {
   device: 'cpu' | 'cuda';
   threads: number;
   models: PlannedModel[];
-  /** Its network takes next to no time: what is left is the way to it. */
+  /** Its network takes hardly any time: what is left is decoding. */
   tinyModel: string;
   /** Folder of built engines. */
   engineCache: string;
@@ -69,7 +69,7 @@ export const EFFORTS: Record<'dry' | 'simulated' | 'quick' | 'full', Effort> = {
   },
 };
 
-/** Detectors of the folders, by the size letter that ends their names; the rest is named with the reason. */
+/** Detectors of the folders, by the size letter at the end of their names; `notes` name the other files. */
 export function findModels(folders: readonly string[]): {
   models: PlannedModel[];
   notes: string[];
@@ -100,7 +100,7 @@ export function sortBySize(models: PlannedModel[]): void {
   models.sort((a, b) => MODEL_SIZES.indexOf(a.size) - MODEL_SIZES.indexOf(b.size));
 }
 
-/** The one that the questions about one model take: the first of the smallest size. */
+/** The model of the questions about one model: the first of the smallest size. */
 export function mainModel(plan: Plan): PlannedModel {
   return plan.models[0]!;
 }

@@ -1,4 +1,4 @@
-/** What a card cannot do faster, from its two limits: moving bytes and multiplying matrices. */
+/** The shortest time of a network on a card, from two limits: moving bytes and multiplying matrices. */
 import type { NetworkWork } from './network-work.js';
 
 export interface Limits {

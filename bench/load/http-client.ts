@@ -1,4 +1,4 @@
-/** A lean keep-alive client: what it costs itself is in every figure, so it does as little as it can. */
+/** A small keep-alive client: its own cost is in every figure, so it does as little as possible. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -7,7 +7,7 @@ import { openRig, photoTask, runImages } from '../rig.js';
 
 const PARTS = 16;
 const FLAT = { atMost: 1.02 };
-/** The goal is about runs of this length. */
+/** The goal applies to runs of this length. */
 const GOAL_IMAGES = 200_000;
 
 export default async function memory(plan: Plan): Promise<Answer> {
@@ -45,7 +45,7 @@ export default async function memory(plan: Plan): Promise<Answer> {
     notes.push('GPU memory is not reported: the driver gave none.');
   }
   if (!judgeable) {
-    notes.push(`The goal is about ${GOAL_IMAGES} images; ${images} were run (--long sets them).`);
+    notes.push(`The goal applies to ${GOAL_IMAGES} images; ${images} were run (--long sets them).`);
   }
   return {
     title: 'Memory over a long run',

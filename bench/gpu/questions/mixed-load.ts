@@ -73,7 +73,7 @@ export default async function mixedLoad(plan: Plan): Promise<Answer> {
     ],
     notes: [
       `${idle.count} sync requests alone, ${busy.count} beside jobs; open loop, from pixels of 640 x 480.`,
-      'Jobs are of 160 x 120, so that their copies on the JavaScript thread, which requests by path do not make, delay nobody.',
+      'Jobs are of 160 x 120, so that their copies on the JavaScript thread, which requests by path do not make, delay no request.',
     ],
     charts: [sideBySide(`Sync latency beside jobs, ${planned.name}`, idle, busy)],
   };

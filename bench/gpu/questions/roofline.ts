@@ -103,7 +103,7 @@ function networkFigures(
   return [against(rate, { what: `roofline, bound by ${binding}`, value: imagesPerSecond }), time];
 }
 
-/** The goal is about large batches: one image stays in the cache, and starting its kernel costs more. */
+/** The goal applies to large batches: one image stays in the cache, and starting its kernel takes longer. */
 function letterboxFigures(
   { planned, native, batches }: Row,
   card: CardLimits,
