@@ -1,22 +1,12 @@
 /** What does the boundary cost: a task that does nothing, alone and 100 at a time; 100 boxes into JavaScript? */
 import { Bench } from 'tinybench';
-import { openBareCore, setting, type Measurement } from './setting.js';
+import { openBareCore, PLAIN_TASK, setting, type Measurement } from './setting.js';
 
 const DEPTH = 100;
 
 export default async function addon(): Promise<Measurement[]> {
   const { core, model } = await openBareCore(setting());
-  const noop = {
-    modelId: model.modelId,
-    path: null,
-    kind: 'noop' as const,
-    priority: 0,
-    deadlineMs: 0,
-    confidence: 0.5,
-    iou: 0.7,
-    maxDetections: 300,
-    classIds: null,
-  };
+  const noop = { ...PLAIN_TASK, modelId: model.modelId, kind: 'noop' as const };
   const rows = new Float32Array(DEPTH * 6).fill(7);
   const bench = new Bench({ time: 1_000, warmupTime: 300 });
   bench

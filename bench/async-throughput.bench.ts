@@ -11,26 +11,9 @@ export default async function asyncThroughput(): Promise<Measurement[]> {
   const at = setting();
   await using service = await serve(at);
   const client = new HttpClient(service.url, 8);
-  const detect = async () => {
-    const reply = await client.send('POST', '/v1/inference/detect', { image_path: at.photos[0] });
-    if (reply.status !== 200) throw new Error(reply.body);
-    return reply.ms;
-  };
+  const detect = () => client.detect(at.photos[0]);
   const paths = Array.from({ length: IMAGES }, (_, index) => at.photos[index % at.photos.length]!);
-  const job = async () => {
-    const start = performance.now();
-    const reply = await client.send('POST', '/v1/jobs/submit', {
-      job_type: 'detect_vehicles',
-      image_paths: paths,
-    });
-    const { job_id: id } = JSON.parse(reply.body) as { job_id: string };
-    for (;;) {
-      const status = await client.send('GET', `/v1/jobs/${id}/status`);
-      if (!/"status":"(pending|running)"/.test(status.body)) break;
-      await sleep(50);
-    }
-    return (IMAGES * 1_000) / (performance.now() - start);
-  };
+  const job = () => client.runJob(paths);
   const idle: number[] = [];
   for (let round = 0; round < 120; round += 1) idle.push(await detect());
   await job();

@@ -1,7 +1,6 @@
-/** What does a lane cost: the dispatcher alone, the way over a socket, and a status call? */
+/** What does a worker cost: the dispatcher alone, the socket, and a status call? */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Detector } from '../src/execution/detector.js';
 import { packageVersion } from '../src/package-version.js';
@@ -66,7 +65,7 @@ async function dispatcherAlone(): Promise<Measurement> {
   };
 }
 
-/** A worker of no work in a process of its own: what an image costs the service beyond HTTP and the store. */
+/** A worker without work in a process of its own: the cost of an image beyond HTTP and the store. */
 async function overSocket(): Promise<Measurement[]> {
   const rig = await openWorkerRig();
   const worker = startInstantWorker(rig.server.url, BUILD);
@@ -115,19 +114,8 @@ async function jobOverSocket(): Promise<Measurement[]> {
   const client = new HttpClient(service.url, 1);
   try {
     await ready(client);
-    const job = async () => {
-      const paths = Array.from({ length: JOB_IMAGES }, () => 'street.jpg');
-      const body = { job_type: 'detect_cars', image_paths: paths };
-      const start = performance.now();
-      const reply = await client.send('POST', '/v1/jobs/submit', body);
-      const { job_id: id } = JSON.parse(reply.body) as { job_id: string };
-      for (;;) {
-        const status = await client.send('GET', `/v1/jobs/${id}/status`);
-        if (!/"status":"(pending|running)"/.test(status.body)) break;
-        await sleep(20);
-      }
-      return (JOB_IMAGES * 1_000) / (performance.now() - start);
-    };
+    const paths = Array.from({ length: JOB_IMAGES }, () => 'street.jpg');
+    const job = () => client.runJob(paths);
     await job();
     const before = cpuSeconds(service.pid);
     const value = await job();
@@ -169,19 +157,17 @@ async function syncThroughLane(): Promise<Measurement[]> {
     await ready(clients[1]);
     const times: [number[], number[]] = [[], []];
     for (let block = -1; block < SYNC_BLOCKS; block += 1) {
-      // In blocks: a side that had slept through every other call would be measured waking up.
+      // In blocks: a side that sleeps during every second call would be measured while it wakes up.
       for (const side of [0, 1] as const) {
         for (let turn = 0; turn < SYNC_BLOCK; turn += 1) {
           const photo = at.photos[(turn + SYNC_BLOCK * (block + 1)) % at.photos.length]!;
-          const body = { image_path: photo };
-          const reply = await clients[side].send('POST', '/v1/inference/detect', body);
-          if (reply.status !== 200) throw new Error(reply.body);
-          if (block >= 0) times[side].push(reply.ms);
+          const ms = await clients[side].detect(photo);
+          if (block >= 0) times[side].push(ms);
         }
       }
     }
     const [own, lane] = [summarise(times[0]).p50, summarise(times[1]).p50];
-    // Photo by photo: what they differ by among each other is far more.
+    // Per photo: photos differ far more from each other.
     const more = median(times[1].map((ms, i) => ms - times[0][i]!));
     return [
       {

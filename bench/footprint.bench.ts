@@ -13,8 +13,7 @@ export default async function footprint(): Promise<Measurement[]> {
     const start = performance.now();
     await using service = await serve(at);
     const client = new HttpClient(service.url, 1);
-    const reply = await client.send('POST', '/v1/inference/detect', { image_path: at.photos[0] });
-    if (reply.status !== 200) throw new Error(reply.body);
+    await client.detect(at.photos[0]);
     starts.push(performance.now() - start);
     client.close();
     await sleep(500);

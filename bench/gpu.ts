@@ -27,6 +27,7 @@ async function main(argv: readonly string[]): Promise<number> {
     await publish(readRecord(args.publish));
     return 0;
   }
+  takeOneGpu();
   const facts = gpuFacts();
   const refusal = whyNot(args, facts);
   if (refusal !== null) {
@@ -41,6 +42,12 @@ async function main(argv: readonly string[]): Promise<number> {
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
+}
+
+/** A process uses one GPU: the first that CUDA shows to this one, and to the processes of the questions. */
+function takeOneGpu(): void {
+  const shown = process.env.CUDA_VISIBLE_DEVICES ?? '0';
+  process.env.CUDA_VISIBLE_DEVICES = shown.split(',')[0] ?? '';
 }
 
 /** Why there is nothing to begin, in one sentence. */

@@ -19,7 +19,7 @@ interface Contender {
   start(at: Setting): Promise<{ url: string; stop(): Promise<void> }>;
 }
 
-/** `auto` is what a user gets who sets nothing. */
+/** `auto` is the default. */
 const ours = (precision: 'auto' | 'bf16', rectangles = ''): Contender => ({
   name: nameOf(precision, rectangles !== ''),
   async start(at) {
@@ -93,7 +93,7 @@ async function main(): Promise<void> {
   const at = setting();
   const figures = new Map<string, Figures>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The order turns every round, so that a drift of the machine favours nobody.
+    // The order is reversed in every second round, so that a drift of the machine favours no contender.
     const order = round % 2 === 0 ? CONTENDERS : [...CONTENDERS].reverse();
     for (const contender of order) await measure(contender, at, figures);
   }
@@ -108,11 +108,7 @@ async function measure(
   const server = await contender.start(at);
   const client = new HttpClient(server.url, 8);
   try {
-    const detect = async (turn: number) => {
-      const photo = at.photos[turn % at.photos.length];
-      const reply = await client.send('POST', '/v1/inference/detect', { image_path: photo });
-      if (reply.status !== 200) throw new Error(reply.body);
-    };
+    const detect = (turn: number) => client.detect(at.photos[turn % at.photos.length]);
     await answering(() => detect(0));
     await closedLoop(2, 1, (_, turn) => detect(turn));
     const lone = await closedLoop(1, SECONDS, (_, turn) => detect(turn));
@@ -154,7 +150,7 @@ function against(other: Figures, name: string, ours: Figures | undefined) {
   };
 }
 
-async function answering(probe: () => Promise<void>): Promise<void> {
+async function answering(probe: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
     try {

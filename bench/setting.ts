@@ -1,8 +1,8 @@
-/** What every question shares: the model and photos at hand, a service process, an in-process core. */
+/** Shared by the questions: the available model and photos, a service process, an in-process core. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCore, type Core } from '../src/native/core.js';
-import type { NativeModel, NativeTask } from '../src/native/contract.js';
+import { openCore, type Core, type CoreTask } from '../src/native/core.js';
+import type { NativeModel } from '../src/native/contract.js';
 import {
   hasTestdata,
   PROJECT_ROOT,
@@ -72,31 +72,29 @@ export async function openBareCore(at: Setting): Promise<{ core: Core; model: Na
     precision: at.precision,
     threads: 2,
     asyncYields: true,
-    fastDecode: 0,
-    engineCache: '',
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,
     maxSide: 16_384,
-    crashMarkerPath: '',
   });
   return { core, model: await core.loadModel(at.modelPath) };
 }
 
-/** A detection of one photo with the service's defaults. */
+/** A task with the service's defaults, without an image and a model. */
+export const PLAIN_TASK = {
+  path: null,
+  priority: 0,
+  deadlineMs: 0,
+  confidence: 0.5,
+  iou: 0.7,
+  maxDetections: 300,
+  classIds: null,
+} as const;
+
+/** A detection of one photo. */
 export function photoTask(
   model: NativeModel,
   path: string,
   kind: 'sync' | 'async' = 'sync',
-): Omit<NativeTask, 'id'> {
-  return {
-    modelId: model.modelId,
-    path,
-    kind,
-    priority: 0,
-    deadlineMs: 0,
-    confidence: 0.5,
-    iou: 0.7,
-    maxDetections: 300,
-    classIds: null,
-  };
+): CoreTask {
+  return { ...PLAIN_TASK, modelId: model.modelId, path, kind };
 }

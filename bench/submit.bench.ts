@@ -12,7 +12,7 @@ export default async function submit(): Promise<Measurement[]> {
   const at = setting();
   await using service = await serve(at, { LATTICE_MAX_QUEUED_JOBS: '1000000' });
   const client = new HttpClient(service.url, 64);
-  // A path that is not there: the job costs the store all it ever costs, and the engine nothing.
+  // A path that does not exist: the store does all its work, and the engine none.
   const body = { job_type: 'detect_cars', image_paths: ['absent.jpg'] };
   const send = async () => {
     const reply = await client.send('POST', '/v1/jobs/submit', body);

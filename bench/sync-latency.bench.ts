@@ -14,11 +14,10 @@ export default async function syncLatency(): Promise<Measurement[]> {
   const bare: number[] = [];
   for (let round = -20; round < ROUNDS; round += 1) {
     const photo = at.photos[(round + 20) % at.photos.length]!;
-    const reply = await client.send('POST', '/v1/inference/detect', { image_path: photo });
-    if (reply.status !== 200) throw new Error(reply.body);
+    const ms = await client.detect(photo);
     const { timings } = await core.run(photoTask(model, photo));
     if (round < 0) continue;
-    http.push(reply.ms);
+    http.push(ms);
     bare.push(timings.decode + timings.inference);
   }
   client.close();

@@ -11,11 +11,7 @@ export default async function syncThroughput(): Promise<Measurement[]> {
   const engine = await engineOnly();
   await using service = await serve(at);
   const client = new HttpClient(service.url, 64);
-  const detect = async (turn: number) => {
-    const photo = at.photos[turn % at.photos.length]!;
-    const reply = await client.send('POST', '/v1/inference/detect', { image_path: photo });
-    if (reply.status !== 200) throw new Error(reply.body);
-  };
+  const detect = (turn: number) => client.detect(at.photos[turn % at.photos.length]);
   await closedLoop(2, 1, (_, turn) => detect(turn));
   const rows: Measurement[] = [];
   for (const clients of [1, 8, 32]) {
@@ -41,7 +37,7 @@ export default async function syncThroughput(): Promise<Measurement[]> {
   return rows;
 }
 
-/** Images a second of the network alone: lone slices, no decode beside it. */
+/** Images a second of the network alone: lone batches, no decode beside it. */
 export async function engineOnly(): Promise<number> {
   const at = setting();
   const { core, model } = await openBareCore(at);
@@ -50,7 +46,7 @@ export async function engineOnly(): Promise<number> {
     const { timings } = await core.run(photoTask(model, at.photos[round % at.photos.length]!));
     if (round >= 20) inference.push(timings.inference);
   }
-  const slices = core.stats().syncSlices;
+  const batches = core.stats().syncSlices;
   await core.close();
-  return (slices * 1_000) / median(inference);
+  return (batches * 1_000) / median(inference);
 }

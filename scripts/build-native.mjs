@@ -1,8 +1,9 @@
 // Builds the addon with cmake-js. package.json names a Node-API version, so that cmake-js takes the headers of
 // the node-api-headers package and downloads nothing.
 //
-//   node scripts/build-native.mjs [--tests] [--sanitize=address|thread] [--simulated-gpu]
+//   node scripts/build-native.mjs [--tests] [--bench] [--sanitize=address|thread] [--simulated-gpu]
 //
+// --bench adds the program of the GPU benchmark (bench/native), where CUDA is found; --tests does so too.
 // --simulated-gpu plays CUDA and TensorRT on the host (docs/gpu.md, "Without a GPU"); it needs CUDA and TensorRT's
 // headers, as a build for GPUs does.
 //
@@ -65,7 +66,12 @@ export function optionalParts() {
  * Rejects with the compiler's words. Builds only what changed. Resolves with a line for each optional part: what was
  * built in, or why it was left out.
  */
-export async function buildNative({ tests = false, sanitize = '', simulatedGpu = false } = {}) {
+export async function buildNative({
+  tests = false,
+  bench = false,
+  sanitize = '',
+  simulatedGpu = false,
+} = {}) {
   const out = join('build', sanitize, simulatedGpu ? 'simulated-gpu' : '');
   const common = ['--out', out, '--log-level', 'warn'];
   const configured = await cmakeJs([
@@ -78,8 +84,14 @@ export async function buildNative({ tests = false, sanitize = '', simulatedGpu =
     '--CDCMAKE_EXPORT_COMPILE_COMMANDS=ON',
     ...cudaDefinitions(process.env),
   ]);
-  await cmakeJs(['build', ...common, '--parallel', String(availableParallelism())]);
-  return [...configured.matchAll(/^-- ((?:CUDA|nvJPEG|JPEG): .*)$/gm)].map(([, line]) => line);
+  const build = ['build', ...common, '--parallel', String(availableParallelism())];
+  await cmakeJs(build);
+  const parts = [...configured.matchAll(/^-- ((?:CUDA|nvJPEG|JPEG): .*)$/gm)].map(
+    ([, line]) => line,
+  );
+  const hasCuda = parts.some((line) => /^CUDA: (?!left out)/.test(line));
+  if (bench && hasCuda) await cmakeJs([...build, '--target', 'lattice_gpu_bench']);
+  return parts;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -87,6 +99,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     const parts = await buildNative({
       tests: process.argv.includes('--tests'),
+      bench: process.argv.includes('--bench'),
       sanitize,
       simulatedGpu: process.argv.includes('--simulated-gpu'),
     });

@@ -1,9 +1,13 @@
 // Checks (or with --write mends) the format of the C++ sources. Says so when clang-format is not there.
 import { spawnSync } from 'node:child_process';
 
-const files = spawnSync('git', ['ls-files', 'native', 'test/native', '--', '*.h', '*.cc', '*.cu'], {
-  encoding: 'utf8',
-})
+const files = spawnSync(
+  'git',
+  ['ls-files', 'native', 'bench/native', 'test/native', '--', '*.h', '*.cc', '*.cu'],
+  {
+    encoding: 'utf8',
+  },
+)
   .stdout.split('\n')
   .filter((file) => /\.(h|cc|cu)$/.test(file));
 if (spawnSync('clang-format', ['--version']).status !== 0) {

@@ -10,7 +10,7 @@ import { ROOT, run } from './setup.mjs';
 
 const BUILD = join(ROOT, 'build', 'fuzz');
 const FINDINGS = join(BUILD, 'findings/');
-const TARGETS = ['header', 'decode', 'model', 'python_literal', 'engine_header'];
+const TARGETS = ['header', 'decode', 'model', 'python_literal'];
 const PICTURES = ['models/demo', '../shared/testdata/odd', '../shared/testdata/images'];
 const MAX_BYTES = 32 * 1024;
 

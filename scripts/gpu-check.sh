@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Everything that only a machine with a GPU can show, in one command:
+# All checks that need a GPU, in one command:
 #
 #   scripts/gpu-check.sh [OUT]      OUT: folder for the results, by default build/gpu-check
 #
-# Ends within LATTICE_GPU_CHECK_SECONDS (520 unless set): what does not fit is cut off or left out, and said so.
-# Started once more, it goes on there: steps that ended well are not run again (but for set-up and build, which look for
-# themselves), answered questions of the benchmark are not asked again, and built engines are kept in
-# LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, on another GPU or driver it begins anew. It
-# needs no git: LATTICE_COMMIT may name the commit that the figures are of.
-# Ends with 0 when every step that can run here passed, 1 when one failed, 2 when there is no GPU, 3 when there is more
-# to do. OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed
-# here in summary.txt.
+# It ends within LATTICE_GPU_CHECK_SECONDS (520 unless set). Steps that do not fit are cut off or left out, and named.
+# A second start continues there: steps that passed are not run again (except set-up and build, which check for
+# themselves), answered questions of the benchmark are not asked again, and built engines stay in
+# LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, another GPU or another driver it starts from
+# the beginning. It needs no git: LATTICE_COMMIT may name the commit that is measured.
+# Exit code: 0 when every step that can run here passed, 1 when one failed, 2 when there is no GPU, 3 when steps are left.
+# OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed in
+# summary.txt.
 set -u
 case ${1:-} in
 -*)
@@ -22,6 +22,9 @@ esac
 cd "$(dirname "$0")/.." && mkdir -p "${1:-build/gpu-check}" build && out=$(cd "${1:-build/gpu-check}" && pwd) || exit 1
 budget=${LATTICE_GPU_CHECK_SECONDS:-520}
 export LATTICE_ENGINE_CACHE_DIR=${LATTICE_ENGINE_CACHE_DIR:-$PWD/build/engines}
+# The native tests find the engine of this model by its hash.
+LATTICE_TINY_SHA256=$(sha256sum models/tiny/tiny-v8.onnx 2>/dev/null | cut -d ' ' -f 1)
+export LATTICE_TINY_SHA256
 export PATH=$PATH:/usr/local/cuda/bin
 least=$((budget / 30)) # seconds: no step is begun with as little
 grace=10               # seconds to end by itself in, for a step that is cut off
@@ -34,8 +37,8 @@ say() { echo "$*" | tee -a "$out/summary.txt"; }
 
 left() { echo $((budget - SECONDS)); }
 
-# step NAME PERCENT COMMAND...: takes at most that share of the time, or one that hangs would leave none to the others
-# in every run. COMMAND ends with 3 when there is more to do.
+# step NAME PERCENT COMMAND...: COMMAND gets at most that share of the time, so that one that hangs leaves time to the
+# others. COMMAND ends with 3 when a second start has to continue it.
 step() {
   local name=$1 limit=$((budget * $2 / 100 + 1))
   shift 2
@@ -65,7 +68,7 @@ step() {
       say "== $name: cut off ($took)"
       ;;
     *)
-      # compute-sanitizer's words where a virtual machine or a sandbox keeps it from the GPU.
+      # compute-sanitizer's message where a virtual machine or a sandbox keeps it from the GPU.
       if grep -q 'Device not supported' "$out/$name.log"; then
         cannot "$name" "compute-sanitizer does not support this GPU as this machine shows it"
         return
@@ -77,7 +80,7 @@ step() {
   esac
 }
 
-# cannot NAME REASON: it is no fault of this run, and starting again does not help.
+# cannot NAME REASON: the step cannot run on this machine, also not at a second start.
 cannot() {
   missing+=("$1")
   say "== $1: left out, $2"
@@ -93,7 +96,7 @@ end() {
   exit 0
 }
 
-# Ends here, with what needs it left out, unless the step passed.
+# needed STEP LIST: unless the step passed, leaves out the steps of the list and ends.
 needed() {
   [ -e "$out/$1.passed" ] && return
   say "== $2: left out, they need the step $1"
@@ -109,8 +112,8 @@ if ! nvidia-smi -L >/dev/null 2>&1; then
   exit 2
 fi
 
-# What passed, and what was measured, says nothing about other sources, another GPU or driver. Without git: a copy of the
-# working tree has no history.
+# Results are valid for these sources, this GPU and this driver only. Without git: a copy of the working tree has no
+# history.
 sources() {
   find CMakeLists.txt package.json package-lock.json native src bench scripts test models -type f -print0 2>/dev/null |
     LC_ALL=C sort -z | xargs -0 cksum | cksum
@@ -136,7 +139,7 @@ for include in ${GTest_ROOT:+"$GTest_ROOT/include"} ${GTest_ROOT:-/usr/include /
   [ -e "$include/gtest/gtest.h" ] && gtest=$include
 done
 
-# These take no time where there is nothing to do, and what they made may lie on another machine than the results.
+# These take no time when nothing has changed, and the results may come from another machine than the build.
 rm -f "$out/setup.passed" "$out/build.passed" "$out/gpu.passed"
 step setup 75 npm run setup
 needed setup "build, gpu, $later"
@@ -155,20 +158,20 @@ if [ -d ../shared/testdata ]; then
 else
   cannot parity "../shared/testdata is absent; the benchmark compares boxes on the bundled photos"
 fi
-# Its own limit comes first, so that it can write what it has.
+# Its own budget ends first, so that it can write its figures.
 step bench 100 npm run bench:gpu -- --quick --resume --out "$out/bench" --budget $(($(left) > 30 ? $(left) - 20 : 10))
-# Last: what they find shows in the tests' and parity's boxes too, or does not matter yet.
+# Last: a fault that matters shows in the boxes of the tests and of parity too.
 for tool in memcheck racecheck synccheck; do
   if ! command -v compute-sanitizer >/dev/null; then
     cannot "$tool" "compute-sanitizer is not installed"
   elif [ -z "$gtest" ]; then
     cannot "$tool" "GoogleTest is not installed"
   else
-    # The kernels and owners. What nvJPEG writes concerns us, how its kernels work together does not, and takes long.
-    # The largest shapes run the code of the others, with a thousand million more looks at shared memory.
+    # The kernels and owners. nvJPEG is checked for what it writes only: its own kernels take long.
+    # The largest shapes run the same code as the others, with 10^9 more accesses to shared memory.
     without='NvJpegRoutesOnGpu.*:DetectionKernels.LargestShapes'
     [ "$tool" = memcheck ] && without='NvJpegRoutesOnGpu.ManyThreads*'
-    # Calls that fail are the tests' to judge: some fail on purpose, and libraries ask for functions that a driver lacks.
+    # Failed calls are not reported: some fail on purpose, and libraries look for functions that a driver lacks.
     step "$tool" 17 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 \
       build/test/native/cuda/lattice_gpu_test "--gtest_filter=-$without"
   fi

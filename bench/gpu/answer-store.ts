@@ -1,4 +1,4 @@
-/** Answers of one run, a file each, so that a run which was cut off goes on where it was. */
+/** Answers of one run, one file per answer, so that a run that was cut off can continue. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NativeBuildInfo } from '../../src/native/contract.js';
@@ -6,7 +6,7 @@ import type { JudgedAnswer } from './answer.js';
 import type { GpuFacts } from './gpu-facts.js';
 import type { Plan } from './plan.js';
 
-/** What a figure depends on. Clocks are left out: they move while a run is cut off and goes on. */
+/** Everything that a figure depends on, but for clocks: they change between the parts of one run. */
 export function answersKey(
   commit: string | null,
   { names, driver }: Pick<GpuFacts, 'names' | 'driver'>,
@@ -20,7 +20,7 @@ export class AnswerStore {
   readonly #folder: string;
   readonly #key: string;
 
-  /** `key` says what was measured with what: answers under another key are not taken. */
+  /** Answers that were stored under another key are not used. */
   constructor(folder: string, key: string, resume: boolean) {
     this.#folder = join(folder, 'answers');
     this.#key = key;

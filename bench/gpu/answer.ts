@@ -1,4 +1,4 @@
-/** What a question of the GPU benchmark answers: figures, a chart, and what could not be told. */
+/** The answer to a question of the GPU benchmark: figures, charts, and what is missing. */
 import type { Chart } from './chart.js';
 
 export type Goal = { atLeast: number } | { atMost: number };
@@ -9,7 +9,7 @@ export interface Figure {
   unit: string;
   /** The other side of the ratio, measured in turn in the same process. */
   baseline?: { what: string; value: number };
-  /** The figure that the goal is about. */
+  /** The goal applies to it. */
   ratio?: number;
   goal?: Goal;
 }
@@ -22,7 +22,7 @@ export interface Answer {
   charts: Chart[];
 }
 
-/** A figure as it is kept: `met` is null where the goal was not judged, or there is none. */
+/** A figure as it is stored: `met` is null where the goal was not judged, or there is none. */
 export interface JudgedFigure extends Omit<Figure, 'goal'> {
   goal: string | null;
   met: boolean | null;
@@ -42,7 +42,7 @@ export function goalText(goal: Goal): string {
   return 'atLeast' in goal ? `>= ${bound(goal.atLeast)}` : `<= ${bound(goal.atMost)}`;
 }
 
-/** Goals are about GPUs: on anything else they are shown and not judged. */
+/** Goals are for GPUs: on anything else they are shown and not judged. */
 export function judged(figure: Figure, onGpu: boolean): JudgedFigure {
   const { goal, ...rest } = figure;
   if (goal === undefined) return { ...rest, goal: null, met: null };

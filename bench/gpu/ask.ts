@@ -1,4 +1,4 @@
-/** One question in a process of its own: a GPU fault or a leak of one says nothing about the next. */
+/** One question in a process of its own: a GPU fault or a leak in one does not change the next. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -8,20 +8,12 @@ import type { Plan } from './plan.js';
 
 const QUESTIONS = fileURLToPath(new URL('questions/', import.meta.url));
 const ANSWERER = fileURLToPath(new URL('answerer.ts', import.meta.url));
-/** A broken-off build of an engine keeps what it has measured meanwhile. */
+/** For a cancelled build of an engine to store its timings. */
 const GRACE_MS = 8_000;
 export const MARK = '=== answer ';
 
-/** In the order of telling: what the figures of later ones are held against comes first, the longest last. */
-const FIRST = [
-  'replay',
-  'roofline',
-  'shares',
-  'round-trip',
-  'sync-pixels',
-  'sync-latency',
-  'throughput',
-];
+/** In the order of the report: what later figures are compared with comes first, the longest question last. */
+const FIRST = ['roofline', 'shares', 'sync-pixels', 'sync-latency', 'throughput'];
 const LAST = ['memory'];
 
 export function allQuestions(): string[] {
@@ -33,7 +25,7 @@ export function allQuestions(): string[] {
   return names.sort((a, b) => place(a) - place(b) || a.localeCompare(b));
 }
 
-/** There was no time to ask, or to answer. */
+/** There was no time for the question, or for its answer. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }

@@ -1,5 +1,5 @@
 /** The limits of the plan's device, measured now. */
-import { gpuLimits } from '../../src/native/gpu-limits.js';
+import { gpuLimits } from './gpu-bench.js';
 import { median } from '../load/percentiles.js';
 import type { Plan } from './plan.js';
 import type { Limits } from './roofline.js';
@@ -32,7 +32,7 @@ export async function cardLimits(plan: Plan): Promise<CardLimits> {
     downloadGbS: limits.downloadGbS,
     matrixTflopS: matrixMissing === null ? limits.matrixTflopS : null,
     notes: [
-      `The limits are those of ${plan.devices > 1 ? `the first of ${plan.devices} GPUs, a` : 'one'} ${limits.name}: copies of 512 MiB within its memory, of 128 MiB over the bus, ` +
+      `The limits are those of the ${limits.name}: copies of 512 MiB within its memory, of 128 MiB over the bus, ` +
         `and the fastest of three FP16 matrix products built by TensorRT ${limits.tensorrt}.`,
       ...(matrixMissing === null ? [] : [`No matrix product was measured: ${matrixMissing}`]),
     ],

@@ -1,4 +1,4 @@
-/** What is known about this machine's GPUs. Null for everything that nobody says. */
+/** What is known about this machine's GPU; null for what neither the addon nor nvidia-smi reports. */
 import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,8 +32,8 @@ export interface GpuFacts {
   /** That the addon was built with. */
   cuda: string | null;
   tensorrt: string | null;
-  /** They are played on the host (docs/gpu.md): nothing that they measure is a GPU figure. */
-  played: boolean;
+  /** Their figures are no GPU figures (docs/gpu.md, "Without a GPU"). */
+  simulated: boolean;
 }
 
 export function gpuFacts(): GpuFacts {
@@ -54,13 +54,13 @@ export function gpuFacts(): GpuFacts {
     powerLimitWatt: number('powerLimitWatt'),
     cuda: /CUDA ([\d.]+)/.exec(built)?.[1] ?? null,
     tensorrt: /TensorRT ([\d.]+)/.exec(built)?.[1] ?? null,
-    played: built.includes('played on the host'),
+    simulated: /played|simulated/.test(built),
   };
 }
 
 /**
- * In use on all GPUs, by everybody, from now on: the addon looks about once a second. Null where one of them does not
- * tell.
+ * In use on all GPUs by all processes, by a reading that began after the call: the addon takes about one a second. Null
+ * where a GPU does not report it.
  */
 export async function gpuMemoryMiB(read = gpuReadings, mostMs = 3_000): Promise<number | null> {
   const asked = performance.now();

@@ -23,9 +23,9 @@ export async function makePlan(
   facts: GpuFacts,
   folder: string,
 ): Promise<{ plan: Plan; notes: string[] }> {
-  const quick = args.quick || facts.played;
+  const quick = args.quick || facts.simulated;
   const effort = {
-    ...EFFORTS[args.dry ? 'dry' : facts.played ? 'played' : quick ? 'quick' : 'full'],
+    ...EFFORTS[args.dry ? 'dry' : facts.simulated ? 'simulated' : quick ? 'quick' : 'full'],
   };
   if (args.long !== null) effort.long = args.long;
   const named = args.models ?? process.env.LATTICE_MODELS_DIR;
@@ -39,7 +39,6 @@ export async function makePlan(
   }
   const plan: Plan = {
     device: args.dry ? 'cpu' : 'cuda',
-    devices: args.dry ? 1 : facts.names.length,
     threads: availableParallelism(),
     // One is enough to keep the script alive.
     models: args.dry ? models.slice(0, 1) : models,

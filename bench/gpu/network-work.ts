@@ -1,4 +1,4 @@
-/** What a network has to compute and to move for one image, counted from its graph. */
+/** Operations and bytes of a network per image, counted from its graph. */
 import type { OnnxGraph, OnnxNode } from './onnx-graph.js';
 
 export interface NetworkWork {
@@ -31,7 +31,7 @@ const SAME_SHAPE = new Set([
 const PAIRWISE = new Set(['Add', 'Mul', 'Sub', 'Div']);
 const POOLS = new Set(['MaxPool', 'AveragePool']);
 
-/** Of an image of `width` x `height`. What follows an operator that is not known here is not counted. */
+/** Of an image of `width` x `height`. Nodes behind an unknown operator are not counted. */
 export function networkWork(
   { nodes, inputs, constants: kept }: OnnxGraph,
   width: number,

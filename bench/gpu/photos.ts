@@ -1,4 +1,4 @@
-/** JPEGs of the sizes that the benchmark asks about, made from real photos. */
+/** JPEGs of the sizes of the benchmark, made from real photos. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';

@@ -1,4 +1,4 @@
-/** What one run measures and how long: made by the runner, read by every question. */
+/** The models, photos and repetitions of one run: made by the command, read by every question. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { PhotoSize } from './photos.js';
@@ -8,7 +8,7 @@ export interface PlannedModel {
   name: string;
   file: string;
   size: ModelSize;
-  /** Its weights are arbitrary: it costs what it should, and its boxes mean nothing. */
+  /** Its weights are arbitrary: it takes the right time, and its boxes have no meaning. */
   layoutOnly?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Effort {
   seconds: number;
   /** Images of the memory question. */
   long: number;
-  /** How often one image has to give the same boxes. */
+  /** Runs of one image that must give the same boxes. */
   repeats: number;
   /** Photos of each size. */
   photos: number;
@@ -34,11 +34,9 @@ export interface Effort {
 
 export interface Plan {
   device: 'cpu' | 'cuda';
-  /** How many of them share the work; 1 for the CPU. */
-  devices: number;
   threads: number;
   models: PlannedModel[];
-  /** Its network takes next to no time: what is left is the way to it. */
+  /** Its network takes hardly any time: what is left is decoding. */
   tinyModel: string;
   /** Folder of built engines. */
   engineCache: string;
@@ -47,10 +45,10 @@ export interface Plan {
   effort: Effort;
 }
 
-export const EFFORTS: Record<'dry' | 'played' | 'quick' | 'full', Effort> = {
+export const EFFORTS: Record<'dry' | 'simulated' | 'quick' | 'full', Effort> = {
   dry: { rounds: 2, samples: 2, images: 4, seconds: 0.3, long: 16, repeats: 12, photos: 1 },
-  // For GPUs that are played on the host, which take a core hundreds of times as long.
-  played: { rounds: 2, samples: 2, images: 64, seconds: 1, long: 160, repeats: 96, photos: 2 },
+  // Simulated GPUs take a core hundreds of times as long.
+  simulated: { rounds: 2, samples: 2, images: 64, seconds: 1, long: 160, repeats: 96, photos: 2 },
   quick: {
     rounds: 3,
     samples: 100,
@@ -71,7 +69,7 @@ export const EFFORTS: Record<'dry' | 'played' | 'quick' | 'full', Effort> = {
   },
 };
 
-/** Detectors of the folders, by the size letter that ends their names; the rest is named with the reason. */
+/** Detectors of the folders, by the size letter at the end of their names; `notes` name the other files. */
 export function findModels(folders: readonly string[]): {
   models: PlannedModel[];
   notes: string[];
@@ -102,7 +100,7 @@ export function sortBySize(models: PlannedModel[]): void {
   models.sort((a, b) => MODEL_SIZES.indexOf(a.size) - MODEL_SIZES.indexOf(b.size));
 }
 
-/** The one that the questions about one model take: the first of the smallest size. */
+/** The model of the questions about one model: the first of the smallest size. */
 export function mainModel(plan: Plan): PlannedModel {
   return plan.models[0]!;
 }

@@ -26,7 +26,7 @@ export function readRecord(folder: string): RunRecord {
   }
   const record = JSON.parse(readFileSync(join(folder, file), 'utf8')) as RunRecord;
   if (record.dry) {
-    throw new Error('That was a dry run, or on played GPUs; nothing of it is a GPU figure.');
+    throw new Error('That was a dry run, or one on simulated GPUs; nothing of it is a GPU figure.');
   }
   return record;
 }

@@ -1,6 +1,7 @@
-/** A core of the plan's device, and the tasks that questions give it. */
+/** A core on the plan's device, and the tasks of the questions. */
 import type { NativeCoreOptions, NativeModel, NativeTask } from '../../src/native/contract.js';
 import { openCore, type Core, type CoreTask } from '../../src/native/core.js';
+import { PLAIN_TASK } from '../setting.js';
 import type { Pixels } from './photos.js';
 import type { Effort, Plan } from './plan.js';
 
@@ -15,18 +16,16 @@ export function openRig(plan: Plan, more: Partial<NativeCoreOptions> = {}): Rig 
     device: plan.device,
     precision: 'auto',
     threads: plan.threads,
-    // On the CPU only dry runs measure, often beside other work: they must end, not step aside.
+    // On the CPU only dry runs measure, often beside other programs, and must end all the same.
     asyncYields: plan.device === 'cuda',
-    fastDecode: 0,
     engineCache: plan.engineCache,
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,
     maxSide: 16_384,
-    crashMarkerPath: '',
     ...more,
   });
   const stop = () => {
-    // Gives up the engine that is being built, which the next run goes on with.
+    // Cancels the build of an engine, which the next run continues.
     void core.close().then(() => process.exit(1));
   };
   process.once('SIGTERM', stop);
@@ -41,17 +40,7 @@ export function openRig(plan: Plan, more: Partial<NativeCoreOptions> = {}): Rig 
 
 type Kind = NativeTask['kind'];
 
-const base = {
-  path: null,
-  priority: 0,
-  deadlineMs: 0,
-  confidence: 0.5,
-  iou: 0.7,
-  maxDetections: 300,
-  classIds: null,
-};
-
-/** What lies decoded in memory: noise that is the same each time. */
+/** A decoded image: noise that is the same each time. */
 export function noise(width: number, height: number): Pixels {
   const data = new Uint8Array(width * height * 3);
   let state = 1;
@@ -65,18 +54,14 @@ export function noise(width: number, height: number): Pixels {
 const PIXELS = noise(640, 480);
 
 export function pixelTask(model: NativeModel, kind: Kind, pixels: Pixels = PIXELS): CoreTask {
-  return { ...base, modelId: model.modelId, kind, pixels };
+  return { ...PLAIN_TASK, modelId: model.modelId, kind, pixels };
 }
 
 export function photoTask(model: NativeModel, kind: Kind, path: string): CoreTask {
-  return { ...base, modelId: model.modelId, kind, path };
+  return { ...PLAIN_TASK, modelId: model.modelId, kind, path };
 }
 
-export function noopTask(model: NativeModel): CoreTask {
-  return { ...base, modelId: model.modelId, kind: 'noop' };
-}
-
-/** How long a rate is taken for: so many images at least, and so many milliseconds. */
+/** The least images and milliseconds that a rate is measured over. */
 export interface Stretch {
   images: number;
   leastMs: number;
@@ -87,7 +72,7 @@ export function stretchOf({ images, seconds }: Effort): Stretch {
   return { images, leastMs: 250 * seconds };
 }
 
-/** Tasks that may be in the air at once, so that every slice is full. */
+/** Tasks that may be in the air at once, so that every batch is full. */
 const WINDOW = 256;
 
 /** Resolves when all are answered. */

@@ -1,4 +1,4 @@
-/** What a card cannot do faster, from its two limits: moving bytes and multiplying matrices. */
+/** The shortest time of a network on a card, from two limits: moving bytes and multiplying matrices. */
 import type { NetworkWork } from './network-work.js';
 
 export interface Limits {
@@ -13,7 +13,7 @@ export interface Roofline {
   binding: 'copy bandwidth' | 'matrix product';
 }
 
-/** Of slices of `batch` images, if everything overlapped and nothing stayed in a cache. */
+/** Of batches of `batch` images, if everything overlapped and nothing stayed in a cache. */
 export function roofline(work: NetworkWork, limits: Limits, batch: number): Roofline {
   const bytes = batch * work.activationBytes + work.weightBytes;
   const moving = bytes / (limits.copyGbS * 1e9);

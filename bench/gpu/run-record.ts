@@ -15,7 +15,7 @@ export interface RunRecord {
   /** What every figure was measured on, in words. */
   measuredOn: string;
   command: string;
-  /** Of this checkout, with "+" where files differ from it; null where nobody says. */
+  /** Of this checkout, with "+" where files differ from it; null where it is unknown. */
   commit: string | null;
   machine: string;
   gpu: GpuFacts;
@@ -31,9 +31,9 @@ export interface RunRecord {
 }
 
 /** What is measured in a GPU's place, in words; null for a GPU. */
-export function standIn(facts: Pick<GpuFacts, 'played'>, dry: boolean): string | null {
+export function standIn(facts: Pick<GpuFacts, 'simulated'>, dry: boolean): string | null {
   if (dry) return 'the CPU engine in dry mode: nothing here is a GPU figure';
-  return facts.played ? 'GPUs played on the host: nothing here is a GPU figure' : null;
+  return facts.simulated ? 'a simulated GPU: nothing here is a GPU figure' : null;
 }
 
 export function measuredOn(facts: GpuFacts, dry: boolean): string {

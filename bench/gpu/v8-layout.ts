@@ -1,6 +1,6 @@
 /**
- * Detectors in the published v8 layout with arbitrary weights: they cost what a trained export of that size costs, and
- * what they find means nothing. For sizes that nobody has an export of.
+ * Detectors in the published v8 layout with arbitrary weights: they take as long as a trained export of that size, and
+ * their boxes have no meaning. For sizes without an export.
  */
 import { OnnxWriter } from './onnx-writer.js';
 import type { ModelSize } from './plan.js';
@@ -17,7 +17,7 @@ const SIDE = 640;
 const STRIDES = [8, 16, 32];
 const CLASSES = 80;
 const BINS = 16;
-/** Of the class scores before the sigmoid: next to nothing is a candidate, as in a usual photo. */
+/** Of the class scores before the sigmoid: hardly any anchor is a candidate, as in a usual photo. */
 const CLASS_BIAS = -7;
 
 /** A feature map and its channels. */

@@ -1,7 +1,7 @@
 /** When requests of an open loop arrive, and waiting for that moment. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds from the start, ascending: a Poisson process of `rate` a second. `random` lies in [0, 1). */
+/** Milliseconds from the start, ascending: a Poisson process of `rate` per second. `random` is in [0, 1). */
 export function* poissonArrivals(
   rate: number,
   seconds: number,
@@ -16,9 +16,9 @@ export function* poissonArrivals(
 }
 
 /**
- * Resolves once `performance.now()` is at `due`, never before. Answers, timers and aborts have their turn first, even
- * where `due` is long past: a sender behind its schedule that did not wait at all would shut out what it measures.
- * A timer knows whole milliseconds only, so the rest of the last one is spent in turns of the event loop.
+ * Resolves once `performance.now()` is at `due`, never before. Answers, timers and aborts run first, even where `due` is
+ * long past: a sender that is late and did not wait at all would block the answers that it measures. A timer has whole
+ * milliseconds only, so the rest of the last one is spent in turns of the event loop.
  */
 export async function untilDue(due: number): Promise<void> {
   const wait = due - performance.now();

@@ -30,7 +30,6 @@ Napi::Function CoreWrap::Class(Napi::Env env) {
                          InstanceMethod("unloadModel", &CoreWrap::UnloadModel),
                          InstanceMethod("submit", &CoreWrap::Submit),
                          InstanceMethod("cancel", &CoreWrap::Cancel),
-                         InstanceMethod("sliceTimes", &CoreWrap::SliceTimesOf),
                          InstanceMethod("devices", &CoreWrap::Devices),
                          InstanceMethod("judgeDevice", &CoreWrap::JudgeDevice),
                          InstanceMethod("readFile", &CoreWrap::ReadFile),
@@ -102,13 +101,14 @@ void CoreWrap::Settle(Napi::Env env, size_t count) {
 Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (Closed(env)) return env.Undefined();
-  if (!info[0].IsString()) {
-    ThrowTypeError(env, "path must be a string");
+  if (!info[0].IsString() || (!info[1].IsString() && !info[1].IsUndefined())) {
+    ThrowTypeError(env, "path and sha256 must be strings");
     return env.Undefined();
   }
+  const std::string sha256 = info[1].IsString() ? info[1].As<Napi::String>().Utf8Value() : "";
   const auto deferred = Napi::Promise::Deferred::New(env);
   Owe(env, 1);
-  core_->LoadModel(info[0].As<Napi::String>().Utf8Value(),
+  core_->LoadModel(info[0].As<Napi::String>().Utf8Value(), sha256,
                    [mailbox = mailbox_, deferred](Result<LoadedModel> loaded) {
                      RenewExitHandler();
                      auto shared = std::make_shared<Result<LoadedModel>>(std::move(loaded));
@@ -150,32 +150,6 @@ Napi::Value CoreWrap::Cancel(const Napi::CallbackInfo& info) {
   std::vector<uint64_t> ids;
   if (Closed(env) || !ParseIds(info[0], ids)) return env.Undefined();
   return Napi::Number::New(env, static_cast<double>(core_->Cancel(ids)));
-}
-
-Napi::Value CoreWrap::SliceTimesOf(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  if (Closed(env)) return env.Undefined();
-  if (!info[0].IsNumber() || !info[1].IsNumber() || !info[2].IsNumber()) {
-    ThrowTypeError(env, "modelId, batch and rounds must be numbers");
-    return env.Undefined();
-  }
-  const auto deferred = Napi::Promise::Deferred::New(env);
-  Owe(env, 1);
-  core_->MeasureSlice(info[0].As<Napi::Number>().Uint32Value(),
-                      info[1].As<Napi::Number>().Int32Value(),
-                      info[2].As<Napi::Number>().Int32Value(),
-                      [mailbox = mailbox_, deferred](const Result<SliceTimes>& times) {
-                        auto shared = std::make_shared<Result<SliceTimes>>(times);
-                        mailbox->PostReply([deferred, shared](napi_env reply_env) {
-                          const Napi::Env js(reply_env);
-                          if (shared->ok()) {
-                            deferred.Resolve(ToSliceTimes(js, **shared));
-                          } else {
-                            deferred.Reject(ToError(js, shared->status()));
-                          }
-                        });
-                      });
-  return deferred.Promise();
 }
 
 Napi::Value CoreWrap::Devices(const Napi::CallbackInfo& info) {

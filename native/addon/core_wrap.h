@@ -34,7 +34,6 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   void UnloadModel(const Napi::CallbackInfo& info);
   void Submit(const Napi::CallbackInfo& info);
   Napi::Value Cancel(const Napi::CallbackInfo& info);
-  Napi::Value SliceTimesOf(const Napi::CallbackInfo& info);
   Napi::Value Devices(const Napi::CallbackInfo& info);
   void JudgeDevice(const Napi::CallbackInfo& info);
   Napi::Value ReadFile(const Napi::CallbackInfo& info);

@@ -6,10 +6,20 @@
 
 namespace lattice {
 
+Napi::Array ToNames(Napi::Env env, const std::vector<std::string>& names) {
+  auto array = Napi::Array::New(env, names.size());
+  for (uint32_t i = 0; i < names.size(); ++i) array.Set(i, names[i]);
+  return array;
+}
+
+Napi::Object ToMetadata(Napi::Env env, const std::map<std::string, std::string>& metadata) {
+  auto object = Napi::Object::New(env);
+  for (const auto& [key, text] : metadata) object.Set(key, text);
+  return object;
+}
+
 Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   const ModelInfo& info = model.info;
-  auto names = Napi::Array::New(env, info.names.size());
-  for (uint32_t i = 0; i < info.names.size(); ++i) names.Set(i, info.names[i]);
   auto rectangles = Napi::Array::New(env, info.rectangles.size());
   for (uint32_t i = 0; i < info.rectangles.size(); ++i) {
     auto rectangle = Napi::Object::New(env);
@@ -17,38 +27,20 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
     rectangle.Set("height", info.rectangles[i].height);
     rectangles.Set(i, rectangle);
   }
-  auto without = Napi::Array::New(env, info.without.size());
-  for (uint32_t i = 0; i < info.without.size(); ++i) without.Set(i, info.without[i]);
-  auto metadata = Napi::Object::New(env);
-  for (const auto& [key, text] : info.metadata) metadata.Set(key, text);
   auto object = Napi::Object::New(env);
   object.Set("modelId", model.id);
   object.Set("task", info.task);
-  object.Set("names", names);
+  object.Set("names", ToNames(env, info.names));
   object.Set("inputWidth", info.input_width);
   object.Set("inputHeight", info.input_height);
   object.Set("fixedBatch", info.fixed_batch);
   object.Set("rectangles", rectangles);
-  object.Set("withoutRectangles", without);
+  object.Set("withoutRectangles", ToNames(env, info.without));
   object.Set("device", info.device);
   object.Set("precision", info.precision);
   object.Set("memoryBytes", static_cast<double>(info.memory_bytes));
   object.Set("stride", info.stride);
-  object.Set("metadata", metadata);
-  return object;
-}
-
-Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times) {
-  if (times.batch == 0) return env.Null();
-  auto object = Napi::Object::New(env);
-  object.Set("batch", times.batch);
-  object.Set("networkMs", times.network_ms);
-  object.Set("copyMs", times.copy_ms);
-  object.Set("letterboxMs", times.letterbox_ms);
-  object.Set("boxesMs", times.boxes_ms);
-  object.Set("sliceMs", times.slice_ms);
-  object.Set("launchMs", times.launch_ms);
-  object.Set("emptyMs", times.empty_ms);
+  object.Set("metadata", ToMetadata(env, info.metadata));
   return object;
 }
 

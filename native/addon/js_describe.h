@@ -4,15 +4,17 @@
 
 #include <napi.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "native/scheduler/core.h"
 
 namespace lattice {
 
+Napi::Array ToNames(Napi::Env env, const std::vector<std::string>& names);
+Napi::Object ToMetadata(Napi::Env env, const std::map<std::string, std::string>& metadata);
 Napi::Object ToModel(Napi::Env env, const LoadedModel& model);
-// Null where the engine measures none.
-Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times);
 Napi::Object ToDecodeRoutes(Napi::Env env, const Core& core);
 Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices);
 Napi::Object ToStats(Napi::Env env, const Core& core);

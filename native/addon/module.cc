@@ -4,7 +4,7 @@
 #include <string>
 
 #include "native/addon/core_wrap.h"
-#include "native/addon/gpu_limits_work.h"
+#include "native/addon/describe_model_work.h"
 #include "native/addon/js_gpu_readings.h"
 #include "native/engine/openvino/openvino_network.h"
 #include "native/engine/tensorrt/gpu_engine.h"
@@ -45,7 +45,8 @@ Napi::Value ReadGpus(const Napi::CallbackInfo& info) {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("buildInfo", Napi::Function::New(env, BuildInfo, "buildInfo"));
   exports.Set("gpus", Napi::Function::New(env, Gpus, "gpus"));
-  exports.Set("gpuLimits", Napi::Function::New(env, lattice::StartGpuLimits, "gpuLimits"));
+  exports.Set("describeModel",
+              Napi::Function::New(env, lattice::StartDescribeModel, "describeModel"));
   exports.Set("gpuReadings", Napi::Function::New(env, ReadGpus, "gpuReadings"));
   exports.Set("Core", lattice::CoreWrap::Class(env));
   return exports;

@@ -62,20 +62,6 @@ struct EngineItem {
   const DetectionOptions* options = nullptr;
 };
 
-// Medians of a slice's stages in milliseconds, each stage alone in a recorded graph, by the GPU's
-// own clock unless said otherwise. Images are 640 x 480, 4:2:0 and empty, so suppression has little
-// to do.
-struct SliceTimes {
-  int batch = 0;          // images of the measured slice; 0: this engine measures none
-  double network_ms = 0;  // the bare network
-  double copy_ms = 0;     // pixels and requests there, boxes back
-  double letterbox_ms = 0;
-  double boxes_ms = 0;   // box decode and suppression
-  double slice_ms = 0;   // everything, as Run does it
-  double launch_ms = 0;  // host time of the one launch
-  double empty_ms = 0;   // host time until an empty graph has come back
-};
-
 // Run and Detect must not overlap within one slot; slots are independent. An image's boxes do not
 // depend on lane and slot, on its neighbours in the slice or on their number. No method throws.
 class Engine {
@@ -116,10 +102,6 @@ class Engine {
   virtual std::optional<Clock::duration> longest_run() const { return std::nullopt; }
   // Boxes of one item of the slot's last Run, which succeeded.
   virtual Detections Detect(Lane lane, int slot, size_t item) = 0;
-  // Times a slice of the smallest size that holds `batch` images, else of the largest, `rounds`
-  // times at least once. Thread-safe; what else the GPU does meanwhile is in the figures. Codes of
-  // Run.
-  virtual Result<SliceTimes> Measure(int /*batch*/, int /*rounds*/) { return SliceTimes{}; }
 };
 
 }  // namespace lattice

@@ -1,121 +1,105 @@
 #include "native/engine_cache/engine_cache.h"
 
-#include <string_view>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
-#include "native/engine_cache/sealed_file.h"
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include "native/engine_cache/checked_file.h"
 
 namespace lattice {
 namespace {
 
-constexpr std::string_view kEngineEnding = ".engine";
-// Held only while the file is written.
-constexpr std::chrono::seconds kTimingLockWait(10);
+constexpr std::string_view kEngineMagic = "LATENGIN";
+constexpr std::string_view kTimingMagic = "LATTIMNG";
+// The lock of a timing cache is held only while the file is written.
+constexpr std::chrono::seconds kTimingLockWait{10};
+// flock has no deadline of its own.
+constexpr std::chrono::milliseconds kLockPause{100};
 
-std::string EngineName(const EngineKey& key) { return KeyStem(key) + ".engine"; }
-std::string EngineLockName(const EngineKey& key) { return KeyStem(key) + ".lock"; }
-std::string TimingName(const EngineKey& key) { return "timing-" + TimingStem(key) + ".cache"; }
-std::string TimingLockName(const EngineKey& key) { return "timing-" + TimingStem(key) + ".lock"; }
+std::string Words(int error) { return std::generic_category().message(error); }
+
+Status Refused(const std::string& subject, const std::string& fact) {
+  return {StatusCode::kInternalError, subject + " " + fact};
+}
 
 }  // namespace
 
-Result<std::unique_ptr<EngineCache>> EngineCache::Open(const std::string& folder) {
-  auto opened = PrivateFolder::Open(folder);
-  if (!opened.ok()) return opened.status();
-  return std::unique_ptr<EngineCache>(new EngineCache(*std::move(opened)));
-}
-
-Result<StoredEngine> EngineCache::Load(const EngineKey& key) const {
-  const std::string name = EngineName(key);
-  auto file = ReadSealed(folder_, name, kEngineMagic, SealedPart::kWhole);
-  if (!file.ok()) return file.status();
-  StoredEngine engine;
-  engine.state = file->state;
-  engine.reason = std::move(file->reason);
-  if (engine.state != FileState::kReady) return engine;
-  const auto header = ParseHeader(file->text);
-  if (!header || header->key != key) {
-    engine.state = FileState::kStale;
-    engine.reason = name + " holds an engine of another key.";
-    return engine;
+Result<EngineCache> EngineCache::Open(const std::string& folder) {
+  const std::filesystem::path path(folder);
+  const std::string name = (path.has_filename() ? path : path.parent_path()).filename();
+  const std::string subject = "The engine folder '" + name + "'";
+  struct stat info;
+  if ((mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) || stat(folder.c_str(), &info) != 0) {
+    return Refused(subject, "cannot be made: " + Words(errno) + ".");
   }
-  engine.header = *header;
-  engine.plan = std::move(file->payload);
-  // On a folder that may only be read, the last use stays unknown.
-  static_cast<void>(folder_.MarkUsed(name));
-  return engine;
+  if (!S_ISDIR(info.st_mode)) {
+    return Refused(subject, "is no folder. Remove it, or choose another folder.");
+  }
+  if (info.st_uid != geteuid()) {
+    return Refused(subject, "belongs to another user. Choose a folder that the service owns.");
+  }
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Refused(
+        subject,
+        "is writable for other users, who could replace an engine. Run: chmod go-w " + name);
+  }
+  return EngineCache(folder);
 }
 
-Status EngineCache::Touch(const EngineKey& key) const { return folder_.MarkUsed(EngineName(key)); }
+std::optional<std::vector<char>> EngineCache::Load(const EngineKey& key) const {
+  auto file = ReadCheckedFile(PathOf(EngineStem(key) + ".engine"), kEngineMagic);
+  // Two keys may share a stem.
+  if (!file || !file->text.starts_with(KeyText(key) + ",")) return std::nullopt;
+  return std::move(file->payload);
+}
 
-Result<FileLock> EngineCache::Lock(const EngineKey& key, Clock::time_point deadline,
+Status EngineCache::Store(const EngineHeader& header, std::span<const char> plan) const {
+  return WriteCheckedFile(PathOf(EngineStem(header.key) + ".engine"), kEngineMagic,
+                          HeaderText(header), plan);
+}
+
+Result<ScopedFd> EngineCache::Lock(const EngineKey& key, Clock::time_point deadline,
                                    const std::function<bool()>& go_on) const {
-  return FileLock::Acquire(folder_.fd(), EngineLockName(key), deadline, go_on);
+  return LockFile(EngineStem(key) + ".lock", deadline, go_on);
 }
 
-Status EngineCache::Store(const FileLock& lock, const EngineHeader& header,
-                          std::span<const char> plan) const {
-  const std::string name = EngineName(header.key);
-  if (lock.name() != EngineLockName(header.key)) {
-    return {StatusCode::kInternalError, name + " cannot be stored under the lock " + lock.name()};
-  }
-  return WriteSealed(folder_, name, kEngineMagic, HeaderText(header), plan);
+std::vector<char> EngineCache::LoadTimings(const EngineKey& key) const {
+  auto file = ReadCheckedFile(PathOf(TimingStem(key) + ".cache"), kTimingMagic);
+  if (!file || file->text != TimingText(key)) return {};
+  return std::move(file->payload);
 }
 
-Result<StoredTimings> EngineCache::LoadTimingCache(const EngineKey& key) const {
-  const std::string name = TimingName(key);
-  auto file = ReadSealed(folder_, name, kTimingMagic, SealedPart::kWhole);
-  if (!file.ok()) return file.status();
-  StoredTimings timings;
-  timings.state = file->state;
-  timings.reason = std::move(file->reason);
-  if (timings.state != FileState::kReady) return timings;
-  if (file->text != TimingText(key)) {
-    timings.state = FileState::kStale;
-    timings.reason = name + " holds timings of another TensorRT version or GPU.";
-    return timings;
-  }
-  timings.bytes = std::move(file->payload);
-  static_cast<void>(folder_.MarkUsed(name));
-  return timings;
-}
-
-Status EngineCache::StoreTimingCache(const EngineKey& key, std::span<const char> bytes) const {
-  const auto lock =
-      FileLock::Acquire(folder_.fd(), TimingLockName(key), Clock::now() + kTimingLockWait);
+Status EngineCache::StoreTimings(const EngineKey& key, std::span<const char> bytes) const {
+  const auto lock = LockFile(TimingStem(key) + ".lock", Clock::now() + kTimingLockWait, nullptr);
   if (!lock.ok()) return lock.status();
-  return WriteSealed(folder_, TimingName(key), kTimingMagic, TimingText(key), bytes);
+  return WriteCheckedFile(PathOf(TimingStem(key) + ".cache"), kTimingMagic, TimingText(key), bytes);
 }
 
-Result<EngineFile> EngineCache::Describe(const std::string& name) const {
-  auto sealed = ReadSealed(folder_, name, kEngineMagic, SealedPart::kHeader);
-  if (!sealed.ok()) return sealed.status();
-  EngineFile file;
-  file.name = name;
-  file.state = sealed->state;
-  file.reason = std::move(sealed->reason);
-  file.bytes = sealed->bytes;
-  file.last_used_s = sealed->last_used_s;
-  if (file.state != FileState::kReady) return file;
-  file.header = ParseHeader(sealed->text);
-  if (!file.header || EngineName(file.header->key) != name) {
-    file.state = FileState::kStale;
-    file.reason = name + " holds an engine of another key.";
+Result<ScopedFd> EngineCache::LockFile(const std::string& name, Clock::time_point deadline,
+                                       const std::function<bool()>& go_on) const {
+  constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  ScopedFd fd(open(PathOf(name).c_str(), kFlags, 0600));
+  if (fd.get() < 0) return Refused(name, "cannot be locked: " + Words(errno) + ".");
+  while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return Refused(name, "cannot be locked: " + Words(errno) + ".");
+    }
+    const auto now = Clock::now();
+    if (now >= deadline) {
+      return Status(StatusCode::kDeadlineExceeded, name + " is still held by another process.");
+    }
+    if (go_on && !go_on()) {
+      return Status(StatusCode::kCancelled, "The wait for " + name + " was cancelled.");
+    }
+    std::this_thread::sleep_for(std::min<Clock::duration>(kLockPause, deadline - now));
   }
-  return file;
-}
-
-Result<std::vector<EngineFile>> EngineCache::List() const {
-  const auto names = folder_.Names();
-  if (!names.ok()) return names.status();
-  std::vector<EngineFile> files;
-  for (const std::string& name : *names) {
-    if (!name.ends_with(kEngineEnding)) continue;
-    auto file = Describe(name);
-    if (!file.ok()) return file.status();
-    // Absent: removed since the folder was read.
-    if (file->state != FileState::kAbsent) files.push_back(*std::move(file));
-  }
-  return files;
+  return fd;
 }
 
 }  // namespace lattice

@@ -1,96 +1,70 @@
 #include "native/engine_cache/engine_key.h"
 
-#include <limits>
-#include <string_view>
+#include <cstdio>
 
-#include "native/base/sha256.h"
+#include "native/engine_cache/crc32.h"
 
 namespace lattice {
 namespace {
 
-constexpr size_t kStemDigits = 32;
+constexpr size_t kShownHashDigits = 12;
 
-std::string StemOf(std::string_view text) { return Hex(Sha256Of(text)).substr(0, kStemDigits); }
+std::string Hex(uint32_t value) {
+  char digits[9];
+  (void)std::snprintf(digits, sizeof digits, "%08x", value);
+  return digits;
+}
 
-std::string Joined(const std::vector<int>& numbers, char separator) {
-  std::string text;
+// A JSON string.
+std::string Quoted(const std::string& value) {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (static_cast<unsigned char>(c) < ' ') {
+      text += "\\u" + Hex(static_cast<uint32_t>(c)).substr(4);
+    } else {
+      text += c;
+    }
+  }
+  return text + '"';
+}
+
+std::string Listed(const std::vector<int>& numbers) {
+  std::string text = "[";
   for (const int number : numbers) {
-    if (!text.empty()) text += separator;
+    if (text.size() > 1) text += ',';
     text += std::to_string(number);
   }
-  return text;
-}
-
-std::optional<std::vector<int>> Split(std::string_view text, char separator) {
-  std::vector<int> numbers;
-  while (!text.empty()) {
-    const size_t end = text.find(separator);
-    const auto number = WholeNumber(text.substr(0, end));
-    if (!number || *number < std::numeric_limits<int>::min() ||
-        *number > std::numeric_limits<int>::max()) {
-      return std::nullopt;
-    }
-    numbers.push_back(static_cast<int>(*number));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return numbers;
-}
-
-// Of exactly `count` numbers; zeros when it is something else, which TakeKey finds at its end.
-std::vector<int> TakeNumbers(NamedLines* lines, std::string_view name, char separator,
-                             size_t count) {
-  const auto numbers = Split(lines->Take(name), separator);
-  return numbers && numbers->size() == count ? *numbers : std::vector<int>(count, 0);
+  return text + "]";
 }
 
 }  // namespace
 
-std::string KeyText(const EngineKey& key) {
-  std::string text;
-  AppendLine("model_sha256", key.model_sha256, &text);
-  AppendLine("tensorrt_version", key.tensorrt_version, &text);
-  AppendLine("gpu_name", key.gpu_name, &text);
-  AppendLine("sm", Joined({key.sm_major, key.sm_minor}, '.'), &text);
-  AppendLine("precision", key.precision, &text);
-  AppendLine("buckets", Joined(key.buckets, ','), &text);
-  AppendLine("input", Joined({key.input_width, key.input_height}, 'x'), &text);
-  AppendLine("builder_level", key.builder_level, &text);
-  AppendLine("conversion_version", key.conversion_version, &text);
-  return text;
-}
-
-std::optional<EngineKey> TakeKey(NamedLines* lines) {
-  const std::string_view before = lines->rest();
-  EngineKey key;
-  key.model_sha256 = lines->Take("model_sha256");
-  key.tensorrt_version = lines->Take("tensorrt_version");
-  key.gpu_name = lines->Take("gpu_name");
-  const auto sm = TakeNumbers(lines, "sm", '.', 2);
-  key.sm_major = sm[0];
-  key.sm_minor = sm[1];
-  key.precision = lines->Take("precision");
-  const auto buckets = Split(lines->Take("buckets"), ',');
-  if (buckets) key.buckets = *buckets;
-  const auto input = TakeNumbers(lines, "input", 'x', 2);
-  key.input_width = input[0];
-  key.input_height = input[1];
-  key.builder_level = static_cast<int>(lines->TakeNumber("builder_level"));
-  key.conversion_version = static_cast<int>(lines->TakeNumber("conversion_version"));
-  // Numbers have one spelling: what would be written differently was not written here.
-  if (!lines->ok() || !before.starts_with(KeyText(key))) return std::nullopt;
-  return key;
-}
-
-std::string KeyStem(const EngineKey& key) { return StemOf(KeyText(key)); }
-
 std::string TimingText(const EngineKey& key) {
-  std::string text;
-  AppendLine("tensorrt_version", key.tensorrt_version, &text);
-  AppendLine("gpu_name", key.gpu_name, &text);
-  AppendLine("sm", Joined({key.sm_major, key.sm_minor}, '.'), &text);
-  return text;
+  const std::string sm = std::to_string(key.sm_major) + "." + std::to_string(key.sm_minor);
+  return "{\"tensorrt_version\":" + Quoted(key.tensorrt_version) +
+         ",\"gpu_name\":" + Quoted(key.gpu_name) + ",\"sm\":" + Quoted(sm);
 }
 
-std::string TimingStem(const EngineKey& key) { return StemOf(TimingText(key)); }
+std::string KeyText(const EngineKey& key) {
+  return TimingText(key) + ",\"model_sha256\":" + Quoted(key.model_sha256) +
+         ",\"model_crc32\":" + Quoted(Hex(key.model_crc32)) +
+         ",\"precision\":" + Quoted(key.precision) + ",\"buckets\":" + Listed(key.buckets) +
+         ",\"input\":" + Listed({key.input_width, key.input_height}) +
+         ",\"builder_level\":" + std::to_string(key.builder_level) +
+         ",\"conversion_version\":" + std::to_string(key.conversion_version);
+}
+
+std::string HeaderText(const EngineHeader& header) {
+  return KeyText(header.key) + ",\"model_name\":" + Quoted(header.model_name) +
+         ",\"created_s\":" + std::to_string(header.created_s) +
+         ",\"build_ms\":" + std::to_string(header.build_ms) + "}";
+}
+
+std::string EngineStem(const EngineKey& key) {
+  return key.model_sha256.substr(0, kShownHashDigits) + "-" + Hex(Crc32(KeyText(key)));
+}
+
+std::string TimingStem(const EngineKey& key) { return "timing-" + Hex(Crc32(TimingText(key))); }
 
 }  // namespace lattice

@@ -93,7 +93,7 @@ Status AddNode(const OnnxNode& node, GraphTypes& types) {
   return {};
 }
 
-// The tensor that a Constant node stands for; one without a type where no rule asks for it.
+// The tensor of a Constant node; one without a type where no rule needs it.
 Result<OnnxTensor> ConstantOf(const OnnxNode& node) {
   for (const OnnxAttribute& attribute : node.attributes) {
     if (attribute.name == "value") return ReadTensor(attribute.tensor);

@@ -26,7 +26,7 @@ using GraphTypes = std::unordered_map<std::string, int32_t>;
 Result<GraphTypes> InferTypes(const OnnxModel& model);
 
 // Constants by tensor name: initializers, and what Constant nodes hold (scalar and list attributes
-// of integers, which no rule here asks for, are left out). The tensors refer to the model's bytes.
+// of integers, which no rule here needs, are left out). The tensors refer to the model's bytes.
 using GraphConstants = std::unordered_map<std::string, OnnxTensor>;
 Result<GraphConstants> CollectConstants(const OnnxModel& model);
 

@@ -12,18 +12,18 @@
 namespace lattice {
 
 // An ONNX file of a v8-layout detector with the same network in FP16: input FLOAT16, outputs FLOAT.
-// The box decode behind the last convolutions, arithmetic on sizes and what FP16 cannot hold stay
-// FP32 (precision_plan.h), with a Cast where a tensor changes sides, one a tensor and
-// direction; other Casts between the two types are taken out, those of weights too. Explicit
-// quantisation becomes int8 about 0 (signed_quantization.h). Node order, names and
-// whatever the conversion does not read (metadata) stay; the same bytes give the same bytes, and
-// converting the result again gives the result. Where the file leaves the input's shape open it
-// becomes `input_shape`, as OnnxValueInfo's CloseShape has it: what follows from the sides alone,
-// such as the anchors' places, can then be computed once.
+// The box decode after the last convolutions, arithmetic on sizes and values that FP16 cannot hold
+// stay FP32 (precision_plan.h). One Cast per tensor and direction connects the two types; other
+// Casts between them are removed, those of weights too. Explicit quantisation becomes int8 with a
+// zero point of 0 (signed_quantization.h). Node order, names and everything that the conversion
+// does not read (metadata) stay. The same bytes give the same result, and converting the result
+// again does not change it. Where the file leaves the input's shape open it becomes `input_shape`,
+// as by OnnxValueInfo::CloseShape: values that depend on the sides only, such as the anchors'
+// positions, can then be computed once.
 //
 // kInvalidModel says what was found and what is needed: damaged files, data in other files, opsets
 // before 11, other than one floating input, operators without a typing rule, quantisation that is
-// not symmetric. Thread-safe; takes some three times the file's memory for a moment.
+// not symmetric. Thread-safe; needs about three times the file's memory while it runs.
 Result<std::string> ToHalfPrecision(std::span<const uint8_t> onnx,
                                     const std::vector<int64_t>& input_shape = {});
 

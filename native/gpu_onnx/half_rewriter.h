@@ -11,7 +11,7 @@
 namespace lattice {
 
 // Makes the model's input FLOAT16, its outputs FLOAT and every node compute in its type of `plan`
-// (one entry a node): converts constants, inserts Casts, drops unused constants, and brings the
+// (one entry per node): converts constants, inserts Casts, drops unused constants, and brings the
 // tensor descriptions up to date. `types` and `constants` are those of the model, whose bytes must
 // outlive it. kInvalidModel for a damaged constant.
 Status ApplyPrecisions(OnnxModel& model, const std::vector<ElementType>& plan,

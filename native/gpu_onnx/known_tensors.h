@@ -11,10 +11,11 @@
 
 namespace lattice {
 
-// By tensor name. Of tensors that are in neither nothing is known.
+// By tensor name. Nothing is known of tensors that are in neither map.
 struct KnownTensors {
-  std::unordered_map<std::string, OnnxTensor> values;            // those that no input changes
-  std::unordered_map<std::string, std::vector<int64_t>> shapes;  // -1 for a side that inputs change
+  std::unordered_map<std::string, OnnxTensor> values;  // the same for every input
+  std::unordered_map<std::string, std::vector<int64_t>>
+      shapes;  // -1 for a side that depends on the input
 };
 
 }  // namespace lattice

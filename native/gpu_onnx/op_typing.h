@@ -1,4 +1,4 @@
-// Which element types the operators of ONNX take and give.
+// The element types of the inputs and outputs of ONNX operators.
 #ifndef LATTICE_GPU_ONNX_OP_TYPING_H_
 #define LATTICE_GPU_ONNX_OP_TYPING_H_
 
@@ -9,18 +9,18 @@ namespace lattice {
 
 enum class Port : char {
   kData = 'T',       // of the operator's own type: floats here may be of either precision
-  kFloat = 'F',      // the standard wants FLOAT
-  kAny = 'A',        // any type, taken as it comes
+  kFloat = 'F',      // FLOAT by the standard
+  kAny = 'A',        // any type
   kInt64 = 'I',      // outputs only: INT64
   kBool = 'B',       // outputs only: BOOL
-  kTarget = 'C',     // outputs only: what the attribute `to` names
+  kTarget = 'C',     // outputs only: the type that the attribute `to` names
   kValue = 'V',      // outputs only: the type of the attribute `value`, FLOAT without one
   kQuantized = 'Q',  // outputs only: the type of the third input
 };
 
 struct OpTyping {
   std::string_view op;
-  std::string_view inputs;   // a Port each; the last one stands for all that follow
+  std::string_view inputs;   // a Port each; the last one applies to all that follow
   std::string_view outputs;  // likewise
   int half_since = 0;        // the first opset in which it takes FLOAT16
   bool same_to_19 = true;    // means the same in the opsets 13 to 19

@@ -13,11 +13,11 @@ namespace lattice {
 // The type that each node's floating tensors get: kFloat16, or kFloat for
 // - the box decode: everything reached backwards from the outputs without passing a convolution of
 //   more than one output channel (boxes of a 640-pixel input need more than 11 bits);
-// - arithmetic on sizes, which costs nothing and which FP16 would round from 2,049 on;
+// - arithmetic on sizes, which costs no time and which FP16 rounds from 2,049 on;
 // - an operator that does not take FP16 in the model's opset;
-// - a node with a constant that FP16 cannot hold: beyond 65,504, or wholly rounded to zero, or a
-//   scale of a quantisation of which one value would be.
-// Of nodes without floating tensors, and of Constant nodes, the entry means nothing. kInvalidModel
+// - a node with a constant that FP16 cannot hold: beyond 65,504, or with all values
+//   rounded to zero, or a quantisation scale with one value rounded to zero.
+// The entry has no meaning for nodes without floating tensors and for Constant nodes. kInvalidModel
 // for a damaged constant.
 Result<std::vector<ElementType>> PlanPrecisions(const OnnxModel& model,
                                                 const GraphConstants& constants);

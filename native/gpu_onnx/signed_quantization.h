@@ -1,4 +1,4 @@
-// Rewrites explicit quantisation into the only kind that TensorRT takes: int8 about 0.
+// Rewrites explicit quantisation into the only kind that TensorRT takes: int8 with zero point 0.
 #ifndef LATTICE_GPU_ONNX_SIGNED_QUANTIZATION_H_
 #define LATTICE_GPU_ONNX_SIGNED_QUANTIZATION_H_
 
@@ -7,15 +7,15 @@
 
 namespace lattice {
 
-// Changes QuantizeLinear and DequantizeLinear nodes, the numbers that the network computes stay
+// Changes QuantizeLinear and DequantizeLinear nodes; the numbers that the network computes stay
 // exactly the same:
-// - uint8 about 128 becomes int8 about 0: other zero points, and uint8 constants less 128;
-// - an int32 bias and its DequantizeLinear become the FP32 bias that they stand for (TensorRT
-//   dequantises 8-bit numbers only);
-// - the opset becomes 19, the first whose scales may be FP16, where every operator of the graph
-//   means the same there.
-// A model without such nodes is left alone. kInvalidModel for other zero points or types, computed
-// zero points, and quantised tensors that anything but a DequantizeLinear reads.
+// - uint8 with zero point 128 becomes int8 with zero point 0, uint8 constants minus 128;
+// - an int32 bias and its DequantizeLinear become the FP32 bias (TensorRT dequantises 8-bit numbers
+//   only);
+// - the opset becomes 19, the first whose scales may be FP16, where every operator of the graph has
+//   the same meaning there.
+// A model without such nodes is not changed. kInvalidModel for other zero points or types, computed
+// zero points, and quantised tensors that a node other than DequantizeLinear reads.
 Status MakeQuantizationSigned(OnnxModel& model);
 
 }  // namespace lattice

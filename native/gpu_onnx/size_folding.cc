@@ -27,9 +27,10 @@ bool HasGraphsInside(const OnnxModel& model) {
   });
 }
 
-class Folder {
+class ShapeConstantFolder {
  public:
-  Folder(OnnxModel& model, const KnownTensors& known) : graph_(model.graph), known_(known) {
+  ShapeConstantFolder(OnnxModel& model, const KnownTensors& known)
+      : graph_(model.graph), known_(known) {
     for (const OnnxValueInfo& output : graph_.outputs) outputs_.insert(output.name);
     for (const OnnxTensor& tensor : graph_.initializers) names_.Take(tensor.name);
     for (const OnnxValueInfo& input : graph_.inputs) names_.Take(input.name);
@@ -48,7 +49,7 @@ class Folder {
   }
 
  private:
-  // Nodes are in order: whoever reads a size, at whatever remove, comes behind it.
+  // Nodes are in order: every node that depends on a size comes behind it.
   void RemoveKnown() {
     Names from_sizes;
     std::vector<OnnxNode> kept;
@@ -128,7 +129,7 @@ Result<std::string> FoldSizes(ByteView onnx, const KnownTensors& known) {
   auto model = ReadOnnxModel(onnx);
   if (!model.ok()) return model.status();
   if (HasGraphsInside(*model)) return std::string(TextOf(onnx));
-  Folder(*model, known).Fold();
+  ShapeConstantFolder(*model, known).Fold();
   return WriteOnnxModel(*model);
 }
 

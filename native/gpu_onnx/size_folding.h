@@ -1,4 +1,4 @@
-// Takes arithmetic on sizes out of a network whose sizes are known.
+// Removes arithmetic on sizes from a network whose sizes are known.
 #ifndef LATTICE_GPU_ONNX_SIZE_FOLDING_H_
 #define LATTICE_GPU_ONNX_SIZE_FOLDING_H_
 
@@ -10,17 +10,18 @@
 
 namespace lattice {
 
-// Whether a node asks for the size of a tensor: exports with fixed sides have none.
+// Whether a node computes the size of a tensor: exports with fixed sides have no such node.
 bool ReckonsWithSizes(const OnnxModel& model);
 
-// An ONNX file of the same network without the nodes whose results are `known`: integers, and
-// whatever follows from a size, such as the anchors' places. Numbers that come from weights alone
-// stay as they are, quantised ones above all. A Reshape whose target is not known, but all sides of
-// whose result are but one, gets those, with -1 for the one: so a batch that stays open needs no
-// arithmetic. What nobody reads any more goes as well; order and names of the others stay.
+// An ONNX file of the same network in which constants replace the nodes whose results are `known`:
+// integers, and everything computed from a size, such as the anchors' positions. Numbers that are
+// computed from weights only stay as they are, in particular quantised ones. Where the target of a
+// Reshape is unknown and all sides of its result but one are known, the target becomes those sides,
+// with -1 for the unknown one: so an open batch needs no arithmetic. Nodes that are no longer read
+// are removed; the others keep their order and names.
 //
-// `known` is to be true of every input that the network will run with. A network with branches or
-// loops comes back as it is. kInvalidModel for damaged files. Thread-safe.
+// `known` must hold for every input that the network will run with. A network with branches or
+// loops is returned unchanged. kInvalidModel for damaged files. Thread-safe.
 Result<std::string> FoldSizes(ByteView onnx, const KnownTensors& known);
 
 }  // namespace lattice

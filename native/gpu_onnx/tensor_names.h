@@ -27,7 +27,7 @@ class TensorNames {
 
  private:
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;  // of a name that was wanted again
+  std::unordered_map<std::string, int> next_;  // next number per name that was taken
 };
 
 }  // namespace lattice

@@ -19,7 +19,7 @@ constexpr uint16_t ToHalfBits(float value) {
     return static_cast<uint16_t>(sign | 0x7e00 | (magnitude >> 13 & 0x1ff));
   if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);
   uint32_t significand = magnitude;
-  uint32_t dropped = 13;  // low bits that a half has no room for
+  uint32_t dropped = 13;  // low bits that do not fit into a half
   if (magnitude >= 0x38800000) {
     significand -= 112u << 23;  // the exponent counts from -15 instead of -127
   } else {

@@ -1,4 +1,4 @@
-// Decides from metadata and tensor shapes whether a network is a detector that the core can run.
+// Checks from metadata and tensor shapes whether a network is a detector that the core can run.
 #ifndef LATTICE_ONNX_MODEL_DESCRIPTION_H_
 #define LATTICE_ONNX_MODEL_DESCRIPTION_H_
 
@@ -12,10 +12,10 @@
 
 namespace lattice {
 
-// -1 stands for a dimension that the export leaves open.
+// -1 is a dimension that the export leaves open.
 using Shape = std::vector<int64_t>;
 
-// "[?, 3, 640, 640]"; of more than eight sides the first.
+// "[?, 3, 640, 640]"; at most the first eight sides.
 std::string ToText(const Shape& shape);
 
 // Task, names, stride, and the metadata itself. kInvalidModel names the task found (an absent one

@@ -1,4 +1,4 @@
-// What is known of a model: from its file, and from the engine that runs it.
+// Properties of a model: from its file, and from the engine that runs it.
 #ifndef LATTICE_ONNX_MODEL_INFO_H_
 #define LATTICE_ONNX_MODEL_INFO_H_
 
@@ -18,13 +18,12 @@ struct ModelInfo {
   int input_height = 0;
   int anchors = 0;
   std::vector<InputSize> rectangles;  // smaller inputs that it also runs at
-  std::vector<std::string> without;   // why it does not at others that were asked for
+  std::vector<std::string> without;   // a reason for each requested one that it cannot run at
   int fixed_batch = 0;                // 0 = any
   int stride = 32;
   std::string device;     // "CPU", or the GPU's name
   std::string precision;  // "f32", "bf16", ...
-  // About what the loaded model takes of its device's memory, of each GPU's where there are
-  // several.
+  // About what the loaded model takes of the memory of its device.
   size_t memory_bytes = 0;
   std::map<std::string, std::string> metadata;
 };

@@ -42,7 +42,7 @@ struct OnnxNode {
   void Set(OnnxAttribute attribute);
 };
 
-// ValueInfoProto: what is known of one tensor.
+// ValueInfoProto: type and shape of one tensor.
 struct OnnxValueInfo {
   std::string name;
   int32_t type = kNoType;  // kNoType where it is no tensor
@@ -56,7 +56,7 @@ struct OnnxValueInfo {
   void CloseShape(const std::vector<int64_t>& sizes);
 };
 
-// A field that is not read, or the place of the first of a kind that is.
+// A field that is not read, or the position of the first of a kind that is.
 struct OnnxPart {
   uint32_t number = 0;
   ByteView whole;
@@ -81,8 +81,8 @@ struct OnnxModel {
   void RaiseOpset(int64_t version, int64_t needed_ir_version);
 };
 
-// Every field that is not read is written byte for byte in its place; fields of one kind come
-// together where the first of them was. So what serialisers write comes back unchanged.
+// Every field that is not read is written byte for byte in its place; fields of one kind follow
+// each other where the first of them was. So a file of a usual serialiser is written unchanged.
 std::string WriteOnnxModel(const OnnxModel& model);
 
 }  // namespace lattice

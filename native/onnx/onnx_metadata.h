@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "native/base/status.h"
 
@@ -15,6 +16,15 @@ namespace lattice {
 // twice keeps its last value, as protobuf does. kInvalidModel when the bytes are empty, are no
 // protobuf message, stop early, or hold no graph. Never reads outside `file`; thread-safe.
 Result<std::map<std::string, std::string>> ReadOnnxMetadata(std::span<const uint8_t> file);
+
+struct ModelDescription {
+  std::vector<std::string> names;  // by class id; empty where the file names no classes
+  std::map<std::string, std::string> metadata;
+};
+
+// The same of a file whose weights are not read. kUnknownModel when there is none, kInvalidModel as
+// ReadOnnxMetadata or when it cannot be read. Thread-safe.
+Result<ModelDescription> DescribeModelFile(const std::string& path);
 
 }  // namespace lattice
 

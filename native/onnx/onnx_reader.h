@@ -1,4 +1,4 @@
-// Takes an ONNX file apart.
+// Parses an ONNX file.
 #ifndef LATTICE_ONNX_ONNX_READER_H_
 #define LATTICE_ONNX_ONNX_READER_H_
 

@@ -26,13 +26,13 @@ enum ElementType : int32_t {
   kDouble = 11,
 };
 
-// "FLOAT16", as onnx.proto has it; the number itself for a type it does not know.
+// "FLOAT16", as in onnx.proto; the number for an unknown type.
 std::string TypeName(int32_t type);
 
-// FLOAT and FLOAT16, between which the conversion chooses.
+// FLOAT and FLOAT16, the types that the conversion chooses from.
 inline bool IsFloating(int32_t type) { return type == kFloat || type == kFloat16; }
 
-// A message as it was read, or one written since.
+// A message as it was read, or a new one.
 class Message {
  public:
   Message() = default;
@@ -57,20 +57,20 @@ struct OnnxTensor {
 // Refers to `bytes`. kInvalidModel for a damaged message, data in other files, and segments.
 Result<OnnxTensor> ReadTensor(ByteView bytes);
 
-// All numbers in order, of a FLOAT or FLOAT16 tensor (those of a FLOAT16 one are exact). Reads
+// All numbers in order, of a FLOAT or FLOAT16 tensor (FLOAT16 is converted exactly). Reads
 // little-endian raw data and the typed fields. kInvalidModel for another type or where the data
-// does not fill the shape; allocates no more than the data asks for.
+// does not fill the shape; allocates no more than the data needs.
 Result<std::vector<float>> ReadFloats(const OnnxTensor& tensor);
 
 // The same of an INT8, UINT8, INT32 or INT64 tensor.
 Result<std::vector<int64_t>> ReadIntegers(const OnnxTensor& tensor);
 
-// A tensor of its own; `raw` holds its numbers in order, little-endian.
+// A new tensor; `raw` holds its numbers in order, little-endian.
 OnnxTensor MakeTensor(std::string name, int32_t type, std::vector<int64_t> dims,
                       std::string_view raw);
 
-// A tensor of its own, with raw data, keeping what `like` has besides its numbers (its shape,
-// documentation, unknown fields). `like` holds as many numbers.
+// A new tensor with raw data, and with everything else of `like` (shape, documentation, unknown
+// fields). `like` has the same count of numbers.
 OnnxTensor WithFloats(const OnnxTensor& like, std::string name, const std::vector<float>& values);
 // Rounds to the nearest half, ties to even.
 OnnxTensor WithHalves(const OnnxTensor& like, std::string name, const std::vector<float>& values);

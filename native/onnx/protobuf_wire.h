@@ -33,8 +33,8 @@ class WireReader {
 
   bool AtEnd() const { return rest_.empty(); }
 
-  // Empty when the bytes break the wire format; the reader is of no use then. Groups count as
-  // broken: nothing in ONNX uses them.
+  // Empty when the bytes break the wire format; the reader must not be used again. Groups count as
+  // broken: ONNX does not use them.
   std::optional<WireField> Next();
 
   // A bare varint, as packed fields hold them.

@@ -141,17 +141,19 @@ std::vector<std::string> Core::missing_decode_routes() const {
   return pipeline_.missing_routes();
 }
 
-void Core::LoadModel(std::string path, OnModel on_model) {
+void Core::LoadModel(std::string path, std::string sha256, OnModel on_model) {
   auto shared = std::make_shared<OnModel>(std::move(on_model));
-  const bool posted =
-      loader_.Post([this, path = std::move(path), shared] { (*shared)(Load(path)); });
+  const bool posted = loader_.Post([this, path = std::move(path), sha256 = std::move(sha256),
+                                    shared] { (*shared)(Load(path, sha256)); });
   if (!posted) (*shared)(Closed());
 }
 
-Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
+Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path,
+                                                 const std::string& sha256) {
   if (gpus_ > 0) {
     GpuEngineOptions gpu_options;
     gpu_options.cache_folder = options_.engine_cache;
+    gpu_options.model_sha256 = sha256;
     gpu_options.slots = kSlotsPerGpu;
     auto engine = LoadGpuEngine(path, gpu_options, [this](double share) {
       build_share_ = share;
@@ -171,9 +173,9 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
   return LoadCpuEngine(path, engine_options);
 }
 
-Result<LoadedModel> Core::Load(const std::string& path) {
+Result<LoadedModel> Core::Load(const std::string& path, const std::string& sha256) {
   if (!decoders_.ok()) return decoders_;
-  auto engine = LoadEngine(path);
+  auto engine = LoadEngine(path, sha256);
   if (!engine.ok()) return engine.status();
   const std::lock_guard lock(mutex_);
   LoadedModel loaded;
@@ -206,16 +208,6 @@ std::vector<DeviceStatus> Core::devices(uint32_t id) {
 void Core::JudgeDevice(uint32_t id, int index, bool right) {
   const auto engine = FindModel(id);
   if (engine) scheduler_.JudgeDevice(engine, index, right);
-}
-
-void Core::MeasureSlice(uint32_t id, int batch, int rounds, OnSliceTimes on_times) {
-  auto shared = std::make_shared<OnSliceTimes>(std::move(on_times));
-  const bool posted = loader_.Post([this, id, batch, rounds, shared] {
-    const auto engine = FindModel(id);
-    (*shared)(engine ? engine->Measure(batch, rounds)
-                     : Status(StatusCode::kUnknownModel, "There is no such model."));
-  });
-  if (!posted) (*shared)(Closed());
 }
 
 void Core::ReadFile(std::string path, OnBytes on_bytes) {

@@ -48,7 +48,6 @@ struct LoadedModel {
 class Core {
  public:
   using OnModel = std::function<void(Result<LoadedModel>)>;
-  using OnSliceTimes = std::function<void(Result<SliceTimes>)>;
   using OnBytes = std::function<void(Result<std::vector<uint8_t>>)>;
 
   // Starts the threads. kImageNotFound for a root that is no folder, kGpuUnavailable for device
@@ -59,8 +58,9 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  // Models are loaded one at a time, on a thread of their own. kShuttingDown after Close.
-  void LoadModel(std::string path, OnModel on_model);
+  // Models are loaded one at a time, on a thread of their own. `sha256` as GpuEngineOptions.
+  // kShuttingDown after Close.
+  void LoadModel(std::string path, std::string sha256, OnModel on_model);
   // The engine is freed when its last task has ended. Unknown ids are passed over.
   void UnloadModel(uint32_t id);
   // Null when there is no such model.
@@ -69,9 +69,6 @@ class Core {
   // As the scheduler's; without a model of that id no devices, and nothing to judge.
   std::vector<DeviceStatus> devices(uint32_t id);
   void JudgeDevice(uint32_t id, int index, bool right);
-
-  // As Engine::Measure, on the thread that loads models. kUnknownModel, kShuttingDown after Close.
-  void MeasureSlice(uint32_t id, int batch, int rounds, OnSliceTimes on_times);
 
   // Bytes of a file, by the rules of image paths. kShuttingDown after Close.
   void ReadFile(std::string path, OnBytes on_bytes);
@@ -99,8 +96,8 @@ class Core {
        RootedFiles files, Scheduler::OnResult on_result);
   void StartDecoders();
   bool decoders_starting() const;
-  Result<LoadedModel> Load(const std::string& path);
-  Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path);
+  Result<LoadedModel> Load(const std::string& path, const std::string& sha256);
+  Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path, const std::string& sha256);
 
   const CoreOptions options_;
   const size_t gpus_;

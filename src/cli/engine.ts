@@ -11,7 +11,7 @@ Examples:
   $ lattice engine build vehicles-v8n
   $ lattice engine list
   $ lattice engine inspect vehicles-v8n
-  $ lattice engine inspect 4ba08634
+  $ lattice engine inspect 9f86d081884c
   $ lattice engine prune --older-than 30 --dry-run`;
 
 const SETTINGS = ['dataDir', 'engineCacheDir'] as const;

@@ -1,13 +1,13 @@
 /** Models by name: loaded once, refused once, described for `GET /v1/models`. */
 import { stat } from 'node:fs/promises';
 import { LatticeError, toLatticeError } from '../errors.js';
-import type { NativeModel } from '../native/contract.js';
+import type { NativeModel, NativeModelDescription } from '../native/contract.js';
+import { describeModel } from '../native/core.js';
 import { ClassFilter } from './class-filter.js';
 import type { ModelDescription } from '../execution/detector.js';
 import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
 import { byUse, unloadedFor } from './model-memory.js';
-import { parseClassNames, readOnnxMetadata } from './onnx-metadata.js';
 
 export interface ModelLoader {
   loadModel(path: string): Promise<NativeModel>;
@@ -25,6 +25,8 @@ export interface ModelRegistryParts {
 
 /** A model that memory was too short for stays that for so long: others may have left the machine since. */
 const TOO_LARGE_MS = 10 * 60_000;
+
+const UNKNOWN: NativeModelDescription = { names: [], metadata: {} };
 
 /** A file that cannot be used, remembered until size or time of change differ. */
 interface Refusal {
@@ -191,13 +193,13 @@ export class ModelRegistry {
     }
     const refusal = this.#refused.get(file.path);
     const refused = refusal?.fingerprint === (await fingerprintOf(file.path)) ? refusal : null;
-    // A file that cannot be read as ONNX is refused for good when somebody asks for it; listing is no load.
-    const metadata: Record<string, string> = await readOnnxMetadata(file.path).catch(() => ({}));
+    // A file that is no ONNX is refused when a request names it; listing is no load.
+    const { names, metadata } = await describeModel(file.path).catch(() => UNKNOWN);
     return {
       ...common,
       state: refused === null ? 'available' : 'refused',
       reason: refused?.error.message ?? null,
-      classes: parseClassNames(metadata.names ?? ''),
+      classes: names,
       device: null,
       precision: null,
       input: null,

@@ -4,18 +4,17 @@
  */
 import type { NativeDecodeRoutes } from './decode-route.js';
 import type { NativeGpuReadings } from './gpu-reading.js';
-import type { NativeInputSize, NativeModel } from './model.js';
-import type { NativeSliceTimes } from './slice-times.js';
+import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
-export type { NativeInputSize, NativeModel } from './model.js';
+export type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
   buildInfo(): NativeBuildInfo;
   /** The GPUs that a core can use now. Takes well under 2 s, and never fails. */
   gpus(): NativeGpus;
-  /** Measures the first of `gpus()` off the JS thread, building products for `seconds`. Rejects as `loadModel` does. */
-  gpuLimits(rounds: number, seconds: number): Promise<NativeGpuLimits>;
+  /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
+  describeModel(path: string): Promise<NativeModelDescription>;
   /** The last look at these GPUs, about one a second; the first call starts it. Never waits, and never fails. */
   gpuReadings(): NativeGpuReadings;
   /** Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. */
@@ -35,25 +34,6 @@ export interface NativeGpus {
   names: string[];
   /** What is missing and what to do about it; null where a GPU can be used. */
   missing: string | null;
-}
-
-/** Medians of what a GPU does at most. A GB is 10^9 bytes, a TFLOP 10^12 multiplications and additions. */
-export interface NativeGpuLimits {
-  /** Of the GPU. */
-  name: string;
-  /** Version of the library in use. */
-  tensorrt: string;
-  /** Within GPU memory, bytes read and bytes written together. */
-  copyGbS: number;
-  /** From pinned memory of the host, and to it. */
-  uploadGbS: number;
-  downloadGbS: number;
-  /** FP16 matrix product as TensorRT computes it, the best of several sizes; 0 where none could be measured. */
-  matrixTflopS: number;
-  /** Rows and columns of that product's weights. */
-  matrixSize: number;
-  /** Why there is no product; null where there is one. */
-  matrixMissing: string | null;
 }
 
 export interface NativeCoreOptions {
@@ -98,19 +78,17 @@ export interface NativeCoreOptions {
 }
 
 export interface NativeCore {
-  /** Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`. */
-  loadModel(path: string): Promise<NativeModel>;
+  /**
+   * Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`. `sha256` of the
+   * file, hex, names its stored TensorRT engine; without it no engine is stored and no stored one is used.
+   */
+  loadModel(path: string, sha256?: string): Promise<NativeModel>;
   /** Frees a model once its last task has ended. */
   unloadModel(modelId: number): void;
   /** Queues tasks; never blocks. Every task id gets exactly one result. */
   submit(tasks: NativeTask[]): void;
   /** Answers tasks with code `cancelled`; work in hand is dropped. Returns how many had not started. */
   cancel(ids: number[]): number;
-  /**
-   * Times one slice of the smallest size that holds `batch` images, else of the largest. Null where the engine
-   * measures none: today the CPU's.
-   */
-  sliceTimes(modelId: number, batch: number, rounds: number): Promise<NativeSliceTimes | null>;
   /** Where a loaded model's slices run, in the engine's order. Empty for a model that is not loaded. */
   devices(modelId: number): NativeDevice[];
   /** A device whose boxes of this model are not `right` gets no task that names no device, while there is another. */

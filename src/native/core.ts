@@ -1,4 +1,7 @@
 /** The native core for TypeScript: one promise a task, errors of the table. This folder alone uses the addon. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { LatticeError, type ErrorCode } from '../errors.js';
 import { loadAddon } from './addon-loader.js';
 import {
@@ -10,12 +13,12 @@ import {
   type NativeCoreOptions,
   type NativeDevice,
   type NativeModel,
+  type NativeModelDescription,
   type NativeStats,
   type NativeTask,
 } from './contract.js';
 import type { NativeDecodeRoutes } from './decode-route.js';
 import { toResult, type RawResult } from './raw-result.js';
-import type { NativeSliceTimes } from './slice-times.js';
 
 export type { RawResult, RawTimings } from './raw-result.js';
 
@@ -30,6 +33,11 @@ interface Waiting {
 /** Versions of what was built in. Throws `AddonLoadError`. */
 export function buildInfo(): NativeBuildInfo {
   return loadAddon().buildInfo();
+}
+
+/** What a model file says about itself. Rejects with `unknown_model` or `invalid_model`. */
+export async function describeModel(path: string): Promise<NativeModelDescription> {
+  return loadAddon().describeModel(path).catch(rethrow);
 }
 
 type Always = 'roots' | 'device' | 'threads' | 'maxFileBytes' | 'maxPixels' | 'maxSide';
@@ -56,12 +64,14 @@ export function openCore(options: CoreOptions): Core {
 export class Core {
   readonly #native: NativeCore;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #storesEngines: boolean;
   #unsent: NativeTask[] = [];
   #nextId = 1;
   #closing: Promise<void> | null = null;
 
   constructor(options: NativeCoreOptions) {
     const addon = loadAddon();
+    this.#storesEngines = options.device !== 'cpu' && options.engineCache !== '';
     this.#native = translated(
       () =>
         new addon.Core(options, (meta, boxes, messages) => {
@@ -72,8 +82,9 @@ export class Core {
 
   /** Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
   async loadModel(path: string): Promise<NativeModel> {
+    const sha256 = this.#storesEngines ? await sha256Of(path) : undefined;
     this.#refuseWhenClosed();
-    return this.#native.loadModel(path).catch(rethrow);
+    return this.#native.loadModel(path, sha256).catch(rethrow);
   }
 
   unloadModel(modelId: number): void {
@@ -118,16 +129,6 @@ export class Core {
     if (this.#closing !== null) return 0;
     this.#send();
     return this.#native.cancel(ids);
-  }
-
-  /** Stages of one slice alone; null where the engine measures none. Rejects with `unknown_model`, GPU faults. */
-  async sliceTimes(
-    modelId: number,
-    batch: number,
-    rounds: number,
-  ): Promise<NativeSliceTimes | null> {
-    this.#refuseWhenClosed();
-    return this.#native.sliceTimes(modelId, batch, rounds).catch(rethrow);
   }
 
   /** Where a loaded model's slices run; empty for a model that is not loaded. */
@@ -211,6 +212,17 @@ export class Core {
       else waiting?.reject(new LatticeError(code, messages[index] ?? code));
     }
   }
+}
+
+/** Of a file; '' where it cannot be read: the addon then says why. */
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    await pipeline(createReadStream(path), hash);
+  } catch {
+    return '';
+  }
+  return hash.digest('hex');
 }
 
 function closed(): LatticeError {

@@ -1,4 +1,4 @@
-/** A model that the addon has loaded. */
+/** A model that the addon has loaded, or only looked at. */
 export interface NativeInputSize {
   width: number;
   height: number;
@@ -21,6 +21,14 @@ export interface NativeModel {
   /** About what it takes of its device's memory, of each GPU's where there are several. */
   memoryBytes: number;
   stride: number;
+  /** Free metadata of the export (licence, description, version ...), as text. */
+  metadata: Record<string, string>;
+}
+
+/** What a model file says about itself. */
+export interface NativeModelDescription {
+  /** Class name by class id. */
+  names: string[];
   /** Free metadata of the export (licence, description, version ...), as text. */
   metadata: Record<string, string>;
 }

@@ -4,7 +4,6 @@ import { EFFORTS, type Plan } from '../../bench/gpu/plan.js';
 
 const plan: Plan = {
   device: 'cuda',
-  devices: 1,
   threads: 4,
   models: [],
   tinyModel: 'tiny.onnx',

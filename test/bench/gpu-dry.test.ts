@@ -156,7 +156,7 @@ describe('the GPU benchmark', () => {
     'goes on where it was cut off, and does not ask again what was answered',
     async () => {
       const folder = join(out, 'resumed');
-      const args = ['--dry', '--resume', '--out', folder, 'round-trip'];
+      const args = ['--dry', '--resume', '--out', folder, 'sync-pixels'];
       const cutOff = await runGpuBench([...args, '--budget', '1']);
       expect(cutOff).toMatchObject({
         code: 3,

@@ -85,13 +85,13 @@ describe('GPU memory', () => {
 
 describe('figures of no GPU', () => {
   it('say so', () => {
-    expect(standIn({ played: false }, false)).toBeNull();
-    for (const [played, dry] of [
+    expect(standIn({ simulated: false }, false)).toBeNull();
+    for (const [simulated, dry] of [
       [true, false],
       [false, true],
       [true, true],
     ] as const) {
-      expect(standIn({ played }, dry)).toContain('nothing here is a GPU figure');
+      expect(standIn({ simulated }, dry)).toContain('nothing here is a GPU figure');
     }
   });
 });

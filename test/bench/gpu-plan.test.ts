@@ -12,7 +12,7 @@ afterAll(() => {
 });
 
 const planOf = async (...argv: string[]) =>
-  makePlan(readArguments(argv), { names: ['Some GPU'], played: true } as GpuFacts, folder);
+  makePlan(readArguments(argv), { names: ['Some GPU'], simulated: true } as GpuFacts, folder);
 
 describe('--sizes', () => {
   it('measures a size without an export in its layout, though the run is quick', async () => {

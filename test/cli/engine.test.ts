@@ -50,7 +50,7 @@ describe('list', () => {
     const today = new Date().toISOString().slice(0, 10);
     expect(first).toMatch(
       new RegExp(
-        `^4ba08634d87b +vehicles-v8n\\.pt +fp16 +NVIDIA H100 80GB HBM3 +10\\.15\\.1\\.29 +0\\.0 MB +` +
+        `^${SAMPLE_STEM} +vehicles-v8n\\.pt +fp16 +NVIDIA H100 80GB HBM3 +10\\.15\\.1\\.29 +0\\.0 MB +` +
           `2025-10-09 08:53 +(${today} \\d\\d:\\d\\d) +ready$`,
       ),
     );
@@ -85,8 +85,8 @@ describe('inspect', () => {
   test('finds an engine by the start of its name and all engines of a model', async () => {
     storeEngine(folder);
     storeEngine(folder, { precision: 'fp32' });
-    storeEngine(folder, { model_name: 'depot.pt', builder_level: '4' });
-    const one = await engine('inspect', '4ba08634');
+    storeEngine(folder, { model_name: 'depot.pt', builder_level: 4 });
+    const one = await engine('inspect', SAMPLE_STEM);
     expect(one).toMatchObject({ code: 0, err: '' });
     expect(one.out).toMatch(/^state +ready, every byte checked$/m);
     expect(one.out).toMatch(/^gpu +NVIDIA H100 80GB HBM3, compute capability 9\.0$/m);
@@ -112,7 +112,7 @@ describe('inspect', () => {
 
   test('a name that fits none is a mistake of the caller', async () => {
     storeEngine(folder);
-    for (const name of ['depot', '', '5ba0']) {
+    for (const name of ['depot', '', '8f86']) {
       const { code, err } = await engine('inspect', name);
       expect(code).toBe(2);
       expect(err).toContain(`is called '${name}' or built from a model of that name`);
@@ -201,9 +201,9 @@ describe('build', () => {
   /** A process of its own starts within a second on an idle machine only. */
   const PATIENTLY = { timeout: 15_000 };
 
-  /** In a process of its own, on a core that plays the build. */
+  /** In a process of its own, on a simulated core. */
   function startBuild(...mode: string[]) {
-    const script = join(PACKAGE_ROOT, 'test/support/played-engine-build.mjs');
+    const script = join(PACKAGE_ROOT, 'test/support/simulated-engine-build.mjs');
     const child = spawn(process.execPath, [script, folder, ...mode]);
     const printed = { out: '', err: '' };
     child.stdout.on('data', (chunk) => (printed.out += String(chunk)));

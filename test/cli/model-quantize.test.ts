@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { refusal } from '../../src/cli/model/quantizing.js';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import type { ModelComparison } from '../../src/models/model-examination.js';
-import { readOnnxMetadata } from '../../src/models/onnx-metadata.js';
+import { describeModel } from '../../src/native/core.js';
 import { run } from './run.js';
 
 let models: string;
@@ -27,8 +27,10 @@ test('an INT8 copy finds the same boxes, keeps the metadata and is installed bes
   expect(made.out).toMatch(/int8 +[\d.]+ ms +6 +100\.0 %/);
   expect(made.out).toContain('"model_name": "tiny-v8-int8.pt".');
   expect(readdirSync(models)).toEqual(['tiny-v8-int8.onnx']);
-  expect(await readOnnxMetadata(join(models, 'tiny-v8-int8.onnx'))).toMatchObject({
-    ...(await readOnnxMetadata(join(PACKAGE_ROOT, 'models', 'tiny', 'tiny-v8.onnx'))),
+  const { metadata } = await describeModel(join(models, 'tiny-v8-int8.onnx'));
+  const original = await describeModel(join(PACKAGE_ROOT, 'models', 'tiny', 'tiny-v8.onnx'));
+  expect(metadata).toMatchObject({
+    ...original.metadata,
     quantized: 'int8, calibrated on 3 photos',
   });
 }, 300_000);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
 import { intersectionOverUnion, type Box } from '../../src/models/self-check/box-overlap.js';
 import type { Detector } from '../../src/execution/detector.js';
-import { readOnnxMetadata } from '../../src/models/onnx-metadata.js';
+import { describeModel } from '../../src/native/core.js';
 import { openDetector } from '../../src/execution/open-detector.js';
 
 const MODELS = join(PACKAGE_ROOT, 'models');
@@ -78,7 +78,7 @@ it('is the file that the manifest describes', async () => {
   const entry = models.find(({ file }) => file === 'vehicles-v8n.onnx');
   expect(createHash('sha256').update(readFileSync(FILE)).digest('hex')).toBe(entry?.sha256);
   expect(statSync(FILE).size).toBeLessThanOrEqual(13_000_000);
-  expect(await readOnnxMetadata(FILE)).toMatchObject({
+  expect((await describeModel(FILE)).metadata).toMatchObject({
     names: "{0: 'car', 1: 'motorcycle', 2: 'bus', 3: 'truck'}",
     stride: '32',
     task: 'detect',

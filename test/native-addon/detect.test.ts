@@ -28,19 +28,6 @@ beforeAll(async () => {
 afterAll(() => core.close());
 
 describe('detection through the addon', () => {
-  it('times the stages of a slice on a GPU, none on the CPU', async () => {
-    const times = await core.sliceTimes(model.modelId, 3, 5);
-    if (gpus().missing !== null) {
-      expect(times).toBeNull();
-      return;
-    }
-    const { batch, sliceMs, networkMs, ...rest } = times!;
-    expect(batch).toBe(4);
-    for (const stage of Object.values(rest)) expect(stage).toBeGreaterThan(0);
-    expect(networkMs).toBeGreaterThan(0);
-    expect(sliceMs).toBeGreaterThan(networkMs);
-  });
-
   it('lists where a model runs, and a task may name the device', async () => {
     const before = core.devices(model.modelId);
     expect(before.length).toBeGreaterThan(0);

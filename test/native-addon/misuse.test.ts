@@ -111,7 +111,8 @@ describe('tasks', () => {
       expect(() => core.cancel(bad(value))).toThrow('ids must be an array');
     }
     expect(() => core.cancel([-1])).toThrow(TypeError);
-    expect(() => core.loadModel(bad(7))).toThrow('path must be a string');
+    expect(() => core.loadModel(bad(7))).toThrow('path and sha256 must be strings');
+    expect(() => core.loadModel(TINY_MODEL, bad(7))).toThrow(TypeError);
     const task = { ...taskFor(model), id: 4 };
     expect(() => {
       core.submit([task, task]);
@@ -147,12 +148,8 @@ describe('the TypeScript core', () => {
     await core.close();
   });
 
-  it('times no slice of a model that is not there, and takes no device of another type', async () => {
+  it('takes no device of another type', async () => {
     const { core, model } = await openTestCore();
-    await expect(core.sliceTimes(model.modelId + 1, 1, 1)).rejects.toMatchObject({
-      code: 'unknown_model',
-    });
-    await expect(core.sliceTimes(model.modelId, bad('one'), 1)).rejects.toThrow(TypeError);
     expect(() => core.devices(bad('one'))).toThrow(TypeError);
     expect(() => {
       core.judgeDevice(model.modelId, 0, bad('yes'));
@@ -174,7 +171,6 @@ describe('the TypeScript core', () => {
     const code = { code: 'shutting_down' };
     await expect(core.run(taskFor(model))).rejects.toMatchObject(code);
     await expect(core.loadModel(TINY_MODEL)).rejects.toMatchObject(code);
-    await expect(core.sliceTimes(model.modelId, 1, 1)).rejects.toMatchObject(code);
     await expect(core.readFile('shapes.png')).rejects.toMatchObject(code);
     expect(() => core.stats()).toThrow(expect.objectContaining(code));
     expect(() => core.devices(model.modelId)).toThrow(expect.objectContaining(code));

@@ -1,42 +1,39 @@
 /** A folder with stored engines, made from the one that the native half writes in its own tests. */
-import { createHash } from 'node:crypto';
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { PACKAGE_ROOT } from '../../src/config.js';
 
-export const SAMPLE_STEM = '4ba08634d87b82b07798c5d54cf621d8';
-/** test/native/engine_cache/sealed_file_test.cc fails when the native half would write other bytes. */
+export const SAMPLE_STEM = '9f86d081884c-8f83d88e';
+/** test/native/engine_cache/checked_file_test.cc fails when the native half would write other bytes. */
 export const SAMPLE = readFileSync(
   join(PACKAGE_ROOT, 'test/support/engines', `${SAMPLE_STEM}.engine`),
 );
+export const TEXT_END = 32 + SAMPLE.readUInt32LE(12);
 
-/** The sample with some header values changed, sealed again, under its own name; the stem. */
-export function storeEngine(folder: string, changes: Record<string, string> = {}): string {
-  const text = headerText(changes);
-  const stem = stemOf(text);
-  writeFile(folder, `${stem}.engine`, seal(text));
+/** The sample's header. */
+export const SAMPLE_HEADER = JSON.parse(SAMPLE.toString('utf8', 32, TEXT_END)) as Record<
+  string,
+  unknown
+>;
+
+/** The sample with some header values changed, under a name of its own; the stem. */
+export function storeEngine(folder: string, changes: Record<string, unknown> = {}): string {
+  const text = JSON.stringify({ ...SAMPLE_HEADER, ...changes });
+  const changed = crc32(text).toString(16).padStart(8, '0');
+  const stem =
+    Object.keys(changes).length === 0 ? SAMPLE_STEM : `${SAMPLE_STEM.slice(0, 12)}-${changed}`;
+  writeFile(folder, `${stem}.engine`, withHeader(text));
   return stem;
 }
 
-export function headerText(changes: Record<string, string>): string {
-  let text = SAMPLE.toString('latin1', 88, 88 + SAMPLE.readUInt32LE(12));
-  for (const [name, value] of Object.entries(changes)) {
-    text = text.replace(new RegExp(`^${name}=.*$`, 'm'), () => `${name}=${value}`);
-  }
-  return text;
-}
-
-export function stemOf(text: string): string {
-  const key = text.slice(0, text.indexOf('model_name='));
-  return createHash('sha256').update(key).digest('hex').slice(0, 32);
-}
-
-export function seal(text: string): Buffer {
-  const plan = SAMPLE.subarray(88 + SAMPLE.readUInt32LE(12));
-  const front = Buffer.from(SAMPLE.subarray(0, 56));
-  front.writeUInt32LE(text.length, 12);
-  const digest = createHash('sha256').update(front).update(text, 'latin1').digest();
-  return Buffer.concat([front, digest, Buffer.from(text, 'latin1'), plan]);
+/** An engine file with this header and the sample's plan. */
+export function withHeader(text: string): Buffer {
+  const preamble = Buffer.from(SAMPLE.subarray(0, 32));
+  const bytes = Buffer.from(text);
+  preamble.writeUInt32LE(bytes.length, 12);
+  preamble.writeUInt32LE(crc32(bytes, crc32(preamble.subarray(0, 28))), 28);
+  return Buffer.concat([preamble, bytes, SAMPLE.subarray(TEXT_END)]);
 }
 
 /** Mode 0600, as the service has it. */

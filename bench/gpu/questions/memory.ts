@@ -7,7 +7,7 @@ import { openRig, photoTask, runImages } from '../rig.js';
 
 const PARTS = 16;
 const FLAT = { atMost: 1.02 };
-/** The goal is about runs of this length. */
+/** The goal applies to runs of this length. */
 const GOAL_IMAGES = 200_000;
 
 export default async function memory(plan: Plan): Promise<Answer> {
@@ -28,7 +28,7 @@ export default async function memory(plan: Plan): Promise<Answer> {
     );
     reached.push((reached.at(-1) ?? 0) + images);
     resident.push(process.memoryUsage().rss / 2 ** 20);
-    // Whoever gives none at first gives none later.
+    // A driver that gives none at first gives none later.
     const asked = plan.device === 'cuda' && !onGpu.includes(null);
     onGpu.push(asked ? await gpuMemoryMiB() : null);
   }
@@ -37,14 +37,7 @@ export default async function memory(plan: Plan): Promise<Answer> {
   const figures = [growth('resident memory', resident, images, judgeable)];
   const known = onGpu.filter((value) => value !== null);
   if (known.length === PARTS) {
-    figures.push(
-      growth(
-        plan.devices > 1 ? `memory in use of ${plan.devices} GPUs` : 'GPU memory in use',
-        known,
-        images,
-        judgeable,
-      ),
-    );
+    figures.push(growth('GPU memory in use', known, images, judgeable));
   }
   const notes: string[] = [];
   if (plan.device === 'cpu') notes.push('No GPU is in use, so there is no GPU memory to report.');
@@ -52,7 +45,7 @@ export default async function memory(plan: Plan): Promise<Answer> {
     notes.push('GPU memory is not reported: the driver gave none.');
   }
   if (!judgeable) {
-    notes.push(`The goal is about ${GOAL_IMAGES} images; ${images} were run (--long sets them).`);
+    notes.push(`The goal applies to ${GOAL_IMAGES} images; ${images} were run (--long sets them).`);
   }
   return {
     title: 'Memory over a long run',

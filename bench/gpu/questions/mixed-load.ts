@@ -1,4 +1,4 @@
-/** What does a synchronous caller notice of a machine that is 80 % busy with jobs? Alone and loaded take turns. */
+/** How long does a synchronous caller wait on a machine that is 80 % busy with jobs? Alone and loaded take turns. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { openLoop } from '../../load/loops.js';
 import { median, summarise, type Latency } from '../../load/percentiles.js';
@@ -7,7 +7,7 @@ import type { Chart } from '../chart.js';
 import { mainModel, type Plan } from '../plan.js';
 import { imagesPerSecond, noise, openRig, pixelTask, stretchOf, type Rig } from '../rig.js';
 import type { NativeModel } from '../../../src/native/contract.js';
-import { timeSlice } from '../slice.js';
+import { openBatchTimer, type TimeBatch } from '../batch-times.js';
 
 const LOAD = 0.8;
 const SYNC_SHARE = 0.1;
@@ -24,6 +24,7 @@ export default async function mixedLoad(plan: Plan): Promise<Answer> {
   const { core } = rig;
   const planned = mainModel(plan);
   const model = await core.loadModel(planned.file);
+  await using timer = openBatchTimer(plan, core, model, planned.file);
   const peaks: number[] = [];
   for (let round = 0; round < 2; round += 1) {
     peaks.push(await imagesPerSecond(core, stretchOf(plan.effort), () => job(model)));
@@ -39,7 +40,7 @@ export default async function mixedLoad(plan: Plan): Promise<Answer> {
   const reached: number[] = [];
   for (let round = 0; round < plan.effort.rounds; round += 1) {
     alone.push(...(await arrivals(syncRate, seconds, send)));
-    bounds.push(await bound(plan, rig, model));
+    bounds.push(await bound(plan, rig, model, timer.time));
     const jobs = startPaced(asyncRate, () => core.run(job(model)));
     await sleep(200);
     loaded.push(...(await arrivals(syncRate, seconds, send)));
@@ -50,7 +51,7 @@ export default async function mixedLoad(plan: Plan): Promise<Answer> {
     title: `Sync latency beside jobs, ${planned.name}`,
     figures: [
       { what: `${planned.name}, peak from pixels`, value: peak, unit: 'images/s' },
-      // Where it lacks, JavaScript could not ask for as much, and the load is not what the figures below are named after.
+      // Below 1 JavaScript could not send as much, and the load is lower than the figures below say.
       against(
         { what: 'jobs beside sync requests', value: median(reached), unit: 'images/s' },
         { what: `${100 * LOAD} % of the peak, less the sync requests`, value: asyncRate },
@@ -66,13 +67,13 @@ export default async function mixedLoad(plan: Plan): Promise<Answer> {
       ),
       against(
         { what: 'sync at 80 % load, p99, against its bound', value: busy.p99, unit: 'ms' },
-        { what: 'engine at the sync cap + one async slice', value: median(bounds) },
+        { what: 'engine at the sync cap + one async batch', value: median(bounds) },
         GOAL,
       ),
     ],
     notes: [
       `${idle.count} sync requests alone, ${busy.count} beside jobs; open loop, from pixels of 640 x 480.`,
-      'Jobs are of 160 x 120, so that their copies on the JavaScript thread, which requests by path do not make, delay nobody.',
+      'Jobs are of 160 x 120, so that their copies on the JavaScript thread, which requests by path do not make, delay no request.',
     ],
     charts: [sideBySide(`Sync latency beside jobs, ${planned.name}`, idle, busy)],
   };
@@ -103,12 +104,17 @@ async function arrivals(rate: number, seconds: number, send: () => Promise<unkno
   return [performance.now() - start];
 }
 
-/** Milliseconds: what a sync request may have to wait for, and its own slice. */
-async function bound(plan: Plan, { core }: Rig, model: NativeModel): Promise<number> {
+/** Milliseconds: what a sync request may have to wait for, and its own batch. */
+async function bound(
+  plan: Plan,
+  { core }: Rig,
+  model: NativeModel,
+  time: TimeBatch,
+): Promise<number> {
   const rounds = Math.min(plan.effort.samples, 20);
-  const own = await timeSlice(core, model, SYNC_CAP, rounds);
+  const own = await time(SYNC_CAP, rounds);
   if (plan.device === 'cuda') {
-    return own.networkMs + (await timeSlice(core, model, LARGEST, rounds)).sliceMs;
+    return own.networkMs + (await time(LARGEST, rounds)).wholeMs;
   }
   const { timings } = await core.run(pixelTask(model, 'async'));
   return own.networkMs + timings.inference;

@@ -1,5 +1,5 @@
 /**
- * Does one image give the same boxes whatever runs beside it, in every lane and slot: bit by bit in slices of one size,
+ * Does one image give the same boxes whatever runs beside it, for sync and async images and in every slot: bit by bit in batches of one size,
  * and but for rounding in those of another? TensorRT times each batch size's kernels on its own and may choose others,
  * which add up in another order.
  */
@@ -12,12 +12,12 @@ import { decodedPhoto, type Pixels } from '../photos.js';
 import { mainModel, type Plan } from '../plan.js';
 import { openRig, pixelTask } from '../rig.js';
 
-/** Images in the air at once, in turn: slices of every batch size come of them, full ones and padded ones. */
+/** Images in the air at once, in turn: batches of every batch size come of them, full ones and padded ones. */
 const WAVES = [1, 2, 3, 5, 8, 13, 32, 7, 64, 1, 24, 4, 16];
 /** Low, for many boxes. */
 const CONFIDENCE = 0.01;
 const NONE = { atMost: 0 };
-/** Of slices of different sizes: as against the CPU engine. Weaker boxes may have a partner that is weaker still. */
+/** Of batches of different sizes: as against the CPU engine. Weaker boxes may have a partner that is weaker still. */
 const OVERLAP = 0.9;
 const FLOOR = 0.1;
 const SHARE_GOAL = { atLeast: 0.995 };
@@ -64,13 +64,13 @@ export default async function sameness(plan: Plan): Promise<Answer> {
     title: 'The same image, the same boxes',
     figures: [...withinSizes(planned.name, inOrder), ...betweenSizes(planned.name, found)],
     notes: [
-      `${expected.length / 6} boxes were compared bit by bit with those of the first slice as large; another photo ran in the same slices, and both lanes took turns.`,
-      `Between slices of different sizes partners have the same class and overlap by ${OVERLAP} (IoU); boxes that score more than ${FLOOR} count.`,
+      `${expected.length / 6} boxes were compared bit by bit with those of the first batch as large; another photo ran in the same batches, and sync and async images took turns.`,
+      `Between batches of different sizes partners have the same class and overlap by ${OVERLAP} (IoU); boxes that score more than ${FLOOR} count.`,
     ],
     charts: [
       {
         name: 'sameness',
-        title: `Results by size of their slice, ${plan.effort.repeats} of one image`,
+        title: `Results by size of their batch, ${plan.effort.repeats} of one image`,
         unit: 'results',
         kind: 'bars',
         categories: inOrder.map(([batch]) => `${batch}`),
@@ -82,7 +82,7 @@ export default async function sameness(plan: Plan): Promise<Answer> {
   };
 }
 
-/** Of the slices of one size: the boxes that the first one gave. */
+/** Of the batches of one size: the boxes that the first one gave. */
 interface Size {
   boxes: Float32Array;
   same: number;
@@ -94,13 +94,13 @@ function withinSizes(name: string, sizes: readonly [number, Size][]): Figure[] {
   const times = sizes.reduce((sum, [, size]) => sum + size.same + size.differing, 0);
   return [
     {
-      what: `${name}, results that differ in a bit from slices as large, of ${times}`,
+      what: `${name}, results that differ in a bit from batches as large, of ${times}`,
       value: differing,
       unit: 'results',
       ratio: differing,
       goal: NONE,
     },
-    { what: 'sizes of their slices', value: sizes.length, unit: 'sizes' },
+    { what: 'sizes of their batches', value: sizes.length, unit: 'sizes' },
   ];
 }
 
@@ -109,14 +109,14 @@ function betweenSizes(name: string, found: readonly PhotoPair[]): Figure[] {
   const share = Math.min(recall, precision);
   return [
     {
-      what: `${name}, boxes with a partner in slices of every size`,
+      what: `${name}, boxes with a partner in batches of every size`,
       value: 100 * share,
       unit: '%',
       ratio: share,
       goal: SHARE_GOAL,
     },
     {
-      what: `${name}, largest gap of score between slices of different sizes`,
+      what: `${name}, largest gap of score between batches of different sizes`,
       value: confidenceGap,
       unit: 'of a score of 1',
       ratio: confidenceGap,

@@ -1,45 +1,46 @@
-/** Where does the time of a slice go: copies, letterbox, network, box decode with NMS, launch? */
+/** Where does the time of a batch go: copies, letterbox, network, box decode with NMS, launch? */
 import type { Answer, Figure } from '../answer.js';
 import type { Plan } from '../plan.js';
 import { openRig } from '../rig.js';
-import { timeSlices, type Slice } from '../slice.js';
+import { openBatchTimer, timeBatches, type BatchTimes } from '../batch-times.js';
 
-const STAGES: { name: string; of(slice: Slice): number | null }[] = [
-  { name: 'copy', of: (slice) => slice.copyMs },
-  { name: 'letterbox', of: (slice) => slice.letterboxMs },
-  { name: 'engine', of: (slice) => slice.networkMs },
-  { name: 'NMS', of: (slice) => slice.boxesMs },
-  { name: 'launch', of: (slice) => slice.launchMs },
+const STAGES: { name: string; of(times: BatchTimes): number | null }[] = [
+  { name: 'copy', of: (times) => times.copyMs },
+  { name: 'letterbox', of: (times) => times.letterboxMs },
+  { name: 'engine', of: (times) => times.networkMs },
+  { name: 'NMS', of: (times) => times.boxesMs },
+  { name: 'launch', of: (times) => times.launchMs },
 ];
 
 export default async function shares(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
   const figures: Figure[] = [];
   const categories: string[] = [];
-  const measured: Slice[] = [];
+  const measured: BatchTimes[] = [];
   for (const { name, file } of plan.models) {
     const model = await rig.core.loadModel(file);
-    const all = await timeSlices(rig.core, model, Math.max(5, Math.min(plan.effort.samples, 100)));
-    for (const slice of ends(all)) {
-      const category = `${name}, batch ${slice.batch}`;
+    await using timer = openBatchTimer(plan, rig.core, model, file);
+    const rounds = Math.max(5, Math.min(plan.effort.samples, 100));
+    for (const times of ends(await timeBatches(timer.time, rounds))) {
+      const category = `${name}, batch ${times.batch}`;
       categories.push(category);
-      measured.push(slice);
-      figures.push({ what: `${category}, whole slice`, value: slice.sliceMs, unit: 'ms' });
+      measured.push(times);
+      figures.push({ what: `${category}, all stages`, value: times.wholeMs, unit: 'ms' });
       for (const stage of STAGES) {
-        const value = stage.of(slice);
+        const value = stage.of(times);
         if (value === null) continue;
         figures.push({
           what: `${category}, ${stage.name}`,
           value,
           unit: 'ms',
-          baseline: { what: 'whole slice', value: slice.sliceMs },
-          ratio: value / slice.sliceMs,
+          baseline: { what: 'all stages', value: times.wholeMs },
+          ratio: value / times.wholeMs,
         });
       }
     }
     rig.core.unloadModel(model.modelId);
   }
-  const missing = STAGES.filter((stage) => measured.every((slice) => stage.of(slice) === null));
+  const missing = STAGES.filter((stage) => measured.every((times) => stage.of(times) === null));
   const notes = missing.map(
     ({ name }) => `The share of ${name} is not reported by this engine, so none is given.`,
   );
@@ -48,10 +49,10 @@ export default async function shares(plan: Plan): Promise<Answer> {
   }
   const series = STAGES.map((stage) => ({
     name: stage.name,
-    values: measured.map((slice) => stage.of(slice)),
+    values: measured.map((times) => stage.of(times)),
   }));
   return {
-    title: 'Stages of a slice',
+    title: 'Stages of a batch',
     figures,
     notes,
     charts: [
@@ -68,8 +69,8 @@ export default async function shares(plan: Plan): Promise<Answer> {
 }
 
 /** The smallest and the largest. */
-function ends(slices: Slice[]): Slice[] {
-  return slices.filter((_, index) => index === 0 || index === slices.length - 1);
+function ends(all: BatchTimes[]): BatchTimes[] {
+  return all.filter((_, index) => index === 0 || index === all.length - 1);
 }
 
 function asShares(series: { name: string; values: (number | null)[] }[]) {

@@ -4,13 +4,13 @@ import { summarise } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
 import { mainModel, type Plan } from '../plan.js';
 import { openRig, photoTask, pixelTask } from '../rig.js';
-import { timeSlice } from '../slice.js';
+import { openBatchTimer } from '../batch-times.js';
 
 interface Source {
   name: string;
   task(turn: number): CoreTask;
   waited: number[];
-  /** What nobody can leave out: this image's decode and the network at batch 1. */
+  /** The least possible: this image's decode and the network at batch 1. */
   floor: number[];
 }
 
@@ -18,6 +18,7 @@ export default async function syncLatency(plan: Plan): Promise<Answer> {
   await using rig = openRig(plan);
   const planned = mainModel(plan);
   const model = await rig.core.loadModel(planned.file);
+  await using timer = openBatchTimer(plan, rig.core, model, planned.file);
   const sources: Source[] = [
     { name: 'pixels', task: () => pixelTask(model, 'sync'), waited: [], floor: [] },
     ...plan.photos.map(({ name, files }) => ({
@@ -31,7 +32,7 @@ export default async function syncLatency(plan: Plan): Promise<Answer> {
   let network = 0;
   for (let turn = -2; turn < samples; turn += 1) {
     if (turn <= 0 || turn % plan.effort.samples === 0) {
-      network = (await timeSlice(rig.core, model, 1, Math.min(plan.effort.samples, 20))).networkMs;
+      network = (await timer.time(1, Math.min(plan.effort.samples, 20))).networkMs;
     }
     for (const source of sources) {
       const start = performance.now();

@@ -1,9 +1,9 @@
-/** How much is added to the network's own time for one image that lies decoded in memory? The sides take turns. */
+/** How much is added to the network's own time for one image that is decoded already? The sides take turns. */
 import { median, summarise } from '../../load/percentiles.js';
 import { against, type Answer, type Figure, type Goal } from '../answer.js';
 import type { ModelSize, Plan, PlannedModel } from '../plan.js';
 import { openRig, pixelTask, type Rig } from '../rig.js';
-import { timeSlice } from '../slice.js';
+import { openBatchTimer } from '../batch-times.js';
 
 const GOALS: Partial<Record<ModelSize, Goal>> = { n: { atMost: 1.15 }, x: { atMost: 1.03 } };
 
@@ -22,7 +22,7 @@ export default async function syncPixels(plan: Plan): Promise<Answer> {
     title: 'One image from decoded pixels',
     figures: rows.flatMap(({ figures }) => figures),
     notes: [
-      'Slice: pixels to the GPU, letterbox, network, boxes back. In the addon: with its queue and threads. ' +
+      'Batch: pixels to the GPU, letterbox, network, boxes back. In the addon: with its queue and threads. ' +
         'For the caller: also the copy of the pixels and the way back through the JavaScript thread.',
     ],
     charts: [
@@ -34,7 +34,7 @@ export default async function syncPixels(plan: Plan): Promise<Answer> {
         categories: rows.map(({ name }) => name),
         series: [
           { name: 'network only', values: rows.map(({ network }) => network) },
-          { name: 'slice', values: wholes },
+          { name: 'batch of one', values: wholes },
           { name: 'for the caller', values: rows.map(({ figures }) => figures[2]!.value) },
         ],
       },
@@ -45,18 +45,19 @@ export default async function syncPixels(plan: Plan): Promise<Answer> {
 async function timed(plan: Plan, rig: Rig, { name, file, size }: PlannedModel): Promise<Row> {
   const { rounds, samples } = plan.effort;
   const model = await rig.core.loadModel(file);
+  await using timer = openBatchTimer(plan, rig.core, model, file);
   const sides = {
     network: [] as number[],
-    slice: [] as number[],
+    batch: [] as number[],
     addon: [] as number[],
     caller: [] as number[],
   };
   for (let round = -1; round < rounds; round += 1) {
-    const slice = await timeSlice(rig.core, model, 1, Math.min(samples, 50));
+    const times = await timer.time(1, Math.min(samples, 50));
     const kept = round >= 0;
     if (kept) {
-      sides.network.push(slice.networkMs);
-      sides.slice.push(slice.sliceMs);
+      sides.network.push(times.networkMs);
+      sides.batch.push(times.wholeMs);
     }
     for (let turn = 0; turn < samples; turn += 1) {
       const start = performance.now();
@@ -78,7 +79,7 @@ async function timed(plan: Plan, rig: Rig, { name, file, size }: PlannedModel): 
     name,
     network,
     figures: [
-      figure('slice of one image', median(sides.slice), GOALS[size]),
+      figure('batch of one image', median(sides.batch), GOALS[size]),
       figure('in the addon, p50', summarise(sides.addon).p50, GOALS[size]),
       figure('for the caller, p50', summarise(sides.caller).p50),
     ],

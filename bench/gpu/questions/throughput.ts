@@ -14,7 +14,7 @@ import {
   stretchOf,
   type Rig,
 } from '../rig.js';
-import { bestReplay, timeSlices } from '../slice.js';
+import { bestNetworkRate, openBatchTimer, timeBatches } from '../batch-times.js';
 
 const SIZES = ['0.3 MP', '2 MP'];
 const SMALL = noise(320, 240);
@@ -69,7 +69,7 @@ interface Limit {
   rate: number;
 }
 
-const sliceRounds = (plan: Plan) => Math.min(plan.effort.samples, 20);
+const batchRounds = (plan: Plan) => Math.min(plan.effort.samples, 20);
 
 async function fromPixels(
   plan: Plan,
@@ -79,26 +79,27 @@ async function fromPixels(
   isJudged: boolean,
 ) {
   const model = await rig.core.loadModel(planned.file);
+  await using timer = openBatchTimer(plan, rig.core, model, planned.file);
   const task = () => pixelTask(model, 'async', pixels);
   const rates: number[] = [];
-  const replays: number[] = [];
+  const networks: number[] = [];
   await runImages(rig.core, Math.ceil(plan.effort.images / 4), task);
   for (let round = 0; round < plan.effort.rounds; round += 1) {
-    const slices = await timeSlices(rig.core, model, sliceRounds(plan));
-    replays.push(bestReplay(plan, rig.core, slices));
+    const all = await timeBatches(timer.time, batchRounds(plan));
+    networks.push(bestNetworkRate(plan, rig.core, all));
     rates.push(await imagesPerSecond(rig.core, stretchOf(plan.effort), task));
   }
   rig.core.unloadModel(model.modelId);
-  const [rate, replay] = [median(rates), median(replays)];
+  const [rate, network] = [median(rates), median(networks)];
   const small = planned.size === 'n' || planned.size === 's';
   const size = `${pixels.width} x ${pixels.height}`;
   return {
     name: `${planned.name}, pixels ${size}`,
     rate,
-    limits: [{ name: 'network only', rate: replay }],
+    limits: [{ name: 'network only', rate: network }],
     figure: against(
       { what: `${planned.name}, async images from pixels ${size}`, value: rate, unit: 'images/s' },
-      { what: 'network only', value: replay },
+      { what: 'network only', value: network },
       isJudged ? { atLeast: small ? 0.88 : 0.95 } : undefined,
     ),
   };
@@ -107,22 +108,23 @@ async function fromPixels(
 async function fromJpegs(plan: Plan, rig: Rig) {
   const planned = mainModel(plan);
   const model = await rig.core.loadModel(planned.file);
+  await using timer = openBatchTimer(plan, rig.core, model, planned.file);
   const tiny = await rig.core.loadModel(plan.tinyModel);
   const rows = [];
   for (const size of plan.photos.filter(({ name }) => SIZES.includes(name))) {
     const through = (native: NativeModel) => (turn: number) =>
       photoTask(native, 'async', size.files[turn % size.files.length]!);
-    const sides = { core: [] as number[], decode: [] as number[], replay: [] as number[] };
+    const sides = { core: [] as number[], decode: [] as number[], network: [] as number[] };
     await runImages(rig.core, Math.ceil(plan.effort.images / 4), through(model));
     for (let round = 0; round < plan.effort.rounds; round += 1) {
-      const slices = await timeSlices(rig.core, model, sliceRounds(plan));
-      sides.replay.push(bestReplay(plan, rig.core, slices));
+      const all = await timeBatches(timer.time, batchRounds(plan));
+      sides.network.push(bestNetworkRate(plan, rig.core, all));
       sides.decode.push(await imagesPerSecond(rig.core, stretchOf(plan.effort), through(tiny)));
       sides.core.push(await imagesPerSecond(rig.core, stretchOf(plan.effort), through(model)));
     }
     const rate = median(sides.core);
     const limits = [
-      { name: 'network only', rate: median(sides.replay) },
+      { name: 'network only', rate: median(sides.network) },
       { name: 'decode only', rate: median(sides.decode) },
     ];
     const least = limits.reduce((a, b) => (b.rate < a.rate ? b : a));

@@ -19,8 +19,10 @@ inline constexpr int kLargestGpuSlice = 32;
 
 struct GpuEngineOptions {
   std::string cache_folder;  // of built engines; "" builds anew each time
-  int slots = 2;             // of each lane on each GPU: while one computes, the next is queued
-  int most_sync = 8;         // largest slice of the sync lane
+  // Hex, of the model file, computed by the caller; "" stores no engine and takes no stored one.
+  std::string model_sha256;
+  int slots = 2;      // of each lane on each GPU: while one computes, the next is queued
+  int most_sync = 8;  // largest slice of the sync lane
   // A GPU that does not end a slice for that long is lost.
   Clock::duration patience = kGpuPatience;
 };

@@ -180,24 +180,6 @@ class TensorRtEngine final : public Engine {
     }
   }
 
-  Result<SliceTimes> Measure(int batch, int rounds) override {
-    try {
-      SliceTimes times;
-      const Status measured = async_.slots.RunAnywhere([&](int gpu, TensorRtSlot& free) {
-        if (IsGpuLeft(gpu)) return Hanging();
-        const Status current = UseGpu(gpu);
-        if (!current.ok()) return current;
-        auto result = free.Measure(batch, rounds);
-        if (result.ok()) times = *result;
-        return result.status();
-      });
-      if (!measured.ok()) return measured;
-      return times;
-    } catch (const std::exception&) {
-      return Status(StatusCode::kInternalError, "The slice could not be measured: out of memory.");
-    }
-  }
-
   Detections Detect(Lane lane, int slot, size_t item) override {
     return std::move(At(lane).found[static_cast<size_t>(slot)][item]);
   }

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "native/base/sha256.h"
 #include "native/base/stopwatch.h"
 #include "native/engine/tensorrt/gpu_network.h"
 #include "native/engine/tensorrt/tensorrt_builder.h"
 #include "native/engine/tensorrt/tensorrt_logger.h"
+#include "native/engine_cache/crc32.h"
 #include "native/engine_cache/engine_cache.h"
 #include "native/onnx/model_description.h"
 #include "native/onnx/model_file.h"
@@ -23,7 +23,7 @@ namespace {
 
 // Raised whenever the same file would become another network.
 constexpr int kConversionVersion = 3;
-// Longer than any build of another process that this one would wait for.
+// Longer than any build of another process.
 constexpr std::chrono::minutes kLongestBuild{60};
 
 // Inputs of the network that are no weights: old files list those too.
@@ -38,9 +38,11 @@ std::vector<Shape> InputShapes(const OnnxModel& model) {
   return shapes;
 }
 
-EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, const GpuDevice& gpu) {
+EngineKey KeyOf(const TensorRtModel& model, const std::string& sha256,
+                const TensorRtLibrary& library, const GpuDevice& gpu) {
   EngineKey key;
-  key.model_sha256 = model.sha256;
+  key.model_sha256 = sha256;
+  key.model_crc32 = Crc32(model.onnx);
   key.tensorrt_version = library.version();
   key.gpu_name = gpu.name;
   key.sm_major = gpu.sm_major;
@@ -60,19 +62,15 @@ struct Plan {
 };
 
 Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, const EngineKey& key,
-                   const EngineCache* cache, const FileLock* lock, const OnEngineBuild& on_build) {
+                   const EngineCache* cache, const OnEngineBuild& on_build) {
   const auto network = GpuNetwork(model.onnx, model.info);
   if (!network.ok()) return network.status();
-  std::vector<char> timings;
-  if (cache != nullptr) {
-    // Without them the build only takes longer.
-    auto stored = cache->LoadTimingCache(key);
-    if (stored.ok()) timings = std::move(stored->bytes);
-  }
+  // Without timings the build only takes longer.
+  std::vector<char> timings = cache == nullptr ? std::vector<char>() : cache->LoadTimings(key);
   Stopwatch watch;
   auto built = BuildTensorRtPlan(library, *network, model.info, &timings, on_build);
-  // A build that was broken off goes on from what it had measured.
-  if (cache != nullptr && !timings.empty()) (void)cache->StoreTimingCache(key, timings);
+  // The next build continues from the timings of one that was cancelled.
+  if (cache != nullptr && !timings.empty()) (void)cache->StoreTimings(key, timings);
   if (!built.ok()) return built.status();
   if (cache != nullptr) {
     EngineHeader header;
@@ -81,33 +79,30 @@ Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, c
     header.created_s = static_cast<int64_t>(std::time(nullptr));
     header.build_ms = static_cast<int64_t>(watch.Lap());
     // A full disk costs the next start a build, not this one its engine.
-    (void)cache->Store(*lock, header, *built);
+    (void)cache->Store(header, *built);
   }
   return Plan{*std::move(built), false};
 }
 
-// A kept one that is not `refused`, or a new one, which takes its place.
+// A stored plan that is not `refused`, or a new one, which replaces it.
 Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& model,
                          const EngineKey& key, const std::string& folder,
                          const OnEngineBuild& on_build, const std::vector<char>& refused = {}) {
-  if (folder.empty()) return Build(library, model, key, nullptr, nullptr, on_build);
-  auto cache = EngineCache::Open(folder);
+  // Without the file's hash a stored engine could not be told from another model's.
+  if (folder.empty() || key.model_sha256.empty()) {
+    return Build(library, model, key, nullptr, on_build);
+  }
+  const auto cache = EngineCache::Open(folder);
   if (!cache.ok()) return cache.status();
-  // Twice: somebody may have built it while this one waited for the right to.
-  std::optional<FileLock> lock;
+  // Twice: another process may have built it while this one waited for the lock.
+  std::optional<ScopedFd> lock;
   while (true) {
-    auto stored = (*cache)->Load(key);
-    if (!stored.ok()) return stored.status();
-    if (stored->state == FileState::kReady && stored->plan != refused) {
-      return Plan{std::move(stored->plan), true};
-    }
-    if (stored->state == FileState::kForeign) {
-      return Status(StatusCode::kInternalError, stored->reason);
-    }
-    if (lock) return Build(library, model, key, cache->get(), &*lock, on_build);
-    // Who holds it builds this very engine: to the caller it is a build, which can be given up.
+    auto stored = cache->Load(key);
+    if (stored && *stored != refused) return Plan{*std::move(stored), true};
+    if (lock) return Build(library, model, key, &*cache, on_build);
+    // The holder of the lock builds this engine, so the caller can cancel the wait like a build.
     const auto go_on = [&on_build] { return !on_build || on_build(0); };
-    auto locked = (*cache)->Lock(key, Clock::now() + kLongestBuild, go_on);
+    auto locked = cache->Lock(key, Clock::now() + kLongestBuild, go_on);
     if (!locked.ok()) return locked.status();
     lock.emplace(*std::move(locked));
   }
@@ -169,7 +164,6 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
   model.name = std::filesystem::path(path).filename().string();
-  model.sha256 = Hex(Sha256Of({file->data(), file->size()}));
   model.onnx = *std::move(file);
   return model;
 }
@@ -177,7 +171,7 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
 Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model) {
-  const EngineKey key = KeyOf(*model, library, gpu);
+  const EngineKey key = KeyOf(*model, options.model_sha256, library, gpu);
   auto plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build);
   if (!plan.ok()) return plan.status();
   auto engine = Deserialize(runtime, plan->bytes);

@@ -14,10 +14,9 @@
 namespace lattice {
 
 struct TensorRtModel {
-  std::string name;    // file name without folder
-  std::string onnx;    // the file as it lies there
-  std::string sha256;  // of the same
-  ModelInfo info;      // without device and anchors
+  std::string name;  // file name without folder
+  std::string onnx;  // the file's bytes
+  ModelInfo info;    // without device and anchors
 };
 
 // Codes of ReadModelFile, DescribeMetadata and ResolveInput.

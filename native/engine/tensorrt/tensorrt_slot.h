@@ -49,12 +49,11 @@ class TensorRtSlot {
   // GPU must be this slot's.
   Status Run(std::span<const SlotImage> images, std::vector<Detections>* found);
 
-  // As Engine::Measure. The thread's current GPU must be this slot's.
-  Result<SliceTimes> Measure(int batch, int rounds);
-
   size_t gpu_bytes() const;
 
  private:
+  friend class SlotTimer;  // bench/native/slot_timer.h: times each stage alone
+
   struct Bucket {
     int batch = 0;
     std::unique_ptr<nvinfer1::IExecutionContext> context;
@@ -67,10 +66,6 @@ class TensorRtSlot {
   Status AddBucket(int profile, int batch);
   // All of a slice but its pixels, on the stream: run so, or recorded.
   Status Queue(const Bucket& bucket);
-  Result<GraphExec> RecordAlone(const std::function<Status()>& stage);
-  // `graphs`: copies, letterbox, network, box decode, nothing.
-  Result<SliceTimes> TimeStages(const Bucket& bucket, const std::vector<GraphExec>& graphs,
-                                int rounds);
   HeadShape ShapeOf(int batch) const;
   Status Upload(std::span<const SlotImage> images, int batch);
   void Collect(size_t count, std::vector<Detections>* found) const;

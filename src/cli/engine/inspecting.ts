@@ -4,7 +4,7 @@ import { listEngineFiles, readEngineFile, type EngineFile } from '../../models/e
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
-import { asJson, minute, stemOf } from './listing.js';
+import { asJson, builtAt, minute, stemOf } from './listing.js';
 
 /** Exit code 1 when one of them is not ready to be used. */
 export async function inspectEngines(
@@ -31,7 +31,7 @@ export async function inspectEngines(
 /** `depot` and `depot.pt` name the same model. */
 function isNamed({ name, header }: EngineFile, engine: string): boolean {
   if (engine !== '' && name.startsWith(engine)) return true;
-  return header !== null && [engine, `${engine}.pt`].includes(header.modelName);
+  return header !== null && [engine, `${engine}.pt`].includes(header.model_name);
 }
 
 function facts({ name, state, reason, header, bytes, lastUsed }: EngineFile): string[][] {
@@ -43,16 +43,16 @@ function facts({ name, state, reason, header, bytes, lastUsed }: EngineFile): st
   if (header === null) return standing;
   return [
     ...standing,
-    ['model', header.modelName],
-    ['model sha256', header.modelSha256],
+    ['model', header.model_name],
+    ['model sha256', header.model_sha256],
     ['precision', header.precision],
-    ['gpu', `${header.gpuName}, compute capability ${header.sm}`],
-    ['tensorrt', header.tensorrtVersion],
+    ['gpu', `${header.gpu_name}, compute capability ${header.sm}`],
+    ['tensorrt', header.tensorrt_version],
     ['batches', header.buckets.join(', ')],
-    ['input', `${header.inputWidth} x ${header.inputHeight}`],
-    ['builder level', String(header.builderLevel)],
-    ['conversion', `version ${header.conversionVersion}`],
-    ['built', `${minute(header.createdAt)} UTC, in ${(header.buildMs / 1000).toFixed(1)} s`],
+    ['input', header.input.join(' x ')],
+    ['builder level', String(header.builder_level)],
+    ['conversion', `version ${header.conversion_version}`],
+    ['built', `${minute(builtAt(header))} UTC, in ${(header.build_ms / 1000).toFixed(1)} s`],
     ['last used', `${minute(lastUsed)} UTC`],
   ];
 }

@@ -1,12 +1,14 @@
 /** The engines in the engine folder. */
 import type { Config } from '../../config.js';
-import { ENGINE_ENDING, listEngineFiles, type EngineFile } from '../../models/engine-file.js';
+import {
+  ENGINE_ENDING,
+  listEngineFiles,
+  type EngineFile,
+  type EngineHeader,
+} from '../../models/engine-file.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';
-
-/** Enough to tell the engines of one folder apart. */
-const SHOWN_DIGITS = 12;
 
 export async function listEngines(
   config: Config,
@@ -33,13 +35,13 @@ export async function listEngines(
 
 function row({ name, state, header, bytes, lastUsed }: EngineFile): string[] {
   return [
-    stemOf(name).slice(0, SHOWN_DIGITS),
-    header?.modelName ?? '-',
+    stemOf(name),
+    header?.model_name ?? '-',
     header?.precision ?? '-',
-    header?.gpuName ?? '-',
-    header?.tensorrtVersion ?? '-',
+    header?.gpu_name ?? '-',
+    header?.tensorrt_version ?? '-',
     state === 'foreign' ? '-' : megabytes(bytes),
-    header === null ? '-' : minute(header.createdAt),
+    header === null ? '-' : minute(builtAt(header)),
     state === 'foreign' ? '-' : minute(lastUsed),
     state,
   ];
@@ -51,28 +53,27 @@ export function stemOf(name: string): string {
 
 export const minute = (time: Date) => time.toISOString().slice(0, 16).replace('T', ' ');
 
+export const builtAt = ({ created_s }: Pick<EngineHeader, 'created_s'>) =>
+  new Date(created_s * 1000);
+
 export function asJson({ name, state, reason, header, bytes, lastUsed }: EngineFile) {
-  return {
+  const file = {
     stem: stemOf(name),
     state,
     reason: reason === '' ? null : reason,
     bytes,
     last_used: state === 'foreign' ? null : lastUsed.toISOString(),
-    ...(header === null
-      ? {}
-      : {
-          model: header.modelName,
-          model_sha256: header.modelSha256,
-          precision: header.precision,
-          gpu: header.gpuName,
-          sm: header.sm,
-          tensorrt_version: header.tensorrtVersion,
-          buckets: header.buckets,
-          input: { width: header.inputWidth, height: header.inputHeight },
-          builder_level: header.builderLevel,
-          conversion_version: header.conversionVersion,
-          built_at: header.createdAt.toISOString(),
-          build_seconds: header.buildMs / 1000,
-        }),
+  };
+  if (header === null) return file;
+  const { model_name, gpu_name, input, created_s, build_ms, ...key } = header;
+  const [width, height] = input;
+  return {
+    ...file,
+    ...key,
+    model: model_name,
+    gpu: gpu_name,
+    input: { width, height },
+    built_at: builtAt({ created_s }).toISOString(),
+    build_seconds: build_ms / 1000,
   };
 }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
 import { ModelFolder, type ModelFile } from '../../models/model-folder.js';
-import { parseClassNames, readOnnxMetadata } from '../../models/onnx-metadata.js';
+import { describeModel } from '../../native/core.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';
@@ -34,15 +34,18 @@ export async function listModels(config: Config, json: boolean, terminal: Termin
   for (const line of renderTable([header, ...cells])) terminal.out(line);
 }
 
+const UNKNOWN = { names: [], metadata: {} as Record<string, string> };
+
 async function describe(file: ModelFile, folder: ModelFolder) {
-  const metadata: Record<string, string> = await readOnnxMetadata(file.path).catch(() => ({}));
+  // `lattice model check` says what is wrong with a file; a list names it all the same.
+  const { names, metadata } = await describeModel(file.path).catch(() => UNKNOWN);
   return {
     name: file.name,
     path: file.path,
     bundled: file.bundled,
     is_default: file.name === folder.defaultName,
     bytes: (await stat(file.path)).size,
-    classes: parseClassNames(metadata.names ?? ''),
+    classes: names,
     licence: file.licence ?? metadata.license ?? null,
   };
 }

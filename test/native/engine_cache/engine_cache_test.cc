@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <random>
 #include <thread>
 
 #include "test/native/engine_cache/engine_folder.h"
@@ -17,125 +16,71 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr uid_t kAnotherUser = 65534;
+
+std::string Text(const std::optional<std::vector<char>>& bytes) {
+  return bytes ? std::string(bytes->begin(), bytes->end()) : "(none)";
+}
+
 class EngineCacheTest : public testing::Test {
  protected:
-  EngineCacheTest() : cache_(*EngineCache::Open(folder_.path())) {}
-
-  Status Store(const EngineHeader& header, const std::string& plan) {
-    const auto lock = cache_->Lock(header.key, Clock::now() + 10s);
-    return lock.ok() ? cache_->Store(*lock, header, plan) : lock.status();
+  Status Store(const EngineHeader& header, std::string_view plan) {
+    return cache_.Store(header, plan);
   }
-
-  StoredEngine Load(const EngineKey& key) {
-    auto engine = cache_->Load(key);
-    EXPECT_TRUE(engine.ok()) << engine.status().message();
-    return engine.ok() ? *std::move(engine) : StoredEngine();
-  }
-
-  std::string PathOf(const EngineKey& key) { return folder_ / (KeyStem(key) + ".engine"); }
+  std::string Load(const EngineKey& key) { return Text(cache_.Load(key)); }
+  std::string PathOf(const EngineKey& key) { return folder_ / (EngineStem(key) + ".engine"); }
 
   TemporaryFolder folder_;
-  std::unique_ptr<EngineCache> cache_;
+  EngineCache cache_ = *EngineCache::Open(folder_.path());
   EngineHeader header_ = SampleHeader();
 };
 
-std::string Text(const std::vector<char>& bytes) { return {bytes.begin(), bytes.end()}; }
-
-TEST_F(EngineCacheTest, AnEngineComesBack) {
-  EXPECT_EQ(Load(header_.key).state, FileState::kAbsent);
-  std::mt19937 random(2);
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{100'000}}) {
-    std::string plan(size, '\0');
-    for (char& byte : plan) byte = static_cast<char>(random());
-    ASSERT_TRUE(Store(header_, plan).ok());
-    const StoredEngine engine = Load(header_.key);
-    EXPECT_EQ(engine.state, FileState::kReady);
-    EXPECT_EQ(engine.header, header_);
-    EXPECT_EQ(Text(engine.plan), plan);
-  }
-  struct stat info;
-  ASSERT_EQ(stat(PathOf(header_.key).c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0600u);
-}
-
-TEST_F(EngineCacheTest, AnotherGpuOrVersionHasNoEngineYet) {
+TEST_F(EngineCacheTest, AnEngineComesBackForItsKeyOnly) {
+  EXPECT_EQ(Load(header_.key), "(none)");
   ASSERT_TRUE(Store(header_, "plan").ok());
+  EXPECT_EQ(Load(header_.key), "plan");
   EngineKey other = header_.key;
   other.tensorrt_version = "11.2.0.1";
-  EXPECT_EQ(Load(other).state, FileState::kAbsent);
+  EXPECT_EQ(Load(other), "(none)");
   other = header_.key;
   other.gpu_name = "NVIDIA L4";
-  EXPECT_EQ(Load(other).state, FileState::kAbsent);
+  EXPECT_EQ(Load(other), "(none)");
+  // The model was replaced between hashing and reading.
+  other = header_.key;
+  ++other.model_crc32;
+  EXPECT_EQ(Load(other), "(none)");
 }
 
-TEST_F(EngineCacheTest, AnEngineUnderTheNameOfAnotherKeyIsStaleAndReplaced) {
+TEST_F(EngineCacheTest, AnEngineUnderTheNameOfAnotherKeyIsNotUsedAndReplaced) {
   ASSERT_TRUE(Store(header_, "plan").ok());
   EngineHeader other = header_;
   other.key.gpu_name = "NVIDIA L4";
   std::filesystem::copy_file(PathOf(header_.key), PathOf(other.key));
-  const StoredEngine engine = Load(other.key);
-  EXPECT_EQ(engine.state, FileState::kStale);
-  EXPECT_TRUE(engine.plan.empty());
-  EXPECT_NE(engine.reason.find("an engine of another key"), std::string::npos);
+  EXPECT_EQ(Load(other.key), "(none)");
   ASSERT_TRUE(Store(other, "plan of the L4").ok());
-  EXPECT_EQ(Text(Load(other.key).plan), "plan of the L4");
+  EXPECT_EQ(Load(other.key), "plan of the L4");
 }
 
-TEST_F(EngineCacheTest, ADamagedEngineIsReplaced) {
+TEST_F(EngineCacheTest, ADamagedEngineIsNotUsedAndReplaced) {
   ASSERT_TRUE(Store(header_, "plan").ok());
   std::string bytes = ReadWhole(PathOf(header_.key));
   bytes.back() = 'm';
   WriteWhole(PathOf(header_.key), bytes);
-  EXPECT_EQ(Load(header_.key).state, FileState::kDamaged);
+  EXPECT_EQ(Load(header_.key), "(none)");
   ASSERT_TRUE(Store(header_, "plan").ok());
-  EXPECT_EQ(Load(header_.key).state, FileState::kReady);
+  EXPECT_EQ(Load(header_.key), "plan");
 }
 
-TEST_F(EngineCacheTest, AForeignFileIsNeitherReadNorReplaced) {
+TEST_F(EngineCacheTest, ALinkIsReplacedAndItsTargetStays) {
+  WriteWhole(folder_ / "elsewhere", "theirs");
+  std::filesystem::create_symlink("elsewhere", PathOf(header_.key));
   ASSERT_TRUE(Store(header_, "plan").ok());
-  const std::string path = PathOf(header_.key);
-  std::filesystem::rename(path, folder_ / "elsewhere");
-  std::filesystem::create_symlink("elsewhere", path);
-  const StoredEngine engine = Load(header_.key);
-  EXPECT_EQ(engine.state, FileState::kForeign);
-  EXPECT_NE(engine.reason.find(".engine is a symbolic link"), std::string::npos);
-  EXPECT_NE(engine.reason.find("Remove it"), std::string::npos);
-  EXPECT_EQ(engine.reason.find(folder_.path()), std::string::npos);
-  EXPECT_EQ(Store(header_, "new").code(), StatusCode::kInternalError);
-  EXPECT_TRUE(std::filesystem::is_symlink(path));
-}
-
-TEST_F(EngineCacheTest, TheLockOfAnotherKeyIsNoRightToStore) {
-  EngineKey other = header_.key;
-  other.precision = "fp32";
-  const auto lock = cache_->Lock(other, Clock::now());
-  ASSERT_TRUE(lock.ok());
-  EXPECT_EQ(cache_->Store(*lock, header_, "plan").code(), StatusCode::kInternalError);
-  EXPECT_EQ(Load(header_.key).state, FileState::kAbsent);
-}
-
-TEST_F(EngineCacheTest, LoadAndTouchMarkAsUsed) {
-  ASSERT_TRUE(Store(header_, "plan").ok());
-  const auto age = [&] {
-    const std::filesystem::path path = PathOf(header_.key);
-    return std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path);
-  };
-  const auto make_old = [&] {
-    const std::filesystem::path path = PathOf(header_.key);
-    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - 1000h);
-  };
-  make_old();
-  EXPECT_GT(age(), 999h);
-  EXPECT_EQ(Load(header_.key).state, FileState::kReady);
-  EXPECT_LT(age(), 1h);
-  make_old();
-  EXPECT_TRUE(cache_->Touch(header_.key).ok());
-  EXPECT_LT(age(), 1h);
+  EXPECT_EQ(Load(header_.key), "plan");
+  EXPECT_EQ(ReadWhole(folder_ / "elsewhere"), "theirs");
 }
 
 TEST_F(EngineCacheTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
   const auto plan = [](int version) { return std::string(50'000, static_cast<char>(version)); };
-  header_.build_ms = 0;
   ASSERT_TRUE(Store(header_, plan(0)).ok());
   std::atomic<bool> done = false;
   std::atomic<int> reads = 0;
@@ -144,37 +89,68 @@ TEST_F(EngineCacheTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       while (!done) {
-        const auto engine = cache_->Load(header_.key);
-        const bool whole = engine.ok() && engine->state == FileState::kReady &&
-                           Text(engine->plan) == plan(static_cast<int>(engine->header.build_ms));
-        if (!whole) ++wrong;
+        const auto read = cache_.Load(header_.key);
+        if (!read || Text(read) != plan(read->front())) ++wrong;
         ++reads;
       }
     });
   }
   for (int version = 1; version <= 40 || reads < 40; ++version) {
-    EngineHeader header = header_;
-    header.build_ms = version % 100;
-    ASSERT_TRUE(Store(header, plan(version % 100)).ok());
+    ASSERT_TRUE(Store(header_, plan(version % 100)).ok());
   }
   done = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(wrong, 0);
 }
 
-// What a process does that wants the engine. `builds` gets a byte a build.
+TEST_F(EngineCacheTest, ALockExcludesUntilItEnds) {
+  {
+    const auto first = cache_.Lock(header_.key, Clock::now());
+    ASSERT_TRUE(first.ok()) << first.status().message();
+    const auto before = Clock::now();
+    const auto second = cache_.Lock(header_.key, before + 30ms);
+    EXPECT_EQ(second.status().code(), StatusCode::kDeadlineExceeded);
+    EXPECT_GE(Clock::now() - before, 30ms);
+    EngineKey other = header_.key;
+    other.precision = "fp32";
+    EXPECT_TRUE(cache_.Lock(other, Clock::now()).ok());
+  }
+  EXPECT_TRUE(cache_.Lock(header_.key, Clock::now()).ok());
+}
+
+TEST_F(EngineCacheTest, AWaitForALockIsCancelledLongBeforeItsDeadline) {
+  int asked = 0;
+  const auto go_on = [&asked] { return ++asked < 3; };
+  EXPECT_TRUE(cache_.Lock(header_.key, Clock::now(), [] { return false; }).ok());
+  const auto held = cache_.Lock(header_.key, Clock::now());
+  const auto before = Clock::now();
+  const auto lock = cache_.Lock(header_.key, before + 60s, go_on);
+  EXPECT_EQ(lock.status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(asked, 3);
+  EXPECT_LT(Clock::now() - before, 10s);
+}
+
+TEST_F(EngineCacheTest, ALockFileThatIsALinkOrAFolderIsRefused) {
+  const std::string path = folder_ / (EngineStem(header_.key) + ".lock");
+  std::filesystem::create_symlink("elsewhere", path);
+  EXPECT_EQ(cache_.Lock(header_.key, Clock::now()).status().code(), StatusCode::kInternalError);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "elsewhere"));
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  EXPECT_EQ(cache_.Lock(header_.key, Clock::now()).status().code(), StatusCode::kInternalError);
+}
+
+// What a process does that wants the engine. `builds` gets a byte per build.
 bool Obtain(const std::string& folder, const EngineHeader& header, bool dies) {
   const auto cache = EngineCache::Open(folder);
   if (!cache.ok()) return false;
-  const auto lock = (*cache)->Lock(header.key, Clock::now() + 20s);
+  const auto lock = cache->Lock(header.key, Clock::now() + 20s);
   if (!lock.ok()) return false;
-  const auto engine = (*cache)->Load(header.key);
-  if (!engine.ok()) return false;
-  if (engine->state == FileState::kReady) return Text(engine->plan) == "plan";
+  if (const auto stored = cache->Load(header.key)) return Text(stored) == "plan";
   std::ofstream(folder + "/builds", std::ios::app) << '.' << std::flush;
   if (dies) kill(getpid(), SIGKILL);
   std::this_thread::sleep_for(30ms);
-  return (*cache)->Store(*lock, header, std::string_view("plan")).ok();
+  return cache->Store(header, std::string_view("plan")).ok();
 }
 
 TEST_F(EngineCacheTest, ManyProcessesBuildOnceAndOnceMoreForOneThatIsKilled) {
@@ -199,59 +175,51 @@ TEST_F(EngineCacheTest, ManyProcessesBuildOnceAndOnceMoreForOneThatIsKilled) {
 }
 
 TEST_F(EngineCacheTest, TimingsComeBackForEveryModelOfThatGpu) {
-  EXPECT_EQ(cache_->LoadTimingCache(header_.key)->state, FileState::kAbsent);
-  ASSERT_TRUE(cache_->StoreTimingCache(header_.key, std::string_view("timings")).ok());
+  EXPECT_TRUE(cache_.LoadTimings(header_.key).empty());
+  ASSERT_TRUE(cache_.StoreTimings(header_.key, std::string_view("timings")).ok());
   EngineKey other = header_.key;
   other.model_sha256 = "of another model";
-  const auto timings = cache_->LoadTimingCache(other);
-  ASSERT_TRUE(timings.ok());
-  EXPECT_EQ(timings->state, FileState::kReady);
-  EXPECT_EQ(Text(timings->bytes), "timings");
+  EXPECT_EQ(Text(cache_.LoadTimings(other)), "timings");
   other.gpu_name = "NVIDIA L4";
-  EXPECT_EQ(cache_->LoadTimingCache(other)->state, FileState::kAbsent);
-  // Under the name of another GPU they are stale; changed, they are damaged.
-  const std::string path = folder_ / ("timing-" + TimingStem(header_.key) + ".cache");
-  std::filesystem::copy_file(path, folder_ / ("timing-" + TimingStem(other) + ".cache"));
-  EXPECT_EQ(cache_->LoadTimingCache(other)->state, FileState::kStale);
+  EXPECT_TRUE(cache_.LoadTimings(other).empty());
+  // Under the name of another GPU they are not used; changed, they are not either.
+  const std::string path = folder_ / (TimingStem(header_.key) + ".cache");
+  std::filesystem::copy_file(path, folder_ / (TimingStem(other) + ".cache"));
+  EXPECT_TRUE(cache_.LoadTimings(other).empty());
   std::string bytes = ReadWhole(path);
   bytes.back() = '!';
   WriteWhole(path, bytes);
-  EXPECT_EQ(cache_->LoadTimingCache(header_.key)->state, FileState::kDamaged);
+  EXPECT_TRUE(cache_.LoadTimings(header_.key).empty());
 }
 
-TEST_F(EngineCacheTest, AListNamesWhatIsWrong) {
-  EngineHeader other = header_;
-  other.key.precision = "fp32";
-  ASSERT_TRUE(Store(header_, "plan").ok());
-  ASSERT_TRUE(Store(other, "plan").ok());
-  ASSERT_TRUE(cache_->StoreTimingCache(header_.key, std::string_view("timings")).ok());
-  WriteWhole(folder_ / "1.engine", "LATENGIN cut");
-  WriteWhole(folder_ / "2.engine", "something else");
-  std::filesystem::copy_file(PathOf(header_.key), folder_ / "3.engine");
-  WriteWhole(folder_ / "readme.txt", "");
-  const auto files = cache_->List();
-  ASSERT_TRUE(files.ok());
-  ASSERT_EQ(files->size(), 5u);
-  int ready = 0;
-  for (const EngineFile& file : *files) {
-    if (file.name == "1.engine") {
-      EXPECT_EQ(file.state, FileState::kDamaged);
-    } else if (file.name == "2.engine") {
-      EXPECT_EQ(file.state, FileState::kForeign);
-      EXPECT_EQ(file.bytes, 0u);
-    } else if (file.name == "3.engine") {
-      EXPECT_EQ(file.state, FileState::kStale);
-      EXPECT_EQ(file.header, header_);
-    } else {
-      ++ready;
-      EXPECT_EQ(file.state, FileState::kReady) << file.reason;
-      EXPECT_EQ(file.name, KeyStem(file.header->key) + ".engine");
-      EXPECT_EQ(file.bytes, std::filesystem::file_size(folder_ / file.name));
-      EXPECT_GT(file.last_used_s, 1'700'000'000);
-    }
-    EXPECT_EQ(file.reason.empty(), file.state == FileState::kReady);
+void ExpectRefused(const TemporaryFolder& above, const std::string& path, const std::string& why) {
+  const auto opened = EngineCache::Open(path);
+  ASSERT_FALSE(opened.ok()) << path;
+  EXPECT_EQ(opened.status().code(), StatusCode::kInternalError);
+  EXPECT_NE(opened.status().message().find(why), std::string::npos) << opened.status().message();
+  // Messages name the folder by its last part only.
+  EXPECT_EQ(opened.status().message().find(above.path()), std::string::npos);
+}
+
+TEST(EngineCacheFolderTest, IsPrivate) {
+  const TemporaryFolder above;
+  const std::string path = above / "engines";
+  ASSERT_TRUE(EngineCache::Open(path + "/").ok());
+  struct stat info;
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0700u);
+  for (const mode_t mode : {0720u, 0702u, 0777u}) {
+    chmod(path.c_str(), mode);
+    ExpectRefused(above, path, "chmod go-w engines");
   }
-  EXPECT_EQ(ready, 2);
+  chmod(path.c_str(), 0755);
+  EXPECT_TRUE(EngineCache::Open(path).ok());
+  WriteWhole(above / "file", "");
+  ExpectRefused(above, above / "file", "'file' is no folder");
+  ExpectRefused(above, above / "none/engines", "cannot be made");
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  ASSERT_EQ(chown(path.c_str(), kAnotherUser, kAnotherUser), 0);
+  ExpectRefused(above, path, "belongs to another user");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // A folder of its own for a test, and engines to put into it.
-#ifndef LATTICE_TEST_NATIVE_ENGINE_ENGINE_FOLDER_H_
-#define LATTICE_TEST_NATIVE_ENGINE_ENGINE_FOLDER_H_
+#ifndef LATTICE_TEST_NATIVE_ENGINE_CACHE_ENGINE_FOLDER_H_
+#define LATTICE_TEST_NATIVE_ENGINE_CACHE_ENGINE_FOLDER_H_
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <string>
 
-#include "native/engine_cache/engine_header.h"
+#include "native/engine_cache/engine_key.h"
 
 namespace lattice {
 
@@ -44,6 +44,7 @@ inline void WriteWhole(const std::string& path, const std::string& bytes) {
 
 inline EngineKey SampleKey() {
   return {.model_sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+          .model_crc32 = 0x0a1b2c3d,
           .tensorrt_version = "10.15.1.29",
           .gpu_name = "NVIDIA H100 80GB HBM3",
           .sm_major = 9,
@@ -65,4 +66,4 @@ inline EngineHeader SampleHeader() {
 
 }  // namespace lattice
 
-#endif  // LATTICE_TEST_NATIVE_ENGINE_ENGINE_FOLDER_H_
+#endif  // LATTICE_TEST_NATIVE_ENGINE_CACHE_ENGINE_FOLDER_H_

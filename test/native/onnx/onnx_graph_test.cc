@@ -6,7 +6,6 @@
 #include <iostream>
 #include <random>
 
-#include "native/onnx/matrix_product.h"
 #include "native/onnx/onnx_reader.h"
 #include "test/native/onnx/graph_writer.h"
 
@@ -68,7 +67,7 @@ TEST(OnnxGraphTest, WritesChangesAndNothingElse) {
 }
 
 TEST(OnnxGraphTest, ClosesOpenSizesAndNoOthers) {
-  const std::string bytes = MatrixProductModel(6);  // [N, 3, 6, 6]
+  const std::string bytes = test::ReshapeModel({-1, 3, 6, 6}, {0, 0, 6, 6}, {}, kFloat16);
   auto model = *ReadOnnxModel(BytesOf(bytes));
   OnnxValueInfo& input = model.graph.inputs[0];
   input.CloseShape({});

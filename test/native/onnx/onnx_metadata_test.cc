@@ -1,6 +1,7 @@
 #include "native/onnx/onnx_metadata.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
@@ -53,6 +54,52 @@ TEST(ReadOnnxMetadataTest, RefusesWhatIsNoModel) {
        {Bytes{}, png, text, no_graph, endless_varint, huge_length, field_zero}) {
     EXPECT_EQ(ReadOnnxMetadata(bytes).status().code(), StatusCode::kInvalidModel);
   }
+}
+
+class DescribeModelFileTest : public testing::Test {
+ protected:
+  Result<ModelDescription> Described(const Bytes& bytes) {
+    std::ofstream(path_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    return DescribeModelFile(path_);
+  }
+  const std::string path_ = testing::TempDir() + "described-" + std::to_string(getpid()) + ".onnx";
+  ~DescribeModelFileTest() override { unlink(path_.c_str()); }
+};
+
+TEST_F(DescribeModelFileTest, IsWhatReadOnnxMetadataFinds) {
+  const Bytes whole = TinyModel();
+  const auto described = Described(whole);
+  ASSERT_TRUE(described.ok()) << described.status().message();
+  EXPECT_EQ(described->metadata, *ReadOnnxMetadata(whole));
+  EXPECT_EQ(described->names, (std::vector<std::string>{"car", "motorcycle", "bus", "truck"}));
+  // Fields of every type, and a file that names no classes.
+  const Bytes others = {1 << 3, 8, 2 << 3 | 1, 1, 2, 3, 4, 5, 6, 7, 8, 3 << 3 | 5, 1, 2, 3, 4};
+  const Bytes entry = {14 << 3 | 2, 6, 0x0a, 1, 'k', 0x12, 1, 'a'};
+  const auto plain = Described(Joined({others, kEmptyGraph, entry}));
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  EXPECT_EQ(plain->metadata.at("k"), "a");
+  EXPECT_TRUE(plain->names.empty());
+}
+
+TEST_F(DescribeModelFileTest, RefusesWhatReadOnnxMetadataRefuses) {
+  const Bytes whole = TinyModel();
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    Bytes bytes(whole.begin(),
+                whole.begin() + static_cast<std::ptrdiff_t>(random() % whole.size()));
+    if (round % 2 == 0) bytes.assign(whole.end() - 2000, whole.end());
+    for (int i = 0; i < round % 5 && !bytes.empty(); ++i) {
+      bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+    }
+    EXPECT_EQ(Described(bytes).ok(), ReadOnnxMetadata(bytes).ok()) << round;
+  }
+}
+
+TEST_F(DescribeModelFileTest, NeedsAFile) {
+  EXPECT_EQ(DescribeModelFile("/nonexistent.onnx").status().code(), StatusCode::kUnknownModel);
+  EXPECT_EQ(DescribeModelFile("/").status().code(), StatusCode::kInvalidModel);
 }
 
 // Every prefix is either refused or ends exactly between two fields behind the graph.

@@ -1,0 +1,117 @@
+// lattice_gpu_bench: figures of the first usable GPU as JSON, a line each, for bench/gpu.
+//
+//   lattice_gpu_bench limits ROUNDS SECONDS            GpuLimits
+//   lattice_gpu_bench batches MODEL SHA256 CACHE       BatchTimes for each line "BATCH ROUNDS" of
+//   the input
+//
+// On a failure it prints the reason to the error output and ends with 1.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/native/gpu_limits.h"
+#include "bench/native/slot_timer.h"
+#include "native/cuda/gpu_device.h"
+#include "native/engine/tensorrt/tensorrt_builder.h"
+#include "native/engine/tensorrt/tensorrt_model.h"
+
+namespace lattice {
+namespace {
+
+// A JSON string, or null for an empty text. TensorRT's reasons may have several lines.
+std::string OneLine(std::string text) {
+  if (text.empty()) return "null";
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+  std::ostringstream quoted;
+  quoted << std::quoted(text);
+  return quoted.str();
+}
+
+Status PrintLimits(int rounds, double seconds) {
+  const std::chrono::duration<double> time(seconds);
+  const auto limits =
+      MeasureGpuLimits(rounds, std::chrono::duration_cast<std::chrono::milliseconds>(time));
+  if (!limits.ok()) return limits.status();
+  std::cout << "{\"name\":" << std::quoted(limits->name)
+            << ",\"tensorrt\":" << std::quoted(limits->tensorrt)
+            << ",\"copyGbS\":" << limits->copy_gb_s << ",\"uploadGbS\":" << limits->upload_gb_s
+            << ",\"downloadGbS\":" << limits->download_gb_s
+            << ",\"matrixTflopS\":" << limits->matrix_tflop_s
+            << ",\"matrixSize\":" << limits->matrix_size
+            << ",\"matrixMissing\":" << OneLine(limits->matrix_missing) << "}" << std::endl;
+  return {};
+}
+
+void Print(const BatchTimes& times) {
+  std::cout << "{\"batch\":" << times.batch << ",\"networkMs\":" << times.network_ms
+            << ",\"copyMs\":" << times.copy_ms << ",\"letterboxMs\":" << times.letterbox_ms
+            << ",\"boxesMs\":" << times.boxes_ms << ",\"wholeMs\":" << times.whole_ms
+            << ",\"launchMs\":" << times.launch_ms << ",\"emptyMs\":" << times.empty_ms << "}"
+            << std::endl;
+}
+
+// Of the first usable GPU, as LoadGpuEngine finds it.
+Result<GpuDevice> FirstGpu() {
+  auto gpus = ListGpus();
+  if (!gpus.ok()) return gpus.status();
+  for (GpuDevice& gpu : *gpus) {
+    if (gpu.unusable.empty()) return std::move(gpu);
+  }
+  return Status(StatusCode::kGpuUnavailable, gpus->front().unusable);
+}
+
+Status TimeBatches(const std::string& path, const GpuEngineOptions& options) {
+  const auto gpu = FirstGpu();
+  if (!gpu.ok()) return gpu.status();
+  const auto library = TensorRtLibrary::Open();
+  if (!library.ok()) return library.status();
+  auto model = ReadTensorRtModel(path);
+  if (!model.ok()) return model.status();
+  const Status current = UseGpu(gpu->index);
+  if (!current.ok()) return current;
+  const auto runtime = (*library)->CreateRuntime();
+  if (!runtime.ok()) return runtime.status();
+  const auto engine = OpenTensorRtModel(**library, **runtime, *gpu, options, nullptr, &*model);
+  if (!engine.ok()) return engine.status();
+  const TensorRtSlotOptions wanted{.buckets = BucketsOf(model->info)};
+  const auto slot = TensorRtSlot::Create(**engine, model->info, wanted);
+  if (!slot.ok()) return slot.status();
+  SlotTimer timer(**slot);
+  for (std::string line; std::getline(std::cin, line);) {
+    int batch = 1;
+    int rounds = 1;
+    std::istringstream(line) >> batch >> rounds;
+    const auto times = timer.Time(batch, rounds);
+    if (!times.ok()) return times.status();
+    Print(*times);
+  }
+  return {};
+}
+
+Status Answer(const std::vector<std::string>& words) {
+  if (words.size() == 3 && words[0] == "limits") {
+    return PrintLimits(std::atoi(words[1].c_str()), std::atof(words[2].c_str()));
+  }
+  if (words.size() == 4 && words[0] == "batches") {
+    return TimeBatches(words[1], {.cache_folder = words[3], .model_sha256 = words[2]});
+  }
+  return {StatusCode::kInternalError, "See the head of bench/native/main.cc for the arguments."};
+}
+
+}  // namespace
+}  // namespace lattice
+
+int main(int count, char** arguments) {
+  const lattice::Status status = lattice::Answer({arguments + 1, arguments + count});
+  if (status.ok()) return 0;
+  std::cerr << status.message() << std::endl;
+  // A GPU that faulted or hangs may block whatever frees its memory.
+  std::_Exit(1);
+}

@@ -1,0 +1,149 @@
+#include "bench/native/slot_timer.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "bench/native/gpu_stopwatch.h"
+#include "native/base/median.h"
+#include "native/base/stopwatch.h"
+#include "native/cuda/cuda_status.h"
+#include "native/cuda/kernels/letterbox_kernel.h"
+#include "native/engine/tensorrt/pinned_pixels.h"
+#include "native/preprocess/letterbox.h"
+
+namespace lattice {
+namespace {
+
+constexpr int kWidth = 640;
+constexpr int kHeight = 480;
+// Images in whose time the start of a graph on an idle stream, some microseconds, does not count:
+// small batches of the bare network are replayed so often in a row.
+constexpr int kImagesInARow = 16;
+
+}  // namespace
+
+Result<GraphExec> SlotTimer::Record(const std::function<Status()>& stage) {
+  const auto graph = Graph::Capture(slot_.stream_, stage);
+  if (!graph.ok()) return graph.status();
+  auto ready = GraphExec::Instantiate(*graph);
+  if (!ready.ok()) return ready.status();
+  const Status uploaded = ready->Upload(slot_.stream_);
+  if (!uploaded.ok()) return uploaded;
+  return ready;
+}
+
+Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
+  auto fits =
+      std::find_if(slot_.buckets_.begin(), slot_.buckets_.end(),
+                   [&](const TensorRtSlot::Bucket& bucket) { return bucket.batch >= batch; });
+  if (fits == slot_.buckets_.end()) --fits;
+  const TensorRtSlot::Bucket& bucket = *fits;
+  const auto count = static_cast<size_t>(bucket.batch);
+  auto* images_there = slot_.asked_there_.As<DeviceImage>();
+  const auto* requests = reinterpret_cast<const DeviceRequest*>(images_there + count);
+  const size_t asked_bytes = count * (sizeof(DeviceImage) + sizeof(DeviceRequest));
+
+  const std::array<std::function<Status()>, 5> stages = {
+      [&] {
+        const cudaError_t there = cudaMemcpyAsync(images_there, slot_.asked_.data(), asked_bytes,
+                                                  cudaMemcpyHostToDevice, slot_.stream_.get());
+        if (there != cudaSuccess) return ToStatus(there, "recording a copy");
+        return ToStatus(cudaMemcpyAsync(slot_.results_.data(), slot_.results_there_.data(),
+                                        count * sizeof(DeviceDetections), cudaMemcpyDeviceToHost,
+                                        slot_.stream_.get()),
+                        "recording a copy");
+      },
+      [&] {
+        return ToStatus(LaunchLetterbox(images_there, bucket.batch, slot_.model_.input_width,
+                                        slot_.model_.input_height, slot_.input_.As<__half>(),
+                                        slot_.stream_.get()),
+                        "recording the letterbox");
+      },
+      [&] {
+        return bucket.context->enqueueV3(slot_.stream_.get())
+                   ? Status()
+                   : Status(StatusCode::kDetectionFailed, "The network cannot be recorded.");
+      },
+      [&] {
+        return ToStatus(
+            LaunchDetections(slot_.head_.As<float>(), slot_.ShapeOf(bucket.batch), requests,
+                             slot_.layout_, slot_.results_there_.As<DeviceDetections>(),
+                             slot_.stream_.get()),
+            "recording the box decode");
+      },
+      [] { return Status(); }};
+  std::vector<GraphExec> graphs;
+  for (const auto& stage : stages) {
+    auto graph = Record(stage);
+    if (!graph.ok()) return graph.status();
+    graphs.push_back(*std::move(graph));
+  }
+  return TimeStages(bucket, graphs, rounds);
+}
+
+Result<BatchTimes> SlotTimer::TimeStages(const TensorRtSlot::Bucket& bucket,
+                                         const std::vector<GraphExec>& graphs, int rounds) {
+  const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
+  const auto image = std::make_shared<const Image>(
+      Image{kWidth, kHeight, std::pmr::vector<uint8_t>(bytes, 128, &PinnedPixels::Shared()),
+            PixelLayout::kYuv420});
+  const DetectionOptions options;
+  const SlotImage one{
+      image.get(),
+      ComputeLetterbox(kWidth, kHeight, slot_.model_.input_width, slot_.model_.input_height),
+      &options};
+  const std::vector<SlotImage> images(static_cast<size_t>(bucket.batch), one);
+  const auto upload = [&] { return slot_.Upload(images, bucket.batch); };
+  const auto alone = [&](size_t stage) { return graphs[stage].Launch(slot_.stream_); };
+  const int in_a_row = std::max(1, kImagesInARow / bucket.batch);
+  const auto networks = [&] {
+    Status launched;
+    for (int i = 0; launched.ok() && i < in_a_row; ++i) launched = alone(2);
+    return launched;
+  };
+
+  GpuStopwatch watch(slot_.stream_);
+  Stopwatch host;
+  std::vector<double> copy, letterbox, network, boxes, whole, launch, empty;
+  const auto round = [&] {
+    return InOrder(
+        [&] {
+          return watch.Time(
+              [&] {
+                const Status queued = upload();
+                host.Lap();
+                const Status launched = queued.ok() ? bucket.graph.Launch(slot_.stream_) : queued;
+                launch.push_back(host.Lap());
+                return launched;
+              },
+              &whole);
+        },
+        [&] {
+          return watch.Time([&] { return InOrder(upload, [&] { return alone(0); }); }, &copy);
+        },
+        [&] { return watch.Time([&] { return alone(1); }, &letterbox); },
+        [&] { return watch.Time(networks, &network); },
+        [&] { return watch.Time([&] { return alone(3); }, &boxes); },
+        [&] {
+          host.Lap();
+          const Status returned =
+              InOrder([&] { return alone(4); }, [&] { return slot_.stream_.Synchronize(); });
+          empty.push_back(host.Lap());
+          return returned;
+        });
+  };
+  Status status = watch.Prepare();
+  for (int i = 0; status.ok() && i < GpuStopwatch::kWarmRounds; ++i) status = round();
+  for (auto* samples : {&copy, &letterbox, &network, &boxes, &whole, &launch, &empty}) {
+    samples->clear();
+  }
+  for (int i = 0; status.ok() && i < std::max(rounds, 1); ++i) status = round();
+  if (!status.ok()) return status;
+  return BatchTimes{bucket.batch,   Median(network) / in_a_row,
+                    Median(copy),   Median(letterbox),
+                    Median(boxes),  Median(whole),
+                    Median(launch), Median(empty)};
+}
+
+}  // namespace lattice
