@@ -72,7 +72,6 @@ export async function openBareCore(at: Setting): Promise<{ core: Core; model: Na
     precision: at.precision,
     threads: 2,
     asyncYields: true,
-    fastDecode: 0,
     engineCache: '',
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,

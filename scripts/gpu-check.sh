@@ -166,8 +166,8 @@ for tool in memcheck racecheck synccheck; do
   else
     # The kernels and owners. What nvJPEG writes concerns us, how its kernels work together does not, and takes long.
     # The largest shapes run the code of the others, with a thousand million more looks at shared memory.
-    without='NvJpegRoutesOnGpu.*:DetectionKernels.LargestShapes'
-    [ "$tool" = memcheck ] && without='NvJpegRoutesOnGpu.ManyThreads*'
+    without='HardwareDecoderOnGpu.*:DetectionKernels.LargestShapes'
+    [ "$tool" = memcheck ] && without='HardwareDecoderOnGpu.ManyThreads*'
     # Calls that fail are the tests' to judge: some fail on purpose, and libraries ask for functions that a driver lacks.
     step "$tool" 17 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 \
       build/test/native/cuda/lattice_gpu_test "--gtest_filter=-$without"

@@ -17,7 +17,6 @@ export function openRig(plan: Plan, more: Partial<NativeCoreOptions> = {}): Rig 
     threads: plan.threads,
     // On the CPU only dry runs measure, often beside other work: they must end, not step aside.
     asyncYields: plan.device === 'cuda',
-    fastDecode: 0,
     engineCache: plan.engineCache,
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,

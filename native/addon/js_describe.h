@@ -13,7 +13,7 @@ namespace lattice {
 Napi::Object ToModel(Napi::Env env, const LoadedModel& model);
 // Null where the engine measures none.
 Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times);
-Napi::Object ToDecodeRoutes(Napi::Env env, const Core& core);
+Napi::Object ToDecodeStats(Napi::Env env, const Core& core);
 Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices);
 Napi::Object ToStats(Napi::Env env, const Core& core);
 

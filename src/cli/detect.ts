@@ -12,7 +12,6 @@ const SETTINGS = [
   'precision',
   'threads',
   'jobsYield',
-  'fastDecode',
   'rectangles',
   'modelsDir',
   'maxFileBytes',

@@ -83,9 +83,8 @@ Result<SliceTimes> TensorRtSlot::Measure(int batch, int rounds) {
 Result<SliceTimes> TensorRtSlot::TimeStages(const Bucket& bucket,
                                             const std::vector<GraphExec>& graphs, int rounds) {
   const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
-  const auto image = std::make_shared<const Image>(
-      Image{kWidth, kHeight, std::pmr::vector<uint8_t>(bytes, 128, &PinnedPixels::Shared()),
-            PixelLayout::kYuv420});
+  const auto image = std::make_shared<const Image>(Image{
+      kWidth, kHeight, ByteBuffer(bytes, 128, &PinnedPixels::Shared()), PixelLayout::kYuv420});
   const DetectionOptions options;
   const SlotImage one{image.get(),
                       ComputeLetterbox(kWidth, kHeight, model_.input_width, model_.input_height),
