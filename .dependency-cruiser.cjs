@@ -67,7 +67,7 @@ module.exports = {
     ),
     forbid(
       'client-below-cli',
-      { path: '^src/', pathNot: '^src/(client|cli)/' },
+      { path: '^src/', pathNot: '^src/(client|cli|ui)/' },
       { path: '^src/client/' },
       'The service does not call itself.',
     ),

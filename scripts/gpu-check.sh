@@ -169,8 +169,8 @@ for tool in memcheck racecheck synccheck; do
   else
     # The kernels and owners. nvJPEG is checked for what it writes only: its own kernels take long.
     # The largest shapes run the same code as the others, with 10^9 more accesses to shared memory.
-    without='NvJpegRoutesOnGpu.*:DetectionKernels.LargestShapes'
-    [ "$tool" = memcheck ] && without='NvJpegRoutesOnGpu.ManyThreads*'
+    without='HardwareDecoderOnGpu.*:DetectionKernels.LargestShapes'
+    [ "$tool" = memcheck ] && without='HardwareDecoderOnGpu.ManyThreads*'
     # Failed calls are not reported: some fail on purpose, and libraries look for functions that a driver lacks.
     step "$tool" 17 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 \
       build/test/native/cuda/lattice_gpu_test "--gtest_filter=-$without"

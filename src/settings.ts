@@ -92,13 +92,6 @@ export const settings = {
     .describe(
       'on the CPU, images of jobs compute only where nothing else wants the core; 0 lets them compete',
     ),
-  fastDecode: z.coerce
-    .number()
-    .refine((pixels) => pixels === 0 || (pixels >= 1 && pixels <= 16), 'must be 0 or 1 to 16')
-    .default(0)
-    .describe(
-      'decode large JPEGs at 1/2 to 1/8, keeping this many pixels a side for each of the network; 0: never',
-    ),
   rectangles: z
     .string()
     .default('')

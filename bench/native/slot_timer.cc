@@ -85,9 +85,8 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
 Result<BatchTimes> SlotTimer::TimeStages(const TensorRtSlot::Bucket& bucket,
                                          const std::vector<GraphExec>& graphs, int rounds) {
   const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
-  const auto image = std::make_shared<const Image>(
-      Image{kWidth, kHeight, std::pmr::vector<uint8_t>(bytes, 128, &PinnedPixels::Shared()),
-            PixelLayout::kYuv420});
+  const auto image = std::make_shared<const Image>(Image{
+      kWidth, kHeight, ByteBuffer(bytes, 128, &PinnedPixels::Shared()), PixelLayout::kYuv420});
   const DetectionOptions options;
   const SlotImage one{
       image.get(),

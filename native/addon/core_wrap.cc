@@ -34,7 +34,7 @@ Napi::Function CoreWrap::Class(Napi::Env env) {
                          InstanceMethod("judgeDevice", &CoreWrap::JudgeDevice),
                          InstanceMethod("readFile", &CoreWrap::ReadFile),
                          InstanceMethod("stats", &CoreWrap::Stats),
-                         InstanceMethod("decodeRoutes", &CoreWrap::DecodeRoutes),
+                         InstanceMethod("decodeStats", &CoreWrap::DecodeStats),
                          InstanceMethod("close", &CoreWrap::Close),
                      });
 }
@@ -180,9 +180,9 @@ Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {
   }
   const auto deferred = Napi::Promise::Deferred::New(env);
   Owe(env, 1);
-  core_->ReadFile(info[0].As<Napi::String>().Utf8Value(), [mailbox = mailbox_, deferred](
-                                                              Result<std::vector<uint8_t>> bytes) {
-    auto shared = std::make_shared<Result<std::vector<uint8_t>>>(std::move(bytes));
+  core_->ReadFile(info[0].As<Napi::String>().Utf8Value(), [mailbox = mailbox_,
+                                                           deferred](Result<ByteBuffer> bytes) {
+    auto shared = std::make_shared<Result<ByteBuffer>>(std::move(bytes));
     mailbox->PostReply([deferred, shared](napi_env reply_env) {
       const Napi::Env js(reply_env);
       if (shared->ok()) {
@@ -200,9 +200,9 @@ Napi::Value CoreWrap::Stats(const Napi::CallbackInfo& info) {
   return ToStats(info.Env(), *core_);
 }
 
-Napi::Value CoreWrap::DecodeRoutes(const Napi::CallbackInfo& info) {
+Napi::Value CoreWrap::DecodeStats(const Napi::CallbackInfo& info) {
   if (Closed(info.Env())) return info.Env().Undefined();
-  return ToDecodeRoutes(info.Env(), *core_);
+  return ToDecodeStats(info.Env(), *core_);
 }
 
 Napi::Value CoreWrap::Close(const Napi::CallbackInfo& info) {

@@ -38,7 +38,7 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   void JudgeDevice(const Napi::CallbackInfo& info);
   Napi::Value ReadFile(const Napi::CallbackInfo& info);
   Napi::Value Stats(const Napi::CallbackInfo& info);
-  Napi::Value DecodeRoutes(const Napi::CallbackInfo& info);
+  Napi::Value DecodeStats(const Napi::CallbackInfo& info);
   Napi::Value Close(const Napi::CallbackInfo& info);
 
   // Why a method cannot be called: a pending TypeError, true when there is one.

@@ -241,9 +241,6 @@ Napi::Value ToError(Napi::Env env, const Status& status) {
 bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   Properties properties(value, "options");
   ReadStrings(properties, "roots", options.roots);
-  if (!properties.Get("decodeRoutes").IsUndefined()) {
-    ReadStrings(properties, "decodeRoutes", options.decode_routes);
-  }
   properties.Read("device", options.device);
   if (options.device != "auto" && options.device != "cpu" && options.device != "cuda") {
     properties.Fail("device", "'auto', 'cpu' or 'cuda'");
@@ -254,7 +251,9 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   }
   properties.Read("threads", 1, 1024, options.threads);
   properties.Read("asyncYields", options.async_yields);
-  properties.Read("fastDecode", 0, 16, options.fast_decode);
+  if (!properties.Get("hardwareDecode").IsUndefined()) {
+    properties.Read("hardwareDecode", options.hardware_decode);
+  }
   if (!properties.Get("rectangles").IsUndefined()) {
     ParseRectangles(properties.Get("rectangles"), properties, options.rectangles);
   }

@@ -44,26 +44,16 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   return object;
 }
 
-Napi::Object ToDecodeRoutes(Napi::Env env, const Core& core) {
-  const std::vector<RouteStats> routes = core.decode_routes();
-  const std::vector<std::string> reasons = core.missing_decode_routes();
-  auto array = Napi::Array::New(env, routes.size());
-  for (uint32_t i = 0; i < routes.size(); ++i) {
-    auto object = Napi::Object::New(env);
-    object.Set("name", routes[i].name);
-    object.Set("resource", routes[i].resource);
-    object.Set("decoded", static_cast<double>(routes[i].decoded));
-    object.Set("refused", static_cast<double>(routes[i].refused));
-    object.Set("megapixelMs", routes[i].megapixel_ms);
-    object.Set("lost", routes[i].lost);
-    array.Set(i, object);
-  }
-  auto missing = Napi::Array::New(env, reasons.size());
-  for (uint32_t i = 0; i < reasons.size(); ++i) missing.Set(i, reasons[i]);
-  auto described = Napi::Object::New(env);
-  described.Set("routes", array);
-  described.Set("missing", missing);
-  return described;
+Napi::Object ToDecodeStats(Napi::Env env, const Core& core) {
+  const DecodeStats stats = core.decode_stats();
+  const Status engines = core.jpeg_engines();
+  auto object = Napi::Object::New(env);
+  object.Set("cpu", static_cast<double>(stats.cpu));
+  object.Set("hardware", static_cast<double>(stats.hardware));
+  object.Set("retries", static_cast<double>(stats.retries));
+  object.Set("hardwareMissing",
+             engines.ok() ? env.Null() : Napi::Value(Napi::String::New(env, engines.message())));
+  return object;
 }
 
 Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices) {

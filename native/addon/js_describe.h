@@ -15,7 +15,7 @@ namespace lattice {
 Napi::Array ToNames(Napi::Env env, const std::vector<std::string>& names);
 Napi::Object ToMetadata(Napi::Env env, const std::map<std::string, std::string>& metadata);
 Napi::Object ToModel(Napi::Env env, const LoadedModel& model);
-Napi::Object ToDecodeRoutes(Napi::Env env, const Core& core);
+Napi::Object ToDecodeStats(Napi::Env env, const Core& core);
 Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices);
 Napi::Object ToStats(Napi::Env env, const Core& core);
 

@@ -1,4 +1,4 @@
-// Resolves a relative path without ever leaving a folder, whoever renames things meanwhile.
+// Resolves a relative path without ever leaving a folder, even while its tree is renamed.
 #ifndef LATTICE_FILES_OPEN_BENEATH_H_
 #define LATTICE_FILES_OPEN_BENEATH_H_
 

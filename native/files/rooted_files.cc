@@ -13,25 +13,24 @@
 #include <utility>
 
 #include "native/files/open_beneath.h"
-#include "native/files/shown_path.h"
+#include "native/files/quoted_path.h"
 
 namespace lattice {
 namespace {
 
 constexpr size_t kMaxPathBytes = 4096;
-// A sign of life after each, from a slow volume too.
-constexpr size_t kBytesACall = 1 << 20;
+// Small enough for a slow volume to show progress.
+constexpr size_t kBytesPerCall = 1 << 20;
 
-// For callers that want no signs.
-class NoVisits : public RootVisits {
+class NoObserver : public ReadObserver {
  public:
-  bool Enter(size_t /*root*/) override { return true; }
-  void Step() override {}
-  bool Take(size_t /*bytes*/) override { return true; }
+  bool EnterRoot(size_t /*root*/) override { return true; }
+  void Progress() override {}
+  bool TakeBytes(size_t /*bytes*/) override { return true; }
 };
 
-// What the volume says of itself, not of the file: its server or its process is gone, or it was
-// mounted anew since the root was opened.
+// An error of the volume, not of the file: its server or its process is gone, or it was mounted
+// anew since the root was opened.
 bool IsVolumeError(int error) {
   switch (error) {
     case ESTALE:
@@ -64,32 +63,32 @@ Status CheckPathText(std::string_view path) {
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view component = path.substr(begin, end - begin);
-    if (component == "..") return refuse(ShownPath(path) + " holds a `..` component");
+    if (component == "..") return refuse(QuotedPath(path) + " holds a `..` component");
     too_long = too_long || component.size() > NAME_MAX;
     begin = end + 1;
   }
   if (!too_long) return Status();
   return Status(StatusCode::kImageNotFound,
-                ShownPath(path) + " holds a name longer than 255 bytes, so no such file exists");
+                QuotedPath(path) + " holds a name longer than 255 bytes, so no such file exists");
 }
 
 Status NotFound(std::string_view path) {
   return Status(StatusCode::kImageNotFound,
-                ShownPath(path) + " was not found beneath the image folders");
+                QuotedPath(path) + " was not found beneath the image folders");
 }
 
 Status OutsideRoots(std::string_view path) {
-  return Status(StatusCode::kPathNotAllowed, ShownPath(path) + " is outside the image folders");
+  return Status(StatusCode::kPathNotAllowed, QuotedPath(path) + " is outside the image folders");
 }
 
 Status NotRegular(std::string_view path) {
-  return Status(StatusCode::kNotARegularFile, ShownPath(path) + " is not a regular file");
+  return Status(StatusCode::kNotARegularFile, QuotedPath(path) + " is not a regular file");
 }
 
 Status Unreadable(std::string_view path, int error) {
   return Status(
       IsVolumeError(error) ? StatusCode::kVolumeUnavailable : StatusCode::kImageUnreadable,
-      ShownPath(path) + " cannot be read: " + std::generic_category().message(error));
+      QuotedPath(path) + " cannot be read: " + std::generic_category().message(error));
 }
 
 Status FromOpenError(std::string_view path, int error) {
@@ -122,27 +121,27 @@ bool SameContent(const struct stat& a, const struct stat& b) {
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-Result<std::vector<uint8_t>> ReadOpenFile(int fd, std::string_view path, size_t max_bytes,
-                                          RootVisits& visits) {
+Result<ByteBuffer> ReadOpenFile(int fd, std::string_view path, size_t max_bytes,
+                                ReadObserver& observer) {
   struct stat before;
   if (fstat(fd, &before) != 0) return Unreadable(path, errno);
-  visits.Step();
+  observer.Progress();
   if (!S_ISREG(before.st_mode)) return NotRegular(path);
   const auto size = static_cast<size_t>(before.st_size);
   if (size > max_bytes) {
-    return Status(StatusCode::kImageTooLarge, ShownPath(path) + " has " + std::to_string(size) +
+    return Status(StatusCode::kImageTooLarge, QuotedPath(path) + " has " + std::to_string(size) +
                                                   " bytes; the limit is " +
                                                   std::to_string(max_bytes));
   }
-  if (!visits.Take(size)) {
-    return Status(StatusCode::kCancelled, ShownPath(path) + " is not wanted now");
+  if (!observer.TakeBytes(size)) {
+    return Status(StatusCode::kCancelled, QuotedPath(path) + " is not wanted now");
   }
-  std::vector<uint8_t> bytes(size);
+  ByteBuffer bytes(size);
   size_t done = 0;
   while (done < size) {
-    const size_t wanted = std::min(size - done, kBytesACall);
+    const size_t wanted = std::min(size - done, kBytesPerCall);
     const ssize_t count = pread(fd, bytes.data() + done, wanted, static_cast<off_t>(done));
-    visits.Step();
+    observer.Progress();
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Unreadable(path, errno);
     if (count == 0) break;
@@ -151,12 +150,12 @@ Result<std::vector<uint8_t>> ReadOpenFile(int fd, std::string_view path, size_t 
   struct stat after;
   if (fstat(fd, &after) != 0) return Unreadable(path, errno);
   if (done != size || !SameContent(before, after)) {
-    return Status(StatusCode::kInputChanged, ShownPath(path) + " changed while it was read");
+    return Status(StatusCode::kInputChanged, QuotedPath(path) + " changed while it was read");
   }
   return bytes;
 }
 
-// What of an absolute path comes after the root; nothing when it does not lie beneath.
+// The part of an absolute path after the root; nothing when it is not beneath the root.
 std::optional<std::string_view> BeneathRoot(std::string_view path, std::string_view root) {
   if (!path.starts_with(root)) return std::nullopt;
   path.remove_prefix(root.size());
@@ -240,25 +239,24 @@ std::vector<RootedFiles::Candidate> RootedFiles::CandidatesFor(std::string_view 
 }
 
 // `absent`: there is no such file, so the next root may have it.
-Result<std::vector<uint8_t>> RootedFiles::ReadBeneath(const Candidate& candidate,
-                                                      std::string_view path, RootVisits& visits,
-                                                      bool* absent) const {
+Result<ByteBuffer> RootedFiles::ReadBeneath(const Candidate& candidate, std::string_view path,
+                                            ReadObserver& observer, bool* absent) const {
   const int fd = OpenBeneath(roots_[candidate.root].fd, candidate.beneath);
-  visits.Step();
+  observer.Progress();
   *absent = fd == -ENOENT || fd == -ENOTDIR;
   if (fd < 0) return FromOpenError(path, -fd);
   const OpenFile file{fd};
-  return ReadOpenFile(file.fd, path, max_file_bytes_, visits);
+  return ReadOpenFile(file.fd, path, max_file_bytes_, observer);
 }
 
-Result<std::vector<uint8_t>> RootedFiles::Read(std::string_view path, RootVisits* visits) const {
+Result<ByteBuffer> RootedFiles::Read(std::string_view path, ReadObserver* observer) const {
   if (Status text = CheckPathText(path); !text.ok()) return text;
   const std::vector<Candidate> candidates = CandidatesFor(path);
   if (candidates.empty() && path.front() == '/') return OutsideRoots(path);
-  NoVisits no_visits;
-  RootVisits& told = visits != nullptr ? *visits : no_visits;
+  NoObserver no_observer;
+  ReadObserver& told = observer != nullptr ? *observer : no_observer;
   for (const Candidate& candidate : candidates) {
-    if (!told.Enter(candidate.root)) return Unavailable(candidate.root);
+    if (!told.EnterRoot(candidate.root)) return Unavailable(candidate.root);
     const Root& root = roots_[candidate.root];
     bool absent = false;
     auto bytes = ReadBeneath(candidate, path, told, &absent);

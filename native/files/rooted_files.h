@@ -1,4 +1,5 @@
-// Opens files beneath configured folders only, and reads them without ever naming them twice.
+// Opens files beneath configured folders only, and reads them from the descriptor they were opened
+// by.
 #ifndef LATTICE_FILES_ROOTED_FILES_H_
 #define LATTICE_FILES_ROOTED_FILES_H_
 
@@ -8,12 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "native/base/byte_buffer.h"
 #include "native/base/status.h"
-#include "native/files/root_visits.h"
+#include "native/files/read_observer.h"
 
 namespace lattice {
 
-// Thread-safe once made. Owns one directory descriptor a root.
+// Thread-safe once made. Owns one directory descriptor per root.
 //
 // A path is relative (looked up in each root in order) or absolute and beneath a root. Refused
 // before any look-up: empty, NUL, over 4,096 bytes, a `..` component (kPathNotAllowed). Symbolic
@@ -30,10 +32,10 @@ class RootedFiles {
 
   // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable
   // (permission, I/O), kImageTooLarge, kInputChanged when size or mtime moved while it was read,
-  // kCancelled when `visits` did not want its bytes, or kVolumeUnavailable when `visits` refused a
-  // root or its volume says that it is gone. Such a root is opened anew first: a volume that was
-  // mounted again is used.
-  Result<std::vector<uint8_t>> Read(std::string_view path, RootVisits* visits = nullptr) const;
+  // kCancelled when `observer` did not want its bytes, or kVolumeUnavailable when `observer`
+  // refused a root or its volume reports that it is gone. Such a root is opened anew first: a
+  // volume that was mounted again is used.
+  Result<ByteBuffer> Read(std::string_view path, ReadObserver* observer = nullptr) const;
 
   size_t root_count() const { return roots_.size(); }
   // kVolumeUnavailable, with the position of the root.
@@ -51,8 +53,8 @@ class RootedFiles {
   RootedFiles(std::vector<Root> roots, size_t max_file_bytes);
 
   std::vector<Candidate> CandidatesFor(std::string_view path) const;
-  Result<std::vector<uint8_t>> ReadBeneath(const Candidate& file, std::string_view path,
-                                           RootVisits& visits, bool* absent) const;
+  Result<ByteBuffer> ReadBeneath(const Candidate& file, std::string_view path,
+                                 ReadObserver& observer, bool* absent) const;
 
   std::vector<Root> roots_;
   size_t max_file_bytes_;

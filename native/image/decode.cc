@@ -42,7 +42,7 @@ Result<Image> DecodeJpeg(std::span<const uint8_t> bytes, const DecodeLimits& lim
     return Status(StatusCode::kInvalidImage, "the JPEG data is damaged or cut short");
   }
   if (Status checked = CheckJpegHeader(*header, limits); !checked.ok()) return checked;
-  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, {1, wanted})) {
+  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, wanted)) {
     return Oriented(*std::move(image), header->exif_orientation);
   }
   Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits, memory);
@@ -103,20 +103,6 @@ Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
     return DecodeSniffed(bytes, limits, memory, wanted);
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOverloaded, "there is not enough memory to decode the image");
-  }
-}
-
-std::optional<Image> DecodeReduced(std::span<const uint8_t> bytes, const DecodeLimits& limits,
-                                   int reduction, std::pmr::memory_resource* memory) {
-  try {
-    if (SniffFormat(bytes).format != ImageFormat::kJpeg) return std::nullopt;
-    const std::optional<JpegHeader> header = ParseJpegHeader(bytes);
-    if (!header || !CheckJpegHeader(*header, limits).ok()) return std::nullopt;
-    std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, {reduction});
-    if (!image) return std::nullopt;
-    return Oriented(*std::move(image), header->exif_orientation);
-  } catch (const std::bad_alloc&) {
-    return std::nullopt;
   }
 }
 

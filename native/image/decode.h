@@ -5,24 +5,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "native/base/byte_buffer.h"
 #include "native/base/status.h"
 #include "native/image/pixel_layout.h"
 
 namespace lattice {
 
-// 8 bits a sample. Pixels lie where their engine wants them. Move-construct images: assigning one
-// copies the pixels when the memory differs.
+// 8 bits per sample, in memory of the engine's choice. Move-construct images: assigning one copies
+// the pixels when the memory resources differ.
 struct Image {
   int width = 0;  // as shown
   int height = 0;
-  std::pmr::vector<uint8_t> data;  // laid out as StoredPlanes says
+  ByteBuffer data;  // laid out as StoredPlanes says
   PixelLayout layout = PixelLayout::kRgb;
-  // EXIF's 1 to 8: how stored planes are to be turned (native/image/turn.h). RGB is always 1.
+  // EXIF's 1 to 8: how the stored planes are turned when shown (native/image/turn.h). RGB: 1.
   int orientation = 1;
 };
 
@@ -39,8 +38,7 @@ struct DecodeLimits {
 };
 
 // Once per process, before the first Decode; thread-safe, idempotent. Blocks every loader of
-// libvips but JPEG, PNG, WebP, TIFF and AVIF, for everybody in the process who uses the same
-// libvips.
+// libvips except JPEG, PNG, WebP, TIFF and AVIF, for all users of the same libvips in the process.
 Status InitDecoders();
 
 // Limits are checked on the header, before pixels are decoded. The first frame of an animation
@@ -57,15 +55,7 @@ Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
                      std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                      PixelLayout wanted = PixelLayout::kRgb);
 
-// A JPEG as RGB with `reduction` (2, 4 or 8) times fewer pixels a side, rounded up, for about half
-// the time; oriented. Nothing where Decode has to be asked instead: another format, a file that
-// libjpeg-turbo does not decode without a warning or that breaks the limits, no memory, a build
-// without libjpeg-turbo. Otherwise as Decode.
-std::optional<Image> DecodeReduced(
-    std::span<const uint8_t> bytes, const DecodeLimits& limits, int reduction,
-    std::pmr::memory_resource* memory = std::pmr::get_default_resource());
-
-// Versions of what decodes, for build information.
+// For build information.
 std::string LibvipsVersion();
 std::string JpegDecoderName();
 

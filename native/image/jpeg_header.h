@@ -13,7 +13,7 @@ struct JpegHeader {
   int width = 0;
   int height = 0;
   int components = 0;
-  int precision = 0;  // bits a sample
+  int precision = 0;  // bits per sample
   int process = 0;    // n of the SOFn marker: 0 baseline, 1 extended, 2 progressive, 3 lossless ...
   int exif_orientation =
       1;          // 1 to 8 of the first EXIF block; 1 when there is none or it is damaged

@@ -50,7 +50,7 @@ Image Oriented(Image image, int exif_orientation) {
   const Steps steps = StepsOf(exif_orientation, w, h);
   const bool upright = exif_orientation < 5;
   Image turned{upright ? image.width : image.height, upright ? image.height : image.width,
-               std::pmr::vector<uint8_t>(image.data.size(), image.data.get_allocator())};
+               ByteBuffer(image.data.size(), image.data.get_allocator())};
   for (ptrdiff_t top = 0; top < h; top += kTile) {
     for (ptrdiff_t left = 0; left < w; left += kTile) {
       for (ptrdiff_t y = top; y < std::min(top + kTile, h); ++y) {

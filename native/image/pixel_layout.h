@@ -1,4 +1,4 @@
-// How the pixels of a picture lie in memory.
+// How the pixels of a picture are laid out in memory.
 #ifndef LATTICE_IMAGE_PIXEL_LAYOUT_H_
 #define LATTICE_IMAGE_PIXEL_LAYOUT_H_
 

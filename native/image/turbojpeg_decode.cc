@@ -21,7 +21,8 @@ struct DestroyHandle {
 };
 using Decompressor = std::unique_ptr<std::remove_pointer_t<tjhandle>, DestroyHandle>;
 
-// A warning means that damaged data was papered over: libvips then decides whether to refuse.
+// A warning means that the decoder made up for damaged data: libvips then decides whether to
+// refuse.
 constexpr int kFlags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING;
 
 struct EncodedJpeg {
@@ -36,8 +37,8 @@ struct EncodedJpeg {
   }
 };
 
-// The library takes other factors of the same ratio for 4:2:0 too; how it then interpolates chroma
-// is its own affair.
+// The library also takes other factors of the same ratio for 4:2:0, but does not document how it
+// then interpolates chroma.
 bool HoldsPlanes(const EncodedJpeg& jpeg, const JpegHeader& header) {
   if (jpeg.subsampling == TJSAMP_GRAY) {
     return jpeg.colour_space == TJCS_GRAY && header.sampling[0] == 0x11;
@@ -49,10 +50,13 @@ bool HoldsPlanes(const EncodedJpeg& jpeg, const JpegHeader& header) {
 std::optional<Image> DecodePlanes(tjhandle handle, const EncodedJpeg& jpeg,
                                   std::pmr::memory_resource* memory) {
   const PackedPlanes packed = PackPlanes(PixelLayout::kYuv420, jpeg.width, jpeg.height);
-  // Grey files leave the chroma planes as they are.
-  constexpr uint8_t kNoColour = 128;
-  Image image{jpeg.width, jpeg.height, std::pmr::vector<uint8_t>(packed.bytes, kNoColour, memory),
-              PixelLayout::kYuv420};
+  Image image{jpeg.width, jpeg.height, ByteBuffer(packed.bytes, memory), PixelLayout::kYuv420};
+  if (jpeg.subsampling == TJSAMP_GRAY) {
+    // The decoder writes no chroma of a grey file.
+    constexpr uint8_t kNoColour = 128;
+    std::fill(image.data.begin() + static_cast<ptrdiff_t>(packed.offsets[1]), image.data.end(),
+              kNoColour);
+  }
   unsigned char* planes[3];
   for (size_t i = 0; i < 3; ++i) planes[i] = image.data.data() + packed.offsets[i];
   int pitches[3];
@@ -65,14 +69,11 @@ std::optional<Image> DecodePlanes(tjhandle handle, const EncodedJpeg& jpeg,
 }
 
 std::optional<Image> DecodeRgb(tjhandle handle, const EncodedJpeg& jpeg,
-                               std::pmr::memory_resource* memory, int reduction) {
-  // The decoder picks the scale from the size that is asked for.
-  const int width = (jpeg.width + reduction - 1) / reduction;
-  const int height = (jpeg.height + reduction - 1) / reduction;
-  const size_t bytes = PackPlanes(PixelLayout::kRgb, width, height).bytes;
-  Image image{width, height, std::pmr::vector<uint8_t>(bytes, memory)};
-  if (tjDecompress2(handle, jpeg.bytes.data(), jpeg.size(), image.data.data(), width, 3 * width,
-                    height, TJPF_RGB, kFlags) != 0) {
+                               std::pmr::memory_resource* memory) {
+  const size_t bytes = PackPlanes(PixelLayout::kRgb, jpeg.width, jpeg.height).bytes;
+  Image image{jpeg.width, jpeg.height, ByteBuffer(bytes, memory)};
+  if (tjDecompress2(handle, jpeg.bytes.data(), jpeg.size(), image.data.data(), jpeg.width,
+                    3 * jpeg.width, jpeg.height, TJPF_RGB, kFlags) != 0) {
     return std::nullopt;
   }
   return image;
@@ -81,8 +82,7 @@ std::optional<Image> DecodeRgb(tjhandle handle, const EncodedJpeg& jpeg,
 }  // namespace
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header,
-                                       std::pmr::memory_resource* memory,
-                                       const TurboJpegOptions& options) {
+                                       std::pmr::memory_resource* memory, PixelLayout wanted) {
   const bool plain = header.precision == 8 && header.process <= 2 &&
                      (header.components == 1 || header.components == 3);
   if (!plain) return std::nullopt;
@@ -94,10 +94,8 @@ std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const Jpe
     return std::nullopt;
   }
   if (jpeg.width != header.width || jpeg.height != header.height) return std::nullopt;
-  const bool planes =
-      options.wanted == PixelLayout::kYuv420 && options.reduction == 1 && HoldsPlanes(jpeg, header);
-  return planes ? DecodePlanes(handle.get(), jpeg, memory)
-                : DecodeRgb(handle.get(), jpeg, memory, options.reduction);
+  const bool planes = wanted == PixelLayout::kYuv420 && HoldsPlanes(jpeg, header);
+  return planes ? DecodePlanes(handle.get(), jpeg, memory) : DecodeRgb(handle.get(), jpeg, memory);
 }
 
 // The library cannot be asked for its version before release 3.
@@ -106,7 +104,7 @@ std::string TurboJpegName() { return "libjpeg-turbo"; }
 #else
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t>, const JpegHeader&,
-                                       std::pmr::memory_resource*, const TurboJpegOptions&) {
+                                       std::pmr::memory_resource*, PixelLayout) {
   return std::nullopt;
 }
 

@@ -224,9 +224,9 @@ Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat for
                                  const DecodeLimits& limits, std::pmr::memory_resource* memory) {
   ImageRef loaded = OpenLoader(bytes, format);
   if (!loaded) return InvalidImage(NameOf(format));
-  StoredImage stored{{vips_image_get_width(loaded.get()), vips_image_get_height(loaded.get()),
-                      std::pmr::vector<uint8_t>(memory)},
-                     1};
+  StoredImage stored{
+      {vips_image_get_width(loaded.get()), vips_image_get_height(loaded.get()), ByteBuffer(memory)},
+      1};
   if (Status size = CheckBothSizes(loaded.get(), limits); !size.ok()) return size;
   stored.exif_orientation = vips_image_get_orientation(loaded.get());
   const ImageRef converted = ToGreyOrRgb(std::move(loaded));

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "native/files/patient_files.h"
-#include "native/pipeline/decoders.h"
+#include "native/decode/image_decoder.h"
+#include "native/files/file_reader.h"
 #include "native/pipeline/image_task.h"
 
 namespace lattice {
 
 // An image whose file was read, or that came as pixels, before it is decoded.
 struct OpenedImage {
-  std::vector<uint8_t> file;  // empty where the task has the pixels
-  EncodedImage encoded;       // of `file`
+  ByteBuffer file;       // empty where the task has the pixels
+  EncodedImage encoded;  // of `file`
 };
 
 // An image that is ready for the network.
@@ -24,7 +24,6 @@ struct PreparedImage {
   std::shared_ptr<EngineInput> input;
   int width = 0;  // of the oriented source image
   int height = 0;
-  int reduction = 1;  // source pixels a side of each pixel that the engine got
   double decode_ms = 0;
   double preprocess_ms = 0;
 };
@@ -32,39 +31,29 @@ struct PreparedImage {
 struct PipelineOptions {
   DecodeLimits limits;
   VolumePatience patience;
-  size_t read_threads = 64;  // as PatientFiles' most_threads
-  int decode_threads = 64;   // callers of Prepare at the same time; more wait for each other
-  // A JPEG may be decoded at a reduced scale that leaves this many pixels, along a side, for each
-  // pixel of the network's input. It moves boxes and scores. 0: never.
-  double fast_decode = 0;
-  bool gpu_decode = false;                 // StartDecoders adds the routes of every usable GPU
-  std::vector<std::string> decode_routes;  // names of those that may be used; empty: all
+  size_t read_threads = 64;  // as FileReader' most_threads
   // Test only: Open calls abort() for a path that ends so. Empty in every service.
   std::string abort_on_path_suffix;
 };
 
-// All methods but StartDecoders are thread-safe and none throws.
+// All methods but OpenJpegEngines are thread-safe and none throws.
 class ImagePipeline {
  public:
-  ImagePipeline(RootedFiles files, PipelineOptions options);
-  // Decodes by these from the first image on, instead of StartDecoders.
-  ImagePipeline(RootedFiles files, PipelineOptions options, Decoders decoders);
+  ImagePipeline(RootedFiles files, PipelineOptions options,
+                std::unique_ptr<ImageDecoder> decoder = std::make_unique<ImageDecoder>());
 
-  // Without it the cores decode alone. Opens the routes of the options and, where there is a
-  // choice, measures what they cost; no measurement begins later than `most_ms` from then. Once,
-  // before the first Prepare. kGpuUnavailable where none of the routes asked for is there.
-  Status StartDecoders(double most_ms);
-  std::vector<RouteStats> decode_routes() const { return decoders_.router->stats(); }
-  // Why GPUs lack a decode route, a sentence each.
-  const std::vector<std::string>& missing_routes() const { return decoders_.missing; }
+  // Has the JPEG engines of this GPU decode too, as CUDA counts in this process. Once, before the
+  // first Prepare. Fails as OpenHardwareDecoder; then the CPU decodes alone.
+  Status OpenJpegEngines(int gpu);
+  DecodeStats decode_stats() const { return decoder_->stats(); }
 
-  // As PatientFiles.
+  // As FileReader.
   void ReadFile(FileRequest request) const { files_.Read(std::move(request)); }
   std::vector<size_t> hanging_roots() const { return files_.HangingRoots(); }
   void CloseFiles() const { files_.Close(); }
 
   // `file` is what was read from the task's path; not looked at where the task brought pixels.
-  Result<OpenedImage> Open(const ImageTask& task, std::vector<uint8_t> file) const;
+  Result<OpenedImage> Open(const ImageTask& task, ByteBuffer file) const;
   // As ExpectedPixelBytes; of pixels that the task brought, their own.
   size_t PixelBytes(const ImageTask& task, const OpenedImage& opened) const;
   // Decode, and the engine's own Prepare. Takes `task.pixels`. Codes of Decode and Engine::Prepare.
@@ -74,16 +63,13 @@ class ImagePipeline {
   // thread.
   static void ReleaseThread();
 
-  // What the engine found in the pixels of `prepared` -> pixels of the source image.
-  static void ToSourcePixels(const PreparedImage& prepared, Detections* found);
-
  private:
   DecodeRequest RequestFor(const ImageTask& task, const OpenedImage& opened) const;
   Result<DecodedImage> Decode(ImageTask& task, const OpenedImage& opened) const;
 
-  PatientFiles files_;
+  FileReader files_;
   PipelineOptions options_;
-  Decoders decoders_;
+  std::unique_ptr<ImageDecoder> decoder_;
 };
 
 }  // namespace lattice

@@ -28,12 +28,12 @@ inline bool IsUnscaled(const LetterboxTransform& t) {
 LetterboxTransform ComputeLetterbox(int source_width, int source_height, int input_width,
                                     int input_height);
 
-// In which layout JPEGs are decoded and letterboxed in the least time on this machine.
+// The layout in which decoding and letterboxing a JPEG take the least time on this machine.
 PixelLayout FastestLayout();
 
 // Writes 3 * input_width * input_height floats to `out` (R plane, G plane, B plane). Never fails;
 // `out` is written in full. Thread-safe. Rounds the interpolated value to 8 bit first, as the
-// reference does. Planes give the very bits of their RGB, turned.
+// reference does. Planes give the same bits as their RGB, turned.
 void Letterbox(const Image& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out);
 

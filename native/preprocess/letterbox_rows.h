@@ -1,5 +1,5 @@
 // The loops of the CPU letterbox, in the widest instructions that this machine has.
-// Rows between them hold four values a pixel (R, G, B, unused): they load, blend and split into
+// Rows between them hold four values per pixel (R, G, B, unused): they load, blend and split into
 // planes cheaply.
 #ifndef LATTICE_PREPROCESS_LETTERBOX_ROWS_H_
 #define LATTICE_PREPROCESS_LETTERBOX_ROWS_H_
@@ -36,7 +36,7 @@ struct LetterboxRows {
 
 // The best set for this machine; chosen once, thread-safe.
 const LetterboxRows& BestLetterboxRows();
-// The set without any special instructions: the oracle of the others.
+// The set without any special instructions: what tests compare the others with.
 const LetterboxRows& PlainLetterboxRows();
 
 }  // namespace lattice

@@ -71,26 +71,26 @@ SourceRows::SourceRows(const Image& source, const LetterboxTransform& transform)
       turn_(Turn::Of(source.orientation)),
       scratch_(ConvertedWidth(source)),
       levels_(YuvRowBytes(ConvertedWidth(source))) {
-  if (turn_.quarter) TurnLevels(transform);
+  if (turn_.quarter) SampleUpright(transform);
   if (!IsUnscaled(transform)) FillTable(transform);
 }
 
-void SourceRows::TurnLevels(const LetterboxTransform& transform) {
+void SourceRows::SampleUpright(const LetterboxTransform& transform) {
   const bool all = IsUnscaled(transform);
-  const SampledPlaces sampled{all ? AllOf(source_.width) : SampledColumns(transform),
-                              all ? AllOf(source_.height) : SampledRows(transform)};
-  turned_.emplace(source_, sampled);
-  turned_rows_.resize(static_cast<size_t>(source_.height));
+  const SampledPositions sampled{all ? AllOf(source_.width) : SampledColumns(transform),
+                                 all ? AllOf(source_.height) : SampledRows(transform)};
+  upright_.emplace(source_, sampled);
+  upright_rows_.resize(static_cast<size_t>(source_.height));
   for (size_t i = 0; i < sampled.rows.size(); ++i) {
-    turned_rows_[static_cast<size_t>(sampled.rows[i])] = i;
+    upright_rows_[static_cast<size_t>(sampled.rows[i])] = i;
   }
 }
 
 void SourceRows::FillTable(const LetterboxTransform& transform) {
   const int pixel_bytes = IsRgb(source_) ? 3 : 4;
   // Turned levels hold the two columns of each tap and nothing else.
-  const int columns = turned_ ? 2 * transform.resized_width : source_.width;
-  const int readable = turned_          ? static_cast<int>(turned_->row_bytes())
+  const int columns = upright_ ? 2 * transform.resized_width : source_.width;
+  const int readable = upright_         ? static_cast<int>(upright_->row_bytes())
                        : IsRgb(source_) ? packed_.pitches[0]
                                         : static_cast<int>(levels_.size());
   const auto count = static_cast<size_t>(transform.resized_width);
@@ -102,7 +102,7 @@ void SourceRows::FillTable(const LetterboxTransform& transform) {
   for (int x = 0; x < transform.resized_width; ++x) {
     const Tap tap = ColumnTap(x, scale, source_.width);
     const auto i = static_cast<size_t>(x);
-    table_.first_byte[i] = pixel_bytes * (turned_ ? 2 * x : tap.first);
+    table_.first_byte[i] = pixel_bytes * (upright_ ? 2 * x : tap.first);
     table_.weights[i] = tap.weight1 << 16 | tap.weight0;
     if (table_.first_byte[i] + kTapBytes <= readable) table_.taps.wide_count = x + 1;
   }
@@ -113,7 +113,7 @@ const uint8_t* SourceRows::RgbRow(int y) const {
 }
 
 const uint8_t* SourceRows::LevelsRow(int y) {
-  if (turned_) return turned_->Row(turned_rows_[static_cast<size_t>(y)]);
+  if (upright_) return upright_->Row(upright_rows_[static_cast<size_t>(y)]);
   const uint8_t* planes[3];
   for (size_t i = 0; i < 3; ++i) planes[i] = source_.data.data() + packed_.offsets[i];
   const int stored = turn_.At(0, y, source_.width, source_.height).y;

@@ -1,4 +1,4 @@
-// Rows of a picture on their way into the letterbox, whatever its layout and orientation.
+// Rows of a picture for the letterbox, whatever its layout and orientation.
 #ifndef LATTICE_PREPROCESS_SOURCE_ROWS_H_
 #define LATTICE_PREPROCESS_SOURCE_ROWS_H_
 
@@ -11,13 +11,13 @@
 #include "native/image/turn.h"
 #include "native/preprocess/letterbox.h"
 #include "native/preprocess/letterbox_rows.h"
-#include "native/preprocess/turned_levels.h"
+#include "native/preprocess/upright_samples.h"
 #include "native/preprocess/yuv_rows.h"
 
 namespace lattice {
 
-// Converts no row that is not asked for. Rows are those of the picture as it is shown. One thread
-// at a time; `source` must outlive it.
+// Converts only the rows that are used. Rows are those of the picture as it is shown. One thread at
+// a time; `source` must outlive it.
 class SourceRows {
  public:
   SourceRows(const Image& source, const LetterboxTransform& transform);
@@ -36,7 +36,7 @@ class SourceRows {
     ColumnTaps taps;
   };
 
-  void TurnLevels(const LetterboxTransform& transform);
+  void SampleUpright(const LetterboxTransform& transform);
   void FillTable(const LetterboxTransform& transform);
   const uint8_t* RgbRow(int y) const;
   const uint8_t* LevelsRow(int y);
@@ -45,12 +45,12 @@ class SourceRows {
   const PackedPlanes packed_;
   const Turn turn_;
   ColumnTable table_;
-  // Planes that are stored upright: the row converted last.
+  // Of planes that are stored upright: the row converted last.
   YuvRowScratch scratch_;
   std::vector<uint8_t> levels_;
-  // Planes that are stored a quarter turned.
-  std::optional<TurnedLevels> turned_;
-  std::vector<size_t> turned_rows_;  // where the rows of the picture lie in them
+  // Of planes that are stored a quarter turned.
+  std::optional<UprightSamples> upright_;
+  std::vector<size_t> upright_rows_;  // index in `upright_` by row of the picture
 };
 
 }  // namespace lattice

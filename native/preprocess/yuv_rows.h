@@ -1,4 +1,4 @@
-// A row of a JPEG's 4:2:0 planes -> levels of four bytes a pixel (R, G, B, 0), in the widest
+// A row of a JPEG's 4:2:0 planes -> levels of four bytes per pixel (R, G, B, 0), in the widest
 // instructions that this machine has.
 #ifndef LATTICE_PREPROCESS_YUV_ROWS_H_
 #define LATTICE_PREPROCESS_YUV_ROWS_H_
@@ -13,12 +13,13 @@ namespace lattice {
 
 inline constexpr int kYuvBlock = 32;  // pixels that are converted at once
 
-// What a converted row takes: whole blocks. What lies behind its last pixel is unspecified.
+// Of a converted row: whole blocks. Bytes after its last pixel are unspecified.
 inline size_t YuvRowBytes(int width) {
   return size_t{4} * static_cast<size_t>((width + kYuvBlock - 1) / kYuvBlock * kYuvBlock);
 }
 
-// Chroma of a row, interpolated down: one sum a column, the edges' once more on both sides.
+// Chroma of a row, interpolated down: one sum per column, those of the edges once more on both
+// sides.
 class YuvRowScratch {
  public:
   explicit YuvRowScratch(int width)
@@ -36,12 +37,12 @@ class YuvRowScratch {
 struct YuvRows {
   // `scratch` was made for this width; `out` has room for YuvRowBytes.
   void (*convert)(const YuvRow& row, int width, YuvRowScratch& scratch, uint8_t* out);
-  bool fast;  // converts a row in less time than a decoder saves by leaving it in planes
+  bool fast;  // takes less time per row than a decoder saves by leaving it in planes
 };
 
 // The best for this machine; chosen once, thread-safe.
 const YuvRows& BestYuvRows();
-// Without any special instructions: the oracle of the others.
+// Without any special instructions: what tests compare the others with.
 const YuvRows& PlainYuvRows();
 
 }  // namespace lattice

@@ -1,6 +1,6 @@
-// One pixel of a JPEG's 4:2:0 planes -> RGB, as libjpeg turns it: chroma interpolated between its
-// neighbours (the "fancy" triangle filter), then JFIF's full-range matrix in 16-bit fixed point.
-// Shared by the CPU rows and the CUDA kernel.
+// One pixel of a JPEG's 4:2:0 planes -> RGB, as libjpeg converts it: chroma interpolated between
+// its neighbours (the "fancy" triangle filter), then JFIF's full-range matrix in 16-bit fixed
+// point. Shared by the CPU rows and the CUDA kernel.
 #ifndef LATTICE_PREPROCESS_YUV_SAMPLE_H_
 #define LATTICE_PREPROCESS_YUV_SAMPLE_H_
 
@@ -31,7 +31,7 @@ LATTICE_HOST_DEVICE inline RgbLevels RgbOf(int luma, int cb, int cr) {
           ClampLevel(luma + ((116130 * u + kHalf) >> 16))};
 }
 
-// The chroma sample that a pixel lies in and the one on its other side; both equal at the edge.
+// The chroma sample that holds a pixel and its neighbour on the pixel's side; equal at the edge.
 struct ChromaPair {
   int near, far;
 };
@@ -42,7 +42,7 @@ LATTICE_HOST_DEVICE inline ChromaPair ChromaPairOf(int position, int chroma_size
   return {near, far < 0 || far >= chroma_size ? near : far};
 }
 
-// Two rows of one chroma plane: the one that the pixel row lies in, and its neighbour.
+// Two rows of one chroma plane: the one that holds the pixel row, and its neighbour.
 struct ChromaRows {
   const uint8_t* near;
   const uint8_t* far;

@@ -24,15 +24,12 @@ constexpr int kMostAsyncSlices = 16;
 // While a slice computes on a GPU, the next one is queued behind it.
 constexpr int kSlotsPerGpu = 2;
 
-// A thread waits for the image that a GPU decodes for it: so many more keep the cores busy beside
-// two batches of seven JPEG engines and three images of the GPU's kernels.
-constexpr int kDecodesPerGpu = 17;
+// A thread waits for the image that the GPU decodes for it: so many more keep the cores busy beside
+// two batches of seven JPEG engines.
+constexpr int kDecodesPerGpu = 14;
 
 // Files that callers who wait have read at the same time, beside those of jobs.
 constexpr size_t kSyncReads = 64;
-
-// Measuring the decode routes holds the first model up.
-constexpr double kMostCalibrationMs = 1000;
 
 // Decode threads beside the GPUs, on machines where that makes a difference.
 std::vector<std::vector<int>> NearGpus(int threads) {
@@ -70,15 +67,11 @@ SchedulerOptions Schedule(int threads, size_t gpus, size_t look_ahead_bytes) {
   return schedule;
 }
 
-PipelineOptions Pipeline(const CoreOptions& options, size_t gpus, int read_ahead) {
+PipelineOptions Pipeline(const CoreOptions& options, int read_ahead) {
   PipelineOptions pipeline;
   pipeline.limits.max_pixels = options.max_pixels;
   pipeline.limits.max_side = options.max_side;
   pipeline.read_threads = kSyncReads + static_cast<size_t>(read_ahead);
-  pipeline.decode_threads = 2 * options.threads;  // of both lanes
-  pipeline.fast_decode = options.fast_decode;
-  pipeline.gpu_decode = gpus > 0;
-  pipeline.decode_routes = options.decode_routes;
   pipeline.abort_on_path_suffix = options.abort_on_path_suffix;
   return pipeline;
 }
@@ -114,32 +107,29 @@ Core::Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker>
       gpus_(gpus),
       schedule_(Schedule(options.threads, gpus, options.look_ahead_bytes)),
       marker_(std::move(marker)),
-      pipeline_(std::move(files), Pipeline(options, gpus, schedule_.ReadAhead())),
+      pipeline_(std::move(files), Pipeline(options, schedule_.ReadAhead())),
       scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {
   // Images need a model, and models come after it on the same thread.
-  if (decoders_starting()) loader_.Post([this] { StartDecoders(); });
+  if (gpus_ > 0 && options_.hardware_decode) {
+    loader_.Post([this] { OpenJpegEngines(); });
+  } else {
+    decoders_open_ = true;
+  }
 }
 
 Core::~Core() { Close(); }
 
-void Core::StartDecoders() {
-  decoders_ = pipeline_.StartDecoders(kMostCalibrationMs);
-  decoders_started_ = true;
+void Core::OpenJpegEngines() {
+  const auto gpus = IdentifyUsableGpus();
+  jpeg_engines_ = gpus.ok() ? pipeline_.OpenJpegEngines(gpus->front().index) : gpus.status();
+  decoders_open_ = true;
 }
 
-bool Core::decoders_starting() const {
-  return !decoders_started_ && (gpus_ > 0 || !options_.decode_routes.empty());
+DecodeStats Core::decode_stats() const {
+  return decoders_open_ ? pipeline_.decode_stats() : DecodeStats{};
 }
 
-std::vector<RouteStats> Core::decode_routes() const {
-  if (decoders_starting()) return {};
-  return pipeline_.decode_routes();
-}
-
-std::vector<std::string> Core::missing_decode_routes() const {
-  if (decoders_starting()) return {};
-  return pipeline_.missing_routes();
-}
+Status Core::jpeg_engines() const { return decoders_open_ ? jpeg_engines_ : Status(); }
 
 void Core::LoadModel(std::string path, std::string sha256, OnModel on_model) {
   auto shared = std::make_shared<OnModel>(std::move(on_model));
@@ -174,7 +164,6 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path,
 }
 
 Result<LoadedModel> Core::Load(const std::string& path, const std::string& sha256) {
-  if (!decoders_.ok()) return decoders_;
   auto engine = LoadEngine(path, sha256);
   if (!engine.ok()) return engine.status();
   const std::lock_guard lock(mutex_);

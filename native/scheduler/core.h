@@ -26,10 +26,9 @@ struct CoreOptions {
   std::string precision = "auto";
   int threads = 1;
   bool async_yields = true;
-  double fast_decode = 0;
-  std::vector<InputSize> rectangles;       // as EngineOptions
-  std::vector<std::string> decode_routes;  // names of those that may be used; empty: all
-  std::string engine_cache;                // folder of built TensorRT engines
+  std::vector<InputSize> rectangles;  // as EngineOptions
+  bool hardware_decode = true;        // the GPU's JPEG engines decode too
+  std::string engine_cache;           // folder of built TensorRT engines
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
@@ -48,7 +47,7 @@ struct LoadedModel {
 class Core {
  public:
   using OnModel = std::function<void(Result<LoadedModel>)>;
-  using OnBytes = std::function<void(Result<std::vector<uint8_t>>)>;
+  using OnBytes = std::function<void(Result<ByteBuffer>)>;
 
   // Starts the threads. kImageNotFound for a root that is no folder, kGpuUnavailable for device
   // cuda where no GPU can be used, kInternalError for a crash marker that cannot be written.
@@ -81,9 +80,10 @@ class Core {
   int read_ahead() const { return schedule_.ReadAhead(); }
   // Positions of the image folders whose volume does not answer.
   std::vector<size_t> hanging_roots() const { return pipeline_.hanging_roots(); }
-  // The ways from files to pixels and what went over them; those of GPUs once a model is loaded.
-  std::vector<RouteStats> decode_routes() const;
-  std::vector<std::string> missing_decode_routes() const;  // why GPUs lack one, a sentence each
+  DecodeStats decode_stats() const;
+  // Why the GPU's JPEG engines do not decode; ok where they do, where they are not wanted and until
+  // the first model is loaded.
+  Status jpeg_engines() const;
   // Share 0 to 1 of the engine that is being built; -1 while none is.
   double build_share() const { return build_share_; }
 
@@ -94,8 +94,7 @@ class Core {
   // `gpus` of them run the models; 0 leaves that to the CPU.
   Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker> marker,
        RootedFiles files, Scheduler::OnResult on_result);
-  void StartDecoders();
-  bool decoders_starting() const;
+  void OpenJpegEngines();
   Result<LoadedModel> Load(const std::string& path, const std::string& sha256);
   Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path, const std::string& sha256);
 
@@ -109,8 +108,8 @@ class Core {
   std::unordered_map<uint32_t, std::shared_ptr<Engine>> models_;
   const std::unique_ptr<CrashMarker> marker_;
   ImagePipeline pipeline_;
-  Status decoders_;  // of StartDecoders; the loader's
-  std::atomic<bool> decoders_started_ = false;
+  Status jpeg_engines_;  // read once `decoders_open_`
+  std::atomic<bool> decoders_open_ = false;
   // Threads last: they end before what they use.
   Scheduler scheduler_;
   SerialThread loader_;

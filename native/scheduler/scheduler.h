@@ -82,7 +82,7 @@ class Scheduler {
   void ReadAhead();
   void StartRead(const LiveTaskPtr& live);
   bool MayTake(const LiveTaskPtr& live, size_t file_bytes);
-  void OnRead(const LiveTaskPtr& live, Result<std::vector<uint8_t>> file);
+  void OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file);
   void EnterReadAhead(const LiveTaskPtr& live);
   void LeaveReadAhead(const LiveTaskPtr& live);
   size_t Decodable(Lane lane) const;

@@ -35,9 +35,8 @@ void Scheduler::StartRead(const LiveTaskPtr& live) {
   live->asked_for_file = Clock::now();
   ++StateOf(live).reading;
   // Answered by a thread of the files, never by this one: it has the lock.
-  pipeline_.ReadFile(
-      {live->task.path, [this, live](size_t bytes) { return MayTake(live, bytes); },
-       [this, live](Result<std::vector<uint8_t>> file) { OnRead(live, std::move(file)); }});
+  pipeline_.ReadFile({live->task.path, [this, live](size_t bytes) { return MayTake(live, bytes); },
+                      [this, live](Result<ByteBuffer> file) { OnRead(live, std::move(file)); }});
 }
 
 // The size of a file is known, its bytes are not in memory yet.
@@ -52,7 +51,7 @@ bool Scheduler::MayTake(const LiveTaskPtr& live, size_t file_bytes) {
   return !live->put_off;
 }
 
-void Scheduler::OnRead(const LiveTaskPtr& live, Result<std::vector<uint8_t>> file) {
+void Scheduler::OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) {
   std::vector<TaskResult> results;
   std::unique_lock lock(mutex_);
   LaneState& lane = StateOf(live);

@@ -202,10 +202,7 @@ bool Scheduler::RunSlice(Lane lane, ChosenSlice chosen, std::unique_lock<std::mu
     const LiveTaskPtr& live = running->slice[i];
     Stopwatch post;
     Detections detections;
-    if (status.ok()) {
-      detections = running->engine->Detect(lane, slot, i);
-      ImagePipeline::ToSourcePixels(live->prepared, &detections);
-    }
+    if (status.ok()) detections = running->engine->Detect(lane, slot, i);
     Finish(live, status, std::move(detections), inference_ms, post.Lap());
   }
   // The last use of an unloaded engine frees it, which takes long.

@@ -28,7 +28,7 @@ struct LiveTask {
   Clock::time_point ready;
   std::optional<std::multimap<Clock::time_point, std::shared_ptr<LiveTask>>::iterator> deadline;
   double read_ms = 0;          // from when its file was asked for
-  std::vector<uint8_t> file;   // while it waits to be decoded
+  ByteBuffer file;             // while it waits to be decoded
   size_t file_bytes = 0;       // 0 until they are known
   size_t held_file_bytes = 0;  // counted in the read-ahead
   bool read_ahead = false;     // counted as an image of it

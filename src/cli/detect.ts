@@ -11,7 +11,6 @@ const SETTINGS = [
   'precision',
   'threads',
   'jobsYield',
-  'fastDecode',
   'rectangles',
   'modelsDir',
   'maxFileBytes',

@@ -215,9 +215,9 @@ export class NativeDetector implements Detector {
     };
   }
 
-  /** Why a GPU lacks a way of decoding, a sentence each. */
-  missingDecodeRoutes(): string[] {
-    return this.#closed === null ? this.#parts.core.decodeRoutes().missing : [];
+  /** Why the GPU's JPEG engines do not decode; null where they do and without a GPU. */
+  missingHardwareDecode(): string | null {
+    return this.#closed === null ? this.#parts.core.decodeStats().hardwareMissing : null;
   }
 
   /** The default model's own fault, or a loaded model that failed a later self-check: then the device is in doubt. */

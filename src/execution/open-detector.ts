@@ -39,7 +39,6 @@ export type DetectorConfig = Pick<
   | 'precision'
   | 'threads'
   | 'jobsYield'
-  | 'fastDecode'
   | 'rectangles'
   | 'engineCacheDir'
   | 'cpuUntilReady'
@@ -89,7 +88,6 @@ export async function openDetector(
     precision: config.precision,
     threads: config.threads,
     asyncYields: config.jobsYield,
-    fastDecode: config.fastDecode,
     rectangles: readRectangles(config.rectangles) ?? [],
     engineCache: config.engineCacheDir,
     maxFileBytes: config.maxFileBytes,
@@ -202,8 +200,7 @@ function report(
   if (fault === null) {
     const ready = { model: model?.name, ...standsFor, device, precision, reason };
     logger.info(ready, 'detector ready');
-    for (const reason of detector.missingDecodeRoutes()) {
-      logger.info({ reason }, 'photos are decoded without one of the routes');
-    }
+    const missing = detector.missingHardwareDecode();
+    if (missing !== null) logger.info({ reason: missing }, 'JPEGs are decoded on the CPU only');
   } else logger.error({ code: fault.code, fault: fault.message }, 'default model cannot be used');
 }

@@ -2,7 +2,6 @@
  * What the addon exports, line for line with `native/addon/module.cc`.
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
-import type { NativeDecodeRoutes } from './decode-route.js';
 import type { NativeGpuReadings } from './gpu-reading.js';
 import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
@@ -46,17 +45,12 @@ export interface NativeCoreOptions {
   /** Slices of async tasks compute only where no other thread of the machine wants the core. */
   asyncYields: boolean;
   /**
-   * Least pixels that a JPEG decoded at a reduced scale keeps for each pixel of the network's input, along a side;
-   * 0 decodes in full. Sooner, with boxes that differ.
-   */
-  fastDecode: number;
-  /**
    * Inputs of the network beside the model's own, smaller and with sides that its stride divides: an image takes the
    * smallest that holds it as large as the model's own does. On the CPU; none when left out.
    */
   rectangles?: NativeInputSize[];
-  /** Names of the decode routes that may be used, as `decodeRoutes` gives them; all when left out. */
-  decodeRoutes?: string[];
+  /** Whether the JPEG engines of the GPU decode too; true when left out. */
+  hardwareDecode?: boolean;
   /** Absolute folder for built TensorRT engines; '' builds anew at each start. */
   engineCache: string;
   maxFileBytes: number;
@@ -96,8 +90,7 @@ export interface NativeCore {
   /** Opens beneath the roots with the same rules as a task and returns the file's bytes. */
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
-  /** The ways from files to pixels; with GPUs empty until the first `loadModel` has ended. */
-  decodeRoutes(): NativeDecodeRoutes;
+  decodeStats(): NativeDecodeStats;
   /** Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. */
   close(): Promise<void>;
 }
@@ -194,6 +187,20 @@ export type OnNativeResults = (
   boxes: Float32Array[],
   messages: (string | null)[],
 ) => void;
+
+/** Images by who answered them, faulty ones included. */
+export interface NativeDecodeStats {
+  cpu: number;
+  /** The JPEG engines of the GPU. */
+  hardware: number;
+  /** Of `cpu`: the JPEG engines had tried and failed. */
+  retries: number;
+  /**
+   * Why the GPU's JPEG engines do not decode; null where they do, on a core without a GPU, and until the first
+   * `loadModel` has ended.
+   */
+  hardwareMissing: string | null;
+}
 
 export interface NativeStats {
   queuedSync: number;

@@ -11,13 +11,13 @@ import {
   type NativeBuildInfo,
   type NativeCore,
   type NativeCoreOptions,
+  type NativeDecodeStats,
   type NativeDevice,
   type NativeModel,
   type NativeModelDescription,
   type NativeStats,
   type NativeTask,
 } from './contract.js';
-import type { NativeDecodeRoutes } from './decode-route.js';
 import { toResult, type RawResult } from './raw-result.js';
 
 export type { RawResult, RawTimings } from './raw-result.js';
@@ -48,7 +48,6 @@ export type CoreOptions = Pick<NativeCoreOptions, Always> &
 const PLAIN = {
   precision: 'auto',
   asyncYields: false,
-  fastDecode: 0,
   engineCache: '',
   crashMarkerPath: '',
 } as const;
@@ -154,9 +153,9 @@ export class Core {
     return this.#native.stats();
   }
 
-  decodeRoutes(): NativeDecodeRoutes {
+  decodeStats(): NativeDecodeStats {
     this.#refuseWhenClosed();
-    return this.#native.decodeRoutes();
+    return this.#native.decodeStats();
   }
 
   /** Rejects what waits with `shutting_down`, finishes what is in hand, ends the threads. Idempotent. */

@@ -16,7 +16,6 @@ import { RayWorkers } from './ray-workers.js';
 const SHARED_SETTINGS = [
   'modelsDir',
   'modelFamily',
-  'fastDecode',
   'rectangles',
   'maxFileBytes',
   'maxPixels',

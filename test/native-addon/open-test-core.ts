@@ -26,7 +26,6 @@ export function coreOptions(more: Partial<NativeCoreOptions> = {}): NativeCoreOp
     precision: 'f32',
     threads: 2,
     asyncYields: true,
-    fastDecode: 0,
     engineCache: '',
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,

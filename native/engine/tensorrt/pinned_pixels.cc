@@ -63,8 +63,7 @@ bool PinnedPixels::Has(const void* memory) const {
 
 Image PinnedPixels::Pinned(Image image) {
   if (image.data.get_allocator().resource() == this || Has(image.data.data())) return image;
-  return {image.width, image.height, std::pmr::vector<uint8_t>(image.data, this), image.layout,
-          image.orientation};
+  return {image.width, image.height, ByteBuffer(image.data, this), image.layout, image.orientation};
 }
 
 void* PinnedPixels::do_allocate(size_t bytes, size_t) {

@@ -10,59 +10,57 @@ using std::chrono::seconds;
 
 constexpr VolumePatience kPatience{seconds(5), seconds(2), seconds(16), 3};
 
-TEST(RootHealthTest, ARootHangsFromTheFirstReadThatIsLeftUntilOneComesBack) {
+TEST(RootHealthTest, ARootHangsFromTheFirstAbandonedReadUntilOneReturns) {
   RootHealth roots(2, kPatience);
-  EXPECT_TRUE(roots.MayEnter(0));
-  roots.Leave(0, Clock::time_point());
-  EXPECT_FALSE(roots.MayEnter(0));
-  EXPECT_TRUE(roots.MayEnter(1));
+  const Clock::time_point now;
+  EXPECT_TRUE(roots.MayEnter(0, now));
+  roots.Abandon(0, now);
+  EXPECT_FALSE(roots.MayEnter(0, now));
+  EXPECT_TRUE(roots.MayEnter(1, now));
   EXPECT_EQ(roots.Hanging(), std::vector<size_t>{0});
   roots.Answered(0);
-  EXPECT_TRUE(roots.MayEnter(0));
+  EXPECT_TRUE(roots.MayEnter(0, now));
   EXPECT_TRUE(roots.Hanging().empty());
 }
 
 TEST(RootHealthTest, TrialsComeHalfAsOftenEachTime) {
   RootHealth roots(1, kPatience);
   const Clock::time_point start;
-  roots.Leave(0, start);
+  roots.Abandon(0, start);
   std::vector<int> trials;
   for (int second = 0; second <= 80; ++second) {
-    if (!roots.BeginTrial(0, start + seconds(second))) continue;
+    if (!roots.MayEnter(0, start + seconds(second))) continue;
     trials.push_back(second);
-    roots.EndLeft(0);  // in vain
+    EXPECT_FALSE(roots.MayEnter(0, start + seconds(second))) << "one read is the trial";
   }
   EXPECT_EQ(trials, (std::vector<int>{2, 4, 8, 16, 32, 48, 64, 80}));
 }
 
-TEST(RootHealthTest, SoManyAreLeftAndNoMore) {
+TEST(RootHealthTest, WithTooManyAbandonedReadsNothingIsTried) {
   RootHealth roots(1, kPatience);
   Clock::time_point now;
-  for (int i = 0; i < kPatience.most_left; ++i) roots.Leave(0, now);
+  for (int i = 0; i < kPatience.most_abandoned; ++i) roots.Abandon(0, now);
   now += std::chrono::hours(1);
-  EXPECT_FALSE(roots.BeginTrial(0, now));
-  // It answered another read, but those that were left are not back.
+  EXPECT_FALSE(roots.MayEnter(0, now));
+  // Another read returned, but the abandoned ones have not.
   roots.Answered(0);
-  EXPECT_FALSE(roots.MayEnter(0));
-  roots.EndLeft(0);
-  EXPECT_TRUE(roots.MayEnter(0));
-  EXPECT_TRUE(roots.BeginTrial(0, now));
-  EXPECT_FALSE(roots.MayEnter(0));
+  EXPECT_FALSE(roots.MayEnter(0, now));
+  roots.EndAbandoned(0);
+  EXPECT_TRUE(roots.MayEnter(0, now));
 }
 
-TEST(RootHealthTest, OneThatHangsAnewIsTriedAsAtFirst) {
+TEST(RootHealthTest, ARootThatHangsAgainIsTriedAsAtFirst) {
   RootHealth roots(1, kPatience);
   Clock::time_point now;
-  roots.Leave(0, now);
+  roots.Abandon(0, now);
   for (int i = 0; i < 4; ++i) {
     now += seconds(16);
-    ASSERT_TRUE(roots.BeginTrial(0, now));
-    roots.EndLeft(0);
+    ASSERT_TRUE(roots.MayEnter(0, now));
   }
   roots.Answered(0);
-  roots.Leave(0, now);
-  EXPECT_FALSE(roots.BeginTrial(0, now + milliseconds(1'999)));
-  EXPECT_TRUE(roots.BeginTrial(0, now + milliseconds(2'000)));
+  roots.Abandon(0, now);
+  EXPECT_FALSE(roots.MayEnter(0, now + milliseconds(1'999)));
+  EXPECT_TRUE(roots.MayEnter(0, now + milliseconds(2'000)));
 }
 
 }  // namespace

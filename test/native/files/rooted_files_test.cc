@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kLimit = 1'000;
 
-std::string TextOf(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+std::string TextOf(const ByteBuffer& bytes) { return {bytes.begin(), bytes.end()}; }
 
 void Write(const fs::path& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
@@ -56,7 +56,7 @@ class RootedFilesTest : public testing::Test {
   }
   StatusCode CodeOf(std::string_view path) const { return Files().Read(path).status().code(); }
   std::string ContentOf(std::string_view path) const {
-    const Result<std::vector<uint8_t>> bytes = Files().Read(path);
+    const Result<ByteBuffer> bytes = Files().Read(path);
     return bytes.ok() ? TextOf(*bytes) : bytes.status().message();
   }
 

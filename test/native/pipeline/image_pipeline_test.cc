@@ -4,9 +4,8 @@
 
 #include <future>
 
-#include "native/decode_route/cpu_routes.h"
 #include "native/engine/openvino/cpu_engine.h"
-#include "test/native/decode_route/nvjpeg/simulated_nvjpeg.h"
+#include "test/native/decode/simulated_engines.h"
 
 namespace lattice {
 namespace {
@@ -33,17 +32,15 @@ ImageTask Task(std::shared_ptr<Engine> engine, std::string path) {
   return task;
 }
 
-Result<std::vector<uint8_t>> ReadFile(const ImagePipeline& pipeline, const std::string& path) {
-  std::promise<Result<std::vector<uint8_t>>> read;
-  pipeline.ReadFile(
-      {path, {}, [&](Result<std::vector<uint8_t>> file) { read.set_value(std::move(file)); }});
+Result<ByteBuffer> ReadFile(const ImagePipeline& pipeline, const std::string& path) {
+  std::promise<Result<ByteBuffer>> read;
+  pipeline.ReadFile({path, {}, [&](Result<ByteBuffer> file) { read.set_value(std::move(file)); }});
   return read.get_future().get();
 }
 
 // All the way from the path.
 Result<PreparedImage> Prepare(const ImagePipeline& pipeline, ImageTask& task) {
-  auto file = task.pixels ? Result<std::vector<uint8_t>>(std::vector<uint8_t>())
-                          : ReadFile(pipeline, task.path);
+  auto file = task.pixels ? Result<ByteBuffer>(ByteBuffer()) : ReadFile(pipeline, task.path);
   if (!file.ok()) return file.status();
   auto opened = pipeline.Open(task, *std::move(file));
   if (!opened.ok()) return opened.status();
@@ -78,8 +75,7 @@ TEST(ImagePipelineTest, PixelsGoTheSameWayWithinTheSameLimits) {
   const auto engine = TinyEngine();
   const auto prepare = [&](int width, int height) {
     ImageTask task = Task(engine, "");
-    task.pixels = Image{width, height,
-                        std::pmr::vector<uint8_t>(static_cast<size_t>(3 * width * height), 255)};
+    task.pixels = Image{width, height, ByteBuffer(static_cast<size_t>(3 * width * height), 255)};
     return Prepare(pipeline, task);
   };
   const auto prepared = prepare(64, 64);
@@ -87,42 +83,6 @@ TEST(ImagePipelineTest, PixelsGoTheSameWayWithinTheSameLimits) {
   EXPECT_EQ(prepared->width, 64);
   EXPECT_EQ(prepare(101, 2).status().code(), StatusCode::kImageTooLarge);
   EXPECT_EQ(prepare(80, 80).status().code(), StatusCode::kImageTooLarge);
-}
-
-TEST(ImagePipelineTest, FastDecodeGivesTheEngineLessAndTheCallerSourcePixels) {
-  if (JpegDecoderName() == "libvips") GTEST_SKIP() << "built without libjpeg-turbo";
-  const auto engine = TinyEngine();
-  const int side = engine->info().input_width;
-  PipelineOptions options;
-  options.fast_decode = 0.99 * 960 / (2.0 * side);
-  ASSERT_GT(options.fast_decode, 0);
-  ImageTask task = Task(engine, "street.jpg");
-  const auto full = Prepare(DemoPipeline(), task);
-  const auto reduced = Prepare(DemoPipeline(options), task);
-  ASSERT_TRUE(full.ok() && reduced.ok());
-  EXPECT_EQ(full->reduction, 1);
-  EXPECT_EQ(reduced->reduction, 2);
-  EXPECT_EQ(reduced->width, 960);
-  EXPECT_EQ(reduced->height, 720);
-}
-
-TEST(ImagePipelineTest, BoxesOfReducedPixelsAreThoseOfTheSource) {
-  PreparedImage prepared;
-  prepared.width = 1323;
-  prepared.height = 883;
-  Detections found;
-  found.boxes.push_back({1.5f, 2, 100, 220.9f, 0.5f, 1});
-  found.boxes.push_back({0, 0, 331, 221, 0.4f, 0});
-  const auto corners = [](const Detection& box) {
-    return std::vector<float>{box.x1, box.y1, box.x2, box.y2};
-  };
-  ImagePipeline::ToSourcePixels(prepared, &found);
-  EXPECT_EQ(corners(found.boxes[0]), (std::vector<float>{1.5f, 2, 100, 220.9f}));
-  prepared.reduction = 4;
-  ImagePipeline::ToSourcePixels(prepared, &found);
-  EXPECT_EQ(corners(found.boxes[0]), (std::vector<float>{6, 8, 400, 883}));
-  EXPECT_EQ(corners(found.boxes[1]), (std::vector<float>{0, 0, 1323, 883}));
-  EXPECT_EQ(found.boxes[0].score, 0.5f);
 }
 
 // An engine that keeps images as it gets them; it only reads GPU memory where it is told so.
@@ -161,17 +121,10 @@ class KeepingEngine final : public Engine {
 };
 
 TEST(ImagePipelineTest, PixelsStayOnTheGpuForEnginesThatReadThemThere) {
-  const auto device = std::make_shared<test::SimulatedNvJpeg>();
-  NvJpegRouteOptions nvjpeg;
-  nvjpeg.name = nvjpeg.resource = "nvjpeg";
-  nvjpeg.gpu = 2;
-  std::vector<std::unique_ptr<DecodeRoute>> routes;
-  routes.push_back(std::make_unique<NvJpegRoute>(nvjpeg, device, device->MakeLanes(1),
-                                                 PlanePool::Create(64 << 20, test::HostPlanes())));
-  for (auto& route : CpuRoutes({1, 0})) routes.push_back(std::move(route));
+  test::EngineControl control;
   ASSERT_TRUE(InitDecoders().ok());
   const ImagePipeline pipeline(*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 64 << 20),
-                               {}, {std::make_unique<DecodeRouter>(std::move(routes)), {}});
+                               {}, std::make_unique<ImageDecoder>(test::DecoderOn(1, control)));
   for (const bool reads : {true, false}) {
     ImageTask task = Task(std::make_shared<KeepingEngine>(reads), "street.jpg");
     const auto prepared = Prepare(pipeline, task);
@@ -179,12 +132,12 @@ TEST(ImagePipelineTest, PixelsStayOnTheGpuForEnginesThatReadThemThere) {
     EXPECT_EQ(prepared->width, 960);
     EXPECT_EQ(prepared->height, 720);
     const auto& kept = static_cast<const KeepingEngine::Kept&>(*prepared->input);
-    EXPECT_EQ(prepared->input->gpu(), reads ? 2 : -1);
+    EXPECT_EQ(prepared->input->gpu(), reads ? 3 : -1);
     EXPECT_EQ(kept.host_width, reads ? 0 : 960);
     EXPECT_EQ(kept.on_gpu.width, reads ? 960 : 0);
   }
-  EXPECT_EQ(pipeline.decode_routes()[0].decoded, 1u);
-  EXPECT_EQ(pipeline.decode_routes()[1].decoded, 1u);
+  EXPECT_EQ(pipeline.decode_stats().hardware, 1u);
+  EXPECT_EQ(pipeline.decode_stats().cpu, 1u);
 }
 
 TEST(ImagePipelineTest, HandsOnTheCodesOfFilesAndDecoders) {

@@ -56,9 +56,9 @@ constexpr uint8_t kCr[] = {125, 133, 143, 153, 161, 170, 181, 189, 196, 205, 217
                            151, 158, 44,  52,  63,  72,  80,  89,  100, 108, 115, 125, 137, 144,
                            34,  42,  53,  62,  70,  79,  90,  98,  106, 115, 127, 134};
 
-std::pmr::vector<uint8_t> RgbOfPlanes(const uint8_t* const planes[3], const int pitches[3],
-                                      int width, int height) {
-  std::pmr::vector<uint8_t> rgb;
+ByteBuffer RgbOfPlanes(const uint8_t* const planes[3], const int pitches[3], int width,
+                       int height) {
+  ByteBuffer rgb;
   for (int y = 0; y < height; ++y) {
     const YuvRow row = YuvRowAt(planes, pitches, width, height, y);
     for (int x = 0; x < width; ++x) {

@@ -51,24 +51,6 @@ TEST(CoreTest, DetectsInTheDemoPicture) {
   core->UnloadModel(model->id);
 }
 
-TEST(CoreTest, DecodesByTheRoutesThatAreAllowed) {
-  const auto ignore = [](const TaskResult&) {};
-  CoreOptions options = Options();
-  options.device = "cpu";
-  const auto plain = *Core::Open(options, ignore);
-  ASSERT_EQ(plain->decode_routes().size(), 1u);
-  EXPECT_EQ(plain->decode_routes()[0].name, "cpu");
-  options.fast_decode = 2;
-  options.decode_routes = {"cpu reduced"};
-  const auto reduced = *Core::Open(options, ignore);
-  ASSERT_TRUE(Load(*reduced, kTiny).ok());
-  ASSERT_EQ(reduced->decode_routes().size(), 1u);
-  EXPECT_EQ(reduced->decode_routes()[0].name, "cpu reduced");
-  options.decode_routes = {"nvjpeg hardware"};
-  const auto none = *Core::Open(options, ignore);
-  EXPECT_EQ(Load(*none, kTiny).status().code(), StatusCode::kGpuUnavailable);
-}
-
 TEST(CoreTest, RefusesRootsDevicesAndModelsThatAreNotThere) {
   const auto ignore = [](const TaskResult&) {};
   CoreOptions options = Options();
@@ -88,9 +70,8 @@ TEST(CoreTest, RefusesRootsDevicesAndModelsThatAreNotThere) {
 TEST(CoreTest, ReadsFilesBeneathItsRootsUntilItIsClosed) {
   const auto core = *Core::Open(Options(), [](const TaskResult&) {});
   const auto read = [&](const char* path) {
-    std::promise<Result<std::vector<uint8_t>>> bytes;
-    core->ReadFile(
-        path, [&](Result<std::vector<uint8_t>> result) { bytes.set_value(std::move(result)); });
+    std::promise<Result<ByteBuffer>> bytes;
+    core->ReadFile(path, [&](Result<ByteBuffer> result) { bytes.set_value(std::move(result)); });
     return bytes.get_future().get();
   };
   EXPECT_GT(read("shapes.png")->size(), 100u);
@@ -102,7 +83,7 @@ TEST(CoreTest, ReadsFilesBeneathItsRootsUntilItIsClosed) {
 }
 
 #ifdef LATTICE_SIMULATED_GPU
-// Else all routes together are hardly more than the best of them: most threads would wait for GPUs.
+// Otherwise most decode threads would wait for the GPU.
 TEST(CoreTest, ImagesThatAGpuDecodesLeaveTheCoresTheirThreads) {
   simulated::PlugIn({{}});
   test::TaskResults results;
@@ -122,7 +103,7 @@ TEST(CoreTest, ImagesThatAGpuDecodesLeaveTheCoresTheirThreads) {
     EXPECT_EQ(core->Submit({std::move(task)}), 0u);
   }
   // The GPU has all that it takes, and gives nothing back.
-  const auto on_cores = [&] { return core->decode_routes()[0].decoded; };
+  const auto on_cores = [&] { return core->decode_stats().cpu; };
   const uint64_t before = on_cores();
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (on_cores() < before + 5 && std::chrono::steady_clock::now() < until) {

@@ -51,7 +51,7 @@ class SchedulerReadsTest : public testing::Test {
     scheduler_.reset();
     results_ = std::make_unique<TaskResults>();
     PipelineOptions options;
-    options.patience.without_sign = patience;
+    options.patience.without_progress = patience;
     auto files = RootedFiles::Open({(base_ / "far").string(), (base_ / "near").string()}, 1 << 24);
     pipeline_ = std::make_unique<ImagePipeline>(*std::move(files), options);
     engine_ = std::make_shared<GatedEngine>(2);

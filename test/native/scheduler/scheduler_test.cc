@@ -41,7 +41,7 @@ class SchedulerTest : public testing::Test {
     ImageTask task;
     task.id = id;
     task.engine = engine_;
-    task.pixels = Image{8, 8, std::pmr::vector<uint8_t>(8 * 8 * 3, static_cast<uint8_t>(id))};
+    task.pixels = Image{8, 8, ByteBuffer(8 * 8 * 3, static_cast<uint8_t>(id))};
     task.kind = kind;
     task.priority = priority;
     task.deadline_ms = deadline_ms;

@@ -55,8 +55,7 @@ class SimulatedSchedule : public testing::Test {
     ImageTask task;
     task.id = id;
     task.engine = engine_;
-    task.pixels =
-        Image{width, 1, std::pmr::vector<uint8_t>(size_t{3} * static_cast<size_t>(width))};
+    task.pixels = Image{width, 1, ByteBuffer(size_t{3} * static_cast<size_t>(width))};
     for (size_t byte = 0; byte < 3; ++byte) {
       task.pixels->data[byte] = static_cast<uint8_t>(id >> 8 * byte & 0xff);
     }

@@ -48,15 +48,12 @@ int CurrentGpu() {
 struct Decode {
   File file;
   std::vector<uint8_t> copy;  // of a file in memory that is not pinned
-  bool hardware = false;
   int gpu = 0;
   PictureHeader header;
   nvjpegImage_t target{};
 
   // What is written: engines write their last blocks in full.
-  std::array<PlaneSides, 3> written() const {
-    return hardware ? WholeBlocksOf(header) : PlanesOf(header);
-  }
+  std::array<PlaneSides, 3> written() const { return WholeBlocksOf(header); }
 
   bool Fits() const {
     const std::array<PlaneSides, 3> planes = written();
@@ -75,12 +72,12 @@ struct Decode {
     const bool readable = !copy.empty() || IsOnGpu(file.data(), file.size(), kPinned);
     if (!readable || !Fits()) return cudaErrorIllegalAddress;
     const std::array<PlaneSides, 3> planes = written();
-    for (size_t i = 0; hardware && i < planes.size(); ++i) {
+    for (size_t i = 0; i < planes.size(); ++i) {
       for (size_t y = 0; y < planes[i].height; ++y) {
         std::memset(target.channel[i] + y * target.pitch[i], kRubbish, planes[i].width);
       }
     }
-    DecodePicture(copy.empty() ? file : File(copy), header, hardware, target);
+    DecodePicture(copy.empty() ? file : File(copy), header, target);
     return cudaSuccess;
   }
 };
@@ -97,27 +94,19 @@ nvjpegStatus_t Hold(nvjpegJpegState_t state, size_t bytes) {
   return held;
 }
 
-// The file, and for kernels what it says of each block.
-size_t OwnBytes(const Decode& decode) {
-  const size_t pixels = size_t{decode.header.width} * decode.header.height;
-  return decode.file.size() + (decode.hardware ? 0 : 3 * pixels);
-}
-
 nvjpegStatus_t QueueDecode(nvjpegJpegState_t state, File file, const nvjpegImage_t& target,
                            cudaStream_t stream) {
   const nvjpegHandle& handle = *state->handle;
   if (!handle.is_current() || handle.gpu != lattice::simulated::GpuOf(stream)) {
     return NVJPEG_STATUS_EXECUTION_FAILED;
   }
-  Decode decode{file, {}, handle.is_hardware(), handle.gpu, {}, target};
+  Decode decode{file, {}, handle.gpu, {}, target};
   const nvjpegStatus_t read = ReadPictureHeader(file, &decode.header);
   if (read != NVJPEG_STATUS_SUCCESS) return read;
-  if (!(decode.hardware ? EnginesTake(decode.header) : KernelsTake(decode.header))) {
-    return NVJPEG_STATUS_JPEG_NOT_SUPPORTED;
-  }
+  if (!EnginesTake(decode.header)) return NVJPEG_STATUS_JPEG_NOT_SUPPORTED;
   if (!decode.Fits()) return NVJPEG_STATUS_INVALID_PARAMETER;
   nvjpegStatus_t ready = ToStatus(Answer(Call::kJpegDecode));
-  if (ready == NVJPEG_STATUS_SUCCESS) ready = Hold(state, OwnBytes(decode));
+  if (ready == NVJPEG_STATUS_SUCCESS) ready = Hold(state, file.size());
   if (ready != NVJPEG_STATUS_SUCCESS) return ready;
   if (!IsOnGpu(file.data(), file.size(), kPinned)) decode.copy.assign(file.begin(), file.end());
   const cudaError_t queued =
@@ -135,11 +124,10 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegCreateEx(nvjpegBackend_t backend, nvjpegDe
   const int gpu = CurrentGpu();
   const auto sight = lattice::simulated::LookAt(gpu);
   if (!sight) return NVJPEG_STATUS_EXECUTION_FAILED;
-  if (backend == NVJPEG_BACKEND_HARDWARE && sight->kind.jpeg_engines == 0) {
-    return NVJPEG_STATUS_ARCH_MISMATCH;
-  }
+  if (backend != NVJPEG_BACKEND_HARDWARE) return NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED;
+  if (sight->kind.jpeg_engines == 0) return NVJPEG_STATUS_ARCH_MISMATCH;
   const nvjpegStatus_t made = ToStatus(Answer(Call::kJpegHandle));
-  if (made == NVJPEG_STATUS_SUCCESS) *handle = new nvjpegHandle{gpu, backend};
+  if (made == NVJPEG_STATUS_SUCCESS) *handle = new nvjpegHandle{gpu};
   return made;
 }
 
@@ -164,16 +152,6 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStateDestroy(nvjpegJpegState_t state) 
   return freed == cudaSuccess ? NVJPEG_STATUS_SUCCESS : NVJPEG_STATUS_EXECUTION_FAILED;
 }
 
-SIMULATED_EXPORT nvjpegStatus_t nvjpegDecode(nvjpegHandle_t, nvjpegJpegState_t state,
-                                             const unsigned char* data, size_t length,
-                                             nvjpegOutputFormat_t format, nvjpegImage_t* target,
-                                             cudaStream_t stream) {
-  if (format != NVJPEG_OUTPUT_YUV || state->handle->is_hardware()) {
-    return NVJPEG_STATUS_INVALID_PARAMETER;
-  }
-  return QueueDecode(state, {data, length}, *target, stream);
-}
-
 // As much as the files of such pictures take at most.
 SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedPreAllocate(nvjpegHandle_t handle,
                                                                nvjpegJpegState_t state, int batch,
@@ -182,7 +160,6 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedPreAllocate(nvjpegHandle_t ha
                                                                nvjpegOutputFormat_t) {
   if (!handle->is_current()) return NVJPEG_STATUS_EXECUTION_FAILED;
   if (batch < 1 || width < 1 || height < 1) return NVJPEG_STATUS_INVALID_PARAMETER;
-  if (!handle->is_hardware()) return NVJPEG_STATUS_SUCCESS;
   return Hold(
       state, static_cast<size_t>(batch) * static_cast<size_t>(width) * static_cast<size_t>(height));
 }

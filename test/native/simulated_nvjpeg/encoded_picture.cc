@@ -62,7 +62,7 @@ std::array<PlaneSides, 3> Planes(const PictureHeader& header, unsigned units) {
 }
 
 void Roughen(const PictureHeader& header, const nvjpegImage_t& target) {
-  const std::array<PlaneSides, 3> planes = PlanesOf(header);
+  const std::array<PlaneSides, 3> planes = Planes(header, 1);
   for (size_t i = 0; i < planes.size(); ++i) {
     for (size_t y = 0; y < planes[i].height; ++y) {
       uint8_t* row = target.channel[i] + y * target.pitch[i];
@@ -86,20 +86,14 @@ nvjpegStatus_t ReadPictureHeader(std::span<const uint8_t> file, PictureHeader* h
   return NVJPEG_STATUS_SUCCESS;
 }
 
-bool KernelsTake(const PictureHeader& header) {
-  return TurboSamplingOf(header) >= 0 && header.encoding != NVJPEG_ENCODING_LOSSLESS_HUFFMAN;
-}
-
 bool EnginesTake(const PictureHeader& header) {
-  return KernelsTake(header) && header.encoding == NVJPEG_ENCODING_BASELINE_DCT &&
+  return TurboSamplingOf(header) >= 0 && header.encoding == NVJPEG_ENCODING_BASELINE_DCT &&
          header.single_scan && header.sampling != NVJPEG_CSS_411;
 }
 
-std::array<PlaneSides, 3> PlanesOf(const PictureHeader& header) { return Planes(header, 1); }
-
 std::array<PlaneSides, 3> WholeBlocksOf(const PictureHeader& header) { return Planes(header, 16); }
 
-void DecodePicture(std::span<const uint8_t> file, const PictureHeader& header, bool roughly,
+void DecodePicture(std::span<const uint8_t> file, const PictureHeader& header,
                    const nvjpegImage_t& target) {
   const Decompressor turbo(tjInitDecompress());
   if (!turbo) return;
@@ -118,7 +112,7 @@ void DecodePicture(std::span<const uint8_t> file, const PictureHeader& header, b
   for (size_t i = 0; i < 3; ++i) pitches[i] = static_cast<int>(target.pitch[i]);
   (void)tjDecompressToYUVPlanes(turbo.get(), file.data(), size, planes, width, pitches, height,
                                 TJFLAG_ACCURATEDCT);
-  if (roughly) Roughen(header, target);
+  Roughen(header, target);
 }
 
 }  // namespace lattice::simulated

@@ -26,21 +26,17 @@ nvjpegStatus_t ReadPictureHeader(std::span<const uint8_t> file, PictureHeader* h
 
 // Baseline of one scan, and neither 4:1:0 nor 4:1:1.
 bool EnginesTake(const PictureHeader& header);
-// These and progressive ones, of whatever sampling is known.
-bool KernelsTake(const PictureHeader& header);
 
 struct PlaneSides {
   size_t width = 0;
   size_t height = 0;
 };
-// Of planes that are there.
-std::array<PlaneSides, 3> PlanesOf(const PictureHeader& header);
-// The same up to the end of the last blocks.
+// Of planes that are there, up to the end of the last blocks.
 std::array<PlaneSides, 3> WholeBlocksOf(const PictureHeader& header);
 
-// Damage in the midst goes unnoticed. `roughly`: some pixels differ in the last bit from libjpeg's,
-// as those of another inverse transform do.
-void DecodePicture(std::span<const uint8_t> file, const PictureHeader& header, bool roughly,
+// Damage in the middle goes unnoticed. Some pixels differ in the last bit from libjpeg's, as those
+// of another inverse transform do.
+void DecodePicture(std::span<const uint8_t> file, const PictureHeader& header,
                    const nvjpegImage_t& target);
 
 }  // namespace lattice::simulated

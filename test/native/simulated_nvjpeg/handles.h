@@ -1,4 +1,4 @@
-// What nvJPEG's handles stand for.
+// What nvJPEG's handles point to.
 #ifndef LATTICE_TEST_SIMULATED_NVJPEG_HANDLES_H_
 #define LATTICE_TEST_SIMULATED_NVJPEG_HANDLES_H_
 
@@ -9,10 +9,8 @@
 #include "test/native/simulated_nvjpeg/encoded_picture.h"
 
 struct nvjpegHandle {
-  int gpu = 0;  // the thread's current one when it was made
-  nvjpegBackend_t backend = NVJPEG_BACKEND_DEFAULT;
+  int gpu = 0;              // the thread's current one when it was made
   bool is_current() const;  // to use it on a thread with another GPU is undefined
-  bool is_hardware() const { return backend == NVJPEG_BACKEND_HARDWARE; }
 };
 
 struct nvjpegJpegState {

@@ -9,22 +9,6 @@ using lattice::simulated::LookAt;
 using lattice::simulated::PictureHeader;
 using lattice::simulated::ReadPictureHeader;
 
-SIMULATED_EXPORT nvjpegStatus_t nvjpegGetProperty(libraryPropertyType type, int* value) {
-  switch (type) {
-    case MAJOR_VERSION:
-      *value = NVJPEG_VER_MAJOR;
-      return NVJPEG_STATUS_SUCCESS;
-    case MINOR_VERSION:
-      *value = NVJPEG_VER_MINOR;
-      return NVJPEG_STATUS_SUCCESS;
-    case PATCH_LEVEL:
-      *value = NVJPEG_VER_PATCH;
-      return NVJPEG_STATUS_SUCCESS;
-    default:
-      return NVJPEG_STATUS_INVALID_PARAMETER;
-  }
-}
-
 SIMULATED_EXPORT nvjpegStatus_t nvjpegGetHardwareDecoderInfo(nvjpegHandle_t handle,
                                                              unsigned* engines, unsigned* cores) {
   const auto sight = LookAt(handle->gpu);
@@ -64,13 +48,6 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamGetFrameDimensions(nvjpegJpegStr
   return NVJPEG_STATUS_SUCCESS;
 }
 
-SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamGetJpegEncoding(nvjpegJpegStream_t stream,
-                                                                nvjpegJpegEncoding_t* encoding) {
-  if (!stream->header) return NVJPEG_STATUS_INVALID_PARAMETER;
-  *encoding = stream->header->encoding;
-  return NVJPEG_STATUS_SUCCESS;
-}
-
 SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamGetChromaSubsampling(
     nvjpegJpegStream_t stream, nvjpegChromaSubsampling_t* sampling) {
   if (!stream->header) return NVJPEG_STATUS_INVALID_PARAMETER;
@@ -81,9 +58,8 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegJpegStreamGetChromaSubsampling(
 // 0 for a file that is supported.
 SIMULATED_EXPORT nvjpegStatus_t nvjpegDecodeBatchedSupported(nvjpegHandle_t handle,
                                                              nvjpegJpegStream_t stream,
-                                                             int* refused) {
-  if (!stream->header || !handle->is_hardware() || !handle->is_current())
-    return NVJPEG_STATUS_INVALID_PARAMETER;
-  *refused = EnginesTake(*stream->header) ? 0 : 1;
+                                                             int* unsupported) {
+  if (!stream->header || !handle->is_current()) return NVJPEG_STATUS_INVALID_PARAMETER;
+  *unsupported = EnginesTake(*stream->header) ? 0 : 1;
   return NVJPEG_STATUS_SUCCESS;
 }

@@ -1,0 +1,11 @@
+// Builds without CUDA or nvJPEG's header.
+#include "native/decode/nvjpeg/open_hardware_decoder.h"
+
+namespace lattice {
+
+Result<std::unique_ptr<HardwareDecoder>> OpenHardwareDecoder(int) {
+  return Status(StatusCode::kGpuUnavailable,
+                "This build decodes on the CPU only: CUDA or nvJPEG's header was missing.");
+}
+
+}  // namespace lattice

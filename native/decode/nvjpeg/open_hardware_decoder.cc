@@ -1,0 +1,35 @@
+#include "native/decode/nvjpeg/open_hardware_decoder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "native/cuda/gpu_device.h"
+#include "native/decode/nvjpeg/nvjpeg_engines.h"
+
+namespace lattice {
+namespace {
+
+// GPU memory for decoded images, of which each waits for the network.
+constexpr size_t kMostPlaneBytes = size_t{1} << 30;
+constexpr size_t kShareOfMemory = 16;
+
+}  // namespace
+
+Result<std::unique_ptr<HardwareDecoder>> OpenHardwareDecoder(int gpu) {
+  const auto gpus = ListGpus();
+  if (!gpus.ok()) return gpus.status();
+  const auto found = std::find_if(gpus->begin(), gpus->end(),
+                                  [gpu](const GpuDevice& device) { return device.index == gpu; });
+  if (found == gpus->end() || !found->unusable.empty()) {
+    return Status(StatusCode::kGpuUnavailable, "GPU " + std::to_string(gpu) + " cannot be used.");
+  }
+  const auto library = NvJpegLibrary::Open();
+  if (!library.ok()) return library.status();
+  auto engines = NvJpegEngines::Open(**library, gpu);
+  if (!engines.ok()) return engines.status();
+  return std::make_unique<HardwareDecoder>(
+      *std::move(engines), std::min(kMostPlaneBytes, found->memory_bytes / kShareOfMemory));
+}
+
+}  // namespace lattice

@@ -1,0 +1,267 @@
+// The hardware decoder of a simulated GPU, by a simulated nvJPEG. In builds with
+// LATTICE_SIMULATED_GPU only. On a real GPU hardware_decoder_gpu_test compares the pixels.
+#include <gtest/gtest.h>
+#include <turbojpeg.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "native/cuda/gpu_device.h"
+#include "native/decode/image_decoder.h"
+#include "native/decode/nvjpeg/nvjpeg_engines.h"
+#include "native/decode/nvjpeg/open_hardware_decoder.h"
+#include "test/native/decode/nvjpeg/planes.h"
+#include "test/native/preprocess/jpeg_samples.h"
+#include "test/native/simulated_cuda/simulated_gpus.h"
+
+namespace lattice::test {
+namespace {
+
+using simulated::Call;
+
+File Noise(int width, int height, int sampling = TJSAMP_420, int flags = 0) {
+  std::mt19937 random(static_cast<unsigned>(width * 10'000 + height));
+  File file = NoiseJpeg(width, height, sampling, flags, random);
+  EXPECT_FALSE(file.empty());
+  return file;
+}
+
+DecodeRequest RequestFor(const File& file) {
+  DecodeRequest request;
+  request.encoded = DescribeEncoded(file);
+  request.wanted = PixelLayout::kYuv420;
+  request.gpu_images = true;
+  return request;
+}
+
+int LargestGap(const File& a, const File& b) {
+  EXPECT_EQ(a.size(), b.size());
+  int largest = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+  }
+  return largest;
+}
+
+class SimulatedHardwareDecoderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(InitDecoders().ok());
+    simulated::PlugIn({{}});
+    pinned_before_ = simulated::PinnedBytes();
+  }
+
+  static std::unique_ptr<ImageDecoder> Opened(int gpu = 0) {
+    auto hardware = OpenHardwareDecoder(gpu);
+    EXPECT_TRUE(hardware.ok()) << hardware.status().message();
+    return std::make_unique<ImageDecoder>(*std::move(hardware));
+  }
+
+  size_t pinned_before_ = 0;  // what earlier tests left on lost GPUs
+};
+
+TEST_F(SimulatedHardwareDecoderTest, AGpuWithoutEnginesSaysWhyItHasNone) {
+  simulated::GpuKind without{"Turing", 7, 5};
+  without.jpeg_engines = 0;
+  simulated::PlugIn({{}, without, {"Volta", 7, 0}});
+  EXPECT_EQ((*OpenHardwareDecoder(0))->queue_depth(), 2 * 7);
+  const Status none = OpenHardwareDecoder(1).status();
+  EXPECT_NE(none.message().find("not available on this GPU"), std::string::npos);
+  EXPECT_NE(none.message().find("GPU 1"), std::string::npos);
+  EXPECT_EQ(OpenHardwareDecoder(2).status().message(), "GPU 2 cannot be used.");
+  EXPECT_EQ(OpenHardwareDecoder(3).status().message(), "GPU 3 cannot be used.");
+}
+
+TEST_F(SimulatedHardwareDecoderTest, AFailureWhileItIsOpenedIsAReasonAndLeavesNothing) {
+  for (const Call call : {Call::kJpegHandle, Call::kJpegState, Call::kStreamCreate}) {
+    simulated::FailCall(call, cudaErrorMemoryAllocation);
+    EXPECT_GT(OpenHardwareDecoder(0).status().message().size(), 20u);
+  }
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+  EXPECT_EQ(simulated::PinnedBytes(), pinned_before_);
+}
+
+// Handles are bound to a GPU, threads are not.
+TEST_F(SimulatedHardwareDecoderTest, AThreadWithAnotherCurrentGpuIsServed) {
+  simulated::PlugIn({{"First"}, {"Second"}});
+  const File file = Noise(640, 480);
+  for (const int gpu : {0, 1}) {
+    auto decoder = Opened(0);
+    ASSERT_TRUE(UseGpu(gpu).ok());
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(decoder->Decode(RequestFor(file)).ok());
+    EXPECT_EQ(decoder->stats().hardware, 20u);
+    decoder.reset();
+    EXPECT_EQ(simulated::UsedBytes(0), 0u);
+    EXPECT_EQ(simulated::UsedBytes(1), 0u);
+  }
+}
+
+// Random sides, and photos.
+TEST_F(SimulatedHardwareDecoderTest, PlanesAreTheCpusButForLastBits) {
+  std::vector<File> files;
+  std::mt19937 random(7);
+  for (int i = 0; i < 30; ++i) {
+    files.push_back(
+        Noise(32 + static_cast<int>(random() % 300), 32 + static_cast<int>(random() % 300)));
+  }
+  for (const auto& path : JpegsBeneath(LATTICE_SOURCE_DIR "/models/demo", 2)) {
+    files.push_back(BytesOf(path));
+  }
+  const auto decoder = Opened();
+  for (const File& file : files) {
+    const auto decoded = decoder->Decode(RequestFor(file));
+    const auto expected = Decode(file, {}, std::pmr::get_default_resource(), PixelLayout::kYuv420);
+    ASSERT_TRUE(decoded.ok() && expected.ok());
+    ASSERT_EQ(decoded->on_gpu.gpu, 0);
+    EXPECT_EQ(decoded->width(), expected->width);
+    EXPECT_EQ(decoded->height(), expected->height);
+    EXPECT_EQ(LargestGap(PlanesOf(decoded->on_gpu), PlanesOf(*expected)), 1)
+        << expected->width << " x " << expected->height;
+  }
+  EXPECT_EQ(decoder->stats().hardware, files.size());
+}
+
+TEST_F(SimulatedHardwareDecoderTest, WhatTheEnginesDoNotTakeIsTheCpus) {
+  const File refused[] = {Noise(64, 48, TJSAMP_420, TJFLAG_PROGRESSIVE),
+                          Noise(64, 48, TJSAMP_422),
+                          Noise(64, 48, TJSAMP_444),
+                          Noise(64, 48, TJSAMP_440),
+                          Noise(64, 48, TJSAMP_411),
+                          Noise(64, 48, TJSAMP_GRAY),
+                          Noise(64, 31)};
+  const auto decoder = Opened();
+  for (const File& file : refused) {
+    const auto decoded = decoder->Decode(RequestFor(file));
+    ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+    EXPECT_FALSE(decoded->is_on_gpu());
+    EXPECT_FALSE(decoded->pixels.data.empty());
+  }
+  EXPECT_EQ(decoder->stats().cpu, std::size(refused));
+  EXPECT_EQ(decoder->stats().retries, 0u);
+}
+
+TEST_F(SimulatedHardwareDecoderTest, WhatFailsThereIsDecodedOnTheCpu) {
+  const File file = Noise(320, 240);
+  for (const cudaError_t error : {cudaErrorInvalidValue, cudaErrorNotSupported,
+                                  cudaErrorMemoryAllocation, cudaErrorUnknown}) {
+    const auto decoder = Opened();
+    simulated::FailCall(Call::kJpegDecode, error);
+    for (int i = 0; i < 20; ++i) {
+      const auto decoded = decoder->Decode(RequestFor(file));
+      ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+    }
+    EXPECT_EQ(decoder->stats().retries, 1u);
+    EXPECT_EQ(decoder->stats().cpu, 1u);
+    EXPECT_EQ(decoder->stats().hardware, 19u);
+  }
+}
+
+// Only a decoder of the CPU says that a file is damaged.
+TEST_F(SimulatedHardwareDecoderTest, ACutFileIsTheCpusToRefuse) {
+  File file = Noise(320, 240);
+  file.resize(file.size() / 2);
+  const auto decoder = Opened();
+  EXPECT_EQ(decoder->Decode(RequestFor(file)).status().code(), StatusCode::kInvalidImage);
+  EXPECT_EQ(decoder->stats().cpu, 1u);
+}
+
+TEST_F(SimulatedHardwareDecoderTest, AFileThatFailsDoesNotFailItsBatch) {
+  const File file = Noise(320, 240);
+  const auto decoder = Opened();
+  simulated::FailCall(Call::kJpegDecode, cudaErrorInvalidValue, 8);
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 12; ++thread) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        const auto decoded = decoder->Decode(RequestFor(file));
+        ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(decoder->stats().retries, 1u);
+  EXPECT_EQ(decoder->stats().hardware + decoder->stats().cpu, 60u);
+}
+
+TEST_F(SimulatedHardwareDecoderTest, HoldsNoMoreThanItsImagesAndLeavesNothing) {
+  const File file = Noise(640, 480);
+  auto decoder = Opened();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) ASSERT_TRUE(decoder->Decode(RequestFor(file)).ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // Files of four images per slot, planes of four images, and what the two slots keep for a batch
+  // of usual size.
+  constexpr size_t kPixels = size_t{640} * 480;
+  EXPECT_LE(simulated::UsedBytes(0) + simulated::PinnedBytes() - pinned_before_,
+            2 * 6 * file.size() + 4 * 2 * kPixels + 2 * (size_t{16} << 20));
+  auto last = decoder->Decode(RequestFor(file));
+  ASSERT_TRUE(last.ok());
+  decoder.reset();
+  // The image outlives its decoder.
+  EXPECT_EQ(LargestGap(PlanesOf(last->on_gpu), PlanesOf(last->on_gpu)), 0);
+  EXPECT_GT(simulated::UsedBytes(0), 0u);
+  last = Status(StatusCode::kCancelled, "Gone.");
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+  EXPECT_EQ(simulated::PinnedBytes(), pinned_before_);
+}
+
+TEST_F(SimulatedHardwareDecoderTest, WithFullMemoryTheCpuDecodes) {
+  simulated::PlugIn({{"Small", 9, 0, size_t{64} << 20}});
+  const File file = Noise(800, 600);  // 0.8 MB as planes, of 4 MiB
+  const auto decoder = Opened();
+  std::vector<Result<DecodedImage>> kept;
+  for (int i = 0; i < 12; ++i) {
+    kept.push_back(decoder->Decode(RequestFor(file)));
+    ASSERT_TRUE(kept.back().ok());
+  }
+  EXPECT_GT(decoder->stats().hardware, 0u);
+  EXPECT_LE(decoder->stats().hardware, 5u);
+}
+
+TEST_F(SimulatedHardwareDecoderTest, AGpuThatFaultsIsTheImagesAnswer) {
+  const File file = Noise(320, 240);
+  const auto decoder = Opened();
+  simulated::FaultWork(0, cudaErrorIllegalAddress, 3);
+  StatusCode code = StatusCode::kOk;
+  for (int i = 0; i < 20 && code == StatusCode::kOk; ++i) {
+    code = decoder->Decode(RequestFor(file)).status().code();
+  }
+  EXPECT_EQ(code, StatusCode::kGpuLost);
+  EXPECT_EQ(decoder->stats().cpu, 0u);
+}
+
+// In a process of its own, which ends as a service does: nothing on a GPU that hangs is freed.
+TEST(SimulatedHardwareDecoderDeathTest, EnginesThatHangLoseTheGpuWithinTheirPatience) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto body = [] {
+    simulated::PlugIn({{}});
+    bool good = InitDecoders().ok();
+    const File file = Noise(640, 480);
+    auto engines = *NvJpegEngines::Open(**NvJpegLibrary::Open(), 0, std::chrono::milliseconds(300));
+    auto* const decoder =
+        new ImageDecoder(std::make_unique<HardwareDecoder>(std::move(engines), size_t{64} << 20));
+    simulated::Hang(0);
+    std::vector<std::thread> threads;
+    std::atomic<int> lost = 0;
+    const auto start = Clock::now();
+    for (int i = 0; i < 12; ++i) {
+      threads.emplace_back([&] {
+        lost += decoder->Decode(RequestFor(file)).status().code() == StatusCode::kGpuLost ? 1 : 0;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    good = good && lost == 12 && Clock::now() - start < std::chrono::seconds(5);
+    std::_Exit(good ? 69 : 1);
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(69), "");
+}
+
+}  // namespace
+}  // namespace lattice::test
