@@ -20,8 +20,14 @@ export class Connections {
     server.on('timeout', (socket: Socket) => {
       if (answerInHand(socket) === null) socket.destroy();
     });
-    // A client that has sent its last request may close its side and still read the answer.
-    Object.assign(server, { httpAllowHalfOpen: true });
+    Object.assign(server, {
+      // A client that has sent its last request may close its side and still read the answer.
+      httpAllowHalfOpen: true,
+      // `server.close()` calls it. Node's own also destroys connections whose answer is made but not yet sent.
+      closeIdleConnections: () => {
+        this.closeIdle();
+      },
+    });
     sockets.on('connection', (_webSocket, { socket }) => {
       this.#open.delete(socket);
     });
