@@ -23,7 +23,7 @@ export interface Config extends Omit<
 }
 
 const CONFIG_FILE = 'LATTICE_CONFIG';
-/** Of programs that call the service, the edge node's, the build's and the tests'. */
+/** Variables of clients, the edge node, the build and the tests. */
 const OTHER_PARTS =
   /^LATTICE_(CORE_API_URL|API_KEY|EDGE_\w+|\w+_PYTHON|CUDA|SIMULATED_\w+|GPU_CHECK_\w+|COMMIT)$/;
 
@@ -32,14 +32,14 @@ export function environmentName(key: string): string {
   return `LATTICE_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
-/** Only this machine reaches such an address. */
+/** True for an address that only this machine reaches. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
 }
 
 /**
- * Variables that look like settings and are none: mistyped, or of another version. Those of the project's other parts,
- * which may share an environment, are left out.
+ * LATTICE_* variables that are not settings: mistyped, or of another version. Variables of the project's other parts,
+ * which may share the environment, are not included.
  */
 export function unknownSettings(environment: NodeJS.ProcessEnv = process.env): string[] {
   const known = new Set([...Object.keys(settings).map(environmentName), CONFIG_FILE]);
@@ -52,16 +52,16 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Where a running service is, for commands that call it, and the key that it is shown. */
+/** Address of a running service and the API key, for commands that call it. */
 export interface ServiceAccess {
-  /** As given; undefined for the default. */
+  /** Undefined for the default. */
   url: string | undefined;
   apiKey: string | undefined;
 }
 
 /**
- * Flags win over the environment, whose names are the edge node's too. A key comes from a file or a variable: on a
- * command line every user of the machine can read it. Throws `ConfigError` for a file that holds no key.
+ * Flags take precedence over the environment; the edge node uses the same names. A key comes from a file or a variable:
+ * every user of the machine can read a command line. Throws a `ConfigError` for a file without a key.
  */
 export function serviceAccess(
   flags: { url?: string | undefined; apiKeyFile?: string | undefined },
@@ -78,7 +78,7 @@ export function serviceAccess(
   };
 }
 
-/** The first key of the file, which may be one that the service reads too. */
+/** The first key of the file. It may be the service's own key file. */
 function readApiKey(path: string): string {
   let text: string;
   try {
@@ -88,9 +88,11 @@ function readApiKey(path: string): string {
   }
   const lines = text.split('\n').map((line) => line.trim());
   const [key] = lines.find((line) => line !== '' && !line.startsWith('#'))?.split(/\s/) ?? [];
-  if (key === undefined) throw new ConfigError(`API key file ${path} holds no key.`);
+  if (key === undefined) throw new ConfigError(`API key file ${path} contains no key.`);
   if (key.startsWith('sha256:')) {
-    throw new ConfigError(`API key file ${path} holds the digest of a key, which opens nothing.`);
+    throw new ConfigError(
+      `API key file ${path} contains the digest of a key; a client needs the key itself.`,
+    );
   }
   return key;
 }
@@ -102,9 +104,9 @@ const list = (text: string, separator: string) =>
     .filter(Boolean);
 
 /**
- * Flags win over the environment, the environment over the config file (JSON, keys as in `settings`).
+ * Flags take precedence over the environment, the environment over the config file (JSON, keys as in `settings`).
  * Relative paths are resolved against the package's folder for defaults, else against the working directory.
- * Throws `ConfigError` naming every wrong setting.
+ * Throws a `ConfigError` that names every invalid setting.
  */
 export function loadConfig(
   flags: Record<string, unknown> = {},
@@ -120,7 +122,7 @@ export function loadConfig(
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const lines = parsed.error.issues.flatMap((issue) => describeIssue(issue, given));
-    throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`);
+    throw new ConfigError(`Invalid settings:\n${lines.join('\n')}`);
   }
   const absolute = (key: keyof Settings, path: string) =>
     resolve(key in given ? process.cwd() : PACKAGE_ROOT, path);
@@ -141,15 +143,15 @@ export function loadConfig(
   };
 }
 
-/** Only a config file can hold a key that is no setting. */
+/** Only a config file can contain an unknown key. */
 function describeIssue(issue: z.core.$ZodIssue, given: Record<string, unknown>): string[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `  ${key}: there is no such setting (config file)`);
+    return issue.keys.map((key) => `  ${key}: unknown setting (config file)`);
   }
   const key = String(issue.path[0]);
-  // What is coerced arrives as NaN, which tells nobody what to mend.
-  const noNumber = issue.code === 'invalid_type' && issue.message.endsWith('NaN');
-  const reason = noNumber ? `${JSON.stringify(given[key])} is no number` : issue.message;
+  // Zod reports a text that is not a number as NaN, which does not show the text.
+  const notANumber = issue.code === 'invalid_type' && issue.message.endsWith('NaN');
+  const reason = notANumber ? `${JSON.stringify(given[key])} is not a number` : issue.message;
   return [`  ${environmentName(key)}: ${reason}`];
 }
 
@@ -166,6 +168,6 @@ function readConfigFile(path: string): Record<string, unknown> {
     throw new ConfigError(`Config file ${path} cannot be read: ${String(error)}`);
   }
   const fields = z.record(z.string(), z.unknown()).safeParse(content);
-  if (!fields.success) throw new ConfigError(`Config file ${path} is not one JSON object.`);
+  if (!fields.success) throw new ConfigError(`Config file ${path} is not a JSON object.`);
   return fields.data;
 }

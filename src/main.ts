@@ -1,4 +1,4 @@
-/** Puts the service together, listens, and takes it apart again on a signal. */
+/** Assembles the service, listens, and stops it on a signal. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageVersion } from './package-version.js';
@@ -15,7 +15,7 @@ import { feedMetrics } from './feed-metrics.js';
 import type { OpenDetectorOptions } from './execution/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from './jobs/open-jobs.js';
-import { createLogger, type Logger } from './observability/logger.js';
+import { createLogger, standardOutput, type Logger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { ObservedDetector } from './observability/observed-detector.js';
 import { makeDataFolder, warnOfModelsFolder } from './setting-folders.js';
@@ -33,8 +33,9 @@ export type TestOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix'>;
 export async function runService(config: Config, testOptions: TestOptions = {}): Promise<void> {
   const logger = createLogger(config);
   const unknown = unknownSettings();
-  if (unknown.length > 0) logger.warn({ unknown }, 'variables that are no settings');
-  const releases = new Releases(logger, config.drainSeconds * 1_000 + OVERRUN_MS);
+  if (unknown.length > 0) logger.warn({ unknown }, 'ignoring unknown LATTICE_* variables');
+  const stopLogger = createLogger(config, standardOutput({ sync: true }));
+  const releases = new Releases(stopLogger, config.drainSeconds * 1_000);
   const stopping = new AbortController();
   const stopped = stopSignal(stopping);
   const onGpuLost = () => {
@@ -45,19 +46,19 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   try {
     const options = { ...testOptions, onGpuLost };
     const url = await startService(config, logger, releases, stopping.signal, options);
-    // For whoever watches: standard output is the log alone.
+    // On standard error: standard output carries only the log.
     console.error(`lattice-core listening on ${url}\nTry it:\n  ${exampleCall(config, url)}`);
     await stopped;
     logger.info({ drainSeconds: config.drainSeconds }, 'stopping');
   } finally {
-    if (!(await releases.releaseAll())) endAtOnce(logger);
+    if (!(await releases.releaseAll())) endAtOnce(stopLogger);
   }
   logger.info({}, 'stopped');
-  // Unreferenced: it is reached only where something else keeps the process alive.
-  setTimeout(endAtOnce, OVERRUN_MS, logger).unref();
+  // The timer keeps no process alive: it fires only where something else does.
+  setTimeout(endAtOnce, OVERRUN_MS, stopLogger).unref();
 }
 
-/** Each part registers how it is taken apart; the order of release is the reverse of this one. */
+/** Each part registers how it is stopped; the order of release is the reverse of this one. */
 async function startService(
   config: Config,
   logger: Logger,
@@ -73,7 +74,6 @@ async function startService(
   const store = await openJobStore(config.dataDir);
   releases.add('job store', () => store.close());
   void warnOfModelsFolder(config.modelsDir, logger);
-  const drainLeft = createDrainTime(config.drainSeconds * 1_000);
   // The addon empties the marker when it opens it: what the last process left must be out of its way.
   setCrashMarkerAside(config.dataDir);
 
@@ -92,7 +92,8 @@ async function startService(
     logger,
     annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
   });
-  releases.add('jobs', () => jobs.stop(drainLeft()));
+  releases.addDrain('jobs', (drainMs) => jobs.drain(drainMs));
+  releases.add('jobs', () => jobs.stop(0));
   const draining = () => stopping.aborted;
   feedMetrics(metrics, { cluster, jobs, draining });
   releases.add('metrics', () => {
@@ -100,7 +101,7 @@ async function startService(
   });
   releases.add('drawn copies', pruneDrawnCopies(annotator, config.resultTtlHours, logger));
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
-  releases.add('webhooks', () => webhooks.stop(drainLeft()));
+  releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainMs));
 
   const clusterStatus = cluster.watch(jobs.service);
   releases.add('cluster', () => cluster.close());
@@ -122,7 +123,7 @@ async function startService(
     webhookStates: (jobId) => jobs.webhooks.forJob(jobId),
   });
   const server = await listen(composed, config);
-  releases.add('server', () => server.close(drainLeft()));
+  releases.addDrain('server', (drainMs) => server.close(drainMs));
   logger.info({ url: server.url, version, node: process.version }, 'listening');
   return server.url;
 }
@@ -184,16 +185,6 @@ function refuseOpenAddress(config: Config, apiKeys: ApiKeys | null): void {
         'Set LATTICE_API_KEYS_FILE, or LATTICE_INSECURE=1 where the network is trusted.',
     );
   }
-}
-
-/** What is left of one allowance for all parts together, counted from the first call. */
-function createDrainTime(ms: number): () => number {
-  let end: number | null = null;
-  return () => {
-    const now = performance.now();
-    end ??= now + ms;
-    return Math.max(0, end - now);
-  };
 }
 
 /** Aborts `stopping` and resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */

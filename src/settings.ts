@@ -1,15 +1,15 @@
-/** Every setting: its key, its form, its default and what it means. docs/configuration.md is generated from it. */
+/** Every setting: key, schema, default and description. docs/configuration.md is generated from it. */
 import { availableParallelism } from 'node:os';
 import { delimiter } from 'node:path';
 import { z } from 'zod';
 
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
-/** A limit of 0 would let nothing through: whoever writes it means no limit, which there is not. */
+/** A limit of 0 would refuse everything: it is rejected, because it probably means that no limit is wanted. */
 const limit = (fallback: number, most = Number.MAX_SAFE_INTEGER) =>
   z.coerce.number().int().min(1).max(most).default(fallback);
 const yesOrNo = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' });
 const flag = yesOrNo.default(false);
-/** Timers take 24 days at most; one that is longer goes off at once. */
+/** Node's timers take at most 24 days: a longer one fires at once. */
 const HOUR_MS = 3_600_000;
 const DAY_S = 86_400;
 const WEEK_MINUTES = 10_080;
@@ -19,7 +19,7 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** `640x384,480x640` -> sides; null for anything else. */
+/** `640x384,480x640` -> widths and heights; null for any other text. */
 export function readRectangles(text: string): { width: number; height: number }[] | null {
   const parts = text.split(',').filter((part) => part.trim() !== '');
   const rectangles = parts.map((part) => {
@@ -34,79 +34,95 @@ export const settings = {
   env: z
     .enum(['development', 'production'])
     .default('development')
-    .describe('production demands API keys and denies private webhook targets'),
+    .describe(
+      'production requires API keys, refuses private webhook targets and allows only the origins of corsOrigins',
+    ),
   host: z
     .string()
     .default('127.0.0.1')
-    .describe('address to listen on; any but loopback needs API keys or insecure=1'),
+    .describe(
+      'address to listen on; an address other than loopback requires API keys or insecure=1',
+    ),
   port: z.coerce
     .number()
     .int()
     .min(0)
     .max(65535)
     .default(8000)
-    .describe('port to listen on; 0 picks a free one'),
+    .describe('port to listen on; 0 selects a free one'),
   insecure: flag.describe('allow a non-loopback address without API keys'),
   imageRoots: z
     .string()
-    .refine((text) => text.split(delimiter).some((root) => root.trim() !== ''), 'names no folder')
+    .refine(
+      (text) => text.split(delimiter).some((root) => root.trim() !== ''),
+      'must contain a folder',
+    )
     .default('models/demo')
-    .describe(`folders that requests may name images in, separated by '${delimiter}'`),
+    .describe(`folders from which requests may read images, separated by '${delimiter}'`),
   modelsDir: z
     .string()
     .default('models')
-    .describe('folder with NAME.onnx for the model_name NAME.pt'),
+    .describe('folder of the models: NAME.onnx is the model_name NAME.pt'),
   modelFamily: z
     .string()
     .regex(/^[A-Za-z0-9_-]+$/)
     .default('yolo')
     .describe('first part of the default model_name, FAMILYv8n.pt'),
   modelMemoryMb: count(0).describe(
-    "memory of all loaded models, past which those used longest ago are unloaded; 0: on the CPU half of the machine's, on GPUs what there is",
+    'memory of all loaded models in MiB; beyond it the least recently used are unloaded; 0: half of the memory on the CPU, all memory on GPUs',
   ),
-  dataDir: z.string().default('data').describe('job store and drawn images; a local disk'),
+  dataDir: z
+    .string()
+    .default('data')
+    .describe('folder of the job store and of annotated images; must be on a local disk'),
   engineCacheDir: z
     .string()
     .default('engines')
-    .describe('folder of built TensorRT engines; the default lies beneath the data folder'),
+    .describe('folder of built TensorRT engines; the default is in the data folder'),
   cpuUntilReady: flag.describe(
-    'with device auto, the CPU serves while an engine is built for the GPU',
+    'with device auto, run on the CPU while an engine is built for the GPU',
   ),
   device: z
     .enum(['auto', 'cpu', 'cuda'])
     .default('auto')
-    .describe('what runs the network; cuda refuses to start without a usable GPU'),
+    .describe(
+      'device that runs the model; auto uses a usable GPU, else the CPU; cuda fails to start without a usable GPU',
+    ),
   precision: z
     .enum(['auto', 'f32', 'bf16'])
     .default('auto')
-    .describe('auto takes bf16 where it is the faster, as measured at the start'),
+    .describe(
+      'precision of the model; auto uses bf16 where a measurement at the start finds it faster',
+    ),
   threads: z.coerce
     .number()
     .int()
     .min(1)
     .max(1024)
     .default(availableParallelism())
-    .describe('CPU threads for the network and for decoding'),
+    .describe('CPU threads for the model and for decoding'),
   jobsYield: yesOrNo
     .default(true)
     .describe(
-      'on the CPU, images of jobs compute only where nothing else wants the core; 0 lets them compete',
+      'on the CPU, images of jobs run at the lowest scheduling priority; false: at the same as other processes',
     ),
   rectangles: z
     .string()
     .default('')
     .refine((text) => readRectangles(text) !== null, 'must be like 640x384,480x640')
     .describe(
-      "on the CPU, smaller inputs beside the model's own, as 640x384,480x640: less to compute, boxes that differ a little; empty: none",
+      'on the CPU, smaller model inputs in addition to the square one, for example 640x384,480x640: faster, boxes differ slightly; empty: none',
     ),
   cluster: z
     .enum(['auto', 'local', 'ray'])
     .default('auto')
-    .describe('where images run; auto is ray when rayAddress is set, else local, this process'),
+    .describe(
+      'where images are processed; local: in this process; auto: ray when rayAddress is set, else local',
+    ),
   rayAddress: z
     .string()
     .default('')
-    .describe("ray://HOST:10001, the client server of the Ray cluster's head"),
+    .describe('address of the client server on the head of the Ray cluster, ray://HOST:10001'),
   rayNamespace: z
     .string()
     .regex(/^[A-Za-z0-9._-]+$/)
@@ -115,96 +131,110 @@ export const settings = {
   rayTokenFile: z
     .string()
     .default('')
-    .describe('file with the token of a Ray cluster that asks for one'),
+    .describe('file with the token of a Ray cluster that requires one'),
   rayDashboard: z
     .string()
     .default('')
     .describe(
-      'http://HOST:8265, through which the service starts the workers; empty: somebody runs lattice_ray up',
+      'address of the Ray dashboard, http://HOST:8265, through which the service starts the workers; empty: start them with lattice_ray up',
     ),
   rayWorkers: z
     .string()
     .regex(/^(auto|[1-9]\d*)$/)
     .default('auto')
-    .describe('workers that the service starts; auto is one for each GPU, without GPUs one a node'),
+    .describe(
+      'number of workers that the service starts; auto: one per GPU, without GPUs one per node',
+    ),
   serviceUrl: z
     .string()
     .default('')
-    .describe('ws://HOST:PORT at which workers reach this service; empty: its own host and port'),
+    .describe(
+      'address at which workers reach this service, ws://HOST:PORT; empty: from host and port',
+    ),
   workerId: z
     .string()
     .default('')
-    .describe('name of a worker process in results; empty: host and process id'),
+    .describe('name of a worker process in results; empty: host name and process id'),
   nodeId: z
     .string()
     .default('')
-    .describe('name of the machine of a worker process; empty: its host'),
+    .describe('name of the machine of a worker process; empty: its host name'),
   workerTokenFile: z
     .string()
     .default('')
-    .describe('file with the secret that service and workers share; needed beyond loopback'),
+    .describe(
+      'file with the secret that service and workers share; required on an address other than loopback',
+    ),
   apiKeysFile: z
     .string()
     .default('')
-    .describe('file with one API key a line (plain, or sha256:HEX); empty for no authentication'),
+    .describe('file with one API key per line (plain, or sha256:HEX); empty: no authentication'),
   webhookSecret: z
     .string()
     .default('')
-    .describe('whsec_... secret that signs webhooks; empty sends them unsigned'),
+    .describe('secret that signs webhooks, whsec_...; empty: unsigned'),
   webhookAllow: z
     .string()
     .default('')
     .describe(
-      'hosts and CIDRs, comma-separated, that webhooks may reach in production although private',
+      'private hosts and CIDRs, comma-separated, to which webhooks may be sent in production',
     ),
   corsOrigins: z
     .string()
     .refine(
       (text) => text.split(',').every((each) => each.trim() === '' || isOrigin(each.trim())),
       {
-        error: 'an origin is scheme://host[:port], as browsers send it: https://app.example',
+        error: 'must be origins as browsers send them, scheme://host[:port]: https://app.example',
       },
     )
     .default('')
     .describe(
-      'origins allowed in production, comma-separated, among them that of a proxy; development allows any',
+      'origins of web pages, comma-separated, that production allows; on loopback their hosts are also allowed as Host; list the origin of a proxy',
     ),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('least level that is logged'),
-  maxBodyBytes: limit(8 * 1024 * 1024).describe('largest request body'),
+    .describe('minimum log level'),
+  maxBodyBytes: limit(8 * 1024 * 1024).describe('maximum size of a request body in bytes'),
   maxImagesPerJob: limit(10_000, 1_000_000).describe(
-    'most images of one job after folders and globs are expanded',
+    'maximum number of images per job after folders and globs are expanded',
   ),
-  maxQueuedJobs: count(100_000).describe('unfinished jobs before a submit is answered 429'),
-  maxFileBytes: limit(64 * 1024 * 1024).describe('largest image file'),
-  maxPixels: limit(64_000_000).describe('most pixels of an image'),
-  maxSide: limit(16_384, 1_048_576).describe('longest side of an image'),
+  maxQueuedJobs: count(100_000).describe(
+    'maximum number of unfinished jobs; beyond it a submission is answered 429',
+  ),
+  maxFileBytes: limit(64 * 1024 * 1024).describe('maximum size of an image file in bytes'),
+  maxPixels: limit(64_000_000).describe('maximum number of pixels of an image'),
+  maxSide: limit(16_384, 1_048_576).describe('maximum width and height of an image in pixels'),
   syncDeadlineMs: limit(10_000, HOUR_MS).describe(
-    'longest wait of a synchronous detection, then 504; an hour at most',
+    'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504',
   ),
-  syncQueue: count(256).describe('synchronous requests waiting before 503'),
+  syncQueue: count(256).describe(
+    'maximum number of waiting synchronous requests; beyond it they are answered 503',
+  ),
   volumePatienceSeconds: z.coerce
     .number()
     .min(0)
     .default(3_600)
-    .describe('how long images of a job wait for a volume that does not answer, then they fail'),
+    .describe(
+      'seconds for which images of a job wait for a volume that does not answer; then they fail',
+    ),
   resultTtlHours: z.coerce
     .number()
     .positive()
     .default(24)
-    .describe('how long a finished job is kept'),
+    .describe('hours for which a finished job is kept'),
   canaryMinutes: z.coerce
     .number()
     .min(0)
     .max(WEEK_MINUTES)
     .default(5)
-    .describe('minutes between self-checks with a known picture, a week at most; 0 only at start'),
+    .describe(
+      'minutes between self-checks with a known image, at most a week; 0: only at the start',
+    ),
   drainSeconds: z.coerce
     .number()
     .min(0)
     .max(DAY_S)
     .default(20)
-    .describe('longest wait for work in hand at a stop, a day at most'),
+    .describe('maximum seconds to wait for work in progress at a stop, at most a day'),
 } as const;

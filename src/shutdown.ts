@@ -1,46 +1,63 @@
-/** Takes a service apart in the reverse order of its assembly. */
+/** Stops a service: first what is in progress, in parallel, then each part in the reverse order of its assembly. */
 export interface ShutdownLog {
   debug(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Beyond the drain time, for what cannot be broken off. */
+/** Beyond the drain time, for work that cannot be interrupted. */
 export const OVERRUN_MS = 10_000;
 
 export class Releases {
   readonly #log: ShutdownLog;
-  readonly #mostMs: number;
-  readonly #entries: { name: string; release: () => void | Promise<void> }[] = [];
+  readonly #drainMs: number;
+  readonly #limitMs: number;
+  readonly #drains: Release[] = [];
+  readonly #releases: Release[] = [];
 
-  /** `mostMs`: a part that takes longer is left as it is. */
-  constructor(log: ShutdownLog, mostMs: number) {
+  /** A part is abandoned when it takes `overrunMs` longer than the drain time. */
+  constructor(log: ShutdownLog, drainMs: number, overrunMs = OVERRUN_MS) {
     this.#log = log;
-    this.#mostMs = mostMs;
+    this.#drainMs = drainMs;
+    this.#limitMs = drainMs + overrunMs;
+  }
+
+  /** `drain` waits at most `drainMs` for work in progress. Drains run at the same time, before any release. */
+  addDrain(name: string, drain: (drainMs: number) => Promise<void>): void {
+    this.#drains.push({ name, run: () => drain(this.#drainMs) });
   }
 
   add(name: string, release: () => void | Promise<void>): void {
-    this.#entries.push({ name, release });
+    this.#releases.push({ name, run: release });
   }
 
   /**
-   * Last in, first out. One that fails or hangs is logged and does not keep the others. False when one hangs;
-   * never rejects.
+   * Releases are last in, first out. A part that fails or hangs is logged and does not keep the others from it. False
+   * when one hangs; never rejects.
    */
   async releaseAll(): Promise<boolean> {
-    let all = true;
-    for (let entry = this.#entries.pop(); entry !== undefined; entry = this.#entries.pop()) {
-      const { name, release } = entry;
-      try {
-        const inTime = await withinMs(this.#mostMs, release);
-        if (inTime) this.#log.debug({ part: name }, 'released');
-        else this.#log.error({ part: name, mostMs: this.#mostMs }, 'release hangs');
-        all &&= inTime;
-      } catch (error) {
-        this.#log.error({ part: name, error: String(error) }, 'release failed');
-      }
+    const results = await Promise.all(this.#drains.splice(0).map((drain) => this.#finish(drain)));
+    for (let part = this.#releases.pop(); part !== undefined; part = this.#releases.pop()) {
+      results.push(await this.#finish(part));
     }
-    return all;
+    return results.every(Boolean);
   }
+
+  async #finish({ name, run }: Release): Promise<boolean> {
+    try {
+      const inTime = await withinMs(this.#limitMs, run);
+      if (inTime) this.#log.debug({ part: name }, 'released');
+      else this.#log.error({ part: name, limitMs: this.#limitMs }, 'release hangs');
+      return inTime;
+    } catch (error) {
+      this.#log.error({ part: name, error: String(error) }, 'release failed');
+      return true;
+    }
+  }
+}
+
+interface Release {
+  name: string;
+  run: () => void | Promise<void>;
 }
 
 /** False when the work has not ended by then. */
@@ -60,7 +77,10 @@ async function withinMs(ms: number, work: () => void | Promise<void>): Promise<b
   }
 }
 
-/** What hangs, in a driver or a file system, also hangs the exit of a process: only the kernel ends that. */
+/**
+ * A call that hangs in a driver or a file system also blocks the exit of the process: only SIGKILL ends it. `log` must
+ * write synchronously: nothing is written after the kill.
+ */
 export function endAtOnce(log: Pick<ShutdownLog, 'error'>): void {
   const holding = process.getActiveResourcesInfo();
   log.error({ holding }, 'not everything could be stopped: the process is killed');

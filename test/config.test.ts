@@ -73,7 +73,7 @@ describe('a wrong value', () => {
 
   test.each([[[1]], ['text'], [null]])('a file with %j is refused in a sentence', (content) => {
     const file = configFile(content);
-    expect(() => loadConfig({ config: file }, {})).toThrow(`${file} is not one JSON object.`);
+    expect(() => loadConfig({ config: file }, {})).toThrow(`${file} is not a JSON object.`);
   });
 
   test('a key of the file that is no setting is named as it is written', () => {
@@ -144,7 +144,7 @@ describe('access to a running service', () => {
   });
 
   test.each([
-    ['no key', '# nothing\n\n', /holds no key/],
+    ['no key', '# nothing\n\n', /contains no key/],
     ['a digest', `sha256:${'0'.repeat(64)}\n`, /digest/],
   ])('a file with %s is refused', (_what, content, reason) => {
     expect(() => serviceAccess({ apiKeyFile: keyFile(content) }, {})).toThrow(reason);

@@ -1,5 +1,5 @@
 /** What browsers may do: cross-origin reads, cross-site sockets, foreign Host headers. */
-import type { Config } from '../config.js';
+import { isLoopback, type Config } from '../config.js';
 
 const METHODS = 'GET, POST, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';
@@ -9,18 +9,25 @@ const EXPOSED_HEADERS =
 export interface BrowserAccess {
   /** CORS headers of an answer to a page from `origin`. Credentials are never allowed. */
   corsHeaders(origin: string | undefined): Record<string, string>;
-  /** Headers of the answer to a preflight. A page that may ask may send any header: `asked` is what it means to send. */
-  preflightHeaders(origin: string | undefined, asked: string | undefined): Record<string, string>;
+  /** Headers of the answer to a preflight. An allowed page may send every header that it `requested`. */
+  preflightHeaders(
+    origin: string | undefined,
+    requested: string | undefined,
+  ): Record<string, string>;
   /** May a page from `origin` open a socket? Browsers do not apply the same-origin rule to sockets. */
   socketAllowed(origin: string | undefined, host: string | undefined): boolean;
-  /** May a request name this host? Refusing foreign names on loopback stops DNS rebinding. */
+  /**
+   * May a request name this host? A page of a foreign name that resolves to this machine (DNS rebinding) has the same
+   * origin as the service: only its Host tells.
+   */
   hostAllowed(host: string | undefined): boolean;
 }
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+/** Names of this machine; the last is this machine as seen from a container. */
+const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal'];
 
 /**
- * Development: any origin, any host. Production: the listed origins; on a loopback address only its own names
+ * Development: any origin. Production: the listed origins. In both, on a loopback address, only the machine's own names
  * and those of the listed origins as Host: a proxy on this machine may pass on its own.
  */
 export function createBrowserAccess(
@@ -28,8 +35,8 @@ export function createBrowserAccess(
 ): BrowserAccess {
   const open = config.env === 'development';
   const listed = new Set(config.corsOrigins);
-  const checkHost = !open && LOOPBACK.has(config.host);
-  const hosts = new Set([...LOOPBACK, config.host, ...config.corsOrigins.map(hostOfOrigin)]);
+  const checkHost = isLoopback(config.host);
+  const hosts = new Set([...OWN_NAMES, config.host, ...config.corsOrigins.map(hostOfOrigin)]);
   const corsHeaders = (origin: string | undefined): Record<string, string> => {
     if (open) {
       return {
@@ -46,13 +53,13 @@ export function createBrowserAccess(
   };
   return {
     corsHeaders,
-    preflightHeaders: (origin, asked) => {
+    preflightHeaders: (origin, requested) => {
       const headers = corsHeaders(origin);
       if (headers['access-control-allow-origin'] === undefined) return headers;
       return {
         ...headers,
         'access-control-allow-methods': METHODS,
-        'access-control-allow-headers': asked ?? REQUEST_HEADERS,
+        'access-control-allow-headers': requested ?? REQUEST_HEADERS,
         'access-control-max-age': '600',
       };
     },
@@ -61,7 +68,7 @@ export function createBrowserAccess(
       origin === undefined ||
       listed.has(origin) ||
       (URL.canParse(origin) && new URL(origin).host === host),
-    // Every browser sends a Host; without one it is a probe that speaks HTTP/1.0.
+    // Every browser sends a Host: a request without one is an HTTP/1.0 probe.
     hostAllowed: (host) => !checkHost || host === undefined || hosts.has(hostName(host)),
   };
 }

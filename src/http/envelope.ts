@@ -1,10 +1,10 @@
-/** What surrounds every request: id, headers, Host rule, authentication, preflight, observation. */
+/** Applied to every request: id, headers, Host rule, authentication, preflight, metrics. */
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { WORKER_PATH } from '../execution/wire/frames.js';
 import { environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
-import { presentedKey } from './api-keys.js';
+import { clientAddress, presentedKey } from './api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import type { BrowserAccess } from './browser-access.js';
@@ -12,11 +12,11 @@ import { replyProblem, type HideFolders } from './problem.js';
 import { replyRaw } from './reply.js';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
-/** Probes carry no key; the pages hold nothing secret and browsers cannot send a key for a page. */
+/** Probes carry no key; the pages contain nothing secret and a browser cannot send a key when it opens one. */
 const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|(?:docs|ui)(?:\/[^/]*)?)$/;
-/** The socket route refuses by close code, which a browser can read, and takes its key there. */
+/** This route checks its key itself and refuses by close code, which a browser can read. */
 const STREAM_PATH = '/v1/stream';
-const UNKNOWN_HOST = `Host header not allowed. That of a proxy is, once ${environmentName('corsOrigins')} lists its origin.`;
+const UNKNOWN_HOST = `Host header not allowed. Add the origin of a proxy to ${environmentName('corsOrigins')}.`;
 
 export function envelope(
   deps: AppDeps,
@@ -41,21 +41,21 @@ export function envelope(
       'x-request-id': requestId,
     });
   };
-  const refuse = (c: AppContext): Response | null => {
-    // Workers present a token of their own, and come by whatever name the cluster knows this machine.
+  const refuse = async (c: AppContext): Promise<Response | null> => {
+    // Workers present their own token and use the name by which the cluster knows this machine.
     if (c.req.path === WORKER_PATH) return null;
     if (!access.hostAllowed(c.req.header('host'))) {
       return replyProblem(c, new LatticeError('forbidden', UNKNOWN_HOST), hide);
     }
     if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
-      const asked = c.req.header('access-control-request-headers');
-      return replyRaw(c, 204, null, access.preflightHeaders(c.req.header('origin'), asked));
+      const requested = c.req.header('access-control-request-headers');
+      return replyRaw(c, 204, null, access.preflightHeaders(c.req.header('origin'), requested));
     }
     if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || c.req.path === STREAM_PATH) {
       return null;
     }
     const key = presentedKey((name) => c.req.header(name));
-    const owner = key === null ? null : deps.apiKeys.find(key);
+    const owner = key === null ? null : await deps.apiKeys.owner(key, clientAddress(c));
     if (owner === null) {
       const detail = 'Send a key as Authorization: Bearer KEY or X-API-Key: KEY.';
       return replyProblem(c, new LatticeError('unauthorized', detail), hide);
@@ -66,7 +66,7 @@ export function envelope(
   return async (c, next) => {
     const start = performance.now();
     begin(c);
-    const refused = refuse(c);
+    const refused = await refuse(c);
     if (refused === null) await next();
     else c.res = refused;
     deps.metrics.observeRequest({

@@ -3,7 +3,6 @@
  * which costs more than all of routing on the synchronous path.
  */
 import type { AppContext } from './app-env.js';
-import { streamPieces } from './piece-stream.js';
 
 type ExtraHeaders = Record<string, string>;
 
@@ -18,9 +17,9 @@ export function replyJson(
 }
 
 /**
- * Answer with a JSON body that comes in pieces, each asked for when the reader has taken the one before. One piece
- * is answered as `replyJson` does. An error of the first two pieces rejects; a later one breaks the connection off
- * and is told to `onBroken`, and so is a reader that takes nothing for a minute.
+ * Answer with a JSON body that is made in pieces, no faster than it is read. One piece is answered as `replyJson` does.
+ * An error of the first two pieces rejects; a later one breaks the connection off and goes to `onBroken`. A reader
+ * that goes away ends `pieces`.
  */
 export async function replyJsonPieces(
   c: AppContext,
@@ -36,6 +35,34 @@ export async function replyJsonPieces(
     ready.push(value);
   }
   return new Response(streamPieces(ready, pieces, onBroken), { status, headers });
+}
+
+function streamPieces(
+  ready: string[],
+  rest: AsyncGenerator<string, void>,
+  onBroken: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  let cancelled = false;
+  const source = {
+    pull: async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      try {
+        const piece = ready.shift() ?? (await rest.next()).value;
+        if (cancelled) return;
+        if (piece === undefined) controller.close();
+        else controller.enqueue(Buffer.from(piece));
+      } catch (error) {
+        if (cancelled) return;
+        onBroken(error);
+        controller.error(error);
+      }
+    },
+    cancel: async () => {
+      cancelled = true;
+      await rest.return();
+    },
+  };
+  // No piece is made ahead of the reader.
+  return new ReadableStream(source, { highWaterMark: 0 });
 }
 
 /** Answer with any other body. */

@@ -18,22 +18,32 @@ import {
 import { WebSocketServer, type WebSocket } from 'ws';
 import { ConfigError, environmentName } from '../config.js';
 import { LatticeError } from '../errors.js';
+import { Connections } from './connections.js';
 import { IncomingRequest } from './incoming-request.js';
 import { OutgoingResponse } from './outgoing-response.js';
 import { PROBLEM_TYPE } from './problem.js';
 
-/** Tighter than Node's: a client that dribbles its request holds a socket, not the service. */
-const SERVER_OPTIONS: ServerOptions<typeof IncomingRequest, typeof OutgoingResponse> = {
-  maxHeaderSize: 16 * 1024,
+/** Limits on what one connection may hold. Tests shorten the times. */
+export interface ConnectionLimits {
+  headersTimeout: number;
+  requestTimeout: number;
+  keepAliveTimeout: number;
+  connectionsCheckingInterval: number;
+  /** Milliseconds in which a client takes nothing of its answer; then the connection is destroyed. */
+  unreadTimeout: number;
+}
+
+/** Tighter than Node's: a client that sends its request slowly holds a socket for a limited time. */
+const LIMITS: ConnectionLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // A client that keeps connections for longer may send on one that closes meanwhile. Those of Go and Rust and Traefik
-  // keep them for 90 s, Caddy for 120 s, nginx and balancers of clouds for 60 s.
+  // Longer than clients and proxies keep theirs, so that none sends on a connection that closes at that moment: the
+  // clients of Go and Rust and Traefik keep them for 90 s, Caddy for 120 s, nginx and cloud balancers for 60 s.
   keepAliveTimeout: 125_000,
   connectionsCheckingInterval: 2_000,
-  IncomingMessage: IncomingRequest,
-  ServerResponse: OutgoingResponse,
+  unreadTimeout: 60_000,
 };
+const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
 const SUBPROTOCOL = 'lattice';
@@ -62,7 +72,15 @@ export interface Listening {
 export async function listen(
   { app, stream, outlives, maxBodyBytes }: Servable,
   { host, port }: { host: string; port: number },
+  limits: Partial<ConnectionLimits> = {},
 ): Promise<Listening> {
+  const { unreadTimeout, ...times } = { ...LIMITS, ...limits };
+  const options: ServerOptions<typeof IncomingRequest, typeof OutgoingResponse> = {
+    ...times,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    IncomingMessage: IncomingRequest,
+    ServerResponse: OutgoingResponse,
+  };
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_FRAME,
@@ -79,12 +97,14 @@ export async function listen(
     fetch: (request, env) => app.fetch(request, env),
     // The adaptor's own listener answers an unreadable request without a body; this one says what is wrong.
     createServer: (() =>
-      createServer(SERVER_OPTIONS, (incoming, outgoing) => {
+      createServer(options, (incoming, outgoing) => {
         void answer(incoming, outgoing);
       })) as unknown as typeof createServer,
     // The adaptor's type forbids the explicit undefined that the type of ws allows.
     websocket: { server: sockets as unknown as WebSocketServerLike },
   }) as Server;
+  server.timeout = unreadTimeout;
+  const connections = new Connections(server, sockets);
   server.on('clientError', refuseConnection);
   server.on('checkExpectation', (_incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { reason, headers, body } = connectionProblem(417);
@@ -101,7 +121,7 @@ export async function listen(
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     port: bound,
-    close: (deadlineMs) => close({ server, sockets, stream, outlives }, deadlineMs),
+    close: (deadlineMs) => close({ server, connections, sockets, stream, outlives }, deadlineMs),
   };
 }
 
@@ -135,33 +155,26 @@ function bind(server: Server, host: string, port: number): Promise<void> {
 
 interface Closing extends Pick<Servable, 'stream' | 'outlives'> {
   server: Server;
+  connections: Connections;
   sockets: WebSocketServer;
 }
 
 async function close(
-  { server, sockets, stream, outlives }: Closing,
+  { server, connections, sockets, stream, outlives }: Closing,
   deadlineMs: number,
 ): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   server.close();
   stream.close();
   const others = () => [...sockets.clients].filter((socket) => !outlives(socket));
-  const staying = () => sockets.clients.size - others().length;
-  // Keep-alive connections become idle one by one as their requests end.
-  while (performance.now() < deadline && (await connections(server)) > staying()) {
-    server.closeIdleConnections();
+  // Connections become idle one by one as their requests end.
+  for (;;) {
+    connections.closeIdle();
+    if (connections.count + others().length === 0 || performance.now() >= deadline) break;
     await sleep(SWEEP_MS);
   }
   for (const socket of others()) socket.terminate();
-  server.closeAllConnections();
-}
-
-function connections(server: Server): Promise<number> {
-  return new Promise((resolve) => {
-    server.getConnections((error, count) => {
-      resolve(error === null ? count : 0);
-    });
-  });
+  connections.closeAll();
 }
 
 /** A request without a usable URL or Host never becomes a `Request`, so the app cannot answer it. */

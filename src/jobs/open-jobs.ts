@@ -47,7 +47,9 @@ export interface JobsOptions {
 export interface Jobs {
   service: JobService;
   webhooks: WebhookQueue;
-  /** Takes nothing in, starts no image, lets those in hand finish until `deadlineMs`. Idempotent; never rejects. */
+  /** Accepts nothing, starts no image, waits for running ones until `deadlineMs`. Reads go on. Idempotent; never rejects. */
+  drain(deadlineMs: number): Promise<void>;
+  /** Drains, then closes the store. Idempotent; never rejects. */
   stop(deadlineMs: number): Promise<void>;
   /** Why jobs cannot be stored at the moment; null when they can. */
   health(): Promise<LatticeError | null>;
@@ -123,6 +125,7 @@ async function assemble(
     { resultTtlHours, historyHours, intervalMs },
     logger,
   );
+  let drained: Promise<unknown> | null = null;
   let stopped: Promise<void> | null = null;
   const service = new StoredJobService({
     store,
@@ -131,10 +134,13 @@ async function assemble(
     freeSpace,
     maxQueuedJobs,
     stats: () => detector.stats(),
-    stopping: () => stopped !== null,
+    stopping: () => drained !== null,
   });
+  const drain = async (deadlineMs: number) => {
+    await (drained ??= Promise.all([runner.stop(deadlineMs), retention.stop()]));
+  };
   const stop = async (deadlineMs: number) => {
-    await Promise.all([runner.stop(deadlineMs), retention.stop()]);
+    await drain(deadlineMs);
     parts.progress.close();
     freeSpace.close();
     await store.close();
@@ -142,6 +148,7 @@ async function assemble(
   return {
     service,
     webhooks: store.webhooks,
+    drain,
     stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
     health: () => Promise.resolve(storeHealth(store, freeSpace)),
     staleCompletions: () => runner.staleRefused,

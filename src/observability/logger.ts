@@ -1,4 +1,4 @@
-/** The service's log: one JSON object a line; coloured lines when a person watches and pino-pretty is installed. */
+/** The service's log: one JSON object per line; on a terminal coloured text, if pino-pretty is installed. */
 import { createRequire } from 'node:module';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 import type { Config } from '../config.js';
@@ -36,13 +36,15 @@ export function createLogger(
   );
 }
 
-function standardOutput(): DestinationStream {
+/** With `sync` a line is written before the call returns: for the last lines of a process. */
+export function standardOutput({ sync } = { sync: false }): DestinationStream {
   const pretty = process.stdout.isTTY ? loadPretty() : null;
-  if (pretty === null) return pino.destination({ dest: 1, sync: false, minLength: 0 });
-  return pretty({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' });
+  if (pretty === null) return pino.destination({ dest: 1, sync, minLength: 0 });
+  return pretty({ sync, colorize: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' });
 }
 
 type Pretty = (options: {
+  sync: boolean;
   colorize: boolean;
   translateTime: string;
   ignore: string;

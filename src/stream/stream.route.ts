@@ -2,7 +2,7 @@
 import type { RouteConfig } from '@hono/zod-openapi';
 import type { WebSocket } from 'ws';
 import { LatticeError } from '../errors.js';
-import { presentedKey } from '../http/api-keys.js';
+import { clientAddress, presentedKey } from '../http/api-keys.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { AppContext } from '../http/app-env.js';
 import type { BrowserAccess } from '../http/browser-access.js';
@@ -11,7 +11,7 @@ import type { RouteTable } from '../http/route-table.js';
 import { upgradeToWebSocket } from '../http/web-socket.js';
 import type { EventStream } from './event-stream.js';
 
-/** Browsers cannot set headers on a socket; they offer the key as a second sub-protocol beside this one. */
+/** Browsers cannot set headers for a socket: they offer the key as a second sub-protocol. */
 export const SUBPROTOCOL = 'lattice';
 const KEY_PROTOCOL = /^bearer\.(\S+)$/;
 
@@ -27,7 +27,7 @@ const stream: RouteConfig = {
   tags: ['Stream'],
   responses: {
     101: { description: 'Switched to WebSocket' },
-    ...problemResponses('bad_request', 'forbidden', 'internal_error'),
+    ...problemResponses('bad_request', 'forbidden', 'rate_limited', 'internal_error'),
   },
 };
 
@@ -37,11 +37,11 @@ export function addStreamRoute(
   events: EventStream,
   access: BrowserAccess,
 ): void {
-  table.add(stream, (c) => {
+  table.add(stream, async (c) => {
     if (!access.socketAllowed(c.req.header('origin'), c.req.header('host'))) {
       throw new LatticeError('forbidden', 'Pages from this origin may not open a socket.');
     }
-    const keyId = ownerOf(c, deps);
+    const keyId = await ownerOf(c, deps);
     return upgradeToWebSocket(c, (socket) => {
       listen(socket, events, keyId);
     });
@@ -60,12 +60,16 @@ function listen(socket: WebSocket, events: EventStream, keyId: string | null | u
 }
 
 /** Null without authentication; undefined for a missing or unknown key. */
-function ownerOf(c: AppContext, deps: Pick<AppDeps, 'apiKeys'>): string | null | undefined {
+async function ownerOf(
+  c: AppContext,
+  deps: Pick<AppDeps, 'apiKeys'>,
+): Promise<string | null | undefined> {
   if (deps.apiKeys === null) return null;
   const offered = (c.req.header('sec-websocket-protocol') ?? '')
     .split(',')
     .map((protocol) => KEY_PROTOCOL.exec(protocol.trim())?.[1])
     .find((key) => key !== undefined);
   const key = presentedKey((name) => c.req.header(name)) ?? offered;
-  return key === undefined ? undefined : deps.apiKeys.find(key)?.keyId;
+  if (key === undefined) return undefined;
+  return (await deps.apiKeys.owner(key, clientAddress(c)))?.keyId;
 }

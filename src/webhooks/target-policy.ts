@@ -1,22 +1,26 @@
 /**
- * Which addresses a webhook may be sent to. Judged at every attempt, on the address that is connected to;
- * a URL that names an address is judged when it is submitted, too.
+ * Which addresses a webhook may be sent to. Checked at every attempt, on the address that is connected to;
+ * a URL that contains an address is also checked when it is submitted.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { ConfigError, environmentName, type Config } from '../config.js';
 
-/** Ranges of private networks: open in development, in production only where `webhookAllow` lists them. */
+/** Private networks: allowed in development, in production only where `webhookAllow` lists them. */
 const PRIVATE_RANGES = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
 
-/** Cloud metadata services outside the link-local range; they hand out credentials, so no setting opens them. */
-const METADATA_ADDRESSES = ['100.100.100.200', '192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254'].map(
-  (address) => ipaddr.parse(address).toNormalizedString(),
-);
+/** Cloud metadata services outside the link-local range; they return credentials, so no setting allows them. */
+const METADATA_ADDRESSES = [
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd20:ce::254',
+].map((address) => ipaddr.parse(address).toNormalizedString());
 
-/** `production` decides over private ranges; the rest is the same in both modes. */
+/** Private ranges depend on `env`; the rest is the same in both modes. */
 export interface TargetPolicy {
-  /** Why `address` may not be connected to in the name of `host`; null when it may. */
+  /** Why a delivery to `host` may not connect to `address`; null when it may. */
   refusal(host: string, address: string): string | null;
 }
 
@@ -38,21 +42,21 @@ export function createTargetPolicy(config: Pick<Config, 'env' | 'webhookAllow'>)
   return {
     refusal(host, text) {
       if (!ipaddr.isValid(text)) return `${text} is not an IP address`;
-      // An IPv4 address in IPv6 clothes (::ffff:10.0.0.1) reaches the IPv4 host, so that is what is judged.
+      // An IPv4-mapped address (::ffff:10.0.0.1) reaches the IPv4 host, so that address is checked.
       const address = ipaddr.process(text);
       const range = address.range();
       if (range === 'linkLocal' || METADATA_ADDRESSES.includes(address.toNormalizedString())) {
         return `${text} is a link-local or metadata address, which is never allowed`;
       }
       if (range === 'unicast') return null;
-      if (!PRIVATE_RANGES.has(range)) return `${text} is of the range '${range}'`;
+      if (!PRIVATE_RANGES.has(range)) return `${text} is in the range '${range}'`;
       if (config.env === 'development' || listed(host, address)) return null;
-      return `${text} is of the range '${range}'; ${environmentName('webhookAllow')} can allow it`;
+      return `${text} is in the range '${range}'; ${environmentName('webhookAllow')} can allow it`;
     },
   };
 }
 
-/** Why `url` can never be a webhook target; null when only its addresses are left to judge. */
+/** Why `url` can never be a webhook target; null when only its addresses remain to be checked. */
 export function targetUrlRefusal(url: string): string | null {
   if (!URL.canParse(url)) return 'not an absolute URL';
   const { protocol, username, password } = new URL(url);
@@ -61,10 +65,7 @@ export function targetUrlRefusal(url: string): string | null {
   return null;
 }
 
-/**
- * Why nothing will ever be sent to `url`, as far as the URL itself tells; null when it may be sent to, or when what
- * its name resolves to is left to judge.
- */
+/** Why nothing will ever be sent to `url`; null when it is allowed, or when the addresses of its name decide. */
 export function targetRefusal(url: string, policy: TargetPolicy): string | null {
   const refusal = targetUrlRefusal(url);
   if (refusal !== null) return refusal;
@@ -79,7 +80,7 @@ export function hostOf(url: URL): string {
 
 function parseNetwork(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
   if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
-  // Only four-part IPv4: "10.1" would be read as 10.0.0.1, which nobody means who writes it in a list.
+  // Only four-part IPv4: "10.1" would be read as 10.0.0.1, which is hardly meant.
   if (ipaddr.IPv4.isValidFourPartDecimal(entry) || ipaddr.IPv6.isValid(entry)) {
     const address = ipaddr.process(entry);
     return [address, address.kind() === 'ipv4' ? 32 : 128];

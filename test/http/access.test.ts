@@ -112,6 +112,59 @@ describe('API keys', () => {
   });
 });
 
+describe('unknown keys', () => {
+  const wrong = as('lat_wrong_0123456789abcdef');
+  const slow = () => ApiKeys.parse(`${ALICE} alice`);
+
+  /** Milliseconds that the last of `failures` answers took. */
+  async function lastDelay(keys: ApiKeys, address: string, failures: number): Promise<number> {
+    for (let i = 1; i < failures; i++) void keys.owner('none', address);
+    const began = performance.now();
+    await keys.owner('none', address);
+    return performance.now() - began;
+  }
+
+  test('are answered later with each failure of their address', async () => {
+    const keys = slow();
+    expect(await lastDelay(keys, '192.0.2.1', 5)).toBeLessThan(100);
+    expect(await lastDelay(keys, '192.0.2.1', 1)).toBeGreaterThan(240);
+    expect(await lastDelay(keys, '::ffff:192.0.2.1', 1)).toBeGreaterThan(490);
+    expect(await lastDelay(keys, '192.0.2.2', 1)).toBeLessThan(100);
+  });
+
+  test('of one IPv6 network count together', async () => {
+    const keys = slow();
+    for (let i = 0; i < 5; i++) await keys.owner('none', `2001:db8:0:1::${i}`);
+    expect(await lastDelay(keys, '2001:db8:0:1::ffff', 1)).toBeGreaterThan(240);
+    expect(await lastDelay(keys, '2001:db8:0:2::1', 1)).toBeLessThan(100);
+  });
+
+  test('slow no valid key of the same address, and no request without a key', async () => {
+    const { app } = compose({}, { apiKeys: slow() });
+    const env = { incoming: { socket: { remoteAddress: '192.0.2.1' } } };
+    const ask = async (headers: Record<string, string>) =>
+      (await app.request('/v1/jobs', { headers }, env)).status;
+    for (let i = 0; i < 5; i++) expect(await ask(wrong)).toBe(401);
+    const late = ask(wrong);
+    for (let i = 0; i < 20; i++) {
+      expect(await ask(as(ALICE))).toBe(200);
+      expect(await ask({})).toBe(401);
+    }
+    expect(await Promise.race([late, Promise.resolve('waits')])).toBe('waits');
+    expect(await late).toBe(401);
+  });
+
+  test('are refused at once while 1,000 answers wait', async () => {
+    const keys = slow();
+    for (let i = 0; i < 1_005; i++) void keys.owner('none', '192.0.2.1');
+    await expect(keys.owner('none', '192.0.2.1')).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterS: 8,
+    });
+    expect(await keys.owner(ALICE, '192.0.2.1')).toMatchObject({ name: 'alice' });
+  });
+});
+
 describe('browsers', () => {
   const preflight = { origin: 'https://page.example', 'access-control-request-method': 'POST' };
 
@@ -157,11 +210,32 @@ describe('browsers', () => {
     ['production', '127.0.0.1', '127.0.0.1:8000', 200],
     ['production', '127.0.0.1', '[::1]:8000', 200],
     ['production', '0.0.0.0', 'service.example', 200],
-    ['development', '127.0.0.1', 'anything.example', 200],
+    ['production', '127.0.0.1', 'host.docker.internal:8000', 200],
+    ['production', '127.0.0.2', 'evil.example', 403],
+    ['development', '127.0.0.1', 'evil.example:8000', 403],
+    ['development', 'localhost', 'evil.example', 403],
+    ['development', '::1', 'evil.example', 403],
+    ['development', '::1', '[::1]:9', 200],
+    ['development', '127.0.0.1', 'localhost:5173', 200],
+    ['development', '127.0.0.1', 'host.docker.internal:8000', 200],
+    ['development', '0.0.0.0', 'service.example', 200],
   ] as const)('%s on %s with Host %s: %d', async (env, host, header, status) => {
     const answer = await get(compose({ env, host }), '/healthz', { host: header });
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.code).toBe('forbidden');
+  });
+
+  test('development: a page of any origin may submit, one that has rebound its name may not', async () => {
+    const app = compose();
+    const page = { origin: 'https://page.example', host: '127.0.0.1:8000' };
+    expect((await post(app, '/v1/jobs/submit', job, page)).status).toBe(202);
+    const rebound = { origin: 'http://evil.example:8000', host: 'evil.example:8000' };
+    expect(await post(app, '/v1/jobs/submit', job, rebound)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
+    const upgrade = { ...rebound, connection: 'Upgrade', upgrade: 'websocket' };
+    expect((await get(app, '/v1/stream', upgrade)).status).toBe(403);
   });
 
   test('the Host of a listed origin is allowed on loopback: a proxy passes it on', async () => {

@@ -6,7 +6,7 @@ import { listen, type Listening } from '../../src/http/serve.js';
 import { compose, type Harness } from '../support/composed-app.js';
 
 const WISH =
-  'Host: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n';
+  'Host: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n';
 const BODY = JSON.stringify({ image_path: 'a.jpg' });
 const DETECT =
   `POST /v1/inference/detect HTTP/1.1\r\n${WISH}Content-Type: application/json\r\n` +

@@ -36,7 +36,7 @@ function exchange(head: string): Exchange {
   socket.on('data', (chunk: Buffer) => (held.answer += chunk.toString()));
   socket.on('end', () => (held.ended = true));
   socket.on('error', (error) => (held.error = error));
-  socket.write(`${head}\r\nHost: h\r\n\r\n`);
+  socket.write(`${head}\r\nHost: localhost\r\n\r\n`);
   return held;
 }
 
@@ -88,7 +88,7 @@ test.each([
   await expect
     .poll(() => held.answer)
     .toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*keep-alive[^]*}$`));
-  held.socket.write('GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n');
+  held.socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await expect.poll(() => held.answer).toMatch(/}HTTP\/1\.1 200 [^]*"ok"/);
   expect(held.error).toBeUndefined();
   held.socket.destroy();

@@ -102,7 +102,7 @@ describe('bodies', () => {
 
   describe('announced with Expect: 100-continue', () => {
     const announce = (length: string, expect_ = '100-continue') =>
-      `POST ${DETECT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n` +
+      `POST ${DETECT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
       `${length}\r\nExpect: ${expect_}\r\n\r\n`;
 
     test('one that is too long is refused before it is sent, and the connection closed', async () => {
@@ -146,7 +146,7 @@ describe('bodies', () => {
     const { port } = await start();
     const answer = await raw(
       port,
-      `POST ${DETECT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n` +
+      `POST ${DETECT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
         `Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n` +
         `5\r\n${body.slice(0, 5)}\r\n${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n`,
     );
@@ -170,10 +170,10 @@ describe('requests that are none', () => {
     ['a Host that is no host', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
     [
       'both lengths',
-      `POST ${DETECT} HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      `POST ${DETECT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n`,
       400,
     ],
-    ['17 KB of headers', `GET / HTTP/1.1\r\nHost: h\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
+    ['17 KB of headers', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
   ])('%s is refused', async (_name, bytes, status) => {
     const { port } = await start();
     expect(await raw(port, bytes)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -191,7 +191,7 @@ describe('requests that are none', () => {
     for (const path of ['/docs/..%2f..%2fpackage.json', '/docs/%2e%2e/package.json', '/../x']) {
       const answer = await raw(
         port,
-        `GET ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`,
+        `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
       );
       expect(answer).toMatch(/^HTTP\/1\.1 404 /);
     }
@@ -212,14 +212,14 @@ test('a client that goes away aborts its detection', async () => {
   const { port } = await start(app);
   const socket = connect(port, '127.0.0.1', () => {
     socket.write(
-      `POST ${DETECT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n` +
+      `POST ${DETECT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
         `Content-Length: ${body.length}\r\n\r\n${body}`,
     );
   });
   await expect.poll(() => signal).toBeDefined();
   expect(signal?.aborted).toBe(false);
   socket.destroy();
-  await expect.poll(() => signal?.aborted).toBe(true);
+  await expect.poll(() => signal?.aborted, { timeout: 5_000 }).toBe(true);
 });
 
 test('a client that goes away inside its body is no error of the service', async () => {
@@ -228,7 +228,7 @@ test('a client that goes away inside its body is no error of the service', async
   for (const framing of ['Content-Length: 500', 'Transfer-Encoding: chunked']) {
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(
-        `POST ${DETECT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n${framing}\r\n\r\n5\r\n{"im`,
+        `POST ${DETECT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${framing}\r\n\r\n5\r\n{"im`,
       );
     });
     setTimeout(() => socket.destroy(), 50);

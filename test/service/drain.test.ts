@@ -34,15 +34,31 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A connection whose request has begun but not ended: a stop must leave it open. */
-async function beginRequest(service: ServiceProcess): Promise<Socket> {
+const JOB = JSON.stringify({ job_type: 'detect_cars', image_paths: ['shapes.png'] });
+
+async function connection(service: ServiceProcess): Promise<Socket> {
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
   socket.on('error', () => undefined);
-  socket.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n');
+  return socket;
+}
+
+/** A connection with a whole head and half a body: a stop must leave it open. `finishRequest` sends the rest. */
+async function beginRequest(service: ServiceProcess): Promise<Socket> {
+  const socket = await connection(service);
+  socket.write(
+    'POST /v1/jobs/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
+      `Content-Length: ${JOB.length}\r\n\r\n${JOB.slice(0, 9)}`,
+  );
   await sleep(100);
   return socket;
+}
+
+async function finishRequest(begun: Socket): Promise<string> {
+  begun.write(JOB.slice(9));
+  const [answer] = (await once(begun, 'data')) as [Buffer];
+  return answer.toString();
 }
 
 async function inHand(service: ServiceProcess, images: number): Promise<void> {
@@ -69,11 +85,10 @@ test('work in hand ends, new work is refused, and the job goes on after a restar
     const exited = service.kill('SIGTERM');
     await sleep(50);
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
-    begun.write('\r\n');
-    const [ready] = (await once(begun, 'data')) as [Buffer];
-    expect(ready.toString()).toMatch(/^HTTP\/1\.1 503 /);
-    expect(ready.toString()).toMatch(/retry-after: \d/i);
-    expect(ready.toString()).toContain('shutting_down');
+    const refusal = await finishRequest(begun);
+    expect(refusal).toMatch(/^HTTP\/1\.1 503 /);
+    expect(refusal).toMatch(/retry-after: \d/i);
+    expect(refusal).toContain('shutting_down');
     const { status, body } = await answer;
     expect(status).toBe(200);
     expectVehicles(body.detections, { scale: 12 });
@@ -101,6 +116,41 @@ test('a stop takes no longer than the drain time although everybody dawdles', as
   expect(await service.kill('SIGTERM')).toBe(0);
   expect(Date.now() - stopAt).toBeLessThan((drainSeconds + 1) * 1_000);
   begun.destroy();
+});
+
+test('a client that reads nothing takes no drain time from webhooks and jobs', async () => {
+  let webhookCut = false;
+  await using receiver = await startReceiver((response) => {
+    response.on('close', () => (webhookCut ||= !response.writableFinished));
+    setTimeout(() => response.writeHead(204).end(), 1_000);
+  });
+  await using service = await startService({ env: { ...env, LATTICE_DRAIN_SECONDS: '2' } });
+  const reader = (await connection(service)).pause();
+  reader.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(500));
+  await submit(service.url, { callback_url: receiver.url });
+  while (receiver.received.length === 0) await sleep(10);
+  const stopAt = Date.now();
+  expect(await service.kill('SIGTERM')).toBe(0);
+  expect(Date.now() - stopAt).toBeGreaterThan(1_900);
+  expect(Date.now() - stopAt).toBeLessThan(3_000);
+  expect(webhookCut).toBe(false);
+  reader.destroy();
+});
+
+test('connections without a request and refused upgrades do not delay a stop', async () => {
+  await using service = await startService({ env });
+  const idle = await connection(service);
+  const half = await connection(service);
+  half.write('GET /healthz HTTP/1.1\r\nHost: loc');
+  const refused = await connection(service);
+  refused.write(
+    'GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  );
+  await once(refused, 'data');
+  const stopAt = Date.now();
+  expect(await service.kill('SIGTERM')).toBe(0);
+  expect(Date.now() - stopAt).toBeLessThan(2_000);
+  for (const socket of [idle, half, refused]) socket.destroy();
 });
 
 test('a service that has listed folders and globs stops at once', async () => {

@@ -1,8 +1,7 @@
-/** `/docs` without a network: Swagger UI from the installed package, `/openapi.json`, and `/` leading there. */
+/** `/docs` without a network: Swagger UI from `swagger-ui-dist`, `/openapi.json`, and a redirect from `/`. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { SwaggerUI } from '@hono/swagger-ui';
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { LatticeError } from '../../errors.js';
 import { problemResponses } from '../problem.schema.js';
@@ -15,18 +14,10 @@ const ASSETS = new Map([
   ['favicon-32x32.png', 'image/png'],
 ]);
 
-/** The icons in the style sheet are data: images; nothing else comes from elsewhere, and no script is inline. */
+/** The icons in the style sheet are data: images. Everything else comes from this service; no script is inline. */
 const POLICY =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
-
-/** Markup of our own: the package's refers to a content network and starts by an inline script. */
-const UI = SwaggerUI({
-  url: '/openapi.json',
-  manuallySwaggerUIHtml: () => `<div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>`,
-});
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -38,12 +29,14 @@ const PAGE = `<!doctype html>
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
   </head>
   <body>
-    ${UI}
+    <div id="swagger-ui"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
   </body>
 </html>
 `;
 
-/** A null validatorUrl keeps the page from sending the document to a validator on the internet. */
+/** Unless validatorUrl is null, the page sends the document to a validator on the internet. */
 const START = `window.ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
@@ -94,14 +87,14 @@ const document: RouteConfig = {
 };
 
 const home: RouteConfig = {
-  ...get('/', 'home', 'Leads to the documentation', 'text/plain'),
+  ...get('/', 'home', 'Redirects to the documentation', 'text/plain'),
   responses: {
     302: { description: 'To /docs', headers: z.object({ Location: z.literal('/docs') }) },
     ...problemResponses('internal_error'),
   },
 };
 
-/** `openApi` gives the document; it is asked once. */
+/** `openApi` returns the document; it is called once. */
 export function addDocsRoutes(table: RouteTable, openApi: () => unknown): void {
   let text: string | undefined;
   table.add(home, (c) => replyRaw(c, 302, null, { location: '/docs' }));
@@ -130,7 +123,7 @@ export function addDocsRoutes(table: RouteTable, openApi: () => unknown): void {
   });
 }
 
-/** Files are read at their first use and kept. */
+/** Files are read at their first use and cached. */
 function createAssetReader(): (name: string) => Promise<Uint8Array<ArrayBuffer>> {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
