@@ -1,4 +1,4 @@
-/** Which paths a request may name, and what its folders and globs stand for. */
+/** Which paths a request may name, and the images of its folders and globs. */
 import { posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../errors.js';
@@ -12,8 +12,8 @@ const LISTING_MS = 10_000;
 /** For a single call of the system. */
 const LOOK_MS = 5_000;
 const MAX_LISTINGS = 100;
-/** Paths that are looked at in one turn of the event loop. */
-const PATHS_A_TURN = 10_000;
+/** Paths that are checked in one turn of the event loop. */
+const PATHS_PER_TURN = 10_000;
 
 const lister = new ImageLister();
 
@@ -44,7 +44,7 @@ export async function expandImagePaths(
   const expanded: string[] = [];
   let listings = 0;
   for (const [index, path] of paths.entries()) {
-    if (index % PATHS_A_TURN === PATHS_A_TURN - 1) await setImmediate();
+    if (index % PATHS_PER_TURN === PATHS_PER_TURN - 1) await setImmediate();
     const pointer = `#/image_paths/${index}`;
     checkImagePath(path, roots, pointer);
     if (IMAGE_NAME.test(path) && !GLOB_MAGIC.test(path)) expanded.push(path);
@@ -107,9 +107,13 @@ async function kindOf(root: string, relative: string): Promise<PathKind> {
   try {
     return await lister.kindOf({ root, relative }, LOOK_MS);
   } catch (cause) {
-    const detail = `The volume of '${relative}' does not answer.`;
-    throw new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
+    throw silentVolume(relative, cause);
   }
+}
+
+function silentVolume(relative: string, cause: unknown): LatticeError {
+  const detail = `The volume of '${relative}' does not answer.`;
+  return new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
 }
 
 async function list(
@@ -121,6 +125,7 @@ async function list(
   try {
     return await lister.list({ ...listing, withinMs: LISTING_MS });
   } catch (cause) {
+    if (cause instanceof LatticeError) throw silentVolume(relative, cause);
     const detail = `'${relative}' cannot be listed within ${LISTING_MS / 1000} s.`;
     throw new LatticeError('validation_failed', detail, { cause, errors: [{ detail, pointer }] });
   }

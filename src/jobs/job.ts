@@ -8,10 +8,9 @@ export type JobType = (typeof JOB_TYPES)[number];
 export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** A validated submission: defaults filled in, folders and globs expanded. */
-export interface JobSpec {
+/** A validated submission without its paths, which stay on disk until they are due: defaults filled in. */
+export interface JobSettings {
   jobType: JobType;
-  imagePaths: string[];
   modelName: string;
   confidence: number;
   iou: number;
@@ -27,10 +26,14 @@ export interface JobSpec {
   keyId: string | null;
 }
 
+export interface JobSpec extends JobSettings {
+  /** Folders and globs expanded. */
+  imagePaths: string[];
+}
+
 export interface Job {
   jobId: string;
-  /** `imagePaths` is filled in by `submit` only; a stored job's paths come with `images`. */
-  spec: JobSpec;
+  spec: JobSettings;
   status: JobStatus;
   imageCount: number;
   /** Images that have an entry, ok or error. */
@@ -42,6 +45,14 @@ export interface Job {
   workerId: string;
   /** Set on `failed`. */
   error: Problem | null;
+}
+
+/** Finished images / all, 0 to 1. */
+export function progressOf({
+  finishedImages,
+  imageCount,
+}: Pick<Job, 'finishedImages' | 'imageCount'>): number {
+  return finishedImages / imageCount;
 }
 
 /** Outcome of one image of a job, stored as soon as it is known. */

@@ -1,4 +1,5 @@
 /** Puts the job part of the service together. */
+import { statSync } from 'node:fs';
 import { LatticeError } from '../errors.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport, setCrashMarkerAside } from './crash-marker.js';
@@ -7,15 +8,15 @@ import type { Annotate } from './runner/image-run.js';
 import type { JobService } from './job.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
-import type { JobStore } from './job-store.js';
+import type { JobStore, WebhookQueue } from './store/job-store.js';
 import type { Logger } from '../logger-port.js';
 import { Patience } from './runner/patience.js';
 import { ProgressReports } from './runner/progress-reports.js';
 import { QueueCounts } from './queue-counts.js';
 import { RetentionSweeper } from './retention-sweeper.js';
-import { openSqliteStore } from './store/sqlite-store.js';
 import { StoredJobService } from './stored-job-service.js';
-import type { WebhookQueue } from './webhook-delivery.js';
+
+export { openJobStore } from './store/job-store.js';
 
 export interface JobsOptions {
   /** The folder of the store. */
@@ -57,23 +58,16 @@ export interface Jobs {
   staleCompletions(): number;
 }
 
-const UNFINISHED_A_READ = 5_000;
-
-/**
- * Takes the data folder, which lies on a local disk: this process has it alone until the store is closed. Puts the jobs
- * of a process that is gone back in the queue. `maxPages` caps the database in pages of 4 KiB; null = the disk.
- * Rejects with an `Error` for the operator: folder in use, damaged file, later schema, not a local disk.
- */
-export function openJobStore(dataDir: string, maxPages: number | null = null): Promise<JobStore> {
-  return openSqliteStore({ dataDir, maxPages });
-}
+const UNFINISHED_PER_READ = 5_000;
 
 /** Starts to work. The store is the jobs' from here on: they close it, also when they cannot be opened. */
 export async function openJobs(store: JobStore, options: JobsOptions): Promise<Jobs> {
   const { dataDir, detector, logger } = options;
   try {
-    await chargeCrash(dataDir, store, logger);
-    const counts = new QueueCounts(await store.counts());
+    warnOfOpenFolder(dataDir, logger);
+    const { pending, running, queuedImages } = await store.counts();
+    // Nothing runs yet: what a full disk has left `running` is taken up like the jobs that wait.
+    const counts = new QueueCounts({ pending: pending + running, running: 0, queuedImages });
     const events = new JobEvents(store.lastSeq, logger);
     store.onCommitted((committed) => {
       for (const event of committed) events.emit(event);
@@ -100,8 +94,11 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       },
     });
     await enqueueUnfinished(store, runner);
-    runner.start();
+    runner.start(chargeCrash(dataDir, store, logger));
     logger.info({ recovered: store.recoveredJobs, ...counts.current }, 'job store open');
+    const failure = store.failure();
+    if (failure !== null)
+      logger.error({ failure }, 'the disk of the job store is full: reads only');
     return await assemble(options, store, runner, { counts, events, progress });
   } catch (error) {
     await store.close();
@@ -155,22 +152,34 @@ async function assemble(
   };
 }
 
+function warnOfOpenFolder(dataDir: string, logger: Logger): void {
+  const mode = statSync(dataDir).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  const facts = { dataDir, mode: mode.toString(8) };
+  logger.warn(
+    facts,
+    'other users can enter the data folder: make it 0700 where nobody else needs it',
+  );
+}
+
 /** Deaths first, then the file: a second crash in between charges nothing twice. */
-async function chargeCrash(dataDir: string, store: JobStore, logger: Logger): Promise<void> {
+function chargeCrash(dataDir: string, store: JobStore, logger: Logger): () => Promise<void> {
   setCrashMarkerAside(dataDir);
   const report = readCrashReport(dataDir);
-  if (report === null) return;
-  const charged = await store.chargeDeaths(report.markerId, report.tasks);
-  logger.warn({ inHand: report.tasks.length, charged }, 'the last process crashed with images');
-  forgetCrashReport(dataDir);
+  return async () => {
+    if (report === null) return;
+    const charged = await store.chargeDeaths(report.markerId, report.tasks);
+    logger.warn({ inHand: report.tasks.length, charged }, 'the last process crashed with images');
+    forgetCrashReport(dataDir);
+  };
 }
 
 async function enqueueUnfinished(store: JobStore, runner: JobRunner): Promise<void> {
   for (let after = 0; ;) {
-    const jobs = await store.unfinished(after, UNFINISHED_A_READ);
+    const jobs = await store.unfinished(after, UNFINISHED_PER_READ);
     for (const job of jobs) runner.enqueue(job);
     const last = jobs.at(-1);
-    if (last === undefined || jobs.length < UNFINISHED_A_READ) return;
+    if (last === undefined || jobs.length < UNFINISHED_PER_READ) return;
     after = last.number;
   }
 }

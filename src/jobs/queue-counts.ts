@@ -1,5 +1,5 @@
 /** Sizes of the queue, followed in memory: the store has one process, and each of its answers says what changed. */
-import type { CancelOutcome, JobCounts, StoredJob } from './job-store.js';
+import type { CancelOutcome, JobCounts, StoredJob } from './job-records.js';
 
 export class QueueCounts {
   readonly #counts: JobCounts;

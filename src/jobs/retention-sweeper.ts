@@ -1,5 +1,5 @@
 /** Removes jobs, events and keys that are past their time, batch by batch, once a while. */
-import type { JobStore } from './job-store.js';
+import type { JobStore } from './store/job-store.js';
 import type { Logger } from '../logger-port.js';
 
 export interface RetentionOptions {

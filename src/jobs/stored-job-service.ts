@@ -1,5 +1,6 @@
 /** `JobService` on a durable store and a runner. */
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../errors.js';
 import type { DetectorStats } from '../execution/detector.js';
 import type { FreeSpace } from './free-space.js';
@@ -14,11 +15,9 @@ import type {
 } from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
-import type { JobStore, StoredImage, StoredJob } from './job-store.js';
-import { decodeCursor, encodeCursor } from './page-cursor.js';
+import type { StoredImage, StoredJob } from './job-records.js';
+import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
-import { toJob } from './store/job-row.js';
-import { createTurns } from './turns.js';
 
 export interface ServiceParts {
   store: JobStore;
@@ -31,7 +30,7 @@ export interface ServiceParts {
   stopping: () => boolean;
 }
 
-const IMAGES_A_READ = 1000;
+const IMAGES_PER_READ = 1000;
 
 export class StoredJobService implements JobService {
   readonly #parts: ServiceParts;
@@ -61,22 +60,21 @@ export class StoredJobService implements JobService {
       if (!replayed) {
         counts.submitted(job);
         const { number, jobId, submittedAt, imageCount } = job;
-        const { priority } = job.settings;
+        const { priority } = job.spec;
         runner.enqueue({ number, jobId, priority, submittedAt, imageCount });
       }
-      return { job: toJob(job, spec.imagePaths), replayed };
+      return { job, replayed };
     } finally {
       release();
     }
   }
 
   async repeated(keyId: string | null, idempotency: Idempotency): Promise<Job | null> {
-    const job = await this.#parts.store.repeated(keyId, idempotency);
-    return job === null ? null : toJob(job);
+    return this.#parts.store.repeated(keyId, idempotency);
   }
 
   async get(jobId: string, keyId: string | null): Promise<Job> {
-    return toJob(await this.#find(jobId, keyId));
+    return this.#find(jobId, keyId);
   }
 
   async images(jobId: string): Promise<ImageEntry[]> {
@@ -88,9 +86,9 @@ export class StoredJobService implements JobService {
   async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
     const { number, imageCount } = await this.#find(jobId, null);
     for (let from = 0; from < imageCount;) {
-      const images = await this.#parts.store.images(number, from, IMAGES_A_READ);
+      const images = await this.#parts.store.images(number, from, IMAGES_PER_READ);
       const next = (images.at(-1)?.index ?? -1) + 1;
-      // The sweep takes images in no order: a gap means that the job went while it was read.
+      // The sweep removes images in no order: a gap means that the job was removed while it was read.
       if (images.length === 0 || next - from !== images.length) throw notFound();
       await this.#turn();
       yield images.map(toEntry);
@@ -108,7 +106,7 @@ export class StoredJobService implements JobService {
     const last = shown.at(-1);
     const more = found.length > page.limit && last !== undefined;
     return {
-      jobs: shown.map((job) => toJob(job)),
+      jobs: shown,
       nextCursor: more ? encodeCursor(last.number) : null,
     };
   }
@@ -122,7 +120,7 @@ export class StoredJobService implements JobService {
     }
     counts.cancelled(outcome);
     runner.cancelled(outcome);
-    return toJob(outcome.job);
+    return outcome.job;
   }
 
   counts(): Promise<{ pending: number; running: number; queuedImages: number }> {
@@ -161,8 +159,8 @@ export class StoredJobService implements JobService {
     const { counts, maxQueuedJobs, stats } = this.#parts;
     const { pending, running, queuedImages } = counts.current;
     const { imagesPerSecond } = stats();
-    const imagesAJob = queuedImages / Math.max(1, pending + running);
-    const seconds = imagesPerSecond > 0 ? Math.ceil(imagesAJob / imagesPerSecond) : 5;
+    const imagesPerJob = queuedImages / Math.max(1, pending + running);
+    const seconds = imagesPerSecond > 0 ? Math.ceil(imagesPerJob / imagesPerSecond) : 5;
     return new LatticeError('queue_full', `The queue holds ${maxQueuedJobs} unfinished jobs.`, {
       retryAfterS: Math.min(3600, Math.max(1, seconds)),
     });
@@ -170,7 +168,7 @@ export class StoredJobService implements JobService {
 
   async #find(jobId: string, keyId: string | null): Promise<StoredJob> {
     const job = await this.#parts.store.find(jobId);
-    if (job === null || (keyId !== null && job.settings.keyId !== keyId)) throw notFound();
+    if (job === null || (keyId !== null && job.spec.keyId !== keyId)) throw notFound();
     return job;
   }
 }
@@ -181,6 +179,30 @@ function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
     path,
     outcome: outcome === null ? null : (JSON.parse(outcome) as ImageOutcome),
   };
+}
+
+/**
+ * Each call resolves in a turn of the event loop of its own, in order of calling. Pages are never parsed back to back,
+ * however many callers there are: one message port can hand over a thousand messages in a single turn.
+ */
+export function createTurns(): () => Promise<void> {
+  let last = Promise.resolve();
+  return () => (last = last.then(() => setImmediate()));
+}
+
+/** Where a list continues: opaque to callers, the number of a job inside. */
+function encodeCursor(jobNumber: number): string {
+  return Buffer.from(`before:${jobNumber}`).toString('base64url');
+}
+
+/** Throws `validation_failed` on text that `encodeCursor` did not make. */
+function decodeCursor(cursor: string): number {
+  const match = /^before:([1-9]\d{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (match?.[1] === undefined || encodeCursor(Number(match[1])) !== cursor) {
+    const detail = 'The cursor is not one that a list answered.';
+    throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
+  }
+  return Number(match[1]);
 }
 
 /** 96 random bits after 48 of the time: neighbours in time are neighbours in the index. */

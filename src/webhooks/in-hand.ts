@@ -1,21 +1,28 @@
-/** Deliveries that are being attempted: bounded in all and per host, so that one hanging host leaves room for others. */
+/** Deliveries that are being attempted: bounded in all and per host, so that one hanging host leaves places for others. */
 import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
 
 export const MAX_IN_FLIGHT = 50;
 export const MAX_IN_FLIGHT_PER_HOST = 10;
 
 export class InHand {
-  private readonly ids = new Set<string>();
-  private readonly perHost = new Map<string, number>();
-  private readonly returned = new Set<string>();
-  private waiting: (() => void)[] = [];
+  readonly #ids = new Set<string>();
+  readonly #perHost = new Map<string, number>();
+  readonly #returned = new Set<string>();
+  #waiting: (() => void)[] = [];
 
   get size(): number {
-    return this.ids.size;
+    return this.#ids.size;
   }
 
   get full(): boolean {
-    return this.ids.size >= MAX_IN_FLIGHT;
+    return this.#ids.size >= MAX_IN_FLIGHT;
+  }
+
+  /** Hosts without a free place. */
+  get fullHosts(): string[] {
+    return [...this.#perHost].flatMap(([host, busy]) =>
+      busy >= MAX_IN_FLIGHT_PER_HOST ? [host] : [],
+    );
   }
 
   /**
@@ -23,41 +30,34 @@ export class InHand {
    * answer may have been read before the outcome was stored.
    */
   beginPage(): void {
-    this.returned.clear();
+    this.#returned.clear();
   }
 
   /** False when it is in hand already, was given back since `beginPage` or has no place. */
-  take({ deliveryId, url }: WebhookDelivery): boolean {
-    const host = hostOf(url);
-    const busy = this.perHost.get(host) ?? 0;
+  take({ deliveryId, host }: WebhookDelivery): boolean {
+    const busy = this.#perHost.get(host) ?? 0;
     if (this.full || busy >= MAX_IN_FLIGHT_PER_HOST) return false;
-    if (this.ids.has(deliveryId) || this.returned.has(deliveryId)) return false;
-    this.ids.add(deliveryId);
-    this.perHost.set(host, busy + 1);
+    if (this.#ids.has(deliveryId) || this.#returned.has(deliveryId)) return false;
+    this.#ids.add(deliveryId);
+    this.#perHost.set(host, busy + 1);
     return true;
   }
 
-  giveBack({ deliveryId, url }: WebhookDelivery): void {
-    if (!this.ids.delete(deliveryId)) return;
-    this.returned.add(deliveryId);
-    const host = hostOf(url);
-    const busy = (this.perHost.get(host) ?? 0) - 1;
-    if (busy > 0) this.perHost.set(host, busy);
-    else this.perHost.delete(host);
-    if (this.ids.size > 0) return;
-    for (const resolve of this.waiting.splice(0)) resolve();
+  giveBack({ deliveryId, host }: WebhookDelivery): void {
+    if (!this.#ids.delete(deliveryId)) return;
+    this.#returned.add(deliveryId);
+    const busy = (this.#perHost.get(host) ?? 0) - 1;
+    if (busy > 0) this.#perHost.set(host, busy);
+    else this.#perHost.delete(host);
+    if (this.#ids.size > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Resolves when nothing is in hand. */
   empty(): Promise<void> {
-    if (this.ids.size === 0) return Promise.resolve();
+    if (this.#ids.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      this.waiting.push(resolve);
+      this.#waiting.push(resolve);
     });
   }
-}
-
-/** Host and port; a URL that cannot be read shares one place with its like. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : '';
 }

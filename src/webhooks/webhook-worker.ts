@@ -1,12 +1,13 @@
-/** Sends what the queue owes until it is delivered or given up. The queue is durable; this holds nothing that is not. */
+/** Sends the pending deliveries of the queue until each is delivered or given up. All state is in the durable queue. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { BackOff } from '../back-off.js';
 import type { Config } from '../config.js';
-import type { WebhookDelivery, WebhookQueue } from '../jobs/webhook-delivery.js';
-import { ClockWatch } from './clock-watch.js';
+import type { WebhookQueue } from '../jobs/store/job-store.js';
+import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
 import { DEFAULT_SCHEDULE, judge, type AttemptOutcome, type Verdict } from './delivery-verdict.js';
-import { InHand } from './in-hand.js';
+import { InHand, MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_HOST } from './in-hand.js';
 import { createResolver, postWebhook, type Resolve } from './post-webhook.js';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.js';
 import { composeMessage, createSigner, type Signer } from './webhook-message.js';
@@ -28,7 +29,7 @@ export interface WebhookOptions {
 
 export interface WebhookWorker {
   /**
-   * Starts nothing new, waits up to `deadlineMs` for attempts in hand and cuts the rest, which stay owed.
+   * Starts nothing new, waits up to `deadlineMs` for attempts in hand and cuts the rest, which stay pending.
    * Idempotent; never rejects.
    */
   stop(deadlineMs: number): Promise<void>;
@@ -39,10 +40,12 @@ const TIMEOUT_MS = 15_000;
 const MAX_WAIT_MS = 30_000;
 /** While deliveries in hand hide later ones from `nextDueAt`. */
 const BUSY_WAIT_MS = 1_000;
-const STORE_WAIT_MS = 5_000;
-const FIRST_PAGE = 128;
-/** Deepest look for a host that is free behind hosts that are full. */
-const LAST_PAGE = 32_768;
+/** Before a message that could not be composed is composed again. */
+const COMPOSE_WAIT_MS = 5_000;
+/** While the queue cannot be read or written. */
+const storeWaits = () => new BackOff(1_000, 10_000);
+/** Deliveries in hand are among those that are due: enough for all free places beside them. */
+const PAGE = 2 * MAX_IN_FLIGHT;
 
 /** Throws `ConfigError` when the secret or the allow list cannot be used. */
 export function startWebhooks(options: WebhookOptions): WebhookWorker {
@@ -57,6 +60,7 @@ class Worker implements WebhookWorker {
   private readonly schedule: readonly number[];
   private readonly inHand = new InHand();
   private readonly clock = new ClockWatch();
+  private readonly readWaits = storeWaits();
   private readonly stopListening: () => void;
   /** Aborted at `stop`: nothing new starts. */
   private readonly draining = new AbortController();
@@ -106,7 +110,7 @@ class Worker implements WebhookWorker {
     this.pumping = this.pump()
       .catch((error: unknown) => {
         this.options.logger.warn({ err: error }, 'webhook queue cannot be read');
-        return STORE_WAIT_MS;
+        return this.readWaits.next();
       })
       .then((waitMs) => {
         this.pumping = null;
@@ -124,7 +128,7 @@ class Worker implements WebhookWorker {
     }, waitMs);
   }
 
-  /** Starts what is due and has a place; gives the milliseconds to wait, or null to wait for a new delivery. */
+  /** Starts due deliveries while there are places; gives the milliseconds to wait, or null to wait for a new delivery. */
   private async pump(): Promise<number | null> {
     const { queue, logger } = this.options;
     await this.clock.onSetBack((now, setBackS) => {
@@ -132,16 +136,20 @@ class Worker implements WebhookWorker {
         logger.warn({ setBackS }, 'the clock was set back; webhooks keep their waits');
       return queue.replan(now, setBackS);
     });
-    for (let limit = FIRST_PAGE; limit <= LAST_PAGE && !this.inHand.full; limit *= 4) {
+    if (!this.inHand.full) {
       this.inHand.beginPage();
-      const page = await queue.due(Date.now() / 1000, limit);
+      const page = await queue.due(Date.now() / 1000, {
+        limit: PAGE,
+        perHost: MAX_IN_FLIGHT_PER_HOST,
+        without: this.inHand.fullHosts,
+      });
       if (this.draining.signal.aborted) return null;
       for (const delivery of page) {
         if (this.inHand.take(delivery)) void this.deliver(delivery);
       }
-      if (page.length < limit) break;
     }
     const nextDueAt = await queue.nextDueAt();
+    this.readWaits.reset();
     if (nextDueAt === null) return null;
     const untilDue = nextDueAt * 1000 - Date.now();
     return Math.min(Math.max(untilDue, this.inHand.size > 0 ? BUSY_WAIT_MS : 0), MAX_WAIT_MS);
@@ -153,9 +161,9 @@ class Worker implements WebhookWorker {
       const verdict = await this.attempt(delivery);
       if (verdict !== null) await this.store(delivery, verdict);
     } catch (error) {
-      // Our own trouble (the result cannot be read): not the receiver's failure, so no attempt is counted.
+      // A failure of this service (the result cannot be read), not of the receiver: no attempt is counted.
       this.options.logger.warn({ err: error, jobId: delivery.jobId }, 'webhook cannot be composed');
-      await this.pause(STORE_WAIT_MS);
+      await this.pause(COMPOSE_WAIT_MS);
     }
     this.inHand.giveBack(delivery);
     this.wake();
@@ -183,6 +191,7 @@ class Worker implements WebhookWorker {
   /** Keeps trying while the store cannot be written: the POST was made and must not be repeated for that. */
   private async store(delivery: WebhookDelivery, verdict: Verdict): Promise<void> {
     this.report(delivery, verdict);
+    const waits = storeWaits();
     while (!this.cut.signal.aborted) {
       try {
         await this.write(delivery.deliveryId, verdict);
@@ -192,7 +201,7 @@ class Worker implements WebhookWorker {
           { err: error, jobId: delivery.jobId },
           'webhook outcome not stored',
         );
-        await this.pause(STORE_WAIT_MS);
+        await this.pause(waits.next());
       }
     }
   }
@@ -220,5 +229,28 @@ class Worker implements WebhookWorker {
 
   private async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.cut.signal }).catch(() => undefined);
+  }
+}
+
+/** The clocks are read one after the other, and the system's counts whole milliseconds. */
+const TOLERANCE_MS = 100;
+
+/** Notices that the system's clock was set back, by comparing it with the monotonic one. */
+class ClockWatch {
+  /** How far the system's clock was ahead of the monotonic one at the last call that succeeded; null before that. */
+  #aheadMs: number | null = null;
+
+  /**
+   * Calls `adjust` with the time (Unix seconds) and the seconds that the clock was set back by since the last call. At
+   * the first call it is not known whether that happened before this process: then `adjust` is called with 0 seconds.
+   * Its rejection goes to the caller, and the next call repeats it.
+   */
+  async onSetBack(adjust: (now: number, setBackS: number) => Promise<void>): Promise<void> {
+    const now = Date.now();
+    const aheadMs = now - performance.now();
+    const setBackMs = this.#aheadMs === null ? 0 : this.#aheadMs - aheadMs;
+    if (this.#aheadMs === null || setBackMs > TOLERANCE_MS)
+      await adjust(now / 1000, setBackMs / 1000);
+    this.#aheadMs = aheadMs;
   }
 }

@@ -152,7 +152,7 @@ test('what generators stumble over is not in the document', () => {
 
 test('the webhook and the ways to authenticate are described', () => {
   const { headers } = composeMessage(
-    { deliveryId: 'msg_1', jobId: 'job_1', url: 'http://h/', attempt: 0, createdAt: 0 },
+    { deliveryId: 'msg_1', jobId: 'job_1', url: 'http://h/', host: 'h', attempt: 0, createdAt: 0 },
     {},
     new Date(),
     () => 'v1,x',

@@ -26,6 +26,7 @@ const jobs = await openJobs(await openJobStore(dataDir), {
   detector,
   maxQueuedJobs: 1_000_000,
   resultTtlHours: 24,
+  reserveBytes: 0,
   logger: { info: quiet, warn: quiet, error: quiet },
 });
 say('open');

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { JOB_STATUSES, type JobStatus } from '../../src/jobs/job.js';
-import { assertMove, canMove, isTerminal, sourcesOf } from '../../src/jobs/job-transitions.js';
+import {
+  assertMove,
+  canMove,
+  isTerminal,
+  sourcesOf,
+} from '../../src/jobs/store/job-transitions.js';
 
 const LEGAL = [
   'pending running',

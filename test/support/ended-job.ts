@@ -5,7 +5,7 @@ import { specOf } from '../jobs/job-folder.js';
 export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
   return {
     jobId: 'job_1',
-    spec: { ...specOf(), imagePaths: [] },
+    spec: specOf(),
     status: 'completed',
     imageCount,
     finishedImages: imageCount,

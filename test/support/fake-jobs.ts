@@ -15,7 +15,14 @@ import type {
 
 interface Entry {
   job: Job;
-  outcomes: (ImageOutcome | null)[];
+  images: ImageEntry[];
+}
+
+function setOutcomes(entry: Entry, outcomes: (ImageOutcome | null)[]): void {
+  entry.images = outcomes.map((outcome, index) => {
+    const path = entry.images[index]?.path ?? '';
+    return { index, path, outcome };
+  });
 }
 
 export const okOutcome = (classes: string[] = ['car']): ImageOutcome => ({
@@ -73,7 +80,8 @@ export class FakeJobs implements JobService {
       error: null,
     };
     this.specs.push(spec);
-    this.#jobs.set(job.jobId, { job, outcomes: spec.imagePaths.map(() => null) });
+    const images = spec.imagePaths.map((path, index) => ({ index, path, outcome: null }));
+    this.#jobs.set(job.jobId, { job, images });
     if (idempotency) {
       this.#keys.set(idempotency.key, { fingerprint: idempotency.fingerprint, jobId: job.jobId });
     }
@@ -103,10 +111,7 @@ export class FakeJobs implements JobService {
   }
 
   images(jobId: string): Promise<ImageEntry[]> {
-    const { job, outcomes } = this.#entry(jobId);
-    return Promise.resolve(
-      outcomes.map((outcome, index) => ({ index, path: job.spec.imagePaths[index]!, outcome })),
-    );
+    return Promise.resolve([...this.#entry(jobId).images]);
   }
 
   async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
@@ -208,15 +213,15 @@ export class FakeJobs implements JobService {
 
   finish(jobId: string, outcomes: ImageOutcome[]): void {
     const entry = this.#entry(jobId);
-    entry.outcomes = outcomes;
+    setOutcomes(entry, outcomes);
     this.#end(entry.job, 'completed', outcomes.length);
   }
 
   fail(jobId: string, error: LatticeError, outcomes?: (ImageOutcome | null)[]): void {
     const entry = this.#entry(jobId);
-    if (outcomes) entry.outcomes = outcomes;
+    if (outcomes) setOutcomes(entry, outcomes);
     entry.job.error = error.toProblem();
-    this.#end(entry.job, 'failed', entry.outcomes.filter(Boolean).length);
+    this.#end(entry.job, 'failed', entry.images.filter(({ outcome }) => outcome !== null).length);
   }
 
   emit(name: JobEventName, job: Job): void {

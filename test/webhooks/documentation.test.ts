@@ -17,6 +17,7 @@ const delivery = {
   deliveryId: 'msg_1',
   jobId: 'job-1',
   url: 'http://a/',
+  host: 'h',
   attempt: 0,
   createdAt: 0,
 };

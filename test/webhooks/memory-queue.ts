@@ -1,10 +1,10 @@
 /** The queue's rules without a disk, for tests of the worker. */
 import { randomUUID } from 'node:crypto';
+import type { WebhookQueue } from '../../src/jobs/store/job-store.js';
 import type {
   AttemptPlan,
   WebhookDelivery,
   WebhookDeliveryState,
-  WebhookQueue,
 } from '../../src/jobs/webhook-delivery.js';
 
 const NEVER = { plannedAt: null, at: null };
@@ -15,6 +15,8 @@ export class MemoryQueue implements WebhookQueue {
   readonly rows = new Map<string, Row>();
   /** Outcome calls that are still to be refused, as a full disk would. */
   refusals = 0;
+  /** Deliveries that `due` has handed out, repeats counted. */
+  read = 0;
   private readonly listeners = new Set<() => void>();
 
   add(url: string, jobId = randomUUID()): string {
@@ -24,6 +26,7 @@ export class MemoryQueue implements WebhookQueue {
       deliveryId,
       jobId,
       url,
+      host: new URL(url).host,
       attempt: 0,
       createdAt,
       state: 'pending',
@@ -42,19 +45,29 @@ export class MemoryQueue implements WebhookQueue {
     return row;
   }
 
-  async due(now: number, limit: number): Promise<WebhookDelivery[]> {
+  async due(
+    now: number,
+    { limit, perHost, without }: Parameters<WebhookQueue['due']>[1],
+  ): Promise<WebhookDelivery[]> {
     await Promise.resolve();
-    return [...this.rows.values()]
+    const taken = new Map<string, number>();
+    const due = [...this.rows.values()]
       .filter((row) => row.nextAttemptAt !== null && row.nextAttemptAt <= now)
       .sort((a, b) => (a.nextAttemptAt ?? 0) - (b.nextAttemptAt ?? 0))
-      .slice(0, limit)
-      .map(({ deliveryId, jobId, url, attempt, createdAt }) => ({
-        deliveryId,
-        jobId,
-        url,
-        attempt,
-        createdAt,
-      }));
+      .filter(({ host }) => {
+        taken.set(host, (taken.get(host) ?? 0) + 1);
+        return !without.includes(host) && (taken.get(host) ?? 0) <= perHost;
+      })
+      .slice(0, limit);
+    this.read += due.length;
+    return due.map(({ deliveryId, jobId, url, host, attempt, createdAt }) => ({
+      deliveryId,
+      jobId,
+      url,
+      host,
+      attempt,
+      createdAt,
+    }));
   }
 
   async waitingCount(): Promise<number> {

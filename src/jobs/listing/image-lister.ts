@@ -1,129 +1,169 @@
-/** Looks at folders and lists them in a process of its own, which can be left where it hangs. */
+/** Looks at folders and lists them in processes of its own, which can be left where they hang. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { LatticeError } from '../../errors.js';
 import type { Listing } from './find-images.js';
 import type { PathKind, Place } from './path-kind.js';
 
-type Question = { listing: Listing } | { kindOf: Place } | { isReadable: Place };
-export type ListingRequest = { id: number } & Question;
-export type ListingAnswer = { id: number } & (
-  { value: string[] | PathKind | boolean } | { failure: string }
-);
+export type ListingRequest = { listing: Listing } | { kindOf: Place } | { isReadable: Place };
+/** `hangs`: the file system did not answer in time, although the process is well. */
+export type ListingAnswer =
+  { value: string[] | PathKind | boolean } | { failure: string } | { hangs: true };
 
-/** A matcher that is caught in a hostile glob sees no signal: the process is ended this much after the time. */
-const GRACE_MS = 1_000;
+/** A matcher that is caught in a hostile glob answers nothing: its process is ended this much after the time. */
+const GRACE_MS = 3_000;
 /** A folder too large for this ends the process, not the service. */
 const MOST_HEAP_MB = 512;
 /** An idle process is let go after it. */
 const IDLE_MS = 60_000;
+const MOST_PROCESSES = 8;
+/** Of all processes; one root that hangs leaves the others to the other roots. */
+const MOST_PER_ROOT = 4;
 
-interface Waiter {
+interface Question {
   request: ListingRequest;
+  root: string;
+  withinMs: number;
   resolve: (value: never) => void;
   reject: (error: Error) => void;
+  /** Ends the wait for a process, then the wait for its answer. */
   timer: NodeJS.Timeout;
 }
 
-/** Starts its process with the first question, and again after one that ended it. It keeps no process alive. */
-export class ImageLister {
-  readonly #waiters = new Map<number, Waiter>();
-  #child: ChildProcess | null = null;
-  #idle: NodeJS.Timeout | undefined;
-  #lastId = 0;
+/** A process and the question that it works on. */
+interface Lister {
+  child: ChildProcess;
+  question: Question | null;
+  idle: NodeJS.Timeout | undefined;
+}
 
-  /** As `findImages`; rejects with an `Error` soon after the listing's time at the latest. */
+/**
+ * One question per process at a time, so that a volume that hangs or a process that ends takes no other question with
+ * it. Processes start with the questions and keep no other process alive.
+ */
+export class ImageLister {
+  readonly #listers = new Set<Lister>();
+  #waiting: Question[] = [];
+
+  /**
+   * As `findImages`. Rejects with `volume_unavailable` where the volume did not answer in time, else with an `Error`:
+   * the listing took too long or failed.
+   */
   list(listing: Listing): Promise<string[]> {
-    return this.#ask({ listing }, listing.withinMs + GRACE_MS);
+    return this.#ask({ listing }, listing.root, listing.withinMs + GRACE_MS);
   }
 
-  /** As `kindOf`; rejects with an `Error` after the time at the latest. */
+  /** As `kindOf`; rejects with `volume_unavailable` where the volume did not answer in time. */
   kindOf(place: Place, withinMs: number): Promise<PathKind> {
-    return this.#ask({ kindOf: place }, withinMs);
+    return this.#ask({ kindOf: place }, place.root, withinMs);
   }
 
   /** Whether the folder answers within the time and may be read. */
   async isReadable(folder: string, withinMs: number): Promise<boolean> {
     const place = { root: folder, relative: '.' };
-    return this.#ask<boolean>({ isReadable: place }, withinMs).catch(() => false);
+    return this.#ask<boolean>({ isReadable: place }, folder, withinMs).catch(() => false);
   }
 
-  #ask<T>(question: Question, withinMs: number): Promise<T> {
-    const id = (this.#lastId += 1);
-    const request = { id, ...question };
+  #ask<T>(request: ListingRequest, root: string, withinMs: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#take(id)?.reject(new Error('The listing did not end in time.'));
-        this.#replace();
+        this.#waiting = this.#waiting.filter((each) => each !== question);
+        reject(hangs());
       }, withinMs);
-      this.#waiters.set(id, { request, resolve, reject, timer });
-      this.#send(request);
+      const question: Question = { request, root, withinMs, resolve, reject, timer };
+      this.#waiting.push(question);
+      this.#next();
     });
   }
 
-  #send(request: ListingRequest): void {
-    clearTimeout(this.#idle);
-    const child = (this.#child ??= this.#start());
-    // What cannot be sent is answered by the end of the process.
-    child.send(request, () => undefined);
+  /** Gives questions to processes while there are both. A question's time begins with its process. */
+  #next(): void {
+    const question = this.#waiting.find(({ root }) => this.#countOf(root) < MOST_PER_ROOT);
+    if (question === undefined) return;
+    const lister = this.#idle() ?? this.#start();
+    if (lister === null) return;
+    this.#waiting = this.#waiting.filter((each) => each !== question);
+    clearTimeout(lister.idle);
+    clearTimeout(question.timer);
+    lister.question = question;
+    question.timer = setTimeout(() => {
+      this.#drop(lister, noAnswer(question.request));
+      lister.child.kill('SIGKILL');
+    }, question.withinMs);
+    // A question that cannot be sent is rejected at the end of the process.
+    lister.child.send(question.request, () => undefined);
+    this.#next();
   }
 
-  #start(): ChildProcess {
+  #countOf(root: string): number {
+    return [...this.#listers].filter(({ question }) => question?.root === root).length;
+  }
+
+  #idle(): Lister | null {
+    return [...this.#listers].find(({ question }) => question === null) ?? null;
+  }
+
+  /** Null while as many processes run as may. */
+  #start(): Lister | null {
+    if (this.#listers.size >= MOST_PROCESSES) return null;
     const child = fork(fileURLToPath(new URL('./listing-process.js', import.meta.url)), {
       execArgv: [`--max-old-space-size=${MOST_HEAP_MB}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
+    const lister: Lister = { child, question: null, idle: undefined };
+    this.#listers.add(lister);
     child.on('message', (answer) => {
-      this.#settle(answer as ListingAnswer);
+      this.#settle(lister, answer as ListingAnswer);
     });
     child.on('error', (error) => {
-      this.#end(child, error.message);
+      this.#drop(lister, error);
     });
     child.on('exit', () => {
-      this.#end(child, 'The process of the listings has ended.');
+      this.#drop(lister, new Error('The process of the listing has ended.'));
     });
     // Last: a listener for messages makes the channel keep the process alive again.
     child.unref();
     child.channel?.unref();
-    return child;
+    return lister;
   }
 
-  #settle(answer: ListingAnswer): void {
-    const waiter = this.#take(answer.id);
-    if ('value' in answer) waiter?.resolve(answer.value as never);
-    else waiter?.reject(new Error(answer.failure));
-  }
-
-  /** The one that hangs is left; what others asked it is asked again. */
-  #replace(): void {
-    const child = this.#child;
-    this.#child = null;
-    child?.kill('SIGKILL');
-    if (child?.connected === true) child.disconnect();
-    for (const { request } of this.#waiters.values()) this.#send(request);
-  }
-
-  /** All questions to the process end with it. */
-  #end(child: ChildProcess, reason: string): void {
-    if (this.#child !== child) return;
-    this.#child = null;
-    for (const id of [...this.#waiters.keys()]) this.#take(id)?.reject(new Error(reason));
-  }
-
-  #take(id: number): Waiter | undefined {
-    const waiter = this.#waiters.get(id);
-    this.#waiters.delete(id);
-    clearTimeout(waiter?.timer);
-    if (this.#waiters.size === 0) this.#restLater();
-    return waiter;
-  }
-
-  #restLater(): void {
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => {
-      const child = this.#child;
-      this.#child = null;
-      if (child?.connected === true) child.disconnect();
+  #settle(lister: Lister, answer: ListingAnswer): void {
+    const { question } = lister;
+    if (question === null) return;
+    if ('hangs' in answer) {
+      // The call of the system has a thread of that process for good.
+      this.#drop(lister, hangs());
+      lister.child.kill('SIGKILL');
+      return;
+    }
+    clearTimeout(question.timer);
+    lister.question = null;
+    if ('value' in answer) question.resolve(answer.value as never);
+    else question.reject(new Error(answer.failure));
+    lister.idle = setTimeout(() => {
+      this.#drop(lister, new Error('The process of the listing was idle.'));
     }, IDLE_MS).unref();
+    this.#next();
   }
+
+  /** The process gets no further question; its present one is rejected. */
+  #drop(lister: Lister, reason: Error): void {
+    if (!this.#listers.delete(lister)) return;
+    clearTimeout(lister.idle);
+    clearTimeout(lister.question?.timer);
+    lister.question?.reject(reason);
+    if (lister.child.connected) lister.child.disconnect();
+    this.#next();
+  }
+}
+
+function hangs(): LatticeError {
+  return new LatticeError('volume_unavailable', 'The volume does not answer.', { retryAfterS: 10 });
+}
+
+/** Only the matcher of a glob can keep the process itself from answering. */
+function noAnswer(request: ListingRequest): Error {
+  const isGlob = 'listing' in request && !request.listing.isFolder;
+  return isGlob ? new Error('The listing did not end in time.') : hangs();
 }

@@ -1,8 +1,9 @@
 /** A started job: the images read ahead, those in the detector, and the outcomes on their way to the disk. */
-import type { JobSettings, NewOutcome, WaitingImage } from '../job-store.js';
+import type { JobSettings } from '../job.js';
+import type { NewOutcome, StartedJob, WaitingImage } from '../job-records.js';
 import type { Ranked } from '../priority.js';
 import { SetAside, type SetAsideTimes } from './set-aside.js';
-import type { WaitingJob } from './waiting-line.js';
+import type { WaitingJob } from './work-order.js';
 
 export class ActiveJob implements Ranked {
   readonly number: number;
@@ -12,6 +13,8 @@ export class ActiveJob implements Ranked {
   readonly imageCount: number;
   /** Null until its start is on disk. */
   settings: JobSettings | null = null;
+  /** It was started under this one. */
+  lease = 0;
   finishedImages = 0;
   /** Images to hand out next; the others stay on disk. */
   readonly ahead: WaitingImage[] = [];
@@ -57,7 +60,14 @@ export class ActiveJob implements Ranked {
     return this.#ended;
   }
 
-  /** Takes a batch of images that was read; `limit` is what was asked for. */
+  begin({ job, lease }: StartedJob, images: WaitingImage[], limit: number): void {
+    this.settings = job.spec;
+    this.lease = lease;
+    this.finishedImages = job.finishedImages;
+    this.take(images, limit);
+  }
+
+  /** Takes the images that were read; fewer than the `limit` of the read are the last ones. */
   take(images: WaitingImage[], limit: number): void {
     this.reading = false;
     this.allRead = images.length < limit;

@@ -1,9 +1,10 @@
 /** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BackOff } from '../../back-off.js';
 import { LatticeError, toLatticeError, type ErrorCode } from '../../errors.js';
 import type { Detection, Detector, ImageResult } from '../../execution/detector.js';
-import type { ImageOutcome } from '../job.js';
-import { taskId, type JobSettings, type WaitingImage } from '../job-store.js';
+import type { ImageOutcome, JobSettings } from '../job.js';
+import { taskId, type WaitingImage } from '../job-records.js';
 import type { Logger } from '../../logger-port.js';
 
 /** Draws the boxes; resolves with the URL path of the picture. */
@@ -34,11 +35,13 @@ export interface ImageRunner {
   stopping: () => boolean;
 }
 
-/** A death is charged where the crash names the image or it ran among others: the second one is proof enough. */
+/** A death may be charged to an image that only ran beside the one that killed the process; two deaths are not. */
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
+/** The longest pause before a retry, in first pauses. */
+const LONGEST = 4;
 
-/** The detector's state, not the image, is at fault. */
+/** They come from the state of the detector, not from the image. */
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'shutting_down',
@@ -57,14 +60,18 @@ export function poisonOutcome(): ImageOutcome {
   return { status: 'error', error: error.toProblem() };
 }
 
-/** `left`: aborted or stopping, the image is still to do. `no_volume`: nothing could be read where it lies. */
+/**
+ * `left`: aborted or stopping, the image is still to do. `late`: so is this one, it did not end by `deadlineMs`.
+ * `no_volume`: the volume that it is on could not be read.
+ */
 export type ImageEnd =
   | { kind: 'done'; outcome: ImageOutcome; workerId: string }
-  | { kind: 'left' }
+  | { kind: 'left' | 'late' }
   | { kind: 'no_volume'; outcome: ImageOutcome };
 
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
+  const backOff = new BackOff(runner.backoffMs, LONGEST * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
       const result = await runner.detector.detect(requestOf(run));
@@ -74,6 +81,8 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       const error = toLatticeError(thrown);
       const passing = PASSING.has(error.code);
       if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
+      if (error.code === 'deadline_exceeded' && run.deadlineMs !== undefined)
+        return { kind: 'late' };
       const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
       if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome };
       if (!passing || attempt === RETRIES) {
@@ -84,9 +93,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
         }
         return { kind: 'done', outcome, workerId: runner.detector.workerId };
       }
-      await sleep(runner.backoffMs * 2 ** attempt, undefined, { signal: run.signal }).catch(
-        () => null,
-      );
+      await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
     }
   }

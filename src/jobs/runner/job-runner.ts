@@ -1,14 +1,14 @@
 /**
- * Feeds the images of all jobs to the detector, the most urgent first, and stores what comes back. Holds few
+ * Feeds the images of all jobs to the detector, the most urgent first, and stores their outcomes. Holds few
  * images of a job at a time; the rest waits on disk. Lives on the main thread; nothing here blocks.
  */
 import type { Detector } from '../../execution/detector.js';
 import { ActiveJob } from './active-job.js';
-import { DetectorWindow } from './detector-window.js';
-import { FlightLevels } from './flight-levels.js';
+import { FlightWindow } from './flight-window.js';
 import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
 import type { ImageOutcome } from '../job.js';
-import type { CancelOutcome, JobStore, QueuedJob, WaitingImage } from '../job-store.js';
+import type { CancelOutcome, QueuedJob, WaitingImage } from '../job-records.js';
+import type { JobStore } from '../store/job-store.js';
 import type { Logger } from '../../logger-port.js';
 import { OutcomeSaver } from './outcome-saver.js';
 import type { Patience } from './patience.js';
@@ -17,6 +17,7 @@ import type { QueueCounts } from '../queue-counts.js';
 import type { SetAsideTimes } from './set-aside.js';
 import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
 import { WorkOrder, type WaitingJob } from './work-order.js';
+import { toLatticeError } from '../../errors.js';
 
 export interface RunnerParts {
   store: JobStore;
@@ -40,8 +41,7 @@ export class JobRunner {
   readonly #images: ImageRunner;
   readonly #order: WorkOrder;
   readonly #saver: OutcomeSaver;
-  readonly #levels = new FlightLevels();
-  readonly #window: DetectorWindow;
+  readonly #window: FlightWindow;
   readonly #busy = new Set<Promise<void>>();
   #quarantine = true;
   #stopping = false;
@@ -50,7 +50,7 @@ export class JobRunner {
     this.#parts = parts;
     this.#saver = new OutcomeSaver(parts);
     this.#order = new WorkOrder(parts.ageingSeconds);
-    this.#window = new DetectorWindow(parts.detector);
+    this.#window = new FlightWindow(parts.detector);
     this.#images = { ...parts.images, stopping: () => this.#stopping };
   }
 
@@ -59,14 +59,19 @@ export class JobRunner {
     return this.#saver.staleRefused;
   }
 
-  /** Runs images that were in hand at a crash one by one, then everything. */
-  start(): void {
-    this.#track(
-      this.#runSuspects().then(() => {
-        this.#quarantine = false;
-        this.#pump();
-      }),
-    );
+  /**
+   * Runs images that were in hand at a crash one by one, then everything; nothing before `chargeCrash`, which says
+   * which images these are, is done. A defect there has no job to fail: it ends the process.
+   */
+  start(chargeCrash: () => Promise<void>): void {
+    const start = async () => {
+      const charged = await this.#parts.patience.insist('chargeDeaths', chargeCrash);
+      if (charged === null) return;
+      await this.#runSuspects();
+      this.#quarantine = false;
+      this.#pump();
+    };
+    this.#track(start());
   }
 
   enqueue(job: QueuedJob): void {
@@ -103,15 +108,14 @@ export class JobRunner {
 
   #pump(): void {
     if (this.#stopping || this.#quarantine || this.#parts.patience.failing) return;
-    const window = this.#window.size;
     for (;;) {
-      const queued = this.#order.takeToStart(Math.max(LEAST_SUPPLY, 2 * window));
+      const queued = this.#order.takeToStart(Math.max(LEAST_SUPPLY, 2 * this.#window.size));
       if (queued === null) break;
       this.#track(this.#startJob(queued).then(() => undefined));
     }
     for (;;) {
       const next = this.#order.next();
-      if (next === null || !this.#levels.hasRoom(next.rank.level, window)) return;
+      if (next === null || !this.#window.isOpen(next.rank.level)) return;
       const { job, rank } = next;
       this.#order.handedOut(rank);
       const image = job.ahead.shift();
@@ -120,37 +124,58 @@ export class JobRunner {
     }
   }
 
-  /** Null when the job is not pending any more. */
+  /** A defect of the program in the work for a job fails that job: it neither repeats for ever nor stays `running`. */
+  #workOn(job: ActiveJob, work: () => Promise<void>): void {
+    this.#track(work().catch((error: unknown) => this.#fail(job, error)));
+  }
+
+  /** Outcomes that are on disk stay. */
+  async #fail(job: ActiveJob, thrown: unknown): Promise<void> {
+    const { store, counts, patience, logger } = this.#parts;
+    const error = toLatticeError(thrown);
+    const { stack, cause } = error;
+    logger.error({ jobId: job.jobId, stack, cause: String(cause) }, 'job failed unexpectedly');
+    const ended = await patience.insist('cancel', () =>
+      store.cancel(job.jobId, null, Date.now() / 1000, error.toProblem()),
+    );
+    if (ended?.value.kind === 'cancelled') counts.cancelled(ended.value);
+    this.#end(job);
+    this.#pump();
+  }
+
+  /** Null when the job is not pending any more, or has failed. */
   async #startJob(queued: WaitingJob): Promise<ActiveJob | null> {
     const { store, detector, counts, patience } = this.#parts;
     const job = new ActiveJob(queued, this.#parts.volumeTimes, () => {
       this.#pump();
     });
     this.#order.active.set(job.number, job);
-    // Asked together, so both travel in one message and the images are there with the start.
-    const [started, images] = await Promise.all([
-      patience.insist('start', () =>
-        store.start(job.number, store.lease, detector.workerId, Date.now() / 1000),
-      ),
-      patience.insist('waiting', () => store.waiting(job.number, 0, READ_AHEAD)),
-    ]);
-    const stored = started?.value ?? null;
-    if (stored !== null) counts.started();
-    if (stored === null || images === null || job.ended) {
-      this.#end(job);
-      return null;
+    const start = async () => {
+      const started = await patience.insist('start', () =>
+        store.start(job.number, detector.workerId, Date.now() / 1000),
+      );
+      if (started?.value) counts.started();
+      return started?.value ?? null;
+    };
+    try {
+      // Called together, so both travel in one message and the images are there with the start.
+      const [started, images] = await Promise.all([
+        start(),
+        patience.insist('waiting', () => store.waiting(job.number, 0, READ_AHEAD)),
+      ]);
+      if (started === null || images === null || job.ended) this.#end(job);
+      else job.begin(started, images.value, READ_AHEAD);
+    } catch (error) {
+      await this.#fail(job, error);
     }
-    job.settings = stored.settings;
-    job.finishedImages = stored.finishedImages;
-    job.take(images.value, READ_AHEAD);
     this.#pump();
-    return job;
+    return job.ended ? null : job;
   }
 
   #readAhead(job: ActiveJob): void {
     if (job.reading || job.allRead || job.aside.isFull) return;
     job.reading = true;
-    const read = async () => {
+    this.#workOn(job, async () => {
       const { store, patience } = this.#parts;
       const images = await patience.insist('waiting', () =>
         store.waiting(job.number, job.nextIndex, READ_AHEAD),
@@ -158,8 +183,7 @@ export class JobRunner {
       if (images === null || job.ended) return;
       job.take(images.value, READ_AHEAD);
       this.#pump();
-    };
-    this.#track(read());
+    });
   }
 
   #handOut(job: ActiveJob, image: WaitingImage, level: number): void {
@@ -178,23 +202,25 @@ export class JobRunner {
     if (settings === null) return;
     const abort = new AbortController();
     job.inFlight.set(image.index, abort);
-    this.#levels.enter(priority);
+    this.#window.enter(priority);
     const run = { jobNumber, jobId, settings, image, priority, signal: abort.signal };
     const end = await runImage(
       this.#images,
       deadlineMs === undefined ? run : { ...run, deadlineMs },
     );
     job.inFlight.delete(image.index);
-    this.#levels.leave(priority);
+    this.#window.leave(priority);
     if (end.kind === 'done') {
       job.aside.done(image);
       this.#store(job, image, end.outcome, end.workerId);
     } else if (end.kind === 'no_volume') this.#setAside(job, image, end.outcome);
+    // Not a death: it runs again in the job's order, among others and for as long as it takes.
+    else if (end.kind === 'late' && !job.ended) job.ahead.unshift(image);
     if (job.ahead.length < READ_AHEAD / 2) this.#readAhead(job);
     this.#pump();
   }
 
-  /** Its volume may be back in a moment or in an hour: meanwhile it holds up no other job. */
+  /** The volume may be back in a moment or in an hour: meanwhile the job holds up no other one. */
   #setAside(job: ActiveJob, image: WaitingImage, failure: ImageOutcome): void {
     if (job.ended) return;
     const { logger, detector } = this.#parts;
@@ -205,11 +231,11 @@ export class JobRunner {
 
   #store(job: ActiveJob, image: WaitingImage, outcome: ImageOutcome, workerId: string): void {
     this.#saver.add(job, image.index, outcome, workerId);
-    const save = async () => {
+    if (job.saving) return;
+    this.#workOn(job, async () => {
       if (await this.#saver.save(job)) this.#end(job);
       this.#pump();
-    };
-    if (!job.saving) this.#track(save());
+    });
   }
 
   #end(job: ActiveJob): void {

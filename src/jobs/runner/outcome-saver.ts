@@ -5,13 +5,13 @@
  */
 import type { ActiveJob } from './active-job.js';
 import type { ImageOutcome } from '../job.js';
-import type { JobStore } from '../job-store.js';
+import type { JobStore } from '../store/job-store.js';
 import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
 import type { QueueCounts } from '../queue-counts.js';
 
 /** Between two calls of a job. After a crash at most the images of this time are run again. */
-const COMPANY_MS = 50;
+const BATCH_DELAY_MS = 50;
 
 export interface SaverParts {
   store: JobStore;
@@ -39,19 +39,22 @@ export class OutcomeSaver {
     if (isLast(job)) job.hurry();
   }
 
-  /** Resolves once nothing of the job is unsaved; true when the job is over for this process. Never rejects. */
+  /**
+   * Resolves once nothing of the job is unsaved; true when the job is over for this process. Rejects as
+   * `Patience.insist` does.
+   */
   async save(job: ActiveJob): Promise<boolean> {
     const { store, counts, patience, progress } = this.#parts;
     if (job.saving) return false;
     job.saving = true;
     let over = false;
     while (job.unsaved.length > 0 && !job.ended && !over) {
-      await waitForCompany(job);
+      await waitForBatch(job);
       if (job.unsaved.length === 0) break; // ended meanwhile
       const batch = job.unsaved;
       job.unsaved = [];
       const recorded = await patience.insist('record', () =>
-        store.record(job.number, store.lease, batch, job.workerId, Date.now() / 1000),
+        store.record(job.number, job.lease, batch, job.workerId, Date.now() / 1000),
       );
       if (recorded === null) break;
       job.savedAt = performance.now();
@@ -73,8 +76,8 @@ function isLast(job: ActiveJob): boolean {
   return job.finishedImages + job.unsaved.length >= job.imageCount;
 }
 
-async function waitForCompany(job: ActiveJob): Promise<void> {
-  const wait = job.savedAt + COMPANY_MS - performance.now();
+async function waitForBatch(job: ActiveJob): Promise<void> {
+  const wait = job.savedAt + BATCH_DELAY_MS - performance.now();
   if (wait <= 0 || isLast(job)) return;
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, wait);

@@ -1,6 +1,11 @@
-/** Store calls of the runner: a store that cannot be written is asked again until it can, or until the stop. */
+/** Store calls of the runner: while the disk takes no writes they are repeated, until it does or until the stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BackOff } from '../../back-off.js';
+import { toLatticeError } from '../../errors.js';
 import type { Logger } from '../../logger-port.js';
+
+/** The longest pause, in first pauses. */
+const LONGEST = 5;
 
 export class Patience {
   readonly #logger: Logger;
@@ -8,6 +13,7 @@ export class Patience {
   readonly #over = new AbortController();
   #failing = 0;
 
+  /** `retryMs`: before the first repeat of a call. */
   constructor(logger: Logger, retryMs: number) {
     this.#logger = logger;
     this.#retryMs = retryMs;
@@ -23,25 +29,29 @@ export class Patience {
     this.#over.abort();
   }
 
-  /** Null: it did not succeed before the end. Never rejects. */
+  /**
+   * Null: the disk did not take it before the end. Rejects with any other failure at once: a defect of the program
+   * does not go away by repeating it.
+   */
   async insist<T>(what: string, call: () => Promise<T>): Promise<{ value: T } | null> {
+    const backOff = new BackOff(this.#retryMs, LONGEST * this.#retryMs);
     let failed = false;
     try {
       for (;;) {
         try {
           return { value: await call() };
-        } catch (error) {
+        } catch (thrown) {
+          const error = toLatticeError(thrown);
+          if (error.code !== 'storage_unavailable') throw error;
           if (this.#over.signal.aborted) return null;
           if (!failed) {
             failed = true;
             this.#failing += 1;
-            const cause = error instanceof Error ? error.cause : null;
-            this.#logger.error(
-              { what, error: String(error), cause },
-              'job store call failed; it is repeated',
-            );
+            const facts = { what, error: String(error), cause: error.cause };
+            this.#logger.error(facts, 'job store call failed; it is repeated');
           }
-          await sleep(this.#retryMs, undefined, { signal: this.#over.signal }).catch(() => null);
+          const { signal } = this.#over;
+          await sleep(backOff.next(), undefined, { signal }).catch(() => null);
         }
       }
     } finally {

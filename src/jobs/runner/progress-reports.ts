@@ -1,5 +1,6 @@
 /** Emits `job_progress`, at most one per job and interval; the newest state is never left out for longer. */
 import type { ActiveJob } from './active-job.js';
+import { progressOf } from '../job.js';
 import type { JobEvents } from '../job-events.js';
 
 interface Report {
@@ -60,7 +61,7 @@ export class ProgressReports {
       status: 'running',
       timestamp: Date.now() / 1000,
       seq: this.#events.lastSeq,
-      progress: job.finishedImages / job.imageCount,
+      progress: progressOf(job),
       keyId: job.settings?.keyId ?? null,
     });
   }

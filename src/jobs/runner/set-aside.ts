@@ -2,15 +2,16 @@
  * Images of a job whose volume does not answer. They come back after a pause, in which other jobs have the detector;
  * when that has gone on for too long they fail.
  */
-import type { WaitingImage } from '../job-store.js';
+import { dirname } from 'node:path';
+import type { WaitingImage } from '../job-records.js';
 
 export interface SetAsideTimes {
   pauseMs: number;
-  /** From the first image that was set aside; one of them that is done starts it anew. */
+  /** From the first image that was set aside. Starts anew once an image in the folder of such a one is done. */
   patienceMs: number;
 }
 
-/** With so many the job reads no further: its other images may lie on the same volume. */
+/** With so many the job reads no further: its other images may be on the same volume. */
 const MOST = 64;
 
 export class SetAside {
@@ -19,6 +20,8 @@ export class SetAside {
   readonly #images: WaitingImage[] = [];
   /** Set aside at least once and not done. */
   readonly #known = new Set<number>();
+  /** Folders of images that were set aside or failed since the volume answered last. */
+  readonly #folders = new Set<string>();
   #since: number | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -37,17 +40,18 @@ export class SetAside {
     return this.#since === null;
   }
 
-  /** False when the patience is over: the image is not taken, and is done for. */
+  /** False when the patience is over: the image is not taken and has failed. */
   take(image: WaitingImage): boolean {
     const now = performance.now();
     this.#since ??= now;
+    this.#folders.add(dirname(image.path));
     if (now - this.#since >= this.#times.patienceMs) {
       this.#known.delete(image.index);
       return false;
     }
     this.#known.add(image.index);
     this.#images.push(image);
-    // From the last one on: they all come before it, since there are few.
+    // The pause counts from the last image: all of them are set aside within a short time, since there are few.
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#giveBack(this.#images.splice(0));
@@ -55,9 +59,12 @@ export class SetAside {
     return true;
   }
 
-  /** The image was read: its volume is back. */
-  done({ index }: WaitingImage): void {
-    if (this.#known.delete(index)) this.#since = null;
+  /** The image was read: a volume that was waited for in its folder is back. */
+  done({ index, path }: WaitingImage): void {
+    this.#known.delete(index);
+    if (this.#since === null || !this.#folders.has(dirname(path))) return;
+    this.#since = null;
+    this.#folders.clear();
   }
 
   end(): void {

@@ -1,12 +1,17 @@
 /** Images that were in the detector when the process died: one of them may have killed it. */
-import type { JobStore, WaitingImage } from '../job-store.js';
+import type { Detector } from '../../execution/detector.js';
+import { inTime } from '../../in-time.js';
 import type { Logger } from '../../logger-port.js';
+import type { WaitingImage } from '../job-records.js';
+import type { JobStore } from '../store/job-store.js';
 import type { ActiveJob } from './active-job.js';
 import { DEATHS_TO_STOP } from './image-run.js';
 import type { Patience } from './patience.js';
 
 /** A suspect runs alone; one that never comes back must not hold up all others for good. */
 export const SUSPECT_DEADLINE_MS = 60_000;
+/** An engine may have to be built first, which takes minutes. */
+const MODEL_MS = 20 * 60_000;
 
 export interface SuspectRuns {
   stopping(): boolean;
@@ -19,7 +24,7 @@ export interface SuspectRuns {
 
 /** One after the other. Nothing else may be in the detector meanwhile, so that a second death names its image. */
 export async function runSuspects(
-  parts: { store: JobStore; patience: Patience; logger: Logger },
+  parts: { store: JobStore; detector: Detector; patience: Patience; logger: Logger },
   runs: SuspectRuns,
 ): Promise<void> {
   const { store, patience, logger } = parts;
@@ -38,8 +43,15 @@ export async function runSuspects(
       logger.error({ jobId: job.jobId, index }, 'image killed the process twice: stopped');
       runs.stop(job, image);
     } else {
+      await modelOf(job, parts.detector);
       logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
       await runs.run(job, image);
     }
   }
+}
+
+/** Waits for the model outside the image's deadline. A model that cannot be loaded shows in the run. */
+async function modelOf({ settings }: ActiveJob, detector: Detector): Promise<void> {
+  if (settings === null) return;
+  await inTime(detector.prepare(settings.modelName), MODEL_MS, 'model_not_ready').catch(() => null);
 }

@@ -1,12 +1,54 @@
 /** Which job is started next and whose image is handed out next. Decides only; the runner acts. */
 import type { ActiveJob } from './active-job.js';
-import { monotonicSeconds, pickNext, rankOf, type Rank, type Ranked } from '../priority.js';
-import { WaitingLine, type WaitingJob } from './waiting-line.js';
-
-export type { WaitingJob };
+import type { QueuedJob } from '../job-records.js';
+import {
+  monotonicSeconds,
+  pickNext,
+  rankOf,
+  TOP_PRIORITY,
+  waitingSince,
+  type Rank,
+  type Ranked,
+} from '../priority.js';
 
 /** Jobs whose volume does not answer stay started, and every one of them is looked at for each image. */
 const MOST_STARTED = 1_000;
+
+export type WaitingJob = QueuedJob & Ranked;
+
+/** Jobs that have not started, by priority. Only the first of each priority can be next, whatever its age. */
+class WaitingLine {
+  readonly #lines = Array.from({ length: TOP_PRIORITY + 1 }, () => new Map<number, WaitingJob>());
+  readonly #priorities = new Map<number, number>();
+
+  get size(): number {
+    return this.#priorities.size;
+  }
+
+  add(job: QueuedJob): void {
+    const priority = Math.min(TOP_PRIORITY, Math.max(0, job.priority));
+    this.#lines[priority]?.set(job.number, { ...job, waitingSince: waitingSince(job.submittedAt) });
+    this.#priorities.set(job.number, priority);
+  }
+
+  /** Takes a job out; null when it does not wait. */
+  take(jobNumber: number): WaitingJob | null {
+    const priority = this.#priorities.get(jobNumber);
+    if (priority === undefined) return null;
+    const job = this.#lines[priority]?.get(jobNumber) ?? null;
+    this.#lines[priority]?.delete(jobNumber);
+    this.#priorities.delete(jobNumber);
+    return job;
+  }
+
+  /** The first job of each priority. */
+  heads(): WaitingJob[] {
+    return this.#lines.flatMap((line) => {
+      const first = line.values().next();
+      return first.done === true ? [] : [first.value];
+    });
+  }
+}
 
 export class WorkOrder {
   /** Not started. */
@@ -21,8 +63,8 @@ export class WorkOrder {
   }
 
   /**
-   * Takes the next job out of the line; null while the active jobs have `supply` images that go before its own.
-   * Raised jobs are looked at apart, or the others of their level would leave them none of the turns.
+   * Takes the next job that waits; null while the active jobs have `supply` images that go before its own.
+   * Raised jobs are considered separately, or the others of their level would leave them none of the turns.
    */
   takeToStart(supply: number): WaitingJob | null {
     if (this.active.size >= MOST_STARTED) return null;

@@ -1,9 +1,20 @@
 /** Opens the data folder: one process at a time, a sound database, the settings that make a commit durable. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../make-folder.js';
-import { migrate } from './schema.js';
+import { applyMigrations, migrate } from './schema.js';
 import { isBusy, isDamaged, isFull } from './sqlite-failure.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
@@ -20,7 +31,9 @@ export function openDataFolder(dataDir: string, maxPages: number | null): DataFo
   try {
     return openLocked(dataDir, maxPages);
   } catch (error) {
-    if (!isFull(error)) throw error;
+    if (!isFull(error) && !(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) {
+      throw error;
+    }
     throw new Error(
       `The disk of the data folder ${dataDir} is full. Free some space, or point LATTICE_DATA_DIR at another folder.`,
       { cause: error },
@@ -31,7 +44,12 @@ export function openDataFolder(dataDir: string, maxPages: number | null): DataFo
 function openLocked(dataDir: string, maxPages: number | null): DataFolder {
   const lock = lockFolder(dataDir);
   try {
-    const database = openDatabase(join(dataDir, 'jobs.db'), maxPages);
+    const file = join(dataDir, 'jobs.db');
+    if (sizeOf(file) === null) makeDatabase(file, maxPages);
+    if (sizeOf(file) === 0) throw damaged(file, 'it has 0 bytes');
+    // SQLite gives its other files the mode of this one. What an earlier start left is no wider either.
+    for (const each of [file, `${file}-wal`, `${file}-shm`]) keepToOwner(each);
+    const database = openDatabase(file, maxPages);
     return {
       database,
       release: () => {
@@ -63,7 +81,11 @@ function lockFolder(dataDir: string): Database {
       { cause: error },
     );
   }
-  writeFileSync(ownerFile, `${process.pid}\n`);
+  try {
+    writeFileSync(ownerFile, `${process.pid}\n`);
+  } catch {
+    // A full disk: the lock holds without the name of its holder.
+  }
   return lock;
 }
 
@@ -75,9 +97,48 @@ function readOwner(file: string): string {
   }
 }
 
+/**
+ * Makes the tables in a file of another name: a start that breaks off never leaves a `jobs.db` without them, so an
+ * empty `jobs.db` is always the loss of one that had jobs.
+ */
+function makeDatabase(file: string, maxPages: number | null): void {
+  if ((sizeOf(`${file}-wal`) ?? 0) > 0) throw damaged(file, 'it is missing beside its -wal file');
+  const draft = `${file}.new`;
+  for (const suffix of ['', '-wal', '-journal']) rmSync(`${draft}${suffix}`, { force: true });
+  writeFileSync(draft, '', { mode: 0o600 });
+  // `exec` alone, in the journal mode of a new file: a prepared statement would keep the draft open after `close`.
+  const database = new DatabaseSync(draft);
+  try {
+    if (maxPages !== null) database.exec(`PRAGMA max_page_count = ${maxPages}`);
+    // Before the first table: it cannot be changed afterwards.
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    applyMigrations(database, 0);
+  } finally {
+    database.close();
+  }
+  renameSync(draft, file);
+  const folder = openSync(dirname(file), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** Null where there is no file. */
+function sizeOf(file: string): number | null {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? null;
+}
+
+/** Other users of the machine must not read the requests of callers. */
+function keepToOwner(file: string): void {
+  try {
+    if (existsSync(file)) chmodSync(file, 0o600);
+  } catch {
+    // The file of another user, who decides over it.
+  }
+}
+
 function openDatabase(file: string, maxPages: number | null): Database {
   try {
-    const database = new DatabaseSync(file, { timeout: 5000, defensive: true });
+    const database = connect(file);
     try {
       configure(database, file, maxPages);
       migrate(database, file);
@@ -90,6 +151,26 @@ function openDatabase(file: string, maxPages: number | null): Database {
     if (isDamaged(error)) throw damaged(file, String(error));
     throw error;
   }
+}
+
+/**
+ * On a full disk SQLite cannot make its -shm file, and without that it reads nothing. This process has the folder
+ * alone, so that SQLite may keep the index of the write-ahead log in memory instead.
+ */
+function connect(file: string): Database {
+  const open = () => new DatabaseSync(file, { timeout: 5000, defensive: true });
+  const database = open();
+  try {
+    // Not a prepared statement: it would keep its lock after `close`.
+    database.exec('SELECT 1 FROM sqlite_schema LIMIT 1');
+    return database;
+  } catch (error) {
+    database.close();
+    if (!isFull(error)) throw error;
+  }
+  const alone = open();
+  alone.exec('PRAGMA locking_mode = EXCLUSIVE');
+  return alone;
 }
 
 function damaged(file: string, finding: string): Error {
@@ -105,11 +186,6 @@ function configure(database: Database, file: string, maxPages: number | null): v
     quick_check: string;
   };
   if (finding !== 'ok') throw damaged(file, finding);
-  const { page_count: pages } = database.prepare('PRAGMA page_count').get() as {
-    page_count: number;
-  };
-  // Before the first table: it cannot be changed afterwards, and setting it writes.
-  if (pages === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as {
     journal_mode: string;
   };

@@ -39,38 +39,62 @@ export class CommitNotes {
 }
 
 export class GroupCommit {
+  readonly #database: Database;
+  readonly #notes: CommitNotes;
+  readonly #beginRun: () => void;
+  #begun = false;
   /** Set by a failure after which no write can be trusted. */
-  private lasting: string | null = null;
+  #lasting: string | null = null;
 
-  private readonly database: Database;
-  private readonly notes: CommitNotes;
+  /** `beginRun` runs in a transaction of its own, before all others. */
+  constructor(database: Database, notes: CommitNotes, beginRun: () => void) {
+    this.#database = database;
+    this.#notes = notes;
+    this.#beginRun = beginRun;
+  }
 
-  constructor(database: Database, notes: CommitNotes) {
-    this.database = database;
-    this.notes = notes;
+  /** Null, or why a full disk leaves the begin to the first group that finds room. Throws any other failure. */
+  begin(): string | null {
+    try {
+      this.#begin();
+      return null;
+    } catch (error) {
+      this.#rollBack();
+      if (!(error instanceof Error) || !isFull(error)) throw error;
+      return error.message;
+    }
   }
 
   /** Never throws. Either every operation that has a value is on disk, or none is. */
   write(operations: Operation[]): GroupResult {
-    if (this.lasting !== null) return this.refuse(operations, this.lasting);
-    this.notes.clear();
+    if (this.#lasting !== null) return this.#refuse(operations, this.#lasting);
+    this.#notes.clear();
     try {
-      this.database.exec('BEGIN IMMEDIATE');
-      const results = operations.map((operation) => this.runOne(operation));
-      this.database.exec('COMMIT');
-      return { results, ...this.taken(), failure: null };
+      this.#begin();
+      this.#database.exec('BEGIN IMMEDIATE');
+      const results = operations.map((operation) => this.#runOne(operation));
+      this.#database.exec('COMMIT');
+      return { results, ...this.#taken(), failure: null };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.rollBack();
-      this.notes.clear();
-      if (isLasting(error)) this.lasting = reason;
-      if (isFull(error) && operations.length > 1) return this.writeEach(operations);
-      return this.refuse(operations, reason);
+      this.#rollBack();
+      this.#notes.clear();
+      if (isLasting(error)) this.#lasting = reason;
+      if (isFull(error) && operations.length > 1) return this.#writeEach(operations);
+      return this.#refuse(operations, reason);
     }
   }
 
+  #begin(): void {
+    if (this.#begun) return;
+    this.#database.exec('BEGIN IMMEDIATE');
+    this.#beginRun();
+    this.#database.exec('COMMIT');
+    this.#begun = true;
+  }
+
   /** A submit of many images may find no room where its small neighbours still do. */
-  private writeEach(operations: Operation[]): GroupResult {
+  #writeEach(operations: Operation[]): GroupResult {
     const groups = operations.map((operation) => this.write([operation]));
     return {
       results: groups.flatMap((group) => group.results),
@@ -81,30 +105,30 @@ export class GroupCommit {
   }
 
   /** One that fails by itself is undone alone; one that finds the medium failing takes the group with it. */
-  private runOne({ id, run }: Operation): OperationResult {
-    const events = this.notes.events.length;
-    const { webhooksAdded } = this.notes;
-    this.database.exec('SAVEPOINT operation');
+  #runOne({ id, run }: Operation): OperationResult {
+    const events = this.#notes.events.length;
+    const { webhooksAdded } = this.#notes;
+    this.#database.exec('SAVEPOINT operation');
     try {
       const value = run();
-      this.database.exec('RELEASE operation');
+      this.#database.exec('RELEASE operation');
       return { id, value };
     } catch (error) {
-      if (isStorageError(error) || !this.database.isTransaction) throw error;
-      this.database.exec('ROLLBACK TO operation; RELEASE operation');
-      this.notes.events.length = events;
-      this.notes.webhooksAdded = webhooksAdded;
+      if (isStorageError(error) || !this.#database.isTransaction) throw error;
+      this.#database.exec('ROLLBACK TO operation; RELEASE operation');
+      this.#notes.events.length = events;
+      this.#notes.webhooksAdded = webhooksAdded;
       return { id, failure: toFailure(error) };
     }
   }
 
-  private taken(): { events: JobEvent[]; webhooksAdded: number } {
-    const { events, webhooksAdded } = this.notes;
-    this.notes.clear();
+  #taken(): { events: JobEvent[]; webhooksAdded: number } {
+    const { events, webhooksAdded } = this.#notes;
+    this.#notes.clear();
     return { events, webhooksAdded };
   }
 
-  private refuse(operations: Operation[], reason: string): GroupResult {
+  #refuse(operations: Operation[], reason: string): GroupResult {
     const failure = storageUnavailable(reason);
     return {
       results: operations.map(({ id }) => ({ id, failure })),
@@ -114,9 +138,9 @@ export class GroupCommit {
     };
   }
 
-  private rollBack(): void {
+  #rollBack(): void {
     try {
-      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {
       // SQLite has rolled back by itself.
     }

@@ -1,44 +1,41 @@
 /** Which job was submitted with an idempotency key. Keys of different owners never meet. */
 import type { Idempotency } from '../job.js';
+import type { StoredJob } from '../job-records.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-row.js';
-import type { StoredJob } from '../job-store.js';
 import type { Statements } from './statements.js';
 
-export class IdempotencyKeys {
-  private readonly statements: Statements;
+/** Null: the key is free. */
+export function findByKey(
+  statements: Statements,
+  keyId: string | null,
+  { key, fingerprint }: Idempotency,
+): { job: StoredJob; sameBody: boolean } | null {
+  const known = statements.get(
+    'SELECT fingerprint, job_id FROM idempotency WHERE key = ?',
+    ownedKey(keyId, key),
+  ) as { fingerprint: string; job_id: string } | undefined;
+  if (known === undefined) return null;
+  const sql = `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`;
+  const row = statements.get(sql, known.job_id) as JobRow | undefined;
+  // The job has outlived its retention: the key is free again.
+  if (row === undefined) return null;
+  return { job: toStoredJob(row), sameBody: known.fingerprint === fingerprint };
+}
 
-  constructor(statements: Statements) {
-    this.statements = statements;
-  }
-
-  /** Null: the key is free. */
-  find(
-    keyId: string | null,
-    { key, fingerprint }: Idempotency,
-  ): { job: StoredJob; sameBody: boolean } | null {
-    const known = this.statements.get(
-      'SELECT fingerprint, job_id FROM idempotency WHERE key = ?',
-      ownedKey(keyId, key),
-    ) as { fingerprint: string; job_id: string } | undefined;
-    if (known === undefined) return null;
-    const row = this.statements.get(
-      `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`,
-      known.job_id,
-    ) as JobRow | undefined;
-    // The job has outlived its retention: the key is free again.
-    if (row === undefined) return null;
-    return { job: toStoredJob(row), sameBody: known.fingerprint === fingerprint };
-  }
-
-  remember(keyId: string | null, { key, fingerprint }: Idempotency, jobId: string, at: number) {
-    this.statements.run(
-      'INSERT OR REPLACE INTO idempotency (key, fingerprint, job_id, created_at) VALUES (?, ?, ?, ?)',
-      ownedKey(keyId, key),
-      fingerprint,
-      jobId,
-      at,
-    );
-  }
+export function rememberKey(
+  statements: Statements,
+  keyId: string | null,
+  { key, fingerprint }: Idempotency,
+  jobId: string,
+  at: number,
+): void {
+  statements.run(
+    'INSERT OR REPLACE INTO idempotency (key, fingerprint, job_id, created_at) VALUES (?, ?, ?, ?)',
+    ownedKey(keyId, key),
+    fingerprint,
+    jobId,
+    at,
+  );
 }
 
 /** JSON keeps (a, bc) and (ab, c) apart. */

@@ -1,59 +1,56 @@
 /** Reads of the job store: after the writes of their group, outside its transaction. */
-import type { JobEvent, JobFilter } from '../job.js';
+import type { Idempotency, JobEvent, JobFilter } from '../job.js';
 import {
   MAX_IMAGES,
   taskId,
   type JobCounts,
-  type JobRecords,
   type QueuedJob,
   type StoredImage,
   type StoredJob,
   type WaitingImage,
-} from '../job-store.js';
-import type { Blocking } from './blocking.js';
+} from '../job-records.js';
+import { findByKey } from './idempotency-keys.js';
 import { JOB_COLUMNS, toJobEvent, toStoredJob, type EventRow, type JobRow } from './job-row.js';
 import type { Statements } from './statements.js';
 
-/** In characters: whoever parses a page holds its event loop for a millisecond or two, however many boxes. */
+/** In characters: parsing one page holds the event loop for a millisecond or two. */
 const PAGE_LENGTH = 128 * 1024;
 
-type Reads = Pick<
-  Blocking<JobRecords>,
-  | 'find'
-  | 'list'
-  | 'images'
-  | 'unfinished'
-  | 'suspects'
-  | 'waiting'
-  | 'events'
-  | 'counts'
-  | 'oldestPendingAt'
->;
-
-export class JobReads implements Reads {
-  private readonly statements: Statements;
+export class JobReads {
+  readonly #statements: Statements;
 
   constructor(statements: Statements) {
-    this.statements = statements;
+    this.#statements = statements;
   }
 
   find(jobId: string): StoredJob | null {
     const sql = `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`;
-    const row = this.statements.get(sql, jobId) as JobRow | undefined;
+    const row = this.#statements.get(sql, jobId) as JobRow | undefined;
     return row === undefined ? null : toStoredJob(row);
   }
 
+  /** The job that was submitted with this key and body. */
+  repeated(keyId: string | null, idempotency: Idempotency): StoredJob | null {
+    const known = findByKey(this.#statements, keyId, idempotency);
+    return known?.sameBody === true ? known.job : null;
+  }
+
+  /** Newest first, numbers below `before`. */
   list(filter: JobFilter, limit: number, before: number | null): StoredJob[] {
     const { clauses, values } = conditions(filter, before);
     const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
     const sql = `SELECT ${JOB_COLUMNS} FROM jobs ${where} ORDER BY number DESC LIMIT ?`;
-    return (this.statements.all(sql, ...values, limit) as JobRow[]).map(toStoredJob);
+    return (this.#statements.all(sql, ...values, limit) as JobRow[]).map(toStoredJob);
   }
 
+  /**
+   * By index from `from` on: at most `limit`, and no more than fill a page of about 128 KiB. Empty only where no
+   * image is left.
+   */
   images(jobNumber: number, from: number, limit: number): StoredImage[] {
     const page: StoredImage[] = [];
     let length = 0;
-    const rows = this.statements.each(
+    const rows = this.#statements.each(
       `SELECT task % ${MAX_IMAGES} AS "index", path, outcome FROM job_images
        WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
       taskId(jobNumber, from),
@@ -68,8 +65,9 @@ export class JobReads implements Reads {
     return page;
   }
 
+  /** In order of submission, numbers above `after`. */
   unfinished(after: number, limit: number): QueuedJob[] {
-    return this.statements.all(
+    return this.#statements.all(
       `SELECT number, job_id AS jobId, priority, submitted_at AS submittedAt,
          image_count AS imageCount FROM jobs
        WHERE status IN ('pending', 'running') AND number > ? ORDER BY number LIMIT ?`,
@@ -78,16 +76,18 @@ export class JobReads implements Reads {
     ) as QueuedJob[];
   }
 
+  /** Images without an outcome that the process has died with, of jobs that have not ended. */
   suspects(): { jobNumber: number; index: number }[] {
-    return this.statements.all(
+    return this.#statements.all(
       `SELECT jobs.number AS jobNumber, task % ${MAX_IMAGES} AS "index"
        FROM job_images JOIN jobs ON jobs.number = task / ${MAX_IMAGES}
        WHERE deaths > 0 AND outcome IS NULL AND jobs.status IN ('pending', 'running') ORDER BY task`,
     ) as { jobNumber: number; index: number }[];
   }
 
+  /** Images without an outcome, by index from `from` on. */
   waiting(jobNumber: number, from: number, limit: number): WaitingImage[] {
-    return this.statements.all(
+    return this.#statements.all(
       `SELECT task % ${MAX_IMAGES} AS "index", path, deaths FROM job_images
        WHERE task >= ? AND task < ? AND outcome IS NULL ORDER BY task LIMIT ?`,
       taskId(jobNumber, from),
@@ -96,20 +96,21 @@ export class JobReads implements Reads {
     ) as WaitingImage[];
   }
 
+  /** Oldest first; `gap` when events after `after` are gone. */
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
-    const rows = this.statements.all(
+    const rows = this.#statements.all(
       'SELECT * FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?',
       after,
       limit,
     ) as EventRow[];
     const first = rows[0]?.seq;
-    // Nothing newer: fine at the newest number, else what was after `after` is gone or never was.
-    const gap = first === undefined ? after !== this.lastSeq() : first !== after + 1;
+    // Nothing newer is right at the newest number only; else the events after `after` are gone or never were.
+    const gap = first === undefined ? after !== lastSeq(this.#statements) : first !== after + 1;
     return { events: rows.map(toJobEvent), gap };
   }
 
   counts(): JobCounts {
-    return this.statements.get(
+    return this.#statements.get(
       `SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
               count(*) FILTER (WHERE status = 'running') AS running,
               coalesce(sum(image_count - finished), 0) AS queuedImages
@@ -117,19 +118,20 @@ export class JobReads implements Reads {
     ) as JobCounts;
   }
 
+  /** When the oldest job that has not started was submitted; null when there is none. */
   oldestPendingAt(): number | null {
-    const row = this.statements.get(
+    const row = this.#statements.get(
       "SELECT submitted_at AS at FROM jobs WHERE status = 'pending' ORDER BY number LIMIT 1",
     ) as { at: number } | undefined;
     return row?.at ?? null;
   }
+}
 
-  /** Sequence number of the newest event that was ever stored. */
-  lastSeq(): number {
-    const row = this.statements.get("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'") as
-      { seq: number } | undefined;
-    return row?.seq ?? 0;
-  }
+/** Sequence number of the newest event that was ever stored. */
+export function lastSeq(statements: Statements): number {
+  const row = statements.get("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'") as
+    { seq: number } | undefined;
+  return row?.seq ?? 0;
 }
 
 function conditions(filter: JobFilter, before: number | null) {

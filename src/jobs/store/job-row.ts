@@ -1,7 +1,7 @@
 /** Rows of `jobs` and `outbox` as the rest of the service knows them. */
 import type { Problem } from '../../errors.js';
-import type { Job, JobEvent, JobEventName, JobStatus } from '../job.js';
-import type { JobSettings, StoredJob } from '../job-store.js';
+import type { JobEvent, JobEventName, JobSettings, JobStatus } from '../job.js';
+import type { StoredJob } from '../job-records.js';
 
 export const JOB_COLUMNS = `number, job_id, status, settings, metadata, image_count, finished, submitted_at,
   started_at, completed_at, worker_id, error`;
@@ -31,7 +31,7 @@ export function toStoredJob(row: JobRow): StoredJob {
   return {
     number: row.number,
     jobId: row.job_id,
-    settings: { ...settings, metadata: row.metadata },
+    spec: { ...settings, metadata: row.metadata },
     status: row.status,
     imageCount: row.image_count,
     finishedImages: row.finished,
@@ -40,24 +40,6 @@ export function toStoredJob(row: JobRow): StoredJob {
     completedAt: row.completed_at,
     workerId: row.worker_id,
     error: row.error === null ? null : (JSON.parse(row.error) as Problem),
-  };
-}
-
-/** The paths stay in the store: `spec.imagePaths` of the result is filled only where the caller has them. */
-export function toJob(stored: StoredJob, imagePaths: string[] = []): Job {
-  const { jobId, settings, status, imageCount, finishedImages } = stored;
-  const { submittedAt, startedAt, completedAt, workerId, error } = stored;
-  return {
-    jobId,
-    spec: { ...settings, imagePaths },
-    status,
-    imageCount,
-    finishedImages,
-    submittedAt,
-    startedAt,
-    completedAt,
-    workerId,
-    error,
   };
 }
 

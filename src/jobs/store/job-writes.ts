@@ -4,50 +4,51 @@ import type { ImageOutcome } from '../job.js';
 import {
   MAX_IMAGES,
   taskId,
-  type JobRecords,
+  type CancelOutcome,
   type NewJob,
   type NewOutcome,
-  type CancelOutcome,
   type RecordOutcome,
+  type StartedJob,
   type StoredJob,
   type SubmitOutcome,
-} from '../job-store.js';
-import { isTerminal } from '../job-transitions.js';
-import type { Blocking } from './blocking.js';
-import type { IdempotencyKeys } from './idempotency-keys.js';
+} from '../job-records.js';
+import { findByKey, rememberKey } from './idempotency-keys.js';
 import { JOB_COLUMNS, settingsText, type JobRow } from './job-row.js';
-import type { JobTransitions } from './job-moves.js';
+import { isTerminal, type JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
 
-type Writes = Pick<Blocking<JobRecords>, 'submit' | 'start' | 'record' | 'cancel' | 'chargeDeaths'>;
+const CANCELLED = new LatticeError('cancelled', 'The job was cancelled before it had finished.');
 
-export class JobWrites implements Writes {
-  private readonly statements: Statements;
-  private readonly transitions: JobTransitions;
-  private readonly keys: IdempotencyKeys;
+export class JobWrites {
+  readonly #statements: Statements;
+  readonly #transitions: JobTransitions;
 
-  constructor(statements: Statements, transitions: JobTransitions, keys: IdempotencyKeys) {
-    this.statements = statements;
-    this.transitions = transitions;
-    this.keys = keys;
+  constructor(statements: Statements, transitions: JobTransitions) {
+    this.#statements = statements;
+    this.#transitions = transitions;
   }
 
   submit(job: NewJob): SubmitOutcome {
-    const repeat = this.findRepeat(job);
+    const repeat = this.#findRepeat(job);
     if (repeat !== null) return repeat;
     if (!job.admit) return { kind: 'not_admitted' };
-    const stored = this.insertJob(job);
+    const stored = this.#insertJob(job);
     const { spec, idempotency, jobId, submittedAt } = job;
-    if (idempotency !== null) this.keys.remember(spec.keyId, idempotency, jobId, submittedAt);
+    if (idempotency !== null) {
+      rememberKey(this.#statements, spec.keyId, idempotency, jobId, submittedAt);
+    }
     return { kind: 'stored', job: stored };
   }
 
-  start(jobNumber: number, lease: number, workerId: string, at: number): StoredJob | null {
-    const row = this.row(jobNumber);
+  /** pending -> running under the lease of this process run; null when the job is not pending any more. */
+  start(jobNumber: number, workerId: string, at: number): StartedJob | null {
+    const row = this.#row(jobNumber);
     if (row?.status !== 'pending') return null;
-    return this.transitions.move(row, 'running', { at, lease, workerId });
+    const { lease } = this.#transitions;
+    return { job: this.#transitions.move(row, 'running', { at, lease, workerId }), lease };
   }
 
+  /** Stores outcomes; with the last one also the end of the job, its event and its webhook. */
   record(
     jobNumber: number,
     lease: number,
@@ -55,13 +56,13 @@ export class JobWrites implements Writes {
     workerId: string,
     at: number,
   ): RecordOutcome {
-    const row = this.row(jobNumber);
+    const row = this.#row(jobNumber);
     if (row === null || isTerminal(row.status)) return refused('ended', row);
     if (row.status !== 'running' || row.lease !== lease) return refused('stale', row);
-    const stored = outcomes.filter(({ index, outcome }) => this.insert(jobNumber, index, outcome));
+    const stored = outcomes.filter(({ index, outcome }) => this.#insert(jobNumber, index, outcome));
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finished + stored.length;
-    this.statements.run(
+    this.#statements.run(
       'UPDATE jobs SET finished = ?, succeeded = ?, worker_id = ? WHERE number = ?',
       finished,
       succeeded,
@@ -71,27 +72,33 @@ export class JobWrites implements Writes {
     const terminal = finished === row.image_count;
     if (terminal) {
       const now = { ...row, finished, succeeded, worker_id: workerId };
-      if (succeeded > 0) this.transitions.move(now, 'completed', { at });
-      else this.transitions.move(now, 'failed', { at, error: this.failureOf(now) });
+      if (succeeded > 0) this.#transitions.move(now, 'completed', { at });
+      else this.#transitions.move(now, 'failed', { at, error: this.#failureOf(now) });
     }
     return { kind: 'stored', stored: stored.length, finishedImages: finished, terminal };
   }
 
-  cancel(jobId: string, keyId: string | null, at: number): CancelOutcome {
-    const row = this.statements.get(
+  /** Ends the job `failed` with `error`. `keyId` null may end any job, else its own only. */
+  cancel(
+    jobId: string,
+    keyId: string | null,
+    at: number,
+    error: Problem = CANCELLED.toProblem(),
+  ): CancelOutcome {
+    const row = this.#statements.get(
       `SELECT ${JOB_COLUMNS}, key_id, lease, succeeded FROM jobs WHERE job_id = ?`,
       jobId,
     ) as LeasedRow | undefined;
     if (row === undefined || (keyId !== null && row.key_id !== keyId)) return { kind: 'missing' };
     const from = row.status;
     if (from === 'completed' || from === 'failed') return { kind: 'already_finished' };
-    const error = new LatticeError('cancelled', 'The job was cancelled before it had finished.');
-    const job = this.transitions.move(row, 'failed', { at, error: error.toProblem() });
+    const job = this.#transitions.move(row, 'failed', { at, error });
     return { kind: 'cancelled', job, from };
   }
 
+  /** Counts one death per task; a marker that was charged before changes nothing. */
   chargeDeaths(markerId: string, tasks: number[]): number {
-    const isNew = this.statements.run(
+    const isNew = this.#statements.run(
       `INSERT INTO charged_markers (marker, charged_at) VALUES (?, unixepoch('subsec'))
        ON CONFLICT (marker) DO NOTHING`,
       markerId,
@@ -99,24 +106,24 @@ export class JobWrites implements Writes {
     if (isNew === 0) return 0;
     return tasks.reduce((charged, task) => {
       const sql = 'UPDATE job_images SET deaths = deaths + 1 WHERE task = ? AND outcome IS NULL';
-      return charged + this.statements.run(sql, task);
+      return charged + this.#statements.run(sql, task);
     }, 0);
   }
 
-  private findRepeat({ spec, idempotency }: NewJob): SubmitOutcome | null {
+  #findRepeat({ spec, idempotency }: NewJob): SubmitOutcome | null {
     if (idempotency === null) return null;
-    const known = this.keys.find(spec.keyId, idempotency);
+    const known = findByKey(this.#statements, spec.keyId, idempotency);
     if (known === null) return null;
     return known.sameBody ? { kind: 'replayed', job: known.job } : { kind: 'key_reused' };
   }
 
-  private insertJob({ jobId, spec, submittedAt }: NewJob): StoredJob {
+  #insertJob({ jobId, spec, submittedAt }: NewJob): StoredJob {
     const { imagePaths, ...settings } = spec;
     if (imagePaths.length === 0 || imagePaths.length >= MAX_IMAGES) {
       const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imagePaths.length}.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
-    const number = this.statements.insert(
+    const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at)
        VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?)`,
       jobId,
@@ -130,19 +137,19 @@ export class JobWrites implements Writes {
     );
     imagePaths.forEach((path, index) => {
       const task = taskId(number, index);
-      this.statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+      this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
     });
-    return this.transitions.created(number, submittedAt);
+    return this.#transitions.created(number, submittedAt);
   }
 
-  private insert(jobNumber: number, index: number, outcome: string): boolean {
+  #insert(jobNumber: number, index: number, outcome: string): boolean {
     const sql = 'UPDATE job_images SET outcome = ? WHERE task = ? AND outcome IS NULL';
-    return this.statements.run(sql, outcome, taskId(jobNumber, index)) === 1;
+    return this.#statements.run(sql, outcome, taskId(jobNumber, index)) === 1;
   }
 
   /** One image: its own error. Several: one error that names the first. */
-  private failureOf(row: JobRow): Problem {
-    const { outcome } = this.statements.get(
+  #failureOf(row: JobRow): Problem {
+    const { outcome } = this.#statements.get(
       'SELECT outcome FROM job_images WHERE task = ?',
       taskId(row.number, 0),
     ) as { outcome: string };
@@ -157,8 +164,8 @@ export class JobWrites implements Writes {
     ).toProblem();
   }
 
-  private row(jobNumber: number): LeasedRow | null {
-    const row = this.statements.get(
+  #row(jobNumber: number): LeasedRow | null {
+    const row = this.#statements.get(
       `SELECT ${JOB_COLUMNS}, key_id, lease, succeeded FROM jobs WHERE number = ?`,
       jobNumber,
     ) as LeasedRow | undefined;
@@ -166,7 +173,7 @@ export class JobWrites implements Writes {
   }
 }
 
-export interface LeasedRow extends JobRow {
+interface LeasedRow extends JobRow {
   key_id: string | null;
   lease: number | null;
   succeeded: number;

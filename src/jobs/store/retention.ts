@@ -1,73 +1,74 @@
 /** Deletes what is past its time, little by little so that other calls are not held up. */
-import { MAX_IMAGES, type SweepLimits } from '../job-store.js';
+import { MAX_IMAGES, type SweepLimits } from '../job-records.js';
 import type { Statements } from './statements.js';
 
-const JOBS_A_CALL = 50;
-const ROWS_A_CALL = 1000;
+const JOBS_PER_CALL = 50;
+const ROWS_PER_CALL = 1000;
 /** 64 MiB. */
 const FREE_PAGES_KEPT = 16_384;
 
 export class Retention {
-  private readonly statements: Statements;
+  readonly #statements: Statements;
 
   constructor(statements: Statements) {
-    this.statements = statements;
+    this.#statements = statements;
   }
 
+  /** One small batch; `more` says that there is work left. */
   sweep(limits: SweepLimits): { removedJobIds: string[]; more: boolean } {
-    const removedJobIds = this.removeJobs(limits.jobsBefore);
-    const images = this.removeImages();
-    const events = this.statements.run(
+    const removedJobIds = this.#removeJobs(limits.jobsBefore);
+    const images = this.#removeImages();
+    const events = this.#statements.run(
       `DELETE FROM outbox WHERE seq IN
-         (SELECT seq FROM outbox WHERE timestamp < ? ORDER BY seq LIMIT ${ROWS_A_CALL})
+         (SELECT seq FROM outbox WHERE timestamp < ? ORDER BY seq LIMIT ${ROWS_PER_CALL})
        -- From the oldest on, without holes, whatever the clock did.
        AND seq < (SELECT coalesce(min(seq), 9e18) FROM outbox WHERE timestamp >= ?)`,
       limits.eventsBefore,
       limits.eventsBefore,
     );
-    const keys = this.statements.run(
+    const keys = this.#statements.run(
       `DELETE FROM idempotency WHERE key IN
-         (SELECT key FROM idempotency WHERE created_at < ? LIMIT ${ROWS_A_CALL})`,
+         (SELECT key FROM idempotency WHERE created_at < ? LIMIT ${ROWS_PER_CALL})`,
       limits.keysBefore,
     );
-    this.statements.run('DELETE FROM charged_markers WHERE charged_at < ?', limits.keysBefore);
+    this.#statements.run('DELETE FROM charged_markers WHERE charged_at < ?', limits.keysBefore);
     const more =
-      removedJobIds.length === JOBS_A_CALL || images || [events, keys].includes(ROWS_A_CALL);
-    if (!more) this.shrink();
+      removedJobIds.length === JOBS_PER_CALL || images || [events, keys].includes(ROWS_PER_CALL);
+    if (!more) this.#shrink();
     return { removedJobIds, more };
   }
 
-  /** Free pages are used again; only what is far more than that goes back to the disk, a little each time. */
-  private shrink(): void {
-    const { freelist_count: free } = this.statements.get('PRAGMA freelist_count') as {
+  /** SQLite uses free pages again; only a large surplus is given back to the disk, in small steps. */
+  #shrink(): void {
+    const { freelist_count: free } = this.#statements.get('PRAGMA freelist_count') as {
       freelist_count: number;
     };
-    if (free > FREE_PAGES_KEPT) this.statements.all(`PRAGMA incremental_vacuum(${ROWS_A_CALL})`);
+    if (free > FREE_PAGES_KEPT) this.#statements.all(`PRAGMA incremental_vacuum(${ROWS_PER_CALL})`);
   }
 
-  /** The job goes at once, its images later: nobody sees half a job. A webhook that is still owed keeps it. */
-  private removeJobs(before: number): string[] {
-    const expired = this.statements.all(
+  /** The job goes at once, its images later: nobody sees half a job. A pending webhook keeps it. */
+  #removeJobs(before: number): string[] {
+    const expired = this.#statements.all(
       `SELECT number, job_id FROM jobs WHERE completed_at < ? AND NOT EXISTS
          (SELECT 1 FROM webhook_deliveries WHERE job = number AND state = 'pending')
-       ORDER BY completed_at LIMIT ${JOBS_A_CALL}`,
+       ORDER BY completed_at LIMIT ${JOBS_PER_CALL}`,
       before,
     ) as { number: number; job_id: string }[];
     for (const { number } of expired) {
-      this.statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
-      this.statements.run('DELETE FROM jobs WHERE number = ?', number);
+      this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
+      this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
     }
     return expired.map((row) => row.job_id);
   }
 
   /** True when rows are left. */
-  private removeImages(): boolean {
-    let room = ROWS_A_CALL;
-    const swept = this.statements.all(
-      `SELECT number FROM swept_jobs ORDER BY number LIMIT ${JOBS_A_CALL + 1}`,
+  #removeImages(): boolean {
+    let room = ROWS_PER_CALL;
+    const swept = this.#statements.all(
+      `SELECT number FROM swept_jobs ORDER BY number LIMIT ${JOBS_PER_CALL + 1}`,
     ) as { number: number }[];
     for (const { number } of swept) {
-      const removed = this.statements.run(
+      const removed = this.#statements.run(
         `DELETE FROM job_images WHERE task IN
            (SELECT task FROM job_images WHERE task >= ? AND task < ? LIMIT ?)`,
         number * MAX_IMAGES,
@@ -76,8 +77,8 @@ export class Retention {
       );
       room -= removed;
       if (room === 0) return true;
-      this.statements.run('DELETE FROM swept_jobs WHERE number = ?', number);
+      this.#statements.run('DELETE FROM swept_jobs WHERE number = ?', number);
     }
-    return swept.length > JOBS_A_CALL;
+    return swept.length > JOBS_PER_CALL;
   }
 }

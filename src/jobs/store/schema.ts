@@ -87,11 +87,18 @@ const MIGRATIONS = [
   ALTER TABLE webhook_deliveries ADD COLUMN planned_at REAL;
   UPDATE webhook_deliveries SET planned_at = created_at;
   `,
+  `
+  -- Host and port of the URL: a host that is at its limit of attempts is left out without reading its rows.
+  ALTER TABLE webhook_deliveries ADD COLUMN host TEXT NOT NULL DEFAULT '';
+  UPDATE webhook_deliveries SET host = substr(url, instr(url, '://') + 3);
+  UPDATE webhook_deliveries SET host = lower(substr(host, 1, instr(host || '/', '/') - 1));
+  CREATE INDEX webhooks_by_host ON webhook_deliveries (host, next_attempt_at) WHERE state = 'pending';
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Brings the tables to `SCHEMA_VERSION` in one transaction. Throws on tables of a later release. */
+/** Brings the tables to `SCHEMA_VERSION`. Throws on tables of a later release. */
 export function migrate(database: Database, file: string): void {
   const { user_version: found } = database.prepare('PRAGMA user_version').get() as {
     user_version: number;
@@ -102,7 +109,11 @@ export function migrate(database: Database, file: string): void {
         'Start that release, or point LATTICE_DATA_DIR at another folder.',
     );
   }
-  if (found === SCHEMA_VERSION) return;
+  if (found < SCHEMA_VERSION) applyMigrations(database, found);
+}
+
+/** From schema `found`, 0 for a file without tables, in one transaction. Leaves no prepared statement behind. */
+export function applyMigrations(database: Database, found: number): void {
   database.exec('BEGIN IMMEDIATE');
   for (const statements of MIGRATIONS.slice(found)) database.exec(statements);
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);

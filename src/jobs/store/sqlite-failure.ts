@@ -1,4 +1,4 @@
-/** SQLite's errors in the service's words. */
+/** SQLite's errors as errors of the service. */
 import { LatticeError, type ErrorCode, type ErrorItem } from '../../errors.js';
 
 /** A `LatticeError` as it crosses threads. */
@@ -31,9 +31,18 @@ const STORAGE_CODES = new Set([
   NOT_A_DATABASE,
 ]);
 
+/** An extended code: the -shm file cannot grow, because the disk is full. */
+const IO_ERROR_SHM_SIZE = IO_ERROR | (19 << 8);
+
+/** `errcode` is the primary code in errors of statements, the extended one in those of `exec`. */
+function extendedCode(thrown: unknown): number | null {
+  if (!(thrown instanceof Error) || !('sqliteExtendedCode' in thrown)) return null;
+  return typeof thrown.sqliteExtendedCode === 'number' ? thrown.sqliteExtendedCode : null;
+}
+
 function primaryCode(thrown: unknown): number | null {
-  if (!(thrown instanceof Error) || !('errcode' in thrown)) return null;
-  return typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : null;
+  const code = extendedCode(thrown);
+  return code === null ? null : code & 0xff;
 }
 
 /** The medium is at fault, not the statement: nothing may be acknowledged. */
@@ -48,11 +57,11 @@ export function isStorageError(thrown: unknown): boolean {
  */
 export function isLasting(thrown: unknown): boolean {
   const code = primaryCode(thrown);
-  return code === IO_ERROR || code === CORRUPT || code === NOT_A_DATABASE;
+  return (code === IO_ERROR && !isFull(thrown)) || code === CORRUPT || code === NOT_A_DATABASE;
 }
 
 export function isFull(thrown: unknown): boolean {
-  return primaryCode(thrown) === FULL;
+  return primaryCode(thrown) === FULL || extendedCode(thrown) === IO_ERROR_SHM_SIZE;
 }
 
 export function isBusy(thrown: unknown): boolean {
@@ -79,7 +88,8 @@ export function toFailure(thrown: unknown): StoreFailure {
     return { code, detail: thrown.message, reason, ...(errors === undefined ? {} : { errors }) };
   }
   if (isStorageError(thrown)) return storageUnavailable(reason);
-  return { code: 'internal_error', detail: 'An internal error occurred.', reason };
+  const { stack } = thrown instanceof Error ? thrown : new Error(reason);
+  return { code: 'internal_error', detail: 'An internal error occurred.', reason: stack ?? reason };
 }
 
 export function fromFailure(failure: StoreFailure): LatticeError {

@@ -5,42 +5,41 @@ type Statement = ReturnType<Database['prepare']>;
 type Parameter = string | number | null;
 
 export class Statements {
-  private readonly prepared = new Map<string, Statement>();
-
-  private readonly database: Database;
+  readonly #prepared = new Map<string, Statement>();
+  readonly #database: Database;
 
   constructor(database: Database) {
-    this.database = database;
+    this.#database = database;
   }
 
   /** Rows changed. */
   run(sql: string, ...parameters: Parameter[]): number {
-    return this.statement(sql).run(...parameters).changes;
+    return this.#statement(sql).run(...parameters).changes;
   }
 
   /** Runs and gives the number of the row that was inserted. */
   insert(sql: string, ...parameters: Parameter[]): number {
-    return Number(this.statement(sql).run(...parameters).lastInsertRowid);
+    return Number(this.#statement(sql).run(...parameters).lastInsertRowid);
   }
 
   get(sql: string, ...parameters: Parameter[]): unknown {
-    return this.statement(sql).get(...parameters);
+    return this.#statement(sql).get(...parameters);
   }
 
   all(sql: string, ...parameters: Parameter[]): unknown[] {
-    return this.statement(sql).all(...parameters);
+    return this.#statement(sql).all(...parameters);
   }
 
   /** Row by row; leaving the loop early ends the statement. */
   each(sql: string, ...parameters: Parameter[]): Iterable<unknown> {
-    return this.statement(sql).iterate(...parameters);
+    return this.#statement(sql).iterate(...parameters);
   }
 
-  private statement(sql: string): Statement {
-    let statement = this.prepared.get(sql);
+  #statement(sql: string): Statement {
+    let statement = this.#prepared.get(sql);
     if (statement === undefined) {
-      statement = this.database.prepare(sql);
-      this.prepared.set(sql, statement);
+      statement = this.#database.prepare(sql);
+      this.#prepared.set(sql, statement);
     }
     return statement;
   }

@@ -1,92 +1,80 @@
-/** Every call of the store, bound to one database. */
-import type { Blocking } from './blocking.js';
-import type { Database } from './data-folder.js';
-import type { CommitNotes } from './group-commit.js';
-import { IdempotencyKeys } from './idempotency-keys.js';
-import { JobTransitions } from './job-moves.js';
+/**
+ * The calls of the job store. A public method of one of these classes is a call: the thread finds it by its name, and
+ * the main thread's type follows from it. What crosses between the two threads is here, too.
+ */
+import type { GroupResult } from './group-commit.js';
 import { JobReads } from './job-reads.js';
+import type { JobTransitions } from './job-transitions.js';
 import { JobWrites } from './job-writes.js';
 import { Retention } from './retention.js';
-import { Statements } from './statements.js';
-import type { StoreCall, StoreCalls, StoreOpened } from './store-messages.js';
-import { WebhookRows } from './webhook-rows.js';
+import type { Statements } from './statements.js';
+import { WebhookReads, WebhookWrites } from './webhook-rows.js';
 
-/** Calls that change nothing: they run without a transaction and work on a full disk. */
-export const READS: ReadonlySet<StoreCall> = new Set<StoreCall>([
-  'find',
-  'repeated',
-  'list',
-  'images',
-  'unfinished',
-  'suspects',
-  'waiting',
-  'events',
-  'counts',
-  'oldestPendingAt',
-  'due',
-  'nextDueAt',
-  'waitingCount',
-  'forJob',
-]);
+/** The methods of a class as the main thread calls them. */
+type Remote<T> = {
+  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
 
-export interface BoundCalls {
-  opened: StoreOpened;
-  calls: Blocking<StoreCalls>;
+export type JobCalls = Remote<JobReads> & Remote<JobWrites> & Remote<Retention>;
+export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
+
+type Call = (...args: unknown[]) => unknown;
+
+export interface CallTable {
+  /** They change nothing: they run without a transaction and work on a full disk. */
+  reads: Map<string, Call>;
+  writes: Map<string, Call>;
 }
 
-/** Begins a process run: takes the next lease and puts the jobs of the run before back in the queue. */
-export function bindCalls(database: Database, notes: CommitNotes): BoundCalls {
-  const statements = new Statements(database);
-  const transitions = new JobTransitions(statements, notes);
-  const reads = new JobReads(statements);
-  const keys = new IdempotencyKeys(statements);
-  const writes = new JobWrites(statements, transitions, keys);
-  const retention = new Retention(statements);
-  const webhooks = new WebhookRows(statements);
-
-  database.exec('BEGIN IMMEDIATE');
-  const lease = statements.insert(
-    "INSERT INTO process_runs (started_at) VALUES (unixepoch('subsec'))",
-  );
-  const recoveredJobs = transitions.recover();
-  database.exec('COMMIT');
-
-  const calls: Blocking<StoreCalls> = {
-    submit: (job) => writes.submit(job),
-    start: (...args) => writes.start(...args),
-    record: (...args) => writes.record(...args),
-    cancel: (...args) => writes.cancel(...args),
-    chargeDeaths: (...args) => writes.chargeDeaths(...args),
-    sweep: (limits) => retention.sweep(limits),
-    find: (jobId) => reads.find(jobId),
-    repeated: (keyId, idempotency) => {
-      const known = keys.find(keyId, idempotency);
-      return known?.sameBody === true ? known.job : null;
-    },
-    list: (...args) => reads.list(...args),
-    images: (...args) => reads.images(...args),
-    unfinished: (...args) => reads.unfinished(...args),
-    suspects: () => reads.suspects(),
-    waiting: (...args) => reads.waiting(...args),
-    events: (...args) => reads.events(...args),
-    counts: () => reads.counts(),
-    oldestPendingAt: () => reads.oldestPendingAt(),
-    due: (...args) => webhooks.due(...args),
-    nextDueAt: () => webhooks.nextDueAt(),
-    waitingCount: () => webhooks.waitingCount(),
-    succeeded: (...args) => {
-      webhooks.succeeded(...args);
-    },
-    retry: (...args) => {
-      webhooks.retry(...args);
-    },
-    replan: (...args) => {
-      webhooks.replan(...args);
-    },
-    gaveUp: (...args) => {
-      webhooks.gaveUp(...args);
-    },
-    forJob: (jobId) => webhooks.forJob(jobId),
+export function bindCalls(statements: Statements, transitions: JobTransitions): CallTable {
+  return {
+    reads: methodsOf(new JobReads(statements), new WebhookReads(statements)),
+    writes: methodsOf(
+      new JobWrites(statements, transitions),
+      new Retention(statements),
+      new WebhookWrites(statements),
+    ),
   };
-  return { opened: { lease, lastSeq: reads.lastSeq(), recoveredJobs }, calls };
 }
+
+function methodsOf(...targets: object[]): Map<string, Call> {
+  const methods = new Map<string, Call>();
+  for (const target of targets) {
+    const names = Object.getOwnPropertyNames(Object.getPrototypeOf(target));
+    for (const name of names.filter((each) => each !== 'constructor')) {
+      methods.set(name, (Reflect.get(target, name) as Call).bind(target));
+    }
+  }
+  return methods;
+}
+
+/** Given to the thread at its start. */
+export interface StoreThreadData {
+  dataDir: string;
+  /** Cap on the database's size in pages of 4 KiB; null = none. */
+  maxPages: number | null;
+}
+
+/** A call as [id, method, arguments]; sent in bulk, in order. */
+export type StoreRequest = [id: number, call: string, args: unknown[]];
+
+export type ToThread = { kind: 'calls'; calls: StoreRequest[] } | { kind: 'close' };
+
+export interface StoreOpened {
+  /** Sequence number of the newest event at opening. */
+  lastSeq: number;
+  /** Jobs of an earlier process run that were running; they are pending again. */
+  recoveredJobs: number;
+  /** Why nothing can be written at the moment: the disk is full. */
+  failure: string | null;
+  /** Names of all calls. */
+  calls: string[];
+}
+
+export type FromThread =
+  | ({ kind: 'opened' } & StoreOpened)
+  /** The message is for the operator. */
+  | { kind: 'refused'; message: string }
+  | ({ kind: 'committed' } & GroupResult)
+  | { kind: 'read'; results: GroupResult['results'] }
+  | { kind: 'closed' };

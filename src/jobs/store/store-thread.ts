@@ -1,6 +1,6 @@
 /**
  * The thread that owns the database. Takes whatever calls have arrived, commits the writes of up to 128 of them
- * with one sync, answers, and looks again: a lone call never waits for company, a crowd shares the sync.
+ * with one sync, answers, and looks again: a lone call never waits for others, calls that arrive together share the sync.
  */
 import {
   parentPort,
@@ -10,77 +10,84 @@ import {
 } from 'node:worker_threads';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import { CommitNotes, GroupCommit, type Operation, type OperationResult } from './group-commit.js';
+import { lastSeq } from './job-reads.js';
+import { JobTransitions } from './job-transitions.js';
 import { toFailure } from './sqlite-failure.js';
-import { READS, bindCalls, type BoundCalls } from './store-calls.js';
-import type { FromThread, StoreRequest, StoreThreadData, ToThread } from './store-messages.js';
+import { Statements } from './statements.js';
+import {
+  bindCalls,
+  type CallTable,
+  type FromThread,
+  type StoreOpened,
+  type StoreRequest,
+  type StoreThreadData,
+  type ToThread,
+} from './store-calls.js';
 
 const GROUP = 128;
 
 class StoreThread {
-  private readonly waiting: StoreRequest[] = [];
-  private closing = false;
+  readonly #port: MessagePort;
+  readonly #folder: DataFolder;
+  readonly #calls: CallTable;
+  readonly #commits: GroupCommit;
+  readonly #waiting: StoreRequest[] = [];
+  #closing = false;
 
-  private readonly port: MessagePort;
-  private readonly folder: DataFolder;
-  private readonly bound: BoundCalls;
-  private readonly commits: GroupCommit;
-
-  constructor(port: MessagePort, folder: DataFolder, bound: BoundCalls, commits: GroupCommit) {
-    this.port = port;
-    this.folder = folder;
-    this.bound = bound;
-    this.commits = commits;
+  constructor(port: MessagePort, folder: DataFolder, calls: CallTable, commits: GroupCommit) {
+    this.#port = port;
+    this.#folder = folder;
+    this.#calls = calls;
+    this.#commits = commits;
     port.on('message', (message: ToThread) => {
-      this.take(message);
-      this.serve();
+      this.#take(message);
+      this.#serve();
     });
   }
 
-  private take(message: ToThread): void {
-    if (message.kind === 'close') this.closing = true;
-    else this.waiting.push(...message.calls);
+  #take(message: ToThread): void {
+    if (message.kind === 'close') this.#closing = true;
+    else this.#waiting.push(...message.calls);
   }
 
-  private serve(): void {
+  #serve(): void {
     for (;;) {
-      this.takeArrived();
-      if (this.waiting.length === 0) break;
-      this.serveGroup(this.waiting.splice(0, GROUP));
+      this.#takeArrived();
+      if (this.#waiting.length === 0) break;
+      this.#serveGroup(this.#waiting.splice(0, GROUP));
     }
-    if (!this.closing) return;
-    this.folder.release();
-    this.send({ kind: 'closed' });
-    this.port.close();
+    if (!this.#closing) return;
+    this.#folder.release();
+    this.#send({ kind: 'closed' });
+    this.#port.close();
   }
 
-  private takeArrived(): void {
-    while (this.waiting.length < GROUP) {
-      const arrived = receiveMessageOnPort(this.port) as { message: ToThread } | undefined;
+  #takeArrived(): void {
+    while (this.#waiting.length < GROUP) {
+      const arrived = receiveMessageOnPort(this.#port) as { message: ToThread } | undefined;
       if (arrived === undefined) return;
-      this.take(arrived.message);
+      this.#take(arrived.message);
     }
   }
 
-  private serveGroup(requests: StoreRequest[]): void {
-    const writes = requests.filter(([, call]) => !READS.has(call));
-    if (writes.length > 0) {
-      const group = this.commits.write(writes.map((request) => this.operation(request)));
-      this.send({ kind: 'committed', ...group });
-    }
-    const reads = requests.filter(([, call]) => READS.has(call));
-    if (reads.length === 0) return;
-    const results = reads.map((request) => read(this.operation(request)));
-    this.send({ kind: 'read', results });
+  #serveGroup(requests: StoreRequest[]): void {
+    const { reads, writes } = this.#calls;
+    const toWrite = operationsOf(requests, writes);
+    if (toWrite.length > 0) this.#send({ kind: 'committed', ...this.#commits.write(toWrite) });
+    const toRead = operationsOf(requests, reads);
+    if (toRead.length > 0) this.#send({ kind: 'read', results: toRead.map(read) });
   }
 
-  private operation([id, call, args]: StoreRequest): Operation {
-    const method = this.bound.calls[call] as (...args: unknown[]) => unknown;
-    return { id, run: () => method(...args) };
+  #send(message: FromThread): void {
+    this.#port.postMessage(message);
   }
+}
 
-  private send(message: FromThread): void {
-    this.port.postMessage(message);
-  }
+function operationsOf(requests: StoreRequest[], methods: CallTable['reads']): Operation[] {
+  return requests.flatMap(([id, call, args]) => {
+    const method = methods.get(call);
+    return method === undefined ? [] : [{ id, run: () => method(...args) }];
+  });
 }
 
 function read({ id, run }: Operation): OperationResult {
@@ -97,13 +104,31 @@ function open(port: MessagePort, { dataDir, maxPages }: StoreThreadData): void {
   };
   try {
     const folder = openDataFolder(dataDir, maxPages);
-    const notes = new CommitNotes();
-    const bound = bindCalls(folder.database, notes);
-    new StoreThread(port, folder, bound, new GroupCommit(folder.database, notes));
-    send({ kind: 'opened', ...bound.opened });
+    send({ kind: 'opened', ...start(port, folder) });
   } catch (error) {
     send({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
   }
+}
+
+function start(port: MessagePort, folder: DataFolder): StoreOpened {
+  const notes = new CommitNotes();
+  const statements = new Statements(folder.database);
+  const transitions = new JobTransitions(statements, notes);
+  const calls = bindCalls(statements, transitions);
+  const commits = new GroupCommit(folder.database, notes, () => {
+    transitions.beginRun();
+  });
+  const { running } = statements.get(
+    "SELECT count(*) AS running FROM jobs WHERE status = 'running'",
+  ) as { running: number };
+  const failure = commits.begin();
+  new StoreThread(port, folder, calls, commits);
+  return {
+    lastSeq: lastSeq(statements),
+    recoveredJobs: running,
+    failure,
+    calls: [...calls.reads.keys(), ...calls.writes.keys()],
+  };
 }
 
 if (parentPort === null) throw new Error('store-thread is started as a worker thread only.');

@@ -1,64 +1,111 @@
-/** The webhook queue's rows. */
-import type {
-  AttemptPlan,
-  WebhookDelivery,
-  WebhookDeliveryState,
-  WebhookQueue,
-} from '../webhook-delivery.js';
-import type { Blocking } from './blocking.js';
+/**
+ * The durable queue of webhook deliveries, for one worker: reading does not lease, so the worker itself remembers the
+ * deliveries that it is sending. The three outcome methods count one attempt each, and do nothing on a delivery that
+ * is already final or gone.
+ */
+import type { AttemptPlan, WebhookDelivery, WebhookDeliveryState } from '../webhook-delivery.js';
 import type { Statements } from './statements.js';
 
-/** The part of the queue that is data; listening stays on the main thread. */
-export type WebhookRecords = Omit<WebhookQueue, 'onEnqueued'>;
-
 const NEVER = { plannedAt: null, at: null };
-const DELIVERY = `delivery_id AS deliveryId, job_id AS jobId, url, attempt, created_at AS createdAt`;
+const DELIVERY = `delivery_id AS deliveryId, job_id AS jobId, url, host, attempt, created_at AS createdAt`;
 
-export class WebhookRows implements Blocking<WebhookRecords> {
-  private readonly statements: Statements;
+export class WebhookReads {
+  readonly #statements: Statements;
 
   constructor(statements: Statements) {
-    this.statements = statements;
+    this.#statements = statements;
   }
 
-  due(now: number, limit: number): WebhookDelivery[] {
-    return this.statements.all(
-      `SELECT ${DELIVERY} FROM webhook_deliveries WHERE state = 'pending' AND next_attempt_at <= ?
-       ORDER BY next_attempt_at, sequence LIMIT ?`,
-      now,
-      limit,
-    ) as WebhookDelivery[];
+  /**
+   * Pending deliveries whose time has come by `now`, earliest first: at most `limit`, at most `perHost` of each host,
+   * none of the hosts in `without`. Reads a few rows per host with pending deliveries, however many deliveries wait.
+   */
+  due(
+    now: number,
+    { limit, perHost, without }: { limit: number; perHost: number; without: readonly string[] },
+  ): WebhookDelivery[] {
+    const due: (WebhookDelivery & { at: number })[] = [];
+    for (const host of this.#pendingHosts()) {
+      if (without.includes(host)) continue;
+      const rows = this.#statements.all(
+        `SELECT ${DELIVERY}, next_attempt_at AS at FROM webhook_deliveries
+         WHERE state = 'pending' AND host = ? AND next_attempt_at <= ?
+         ORDER BY next_attempt_at, sequence LIMIT ?`,
+        host,
+        now,
+        perHost,
+      );
+      due.push(...(rows as typeof due));
+    }
+    due.sort((a, b) => a.at - b.at);
+    return due.slice(0, limit).map(({ at: _at, ...delivery }) => delivery);
   }
 
+  /** When the earliest pending delivery falls due (may lie in the past); null when none is pending. */
   nextDueAt(): number | null {
-    const { at } = this.statements.get(
+    const { at } = this.#statements.get(
       "SELECT min(next_attempt_at) AS at FROM webhook_deliveries WHERE state = 'pending'",
     ) as { at: number | null };
     return at;
   }
 
+  /** Pending deliveries, due or not. */
   waitingCount(): number {
-    const { waiting } = this.statements.get(
+    const { waiting } = this.#statements.get(
       "SELECT count(*) AS waiting FROM webhook_deliveries WHERE state = 'pending'",
     ) as { waiting: number };
     return waiting;
   }
 
+  /** Deliveries of one job, final ones too, oldest first; empty for a job without a callback. */
+  forJob(jobId: string): WebhookDeliveryState[] {
+    return this.#statements.all(
+      `SELECT ${DELIVERY}, state, next_attempt_at AS nextAttemptAt, last_status AS lastStatus,
+         last_error AS lastError
+       FROM webhook_deliveries WHERE job = (SELECT number FROM jobs WHERE job_id = ?) ORDER BY sequence`,
+      jobId,
+    ) as WebhookDeliveryState[];
+  }
+
+  /** One step in the index per host, not one per delivery. */
+  #pendingHosts(): string[] {
+    const rows = this.#statements.all(
+      `WITH RECURSIVE hosts (host) AS (
+         SELECT min(host) FROM webhook_deliveries WHERE state = 'pending'
+         UNION ALL
+         SELECT (SELECT min(host) FROM webhook_deliveries WHERE state = 'pending' AND host > hosts.host)
+         FROM hosts WHERE host IS NOT NULL
+       ) SELECT host FROM hosts WHERE host IS NOT NULL`,
+    ) as { host: string }[];
+    return rows.map(({ host }) => host);
+  }
+}
+
+export class WebhookWrites {
+  readonly #statements: Statements;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
   succeeded(deliveryId: string, httpStatus: number): void {
-    this.settle(deliveryId, 'delivered', NEVER, httpStatus, null);
+    this.#settle(deliveryId, 'delivered', NEVER, httpStatus, null);
   }
 
   retry(deliveryId: string, plan: AttemptPlan, httpStatus: number | null, error: string): void {
-    this.settle(deliveryId, 'pending', plan, httpStatus, error);
+    this.#settle(deliveryId, 'pending', plan, httpStatus, error);
   }
 
   gaveUp(deliveryId: string, httpStatus: number | null, error: string): void {
-    this.settle(deliveryId, 'gave_up', NEVER, httpStatus, error);
+    this.#settle(deliveryId, 'gave_up', NEVER, httpStatus, error);
   }
 
-  /** All times of the old clock go back with it; where nobody knows how far, the wait begins anew. */
+  /**
+   * The clock was set back by `setBackS`, 0 when that is not known. Attempts planned later than `now` keep the wait
+   * that they were planned with instead of waiting until the clock has caught up.
+   */
   replan(now: number, setBackS: number): void {
-    this.statements.run(
+    this.#statements.run(
       `UPDATE webhook_deliveries SET planned_at = min(?1, planned_at - ?2),
          next_attempt_at = next_attempt_at - planned_at + min(?1, planned_at - ?2)
        WHERE state = 'pending' AND planned_at > ?1`,
@@ -67,23 +114,14 @@ export class WebhookRows implements Blocking<WebhookRecords> {
     );
   }
 
-  forJob(jobId: string): WebhookDeliveryState[] {
-    return this.statements.all(
-      `SELECT ${DELIVERY}, state, next_attempt_at AS nextAttemptAt, last_status AS lastStatus,
-         last_error AS lastError
-       FROM webhook_deliveries WHERE job = (SELECT number FROM jobs WHERE job_id = ?) ORDER BY sequence`,
-      jobId,
-    ) as WebhookDeliveryState[];
-  }
-
-  private settle(
+  #settle(
     deliveryId: string,
     state: WebhookDeliveryState['state'],
     { plannedAt, at }: AttemptPlan | typeof NEVER,
     httpStatus: number | null,
     error: string | null,
   ): void {
-    this.statements.run(
+    this.#statements.run(
       `UPDATE webhook_deliveries SET state = ?, attempt = attempt + 1, planned_at = ?,
          next_attempt_at = ?, last_status = ?, last_error = ?
        WHERE delivery_id = ? AND state = 'pending'`,

@@ -70,6 +70,7 @@ describe('status', () => {
       deliveryId: 'msg_1',
       jobId: 'job_1',
       url: 'http://h/x?token=secret',
+      host: 'h',
       attempt: 1,
       createdAt: 1.5,
       state: 'pending',

@@ -30,7 +30,6 @@ const job = (imageCount: number): fc.Arbitrary<Job> =>
     endedJob(imageCount, {
       spec: {
         ...specOf(),
-        imagePaths: [],
         metadata: made.metadata === null ? null : JSON.stringify({ of: made.metadata }),
       },
       ...(made.failed

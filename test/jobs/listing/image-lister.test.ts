@@ -108,6 +108,30 @@ test('a folder on a volume that hangs is given up, others are listed meanwhile',
     lister.list({ ...folder('gone'), withinMs: 500 }).catch((error: unknown) => String(error)),
   );
   expect(await lister.list({ ...folder('few'), withinMs: 20_000 })).toEqual(FEW);
-  for (const answer of await Promise.all(lost)) expect(answer).toContain('in time');
+  for (const answer of await Promise.all(lost)) expect(answer).toContain('does not answer');
   expect(await lister.kindOf({ root, relative: 'few' }, 5_000)).toBe('folder');
+});
+
+test('a root that hangs delays no other one, and its own submits end as volume_unavailable', async ({
+  skip,
+}) => {
+  const lost = join(root, 'lost');
+  mkdirSync(join(lost, 'inner'), { recursive: true });
+  await using held = await holdFolder(lost);
+  if (held === null) {
+    skip();
+    return;
+  }
+  const hanging = Array.from({ length: 12 }, () =>
+    expandImagePaths(['inner'], [lost], 9).catch((error: unknown) => error),
+  );
+  for (let round = 0; round < 10; round += 1) {
+    const began = performance.now();
+    expect(await expandImagePaths(['few'], [root], 9)).toEqual(FEW);
+    expect(performance.now() - began).toBeLessThan(3_000);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+  }
+  for (const error of await Promise.all(hanging)) {
+    expect(error).toMatchObject({ code: 'volume_unavailable', status: 503, retryAfterS: 10 });
+  }
 });

@@ -1,7 +1,9 @@
 /** Data folders that cannot be used are refused with a sentence that says what to do. */
 import { spawn } from 'node:child_process';
 import {
+  chmodSync,
   closeSync,
+  existsSync,
   openSync,
   readFileSync,
   statSync,
@@ -13,11 +15,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
-import { openSqliteStore } from '../../../src/jobs/store/sqlite-store.js';
-import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from '../job-folder.js';
+import { openJobStore } from '../../../src/jobs/store/job-store.js';
+import {
+  TemporaryFolder,
+  ended,
+  imagesNamed,
+  openTestJobs,
+  silent,
+  specOf,
+  until,
+} from '../job-folder.js';
 
 const CHILD = fileURLToPath(new URL('../crash-child.mjs', import.meta.url));
-const open = (folder: TemporaryFolder) => openSqliteStore({ dataDir: folder.path, maxPages: null });
+const open = (folder: TemporaryFolder) => openJobStore(folder.path);
 
 async function filled(folder: TemporaryFolder): Promise<string> {
   const jobs = await openTestJobs(folder);
@@ -57,24 +67,27 @@ test('one process cannot open a folder twice either', async () => {
 
 test('a disk without room for the tables is named', async () => {
   using folder = new TemporaryFolder();
-  await expect(openSqliteStore({ dataDir: folder.path, maxPages: 2 })).rejects.toThrow(
+  await expect(openJobStore(folder.path, 2)).rejects.toThrow(
     new RegExp(`The disk of the data folder ${folder.path} is full\\..*LATTICE_DATA_DIR`),
   );
   await (await open(folder)).close();
 });
 
-test('tables of an earlier release are brought up to date, with the webhooks they owe', async () => {
+test('tables of an earlier release are brought up to date, with their pending webhooks', async () => {
   using folder = new TemporaryFolder();
   const jobs = await openTestJobs(folder);
-  const { job } = await jobs.service.submit(specOf({ callbackUrl: 'http://example.test/' }));
+  const { job } = await jobs.service.submit(specOf({ callbackUrl: 'http://Example.test:81/x' }));
   await ended(jobs.service, job.jobId);
   await jobs.stop(1000);
   const database = new DatabaseSync(join(folder.path, 'jobs.db'));
-  database.exec('ALTER TABLE webhook_deliveries DROP COLUMN planned_at; PRAGMA user_version = 1');
+  database.exec(`DROP INDEX webhooks_by_host; ALTER TABLE webhook_deliveries DROP COLUMN host;
+    ALTER TABLE webhook_deliveries DROP COLUMN planned_at; PRAGMA user_version = 1`);
   database.close();
   const store = await open(folder);
   const dueAt = await store.webhooks.nextDueAt();
   await store.webhooks.replan(1_000, 0);
+  const [delivery] = await store.webhooks.due(2_000, { limit: 1, perHost: 1, without: [] });
+  expect(delivery).toMatchObject({ jobId: job.jobId, host: 'example.test:81' });
   expect(await store.webhooks.nextDueAt()).toBe(1_000);
   expect(dueAt).toBeCloseTo(Date.now() / 1000, -1);
   await store.close();
@@ -111,6 +124,58 @@ const DAMAGES: [string, (file: string) => void][] = [
     },
   ],
 ];
+
+test('an empty jobs.db is refused like a damaged one, not made anew', async () => {
+  using folder = new TemporaryFolder();
+  const file = await filled(folder);
+  truncateSync(file, 0);
+  await expect(open(folder)).rejects.toThrow(
+    new RegExp(
+      `The job store ${file} is damaged \\(it has 0 bytes\\).*Restore the file from a backup`,
+    ),
+  );
+  expect(statSync(file).size).toBe(0);
+});
+
+test('a jobs.db that is missing beside its write-ahead log is not made anew', async () => {
+  using folder = new TemporaryFolder();
+  writeFileSync(join(folder.path, 'jobs.db-wal'), 'frames');
+  await expect(open(folder)).rejects.toThrow('it is missing beside its -wal file');
+});
+
+test('a start that broke off before the tables were made does not keep the next from starting', async () => {
+  using folder = new TemporaryFolder();
+  writeFileSync(join(folder.path, 'jobs.db.new'), 'half a file');
+  await (await open(folder)).close();
+  expect(existsSync(join(folder.path, 'jobs.db.new'))).toBe(false);
+});
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+test('the store is its owner’s alone, also where an earlier start left it to others', async () => {
+  using folder = new TemporaryFolder();
+  const dataDir = join(folder.path, 'data');
+  const file = join(dataDir, 'jobs.db');
+  const files = [file, `${file}-wal`, `${file}-shm`];
+  const first = await openJobStore(dataDir);
+  expect(modeOf(dataDir)).toBe('700');
+  expect(files.map(modeOf)).toEqual(['600', '600', '600']);
+  await first.close();
+  chmodSync(file, 0o644);
+  const second = await openJobStore(dataDir);
+  await second.counts();
+  expect(files.map(modeOf)).toEqual(['600', '600', '600']);
+  await second.close();
+});
+
+test('a data folder that others can enter is named in the log', async () => {
+  using folder = new TemporaryFolder();
+  chmodSync(folder.path, 0o755);
+  const warnings: string[] = [];
+  const logger = { ...silent, warn: (_: object, message: string) => warnings.push(message) };
+  await (await openTestJobs(folder, { logger })).stop(0);
+  expect(warnings).toEqual([expect.stringContaining('other users can enter the data folder')]);
+});
 
 test.each(DAMAGES)('damage is named and nothing is changed: %s', async (_name, damage) => {
   using folder = new TemporaryFolder();

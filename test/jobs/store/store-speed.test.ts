@@ -2,14 +2,14 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSqliteStore } from '../../../src/jobs/store/sqlite-store.js';
+import { openJobStore } from '../../../src/jobs/store/job-store.js';
 import { TemporaryFolder, specOf } from '../job-folder.js';
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
 
 test('a lone submit costs one sync; 64 submitters share theirs', async () => {
   using folder = new TemporaryFolder();
-  const store = await openSqliteStore({ dataDir: folder.path, maxPages: null });
+  const store = await openJobStore(folder.path);
   let jobs = 0;
   const submit = () =>
     store.submit({

@@ -1,11 +1,12 @@
 /** The store by itself: what every body of `JobStore` has to keep. */
 import { expect, test } from 'vitest';
 import type { ImageOutcome, JobSpec } from '../../../src/jobs/job.js';
-import type { JobStore, NewJob, StoredJob } from '../../../src/jobs/job-store.js';
-import { openSqliteStore } from '../../../src/jobs/store/sqlite-store.js';
+import type { NewJob, StoredJob } from '../../../src/jobs/job-records.js';
+import { openJobStore, type JobStore } from '../../../src/jobs/store/job-store.js';
 import { TemporaryFolder, imagesNamed, specOf } from '../job-folder.js';
 
 let lastJob = 0;
+const PAGE = { limit: 10, perHost: 10, without: [] };
 
 const failed: ImageOutcome = {
   status: 'error',
@@ -32,7 +33,7 @@ function newJob(spec: Partial<JobSpec> = {}, more: Partial<NewJob> = {}): NewJob
 
 async function withStore(body: (store: JobStore, folder: TemporaryFolder) => Promise<void>) {
   using folder = new TemporaryFolder();
-  const store = await openSqliteStore({ dataDir: folder.path, maxPages: null });
+  const store = await openJobStore(folder.path);
   try {
     await body(store, folder);
   } finally {
@@ -52,10 +53,11 @@ const entry = (index: number, ok = true) => ({
   outcome: ok ? '{"status":"ok"}' : JSON.stringify(failed),
 });
 
-async function start(store: JobStore, spec: Partial<JobSpec> = {}): Promise<StoredJob> {
-  const job = await submit(store, spec);
-  await store.start(job.number, store.lease, 'w', 2000);
-  return job;
+async function start(store: JobStore, spec: Partial<JobSpec> = {}) {
+  const submitted = await submit(store, spec);
+  const started = await store.start(submitted.number, 'w', 2000);
+  if (started === null) throw new Error('not pending');
+  return { ...started.job, lease: started.lease };
 }
 
 test('one operation that fails leaves its neighbours of the same group alone', () =>
@@ -87,11 +89,11 @@ test('the oldest job that waits is the first that has not started, however long 
     const second = await submit(store);
     const third = await submit(store);
     expect(await store.oldestPendingAt()).toBe(first.submittedAt);
-    await store.start(first.number, store.lease, 'w', 4_000);
+    await store.start(first.number, 'w', 4_000);
     expect(await store.oldestPendingAt()).toBe(second.submittedAt);
     await store.cancel(second.jobId, null, 4_000);
     expect(await store.oldestPendingAt()).toBe(third.submittedAt);
-    await store.start(third.number, store.lease, 'w', 4_000);
+    await store.start(third.number, 'w', 4_000);
     expect(await store.oldestPendingAt()).toBeNull();
   }));
 
@@ -111,13 +113,13 @@ test('a lease that is not the job’s is refused, an ended job takes nothing, an
     const record = (lease: number, ...entries: ReturnType<typeof entry>[]) =>
       store.record(job.number, lease, entries, 'w', 3000);
 
-    expect(await record(store.lease - 1, entry(0))).toMatchObject({ kind: 'stale', stored: 0 });
-    expect(await record(store.lease, entry(0))).toMatchObject({ stored: 1, terminal: false });
-    expect(await record(store.lease, entry(0, false))).toMatchObject({ stored: 0 });
-    expect(await record(store.lease, entry(1, false))).toMatchObject({ terminal: true });
-    expect(await record(store.lease, entry(1))).toMatchObject({ kind: 'ended', stored: 0 });
+    expect(await record(job.lease - 1, entry(0))).toMatchObject({ kind: 'stale', stored: 0 });
+    expect(await record(job.lease, entry(0))).toMatchObject({ stored: 1, terminal: false });
+    expect(await record(job.lease, entry(0, false))).toMatchObject({ stored: 0 });
+    expect(await record(job.lease, entry(1, false))).toMatchObject({ terminal: true });
+    expect(await record(job.lease, entry(1))).toMatchObject({ kind: 'ended', stored: 0 });
     expect(await store.find(job.jobId)).toMatchObject({ status: 'completed', completedAt: 3000 });
-    expect(await store.start(job.number, store.lease, 'w', 1)).toBeNull();
+    expect(await store.start(job.number, 'w', 1)).toBeNull();
     const { events } = await store.events(0, 10);
     expect(events.map(({ event }) => event)).toEqual([
       'job_submitted',
@@ -129,15 +131,15 @@ test('a lease that is not the job’s is refused, an ended job takes nothing, an
 test('a second opening has a higher lease and puts running jobs back', () =>
   withStore(async (first, folder) => {
     const job = await start(first, { imagePaths: ['a', 'b'] });
-    await first.record(job.number, first.lease, [entry(0)], 'w', 2500);
+    await first.record(job.number, job.lease, [entry(0)], 'w', 2500);
     await first.close();
-    const second = await openSqliteStore({ dataDir: folder.path, maxPages: null });
-    expect(second.lease).toBeGreaterThan(first.lease);
+    const second = await openJobStore(folder.path);
     expect([second.recoveredJobs, second.lastSeq]).toEqual([1, 2]);
     expect(await second.find(job.jobId)).toMatchObject({ status: 'pending', startedAt: 2000 });
-    await second.start(job.number, second.lease, 'w', 4000);
+    const again = await second.start(job.number, 'w', 4000);
+    expect(again?.lease).toBeGreaterThan(job.lease);
     expect(await second.waiting(job.number, 0, 10)).toEqual([{ index: 1, path: 'b', deaths: 0 }]);
-    const late = await second.record(job.number, first.lease, [entry(1)], 'w', 5000);
+    const late = await second.record(job.number, job.lease, [entry(1)], 'w', 5000);
     expect(late.kind).toBe('stale');
     expect(await second.find(job.jobId)).toMatchObject({ status: 'running', startedAt: 2000 });
     await second.close();
@@ -181,22 +183,22 @@ test('lists are newest first, filtered, and go on below a number', () =>
     expect(await numbers({ submittedBefore: submittedAt }, 9, null)).toEqual([2, 1]);
   }));
 
-test('a clock that was set back moves the webhooks that are owed with it', () =>
+test('a clock that was set back moves pending webhooks with it', () =>
   withStore(async (store) => {
     const { webhooks } = store;
-    const owe = async (plannedAt: number, at: number) => {
+    const addPending = async (plannedAt: number, at: number) => {
       const job = await start(store, { callbackUrl: 'http://example.test/hook' });
-      await store.record(job.number, store.lease, [entry(0)], 'w', plannedAt);
+      await store.record(job.number, job.lease, [entry(0)], 'w', plannedAt);
       const { deliveryId } = (await webhooks.forJob(job.jobId))[0]!;
       if (at > plannedAt) await webhooks.retry(deliveryId, { plannedAt, at }, 500, 'no');
       return async () => (await webhooks.forJob(job.jobId))[0]?.nextAttemptAt;
     };
-    const first = await owe(5_000, 5_000);
-    const later = await owe(5_010, 5_310);
-    const earlier = await owe(1_000, 1_300);
+    const first = await addPending(5_000, 5_000);
+    const later = await addPending(5_010, 5_310);
+    const earlier = await addPending(1_000, 1_300);
     const times = () => Promise.all([first(), later(), earlier()]);
 
-    // From 5,020 to 1,520: what was owed stays owed at the same moment, what was not planned since is left.
+    // From 5,020 to 1,520: what was due stays due at the same moment, what was not planned since is left.
     await webhooks.replan(1_520, 3_500);
     expect(await times()).toEqual([1_500, 1_810, 1_300]);
     // To before all of them, nobody knows from where: each begins its wait anew.
@@ -204,10 +206,10 @@ test('a clock that was set back moves the webhooks that are owed with it', () =>
     expect(await times()).toEqual([500, 800, 800]);
     await webhooks.replan(500, 0);
     expect(await times()).toEqual([500, 800, 800]);
-    expect(await webhooks.due(500, 10)).toHaveLength(1);
+    expect(await webhooks.due(500, PAGE)).toHaveLength(1);
   }));
 
-test('an end owes its webhook, which is worked off as the queue promises', () =>
+test('an end adds its webhook, which is delivered as the queue promises', () =>
   withStore(async (store) => {
     let added = 0;
     const stop = store.webhooks.onEnqueued(() => (added += 1));
@@ -215,18 +217,18 @@ test('an end owes its webhook, which is worked off as the queue promises', () =>
     const job = await start(store, { callbackUrl: url });
     expect(await store.webhooks.nextDueAt()).toBeNull();
     expect(await store.webhooks.waitingCount()).toBe(0);
-    await store.record(job.number, store.lease, [entry(0)], 'w', 3000);
+    await store.record(job.number, job.lease, [entry(0)], 'w', 3000);
     expect(added).toBe(1);
     expect(await store.webhooks.nextDueAt()).toBe(3000);
-    expect(await store.webhooks.due(2999, 10)).toEqual([]);
-    const [delivery] = await store.webhooks.due(3000, 10);
+    expect(await store.webhooks.due(2999, PAGE)).toEqual([]);
+    const [delivery] = await store.webhooks.due(3000, PAGE);
     expect(delivery).toMatchObject({ jobId: job.jobId, url, attempt: 0, createdAt: 3000 });
 
     const { deliveryId } = delivery!;
     await store.webhooks.retry(deliveryId, { plannedAt: 3000, at: 3010 }, 500, 'no');
     expect(await store.webhooks.waitingCount()).toBe(1);
-    expect(await store.webhooks.due(3005, 10)).toEqual([]);
-    expect(await store.webhooks.due(3010, 10)).toMatchObject([{ deliveryId, attempt: 1 }]);
+    expect(await store.webhooks.due(3005, PAGE)).toEqual([]);
+    expect(await store.webhooks.due(3010, PAGE)).toMatchObject([{ deliveryId, attempt: 1 }]);
     await store.webhooks.succeeded(deliveryId, 204);
     expect(await store.webhooks.waitingCount()).toBe(0);
     await store.webhooks.gaveUp(deliveryId, 500, 'too late');
@@ -244,7 +246,7 @@ test('an end owes its webhook, which is worked off as the queue promises', () =>
     const cancelled = await submit(store, { callbackUrl: url });
     await store.cancel(cancelled.jobId, null, 4000);
     expect(added).toBe(1);
-    const [second] = await store.webhooks.due(9999, 10);
+    const [second] = await store.webhooks.due(9999, PAGE);
     await store.webhooks.gaveUp(second!.deliveryId, null, 'refused');
     expect(await store.webhooks.forJob(cancelled.jobId)).toMatchObject([
       { state: 'gave_up', attempt: 1, lastError: 'refused' },
@@ -259,7 +261,7 @@ test('a page of images ends once it is full, and holds one image at least', () =
       ...entry(index),
       outcome: JSON.stringify('x'.repeat(index < 20 ? 40 * 1024 : 400 * 1024)),
     }));
-    await store.record(job.number, store.lease, sized, 'w', 5000);
+    await store.record(job.number, job.lease, sized, 'w', 5000);
     const indexes = async (from: number, limit: number) =>
       (await store.images(job.number, from, limit)).map(({ index }) => index);
     expect(await indexes(0, 1000)).toEqual([0, 1, 2, 3]);
@@ -270,9 +272,9 @@ test('a page of images ends once it is full, and holds one image at least', () =
 
 test('the sweep takes what is past its time, in steps, and leaves the rest', () =>
   withStore(async (store) => {
-    const finish = async (job: StoredJob, at: number) => {
+    const finish = async (job: StoredJob & { lease: number }, at: number) => {
       const entries = imagesNamed('p', job.imageCount).map((_, index) => entry(index));
-      await store.record(job.number, store.lease, entries, 'w', at);
+      await store.record(job.number, job.lease, entries, 'w', at);
     };
     const big = await start(store, { imagePaths: imagesNamed('p', 2500) });
     await finish(big, 5000);

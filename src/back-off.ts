@@ -1,0 +1,27 @@
+/** Growing waits with jitter, so that callers that failed together do not come back together. */
+export class BackOff {
+  readonly #leastMs: number;
+  readonly #mostMs: number;
+  readonly #random: () => number;
+  #failures = 0;
+
+  constructor(leastMs: number, mostMs: number, random: () => number = Math.random) {
+    this.#leastMs = leastMs;
+    this.#mostMs = mostMs;
+    this.#random = random;
+  }
+
+  /**
+   * Milliseconds to wait before the next try: at least `leastMs`, at most `leastMs` doubled per failure and never more
+   * than `mostMs`.
+   */
+  next(mostMs = this.#mostMs): number {
+    const ceiling = Math.min(mostMs, this.#leastMs * 2 ** Math.min(30, ++this.#failures));
+    return this.#leastMs + this.#random() * (ceiling - this.#leastMs);
+  }
+
+  /** Call after a success: the next wait is a short one again. */
+  reset(): void {
+    this.#failures = 0;
+  }
+}

@@ -1,0 +1,96 @@
+/** What goes into the job store and what comes out of it. Times are Unix seconds. */
+import type { Idempotency, Job, JobSpec } from './job.js';
+
+/** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
+export const MAX_IMAGES = 2 ** 20;
+
+/** Names one image of one job in the detector and in the crash marker; at least 2^20. */
+export function taskId(jobNumber: number, index: number): number {
+  return jobNumber * MAX_IMAGES + index;
+}
+
+export interface StoredJob extends Job {
+  /** Order of submission, 1 and up, never reused. */
+  number: number;
+}
+
+export interface NewJob {
+  jobId: string;
+  spec: JobSpec;
+  submittedAt: number;
+  idempotency: Idempotency | null;
+  /** False: only an idempotent repeat is answered, nothing is stored. */
+  admit: boolean;
+}
+
+/** A job that this process has started. */
+export interface StartedJob {
+  job: StoredJob;
+  /** Fencing token of this process run: outcomes are stored only with the lease that the job was started under. */
+  lease: number;
+}
+
+export type SubmitOutcome =
+  | { kind: 'stored' | 'replayed'; job: StoredJob }
+  | { kind: 'key_reused' }
+  | { kind: 'not_admitted' };
+
+/** A job that has not ended, as little of it as the order of work needs. */
+export interface QueuedJob {
+  number: number;
+  jobId: string;
+  priority: number;
+  submittedAt: number;
+  imageCount: number;
+}
+
+/** An image without an outcome. */
+export interface WaitingImage {
+  index: number;
+  path: string;
+  /** How often the process died with this image in hand. */
+  deaths: number;
+}
+
+export interface StoredImage {
+  index: number;
+  path: string;
+  /** JSON of an `ImageOutcome`. */
+  outcome: string | null;
+}
+
+export interface NewOutcome {
+  index: number;
+  ok: boolean;
+  /** JSON of an `ImageOutcome`. */
+  outcome: string;
+}
+
+export interface RecordOutcome {
+  /** `stale`: another lease holds the job; `ended`: it has ended or is gone. Nothing was stored for either. */
+  kind: 'stored' | 'stale' | 'ended';
+  /** Entries that were new; an image keeps its first outcome. */
+  stored: number;
+  finishedImages: number;
+  /** The last image was among them and the job ended with this call. */
+  terminal: boolean;
+}
+
+export type CancelOutcome =
+  | { kind: 'cancelled'; job: StoredJob; from: 'pending' | 'running' }
+  | { kind: 'missing' }
+  | { kind: 'already_finished' };
+
+export interface JobCounts {
+  pending: number;
+  running: number;
+  /** Images without an outcome in jobs that have not ended. */
+  queuedImages: number;
+}
+
+/** Ages are limits on `completedAt` and on the time of writing; older goes. */
+export interface SweepLimits {
+  jobsBefore: number;
+  eventsBefore: number;
+  keysBefore: number;
+}

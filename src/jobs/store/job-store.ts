@@ -1,0 +1,196 @@
+/** The durable job store, as the main thread sees it: calls go in bulk to the thread that owns the database. */
+import { Worker } from 'node:worker_threads';
+import { LatticeError } from '../../errors.js';
+import type { JobEvent } from '../job.js';
+import type { OperationResult } from './group-commit.js';
+import { fromFailure } from './sqlite-failure.js';
+import type {
+  FromThread,
+  JobCalls,
+  StoreOpened,
+  StoreRequest,
+  StoreThreadData,
+  ToThread,
+  WebhookCalls,
+} from './store-calls.js';
+
+export interface WebhookQueue extends WebhookCalls {
+  /** Called after the commit that made a delivery; returns the way to stop listening. */
+  onEnqueued(listener: () => void): () => void;
+}
+
+/**
+ * A promise of a writing call resolves after the write is on disk, and each call is atomic. Every call rejects with a
+ * `LatticeError` only.
+ */
+export interface JobStore extends JobCalls {
+  /** Sequence number of the newest event at opening. */
+  readonly lastSeq: number;
+  /** Jobs put back from running to pending at opening. */
+  readonly recoveredJobs: number;
+  readonly webhooks: WebhookQueue;
+  /** Events of each commit, in `seq` order over all calls, before the promises of that commit resolve. */
+  onCommitted(listener: (events: JobEvent[]) => void): () => void;
+  /** Why the last write failed; null after one that succeeded. */
+  failure(): string | null;
+  /** Waits for the calls made before, then gives up the folder. Later calls reject. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes the data folder, which lies on a local disk: this process has it alone until the store is closed. Puts the jobs
+ * of a process that is gone back in the queue; on a full disk that waits for the first write that finds room, and only
+ * reads succeed until then. `maxPages` caps the database in pages of 4 KiB; null = the disk. Rejects with an `Error`
+ * for the operator: folder in use, damaged file, later schema, not a local disk, no room for a new store.
+ */
+export async function openJobStore(
+  dataDir: string,
+  maxPages: number | null = null,
+): Promise<JobStore> {
+  const workerData: StoreThreadData = { dataDir, maxPages };
+  const thread = new Worker(new URL('./store-thread.js', import.meta.url), {
+    workerData,
+    name: 'job-store',
+  });
+  try {
+    const opened = await new Promise<StoreOpened>((resolve, reject) => {
+      thread.once('error', reject);
+      thread.once('exit', () => {
+        reject(new Error('The thread of the job store ended while it opened the data folder.'));
+      });
+      thread.once('message', (message: FromThread) => {
+        if (message.kind === 'opened') resolve(message);
+        else reject(new Error(message.kind === 'refused' ? message.message : message.kind));
+      });
+    });
+    return storeOf(new StoreConnection(thread, opened.failure), opened);
+  } catch (error) {
+    await thread.terminate();
+    throw error;
+  }
+}
+
+interface Waiter {
+  resolve: (value: unknown) => void;
+  reject: (error: LatticeError) => void;
+}
+
+class StoreConnection {
+  readonly committed = new Set<(events: JobEvent[]) => void>();
+  readonly enqueued = new Set<() => void>();
+  failure: string | null;
+  readonly #thread: Worker;
+  readonly #waiters = new Map<number, Waiter>();
+  #unsent: StoreRequest[] = [];
+  #lastId = 0;
+  #closed: Promise<void> | null = null;
+  #dead: string | null = null;
+
+  constructor(thread: Worker, failure: string | null) {
+    this.#thread = thread;
+    this.failure = failure;
+    thread.on('message', (message: FromThread) => {
+      this.#receive(message);
+    });
+    thread.on('error', (error) => {
+      this.#die(error.message);
+    });
+    thread.on('exit', () => {
+      this.#die('The thread of the job store has ended.');
+    });
+  }
+
+  call(call: string, args: unknown[]): Promise<unknown> {
+    if (this.#dead !== null || this.#closed !== null) {
+      return Promise.reject(unavailable(this.#dead ?? 'The job store is closed.'));
+    }
+    const id = ++this.#lastId;
+    // One message for all calls of a tick: the hop costs more than most of the calls.
+    if (this.#unsent.length === 0) {
+      queueMicrotask(() => {
+        this.#flush();
+      });
+    }
+    this.#unsent.push([id, call, args]);
+    return new Promise((resolve, reject) => {
+      this.#waiters.set(id, { resolve, reject });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      if (this.#dead !== null) resolve();
+      this.#thread.once('exit', () => {
+        resolve();
+      });
+      this.#flush();
+      this.#post({ kind: 'close' });
+    });
+    return this.#closed;
+  }
+
+  #flush(): void {
+    if (this.#unsent.length === 0) return;
+    this.#post({ kind: 'calls', calls: this.#unsent });
+    this.#unsent = [];
+  }
+
+  #post(message: ToThread): void {
+    this.#thread.postMessage(message);
+  }
+
+  #receive(message: FromThread): void {
+    if (message.kind === 'committed') {
+      this.failure = message.failure;
+      if (message.events.length > 0)
+        for (const listener of this.committed) listener(message.events);
+      this.#settle(message.results);
+      if (message.webhooksAdded > 0) for (const listener of this.enqueued) listener();
+    } else if (message.kind === 'read') {
+      this.#settle(message.results);
+    }
+  }
+
+  #settle(results: OperationResult[]): void {
+    for (const result of results) {
+      const waiter = this.#waiters.get(result.id);
+      this.#waiters.delete(result.id);
+      if ('failure' in result) waiter?.reject(fromFailure(result.failure));
+      else waiter?.resolve(result.value);
+    }
+  }
+
+  #die(reason: string): void {
+    this.#dead ??= reason;
+    if (this.#closed === null) this.failure = this.#dead;
+    for (const waiter of this.#waiters.values()) waiter.reject(unavailable(this.#dead));
+    this.#waiters.clear();
+  }
+}
+
+function unavailable(reason: string): LatticeError {
+  return new LatticeError('storage_unavailable', 'The job store is not open.', { cause: reason });
+}
+
+function listen<T>(listeners: Set<T>, listener: T): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}
+
+function storeOf(connection: StoreConnection, opened: StoreOpened): JobStore {
+  const { lastSeq, recoveredJobs, calls: names } = opened;
+  const calls = Object.fromEntries(
+    names.map((name) => [name, (...args: unknown[]) => connection.call(name, args)]),
+  ) as unknown as JobCalls & WebhookCalls;
+  return {
+    ...calls,
+    lastSeq,
+    recoveredJobs,
+    webhooks: { ...calls, onEnqueued: (listener) => listen(connection.enqueued, listener) },
+    onCommitted: (listener) => listen(connection.committed, listener),
+    failure: () => connection.failure,
+    close: () => connection.close(),
+  };
+}
