@@ -37,6 +37,14 @@ const BACKOFF_STEPS = 20;
 const REFUSED_WAIT_MS = 10_000;
 const HANDSHAKE_MS = 10_000;
 
+interface ConnectionEnd {
+  /** The service took the hello. */
+  served: boolean;
+  reason: string;
+  /** By its token or its build. */
+  refused: boolean;
+}
+
 export class ServiceLink {
   readonly #parts: ServiceLinkParts;
   readonly #instance = randomBytes(8).toString('hex');
@@ -51,14 +59,16 @@ export class ServiceLink {
   /** Serves until `stop`. Never rejects. */
   async serve(): Promise<void> {
     const { logger, serviceUrl, backoffMs = BACKOFF_MS } = this.#parts;
-    for (let attempt = 0; !this.#stop.signal.aborted;) {
-      const hello = await this.#hello();
-      const { served, reason, refused } = await this.#connection(hello);
+    const { signal } = this.#stop;
+    for (let attempt = 0; !signal.aborted;) {
+      const { served, reason, refused } = await this.#attempt();
+      // `aborted` may have changed while it was waited for.
+      if (this.#stop.signal.aborted) break;
       attempt = served ? 0 : attempt + 1;
       const step = Math.min(2 ** Math.max(0, attempt - 1), BACKOFF_STEPS);
       const waitMs = refused ? REFUSED_WAIT_MS : backoffMs * step * (0.5 + Math.random());
       logger.warn({ serviceUrl, reason, waitMs: Math.round(waitMs) }, 'no service; dialling again');
-      await sleep(waitMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -67,6 +77,18 @@ export class ServiceLink {
     this.#stop.abort();
     await this.#session?.drain(deadlineMs);
     this.#socket?.close(1000, 'The worker is stopping.');
+  }
+
+  /** One connection, or why there was none. */
+  async #attempt(): Promise<ConnectionEnd> {
+    try {
+      const hello = await this.#hello();
+      const token = this.#parts.token();
+      if (this.#stop.signal.aborted) return { served: false, reason: 'stopped', refused: false };
+      return await this.#connection(hello, token);
+    } catch (error) {
+      return { served: false, reason: String(error), refused: false };
+    }
   }
 
   async #hello(): Promise<Hello> {
@@ -85,10 +107,9 @@ export class ServiceLink {
     };
   }
 
-  /** One connection from dialling to its end; `served`: the service took the hello. */
-  #connection(hello: Hello): Promise<{ served: boolean; reason: string; refused: boolean }> {
+  /** One connection from dialling to its end. */
+  #connection(hello: Hello, token: string | null): Promise<ConnectionEnd> {
     const { serviceUrl, detector, nodeId, logger } = this.#parts;
-    const token = this.#parts.token();
     return new Promise((resolve) => {
       const socket = new WebSocket(new URL(WORKER_PATH, serviceUrl), {
         headers: token === null ? {} : { authorization: `Bearer ${token}` },
