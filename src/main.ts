@@ -112,6 +112,7 @@ async function startService(
     detector,
     cluster: clusterStatus,
     workers: () => cluster.workers(),
+    leftOutWorkers: () => cluster.leftOut?.() ?? [],
     ...(cluster.gate === undefined ? {} : { gate: cluster.gate }),
     metrics,
     logger,
@@ -123,6 +124,7 @@ async function startService(
   });
   const server = await listen(composed, config);
   releases.add('server', () => server.close(drainLeft()));
+  cluster.start?.(server.url);
   logger.info({ url: server.url, version, node: process.version }, 'listening');
   return server.url;
 }

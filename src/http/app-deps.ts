@@ -1,5 +1,6 @@
 /** Everything that the HTTP app and the event stream are given; they open, read and listen to nothing themselves. */
 import type { Config } from '../config.js';
+import type { LeftOutWorker } from '../execution/cluster.js';
 import type { ClusterStatusSource } from '../execution/cluster-status.js';
 import type { LaneReport } from '../execution/dispatcher.js';
 import type { WorkerGate } from '../execution/remote/worker-gate.js';
@@ -22,7 +23,9 @@ export interface AppDeps {
   cluster: ClusterStatusSource;
   /** Who runs images at this moment. */
   workers(): readonly LaneReport[];
-  /** Where worker processes come in. Left out: images run in this process. */
+  /** Workers of this machine that are not started again. */
+  leftOutWorkers?(): readonly LeftOutWorker[];
+  /** Where worker processes connect. Left out: images run in this process. */
   gate?: WorkerGate;
   metrics: HttpMetrics;
   logger: Logger;

@@ -1,6 +1,6 @@
 /** Keeps one session with a Ray head, asks it for the cluster every two seconds and remembers the newest answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BackOff } from './back-off.js';
+import { BackOff } from '../back-off.js';
 import type { Logger } from '../logger-port.js';
 import type { RayAddress } from './ray-address.js';
 import { RayFailure, toRayFailure } from './ray-failure.js';

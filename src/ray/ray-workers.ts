@@ -1,6 +1,6 @@
 /** Has the workers placed on a Ray cluster: `lattice_ray up`, as a job of the cluster. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BackOff } from './back-off.js';
+import { BackOff } from '../back-off.js';
 import type { Logger } from '../logger-port.js';
 import { parseDashboardUrl, RayDashboard } from './ray-dashboard.js';
 import { RayJobs } from './ray-jobs.js';

@@ -7,6 +7,7 @@ import type { DetectRequest, DetectorStats, ImageResult, ModelDescription } from
 import { aged } from '../gpu-readings.js';
 import { LaneLost, type Lane, type LaneSlots } from '../lane.js';
 import {
+  CLOSE,
   fromWireError,
   type Hello,
   type ServiceFrame,
@@ -179,7 +180,7 @@ export class RemoteLane implements Lane {
 
   close(): Promise<void> {
     this.lose('The service is stopping.');
-    this.#parts.socket.close(1001, 'The service is stopping.');
+    this.#parts.socket.close(CLOSE.stopping, 'The service is stopping.');
     return Promise.resolve();
   }
 

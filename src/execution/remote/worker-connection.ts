@@ -32,7 +32,8 @@ export interface ConnectionParts {
   logger: Logger;
   /** An answer to a lease that was not open. */
   onStale(): void;
-  onLost?(): void;
+  /** A worker went with images in hand, without a word, or was given up. */
+  onLost?(workerId: string, reason: string): void;
   silenceMs?: number;
   leaseMs?: number;
 }
@@ -126,7 +127,8 @@ export class WorkerConnection {
     this.#owner.hello(lane);
     this.#socket.send(JSON.stringify({ type: 'welcome' }));
     const { device, precision } = hello.state.stats;
-    logger.info({ workerId, nodeId, host, device, precision }, 'a worker joined');
+    const about = { workerId, nodeId, host, workerPid: hello.pid, device, precision };
+    logger.info(about, 'a worker joined');
     this.#parts.lanes.join(lane);
   }
 
@@ -183,7 +185,7 @@ export class WorkerConnection {
         { workerId, nodeId, inHand, reason },
         drained ? 'a worker left' : 'a worker was lost',
       );
-      if (!drained) this.#parts.onLost?.();
+      if (!drained) this.#parts.onLost?.(workerId, reason);
     }
     if (code === CLOSE.silent) this.#socket.terminate();
     else if (code !== null) this.#socket.close(code, reason);

@@ -17,8 +17,14 @@ export const BEAT_MS = 2_000;
 /** Silence after which either end gives the other up. */
 export const SILENCE_MS = 15_000;
 
-/** Close codes of the service; 1001 is a service that stops. */
-export const CLOSE = { otherBuild: 4001, badFrame: 4002, silent: 4003, replaced: 4004 } as const;
+/** Close codes of the service. */
+export const CLOSE = {
+  stopping: 1001,
+  otherBuild: 4001,
+  badFrame: 4002,
+  silent: 4003,
+  replaced: 4004,
+} as const;
 
 const errorCodes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 const errorSchema = z.object({

@@ -1,8 +1,9 @@
-/** The worker's connection to the service: dials, says hello, reports, and dials again when it is gone. */
+/** The worker's connection to the service: dials, sends hello and reports, and dials again when it is lost. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { BackOff } from '../../back-off.js';
 import type { Detector } from '../detector.js';
 import type { Logger } from '../../logger-port.js';
 import {
@@ -27,13 +28,13 @@ export interface ServiceLinkParts {
   roots(): Promise<Hello['roots']>;
   detector: Detector;
   logger: Logger;
-  /** First wait before dialling again; it doubles up to twenty times that. */
+  /** Shortest wait before dialling again. */
   backoffMs?: number;
 }
 
 const BACKOFF_MS = 500;
-const BACKOFF_STEPS = 20;
-/** Neither a refused key nor another build passes by itself: somebody has to act. */
+const LONGEST_BACKOFF_MS = 15_000;
+/** An operator has to act before another attempt can succeed. */
 const REFUSED_WAIT_MS = 10_000;
 const HANDSHAKE_MS = 10_000;
 
@@ -41,9 +42,13 @@ interface ConnectionEnd {
   /** The service took the hello. */
   served: boolean;
   reason: string;
+  /** Of the socket's close; 0 where there was no connection. */
+  code: number;
   /** By its token or its build. */
   refused: boolean;
 }
+
+const NOT_DIALLED: ConnectionEnd = { served: false, reason: 'stopped', code: 0, refused: false };
 
 export class ServiceLink {
   readonly #parts: ServiceLinkParts;
@@ -60,14 +65,14 @@ export class ServiceLink {
   async serve(): Promise<void> {
     const { logger, serviceUrl, backoffMs = BACKOFF_MS } = this.#parts;
     const { signal } = this.#stop;
-    for (let attempt = 0; !signal.aborted;) {
-      const { served, reason, refused } = await this.#attempt();
-      // `aborted` may have changed while it was waited for.
-      if (this.#stop.signal.aborted) break;
-      attempt = served ? 0 : attempt + 1;
-      const step = Math.min(2 ** Math.max(0, attempt - 1), BACKOFF_STEPS);
-      const waitMs = refused ? REFUSED_WAIT_MS : backoffMs * step * (0.5 + Math.random());
-      logger.warn({ serviceUrl, reason, waitMs: Math.round(waitMs) }, 'no service; dialling again');
+    const backOff = new BackOff(backoffMs, LONGEST_BACKOFF_MS);
+    while (!signal.aborted) {
+      const { served, reason, code, refused } = await this.#attempt();
+      if (this.#isStopped()) break;
+      if (served) backOff.reset();
+      const waitMs = Math.round(refused ? REFUSED_WAIT_MS : backOff.next());
+      const level = code === CLOSE.stopping ? 'info' : 'warn';
+      logger[level]({ serviceUrl, reason, waitMs }, 'no service; dialling again');
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -79,15 +84,19 @@ export class ServiceLink {
     this.#socket?.close(1000, 'The worker is stopping.');
   }
 
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
   /** One connection, or why there was none. */
   async #attempt(): Promise<ConnectionEnd> {
     try {
       const hello = await this.#hello();
       const token = this.#parts.token();
-      if (this.#stop.signal.aborted) return { served: false, reason: 'stopped', refused: false };
+      if (this.#isStopped()) return NOT_DIALLED;
       return await this.#connection(hello, token);
     } catch (error) {
-      return { served: false, reason: String(error), refused: false };
+      return { ...NOT_DIALLED, reason: String(error) };
     }
   }
 
@@ -160,7 +169,7 @@ export class ServiceLink {
         if (this.#session === session) this.#session = null;
         const text = reason.toString() || fault || `closed with ${code}`;
         const refused = code === CLOSE.otherBuild || status === 401 || status === 403;
-        resolve({ served, reason: text, refused });
+        resolve({ served, reason: text, code, refused });
       });
     });
   }

@@ -1,5 +1,6 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
+import type { LeftOutWorker } from '../../execution/cluster.js';
 import type { ClusterSnapshot } from '../../execution/cluster-status.js';
 import type { LaneReport } from '../../execution/dispatcher.js';
 import { gpusOf } from '../../execution/lane-gpus.js';
@@ -26,7 +27,13 @@ const workerSchema = z
   .object({
     worker_id: z.string(),
     node_id: z.string(),
-    state: z.enum(['ready', 'leaving', 'unhealthy']),
+    state: z.enum(['ready', 'leaving', 'unhealthy', 'failed']).openapi({
+      description: 'failed: its process ended at its start again and again; it is left out',
+    }),
+    reason: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why it is unhealthy or failed; null when it is neither' }),
     device: z.string(),
     precision: z.string(),
     in_hand: z.int(),
@@ -68,7 +75,7 @@ const clusterStatusSchema = z
       .openapi('ClusterEngine', { description: 'All workers as one; counts are in images' }),
     workers: z
       .array(workerSchema)
-      .openapi({ description: 'Each worker that is connected; counts are in images' }),
+      .openapi({ description: 'Each worker that is connected or failed; counts are in images' }),
   })
   .openapi('ClusterStatus');
 
@@ -98,12 +105,13 @@ const status: RouteConfig = {
 
 export function addClusterRoute(
   table: RouteTable,
-  deps: Pick<AppDeps, 'cluster' | 'detector' | 'workers' | 'logger'>,
+  deps: Pick<AppDeps, 'cluster' | 'detector' | 'workers' | 'leftOutWorkers' | 'logger'>,
 ): void {
   table.add(status, async (c) => {
     try {
       const snapshot = await deps.cluster.status();
       const body = view(snapshot, deps.detector.stats(), deps.workers());
+      body.workers.push(...(deps.leftOutWorkers?.() ?? []).map(viewLeftOut));
       return replyJson(c, 200, body, pythonHeader(snapshot));
     } catch (thrown) {
       if (thrown instanceof LatticeError) throw thrown;
@@ -157,11 +165,25 @@ function view(
         worker_id: lane.workerId,
         node_id: lane.nodeId,
         state: stateOf(lane),
+        reason: lane.unhealthy()?.message ?? null,
         device,
         precision,
         in_hand: inHand,
         completed,
       };
     }),
+  };
+}
+
+function viewLeftOut({ workerId, nodeId, reason }: LeftOutWorker): ClusterStatusBody['workers'][0] {
+  return {
+    worker_id: workerId,
+    node_id: nodeId,
+    state: 'failed',
+    reason,
+    device: 'none',
+    precision: 'none',
+    in_hand: 0,
+    completed: 0,
   };
 }

@@ -1,4 +1,4 @@
-/** Growing waits with jitter, so that many services do not come back to a cluster at the same moment. */
+/** Growing waits with jitter, so that callers that failed together do not come back together. */
 export class BackOff {
   readonly #leastMs: number;
   readonly #mostMs: number;
@@ -11,12 +11,16 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** Milliseconds to wait before the next try: between the least and twice as much a failure, `mostMs` at most. */
+  /**
+   * Milliseconds to wait before the next try: at least `leastMs`, at most `leastMs` doubled per failure and never more
+   * than `mostMs`.
+   */
   next(mostMs = this.#mostMs): number {
     const ceiling = Math.min(mostMs, this.#leastMs * 2 ** Math.min(30, ++this.#failures));
     return this.#leastMs + this.#random() * (ceiling - this.#leastMs);
   }
 
+  /** Call after a success: the next wait is a short one again. */
   reset(): void {
     this.#failures = 0;
   }
