@@ -1,6 +1,7 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import type { Problem } from '../errors.js';
-import type { Detection, Timings } from '../execution/detector.js';
+import type { DetectOptions } from '../contract/detect-options.js';
+import type { ProcessedImage } from '../contract/image-result.js';
 
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
@@ -9,15 +10,9 @@ export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as con
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /** A validated submission: defaults filled in, folders and globs expanded. */
-export interface JobSpec {
+export interface JobSpec extends DetectOptions {
   jobType: JobType;
   imagePaths: string[];
-  modelName: string;
-  confidence: number;
-  iou: number;
-  maxDetections: number;
-  /** Class names to keep; null = all of the model's. */
-  classes: string[] | null;
   priority: number;
   callbackUrl: string | null;
   /** JSON text of the submitted object, passed through untouched; null when none was given. */
@@ -46,17 +41,13 @@ export interface Job {
 
 /** Outcome of one image of a job, stored as soon as it is known. */
 export type ImageOutcome =
-  | {
+  | (ProcessedImage & {
       status: 'ok';
-      detections: Detection[];
-      image: { width: number; height: number };
-      timingsMs: Timings;
-      processingTimeMs: number;
-      truncated: boolean;
-      /** Who ran it; absent in outcomes that an earlier version stored. */
+      /** Absent in outcomes that an earlier version stored. */
+      model?: string;
       workerId?: string;
       annotatedPath?: string;
-    }
+    })
   | { status: 'error'; error: Problem };
 
 export interface ImageEntry {

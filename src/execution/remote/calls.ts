@@ -1,5 +1,5 @@
 /** Questions to a worker about its models: each is answered, fails at its deadline, or ends with the lane. */
-import type { ModelDescription } from '../detector.js';
+import type { ModelDescription } from '../../contract/model-description.js';
 import { LaneLost } from '../lane.js';
 import { fromWireError, type ServiceFrame, type WorkerFrame } from '../wire/frames.js';
 

@@ -3,7 +3,10 @@
  * own; an answer to a lease that is not open is refused and counted.
  */
 import { toLatticeError, type LatticeError } from '../../errors.js';
-import type { DetectRequest, DetectorStats, ImageResult, ModelDescription } from '../detector.js';
+import type { DetectorStats } from '../../contract/detector-stats.js';
+import type { ImageResult } from '../../contract/image-result.js';
+import type { ModelDescription } from '../../contract/model-description.js';
+import type { DetectRequest } from '../detector.js';
 import { aged } from '../gpu-readings.js';
 import { LaneLost, type Lane, type LaneSlots } from '../lane.js';
 import {
@@ -90,7 +93,7 @@ export class RemoteLane implements Lane {
   }
 
   run({ path, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
-    const { modelName, confidence, iou, maxDetections, classes } = options;
+    const { modelName } = options;
     const lease = this.#parts.nextLease();
     return new Promise<ImageResult>((resolve, reject) => {
       if (this.#lost !== null) {
@@ -107,13 +110,7 @@ export class RemoteLane implements Lane {
         type: 'detect',
         lease,
         path,
-        options: {
-          modelName,
-          confidence,
-          iou,
-          maxDetections,
-          classes: classes === null ? null : [...classes],
-        },
+        options,
         class: kind,
         priority: priority ?? 0,
         ...(deadlineMs === undefined ? {} : { deadlineMs }),

@@ -4,7 +4,9 @@
  */
 import { z } from 'zod';
 import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
-import { DEVICE_STATES, SLOWDOWNS } from '../gpu-readings.js';
+import { detectOptionsSchema } from '../../contract/detect-options.js';
+import { detectorStatsSchema } from '../../contract/detector-stats.js';
+import { modelDescriptionSchema } from '../../contract/model-description.js';
 
 /** Counts up with every change of a frame's shape. */
 export const PROTOCOL = 3;
@@ -35,61 +37,9 @@ const errorSchema = z.object({
 });
 const slotsSchema = z.object({ sync: z.int().min(0), async: z.int().min(0) });
 
-const modelSchema = z.object({
-  name: z.string(),
-  state: z.enum(['ready', 'available', 'refused']),
-  reason: z.string().nullable(),
-  classes: z.array(z.string()),
-  device: z.string().nullable(),
-  precision: z.string().nullable(),
-  input: z.object({ width: z.number(), height: z.number() }).nullable(),
-  memoryBytes: z.number().nullable(),
-  licence: z.string().nullable(),
-  bundled: z.boolean(),
-  isDefault: z.boolean(),
-});
-
-const gpuSchema = z.object({
-  index: z.int(),
-  name: z.string(),
-  uuid: z.string(),
-  busId: z.string(),
-  numaNode: z.int().nullable(),
-  memoryTotal: z.number().nullable(),
-  memoryUsed: z.number().nullable(),
-  utilisation: z.number().nullable(),
-  temperature: z.number().nullable(),
-  power: z.number().nullable(),
-  powerLimit: z.number().nullable(),
-  smClockMhz: z.number().nullable(),
-  uncorrectedErrors: z.number().nullable(),
-  mig: z.boolean().nullable(),
-  slowedBy: z.array(z.enum(SLOWDOWNS)),
-  state: z.enum(DEVICE_STATES),
-  ageMs: z.number().nullable(),
-  reason: z.string().nullable(),
-});
-
-const statsSchema = z.object({
-  device: z.string(),
-  gpus: z.number(),
-  precision: z.string(),
-  reason: z.string(),
-  queuedSync: z.number(),
-  queuedAsync: z.number(),
-  heldBytes: z.number(),
-  hangingFolders: z.number(),
-  inFlight: z.number(),
-  completed: z.number(),
-  failed: z.number(),
-  imagesPerSecond: z.number(),
-  suggestedWindow: z.number(),
-  gpuReadings: z.array(gpuSchema).readonly().optional(),
-});
-
 const stateSchema = z.object({
   slots: slotsSchema,
-  stats: statsSchema,
+  stats: detectorStatsSchema,
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
 });
@@ -126,7 +76,7 @@ const workerFrameSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('answer'),
     call: z.int(),
-    model: modelSchema.optional(),
+    model: modelDescriptionSchema.optional(),
     error: errorSchema.optional(),
     more: z.boolean(),
   }),
@@ -141,13 +91,7 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
     /** Names this handing-out of the image, never used again: an answer to an older one is refused. */
     lease: z.int(),
     path: z.string(),
-    options: z.object({
-      modelName: z.string(),
-      confidence: z.number(),
-      iou: z.number(),
-      maxDetections: z.number(),
-      classes: z.array(z.string()).nullable(),
-    }),
+    options: detectOptionsSchema,
     class: z.enum(['sync', 'async']),
     priority: z.number(),
     /** Milliseconds left when it was sent. */

@@ -8,23 +8,29 @@
  *   6  u16  class names
  *   8  f64  lease
  *  16  u32  width, height of the oriented image in pixels
- *  24  f32  milliseconds: queue, decode, preprocess, inference, postprocess, processing
- *  48       class names in UTF-8, a zero byte after each, then zeros up to a multiple of 4
+ *  24  f32  milliseconds: each of STAGES, then the whole processing
+ *           class names in UTF-8, a zero byte after each, then zeros up to a multiple of 4
  *       f32 n x (x1, y1, x2, y2, confidence, index of the class name)
  */
-import type { Detection, ImageResult } from '../detector.js';
+import {
+  STAGES,
+  type Detection,
+  type ProcessedImage,
+  type Timings,
+} from '../../contract/image-result.js';
 import { detectionsFrom } from '../../models/raw-detections.js';
 
 const KIND = 1;
-const HEAD = 48;
+const TIMES_AT = 24;
+const HEAD = TIMES_AT + 4 * (STAGES.length + 1);
 const ROW = 6;
 
 export interface ResultFrame {
   lease: number;
-  result: Omit<ImageResult, 'model' | 'workerId'>;
+  result: ProcessedImage;
 }
 
-export function encodeResult(lease: number, result: ImageResult): Buffer {
+export function encodeResult(lease: number, result: ProcessedImage): Buffer {
   const names = [...new Set(result.detections.map((detection) => detection.class))];
   const text = Buffer.from(names.map((name) => `${name}\0`).join(''), 'utf8');
   const padded = Math.ceil(text.length / 4) * 4;
@@ -37,9 +43,8 @@ export function encodeResult(lease: number, result: ImageResult): Buffer {
   frame.writeDoubleLE(lease, 8);
   frame.writeUInt32LE(result.image.width, 16);
   frame.writeUInt32LE(result.image.height, 20);
-  const { queue, decode, preprocess, inference, postprocess } = result.timingsMs;
-  const times = [queue, decode, preprocess, inference, postprocess, result.processingTimeMs];
-  times.forEach((time, index) => frame.writeFloatLE(time, 24 + 4 * index));
+  const times = [...STAGES.map((stage) => result.timingsMs[stage]), result.processingTimeMs];
+  times.forEach((time, index) => frame.writeFloatLE(time, TIMES_AT + 4 * index));
   text.copy(frame, HEAD);
   result.detections.forEach((detection, index) => {
     writeRow(frame, HEAD + padded + index * ROW * 4, detection, names);
@@ -67,19 +72,14 @@ export function decodeResult(frame: Buffer): ResultFrame | null {
   const rows = Float32Array.from({ length: boxes * ROW }, (_, index) =>
     frame.readFloatLE(rowsAt + 4 * index),
   );
+  const time = (index: number) => frame.readFloatLE(TIMES_AT + 4 * index);
   return {
     lease: frame.readDoubleLE(8),
     result: {
       detections: detectionsFrom(rows, names),
+      processingTimeMs: time(STAGES.length),
       image: { width: frame.readUInt32LE(16), height: frame.readUInt32LE(20) },
-      timingsMs: {
-        queue: frame.readFloatLE(24),
-        decode: frame.readFloatLE(28),
-        preprocess: frame.readFloatLE(32),
-        inference: frame.readFloatLE(36),
-        postprocess: frame.readFloatLE(40),
-      },
-      processingTimeMs: frame.readFloatLE(44),
+      timingsMs: Object.fromEntries(STAGES.map((stage, index) => [stage, time(index)])) as Timings,
       truncated: frame.readUInt8(1) === 1,
     },
   };

@@ -1,7 +1,8 @@
 /** The worker's side of one connection: runs what the service sends through a detector and answers it. */
 import { setMaxListeners } from 'node:events';
 import { LatticeError, toLatticeError } from '../../errors.js';
-import type { Detector, ModelDescription } from '../detector.js';
+import type { ModelDescription } from '../../contract/model-description.js';
+import type { Detector } from '../detector.js';
 import {
   toWireError,
   type DetectFrame,

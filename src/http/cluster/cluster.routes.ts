@@ -6,11 +6,12 @@ import type { LaneReport } from '../../execution/dispatcher.js';
 import { gpusOf } from '../../execution/lane-gpus.js';
 import { stateOf } from '../../execution/lane-stats.js';
 import { LatticeError } from '../../errors.js';
-import type { DetectorStats } from '../../execution/detector.js';
+import { detectorStatsSchema, type DetectorStats } from '../../contract/detector-stats.js';
 import type { AppDeps } from '../app-deps.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyJson } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
+import { snakeCase } from '../snake-case.js';
 import { gpuSchema, viewGpu } from './gpu.schema.js';
 
 const nodeSchema = z
@@ -41,6 +42,20 @@ const workerSchema = z
   })
   .openapi('ClusterWorker');
 
+const engine = snakeCase(
+  detectorStatsSchema.pick({
+    device: true,
+    precision: true,
+    reason: true,
+    queuedSync: true,
+    queuedAsync: true,
+    heldBytes: true,
+    hangingFolders: true,
+    inFlight: true,
+    imagesPerSecond: true,
+  }),
+);
+
 const clusterStatusSchema = z
   .object({
     cluster_version: z.string(),
@@ -54,20 +69,7 @@ const clusterStatusSchema = z
     running_jobs: z.int(),
     engine: z
       .object({
-        device: z.string(),
-        precision: z.string(),
-        reason: z.string().openapi({ description: 'Why this device and precision were taken' }),
-        queued_sync: z.int(),
-        queued_async: z.int(),
-        held_bytes: z.int().openapi({
-          format: 'int64',
-          description: 'Decoded pixels of jobs that wait for the network or are in it',
-        }),
-        hanging_folders: z.int().openapi({
-          description: 'Image folders whose volume does not answer, of each worker',
-        }),
-        in_flight: z.int(),
-        images_per_second: z.number(),
+        ...engine.shape,
         gpus: z.array(gpuSchema).openapi({
           description: 'The GPUs that run the network; empty on the CPU, see `reason`',
         }),
@@ -147,18 +149,7 @@ function view(
     available_gpus: snapshot.availableGpus,
     pending_jobs: snapshot.pendingJobs,
     running_jobs: snapshot.runningJobs,
-    engine: {
-      device: stats.device,
-      precision: stats.precision,
-      reason: stats.reason,
-      queued_sync: stats.queuedSync,
-      queued_async: stats.queuedAsync,
-      held_bytes: stats.heldBytes,
-      hanging_folders: stats.hangingFolders,
-      in_flight: stats.inFlight,
-      images_per_second: stats.imagesPerSecond,
-      gpus: gpusOf(workers).map(viewGpu),
-    },
+    engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
     workers: workers.map(({ lane, inHand, completed }) => {
       const { device, precision } = lane.stats();
       return {

@@ -11,7 +11,8 @@ import {
 import { encodeResult } from '../../../src/execution/wire/result-frame.js';
 import type { WorkerGateParts } from '../../../src/execution/remote/worker-gate.js';
 import { LatticeError } from '../../../src/errors.js';
-import type { DetectRequest, ImageResult } from '../../../src/execution/detector.js';
+import type { ImageResult } from '../../../src/contract/image-result.js';
+import type { DetectRequest } from '../../../src/execution/detector.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 import {
   BUILD,
