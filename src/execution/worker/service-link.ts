@@ -10,13 +10,14 @@ import {
   BEAT_MS,
   CLOSE,
   MAX_FRAME,
-  PROTOCOL,
   readServiceFrame,
   SILENCE_MS,
   WORKER_PATH,
-  type Hello,
+  type SentByWorker,
 } from '../wire/frames.js';
 import { stateOf, WorkerSession } from './worker-session.js';
+
+type SentHello = Extract<SentByWorker, { type: 'hello' }>;
 
 export interface ServiceLinkParts {
   /** `ws://HOST:PORT` or `wss://`. */
@@ -25,7 +26,7 @@ export interface ServiceLinkParts {
   build: string;
   workerId: string;
   nodeId: string;
-  roots(): Promise<Hello['roots']>;
+  roots(): Promise<SentHello['roots']>;
   detector: Detector;
   logger: Logger;
   /** Shortest wait before dialling again. */
@@ -100,11 +101,10 @@ export class ServiceLink {
     }
   }
 
-  async #hello(): Promise<Hello> {
+  async #hello(): Promise<SentHello> {
     const { build, workerId, nodeId, detector } = this.#parts;
     return {
       type: 'hello',
-      protocol: PROTOCOL,
       build,
       workerId,
       nodeId,
@@ -117,7 +117,7 @@ export class ServiceLink {
   }
 
   /** One connection from dialling to its end. */
-  #connection(hello: Hello, token: string | null): Promise<ConnectionEnd> {
+  #connection(hello: SentHello, token: string | null): Promise<ConnectionEnd> {
     const { serviceUrl, detector, nodeId, logger } = this.#parts;
     return new Promise((resolve) => {
       const socket = new WebSocket(new URL(WORKER_PATH, serviceUrl), {
@@ -127,8 +127,8 @@ export class ServiceLink {
         perMessageDeflate: false,
       });
       this.#socket = socket;
-      const send = (data: string | Buffer) => {
-        if (socket.readyState === WebSocket.OPEN) socket.send(data);
+      const send = (frame: SentByWorker) => {
+        if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
       };
       const session = new WorkerSession({ detector, nodeId, send });
       let served = false;
@@ -140,14 +140,14 @@ export class ServiceLink {
         else if (served) session.sendState();
       }, BEAT_MS);
       socket.on('open', () => {
-        send(JSON.stringify(hello));
+        send(hello);
       });
       socket.on('ping', () => {
         heardAt = performance.now();
       });
       socket.on('message', (data: Buffer) => {
         heardAt = performance.now();
-        const frame = readServiceFrame(data.toString());
+        const { frame } = readServiceFrame(data.toString());
         if (frame === null) socket.close(CLOSE.badFrame, 'Not a frame.');
         else if (frame.type === 'welcome') {
           served = true;
