@@ -5,6 +5,12 @@ module.exports = {
   forbidden: [
     forbid('no-cycles', {}, { circular: true }, 'A cycle means two files are one.'),
     forbid(
+      'contract-imports-nothing',
+      { path: '^src/contract/' },
+      { path: '^src/', pathNot: '^src/contract/' },
+      'Shapes that every layer embeds.',
+    ),
+    forbid(
       'native-is-below-models',
       { path: '^src/', pathNot: '^src/(native|models|execution|cli|ray)/' },
       { path: '^src/native/' },
@@ -13,7 +19,7 @@ module.exports = {
     forbid(
       'native-imports-nothing-above',
       { path: '^src/native/' },
-      { path: '^src/', pathNot: '^src/(native/|errors|config)' },
+      { path: '^src/', pathNot: '^src/(native/|contract/|errors|config)' },
     ),
     forbid(
       'models-below-execution',

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { bf16Features } from '../src/execution/compute-choice.js';
 import { DEFAULT_VEHICLES } from '../src/models/class-filter.js';
-import type { Detection } from '../src/execution/detector.js';
+import type { Detection } from '../src/contract/image-result.js';
 import { gpus } from '../src/native/gpus.js';
 import { openHttpSource, openInProcessSource, type BoxSource } from './accuracy/box-source.js';
 import { readLabels, readPhotoSets, type PhotoSet } from './accuracy/expected.js';

@@ -27,9 +27,40 @@ const CONFIG_FILE = 'LATTICE_CONFIG';
 const OTHER_PARTS =
   /^LATTICE_(CORE_API_URL|API_KEY|EDGE_\w+|\w+_PYTHON|CUDA|SIMULATED_\w+|GPU_CHECK_\w+|COMMIT)$/;
 
+const list = (text: string, separator: string) =>
+  text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter(Boolean);
+
 /** `imageRoots` -> `LATTICE_IMAGE_ROOTS`. */
 export function environmentName(key: string): string {
   return `LATTICE_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/** These settings as environment variables, for a child process of this package. */
+export function environmentOf(
+  config: Config,
+  keys: readonly (keyof typeof settings)[],
+): Record<string, string> {
+  const text = (value: unknown) => (Array.isArray(value) ? value.join(delimiter) : String(value));
+  const entries = keys.map((key) => [environmentName(key), text(config[key])] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}
+
+/** The environment of this process without settings, for a child that gets its own settings. */
+export function inheritedEnvironment(environment = process.env): NodeJS.ProcessEnv {
+  const known = new Set([...Object.keys(settings).map(environmentName), CONFIG_FILE]);
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !known.has(name)));
+}
+
+/**
+ * What `CUDA_VISIBLE_DEVICES` must be so that a process sees only the GPU that is `ordinal` in this one; empty, which
+ * hides all GPUs, where this process does not see so many.
+ */
+export function onlyVisibleGpu(ordinal: number, environment = process.env): string {
+  const visible = environment.CUDA_VISIBLE_DEVICES;
+  return visible === undefined ? String(ordinal) : (list(visible, ',')[ordinal] ?? '');
 }
 
 /** True for an address that only this machine reaches. */
@@ -96,12 +127,6 @@ function readApiKey(path: string): string {
   }
   return key;
 }
-
-const list = (text: string, separator: string) =>
-  text
-    .split(separator)
-    .map((part) => part.trim())
-    .filter(Boolean);
 
 /**
  * Flags take precedence over the environment, the environment over the config file (JSON, keys as in `settings`).

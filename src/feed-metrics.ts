@@ -35,10 +35,15 @@ export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: Metri
     },
     heldBytes: () => detector.stats().heldBytes,
     hangingFolders: () => detector.stats().hangingFolders,
-    workers: () => countByState(cluster.workers()),
+    workers: () => ({ ...countByState(cluster.workers()), ...countFailed(cluster) }),
     workerEvents: () => ({ ...cluster.events() }),
     gpus: () => gpusOf(cluster.workers()),
   });
+}
+
+/** Nothing where the service does not start the workers. */
+function countFailed({ leftOut }: Cluster): { failed?: number } {
+  return leftOut === undefined ? {} : { failed: leftOut().length };
 }
 
 /** 0 for null, and for a time that lies ahead because the clock was set back. */

@@ -113,6 +113,7 @@ async function startService(
     detector,
     cluster: clusterStatus,
     workers: () => cluster.workers(),
+    leftOutWorkers: () => cluster.leftOut?.() ?? [],
     ...(cluster.gate === undefined ? {} : { gate: cluster.gate }),
     metrics,
     logger,
@@ -124,6 +125,7 @@ async function startService(
   });
   const server = await listen(composed, config);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
+  cluster.start?.(server.url);
   logger.info({ url: server.url, version, node: process.version }, 'listening');
   return server.url;
 }

@@ -1,8 +1,11 @@
-/** The cluster that the settings ask for. */
+/** Opens the cluster that the settings name: this process, worker processes on this machine, or Ray. */
 import type { Config } from './config.js';
 import type { Cluster } from './execution/cluster.js';
 import { openLocalCluster, type EmbeddedOptions } from './execution/local/open-local-cluster.js';
+import { openProcessCluster } from './execution/processes/open-process-cluster.js';
+import { workerDevices } from './execution/processes/worker-devices.js';
 import type { Logger } from './logger-port.js';
+import { gpus } from './native/gpus.js';
 
 /** Rejects with a `ConfigError`, or as `openDetector` where images run in this process. */
 export async function openCluster(
@@ -11,8 +14,13 @@ export async function openCluster(
   logger: Logger,
   options: EmbeddedOptions,
 ): Promise<Cluster> {
-  if (config.cluster === 'local') return openLocalCluster(config, version, logger, options);
-  // What Ray needs takes a tenth of a second to load, which a service of its own need not wait for.
+  if (config.cluster === 'local') {
+    const devices = workerDevices(config, gpus);
+    return devices.length === 0
+      ? openLocalCluster(config, version, logger, options)
+      : openProcessCluster(config, version, logger, devices);
+  }
+  // What Ray needs takes a tenth of a second to load, which a service without Ray need not wait for.
   const { openRayCluster } = await import('./ray/open-ray-cluster.js');
   return openRayCluster(config, version, logger);
 }

@@ -19,6 +19,14 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text;
 }
 
+/** `cpu,cpu` gives worker processes on the CPU, one per entry: for tests, and to keep the engine apart from the service. */
+const GPUS = /^(auto|\d+(,\d+)*|cpu(,cpu)*)$/;
+
+function hasDuplicates(text: string): boolean {
+  const parts = text.split(',');
+  return new Set(parts).size < parts.length;
+}
+
 /** `640x384,480x640` -> widths and heights; null for any other text. */
 export function readRectangles(text: string): { width: number; height: number }[] | null {
   const parts = text.split(',').filter((part) => part.trim() !== '');
@@ -87,6 +95,14 @@ export const settings = {
     .default('auto')
     .describe(
       'device that runs the model; auto uses a usable GPU, else the CPU; cuda fails to start without a usable GPU',
+    ),
+  gpus: z
+    .string()
+    .regex(GPUS, 'must be auto, or GPU numbers like 0,2')
+    .refine((text) => text.startsWith('cpu') || !hasDuplicates(text), 'names a GPU twice')
+    .default('auto')
+    .describe(
+      'GPUs to use, as CUDA numbers like 0,2; several GPUs run in one worker process each, a single one in the service; auto: all',
     ),
   precision: z
     .enum(['auto', 'f32', 'bf16'])

@@ -1,10 +1,10 @@
 /**
- * A worker process: the detector of this machine, served to a lattice-core service elsewhere. Started by whoever
- * places workers (`cluster/lattice_ray` on Ray), with settings from the environment.
+ * A worker process: runs the detector of this machine for a lattice-core service. Its parent is the service itself
+ * (`src/execution/processes`) or, on a Ray cluster, `cluster/lattice_ray`; settings come from the environment.
  *
  *   LATTICE_SERVICE_URL=ws://HOST:8000 node dist/worker.js
  *
- * Leaves when its standard input ends, so that it never outlives its parent; SIGTERM and SIGINT drain it. Exit
+ * It ends when its standard input ends, so that it does not outlive its parent. SIGTERM and SIGINT drain it. Exit
  * codes: 0 drained, 69 the GPU is lost, 78 wrong settings, 1 anything else.
  */
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { packageVersion } from './package-version.js';
 import { warnOfModelsFolder } from './setting-folders.js';
 import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
 
-/** Of sysexits.h. */
+/** From sysexits.h. */
 const EX_UNAVAILABLE = 69;
 const EX_CONFIG = 78;
 const ROOT_ANSWERS_WITHIN_MS = 5_000;
@@ -33,6 +33,12 @@ async function runWorker(config: Config): Promise<void> {
   const nodeId = config.nodeId || hostname();
   const workerId = config.workerId || `${hostname()}-${process.pid}`;
   const stopping = stopSignal();
+  const drainMs = config.drainSeconds * 1_000;
+  void stopping.then(() => {
+    // For a load or a drain that hangs. Unreferenced: it does not keep the process alive.
+    setTimeout(endAtOnce, drainMs + OVERRUN_MS, logger).unref();
+  });
+  const token = await createTokenReader(config);
   const detector = await openDetector(config, logger, {
     workerId,
     onGpuLost: () => {
@@ -40,11 +46,11 @@ async function runWorker(config: Config): Promise<void> {
       process.exit(EX_UNAVAILABLE);
     },
   });
-  const releases = new Releases(logger, config.drainSeconds * 1_000 + OVERRUN_MS);
+  const releases = new Releases(logger, drainMs + OVERRUN_MS);
   releases.add('detector', () => detector.close());
   const link = new ServiceLink({
     serviceUrl: config.serviceUrl,
-    token: () => readToken(config),
+    token,
     build: packageVersion(),
     workerId,
     nodeId,
@@ -55,21 +61,33 @@ async function runWorker(config: Config): Promise<void> {
   const served = link.serve();
   const why = await stopping;
   logger.info({ why, drainSeconds: config.drainSeconds }, 'worker stopping');
-  await link.stop(config.drainSeconds * 1_000);
+  await link.stop(drainMs);
   await served;
   if (!(await releases.releaseAll())) endAtOnce(logger);
 }
 
-/** Read at every dial, so that a token can be changed without a restart. */
-function readToken({ workerTokenFile }: Config): string | null {
-  return workerTokenFile === '' ? null : readFileSync(workerTokenFile, 'utf8').trim();
+/**
+ * A file is read at every dial, so that the token can be changed without a restart. `-` is the first line of standard
+ * input, read once: a parent hands over a token this way that no file, command line or environment shows.
+ */
+async function createTokenReader({ workerTokenFile }: Config): Promise<() => string | null> {
+  if (workerTokenFile === '') return () => null;
+  if (workerTokenFile !== '-') return () => readFileSync(workerTokenFile, 'utf8').trim();
+  const token = await new Promise<string>((resolve) => {
+    let text = '';
+    process.stdin.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('\n')) resolve(text.split('\n', 1)[0] ?? '');
+    });
+  });
+  return () => token;
 }
 
 async function checkRoot(path: string): Promise<{ path: string; readable: boolean }> {
   return { path, readable: await lister.isReadable(path, ROOT_ANSWERS_WITHIN_MS) };
 }
 
-/** Resolves with the reason to stop; a second signal ends the process at once, a lost parent too. */
+/** Resolves with the reason to stop. A second signal ends the process at once, as does the end of standard input. */
 function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     let stopping = false;
@@ -80,7 +98,7 @@ function stopSignal(): Promise<string> {
         resolve(signal);
       });
     }
-    // Its parent holds the other end: without it nobody would stop this process.
+    // The parent holds the other end; without a parent nothing would stop this process.
     process.stdin.on('end', () => process.exit(1));
     process.stdin.on('error', () => process.exit(1));
     process.stdin.resume();

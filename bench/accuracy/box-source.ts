@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { loadConfig } from '../../src/config.js';
-import type { Detection } from '../../src/execution/detector.js';
+import type { Detection } from '../../src/contract/image-result.js';
 import { openDetector } from '../../src/execution/open-detector.js';
 import { startService } from '../../test/support/service-process.js';
 import { TESTDATA } from './expected.js';

@@ -4,7 +4,8 @@ import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { LatticeError } from '../errors.js';
-import type { Detection, Detector } from '../execution/detector.js';
+import type { Detection } from '../contract/image-result.js';
+import type { Detector } from '../execution/detector.js';
 import { drawDetections } from './drawing.js';
 
 const QUALITY = 85;

@@ -1,6 +1,6 @@
 /** Draws boxes with labels straight into RGB pixels. */
 import { GLYPH_HEIGHT, GLYPH_WIDTH, hasDot } from './bitmap-font.js';
-import type { Detection } from '../execution/detector.js';
+import type { Detection } from '../contract/image-result.js';
 
 export interface Canvas {
   /** RGB, 8 bit, rows without padding. */

@@ -2,7 +2,9 @@
 import { toLatticeError, type LatticeError, type Problem } from '../errors.js';
 import { viewImage } from '../http/inference/image-view.js';
 import { Annotator } from '../annotate/annotate.js';
-import type { Detector, DetectOptions, ImageResult } from '../execution/detector.js';
+import type { DetectOptions } from '../contract/detect-options.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { Detector } from '../execution/detector.js';
 import { openDetector, type DetectorConfig } from '../execution/open-detector.js';
 import { createLogger } from '../observability/logger.js';
 import { DETECTION_HEADER, detectionRows, failedRow } from './detection-rows.js';

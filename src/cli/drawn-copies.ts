@@ -1,7 +1,7 @@
 /** Pictures with their boxes drawn, under their own names in a folder of the user's. */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import type { Detection } from '../execution/detector.js';
+import type { Detection } from '../contract/image-result.js';
 
 interface Artist {
   /** Gives the file name beneath `annotated` of the data folder it was made with. */

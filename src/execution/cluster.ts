@@ -15,15 +15,26 @@ export interface WorkerEvents {
   stale: number;
 }
 
+export interface LeftOutWorker {
+  workerId: string;
+  nodeId: string;
+  /** A clause. */
+  reason: string;
+}
+
 export interface Cluster {
   /** Closing it closes the lanes. */
   detector: Detector;
   /** To be called once, when the jobs are open. */
   watch(jobs: Pick<JobService, 'counts'>): ClusterStatusSource;
   workers(): LaneReport[];
+  /** Workers that will not be started again; absent where somebody else starts them. */
+  leftOut?(): LeftOutWorker[];
   events(): WorkerEvents;
-  /** Where worker processes come in; left out where images run in this process. */
+  /** Where worker processes connect; absent where images run in this process. */
   gate?: WorkerGate;
+  /** To be called once, when the service listens at `serviceUrl`. */
+  start?(serviceUrl: string): void;
   /** Ends what `watch` began. */
   close(): Promise<void>;
 }

@@ -5,7 +5,8 @@
  */
 import { setMaxListeners } from 'node:events';
 import { LatticeError, toLatticeError, type ErrorCode } from '../errors.js';
-import type { DetectRequest, ImageResult } from './detector.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { DetectRequest } from './detector.js';
 import { DispatchQueue } from './dispatch-queue.js';
 import { LaneLost, type Lane } from './lane.js';
 import { laneForAsync, laneForSync, LaneLoad, type Refused } from './lane-choice.js';

@@ -1,14 +1,8 @@
 /** What the GPUs do, for statistics that are asked for many times a second. */
-import { DEVICE_STATES, type DeviceState, type NativeDevice } from '../native/contract.js';
-import type { NativeGpuReading, NativeGpuReadings } from '../native/gpu-reading.js';
+import { GPU_STATES, type GpuReading, type GpuState } from '../contract/gpu-reading.js';
+import type { NativeDevice } from '../native/contract.js';
+import type { NativeGpuReadings } from '../native/gpu-reading.js';
 import type { Logger } from '../logger-port.js';
-
-export { DEVICE_STATES } from '../native/contract.js';
-export { SLOWDOWNS } from '../native/gpu-reading.js';
-export interface GpuReading extends NativeGpuReading {
-  /** The worst that any loaded model found; a lost GPU stays lost to its process. */
-  state: DeviceState;
-}
 
 /** The addon looks once a second; crossing to it for every image would be waste. */
 const KEEP_MS = 250;
@@ -30,7 +24,7 @@ export interface GpuReadingsSources {
 export function createGpuReadings(sources: GpuReadingsSources): () => readonly GpuReading[] {
   const tell = createTeller(sources.logger);
   const lost = new Set<number>();
-  let states = new Map<number, DeviceState>();
+  let states = new Map<number, GpuState>();
   let readAt = -Infinity;
   let last: readonly GpuReading[] = [];
   return () => {
@@ -48,8 +42,8 @@ export function createGpuReadings(sources: GpuReadingsSources): () => readonly G
 }
 
 /** By the GPU's index; adds to `lost` and keeps what is there, since models come and go. */
-function worstStates(devices: NativeDevice[], lost: Set<number>): Map<number, DeviceState> {
-  const states = new Map<number, DeviceState>();
+function worstStates(devices: NativeDevice[], lost: Set<number>): Map<number, GpuState> {
+  const states = new Map<number, GpuState>();
   for (const { index, state } of devices) {
     states.set(index, worse(states.get(index) ?? 'ok', state));
     if (state === 'lost') lost.add(index);
@@ -58,8 +52,8 @@ function worstStates(devices: NativeDevice[], lost: Set<number>): Map<number, De
   return states;
 }
 
-export function worse(one: DeviceState, other: DeviceState): DeviceState {
-  return DEVICE_STATES.indexOf(one) > DEVICE_STATES.indexOf(other) ? one : other;
+export function worse(one: GpuState, other: GpuState): GpuState {
+  return GPU_STATES.indexOf(one) > GPU_STATES.indexOf(other) ? one : other;
 }
 
 function createTeller(logger: Logger): (missing: string | null, now: number) => void {

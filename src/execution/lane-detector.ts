@@ -1,12 +1,9 @@
 /** The detector port over the lanes of a dispatcher: one detector, wherever its images run. */
 import type { LatticeError } from '../errors.js';
-import type {
-  DetectRequest,
-  Detector,
-  DetectorStats,
-  ImageResult,
-  ModelDescription,
-} from './detector.js';
+import type { DetectorStats } from '../contract/detector-stats.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { ModelDescription } from '../contract/model-description.js';
+import type { DetectRequest, Detector } from './detector.js';
 import { Throughput } from './throughput.js';
 import { shuttingDown, type Dispatcher } from './dispatcher.js';
 import { LaneLost, type Lane } from './lane.js';

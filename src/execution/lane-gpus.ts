@@ -1,5 +1,6 @@
 /** The GPUs of all lanes. */
-import { worse, type GpuReading } from './gpu-readings.js';
+import type { GpuReading } from '../contract/gpu-reading.js';
+import { worse } from './gpu-readings.js';
 import type { Lane } from './lane.js';
 
 export interface NodeGpu extends GpuReading {

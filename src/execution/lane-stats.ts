@@ -1,5 +1,5 @@
 /** Several lanes as one device. */
-import type { DetectorStats } from './detector.js';
+import type { DetectorStats } from '../contract/detector-stats.js';
 import type { Lane } from './lane.js';
 
 type LaneStats = Omit<DetectorStats, 'inFlight' | 'completed' | 'failed' | 'imagesPerSecond'>;

@@ -1,6 +1,9 @@
 /** A place that runs images: this process, or a worker process at the other end of a socket. */
 import type { LatticeError } from '../errors.js';
-import type { DetectRequest, DetectorStats, ImageResult, ModelDescription } from './detector.js';
+import type { DetectorStats } from '../contract/detector-stats.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { ModelDescription } from '../contract/model-description.js';
+import type { DetectRequest } from './detector.js';
 
 /** Images that a lane may have in hand. Synchronous ones come on top of those of jobs. */
 export interface LaneSlots {

@@ -1,5 +1,5 @@
 /** What several lanes say of their models, as one list. */
-import type { ModelDescription } from './detector.js';
+import type { ModelDescription } from '../contract/model-description.js';
 
 const RANK = { ready: 2, available: 1, refused: 0 } as const;
 

@@ -5,16 +5,13 @@ import type { NativeModel, NativeStats } from '../native/contract.js';
 import type { Core, RawResult } from '../native/core.js';
 import type { CanaryWatch } from '../models/self-check/canary-watch.js';
 import type { ComputeChoice } from './compute-choice.js';
-import type {
-  DetectRequest,
-  Detector,
-  DetectorStats,
-  ImageResult,
-  ModelDescription,
-} from './detector.js';
+import type { DetectorStats } from '../contract/detector-stats.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { ModelDescription } from '../contract/model-description.js';
+import type { DetectRequest, Detector } from './detector.js';
 import { remaining, settleEarly } from './early-settling.js';
 import type { EngineBuild } from '../models/engine-build.js';
-import type { GpuReading } from './gpu-readings.js';
+import type { GpuReading } from '../contract/gpu-reading.js';
 import type { LoadedModel } from '../models/loaded-model.js';
 import type { ModelRegistry } from '../models/model-registry.js';
 import { detectionsFrom } from '../models/raw-detections.js';

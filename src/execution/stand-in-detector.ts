@@ -1,12 +1,9 @@
 /** Serves with another detector until the real one is ready. */
 import type { LatticeError } from '../errors.js';
-import type {
-  DetectRequest,
-  Detector,
-  DetectorStats,
-  ImageResult,
-  ModelDescription,
-} from './detector.js';
+import type { DetectorStats } from '../contract/detector-stats.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { ModelDescription } from '../contract/model-description.js';
+import type { DetectRequest, Detector } from './detector.js';
 import type { Logger } from '../logger-port.js';
 
 export interface StandInParts {

@@ -1,6 +1,7 @@
 /** One request on its way through the dispatcher, from its arrival to the one answer it gets. */
 import { LatticeError } from '../errors.js';
-import type { DetectRequest, ImageResult } from './detector.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { DetectRequest } from './detector.js';
 import type { Lane } from './lane.js';
 
 export class Task {

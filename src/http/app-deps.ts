@@ -1,10 +1,12 @@
 /** Everything that the HTTP app and the event stream are given; they open, read and listen to nothing themselves. */
 import type { Config } from '../config.js';
+import type { LeftOutWorker } from '../execution/cluster.js';
 import type { ClusterStatusSource } from '../execution/cluster-status.js';
 import type { LaneReport } from '../execution/dispatcher.js';
 import type { WorkerGate } from '../execution/remote/worker-gate.js';
 import type { LatticeError } from '../errors.js';
-import type { Detection, Detector } from '../execution/detector.js';
+import type { Detection } from '../contract/image-result.js';
+import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './api-keys.js';
@@ -22,7 +24,9 @@ export interface AppDeps {
   cluster: ClusterStatusSource;
   /** Who runs images at this moment. */
   workers(): readonly LaneReport[];
-  /** Where worker processes come in. Left out: images run in this process. */
+  /** Workers of this machine that are not started again. */
+  leftOutWorkers?(): readonly LeftOutWorker[];
+  /** Where worker processes connect. Left out: images run in this process. */
   gate?: WorkerGate;
   metrics: HttpMetrics;
   logger: Logger;

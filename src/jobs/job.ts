@@ -1,6 +1,7 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import type { Problem } from '../errors.js';
-import type { Detection, Timings } from '../execution/detector.js';
+import type { DetectOptions } from '../contract/detect-options.js';
+import type { ProcessedImage } from '../contract/image-result.js';
 
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
@@ -9,14 +10,8 @@ export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as con
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /** A validated submission without its paths, which stay on disk until they are due: defaults filled in. */
-export interface JobSettings {
+export interface JobSettings extends DetectOptions {
   jobType: JobType;
-  modelName: string;
-  confidence: number;
-  iou: number;
-  maxDetections: number;
-  /** Class names to keep; null = all of the model's. */
-  classes: string[] | null;
   priority: number;
   callbackUrl: string | null;
   /** JSON text of the submitted object, passed through untouched; null when none was given. */
@@ -57,17 +52,13 @@ export function progressOf({
 
 /** Outcome of one image of a job, stored as soon as it is known. */
 export type ImageOutcome =
-  | {
+  | (ProcessedImage & {
       status: 'ok';
-      detections: Detection[];
-      image: { width: number; height: number };
-      timingsMs: Timings;
-      processingTimeMs: number;
-      truncated: boolean;
-      /** Who ran it; absent in outcomes that an earlier version stored. */
+      /** Absent in outcomes that an earlier version stored. */
+      model?: string;
       workerId?: string;
       annotatedPath?: string;
-    }
+    })
   | { status: 'error'; error: Problem };
 
 export interface ImageEntry {

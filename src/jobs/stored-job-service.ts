@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../errors.js';
-import type { DetectorStats } from '../execution/detector.js';
+import type { DetectorStats } from '../contract/detector-stats.js';
 import type { FreeSpace } from './free-space.js';
 import type {
   Idempotency,

@@ -5,7 +5,7 @@ import type { NativeModel } from '../native/contract.js';
 import { openCore, type Core } from '../native/core.js';
 import { intersectionOverUnion } from './self-check/box-overlap.js';
 import type { CanaryPicture } from './self-check/canary.js';
-import type { Detection } from '../execution/detector.js';
+import type { Detection } from '../contract/image-result.js';
 import { detectionsFrom } from './raw-detections.js';
 
 /** Boxes above this score must be found by every precision. */

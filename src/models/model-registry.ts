@@ -4,7 +4,7 @@ import { LatticeError, toLatticeError } from '../errors.js';
 import type { NativeModel, NativeModelDescription } from '../native/contract.js';
 import { describeModel } from '../native/core.js';
 import { ClassFilter } from './class-filter.js';
-import type { ModelDescription } from '../execution/detector.js';
+import type { ModelDescription } from '../contract/model-description.js';
 import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
 import { byUse, unloadedFor } from './model-memory.js';

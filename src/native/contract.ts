@@ -2,6 +2,7 @@
  * What the addon exports, line for line with `native/addon/module.cc`.
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
+import type { GpuState } from '../contract/gpu-reading.js';
 import type { NativeGpuReadings } from './gpu-reading.js';
 import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
@@ -95,16 +96,12 @@ export interface NativeCore {
   close(): Promise<void>;
 }
 
-/** From good to bad. */
-export const DEVICE_STATES = ['ok', 'failed_check', 'lost'] as const;
-export type DeviceState = (typeof DEVICE_STATES)[number];
-
 export interface NativeDevice {
   /** As CUDA counts in this process; 0 for the CPU. */
   index: number;
   name: string;
   /** lost: it faulted or hangs, for every model and for good. failed_check: judged not right for this model. */
-  state: DeviceState;
+  state: GpuState;
   /** Of this model, done there. */
   images: number;
 }

@@ -20,7 +20,7 @@ import {
 } from './contract.js';
 import { toResult, type RawResult } from './raw-result.js';
 
-export type { RawResult, RawTimings } from './raw-result.js';
+export type { RawResult } from './raw-result.js';
 
 /** `id` is picked when left out; a caller that picks ids must not mix both ways. */
 export type CoreTask = Omit<NativeTask, 'id'> & { id?: number };

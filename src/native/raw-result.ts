@@ -1,14 +1,6 @@
 /** One image's result as it crossed the boundary. */
+import { STAGES, type Timings } from '../contract/image-result.js';
 import type { ResultField } from './contract.js';
-
-/** Milliseconds of each stage; `queue` is all waiting. */
-export interface RawTimings {
-  queue: number;
-  decode: number;
-  preprocess: number;
-  inference: number;
-  postprocess: number;
-}
 
 export interface RawResult {
   id: number;
@@ -17,7 +9,7 @@ export interface RawResult {
   height: number;
   /** n x 6: x1, y1, x2, y2, confidence, class id; by confidence, highest first. */
   boxes: Float32Array;
-  timings: RawTimings;
+  timings: Timings;
   /** Images that ran in the same slice. */
   batch: number;
   truncated: boolean;
@@ -36,13 +28,9 @@ export function toResult(
     width: field('width'),
     height: field('height'),
     boxes,
-    timings: {
-      queue: toMicros(field('queueMs')),
-      decode: toMicros(field('decodeMs')),
-      preprocess: toMicros(field('preprocessMs')),
-      inference: toMicros(field('inferenceMs')),
-      postprocess: toMicros(field('postprocessMs')),
-    },
+    timings: Object.fromEntries(
+      STAGES.map((stage) => [stage, toMicros(field(`${stage}Ms`))]),
+    ) as Timings,
     batch: field('batch'),
     truncated: field('truncated') !== 0,
     totalMs: field('totalMs'),

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { HttpMetrics, HttpObservation } from '../http/metrics-port.js';
-import type { Timings } from '../execution/detector.js';
+import type { Timings } from '../contract/image-result.js';
 import { GpuMetrics } from './gpu-metrics.js';
 import { exposeSources, type MetricSources } from './source-metrics.js';
 

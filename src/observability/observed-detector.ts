@@ -1,12 +1,9 @@
 /** A detector whose images are counted and timed. */
 import { toLatticeError } from '../errors.js';
-import type {
-  DetectRequest,
-  Detector,
-  DetectorStats,
-  ImageResult,
-  ModelDescription,
-} from '../execution/detector.js';
+import type { DetectorStats } from '../contract/detector-stats.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { ModelDescription } from '../contract/model-description.js';
+import type { DetectRequest, Detector } from '../execution/detector.js';
 import type { LatticeError } from '../errors.js';
 import type { Metrics } from './metrics.js';
 

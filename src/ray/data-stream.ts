@@ -1,7 +1,7 @@
 /** Questions and answers on one Datapath stream. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataRequest, DataResponse, Datapath } from './ray-protocol.js';
-import { noAnswer, RayFailure, toRayFailure } from './ray-failure.js';
+import { NoAnswer, RayFailure, toRayFailure } from './ray-failure.js';
 
 type Question = Omit<DataRequest, 'req_id'>;
 
@@ -26,7 +26,7 @@ export class DataStream {
       this.#lose(toRayFailure(error));
     });
     stream.on('end', () => {
-      this.#lose(new RayFailure('lost', 'session lost, the head ended it'));
+      this.#lose(new RayFailure('session lost, the head ended it'));
     });
   }
 
@@ -42,7 +42,7 @@ export class DataStream {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        reject(noAnswer(deadlineMs));
+        reject(new NoAnswer(deadlineMs));
       }, deadlineMs);
       this.#waiting.set(id, { resolve, reject, timer });
       this.#stream.write({ req_id: id, ...question });

@@ -1,8 +1,15 @@
 /** A Ray cluster, put together: Ray places the workers, they dial in, and the head tells how the cluster is. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, environmentName, isLoopback, PACKAGE_ROOT, type Config } from '../config.js';
-import { openFileAccess } from './file-access.js';
+import {
+  ConfigError,
+  environmentName,
+  environmentOf,
+  isLoopback,
+  PACKAGE_ROOT,
+  type Config,
+} from '../config.js';
+import { openFileAccess } from '../execution/file-access.js';
 import type { Cluster } from '../execution/cluster.js';
 import { Dispatcher } from '../execution/dispatcher.js';
 import { LaneDetector } from '../execution/lane-detector.js';
@@ -12,8 +19,9 @@ import { parseRayAddress } from './ray-address.js';
 import { RayCluster } from './ray-cluster.js';
 import { RayWorkers } from './ray-workers.js';
 
-/** What workers must see as this service does. */
+/** What workers must have as the service has it. */
 const SHARED_SETTINGS = [
+  'imageRoots',
   'modelsDir',
   'modelFamily',
   'rectangles',
@@ -107,10 +115,6 @@ function openWorkers(
   logger: Logger,
 ): RayWorkers | null {
   if (config.rayDashboard === '') return null;
-  const shared = SHARED_SETTINGS.filter((key) => config[key] !== '').map((key) => [
-    environmentName(key),
-    String(config[key]),
-  ]);
   return new RayWorkers({
     dashboard: config.rayDashboard,
     namespace: config.rayNamespace,
@@ -118,10 +122,7 @@ function openWorkers(
     serviceUrl: serviceUrl(config),
     // Every node has this package at the same path, as the images and the models.
     command: `node ${join(PACKAGE_ROOT, 'dist/worker.js')}`,
-    env: {
-      ...(Object.fromEntries(shared) as Record<string, string>),
-      [environmentName('imageRoots')]: config.imageRoots.join(':'),
-    },
+    env: environmentOf(config, SHARED_SETTINGS),
     tokenFile: config.rayTokenFile,
     version,
     connected,

@@ -73,7 +73,7 @@ export class RaySession {
     return this.#data.lost;
   }
 
-  /** Rejects with a `RayFailure`; of kind `deadline`, the session may still be good. */
+  /** Rejects with a `RayFailure`. */
   async ask(type: ClusterInfoType, deadlineMs: number): Promise<ClusterInfoResponse> {
     try {
       return await this.#channel.clusterInfo(type, this.#metadata, deadlineMs);
@@ -117,7 +117,7 @@ export class RaySession {
       { connection_info: {} },
       INFO_DEADLINE_MS,
     );
-    if (info === undefined) throw new RayFailure('init', 'init failed: the head names no version');
+    if (info === undefined) throw new RayFailure('init failed: the head names no version');
     this.#rayVersion = info.ray_version;
     this.#pythonVersion = info.python_version === '' ? null : info.python_version;
   }

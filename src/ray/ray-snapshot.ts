@@ -56,13 +56,13 @@ function readNodes({ json }: ClusterInfoResponse): RayNode[] {
   try {
     return nodeList.parse(JSON.parse(json ?? ''));
   } catch (error) {
-    throw new RayFailure('lost', 'session lost: the list of nodes cannot be read', error);
+    throw new RayFailure('session lost: the list of nodes cannot be read', error);
   }
 }
 
 function readTable({ type, resource_table: answer }: ClusterInfoResponse): Resources {
   if (answer === undefined) {
-    throw new RayFailure('lost', `session lost: ${type} was answered with something else`);
+    throw new RayFailure(`session lost: ${type} was answered with something else`);
   }
   return answer.table ?? {};
 }

@@ -1,9 +1,9 @@
 /** Keeps one session with a Ray head, asks it for the cluster every two seconds and remembers the newest answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BackOff } from './back-off.js';
+import { BackOff } from '../back-off.js';
 import type { Logger } from '../logger-port.js';
 import type { RayAddress } from './ray-address.js';
-import { RayFailure, toRayFailure } from './ray-failure.js';
+import { NoAnswer, RayFailure, toRayFailure } from './ray-failure.js';
 import { RaySession } from './ray-session.js';
 import { takeSnapshot, type RaySnapshot } from './ray-snapshot.js';
 import { readRayToken } from './ray-token.js';
@@ -16,16 +16,14 @@ export interface RayWatchTimes {
   deadline: number;
   leastBackOff: number;
   mostBackOff: number;
-  /** Instead of `mostBackOff` while nobody is there: such an attempt costs the head nothing. */
-  mostUnnoticed: number;
 }
 
 const TIMES: RayWatchTimes = {
   poll: 2_000,
   deadline: 3_000,
   leastBackOff: 500,
-  mostBackOff: 15_000,
-  mostUnnoticed: 5_000,
+  // A head that comes back is found soon; an attempt that fails costs it a second of CPU at most.
+  mostBackOff: 5_000,
 };
 const MISSED_ROUNDS = 2;
 
@@ -90,18 +88,13 @@ export class RayWatch {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    let unnoticed = true;
     while (!signal.aborted) {
       let wait = 0;
       try {
         await this.#holdSession();
       } catch (error) {
-        const failure = toRayFailure(error);
-        this.#noteFailure(failure);
-        // A head that is there again is starting up: soon it will be ready.
-        if (unnoticed && !failure.unnoticed) this.#backOff.reset();
-        unnoticed = failure.unnoticed;
-        wait = this.#backOff.next(unnoticed ? this.#times.mostUnnoticed : undefined);
+        this.#noteFailure(toRayFailure(error));
+        wait = this.#backOff.next();
       }
       await sleep(wait, undefined, { signal }).catch(() => null);
     }
@@ -111,7 +104,7 @@ export class RayWatch {
   async #holdSession(): Promise<void> {
     const { address, namespace, tokenFile } = this.#options;
     const token = await readRayToken(tokenFile).catch((error: unknown) => {
-      throw new RayFailure('unauthenticated', (error as Error).message, error);
+      throw new RayFailure((error as Error).message, error);
     });
     const stop = this.#stop.signal;
     const session = await RaySession.open({ address, namespace, token, signal: stop });
@@ -141,7 +134,7 @@ export class RayWatch {
         connected = true;
       } catch (error) {
         const failure = toRayFailure(error);
-        if (failure.kind !== 'deadline' || ++missed === MISSED_ROUNDS) throw failure;
+        if (!(failure instanceof NoAnswer) || ++missed === MISSED_ROUNDS) throw failure;
         this.#reason = failure.message;
       }
       const left = startedAt + this.#times.poll - performance.now();

@@ -1,11 +1,10 @@
 /** Has the workers placed on a Ray cluster: `lattice_ray up`, as a job of the cluster. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BackOff } from './back-off.js';
+import { BackOff } from '../back-off.js';
 import type { Logger } from '../logger-port.js';
 import { parseDashboardUrl, RayDashboard } from './ray-dashboard.js';
 import { RayJobs } from './ray-jobs.js';
 import { readRayToken } from './ray-token.js';
-import { shellWords } from './shell-words.js';
 import { packWorkers } from './worker-package.js';
 
 const UP_DEADLINE_MS = 120_000;
@@ -136,4 +135,11 @@ export class RayWorkers {
     for (const [key, value] of Object.entries(env)) words.push('--env', `${key}=${value}`);
     return shellWords(words);
   }
+}
+
+/** One command line for a POSIX shell that gives exactly these words. No word may hold a NUL. */
+export function shellWords(words: readonly string[]): string {
+  const quote = (word: string) =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return words.map(quote).join(' ');
 }

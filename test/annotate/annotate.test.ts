@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import { Annotator } from '../../src/annotate/annotate.js';
-import type { Detection } from '../../src/execution/detector.js';
+import type { Detection } from '../../src/contract/image-result.js';
 import { colourOf, drawDetections } from '../../src/annotate/drawing.js';
 
 const picture = readFileSync(join(PACKAGE_ROOT, 'models/demo/shapes.png'));

@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { afterAll, describe } from 'vitest';
 import { openLocalCluster } from '../../src/execution/local/open-local-cluster.js';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
-import { openFileAccess } from '../../src/ray/file-access.js';
+import { openFileAccess } from '../../src/execution/file-access.js';
 import { openDetector } from '../../src/execution/open-detector.js';
 import { detectorConformance } from '../support/detector-conformance.js';
 import { TEST_MODELS } from '../support/service-process.js';

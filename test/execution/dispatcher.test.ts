@@ -4,7 +4,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Dispatcher } from '../../src/execution/dispatcher.js';
 import { LaneDetector } from '../../src/execution/lane-detector.js';
 import { LatticeError } from '../../src/errors.js';
-import type { DetectRequest, ImageResult, ModelDescription } from '../../src/execution/detector.js';
+import type { ImageResult } from '../../src/contract/image-result.js';
+import type { ModelDescription } from '../../src/contract/model-description.js';
+import type { DetectRequest } from '../../src/execution/detector.js';
 import { SimulatedLane, type SimulatedLaneOptions } from '../support/simulated-lane.js';
 
 const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescription => ({

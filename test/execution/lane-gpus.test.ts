@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { gpusOf } from '../../src/execution/lane-gpus.js';
-import type { GpuReading } from '../../src/execution/gpu-readings.js';
+import type { GpuReading } from '../../src/contract/gpu-reading.js';
 import { GpuLane, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
 import { SimulatedLane } from '../support/simulated-lane.js';
 

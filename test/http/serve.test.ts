@@ -173,7 +173,11 @@ describe('requests that are none', () => {
       `POST ${DETECT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n`,
       400,
     ],
-    ['17 KB of headers', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
+    [
+      '17 KB of headers',
+      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`,
+      431,
+    ],
   ])('%s is refused', async (_name, bytes, status) => {
     const { port } = await start();
     expect(await raw(port, bytes)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
-import type { DetectRequest, Detector, ImageResult } from '../../src/execution/detector.js';
+import type { ImageResult } from '../../src/contract/image-result.js';
+import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { ObservedDetector } from '../../src/observability/observed-detector.js';
 import { seriesValue } from '../support/metric-series.js';

@@ -34,7 +34,6 @@ export const QUICK = {
   deadline: 150,
   leastBackOff: 20,
   mostBackOff: 60,
-  mostUnnoticed: 60,
 };
 
 export function cluster(address: string, options: Partial<RayClusterOptions> = {}): RayCluster {

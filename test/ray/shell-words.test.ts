@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shellWords } from '../../src/ray/shell-words.js';
+import { shellWords } from '../../src/ray/ray-workers.js';
 
 test('a shell gets exactly these words', () => {
   const special = fc.string({

@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
-import type {
-  Detection,
-  DetectOptions,
-  DetectRequest,
-  Detector,
-} from '../../src/execution/detector.js';
+import type { DetectOptions } from '../../src/contract/detect-options.js';
+import type { Detection } from '../../src/contract/image-result.js';
+import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models/demo');
 const PICTURE = 'shapes.png';

@@ -1,12 +1,9 @@
 /** Detector without a network: how long a picture takes and what becomes of it is the test's choice. */
 import { LatticeError, type ErrorCode } from '../../src/errors.js';
-import type {
-  DetectRequest,
-  Detector,
-  DetectorStats,
-  ImageResult,
-  ModelDescription,
-} from '../../src/execution/detector.js';
+import type { DetectorStats } from '../../src/contract/detector-stats.js';
+import type { ImageResult } from '../../src/contract/image-result.js';
+import type { ModelDescription } from '../../src/contract/model-description.js';
+import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 export type FakeAnswer = 'ok' | 'hang' | ErrorCode;
 

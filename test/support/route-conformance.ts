@@ -83,6 +83,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
         worker_id: workerId,
         node_id: text,
         state: 'ready',
+        reason: null,
         device: text,
         precision: text,
         in_hand: number,

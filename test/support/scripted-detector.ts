@@ -1,12 +1,9 @@
 /** Detector that answers what a test scripts; one car for every picture by default. */
 import { LatticeError } from '../../src/errors.js';
-import type {
-  DetectRequest,
-  Detector,
-  DetectorStats,
-  ImageResult,
-  ModelDescription,
-} from '../../src/execution/detector.js';
+import type { DetectorStats } from '../../src/contract/detector-stats.js';
+import type { ImageResult } from '../../src/contract/image-result.js';
+import type { ModelDescription } from '../../src/contract/model-description.js';
+import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 export const CLASSES = ['person', 'bicycle', 'Car', 'motorcycle', 'bus', 'truck'];
 

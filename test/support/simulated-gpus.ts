@@ -1,5 +1,5 @@
 /** What GPUs would tell. */
-import type { GpuReading } from '../../src/execution/gpu-readings.js';
+import type { GpuReading } from '../../src/contract/gpu-reading.js';
 import { SimulatedLane } from './simulated-lane.js';
 
 /** All is well and known, and differs from GPU to GPU. */

@@ -3,13 +3,10 @@ import type { LatticeError } from '../../src/errors.js';
 import { Dispatcher } from '../../src/execution/dispatcher.js';
 import { LaneDetector } from '../../src/execution/lane-detector.js';
 import { LaneLost, type Lane, type LaneSlots } from '../../src/execution/lane.js';
-import type {
-  Detection,
-  DetectRequest,
-  DetectorStats,
-  ImageResult,
-  ModelDescription,
-} from '../../src/execution/detector.js';
+import type { DetectorStats } from '../../src/contract/detector-stats.js';
+import type { Detection, ImageResult } from '../../src/contract/image-result.js';
+import type { ModelDescription } from '../../src/contract/model-description.js';
+import type { DetectRequest } from '../../src/execution/detector.js';
 
 export interface SimulatedLaneOptions {
   slots?: LaneSlots;

@@ -3,7 +3,7 @@ import { Dispatcher } from '../../src/execution/dispatcher.js';
 import { LaneDetector } from '../../src/execution/lane-detector.js';
 import { WorkerGate, type WorkerGateParts } from '../../src/execution/remote/worker-gate.js';
 import { ServiceLink } from '../../src/execution/worker/service-link.js';
-import type { FileAccess } from '../../src/ray/file-access.js';
+import type { FileAccess } from '../../src/execution/file-access.js';
 import type { Detector } from '../../src/execution/detector.js';
 import { listen, type Listening } from '../../src/http/serve.js';
 import { compose } from './composed-app.js';

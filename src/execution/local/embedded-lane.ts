@@ -1,12 +1,9 @@
 /** The detector of this process as a lane. It orders its own queue, so that nothing need wait before it. */
 import type { LatticeError } from '../../errors.js';
-import type {
-  DetectRequest,
-  Detector,
-  DetectorStats,
-  ImageResult,
-  ModelDescription,
-} from '../detector.js';
+import type { DetectorStats } from '../../contract/detector-stats.js';
+import type { ImageResult } from '../../contract/image-result.js';
+import type { ModelDescription } from '../../contract/model-description.js';
+import type { DetectRequest, Detector } from '../detector.js';
 import type { Lane, LaneSlots } from '../lane.js';
 
 export class EmbeddedLane implements Lane {

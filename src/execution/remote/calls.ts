@@ -1,7 +1,7 @@
-/** Questions to a worker about its models: each is answered, fails at its deadline, or ends with the lane. */
-import type { ModelDescription } from '../detector.js';
+/** Calls to a worker about its models: each is answered, or rejects at its deadline or when the worker is lost. */
+import type { ModelDescription } from '../../contract/model-description.js';
 import { LaneLost } from '../lane.js';
-import { fromWireError, type ServiceFrame, type WorkerFrame } from '../wire/frames.js';
+import type { ServiceFrame, WorkerFrame } from '../wire/frames.js';
 
 type Answer = Extract<WorkerFrame, { type: 'answer' }>;
 
@@ -49,7 +49,7 @@ export class Calls {
     this.#open.delete(number);
     clearTimeout(call.timer);
     if (error === undefined) call.resolve(call.models);
-    else call.reject(fromWireError(error));
+    else call.reject(error);
   }
 
   end(error: Error): void {

@@ -1,19 +1,21 @@
 /**
- * A worker process at the other end of a socket, as a lane. Each image handed out is a lease with a number of its
- * own; an answer to a lease that is not open is refused and counted.
+ * A worker process at the other end of a socket. Each hand-out of an image is a lease with a number of its own; an
+ * answer to a lease that is not open is refused and counted.
  */
 import { toLatticeError, type LatticeError } from '../../errors.js';
-import type { DetectRequest, DetectorStats, ImageResult, ModelDescription } from '../detector.js';
+import type { DetectorStats } from '../../contract/detector-stats.js';
+import type { ImageResult } from '../../contract/image-result.js';
+import type { ModelDescription } from '../../contract/model-description.js';
+import type { DetectRequest } from '../detector.js';
 import { aged } from '../gpu-readings.js';
 import { LaneLost, type Lane, type LaneSlots } from '../lane.js';
 import {
-  fromWireError,
+  CLOSE,
   type Hello,
   type ServiceFrame,
   type WorkerFrame,
   type WorkerState,
 } from '../wire/frames.js';
-import { decodeResult } from '../wire/result-frame.js';
 import { Calls } from './calls.js';
 
 export interface LaneSocket {
@@ -24,22 +26,27 @@ export interface LaneSocket {
 export interface RemoteLaneParts {
   hello: Hello;
   socket: LaneSocket;
-  /** Numbers never given out before, by this process or the one before it. */
+  /** A number that no hand-out had before, of this process or an earlier one. */
   nextLease(): number;
   onStale(): void;
+  /** Milliseconds in which an image without a deadline must be answered. */
+  leaseMs: number;
+  /** Beyond the deadline of an image that has one. */
+  graceMs: number;
 }
 
 interface Lease {
   modelName: string;
-  handedOutAt: number;
+  /** The worker hangs when there is no answer by then. */
+  dueAt: number;
   resolve(result: ImageResult): void;
   reject(error: Error): void;
   signal: AbortSignal | undefined;
   onAbort: () => void;
 }
 
-/** The worker may go on with it, but its images are not waited for. */
-const GOES = new Set(['shutting_down', 'gpu_lost']);
+/** The worker is about to end: the image can be run elsewhere. */
+const ENDS_WORKER = new Set(['shutting_down', 'gpu_lost']);
 const SHORT_CALL_MS = 3_000;
 /** A model may have to be compiled first. */
 const LONG_CALL_MS = 60_000;
@@ -82,15 +89,16 @@ export class RemoteLane implements Lane {
     return this.#leases.size;
   }
 
-  /** Milliseconds since the oldest open lease was handed out; 0 without one. */
-  get oldestLeaseMs(): number {
-    const [oldest] = this.#leases.values();
-    return oldest === undefined ? 0 : performance.now() - oldest.handedOutAt;
+  /** Whether an image should have been answered long ago. */
+  get isOverdue(): boolean {
+    const now = performance.now();
+    return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
   }
 
   run({ path, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
-    const { modelName, confidence, iou, maxDetections, classes } = options;
-    const lease = this.#parts.nextLease();
+    const { nextLease, leaseMs, graceMs } = this.#parts;
+    const { modelName } = options;
+    const lease = nextLease();
     return new Promise<ImageResult>((resolve, reject) => {
       if (this.#lost !== null) {
         reject(this.#lost);
@@ -100,23 +108,17 @@ export class RemoteLane implements Lane {
         this.#send({ type: 'cancel', lease });
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      const handedOutAt = performance.now();
-      this.#leases.set(lease, { modelName, handedOutAt, resolve, reject, signal, onAbort });
-      this.#send({
-        type: 'detect',
-        lease,
+      const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
+      const dueAt = performance.now() + limitMs;
+      this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
+      const request = {
         path,
-        options: {
-          modelName,
-          confidence,
-          iou,
-          maxDetections,
-          classes: classes === null ? null : [...classes],
-        },
+        options,
         class: kind,
-        priority: priority ?? 0,
+        ...(priority === undefined ? {} : { priority }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      });
+      };
+      this.#send({ type: 'detect', lease, request });
     });
   }
 
@@ -140,32 +142,39 @@ export class RemoteLane implements Lane {
   }
 
   unhealthy(): LatticeError | null {
-    return this.#state.fault === null ? null : fromWireError(this.#state.fault);
+    return this.#state.fault;
   }
 
-  /** Any frame of the worker but its hello. */
-  receive(frame: Exclude<WorkerFrame, Hello>): void {
-    if (frame.type === 'state') {
-      this.#state = frame.state;
-      this.#stateAt = performance.now();
-    } else if (frame.type === 'draining') this.#leaving = true;
-    else if (frame.type === 'answer') this.#calls.answer(frame);
-    else {
-      const lease = this.#close(frame.lease);
-      if (GOES.has(frame.error.code)) {
+  receive(frame: WorkerFrame): void {
+    switch (frame.type) {
+      case 'state':
+        this.#state = frame.state;
+        this.#stateAt = performance.now();
+        break;
+      case 'draining':
         this.#leaving = true;
-        lease?.reject(new LaneLost(frame.error.detail));
-      } else lease?.reject(fromWireError(frame.error));
+        break;
+      case 'answer':
+        this.#calls.answer(frame);
+        break;
+      case 'result': {
+        const lease = this.#close(frame.lease);
+        const model = lease?.modelName ?? '';
+        lease?.resolve({ ...frame.result, model, workerId: this.workerId });
+        break;
+      }
+      case 'failed':
+        this.#failed(this.#close(frame.lease), frame.error);
     }
   }
 
-  /** False for bytes that are no result. */
-  receiveResult(bytes: Buffer): boolean {
-    const frame = decodeResult(bytes);
-    if (frame === null) return false;
-    const lease = this.#close(frame.lease);
-    lease?.resolve({ ...frame.result, model: lease.modelName, workerId: this.workerId });
-    return true;
+  #failed(lease: Lease | null, error: LatticeError): void {
+    if (!ENDS_WORKER.has(error.code)) {
+      lease?.reject(error);
+      return;
+    }
+    this.#leaving = true;
+    lease?.reject(new LaneLost(error.message));
   }
 
   /** The worker is gone or given up: what it had in hand is rejected with `LaneLost`. */
@@ -179,7 +188,7 @@ export class RemoteLane implements Lane {
 
   close(): Promise<void> {
     this.lose('The service is stopping.');
-    this.#parts.socket.close(1001, 'The service is stopping.');
+    this.#parts.socket.close(CLOSE.stopping, 'The service is stopping.');
     return Promise.resolve();
   }
 

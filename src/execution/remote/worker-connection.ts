@@ -3,13 +3,12 @@ import type { Lane } from '../lane.js';
 import type { Logger } from '../../logger-port.js';
 import {
   CLOSE,
-  faultOfWorkerFrame,
-  PROTOCOL,
-  readIntroduction,
+  readGreeting,
+  readHello,
   readWorkerFrame,
   SILENCE_MS,
+  type Greeting,
   type Hello,
-  type Introduction,
 } from '../wire/frames.js';
 import { RemoteLane, type LaneSocket } from './remote-lane.js';
 
@@ -32,13 +31,17 @@ export interface ConnectionParts {
   logger: Logger;
   /** An answer to a lease that was not open. */
   onStale(): void;
-  onLost?(): void;
+  /** A worker went with images in hand, without a word, or was given up. */
+  onLost?(workerId: string, reason: string): void;
   silenceMs?: number;
   leaseMs?: number;
+  graceMs?: number;
 }
 
-/** An image that takes longer has hung its worker; an engine may be built before the first one. */
+/** For an image without a deadline: an engine may be built before it runs. */
 const LEASE_MS = 15 * 60_000;
+/** A worker answers deadlines by itself; one that is this late hangs. */
+const GRACE_MS = 30_000;
 
 /** The gate. */
 interface Owner {
@@ -66,23 +69,31 @@ export class WorkerConnection {
     this.#heardAt = performance.now();
   }
 
-  /** A frame of the worker. */
-  receive(data: string | Buffer): void {
+  /** A text from the worker. */
+  receive(text: string): void {
+    this.heard();
+    if (this.lane === null) this.#receiveHello(text);
+    else this.#receiveFrame(text, this.lane);
+  }
+
+  #receiveHello(text: string): void {
+    if (this.#ended) return;
+    const greeting = readGreeting(text).frame;
+    if (greeting !== null && greeting.build !== this.#parts.build) {
+      this.#refuseBuild(greeting);
+      return;
+    }
+    const { frame, fault } = readHello(text);
+    if (frame === null) this.#refuseFrame(greeting ?? {}, fault);
+    else this.#welcome(frame);
+  }
+
+  #receiveFrame(text: string, lane: RemoteLane): void {
+    const { frame, fault } = readWorkerFrame(text);
     if (this.#ended) {
       // Given up, but its answers may still be on the way.
-      if (typeof data !== 'string') this.#parts.onStale();
-      return;
-    }
-    this.heard();
-    const { lane } = this;
-    if (typeof data !== 'string') {
-      if (lane?.receiveResult(data) !== true) this.#refuseFrame('Not a result.');
-      return;
-    }
-    const frame = readWorkerFrame(data);
-    if (frame === null) this.#refuseText(data);
-    else if (frame.type === 'hello') this.#welcome(frame);
-    else if (lane === null) this.#refuseFrame('The first frame is hello.');
+      if (frame?.type === 'result') this.#parts.onStale();
+    } else if (frame === null) this.#refuseFrame(lane, fault);
     else {
       lane.receive(frame);
       if (frame.type === 'state') this.#parts.lanes.refresh();
@@ -95,24 +106,15 @@ export class WorkerConnection {
   }
 
   beat(): void {
-    const { silenceMs = SILENCE_MS, leaseMs = LEASE_MS } = this.#parts;
+    const { silenceMs = SILENCE_MS } = this.#parts;
     if (performance.now() - this.#heardAt > silenceMs) this.end(CLOSE.silent, 'Silent too long.');
-    else if ((this.lane?.oldestLeaseMs ?? 0) > leaseMs) {
-      this.end(CLOSE.silent, 'An image took too long.');
-    } else this.#socket.ping();
+    else if (this.lane?.isOverdue === true) this.end(CLOSE.silent, 'An image took too long.');
+    else this.#socket.ping();
   }
 
   #welcome(hello: Hello): void {
-    const { logger } = this.#parts;
+    const { logger, leaseMs = LEASE_MS, graceMs = GRACE_MS } = this.#parts;
     const { workerId, nodeId, host } = hello;
-    if (this.#isOther(hello)) {
-      this.#refuseBuild(hello);
-      return;
-    }
-    if (this.lane !== null) {
-      this.#refuseFrame('A second hello.');
-      return;
-    }
     this.#warnOfRoots(hello);
     const lane = new RemoteLane({
       hello,
@@ -121,41 +123,28 @@ export class WorkerConnection {
       onStale: () => {
         this.#parts.onStale();
       },
+      leaseMs,
+      graceMs,
     });
     this.lane = lane;
     this.#owner.hello(lane);
     this.#socket.send(JSON.stringify({ type: 'welcome' }));
     const { device, precision } = hello.state.stats;
-    logger.info({ workerId, nodeId, host, device, precision }, 'a worker joined');
+    const about = { workerId, nodeId, host, workerPid: hello.pid, device, precision };
+    logger.info(about, 'a worker joined');
     this.#parts.lanes.join(lane);
   }
 
-  /** Another version's hello may have another shape. */
-  #refuseText(text: string): void {
-    const from = readIntroduction(text);
-    if (from !== null && this.#isOther(from)) this.#refuseBuild(from);
-    else this.#refuseFrame('Not a frame.', from, faultOfWorkerFrame(text));
+  #refuseBuild({ workerId, nodeId, host, build }: Greeting): void {
+    const found = `the service is version ${this.#parts.build}, the worker ${build}`;
+    this.#parts.logger.error({ workerId, nodeId, host }, `a worker was refused: ${found}`);
+    // The reason of a close has 123 bytes at most.
+    this.end(CLOSE.otherBuild, `Other version: ${found}.`.slice(0, 120));
   }
 
-  #isOther({ protocol, build }: Pick<Introduction, 'protocol' | 'build'>): boolean {
-    return protocol !== PROTOCOL || build !== this.#parts.build;
-  }
-
-  #refuseBuild({ workerId, nodeId, host, protocol, build }: Introduction): void {
-    const found =
-      `the service has ${this.#parts.build} with protocol ${PROTOCOL}, ` +
-      `the worker ${build} with ${protocol ?? 'an unknown one'}`;
-    const about = { workerId, nodeId, host };
-    this.#parts.logger.error(about, `a worker of another build was refused: ${found}`);
-    // No close has room for more than 123 bytes.
-    this.end(CLOSE.otherBuild, `Other build: ${found}.`.slice(0, 120));
-  }
-
-  /** At most once: the connection ends with it. */
-  #refuseFrame(reason: string, from: Introduction | null = null, fault: string = reason): void {
-    const { workerId, nodeId } = this.lane ?? from ?? {};
+  #refuseFrame({ workerId, nodeId }: Partial<Greeting>, fault: string): void {
     this.#parts.logger.warn({ workerId, nodeId, fault }, 'a frame of a worker was refused');
-    this.end(CLOSE.badFrame, reason);
+    this.end(CLOSE.badFrame, 'Not a frame.');
   }
 
   #warnOfRoots({ workerId, nodeId, roots }: Hello): void {
@@ -183,7 +172,7 @@ export class WorkerConnection {
         { workerId, nodeId, inHand, reason },
         drained ? 'a worker left' : 'a worker was lost',
       );
-      if (!drained) this.#parts.onLost?.();
+      if (!drained) this.#parts.onLost?.(workerId, reason);
     }
     if (code === CLOSE.silent) this.#socket.terminate();
     else if (code !== null) this.#socket.close(code, reason);

@@ -41,7 +41,7 @@ export class WorkerGate {
       },
       gone: () => this.#connections.delete(connection),
     });
-    if (this.#closed) socket.close(1001, 'The service is stopping.');
+    if (this.#closed) socket.close(CLOSE.stopping, 'The service is stopping.');
     else this.#connections.add(connection);
     return connection;
   }
@@ -60,7 +60,7 @@ export class WorkerGate {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const connection of [...this.#connections])
-      connection.end(1001, 'The service is stopping.');
+      connection.end(CLOSE.stopping, 'The service is stopping.');
   }
 }
 

@@ -1,102 +1,72 @@
 /**
- * The frames between the service and a worker, except results, which are binary (`result-frame.ts`): JSON texts on
- * one WebSocket that the worker opens. Both ends must have the same `PROTOCOL` and the same build.
+ * The frames between the service and a worker: JSON texts on one WebSocket that the worker opens. Both ends must have
+ * the same version of this package, so that a frame needs no version of its own.
  */
 import { z } from 'zod';
 import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
-import { DEVICE_STATES, SLOWDOWNS } from '../gpu-readings.js';
+import { detectOptionsSchema } from '../../contract/detect-options.js';
+import { detectorStatsSchema } from '../../contract/detector-stats.js';
+import { processedImageSchema } from '../../contract/image-result.js';
+import { modelDescriptionSchema } from '../../contract/model-description.js';
 
-/** Counts up with every change of a frame's shape. */
-export const PROTOCOL = 3;
 export const WORKER_PATH = '/internal/v1/workers';
-/** No frame is longer; those with models are sent one model each. */
+/** No frame is longer; models are sent one per frame. */
 export const MAX_FRAME = 64 * 1024;
 
 /** The service pings this often, a worker reports this often. */
 export const BEAT_MS = 2_000;
-/** Silence after which either end gives the other up. */
+/** Either end gives the other up after this time of silence. */
 export const SILENCE_MS = 15_000;
 
-/** Close codes of the service; 1001 is a service that stops. */
-export const CLOSE = { otherBuild: 4001, badFrame: 4002, silent: 4003, replaced: 4004 } as const;
+/** Close codes of the service. */
+export const CLOSE = {
+  stopping: 1001,
+  otherBuild: 4001,
+  badFrame: 4002,
+  silent: 4003,
+  replaced: 4004,
+} as const;
 
 const errorCodes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
-const errorSchema = z.object({
-  code: z.enum(errorCodes),
-  detail: z.string(),
-  errors: z.array(z.object({ detail: z.string(), pointer: z.string().optional() })).optional(),
-  retryAfterS: z.number().optional(),
-});
-const slotsSchema = z.object({ sync: z.int().min(0), async: z.int().min(0) });
+/** Read as a `LatticeError`. */
+const errorSchema = z
+  .object({
+    code: z.enum(errorCodes),
+    detail: z.string(),
+    errors: z
+      .array(z.object({ detail: z.string(), pointer: z.string().exactOptional() }))
+      .exactOptional(),
+    retryAfterS: z.number().exactOptional(),
+  })
+  .transform(({ code, detail, ...more }) => new LatticeError(code, detail, more));
 
-const modelSchema = z.object({
-  name: z.string(),
-  state: z.enum(['ready', 'available', 'refused']),
-  reason: z.string().nullable(),
-  classes: z.array(z.string()),
-  device: z.string().nullable(),
-  precision: z.string().nullable(),
-  input: z.object({ width: z.number(), height: z.number() }).nullable(),
-  memoryBytes: z.number().nullable(),
-  licence: z.string().nullable(),
-  bundled: z.boolean(),
-  isDefault: z.boolean(),
-});
-
-const gpuSchema = z.object({
-  index: z.int(),
-  name: z.string(),
-  uuid: z.string(),
-  busId: z.string(),
-  numaNode: z.int().nullable(),
-  memoryTotal: z.number().nullable(),
-  memoryUsed: z.number().nullable(),
-  utilisation: z.number().nullable(),
-  temperature: z.number().nullable(),
-  power: z.number().nullable(),
-  powerLimit: z.number().nullable(),
-  smClockMhz: z.number().nullable(),
-  uncorrectedErrors: z.number().nullable(),
-  mig: z.boolean().nullable(),
-  slowedBy: z.array(z.enum(SLOWDOWNS)),
-  state: z.enum(DEVICE_STATES),
-  ageMs: z.number().nullable(),
-  reason: z.string().nullable(),
-});
-
-const statsSchema = z.object({
-  device: z.string(),
-  gpus: z.number(),
-  precision: z.string(),
-  reason: z.string(),
-  queuedSync: z.number(),
-  queuedAsync: z.number(),
-  heldBytes: z.number(),
-  hangingFolders: z.number(),
-  inFlight: z.number(),
-  completed: z.number(),
-  failed: z.number(),
-  imagesPerSecond: z.number(),
-  suggestedWindow: z.number(),
-  gpuReadings: z.array(gpuSchema).readonly().optional(),
-});
+export function toWireError(error: LatticeError): z.input<typeof errorSchema> {
+  const { code, message, errors, retryAfterS } = error;
+  return {
+    code,
+    detail: message,
+    ...(errors === undefined ? {} : { errors }),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  };
+}
 
 const stateSchema = z.object({
-  slots: slotsSchema,
-  stats: statsSchema,
+  slots: z.object({ sync: z.int().min(0), async: z.int().min(0) }),
+  stats: detectorStatsSchema,
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
 });
 /** How a worker is at this moment. */
-export type WorkerState = z.infer<typeof stateSchema>;
+export type WorkerState = z.output<typeof stateSchema>;
+/** The same as it is sent. */
+export type ReportedState = z.input<typeof stateSchema>;
 
-/** Goes into the log and into the reason of a close. */
-const WORD = /^[\x20-\x7e]{1,128}$/;
+/** Fit for the log and for the reason of a close. */
+const wordSchema = z.string().regex(/^[\x20-\x7e]{1,128}$/);
 
 const helloSchema = z.object({
   type: z.literal('hello'),
-  protocol: z.int(),
-  build: z.string().regex(WORD),
+  build: wordSchema,
   workerId: z.string().min(1).max(128),
   nodeId: z.string().min(1).max(128),
   /** The same in every hello of one process. */
@@ -107,117 +77,81 @@ const helloSchema = z.object({
   roots: z.array(z.object({ path: z.string(), readable: z.boolean() })).max(64),
   state: stateSchema,
 });
-export type Hello = z.infer<typeof helloSchema>;
+/** The first frame of a worker. */
+export type Hello = z.output<typeof helloSchema>;
 
-/** From the worker. */
+const unknownWord = wordSchema.catch('unknown');
+const greetingSchema = z.object({
+  type: z.literal('hello'),
+  build: unknownWord,
+  workerId: unknownWord,
+  nodeId: unknownWord,
+  host: unknownWord,
+});
+/** The part of a hello that is read whatever the version of the worker. */
+export type Greeting = z.output<typeof greetingSchema>;
+
 const workerFrameSchema = z.discriminatedUnion('type', [
-  helloSchema,
   z.object({ type: z.literal('state'), state: stateSchema }),
+  z.object({ type: z.literal('result'), lease: z.int(), result: processedImageSchema }),
   z.object({ type: z.literal('failed'), lease: z.int(), error: errorSchema }),
   /** Takes no more images; the socket closes when it has answered those in hand. */
   z.object({ type: z.literal('draining') }),
-  /** A part of the answer to a call; the call is answered by the one without `more`. */
+  /** A part of the answer to a call; the last part has `more: false`. */
   z.object({
     type: z.literal('answer'),
     call: z.int(),
-    model: modelSchema.optional(),
+    model: modelDescriptionSchema.optional(),
     error: errorSchema.optional(),
     more: z.boolean(),
   }),
 ]);
-export type WorkerFrame = z.infer<typeof workerFrameSchema>;
+/** From the worker, after its hello. */
+export type WorkerFrame = z.output<typeof workerFrameSchema>;
+/** What a worker sends. */
+export type SentByWorker = z.input<typeof workerFrameSchema> | z.input<typeof helloSchema>;
 
-/** From the service. */
 const serviceFrameSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('welcome') }),
   z.object({
     type: z.literal('detect'),
-    /** Names this handing-out of the image, never used again: an answer to an older one is refused. */
+    /** Numbers this hand-out of the image and no other: an answer to an earlier one is refused. */
     lease: z.int(),
-    path: z.string(),
-    options: z.object({
-      modelName: z.string(),
-      confidence: z.number(),
-      iou: z.number(),
-      maxDetections: z.number(),
-      classes: z.array(z.string()).nullable(),
+    request: z.object({
+      path: z.string(),
+      options: detectOptionsSchema,
+      class: z.enum(['sync', 'async']),
+      priority: z.number().exactOptional(),
+      /** Milliseconds left when it was sent. */
+      deadlineMs: z.number().exactOptional(),
     }),
-    class: z.enum(['sync', 'async']),
-    priority: z.number(),
-    /** Milliseconds left when it was sent. */
-    deadlineMs: z.number().optional(),
   }),
   z.object({ type: z.literal('cancel'), lease: z.int() }),
   z.object({ type: z.literal('prepare'), call: z.int(), modelName: z.string() }),
   z.object({ type: z.literal('models'), call: z.int() }),
 ]);
-export type ServiceFrame = z.infer<typeof serviceFrameSchema>;
+export type ServiceFrame = z.output<typeof serviceFrameSchema>;
 export type DetectFrame = Extract<ServiceFrame, { type: 'detect' }>;
 
-/** Null for a text that is no frame. */
-export function readWorkerFrame(text: string): WorkerFrame | null {
-  return read(workerFrameSchema, text);
-}
+/** A frame, or what keeps the text from being one, for the log. */
+export type Read<T> = { frame: T; fault: null } | { frame: null; fault: string };
 
-const wordSchema = z.string().regex(WORD).catch('unknown');
-/** What every version's hello is taken to have: nothing of it is required. */
-const introductionSchema = z.object({
-  type: z.literal('hello'),
-  protocol: z.int().nullable().catch(null),
-  build: wordSchema,
-  workerId: wordSchema,
-  nodeId: wordSchema,
-  host: wordSchema,
-});
-export type Introduction = z.infer<typeof introductionSchema>;
-
-/** Who says hello, also in the shape of another version; null for what is no hello. */
-export function readIntroduction(text: string): Introduction | null {
-  return read(introductionSchema, text);
-}
-
-/** What keeps a text from being a frame of a worker, for the log. */
-export function faultOfWorkerFrame(text: string): string {
-  try {
-    const issue = workerFrameSchema.safeParse(JSON.parse(text)).error?.issues[0];
-    return issue === undefined ? 'none' : `${issue.path.join('.')}: ${issue.message}`;
-  } catch {
-    return 'it is not JSON';
-  }
-}
-
-/** Null for a text that is no frame. */
-export function readServiceFrame(text: string): ServiceFrame | null {
-  return read(serviceFrameSchema, text);
-}
-
-function read<T>(schema: z.ZodType<T>, text: string): T | null {
-  try {
-    const parsed = schema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
-}
-
-export type WireError = z.infer<typeof errorSchema>;
-
-export function toWireError({ code, message, errors, retryAfterS }: LatticeError): WireError {
-  return {
-    code,
-    detail: message,
-    ...(errors === undefined ? {} : { errors }),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+const reader =
+  <T>(schema: z.ZodType<T>) =>
+  (text: string): Read<T> => {
+    let content: unknown;
+    try {
+      content = JSON.parse(text);
+    } catch {
+      return { frame: null, fault: 'it is not JSON' };
+    }
+    const { data, error } = schema.safeParse(content);
+    if (data !== undefined) return { frame: data, fault: null };
+    const [issue] = error?.issues ?? [];
+    return { frame: null, fault: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}` };
   };
-}
 
-export function fromWireError({ code, detail, errors, retryAfterS }: WireError): LatticeError {
-  const items = errors?.map((item) => ({
-    detail: item.detail,
-    ...(item.pointer === undefined ? {} : { pointer: item.pointer }),
-  }));
-  return new LatticeError(code, detail, {
-    ...(items === undefined ? {} : { errors: items }),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
-  });
-}
+export const readGreeting = reader(greetingSchema);
+export const readHello = reader(helloSchema);
+export const readWorkerFrame = reader(workerFrameSchema);
+export const readServiceFrame = reader(serviceFrameSchema);

@@ -1,21 +1,23 @@
-/** The worker's connection to the service: dials, says hello, reports, and dials again when it is gone. */
+/** The worker's connection to the service: dials, sends hello and reports, and dials again when it is lost. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { BackOff } from '../../back-off.js';
 import type { Detector } from '../detector.js';
 import type { Logger } from '../../logger-port.js';
 import {
   BEAT_MS,
   CLOSE,
   MAX_FRAME,
-  PROTOCOL,
   readServiceFrame,
   SILENCE_MS,
   WORKER_PATH,
-  type Hello,
+  type SentByWorker,
 } from '../wire/frames.js';
 import { stateOf, WorkerSession } from './worker-session.js';
+
+type SentHello = Extract<SentByWorker, { type: 'hello' }>;
 
 export interface ServiceLinkParts {
   /** `ws://HOST:PORT` or `wss://`. */
@@ -24,18 +26,30 @@ export interface ServiceLinkParts {
   build: string;
   workerId: string;
   nodeId: string;
-  roots(): Promise<Hello['roots']>;
+  roots(): Promise<SentHello['roots']>;
   detector: Detector;
   logger: Logger;
-  /** First wait before dialling again; it doubles up to twenty times that. */
+  /** Shortest wait before dialling again. */
   backoffMs?: number;
 }
 
 const BACKOFF_MS = 500;
-const BACKOFF_STEPS = 20;
-/** Neither a refused key nor another build passes by itself: somebody has to act. */
+const LONGEST_BACKOFF_MS = 15_000;
+/** An operator has to act before another attempt can succeed. */
 const REFUSED_WAIT_MS = 10_000;
 const HANDSHAKE_MS = 10_000;
+
+interface ConnectionEnd {
+  /** The service took the hello. */
+  served: boolean;
+  reason: string;
+  /** Of the socket's close; 0 where there was no connection. */
+  code: number;
+  /** By its token or its build. */
+  refused: boolean;
+}
+
+const NOT_DIALLED: ConnectionEnd = { served: false, reason: 'stopped', code: 0, refused: false };
 
 export class ServiceLink {
   readonly #parts: ServiceLinkParts;
@@ -51,14 +65,16 @@ export class ServiceLink {
   /** Serves until `stop`. Never rejects. */
   async serve(): Promise<void> {
     const { logger, serviceUrl, backoffMs = BACKOFF_MS } = this.#parts;
-    for (let attempt = 0; !this.#stop.signal.aborted;) {
-      const hello = await this.#hello();
-      const { served, reason, refused } = await this.#connection(hello);
-      attempt = served ? 0 : attempt + 1;
-      const step = Math.min(2 ** Math.max(0, attempt - 1), BACKOFF_STEPS);
-      const waitMs = refused ? REFUSED_WAIT_MS : backoffMs * step * (0.5 + Math.random());
-      logger.warn({ serviceUrl, reason, waitMs: Math.round(waitMs) }, 'no service; dialling again');
-      await sleep(waitMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    const { signal } = this.#stop;
+    const backOff = new BackOff(backoffMs, LONGEST_BACKOFF_MS);
+    while (!signal.aborted) {
+      const { served, reason, code, refused } = await this.#attempt();
+      if (this.#isStopped()) break;
+      if (served) backOff.reset();
+      const waitMs = Math.round(refused ? REFUSED_WAIT_MS : backOff.next());
+      const level = code === CLOSE.stopping ? 'info' : 'warn';
+      logger[level]({ serviceUrl, reason, waitMs }, 'no service; dialling again');
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -69,11 +85,26 @@ export class ServiceLink {
     this.#socket?.close(1000, 'The worker is stopping.');
   }
 
-  async #hello(): Promise<Hello> {
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** One connection, or why there was none. */
+  async #attempt(): Promise<ConnectionEnd> {
+    try {
+      const hello = await this.#hello();
+      const token = this.#parts.token();
+      if (this.#isStopped()) return NOT_DIALLED;
+      return await this.#connection(hello, token);
+    } catch (error) {
+      return { ...NOT_DIALLED, reason: String(error) };
+    }
+  }
+
+  async #hello(): Promise<SentHello> {
     const { build, workerId, nodeId, detector } = this.#parts;
     return {
       type: 'hello',
-      protocol: PROTOCOL,
       build,
       workerId,
       nodeId,
@@ -85,10 +116,9 @@ export class ServiceLink {
     };
   }
 
-  /** One connection from dialling to its end; `served`: the service took the hello. */
-  #connection(hello: Hello): Promise<{ served: boolean; reason: string; refused: boolean }> {
+  /** One connection from dialling to its end. */
+  #connection(hello: SentHello, token: string | null): Promise<ConnectionEnd> {
     const { serviceUrl, detector, nodeId, logger } = this.#parts;
-    const token = this.#parts.token();
     return new Promise((resolve) => {
       const socket = new WebSocket(new URL(WORKER_PATH, serviceUrl), {
         headers: token === null ? {} : { authorization: `Bearer ${token}` },
@@ -97,8 +127,8 @@ export class ServiceLink {
         perMessageDeflate: false,
       });
       this.#socket = socket;
-      const send = (data: string | Buffer) => {
-        if (socket.readyState === WebSocket.OPEN) socket.send(data);
+      const send = (frame: SentByWorker) => {
+        if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
       };
       const session = new WorkerSession({ detector, nodeId, send });
       let served = false;
@@ -110,14 +140,14 @@ export class ServiceLink {
         else if (served) session.sendState();
       }, BEAT_MS);
       socket.on('open', () => {
-        send(JSON.stringify(hello));
+        send(hello);
       });
       socket.on('ping', () => {
         heardAt = performance.now();
       });
       socket.on('message', (data: Buffer) => {
         heardAt = performance.now();
-        const frame = readServiceFrame(data.toString());
+        const { frame } = readServiceFrame(data.toString());
         if (frame === null) socket.close(CLOSE.badFrame, 'Not a frame.');
         else if (frame.type === 'welcome') {
           served = true;
@@ -139,7 +169,7 @@ export class ServiceLink {
         if (this.#session === session) this.#session = null;
         const text = reason.toString() || fault || `closed with ${code}`;
         const refused = code === CLOSE.otherBuild || status === 401 || status === 403;
-        resolve({ served, reason: text, refused });
+        resolve({ served, reason: text, code, refused });
       });
     });
   }

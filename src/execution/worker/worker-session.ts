@@ -1,24 +1,24 @@
 /** The worker's side of one connection: runs what the service sends through a detector and answers it. */
 import { setMaxListeners } from 'node:events';
 import { LatticeError, toLatticeError } from '../../errors.js';
-import type { Detector, ModelDescription } from '../detector.js';
+import type { ModelDescription } from '../../contract/model-description.js';
+import type { Detector } from '../detector.js';
 import {
   toWireError,
   type DetectFrame,
+  type ReportedState,
+  type SentByWorker,
   type ServiceFrame,
-  type WorkerFrame,
-  type WorkerState,
 } from '../wire/frames.js';
-import { encodeResult } from '../wire/result-frame.js';
 
 export interface SessionParts {
   detector: Detector;
   nodeId: string;
   /** Must not throw. */
-  send(data: string | Buffer): void;
+  send(frame: SentByWorker): void;
 }
 
-/** Errors that depend on the machine: which one it was helps whoever reads them. */
+/** Errors that depend on the machine: its name is added to the message. */
 const OF_THE_NODE = new Set(['image_not_found', 'path_not_allowed', 'image_unreadable']);
 
 export class WorkerSession {
@@ -71,25 +71,18 @@ export class WorkerSession {
     });
   }
 
-  /** The connection is gone: nobody waits for what is in hand. */
+  /** The connection is lost: what is in hand is cancelled. */
   end(): void {
     this.#over.abort();
     for (const abort of this.#inHand.values()) abort.abort();
   }
 
-  async #detect({ lease, path, options, class: kind, priority, deadlineMs }: DetectFrame) {
+  async #detect({ lease, request }: DetectFrame) {
     const abort = new AbortController();
     this.#inHand.set(lease, abort);
     try {
-      const result = await this.#parts.detector.detect({
-        path,
-        options,
-        class: kind,
-        priority,
-        ...(deadlineMs === undefined ? {} : { deadlineMs }),
-        signal: abort.signal,
-      });
-      if (!this.#over.signal.aborted) this.#parts.send(encodeResult(lease, result));
+      const result = await this.#parts.detector.detect({ ...request, signal: abort.signal });
+      this.#send({ type: 'result', lease, result });
     } catch (thrown) {
       const error = toWireError(this.#withNode(toLatticeError(thrown)));
       this.#send({ type: 'failed', lease, error });
@@ -106,7 +99,7 @@ export class WorkerSession {
 
   async #answer(call: number, ask: () => Promise<ModelDescription[]>): Promise<void> {
     try {
-      // One model a frame: a long list of classes must not make the frame too large.
+      // One model per frame: a long list of classes must not make the frame too large.
       for (const model of await ask()) this.#send({ type: 'answer', call, model, more: true });
       this.#send({ type: 'answer', call, more: false });
     } catch (thrown) {
@@ -115,12 +108,12 @@ export class WorkerSession {
     }
   }
 
-  #send(frame: WorkerFrame): void {
-    if (!this.#over.signal.aborted) this.#parts.send(JSON.stringify(frame));
+  #send(frame: SentByWorker): void {
+    if (!this.#over.signal.aborted) this.#parts.send(frame);
   }
 }
 
-export function stateOf(detector: Detector): WorkerState {
+export function stateOf(detector: Detector): ReportedState {
   const stats = detector.stats();
   const fault = detector.unhealthy();
   const slots = Math.max(1, Math.floor(stats.suggestedWindow));

@@ -1,15 +1,17 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
+import type { LeftOutWorker } from '../../execution/cluster.js';
 import type { ClusterSnapshot } from '../../execution/cluster-status.js';
 import type { LaneReport } from '../../execution/dispatcher.js';
 import { gpusOf } from '../../execution/lane-gpus.js';
 import { stateOf } from '../../execution/lane-stats.js';
 import { LatticeError } from '../../errors.js';
-import type { DetectorStats } from '../../execution/detector.js';
+import { detectorStatsSchema, type DetectorStats } from '../../contract/detector-stats.js';
 import type { AppDeps } from '../app-deps.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyJson } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
+import { snakeCase } from '../snake-case.js';
 import { gpuSchema, viewGpu } from './gpu.schema.js';
 
 const nodeSchema = z
@@ -26,13 +28,33 @@ const workerSchema = z
   .object({
     worker_id: z.string(),
     node_id: z.string(),
-    state: z.enum(['ready', 'leaving', 'unhealthy']),
+    state: z.enum(['ready', 'leaving', 'unhealthy', 'failed']).openapi({
+      description: 'failed: its process ended at its start again and again; it is left out',
+    }),
+    reason: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why it is unhealthy or failed; null when it is neither' }),
     device: z.string(),
     precision: z.string(),
     in_hand: z.int(),
     completed: z.int(),
   })
   .openapi('ClusterWorker');
+
+const engine = snakeCase(
+  detectorStatsSchema.pick({
+    device: true,
+    precision: true,
+    reason: true,
+    queuedSync: true,
+    queuedAsync: true,
+    heldBytes: true,
+    hangingFolders: true,
+    inFlight: true,
+    imagesPerSecond: true,
+  }),
+);
 
 const clusterStatusSchema = z
   .object({
@@ -47,20 +69,7 @@ const clusterStatusSchema = z
     running_jobs: z.int(),
     engine: z
       .object({
-        device: z.string(),
-        precision: z.string(),
-        reason: z.string().openapi({ description: 'Why this device and precision were taken' }),
-        queued_sync: z.int(),
-        queued_async: z.int(),
-        held_bytes: z.int().openapi({
-          format: 'int64',
-          description: 'Decoded pixels of jobs that wait for the network or are in it',
-        }),
-        hanging_folders: z.int().openapi({
-          description: 'Image folders whose volume does not answer, of each worker',
-        }),
-        in_flight: z.int(),
-        images_per_second: z.number(),
+        ...engine.shape,
         gpus: z.array(gpuSchema).openapi({
           description: 'The GPUs that run the network; empty on the CPU, see `reason`',
         }),
@@ -68,7 +77,7 @@ const clusterStatusSchema = z
       .openapi('ClusterEngine', { description: 'All workers as one; counts are in images' }),
     workers: z
       .array(workerSchema)
-      .openapi({ description: 'Each worker that is connected; counts are in images' }),
+      .openapi({ description: 'Each worker that is connected or failed; counts are in images' }),
   })
   .openapi('ClusterStatus');
 
@@ -98,12 +107,13 @@ const status: RouteConfig = {
 
 export function addClusterRoute(
   table: RouteTable,
-  deps: Pick<AppDeps, 'cluster' | 'detector' | 'workers' | 'logger'>,
+  deps: Pick<AppDeps, 'cluster' | 'detector' | 'workers' | 'leftOutWorkers' | 'logger'>,
 ): void {
   table.add(status, async (c) => {
     try {
       const snapshot = await deps.cluster.status();
       const body = view(snapshot, deps.detector.stats(), deps.workers());
+      body.workers.push(...(deps.leftOutWorkers?.() ?? []).map(viewLeftOut));
       return replyJson(c, 200, body, pythonHeader(snapshot));
     } catch (thrown) {
       if (thrown instanceof LatticeError) throw thrown;
@@ -139,29 +149,32 @@ function view(
     available_gpus: snapshot.availableGpus,
     pending_jobs: snapshot.pendingJobs,
     running_jobs: snapshot.runningJobs,
-    engine: {
-      device: stats.device,
-      precision: stats.precision,
-      reason: stats.reason,
-      queued_sync: stats.queuedSync,
-      queued_async: stats.queuedAsync,
-      held_bytes: stats.heldBytes,
-      hanging_folders: stats.hangingFolders,
-      in_flight: stats.inFlight,
-      images_per_second: stats.imagesPerSecond,
-      gpus: gpusOf(workers).map(viewGpu),
-    },
+    engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
     workers: workers.map(({ lane, inHand, completed }) => {
       const { device, precision } = lane.stats();
       return {
         worker_id: lane.workerId,
         node_id: lane.nodeId,
         state: stateOf(lane),
+        reason: lane.unhealthy()?.message ?? null,
         device,
         precision,
         in_hand: inHand,
         completed,
       };
     }),
+  };
+}
+
+function viewLeftOut({ workerId, nodeId, reason }: LeftOutWorker): ClusterStatusBody['workers'][0] {
+  return {
+    worker_id: workerId,
+    node_id: nodeId,
+    state: 'failed',
+    reason,
+    device: 'none',
+    precision: 'none',
+    in_hand: 0,
+    completed: 0,
   };
 }

@@ -1,46 +1,45 @@
 /** A GPU in `GET /v1/cluster/status`. */
 import { z } from '@hono/zod-openapi';
 import type { NodeGpu } from '../../execution/lane-gpus.js';
-import { DEVICE_STATES, SLOWDOWNS } from '../../execution/gpu-readings.js';
+import { gpuReadingSchema } from '../../contract/gpu-reading.js';
+
+const of = gpuReadingSchema.shape;
 
 export const gpuSchema = z
   .object({
     node_id: z.string(),
-    index: z.int().openapi({ description: 'As the worker counts its GPUs' }),
-    name: z.string(),
-    uuid: z.string(),
-    bus_id: z.string(),
-    numa_node: z.int().nullable(),
-    state: z.enum(DEVICE_STATES).openapi({
+    index: of.index.meta({ description: 'As the worker counts its GPUs' }),
+    name: of.name,
+    uuid: of.uuid,
+    bus_id: of.busId,
+    numa_node: of.numaNode,
+    state: of.state.meta({
       description:
         'lost: it faulted or hangs and gets no image until its worker starts anew; failed_check: a model, whose ' +
         '`reason` in `GET /v1/models` says why, does not run on it',
     }),
-    memory_total_bytes: z.number().nullable().openapi({ format: 'double' }),
-    memory_used_bytes: z.number().nullable().openapi({ format: 'double' }),
-    utilisation_percent: z
-      .number()
-      .nullable()
-      .openapi({ description: 'Time in which a kernel ran, of the last sampling period' }),
-    temperature_celsius: z.number().nullable(),
-    power_watts: z.number().nullable(),
-    power_limit_watts: z.number().nullable(),
-    sm_clock_mhz: z.number().nullable(),
-    uncorrected_memory_errors: z
-      .number()
-      .nullable()
-      .openapi({ description: 'Since the driver was loaded' }),
-    mig: z.boolean().nullable().openapi({
+    memory_total_bytes: of.memoryTotal.meta({ format: 'double' }),
+    memory_used_bytes: of.memoryUsed.meta({ format: 'double' }),
+    utilisation_percent: of.utilisation.meta({
+      description: 'Time in which a kernel ran, of the last sampling period',
+    }),
+    temperature_celsius: of.temperature,
+    power_watts: of.power,
+    power_limit_watts: of.powerLimit,
+    sm_clock_mhz: of.smClockMhz,
+    uncorrected_memory_errors: of.uncorrectedErrors.meta({
+      description: 'Since the driver was loaded',
+    }),
+    mig: of.mig.meta({
       description: 'True: the figures are those of a GPU of which the worker has a part only',
     }),
-    slowed_by: z.array(z.enum(SLOWDOWNS)).openapi({ description: 'What holds the clocks down' }),
-    sample_age_seconds: z.number().nullable().openapi({
+    slowed_by: of.slowedBy.meta({ description: 'What holds the clocks down' }),
+    sample_age_seconds: of.ageMs.meta({
       description: 'Age of the figures; null before the first',
     }),
-    reason: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Why figures are unknown or old; null when all is well' }),
+    reason: of.reason.meta({
+      description: 'Why figures are unknown or old; null when all is well',
+    }),
   })
   .openapi('ClusterGpu', { description: 'Null: not known, or this GPU does not tell' });
 

@@ -31,8 +31,8 @@ export function addWorkerRoute(
 
 function listen(socket: WebSocket, gate: WorkerGate): void {
   const connection = gate.connect(socket);
-  socket.on('message', (data: Buffer, isBinary: boolean) => {
-    connection.receive(isBinary ? data : data.toString());
+  socket.on('message', (data: Buffer) => {
+    connection.receive(data.toString());
   });
   socket.on('pong', () => {
     connection.heard();

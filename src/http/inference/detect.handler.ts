@@ -1,7 +1,8 @@
 /** `POST /v1/inference/detect`: valid input -> detector -> answer, within a deadline. */
 import type { Config } from '../../config.js';
 import { LatticeError } from '../../errors.js';
-import type { DetectOptions, ImageResult, Timings } from '../../execution/detector.js';
+import type { DetectOptions } from '../../contract/detect-options.js';
+import type { ImageResult, Timings } from '../../contract/image-result.js';
 import { checkImagePath } from '../../jobs/image-paths.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';

@@ -1,14 +1,6 @@
 /** A processed image -> its wire shape. */
-import type { Detection, Timings } from '../../execution/detector.js';
-import type { ImageFields } from './detection.schema.js';
-
-export interface ProcessedImage {
-  detections: Detection[];
-  image: { width: number; height: number };
-  timingsMs: Timings;
-  processingTimeMs: number;
-  truncated: boolean;
-}
+import type { Detection, ProcessedImage } from '../../contract/image-result.js';
+import { processedImage, type ImageFields } from './detection.schema.js';
 
 /** File name of a drawn copy -> where to fetch it. */
 export function annotatedUrl(file: string): string {
@@ -17,15 +9,13 @@ export function annotatedUrl(file: string): string {
 
 export function viewImage(image: ProcessedImage, annotatedFile?: string): ImageFields {
   const classCounts = countClasses(image.detections);
+  const { detections, ...others } = processedImage.view(image);
   const view: ImageFields = {
-    detections: image.detections,
+    detections,
     car_count: countCars(classCounts),
-    total_count: image.detections.length,
+    total_count: detections.length,
     class_counts: Object.fromEntries(classCounts),
-    processing_time_ms: image.processingTimeMs,
-    image: image.image,
-    timings_ms: image.timingsMs,
-    truncated: image.truncated,
+    ...others,
   };
   if (annotatedFile !== undefined) view.annotated_url = annotatedUrl(annotatedFile);
   return view;

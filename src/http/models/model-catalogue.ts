@@ -1,6 +1,7 @@
 /** What models there are, remembered for moments so that a submit does not list the folder each time. */
 import { LatticeError } from '../../errors.js';
-import type { Detector, ModelDescription } from '../../execution/detector.js';
+import type { ModelDescription } from '../../contract/model-description.js';
+import type { Detector } from '../../execution/detector.js';
 
 const KEEP_MS = 5_000;
 

@@ -1,7 +1,7 @@
 /** `GET /v1/models`: what `model_name` may say. */
 import type { RouteConfig } from '@hono/zod-openapi';
-import type { Detector, ModelDescription } from '../../execution/detector.js';
-import { modelListSchema, type ModelBody } from './model.schema.js';
+import type { Detector } from '../../execution/detector.js';
+import { model, modelListSchema, type ModelBody } from './model.schema.js';
 import { problemResponses } from '../problem.schema.js';
 import type { HideFolders } from '../problem.js';
 import { replyJson } from '../reply.js';
@@ -26,22 +26,9 @@ export function addModelRoute(
 ): void {
   table.add(models, async (c) => {
     const found = await detector.models();
-    return replyJson(c, 200, { models: found.map((model) => view(model, hide)) });
+    const bodies = found.map((each): ModelBody => {
+      return { ...model.view(each), reason: each.reason === null ? null : hide(each.reason) };
+    });
+    return replyJson(c, 200, { models: bodies });
   });
-}
-
-function view(model: ModelDescription, hide: HideFolders): ModelBody {
-  return {
-    name: model.name,
-    state: model.state,
-    reason: model.reason === null ? null : hide(model.reason),
-    classes: model.classes,
-    device: model.device,
-    precision: model.precision,
-    input: model.input,
-    memory_bytes: model.memoryBytes,
-    licence: model.licence,
-    bundled: model.bundled,
-    is_default: model.isDefault,
-  };
 }

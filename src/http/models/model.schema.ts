@@ -1,44 +1,25 @@
-/** Wire shape of a model. */
+/** A model over HTTP. */
 import { z } from '@hono/zod-openapi';
+import { modelDescriptionSchema } from '../../contract/model-description.js';
+import { snakeCase } from '../snake-case.js';
 
-const modelInputSchema = z.object({ width: z.int(), height: z.int() }).openapi('ModelInput');
+export const model = snakeCase(modelDescriptionSchema);
 
-export const modelSchema = z
-  .object({
-    name: z.string().openapi({ description: 'Use it as model_name' }),
-    state: z.enum(['ready', 'available', 'refused']).openapi({
-      description: 'ready: loaded. available: loaded on first use. refused: see reason',
-    }),
-    reason: z.string().nullable(),
-    classes: z.array(z.string()),
-    device: z.string().nullable(),
-    precision: z.string().nullable(),
-    input: z.union([modelInputSchema, z.null()]),
-    memory_bytes: z
-      .int()
-      .nullable()
-      .openapi({ format: 'int64', description: 'About; null while it is not loaded' }),
-    licence: z.string().nullable(),
-    bundled: z
-      .boolean()
-      .openapi({ description: 'True where a bundled model stands in for a file that is absent' }),
-    is_default: z.boolean(),
-  })
-  .openapi('Model', {
-    example: {
-      name: 'yolov8n.pt',
-      state: 'ready',
-      reason: null,
-      classes: ['car', 'motorcycle', 'bus', 'truck'],
-      device: 'CPU',
-      precision: 'bf16',
-      input: { width: 640, height: 640 },
-      memory_bytes: 147_000_000,
-      licence: 'Apache-2.0',
-      bundled: true,
-      is_default: true,
-    },
-  });
+export const modelSchema = z.object(model.shape).openapi('Model', {
+  example: {
+    name: 'yolov8n.pt',
+    state: 'ready',
+    reason: null,
+    classes: ['car', 'motorcycle', 'bus', 'truck'],
+    device: 'CPU',
+    precision: 'bf16',
+    input: { width: 640, height: 640 },
+    memory_bytes: 147_000_000,
+    licence: 'Apache-2.0',
+    bundled: true,
+    is_default: true,
+  },
+});
 
 export const modelListSchema = z.object({ models: z.array(modelSchema) }).openapi('ModelList');
 

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../back-off.js';
 import { LatticeError, toLatticeError, type ErrorCode } from '../../errors.js';
-import type { Detection, Detector, ImageResult } from '../../execution/detector.js';
+import type { Detection, ImageResult } from '../../contract/image-result.js';
+import type { Detector } from '../../execution/detector.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
 import type { Logger } from '../../logger-port.js';
@@ -117,19 +118,10 @@ async function outcomeOf(
   { jobId, settings, image }: ImageRun,
   result: ImageResult,
 ): Promise<ImageOutcome> {
-  const { detections, timingsMs, processingTimeMs, truncated, workerId } = result;
-  const outcome: ImageOutcome = {
-    status: 'ok',
-    detections,
-    image: result.image,
-    timingsMs,
-    processingTimeMs,
-    truncated,
-    workerId,
-  };
+  const outcome: ImageOutcome = { status: 'ok', ...result };
   if (!settings.annotate || annotate === null) return outcome;
   try {
-    const annotatedPath = await annotate(jobId, image.index, image.path, detections);
+    const annotatedPath = await annotate(jobId, image.index, image.path, result.detections);
     return { ...outcome, annotatedPath };
   } catch (error) {
     logger.warn({ jobId, index: image.index, error: String(error) }, 'boxes could not be drawn');

@@ -2,7 +2,7 @@
 import { LatticeError, toLatticeError } from '../../errors.js';
 import { inTime } from '../../in-time.js';
 import { readKnownPicture, type CanaryPicture } from './canary.js';
-import type { Detection } from '../../execution/detector.js';
+import type { Detection } from '../../contract/image-result.js';
 import { faultOfInputs } from './input-check.js';
 import type { NativeDevice } from '../../native/contract.js';
 import type { Logger } from '../../logger-port.js';

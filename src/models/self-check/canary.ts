@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { z } from 'zod';
 import { intersectionOverUnion } from './box-overlap.js';
-import type { Detection } from '../../execution/detector.js';
+import type { Detection } from '../../contract/image-result.js';
 
 /** Known boxes must be found at this score and overlap. */
 export const CANARY_CONFIDENCE = 0.5;

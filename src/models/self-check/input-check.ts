@@ -1,7 +1,7 @@
 /** The self-check of a model that has several inputs: its picture as a whole goes through one of them only. */
 import type { NativeModel } from '../../native/contract.js';
 import { judgePart, type KnownPicture } from './canary.js';
-import type { Detection } from '../../execution/detector.js';
+import type { Detection } from '../../contract/image-result.js';
 import { partOfShape } from './picture-part.js';
 
 /** What is wrong at one of the inputs, each with the part of the picture that it takes; null where nothing is. */

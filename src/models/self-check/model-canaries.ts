@@ -1,6 +1,6 @@
 /** What the runs of one model are measured against, on each of its devices. */
 import { Canary, isSame, unfitness, type KnownBox } from './canary.js';
-import type { Detection } from '../../execution/detector.js';
+import type { Detection } from '../../contract/image-result.js';
 
 /** Engines of different GPUs compute in different orders: boxes and scores of one picture come this close. */
 const LEAST_ALIKE_OVERLAP = 0.7;

@@ -1,7 +1,7 @@
 /** One look of a model at a known picture, through the same core that serves requests. */
 import type { Core } from '../../native/core.js';
 import type { CanaryPicture } from './canary.js';
-import type { Detection } from '../../execution/detector.js';
+import type { Detection } from '../../contract/image-result.js';
 import type { LoadedModel } from '../loaded-model.js';
 import { detectionsFrom } from '../raw-detections.js';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LocalCluster } from '../../../src/execution/local/local-cluster.js';
 import { LatticeError } from '../../../src/errors.js';
 import { FakeJobs } from '../../support/fake-jobs.js';
-import type { GpuReading } from '../../../src/execution/gpu-readings.js';
+import type { GpuReading } from '../../../src/contract/gpu-reading.js';
 import { lostGpu, simulatedGpu } from '../../support/simulated-gpus.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 

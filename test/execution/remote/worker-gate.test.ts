@@ -3,15 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
 import {
   CLOSE,
-  PROTOCOL,
   WORKER_PATH,
   type Hello,
   type ServiceFrame,
 } from '../../../src/execution/wire/frames.js';
-import { encodeResult } from '../../../src/execution/wire/result-frame.js';
 import type { WorkerGateParts } from '../../../src/execution/remote/worker-gate.js';
 import { LatticeError } from '../../../src/errors.js';
-import type { DetectRequest, ImageResult } from '../../../src/execution/detector.js';
+import type { ImageResult } from '../../../src/contract/image-result.js';
+import type { DetectRequest } from '../../../src/execution/detector.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 import {
   BUILD,
@@ -56,7 +55,6 @@ const result = (width: number): ImageResult => ({
 
 const hello = (more: Partial<Hello> = {}): Hello => ({
   type: 'hello',
-  protocol: PROTOCOL,
   build: BUILD,
   workerId: 'worker-0',
   nodeId: 'node-a',
@@ -84,6 +82,13 @@ const hello = (more: Partial<Hello> = {}): Hello => ({
     fault: null,
   },
   ...more,
+});
+
+/** The answer to a lease with an image of this width. */
+const resultFrame = (lease: number, width: number) => ({
+  type: 'result',
+  lease,
+  result: result(width),
 });
 
 function withoutPid(): string {
@@ -117,14 +122,13 @@ class HandWorker {
     return worker;
   }
 
-  send(frame: object | Buffer | string): void {
-    const raw = Buffer.isBuffer(frame) || typeof frame === 'string';
-    this.socket.send(raw ? frame : JSON.stringify(frame));
+  send(frame: object | string): void {
+    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }
 
   get leases(): { lease: number; path: string }[] {
     return this.frames.flatMap((frame) =>
-      frame.type === 'detect' ? [{ lease: frame.lease, path: frame.path }] : [],
+      frame.type === 'detect' ? [{ lease: frame.lease, path: frame.request.path }] : [],
     );
   }
 
@@ -157,14 +161,11 @@ describe('who is let in', () => {
     expect(rig.dispatcher.lanes()).toEqual([]);
   });
 
-  it('refuses another build or protocol with a close code of its own, and says so in the log', async () => {
-    const unknownShape = { type: 'hello', protocol: PROTOCOL + 1, build: BUILD, workerId: 'new-0' };
+  it('refuses another version with a close code of its own, and says so in the log', async () => {
     const frames = [
       hello({ build: '0.0.1' }),
-      hello({ protocol: PROTOCOL + 1 }),
-      unknownShape,
-      { ...unknownShape, protocol: 'seven', workerId: 7 },
-      { ...unknownShape, build: 'x'.repeat(128) },
+      { type: 'hello', build: '0.0.1', workerId: 'new-0' },
+      { type: 'hello', build: 'x'.repeat(128), workerId: 7 },
       hello({ build: 'ü'.repeat(100) }),
     ];
     for (const frame of frames) {
@@ -177,21 +178,20 @@ describe('who is let in', () => {
       });
     }
     expect(rig.dispatcher.lanes()).toEqual([]);
-    expect(rig.logged.filter(({ message }) => message.includes('another build'))).toMatchObject([
+    expect(
+      rig.logged.filter(({ message }) => message.includes('a worker was refused')),
+    ).toMatchObject([
       { fields: { workerId: 'worker-0', nodeId: 'node-a', host: 'host-a' } },
-      { fields: { workerId: 'worker-0' } },
       { fields: { workerId: 'new-0', nodeId: 'unknown' } },
       { fields: { workerId: 'unknown' } },
-      { fields: { workerId: 'new-0' } },
       { fields: { workerId: 'worker-0' } },
     ]);
   });
 
   it.each([
-    ['a frame before hello', JSON.stringify({ type: 'draining' }), 'The first frame is hello.'],
+    ['a frame before hello', JSON.stringify({ type: 'draining' }), /^type: /],
     ['a text that is no frame', 'what?', 'it is not JSON'],
-    ['a hello of the same build that lacks something', withoutPid(), /^pid: /],
-    ['bytes that are no result', Buffer.from([9, 9, 9]), 'Not a result.'],
+    ['a hello of the same version that lacks something', withoutPid(), /^pid: /],
   ])('closes on %s and says why in the log', async (_what, frame, fault) => {
     const worker = new HandWorker();
     await until(() => worker.socket.readyState === WebSocket.OPEN, 'open');
@@ -203,6 +203,15 @@ describe('who is let in', () => {
         fields: expect.objectContaining({ fault: expect.stringMatching(fault) }) as object,
       },
     ]);
+  });
+
+  it('closes on a result that is none', async () => {
+    const worker = await HandWorker.join();
+    worker.send({ type: 'result', lease: 1, result: { ...result(1), detections: [{}] } });
+    expect((await worker.closing()).code).toBe(CLOSE.badFrame);
+    expect(rig.logged.map(({ fields }) => fields)).toContainEqual(
+      expect.objectContaining({ fault: expect.stringContaining('result.detections.0.box') }),
+    );
   });
 
   it('is a plain 400 for HTTP, and not there where images run in the process itself', async () => {
@@ -228,15 +237,15 @@ describe('leases', () => {
     const worker = await HandWorker.join();
     const answer = rig.detector.detect(image('a.jpg'));
     const lease = await worker.lease();
-    worker.send(encodeResult(lease, result(11)));
+    worker.send(resultFrame(lease, 11));
     expect(await answer).toMatchObject({
       image: { width: 11 },
       workerId: 'worker-0',
       model: 'm.pt',
       detections: [{ box: [1, 2, 3, 4], confidence: 0.75, class: 'car' }],
     });
-    worker.send(encodeResult(lease, result(12)));
-    worker.send(encodeResult(1, result(13)));
+    worker.send(resultFrame(lease, 12));
+    worker.send(resultFrame(1, 13));
     worker.send({ type: 'failed', lease, error: { code: 'invalid_image', detail: 'late' } });
     await until(() => rig.stale() === 3, 'three stale answers');
     expect(rig.dispatcher.lanes()).toHaveLength(1);
@@ -249,10 +258,10 @@ describe('leases', () => {
     before.socket.terminate();
     await until(() => rig.dispatcher.lanes().length === 0, 'lost');
     const after = await HandWorker.join({ instance: 'a' });
-    after.send(encodeResult(old, result(1)));
+    after.send(resultFrame(old, 1));
     const renewed = await after.lease();
     expect(renewed).not.toBe(old);
-    after.send(encodeResult(renewed, result(2)));
+    after.send(resultFrame(renewed, 2));
     expect((await answer).image.width).toBe(2);
     expect(rig.stale()).toBe(1);
     expect(rig.dispatcher.requeued).toBe(1);
@@ -291,14 +300,14 @@ describe('workers that go', () => {
     first.send({ type: 'draining' });
     const second = await HandWorker.join({ instance: 'b', workerId: 'worker-1' });
     answers.push(rig.detector.detect(image('c.jpg')));
-    second.send(encodeResult(await second.lease(), result(3)));
+    second.send(resultFrame(await second.lease(), 3));
     expect(await answers[2]).toMatchObject({ workerId: 'worker-1' });
-    first.send(encodeResult(await first.lease(0), result(1)));
+    first.send(resultFrame(await first.lease(0), 1));
     await answers[0];
     first.socket.terminate();
     await until(() => second.leases.length === 2, 'the rest');
     expect(second.leases[1]!.path).toBe('b.jpg');
-    second.send(encodeResult(await second.lease(1), result(2)));
+    second.send(resultFrame(await second.lease(1), 2));
     expect(await answers[1]).toMatchObject({ workerId: 'worker-1', image: { width: 2 } });
   });
 
@@ -309,7 +318,7 @@ describe('workers that go', () => {
     first.send({ type: 'failed', lease, error: { code: 'gpu_lost', detail: 'Fell off the bus.' } });
     await until(() => rig.dispatcher.requeued === 1, 'requeued');
     const second = await HandWorker.join({ instance: 'b' });
-    second.send(encodeResult(await second.lease(), result(1)));
+    second.send(resultFrame(await second.lease(), 1));
     await answer;
     expect(first.leases).toHaveLength(1);
   });
@@ -322,19 +331,27 @@ describe('workers that go', () => {
     await silent.lease();
     await until(() => rig.dispatcher.lanes().length === 0, 'given up', 2_000);
     const second = await HandWorker.join({ instance: 'b' });
-    second.send(encodeResult(await second.lease(), result(1)));
+    second.send(resultFrame(await second.lease(), 1));
     await answer;
   });
 
-  it('one that hangs with an image is given up after the longest lease', async () => {
-    await open({ leaseMs: 100, beatMs: 20 });
+  it.each([
+    ['the longest lease', { leaseMs: 100 }, {}],
+    ['its deadline and the grace', { graceMs: 100 }, { deadlineMs: 60 }],
+  ])('one that hangs with an image is given up after %s', async (_what, times, more) => {
+    await open({ ...times, beatMs: 20 });
     const hanging = await HandWorker.join({ instance: 'a' });
-    const answer = rig.detector.detect(image('a.jpg'));
+    const hung = rig.detector.detect(image('a.jpg', more)).catch((error: unknown) => error);
     await hanging.lease();
+    const before = performance.now();
     await hanging.closing();
+    expect(performance.now() - before).toBeGreaterThan(70);
     const second = await HandWorker.join({ instance: 'b' });
-    second.send(encodeResult(await second.lease(), result(1)));
-    await answer;
+    if ('deadlineMs' in more) expect(await hung).toMatchObject({ code: 'deadline_exceeded' });
+    else {
+      second.send(resultFrame(await second.lease(), 1));
+      expect(await hung).toMatchObject({ image: { width: 1 } });
+    }
   });
 
   it('a process that dials again replaces its half-open socket', async () => {
@@ -344,11 +361,11 @@ describe('workers that go', () => {
     // As if the service's close were still on its way while the answer is sent.
     old.socket.pause();
     const renewed = await HandWorker.join({ instance: 'same' });
-    old.send(encodeResult(lease, result(9)));
+    old.send(resultFrame(lease, 9));
     await until(() => rig.stale() === 1, 'the late answer is refused');
     old.socket.resume();
     expect((await old.closing()).code).toBe(CLOSE.replaced);
-    renewed.send(encodeResult(await renewed.lease(), result(1)));
+    renewed.send(resultFrame(await renewed.lease(), 1));
     await answer;
     expect(rig.dispatcher.lanes()).toHaveLength(1);
   });
@@ -360,7 +377,7 @@ describe('workers that go', () => {
     const { state } = hello();
     worker.send({ type: 'state', state: { ...state, slots: { sync: 2, async: 3 } } });
     await worker.lease(2);
-    for (const { lease } of worker.leases) worker.send(encodeResult(lease, result(1)));
+    for (const { lease } of worker.leases) worker.send(resultFrame(lease, 1));
     await Promise.all(answers);
   });
 });

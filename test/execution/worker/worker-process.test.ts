@@ -1,5 +1,5 @@
 /** `dist/worker.js` as a process: its life from the first dial to each of its ends. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -104,6 +104,15 @@ describe('a worker process', () => {
     worker.closeInput();
     expect(await worker.exited).toBe(1);
     expect(performance.now() - at).toBeLessThan(1_000);
+  });
+
+  it('ends on a SIGTERM that comes while it loads its model', async () => {
+    const worker = start();
+    const loads = () => readFileSync(`/proc/${worker.pid}/maps`, 'latin1').includes('openvino');
+    await until(loads, 'the engine is being loaded', 20_000);
+    worker.kill('SIGTERM');
+    expect(await worker.exited).toBe(0);
+    expect(worker.output()).not.toContain('dialling again');
   });
 
   it('goes on dialling while the service refuses its token', async () => {

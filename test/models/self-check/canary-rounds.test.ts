@@ -1,7 +1,7 @@
 /** Rounds of the self-check whose core fails or closes beneath them. */
 import { describe, expect, it, vi } from 'vitest';
 import { LatticeError } from '../../../src/errors.js';
-import type { Detection } from '../../../src/execution/detector.js';
+import type { Detection } from '../../../src/contract/image-result.js';
 import {
   devicesOf,
   loadedModel,

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LatticeError } from '../../../src/errors.js';
-import type { Detection } from '../../../src/execution/detector.js';
+import type { Detection } from '../../../src/contract/image-result.js';
 import type { NativeDevice } from '../../../src/native/contract.js';
 import { devicesOf, loadedModel, watchModel } from '../../support/watched-model.js';
 

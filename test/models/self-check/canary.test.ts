@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Canary } from '../../../src/models/self-check/canary.js';
-import type { Detection } from '../../../src/execution/detector.js';
+import type { Detection } from '../../../src/contract/image-result.js';
 
 const car = (confidence: number, left = 0): Detection => ({
   class: 'car',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../src/config.js';
 import { readKnownPicture, type KnownPicture } from '../../../src/models/self-check/canary.js';
-import type { Detection } from '../../../src/execution/detector.js';
+import type { Detection } from '../../../src/contract/image-result.js';
 import { faultOfInputs } from '../../../src/models/self-check/input-check.js';
 import type { LoadedModel } from '../../../src/models/loaded-model.js';
 import { lookAtPicture } from '../../../src/models/self-check/picture-look.js';

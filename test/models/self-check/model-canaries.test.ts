@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Detection } from '../../../src/execution/detector.js';
+import type { Detection } from '../../../src/contract/image-result.js';
 import { ModelCanaries } from '../../../src/models/self-check/model-canaries.js';
 
 const car = (left: number, confidence = 0.6): Detection => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { openCore } from '../native/core.js';
-import type { Detector } from '../execution/detector.js';
+import type { Detector } from './detector.js';
 import { ModelFolder } from '../models/model-folder.js';
 import { ModelRegistry } from '../models/model-registry.js';
 

@@ -1,0 +1,55 @@
+/** What the detection of one image gives. Worker frames, job records and HTTP answers all embed these shapes. */
+import { z } from 'zod';
+
+export const detectionSchema = z
+  .object({
+    box: z.tuple([z.number(), z.number(), z.number(), z.number()]).meta({
+      description:
+        'x1, y1, x2, y2: pixels of the source image after EXIF orientation, origin top left',
+    }),
+    confidence: z.number().min(0).max(1),
+    class: z.string().meta({ description: "The model's name of the class" }),
+  })
+  .meta({
+    id: 'Detection',
+    example: { box: [48.2, 120.5, 310.9, 287.1], confidence: 0.91, class: 'car' },
+  });
+export type Detection = z.infer<typeof detectionSchema>;
+
+export const imageSizeSchema = z
+  .object({ width: z.int(), height: z.int() })
+  .meta({ id: 'ImageSize', description: 'Size after EXIF orientation' });
+export type ImageSize = z.infer<typeof imageSizeSchema>;
+
+/** `queue` is all waiting. A new stage appears in worker frames, answers and metrics by being listed here. */
+export const timingsSchema = z
+  .object({
+    queue: z.number(),
+    decode: z.number(),
+    preprocess: z.number(),
+    inference: z.number(),
+    postprocess: z.number(),
+  })
+  .meta({ id: 'Timings', description: 'Milliseconds of each step' });
+export type Timings = z.infer<typeof timingsSchema>;
+
+export const STAGES = Object.keys(timingsSchema.shape) as readonly (keyof Timings)[];
+
+/** An image without what names it: the part that does not depend on the request. */
+export const processedImageSchema = z.object({
+  detections: z.array(detectionSchema).meta({ description: 'Highest confidence first' }),
+  processingTimeMs: z.number(),
+  image: imageSizeSchema,
+  timingsMs: timingsSchema,
+  truncated: z
+    .boolean()
+    .meta({ description: 'True when the list was cut at the most detections allowed' }),
+});
+export type ProcessedImage = z.infer<typeof processedImageSchema>;
+
+export const imageResultSchema = processedImageSchema.extend({
+  /** The model variant of the request. */
+  model: z.string(),
+  workerId: z.string(),
+});
+export type ImageResult = z.infer<typeof imageResultSchema>;

@@ -1,0 +1,27 @@
+/** A model that requests can name. */
+import { z } from 'zod';
+
+const modelInputSchema = z.object({ width: z.int(), height: z.int() }).meta({ id: 'ModelInput' });
+
+export const modelDescriptionSchema = z.object({
+  name: z.string().meta({ description: 'Use it as model_name' }),
+  state: z.enum(['ready', 'available', 'refused']).meta({
+    description: 'ready: loaded. available: loaded on first use. refused: see reason',
+  }),
+  reason: z.string().nullable(),
+  classes: z.array(z.string()),
+  device: z.string().nullable(),
+  precision: z.string().nullable(),
+  input: z.union([modelInputSchema, z.null()]),
+  memoryBytes: z
+    .int()
+    .nullable()
+    .meta({ format: 'int64', description: 'About; null while it is not loaded' }),
+  licence: z.string().nullable(),
+  bundled: z
+    .boolean()
+    .meta({ description: 'True where a bundled model stands in for a file that is absent' }),
+  isDefault: z.boolean(),
+});
+
+export type ModelDescription = z.infer<typeof modelDescriptionSchema>;

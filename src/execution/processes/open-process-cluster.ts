@@ -1,0 +1,156 @@
+/** This machine with several devices: a worker process for each, all of them workers of one dispatcher. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import {
+  environmentName,
+  environmentOf,
+  inheritedEnvironment,
+  PACKAGE_ROOT,
+  type Config,
+} from '../../config.js';
+import type { Logger } from '../../logger-port.js';
+import type { Cluster } from '../cluster.js';
+import { Dispatcher } from '../dispatcher.js';
+import { openFileAccess } from '../file-access.js';
+import { LaneDetector } from '../lane-detector.js';
+import { LocalCluster } from '../local/local-cluster.js';
+import { WorkerGate } from '../remote/worker-gate.js';
+import type { WorkerDevice } from './worker-devices.js';
+import { WorkerProcess } from './worker-process.js';
+
+/** What workers must have as the service has it. */
+const SHARED_SETTINGS = [
+  'imageRoots',
+  'modelsDir',
+  'modelFamily',
+  'modelMemoryMb',
+  'precision',
+  'jobsYield',
+  'rectangles',
+  'dataDir',
+  'engineCacheDir',
+  'cpuUntilReady',
+  'maxFileBytes',
+  'maxPixels',
+  'maxSide',
+  'canaryMinutes',
+  'drainSeconds',
+  'logLevel',
+] as const;
+
+/** On one machine a second without an answer means more than on a network. */
+const BEAT_MS = 1_000;
+const SILENCE_MS = 6_000;
+/** At a stop the jobs have drained before: a worker has nothing in hand. */
+const STOP_GRACE_MS = 5_000;
+
+/** Rejects as `openFileAccess`. The workers start with `start`, when the service listens. */
+export async function openProcessCluster(
+  config: Config,
+  version: string,
+  logger: Logger,
+  devices: readonly WorkerDevice[],
+): Promise<Cluster> {
+  const token = randomBytes(32).toString('hex');
+  const threads = Math.max(1, Math.floor(config.threads / devices.length));
+  const processes = new Map(
+    devices.map((device) => [
+      device.workerId,
+      new WorkerProcess({
+        workerId: device.workerId,
+        command: [process.execPath, join(PACKAGE_ROOT, 'dist/worker.js')],
+        env: environment(config, device, threads),
+        token,
+        logger,
+      }),
+    ]),
+  );
+  const leftOut = () => [...processes.values()].filter(({ failure }) => failure !== null);
+  const dispatcher = new Dispatcher(() => {
+    const reasons = leftOut().map(({ workerId, failure }) =>
+      `${workerId}: ${failure ?? ''}`.replace(/\.?$/, '.'),
+    );
+    return reasons.join(' ') || 'The worker processes are starting.';
+  });
+  const counts = { lost: 0, stale: 0 };
+  const gate = new WorkerGate({
+    build: version,
+    token,
+    roots: config.imageRoots,
+    lanes: {
+      join: (lane) => {
+        processes.get(lane.workerId)?.joined();
+        dispatcher.join(lane);
+      },
+      leave: (lane) => {
+        dispatcher.leave(lane);
+      },
+      refresh: () => {
+        dispatcher.refresh();
+      },
+    },
+    logger,
+    beatMs: BEAT_MS,
+    silenceMs: SILENCE_MS,
+    onStale: () => {
+      counts.stale += 1;
+    },
+    onLost: (workerId, reason) => {
+      counts.lost += 1;
+      // It has ended already, or hangs: then only SIGKILL ends it.
+      processes.get(workerId)?.kill(reason);
+    },
+  });
+  const files = await openFileAccess(config);
+  const detector = new LaneDetector(dispatcher, {
+    catalogue: files,
+    readImage: (path) => files.readImage(path),
+    close: async () => {
+      gate.close();
+      await Promise.all([...processes.values()].map((each) => each.stop(STOP_GRACE_MS)));
+      await files.close();
+    },
+  });
+  return {
+    detector,
+    gate,
+    watch: (jobs) => new LocalCluster({ detector, jobs, version, threads: config.threads }),
+    workers: () => dispatcher.lanes(),
+    leftOut: () =>
+      leftOut().map(({ workerId, failure }) => ({
+        workerId,
+        nodeId: hostname(),
+        reason: failure ?? '',
+      })),
+    events: () => ({ ...counts, requeued: dispatcher.requeued }),
+    start: (serviceUrl) => {
+      for (const each of processes.values()) each.start(toWorkerAddress(serviceUrl));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function environment(
+  config: Config,
+  device: WorkerDevice,
+  threads: number,
+): Record<string, string | undefined> {
+  return {
+    ...inheritedEnvironment(),
+    ...environmentOf(config, SHARED_SETTINGS),
+    ...device.env,
+    [environmentName('workerId')]: device.workerId,
+    [environmentName('nodeId')]: hostname(),
+    [environmentName('threads')]: String(threads),
+    [environmentName('workerTokenFile')]: '-',
+  };
+}
+
+/** Where a process on this machine reaches a service that listens on all addresses, or on one. */
+function toWorkerAddress(serviceUrl: string): string {
+  const url = new URL(serviceUrl.replace(/^http/, 'ws'));
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
+  if (url.hostname === '[::]') url.hostname = '[::1]';
+  return url.origin;
+}

@@ -1,0 +1,129 @@
+/** What a service with two worker processes must do, whatever starts them: all routes, and no image lost with a worker. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { routeConformance } from './route-conformance.js';
+import { call, DEMO, detect, expectVehicles, resultOf, submit } from './service-client.js';
+import { PROJECT_ROOT, type ServiceProcess } from './service-process.js';
+
+export interface WorkersUnderTest {
+  /** A service with two ready workers that logs at level info, with a sync deadline longer than `hangMs`. */
+  open(imageRoots: string): Promise<ServiceProcess>;
+  nodes: number;
+  workerIds: [string, string];
+  /** A killed worker must be back within this time. */
+  restartMs: number;
+  /** A hang must be noticed within this time. */
+  hangMs: number;
+  /** Whether a process that hangs is ended, so that another one takes its place. */
+  endsHung: boolean;
+}
+
+/** For the environment of the workers: see worker-faults.mjs. */
+export const WORKER_FAULTS = {
+  NODE_OPTIONS: `--import=${pathToFileURL(join(PROJECT_ROOT, 'test/support/worker-faults.mjs')).href}`,
+};
+
+const IMAGES = 500;
+const PATHS = Array.from({ length: IMAGES }, (_, index) =>
+  index % 100 === 7 ? `absent-${index}.png` : 'shapes.png',
+);
+
+export function workerConformance(subject: WorkersUnderTest): void {
+  const { open, nodes, workerIds, restartMs, hangMs, endsHung } = subject;
+
+  describe('the routes', () => {
+    const workerId = expect.stringMatching(new RegExp(`^(${workerIds.join('|')})$`)) as unknown;
+    routeConformance({ open, nodes, workers: 2, workerId });
+  });
+
+  describe('a worker lost in the midst of a job and of synchronous calls', () => {
+    let service: ServiceProcess;
+    beforeAll(async () => {
+      service = await open(DEMO);
+    });
+    afterAll(() => service[Symbol.asyncDispose]());
+    beforeEach(() => workersReady(service, 2));
+
+    test.each<[string, NodeJS.Signals]>([
+      ['killed', 'SIGKILL'],
+      ['gone with exit code 69, as when its GPU is lost', 'SIGUSR2'],
+      ['hanging', 'SIGSTOP'],
+    ])('%s: each image once, the other worker goes on', async (what, signal) => {
+      const victim = pidOf(service, workerIds[0]);
+      const jobId = await submit(service.url, { image_paths: PATHS });
+      const finished = async () =>
+        (await call(service.url, `/v1/jobs/${jobId}/status`)).body.finished_images;
+      while ((await finished()) < IMAGES / 10) await sleep(5);
+      expect(await finished(), 'the job is still running').toBeLessThan(IMAGES);
+      const load = startSyncLoad(service.url);
+      process.kill(victim, signal);
+      const lostAt = performance.now();
+      const after = () => `${((performance.now() - lostAt) / 1_000).toFixed(2)} s`;
+      await workersReady(service, 1, signal === 'SIGSTOP' ? hangMs : 5_000);
+      console.log(`worker ${what}: noticed after ${after()}`);
+      if (signal === 'SIGSTOP' && !endsHung) process.kill(victim, 'SIGKILL');
+      const lostBy = await finished();
+      await workersReady(service, 2, restartMs);
+      console.log(`worker ${what}: two workers again after ${after()}`);
+      expect(pidOf(service, workerIds[0])).not.toBe(victim);
+      const { result } = await resultOf(service.url, jobId, 120_000);
+      console.log(`worker ${what}: job of ${IMAGES} complete after ${after()}`);
+      expect(result.images.map(({ image_path }) => image_path)).toEqual(PATHS);
+      for (const image of result.images) {
+        if (image.image_path === 'shapes.png') expectVehicles(image.detections);
+        else expect(image).toMatchObject({ status: 'error', error: { code: 'image_not_found' } });
+      }
+      expect(result).toMatchObject({ succeeded: IMAGES - 5, failed: 5 });
+      const answers = await load.stop();
+      console.log(`worker ${what}: ${answers.length} synchronous calls answered`);
+      expect(new Set(answers)).toEqual(new Set([200]));
+      expect(lostBy, 'the other worker went on').toBeGreaterThan(IMAGES / 10);
+    });
+  });
+}
+
+/** Of the process that joined last under this name. */
+function pidOf(service: ServiceProcess, workerId: string): number {
+  const lines = service.output().split('\n');
+  const joined = lines.findLast(
+    (line) => line.includes('"a worker joined"') && line.includes(`"workerId":"${workerId}"`),
+  );
+  return (JSON.parse(joined ?? '{}') as { workerPid: number }).workerPid;
+}
+
+/** Two callers, each with one call at a time. */
+function startSyncLoad(url: string): { stop(): Promise<number[]> } {
+  const statuses: number[] = [];
+  let goesOn = true;
+  const call = async () => {
+    while (goesOn) statuses.push((await detect(url)).status);
+  };
+  const callers = [call(), call()];
+  return {
+    async stop() {
+      goesOn = false;
+      await Promise.all(callers);
+      return statuses;
+    },
+  };
+}
+
+/** As the metrics count them, which do not depend on the head of a cluster. */
+export async function workersReady(
+  service: ServiceProcess,
+  count: number,
+  withinMs = 60_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const { text } = await call(service.url, '/metrics');
+    const ready = Number(/^lattice_workers\{state="ready"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    if (ready === count) return;
+    if (performance.now() > deadline) {
+      throw new Error(`${ready} workers, not ${count}, after ${withinMs} ms:\n${service.output()}`);
+    }
+    await sleep(10);
+  }
+}
