@@ -69,7 +69,7 @@ describe('scripts/gpu-check.sh', () => {
     const script = join(folder, 'project/scripts/gpu-check.sh');
     const shown = spawnSync('bash', [script, option], { cwd: folder, encoding: 'utf8' });
     expect(shown).toMatchObject({ status, stderr: '' });
-    expect(shown.stdout).toMatch(/^Everything that only a machine with a GPU[^]*summary\.txt\.\n$/);
+    expect(shown.stdout).toMatch(/^All checks that need a GPU[^]*summary\.txt\.\n$/);
     expect(calls()).toEqual([]);
   });
 
