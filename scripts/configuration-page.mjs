@@ -25,24 +25,36 @@ const text = `# Configuration
 
 <!-- Generated from src/settings.ts by scripts/configuration-page.mjs; edit there, then run that script. -->
 
-Every setting can be given in three ways. The first that is there wins:
+Every setting can be given in three ways, in this order of precedence:
 
 1. a flag of \`lattice serve\`,
 2. an environment variable,
 3. a key of a JSON file named by \`--config FILE\` or \`LATTICE_CONFIG\`; keys are in camel case (\`imageRoots\`).
 
-Relative paths start at the working directory; those of the defaults start at the project's folder.
-A wrong value stops the start and is named. \`lattice doctor\` checks the folders, the port and the device behind the values.
+Relative paths are resolved against the working directory, those of the defaults against the project's folder.
+An invalid value is named and the service does not start. \`lattice doctor\` checks folders, port and device.
 
 | Environment variable | Flag | Default | Meaning |
 | --- | --- | --- | --- |
 ${rows.map((row) => `| ${row} |`).join('\n')}
 
-A file with the same names in camel case:
+Example of such a file:
 
 \`\`\`json
 { "imageRoots": "/srv/photos:/srv/archive", "modelsDir": "/srv/models", "port": 8080, "logLevel": "debug" }
 \`\`\`
+
+## Who may call the service
+
+- **API keys** (\`LATTICE_API_KEYS_FILE\`): a missing or unknown key is answered 401. After five unknown keys from one
+  address (from one /64 network for IPv6) further ones are answered late: after 250 ms, doubled each time, at most 8 s, until
+  ten minutes pass without one. While 1,000 answers wait, further ones are 429 with \`Retry-After\`. A known key never waits.
+  Behind a proxy all clients share the address of the proxy.
+- **Host**: on a loopback address a request must name \`localhost\`, \`127.0.0.1\`, \`[::1]\`, \`host.docker.internal\`, the
+  listening address or the host of an origin in \`LATTICE_CORS_ORIGINS\`, with any port; any other is answered 403. This
+  stops web pages whose name resolves to this machine.
+- **Connections**: a request must arrive within 30 s, its head within 10 s. A client that reads nothing of its answer for
+  60 s is disconnected. At a stop, connections without a request in progress are closed at once.
 `;
 
 const page = await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' });

@@ -1,7 +1,4 @@
-/**
- * Every error the service can name: one table for HTTP, WebSocket, per-image entries, webhooks and the CLI.
- * Source of the shapes: RFC 9457 (problem details).
- */
+/** Every error of the service, for HTTP, WebSocket, per-image entries, webhooks and the CLI (RFC 9457, problem details). */
 export const ERRORS = {
   // The request itself.
   bad_json: { status: 400, title: 'Body is not valid JSON' },
@@ -58,7 +55,7 @@ export interface ErrorItem {
   pointer?: string;
 }
 
-/** The body of every refused answer (`application/problem+json`), also used inside results and events. */
+/** The body of every error answer (`application/problem+json`), also part of results and events. */
 export interface Problem {
   type: string;
   title: string;
@@ -69,7 +66,7 @@ export interface Problem {
   errors?: ErrorItem[];
 }
 
-/** An error with a code of the table. `detail` is shown to the caller: no absolute server path, no stack. */
+/** An error with a code of `ERRORS`. Callers see `detail`: it must contain no absolute server path and no stack. */
 export class LatticeError extends Error {
   readonly code: ErrorCode;
   readonly errors: ErrorItem[] | undefined;
@@ -104,7 +101,7 @@ export class LatticeError extends Error {
   }
 }
 
-/** Any thrown value as an error of the table; what is not ours becomes `internal_error` with no inner text shown. */
+/** Any thrown value as a `LatticeError`; an unknown error becomes `internal_error` without its text. */
 export function toLatticeError(thrown: unknown): LatticeError {
   if (thrown instanceof LatticeError) return thrown;
   return new LatticeError('internal_error', 'An internal error occurred.', { cause: thrown });

@@ -1,4 +1,4 @@
-/** Everything that the HTTP app and the event stream are given; they open, read and listen to nothing themselves. */
+/** Dependencies of the HTTP app and the event stream, which open no files or ports themselves. */
 import type { Config } from '../config.js';
 import type { LeftOutWorker } from '../execution/cluster.js';
 import type { ClusterStatusSource } from '../execution/cluster-status.js';
@@ -22,22 +22,22 @@ export interface AppDeps {
   jobsHealth(): Promise<LatticeError | null>;
   detector: Detector;
   cluster: ClusterStatusSource;
-  /** Who runs images at this moment. */
+  /** The workers that run images at this moment. */
   workers(): readonly LaneReport[];
   /** Workers of this machine that are not started again. */
   leftOutWorkers?(): readonly LeftOutWorker[];
-  /** Where worker processes connect. Left out: images run in this process. */
+  /** Accepts worker processes. Undefined: images run in this process. */
   gate?: WorkerGate;
   metrics: HttpMetrics;
   logger: Logger;
   /** Null: no authentication. */
   apiKeys: ApiKeys | null;
-  /** True once the service has begun to stop: new work is refused, reads go on. */
+  /** True once a stop has begun: new work is refused, reads go on. */
   draining(): boolean;
   /** Drawn copy by its file name (`NAME.jpg` or `NAME.png`, unguessable); null when there is none. */
   readAnnotated(file: string): Promise<Buffer | null>;
-  /** Draws the boxes into a copy and returns the file name for `readAnnotated`. Left out: `annotate` is refused. */
+  /** Draws the boxes into a copy and returns the file name for `readAnnotated`. Undefined: `annotate` is refused. */
   annotate?(imagePath: string, detections: readonly Detection[]): Promise<string>;
-  /** What came of the job's webhooks so far, for its status record. */
+  /** States of the job's webhook deliveries, for its status record. */
   webhookStates?(jobId: string): Promise<readonly WebhookDeliveryState[]>;
 }

@@ -1,4 +1,4 @@
-/** What a request carries from the first middleware to its handler. */
+/** Variables of a request, from the first middleware to its handler. */
 import type { Context } from 'hono';
 
 export interface RequestVariables {

@@ -22,10 +22,7 @@ export async function readJson(c: AppContext, maxBytes: number): Promise<unknown
   }
   const coding = c.req.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity') {
-    throw new LatticeError(
-      'unsupported_media_type',
-      'Send the body as it is, without Content-Encoding.',
-    );
+    throw new LatticeError('unsupported_media_type', 'Send the body without Content-Encoding.');
   }
   return parseJson(decode(await receive(c, maxBytes)));
 }
@@ -36,7 +33,7 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // The engine's message names a position and a few characters; it tells the caller what to mend.
+    // The engine's message contains a position and a few characters, which help the caller.
     const reason = error instanceof Error ? error.message : String(error);
     throw new LatticeError('bad_json', `The body is not valid JSON: ${reason}`);
   }
@@ -56,7 +53,7 @@ function tooLarge(maxBytes: number): LatticeError {
   return new LatticeError('body_too_large', `The body exceeds ${maxBytes} bytes.`);
 }
 
-/** A client that goes away in the middle of its body is its own mishap, not ours. */
+/** A client that closes its connection in the middle of the body is not an error of the service. */
 async function receive(c: AppContext, maxBytes: number): Promise<Uint8Array> {
   try {
     return await readBody(c, maxBytes);
@@ -71,7 +68,7 @@ async function readBody(c: AppContext, maxBytes: number): Promise<Uint8Array> {
   const chunked = c.req.header('transfer-encoding') !== undefined;
   if (declared !== undefined && !chunked) {
     if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
-    // The HTTP parser never hands over more than the declared length, so one read is safe.
+    // The HTTP parser never passes on more than the declared length, so one read is safe.
     const bytes = new Uint8Array(await c.req.raw.arrayBuffer());
     if (bytes.length > maxBytes) throw tooLarge(maxBytes);
     return bytes;

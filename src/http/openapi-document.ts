@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes that are registered. */
+/** The OpenAPI 3.1 document, generated from the registered routes. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { AppEnv } from './app-env.js';
 import { jobDigestSchema, jobResultSchema } from './jobs/job.schema.js';
@@ -19,11 +19,11 @@ const webhookHeaders = z.object({
     .string()
     .openapi({ description: 'Unix seconds of this attempt', example: '1763722800' }),
   'webhook-signature': z.string().optional().openapi({
-    description: 'Present where a secret is set: one `v1,BASE64` for each, separated by spaces',
+    description: 'Present when a secret is set: one `v1,BASE64` per secret, separated by spaces',
   }),
 });
 
-/** Security schemes, the webhook and a type written out, which no route brings along. Call before the document is made. */
+/** Adds security schemes, the webhook and a schema that no route contains. Call before the document is generated. */
 export function registerComponents(app: OpenAPIHono<AppEnv>): void {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
@@ -38,13 +38,15 @@ export function registerComponents(app: OpenAPIHono<AppEnv>): void {
     path: 'job.ended',
     operationId: 'jobEnded',
     summary: 'Sent to callback_url when a job completes or fails (Standard Webhooks)',
-    // Not of Jobs: generators that make a class for each tag write that of the webhook over that of the routes.
+    // Not `Jobs`: generators with one class per tag would overwrite the class of the routes.
     tags: ['Webhooks'],
     request: {
       headers: webhookHeaders,
       body: { required: true, content: { 'application/json': { schema: webhookSchema } } },
     },
-    responses: { 200: { description: 'Any 2xx is success; everything else is tried again' } },
+    responses: {
+      200: { description: 'Any 2xx is a success; after any other answer the delivery is repeated' },
+    },
   });
 }
 
@@ -56,20 +58,20 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
       version,
       description:
         'Object detection (cars and other vehicles) on images of a shared volume. ' +
-        'Every refused answer is an RFC 9457 problem. Timestamps are Unix seconds. ' +
-        'Every answer carries `X-Request-Id`: the one that the request brought, or a new one.',
+        'Every error answer is an RFC 9457 problem. Timestamps are Unix seconds. ' +
+        'Every answer has `X-Request-Id`: that of the request, or a new one.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/' }],
     // An empty requirement: without configured keys there is no authentication.
     security: [{}, { bearer: [] }, { apiKey: [] }],
     tags: [
-      { name: 'Inference', description: 'One image, answered at once' },
+      { name: 'Inference', description: 'One image, synchronous' },
       { name: 'Jobs', description: 'Many images, durable' },
       { name: 'Webhooks', description: 'The end of a job, sent to its callback_url' },
       { name: 'Stream', description: 'Events over WebSocket' },
-      { name: 'Models', description: 'What model_name may say' },
-      { name: 'Cluster', description: 'What runs the network' },
+      { name: 'Models', description: 'Values of model_name' },
+      { name: 'Cluster', description: 'Nodes, devices and workers' },
       { name: 'System', description: 'Probes, metrics and this documentation' },
     ],
   });

@@ -1,22 +1,23 @@
-/** The answers of the HTTP server: what becomes of a connection whose request has not come whole by then. */
+/** Answers of the HTTP server: how a connection goes on when the answer comes before the end of the request's body. */
 import { ServerResponse, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
 import { finished } from 'node:stream';
 import type { IncomingRequest } from './incoming-request.js';
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/** A body up to this length is as good as sent when the answer leaves. */
+/** A client has usually sent a body of this length before it receives the answer. */
 const SHORT_BODY = 64 * 1024;
-/** Below the time that a whole request may take, after which Node answers once more. */
+/** Less than the time limit of a request, at which Node would send a second answer. */
 const REST_MS = 25_000;
 
 /**
- * A refusal often comes before its request's body. Closing with bytes unread resets the connection, and a client that
- * sends first and reads then never sees the answer. So the connection goes on once the rest has come and gone. After a
- * long body it is closed then, as it is told: some clients would send their next request in the midst of the rest.
+ * A refusal is often sent before the body of its request has arrived. Closing the connection with unread bytes resets
+ * it, and a client that sends its whole body before it reads never receives the answer. So the rest of the body is read
+ * and dropped first. After a long body the connection is closed, with `Connection: close` in the answer: some clients
+ * would send their next request before the end of the body.
  */
 export class OutgoingResponse extends ServerResponse<IncomingRequest> {
-  /** False where the client waits to be asked for its body and was not. */
+  /** False for a client that waits for `100 Continue` and was refused. */
   bodyComes = true;
 
   override writeHead(status: number, reason?: string, headers?: Headers): this;
@@ -33,18 +34,18 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
     if (this.req.complete || !this.bodyComes) return super.end(...(last as [unknown]));
     const [chunk] = last;
     if (typeof chunk === 'string' || chunk instanceof Uint8Array) this.write(chunk);
-    this.takeRest();
+    this.dropRest();
     return this;
   }
 
-  private takeRest(): void {
+  private dropRest(): void {
     const { req } = this;
-    const over = setTimeout(() => super.end(), REST_MS).unref();
+    const limit = setTimeout(() => super.end(), REST_MS).unref();
     finished(req, { writable: false }, () => {
-      clearTimeout(over);
+      clearTimeout(limit);
       super.end();
     });
-    // A reader that gave up in the middle would hold the rest back.
+    // A handler that stopped reading in the middle would block the rest.
     req.removeAllListeners('data').resume();
   }
 }

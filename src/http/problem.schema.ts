@@ -1,4 +1,4 @@
-/** Wire shape of a refused answer. */
+/** Schema of an error answer. */
 import { z } from '@hono/zod-openapi';
 import { ERRORS, LatticeError, type ErrorCode, type Problem } from '../errors.js';
 
@@ -25,7 +25,7 @@ export const problemSchema = z
 
 const REQUEST_ID = '0f9e7c1a-8f6e-4a52-9c7e-0d1b6f2f6a11';
 
-/** Without one for each status a documentation page shows the same problem at all of them. */
+/** One per status: otherwise a documentation page shows the same problem for each. */
 function exampleOf(code: ErrorCode): Problem {
   return new LatticeError(code, `${ERRORS[code].title}.`).toProblem(REQUEST_ID);
 }
@@ -35,7 +35,7 @@ const retryAfter = z.object({
     .number()
     .int()
     .min(1)
-    .openapi({ description: 'Seconds to wait before asking again' }),
+    .openapi({ description: 'Seconds to wait before the next attempt' }),
 });
 const HEADERS = new Map<number, z.ZodObject>([
   [

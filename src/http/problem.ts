@@ -1,11 +1,11 @@
-/** Every refused answer: an error of the table as `application/problem+json` (RFC 9457). */
+/** Every error answer: an error of `src/errors.ts` as `application/problem+json` (RFC 9457). */
 import { LatticeError, toLatticeError, type Problem } from '../errors.js';
 import type { AppContext } from './app-env.js';
 import { replyRaw } from './reply.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** Hides the service's own folders in texts that go to callers. */
+/** Removes the service's folders from texts that are sent to callers. */
 export type HideFolders = (text: string) => string;
 
 /** `folders` are absolute. A path beneath one is shown relative to it. */
@@ -35,7 +35,7 @@ export function hideInProblem(problem: Problem, hide: HideFolders): Problem {
   return shown;
 }
 
-/** Answers with any thrown value. 429 and 503 always say when to come back. */
+/** Answers with any thrown value. 429 and 503 always have `Retry-After`. */
 export function replyProblem(c: AppContext, thrown: unknown, hide: HideFolders): Response {
   const error = toLatticeError(thrown);
   const headers: Record<string, string> = {

@@ -1,6 +1,6 @@
 /**
- * Answers with their headers as one plain record: node-server writes such an answer without building `Headers`,
- * which costs more than all of routing on the synchronous path.
+ * Builds answers with their headers as one plain object: node-server writes these without creating `Headers`, which
+ * takes longer than routing on the synchronous path.
  */
 import type { AppContext } from './app-env.js';
 

@@ -1,4 +1,4 @@
-/** What a request means where it says nothing, and how long its lists may be. */
+/** Defaults of request fields, and the maximum length of lists. */
 import type { Config } from '../config.js';
 import { MAX_DETECTIONS, MAX_VEHICLE_TYPES } from './request-fields.schema.js';
 import { validationFailed } from './validation.js';
@@ -11,8 +11,8 @@ export function defaultModelName(config: Pick<Config, 'modelFamily'>): string {
 }
 
 /**
- * Refuses over-long lists before their items are looked at: a body within the size limit can hold millions of wrong
- * items, and an issue for each would cost far more than the body.
+ * Refuses lists that are too long before their items are checked: a body within the size limit can contain millions of
+ * invalid items, and an issue for each would take far more memory than the body.
  */
 export function refuseLongLists(body: unknown, config: Pick<Config, 'maxImagesPerJob'>): void {
   if (typeof body !== 'object' || body === null) return;

@@ -1,6 +1,6 @@
 /**
- * Request fields that the job submission and the synchronous detection share. A request takes the optional ones as
- * `nullish`: many clients write null for each field that nobody set.
+ * Request fields of both job submission and synchronous detection. Optional fields are `nullish` in a request: many
+ * clients send null for a field that is not set.
  */
 import { z } from '@hono/zod-openapi';
 import { VEHICLE_CLASSES, VEHICLE_CLASS_PATTERN, isVehicleClass } from './vehicle-classes.js';
@@ -8,7 +8,7 @@ import { VEHICLE_CLASSES, VEHICLE_CLASS_PATTERN, isVehicleClass } from './vehicl
 const MAX_PATH_BYTES = 4_096;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Size and text rules only; where a path may lead is the business of `src/jobs/image-paths.ts`. */
+/** Checks size and text only; `src/jobs/image-paths.ts` checks where a path leads. */
 export const imagePathSchema = z
   .string()
   .min(1)
@@ -55,7 +55,7 @@ export const maxDetectionsSchema = z
 /** For the description of a request. */
 export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not given.';
 
-/** Longest list worth reading: the classes that exist, in some spellings. */
+/** Enough for all classes in several spellings. */
 export const MAX_VEHICLE_TYPES = 64;
 
 export const vehicleTypesSchema = z

@@ -1,4 +1,4 @@
-/** Registers a route for requests, for the OpenAPI document and for the answer to a wrong method, all at once. */
+/** Registers a route for requests, for the OpenAPI document and for the answer to a wrong method. */
 import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
 import type { AppContext, AppEnv } from './app-env.js';
 import { problemResponses } from './problem.schema.js';
@@ -14,7 +14,7 @@ interface KnownRoute {
 export class RouteTable {
   readonly app: OpenAPIHono<AppEnv>;
   readonly #routes: KnownRoute[] = [];
-  /** Paths without a parameter. They come before a pattern that matches them too, as OpenAPI has it. */
+  /** Paths without a parameter. They take precedence over a pattern that also matches, as in OpenAPI. */
   readonly #fixedPaths = new Set<string>();
 
   constructor(app: OpenAPIHono<AppEnv>) {
@@ -22,8 +22,8 @@ export class RouteTable {
   }
 
   /**
-   * Handlers validate by themselves (`readJson`, `validate`): the library's validator would parse the body before
-   * its size is known, and answers 400 where the interface says 422.
+   * Handlers validate requests themselves (`readJson`, `validate`): the library's validator parses the body before
+   * its size is checked and answers 400 instead of 422.
    */
   add(route: RouteConfig, handler: RouteHandler): void {
     const method = route.method.toUpperCase();
@@ -48,7 +48,7 @@ export class RouteTable {
     });
   }
 
-  /** Methods that this path answers: those of its routes, and HEAD, for which Hono runs the route of GET. */
+  /** Methods of this path: those of its routes, and HEAD, for which Hono runs the route of GET. */
   methodsOf(path: string): string[] {
     return this.#routes
       .filter((route) =>

@@ -1,4 +1,4 @@
-/** The only place that opens a port: app and event stream behind one `node:http` server. */
+/** The only place that opens a port: app and event stream on one `node:http` server. */
 import {
   createServer,
   STATUS_CODES,
@@ -62,8 +62,8 @@ export interface Listening {
   url: string;
   port: number;
   /**
-   * Takes no more connections, tells sockets 1001, lets requests in hand end; what is left at the deadline is cut.
-   * Resolves when the port is free, and no connection is left but those that outlive it.
+   * Accepts no more connections, closes WebSockets with 1001 and waits for requests in progress; destroys what is left at
+   * the deadline. Resolves when the port is free and only the connections of `outlives` are left.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -89,13 +89,13 @@ export async function listen(
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
   const answer = getRequestListener((request, env) => app.fetch(request, env), {
-    // HTTP/1.0 needs no Host, and balancers probe health that way; from HTTP/1.1 Node's parser demands one.
+    // HTTP/1.0 needs no Host, and load balancers probe with it; for HTTP/1.1 Node's parser requires one.
     hostname: 'localhost',
     errorHandler: unreadable,
   });
   const server = createAdaptorServer({
     fetch: (request, env) => app.fetch(request, env),
-    // The adaptor's own listener answers an unreadable request without a body; this one says what is wrong.
+    // The adaptor's own listener answers an unreadable request without a body; this one answers with a problem.
     createServer: (() =>
       createServer(options, (incoming, outgoing) => {
         void answer(incoming, outgoing);
@@ -110,7 +110,7 @@ export async function listen(
     const { reason, headers, body } = connectionProblem(417);
     outgoing.writeHead(417, reason, headers).end(body);
   });
-  // In place of Node's own, which asks for every body. Unasked, Node closes the connection after the answer.
+  // Node's own listener sends 100 Continue for every body. Without it Node closes the connection after the answer.
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: OutgoingResponse) => {
     outgoing.bodyComes = declaredLength(incoming) <= maxBodyBytes;
     if (outgoing.bodyComes) outgoing.writeContinue();
@@ -125,22 +125,22 @@ export async function listen(
   };
 }
 
-/** 0 for a body in chunks, which has no length before it has come. */
+/** 0 for a chunked body, whose length is unknown. */
 function declaredLength({ headers }: IncomingMessage): number {
   return Number(headers['content-length'] ?? 0);
 }
 
 const BIND_ERRORS = new Map([
-  [
-    'EADDRINUSE',
-    () => `another process listens there; set ${environmentName('port')} to a free one`,
-  ],
+  ['EADDRINUSE', () => `another process uses it; set ${environmentName('port')} to a free one`],
   [
     'EACCES',
-    () => `ports below 1024 need a privilege; set ${environmentName('port')} to a higher one`,
+    () => `ports below 1024 require a privilege; set ${environmentName('port')} to a higher one`,
   ],
-  ['EADDRNOTAVAIL', () => `this machine has no such address; correct ${environmentName('host')}`],
-  ['ENOTFOUND', () => `the name is unknown; correct ${environmentName('host')}`],
+  [
+    'EADDRNOTAVAIL',
+    () => `this machine does not have this address; correct ${environmentName('host')}`,
+  ],
+  ['ENOTFOUND', () => `the host name is unknown; correct ${environmentName('host')}`],
 ]);
 
 function bind(server: Server, host: string, port: number): Promise<void> {
@@ -177,7 +177,7 @@ async function close(
   connections.closeAll();
 }
 
-/** A request without a usable URL or Host never becomes a `Request`, so the app cannot answer it. */
+/** Answers a request whose URL or Host is invalid: it cannot become a `Request` for the app. */
 function unreadable(thrown: unknown): Response {
   const known = thrown instanceof Error && thrown.name === 'RequestError';
   const error = known
@@ -194,7 +194,7 @@ const CONNECTION_ERRORS = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
 
-/** Bytes that are not HTTP, too many headers, or a request that took too long to arrive. */
+/** Answers bytes that are not HTTP, headers that are too long and requests that arrive too slowly. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { LatticeError, type ErrorItem } from '../errors.js';
 
-/** More than this helps nobody and would let a small body ask for a large answer. */
+/** Bounds the answer: a small body can break many rules. */
 const MAX_ITEMS = 50;
 
-/** `value` as the schema has it, or throws `validation_failed`. `prefix` starts each pointer; null: no pointers. */
+/** `value` as parsed by the schema; throws `validation_failed`. `prefix` starts each pointer; null: no pointers. */
 export function validate<T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -42,17 +42,14 @@ function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null
   }
   const { path, found } = asWritten(issue.path, value);
   const name = path.map(String).join('.');
-  // JSON has no undefined: what is undefined in it is not there.
+  // JSON has no undefined: the field is missing.
   if (issue.code !== 'custom' && path.length > 0 && found === undefined) {
     return [{ detail: `Field '${name}' is missing.`, ...at(path) }];
   }
   return [{ detail: name === '' ? issue.message : `${name}: ${issue.message}`, ...at(path) }];
 }
 
-/**
- * The part of `path` that the caller wrote, and what stands there: a list in a query is one text, and its parts are
- * no fields.
- */
+/** The part of `path` that the caller wrote, and its value: a list in a query is one text without fields. */
 function asWritten(
   path: readonly PropertyKey[],
   value: unknown,
@@ -65,7 +62,7 @@ function asWritten(
   return { path, found };
 }
 
-/** What the caller wrote, for a message. */
+/** Shortens a text of the caller for a message. */
 export function shorten(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }

@@ -1,4 +1,4 @@
-/** Which classes count as vehicles, and which of them a request asks for. */
+/** Which classes count as vehicles, and which of them a request selects. */
 import { DEFAULT_VEHICLES } from '../models/class-filter.js';
 import type { ModelCatalogue } from './models/model-catalogue.js';
 import { validationFailed } from './validation.js';
@@ -17,7 +17,7 @@ export const VEHICLE_CLASSES = [
 
 const known = new Set<string>(VEHICLE_CLASSES);
 
-/** For the document: their names without letter case, which a JSON Schema has no other words for. */
+/** For the OpenAPI document: the names in any letter case. */
 export const VEHICLE_CLASS_PATTERN = `^(?:${VEHICLE_CLASSES.map(withoutCase).join('|')})$`;
 
 function withoutCase(name: string): string {

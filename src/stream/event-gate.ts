@@ -1,13 +1,13 @@
 /**
- * Keeps events in order while an answer is under way. A submission's own `job_submitted` may come by before or after
- * the submission returns, and stored events may be replayed while new ones arrive: what arrives meanwhile waits.
+ * Keeps events in order while an answer is in progress: events that arrive meanwhile wait. The `job_submitted` of a
+ * submission may arrive before or after the submission returns, and new events arrive while stored ones are replayed.
  */
 import type { Job, JobEvent } from '../jobs/job.js';
 
 interface HeldEvent {
   event: JobEvent;
   frame: Buffer;
-  /** Released once every ticket up to this one has been handed in. */
+  /** Sent once every ticket up to this one is released. */
   barrier: number;
 }
 
@@ -16,7 +16,7 @@ export class EventGate {
   readonly #open = new Set<number>();
   #lastTicket = 0;
   #held: HeldEvent[] = [];
-  /** Jobs whose submission was answered before their event came by. */
+  /** Jobs whose submission was answered before their event arrived. */
   readonly #answered = new Set<string>();
   #replayedTo = -1;
 
@@ -28,13 +28,13 @@ export class EventGate {
     return this.#held.length;
   }
 
-  /** Sends the event, now or when what was under way before it is done. */
+  /** Sends the event, now or when the answers that began before it are complete. */
   pass(event: JobEvent, frame: Buffer): void {
     if (this.#open.size === 0) this.#deliver(event, frame);
     else this.#held.push({ event, frame, barrier: this.#lastTicket });
   }
 
-  /** Events from now on wait until the ticket is handed in with `release`. */
+  /** Later events wait until the returned ticket is released. */
   hold(): number {
     this.#lastTicket += 1;
     this.#open.add(this.#lastTicket);
@@ -50,8 +50,8 @@ export class EventGate {
   }
 
   /**
-   * Takes the held `job_submitted` of a job, so that the answer can carry it. Null when it has not come by; then it
-   * will be dropped when it does, if `expected`.
+   * Takes the waiting `job_submitted` of a job for use as the answer. Null when it has not arrived; if `expected`, it is
+   * then dropped when it arrives.
    */
   claim(job: Job, expected: boolean): JobEvent | null {
     const index = this.#held.findIndex(

@@ -21,7 +21,7 @@ import {
 const MAX_CLIENTS = 10_000;
 const PING_MS = 30_000;
 const REPLAY_PAGE = 500;
-/** Replay waits while more than this is unread, so that history alone does not make a reader too slow. */
+/** Replay waits while more bytes than this are unread: otherwise it would exceed the limit of a slow reader. */
 const REPLAY_BUFFER = 256 * 1024;
 
 type Submit = Extract<ClientMessage, { action: 'submit' }>;
@@ -52,7 +52,7 @@ export class EventStream {
     return this.#clients.size;
   }
 
-  /** Takes over an open socket; `keyId` is undefined when authentication failed. Null: it was closed at once. */
+  /** Takes over an open socket; `keyId` is undefined when authentication failed. Returns null when it was closed. */
   connect(socket: WebSocket, keyId: string | null | undefined): StreamClient | null {
     const client = new StreamClient(socket, keyId ?? null);
     if (keyId === undefined) {
@@ -74,9 +74,9 @@ export class EventStream {
     if (this.#clients.delete(client)) this.#deps.metrics.setStreamClients(this.#clients.size);
   }
 
-  /** Answers one message. Never rejects: what is wrong with a message goes back as `error`, the socket stays. */
+  /** Answers one message. Never rejects: an invalid message is answered with `error` and the socket stays open. */
   async receive(client: StreamClient, data: unknown): Promise<void> {
-    if (!client.mayTalk()) {
+    if (!client.mayReceive()) {
       client.close(CLOSE.tooManyMessages, 'too many messages');
       return;
     }
@@ -91,7 +91,7 @@ export class EventStream {
     }
   }
 
-  /** Tells every client that the service goes away. Idempotent. */
+  /** Closes every connection with 1001. Idempotent. */
   close(): void {
     clearInterval(this.#heartbeat);
     this.#stopListening();
@@ -99,7 +99,7 @@ export class EventStream {
   }
 
   #broadcast(event: JobEvent): void {
-    // One serialisation for all; made only when somebody wants it.
+    // Serialised once for all clients, and only when one wants it.
     let frame: Buffer | undefined;
     for (const client of this.#clients) {
       if (!client.wants(event)) continue;
@@ -164,7 +164,7 @@ export class EventStream {
         if (client.wants(event)) client.send(eventMessage(event, this.#hide));
         seq = Math.max(seq, event.seq);
       }
-      // A number of another service's history, or of one since replaced, must not hold back what comes now.
+      // A number from another or a replaced store must not suppress new events.
       client.gate.replayed(events.length > 0 ? seq : Math.min(seq, this.#deps.jobs.lastSeq()));
       if (events.length < REPLAY_PAGE) return;
       while (client.isOpen() && client.bufferedBytes > REPLAY_BUFFER) await sleep(20);
@@ -172,7 +172,7 @@ export class EventStream {
   }
 }
 
-/** Pointers of a submission start at the message, as the client sent it. */
+/** Makes the pointers of a submission relative to the message that contained it. */
 function inPayload(thrown: unknown): unknown {
   if (!(thrown instanceof LatticeError) || thrown.errors === undefined) return thrown;
   return new LatticeError(thrown.code, thrown.message, {

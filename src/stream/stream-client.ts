@@ -1,4 +1,4 @@
-/** One connection of `/v1/stream`: what it wants, how fast it may talk, how far behind it may fall. */
+/** One connection of `/v1/stream`: its subscription, its rate limit and the limit on unread bytes. */
 import type { WebSocket } from 'ws';
 import type { JobEvent, JobEventName } from '../jobs/job.js';
 import { EventGate } from './event-gate.js';
@@ -11,13 +11,13 @@ export const CLOSE = {
   unauthenticated: 4401,
 } as const;
 
-/** Bytes that may wait for a reader before it is cut off. */
+/** Unread bytes beyond which a connection is closed. */
 const MAX_BUFFERED = 1024 * 1024;
-/** Events that may wait behind an answer under way. */
+/** Maximum number of events that wait for an answer in progress. */
 const MAX_HELD = 10_000;
 const MESSAGES_PER_SECOND = 50;
 const BURST = 100;
-/** A reader that does not even take the close frame is dropped after this. */
+/** The connection is destroyed when the client has not answered the close frame by then. */
 const CLOSE_GRACE_MS = 2_000;
 
 interface Subscription {
@@ -65,12 +65,12 @@ export class StreamClient {
     );
   }
 
-  /** Null goes back to what every connection gets. */
+  /** Null selects the default subscription. */
   subscribe(subscription: Subscription | null): void {
     this.#subscription = subscription ?? DEFAULT_SUBSCRIPTION;
   }
 
-  /** A live event that the client wants. */
+  /** Sends a live event that the client wants. */
   offer(event: JobEvent, frame: Buffer): void {
     this.gate.pass(event, frame);
     if (this.gate.heldCount > MAX_HELD) this.close(CLOSE.tryLater, 'too far behind');
@@ -80,8 +80,8 @@ export class StreamClient {
     this.#sendFrame(Buffer.from(JSON.stringify(message)));
   }
 
-  /** Counts a message; false once more came than the rate allows. */
-  mayTalk(): boolean {
+  /** Counts a message of the client; false when it exceeds the rate. */
+  mayReceive(): boolean {
     const now = performance.now();
     const earned = ((now - this.#tokensAt) / 1000) * MESSAGES_PER_SECOND;
     this.#tokens = Math.min(BURST, this.#tokens + earned) - 1;
@@ -89,7 +89,7 @@ export class StreamClient {
     return this.#tokens >= 0;
   }
 
-  /** Sends a protocol ping, or drops a connection that did not answer the last. */
+  /** Sends a protocol ping, or destroys a connection that did not answer the previous one. */
   heartbeat(): void {
     if (!this.#answeredPing) {
       this.#socket.terminate();

@@ -19,11 +19,11 @@ export const DEFAULT_EVENTS: readonly JobEventName[] = [
   'job_failed',
 ];
 
-/** Chosen by the client, comes back in the answer. */
+/** Chosen by the client and repeated in the answer. */
 const idSchema = z.union([z.string().max(128), z.number()]);
 export type MessageId = z.infer<typeof idSchema>;
 
-/** Null is as if the field were not given, as in a submission. */
+/** Null counts as not given, as in a submission. */
 const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
@@ -97,7 +97,7 @@ export function eventMessage(
   };
 }
 
-/** Answer to a submission whose event has not come by yet. It has no `seq`: that belongs to the event. */
+/** Answer to a submission whose event has not arrived yet. It has no `seq`, which belongs to the event. */
 export function submittedMessage(
   job: Job,
   messageId: MessageId | undefined,

@@ -136,13 +136,12 @@ describe('a stop', () => {
   test('sends an answer that is made to its end', async () => {
     await start(compose());
     const client = new Client(false);
-    client.socket.write(DOCUMENT.repeat(500));
+    client.socket.write(DOCUMENT.repeat(150));
     await once(client.socket, 'connect');
     await new Promise((resolve) => setTimeout(resolve, 300));
     const closed = server!.close(20_000);
     client.socket.on('data', (chunk: Buffer) => (client.answer += chunk.toString()));
-    await closed;
-    await once(client.socket, 'end');
+    await Promise.all([closed, once(client.socket, 'end')]);
     const answers = client.answer.split('HTTP/1.1 200 OK').slice(1);
     expect(answers.length).toBeGreaterThan(1);
     expect(new Set(answers.map((answer) => answer.slice(answer.indexOf('{')))).size).toBe(1);

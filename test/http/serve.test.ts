@@ -59,7 +59,7 @@ test('it answers on the port it names', async () => {
 test('an address that cannot be listened on is refused with what to change', async () => {
   const { port } = await start();
   await expect(listen(compose(), { host: '127.0.0.1', port })).rejects.toThrow(
-    `Cannot listen on 127.0.0.1 port ${port}: another process listens there; set LATTICE_PORT to a free one.`,
+    `Cannot listen on 127.0.0.1 port ${port}: another process uses it; set LATTICE_PORT to a free one.`,
   );
   await expect(listen(compose(), { host: '192.0.2.1', port: 0 })).rejects.toThrow('LATTICE_HOST');
 });
