@@ -38,8 +38,8 @@ export class FakeDetector implements Detector {
     return this.requests.map(({ path }) => path);
   }
 
-  prepare(): Promise<ModelDescription> {
-    return Promise.reject(new LatticeError('unknown_model', 'The fake has no models.'));
+  prepare(modelName: string): Promise<ModelDescription> {
+    return Promise.reject(new LatticeError('unknown_model', `The fake has no '${modelName}'.`));
   }
 
   models(): Promise<ModelDescription[]> {

@@ -214,6 +214,8 @@ test('a hanging host holds at most ten places and other hosts are served meanwhi
     for (const id of ids) expect(queue.get(id).state).toBe('delivered');
   });
   expect(hanging.peak).toBe(10);
+  // 20 wakes at least; each reads what can be sent, not the 290 that wait for the hanging host.
+  expect(queue.read).toBeLessThan(300);
 });
 
 test('at most fifty attempts run at once', async () => {
@@ -272,7 +274,7 @@ test('stop lets an attempt in hand end', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-test('stop cuts what outlives its deadline and leaves it owed; the next worker sends it again', async () => {
+test('stop cuts what outlives its deadline and leaves it pending; the next worker sends it again', async () => {
   let hang = true;
   const receiver = await receive((response) => {
     if (!hang) response.writeHead(200).end();

@@ -1,13 +1,8 @@
 /** A job -> its wire shapes. */
-import type { Job } from '../../jobs/job.js';
+import { progressOf, type Job } from '../../jobs/job.js';
 import type { WebhookDeliveryState } from '../../jobs/webhook-delivery.js';
 import { hideInProblem, type HideFolders } from '../problem.js';
 import type { JobAcceptedBody, JobStatusBody, WebhookBody } from './job.schema.js';
-
-export function progressOf(job: Job): number {
-  if (job.imageCount === 0) return job.status === 'completed' ? 1 : 0;
-  return job.finishedImages / job.imageCount;
-}
 
 export function viewAccepted(job: Job, replayed: boolean): JobAcceptedBody {
   const images = job.imageCount === 1 ? '1 image' : `${job.imageCount} images`;

@@ -1,6 +1,6 @@
 /** Job routes: valid input -> job service -> wire shape. */
 import { LatticeError } from '../../errors.js';
-import type { Idempotency, Job, JobSpec } from '../../jobs/job.js';
+import { progressOf, type Idempotency, type Job, type JobSpec } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../json-body.js';
@@ -9,7 +9,7 @@ import { replyJson, replyJsonPieces } from '../reply.js';
 import type { RouteHandler } from '../route-table.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { readListQuery } from './job-list-query.js';
-import { progressOf, viewAccepted, viewStatus, viewWebhook } from './job-view.js';
+import { viewAccepted, viewStatus, viewWebhook } from './job-view.js';
 import { resultText } from './result-text.js';
 import { viewResult } from './result-view.js';
 import type { ReadSubmission } from './submit-request.js';

@@ -1,9 +1,11 @@
 /** A started job: the images read ahead, those in the detector, and the outcomes on their way to the disk. */
 import type { JobSettings } from '../job.js';
-import type { NewOutcome, StartedJob, WaitingImage } from '../job-records.js';
+import type { NewOutcome, QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
 import type { Ranked } from '../priority.js';
 import { SetAside, type SetAsideTimes } from './set-aside.js';
-import type { WaitingJob } from './work-order.js';
+
+/** A job that has not started. */
+export type WaitingJob = QueuedJob & Ranked;
 
 export class ActiveJob implements Ranked {
   readonly number: number;

@@ -3,7 +3,7 @@
  * images of a job at a time; the rest waits on disk. Lives on the main thread; nothing here blocks.
  */
 import type { Detector } from '../../execution/detector.js';
-import { ActiveJob } from './active-job.js';
+import { ActiveJob, type WaitingJob } from './active-job.js';
 import { FlightWindow } from './flight-window.js';
 import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
 import type { ImageOutcome } from '../job.js';
@@ -16,7 +16,7 @@ import type { ProgressReports } from './progress-reports.js';
 import type { QueueCounts } from '../queue-counts.js';
 import type { SetAsideTimes } from './set-aside.js';
 import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
-import { WorkOrder, type WaitingJob } from './work-order.js';
+import { WorkOrder } from './work-order.js';
 import { toLatticeError } from '../../errors.js';
 
 export interface RunnerParts {

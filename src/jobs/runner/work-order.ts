@@ -1,5 +1,5 @@
 /** Which job is started next and whose image is handed out next. Decides only; the runner acts. */
-import type { ActiveJob } from './active-job.js';
+import type { ActiveJob, WaitingJob } from './active-job.js';
 import type { QueuedJob } from '../job-records.js';
 import {
   monotonicSeconds,
@@ -13,8 +13,6 @@ import {
 
 /** Jobs whose volume does not answer stay started, and every one of them is looked at for each image. */
 const MOST_STARTED = 1_000;
-
-export type WaitingJob = QueuedJob & Ranked;
 
 /** Jobs that have not started, by priority. Only the first of each priority can be next, whatever its age. */
 class WaitingLine {

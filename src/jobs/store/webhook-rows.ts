@@ -24,7 +24,7 @@ export class WebhookReads {
     now: number,
     { limit, perHost, without }: { limit: number; perHost: number; without: readonly string[] },
   ): WebhookDelivery[] {
-    const due: (WebhookDelivery & { at: number })[] = [];
+    const due: { at: number; delivery: WebhookDelivery }[] = [];
     for (const host of this.#pendingHosts()) {
       if (without.includes(host)) continue;
       const rows = this.#statements.all(
@@ -34,11 +34,11 @@ export class WebhookReads {
         host,
         now,
         perHost,
-      );
-      due.push(...(rows as typeof due));
+      ) as (WebhookDelivery & { at: number })[];
+      due.push(...rows.map(({ at, ...delivery }) => ({ at, delivery })));
     }
     due.sort((a, b) => a.at - b.at);
-    return due.slice(0, limit).map(({ at: _at, ...delivery }) => delivery);
+    return due.slice(0, limit).map(({ delivery }) => delivery);
   }
 
   /** When the earliest pending delivery falls due (may lie in the past); null when none is pending. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { taskId } from '../../../src/jobs/job-records.js';
 import { setCrashMarkerAside } from '../../../src/jobs/crash-marker.js';
+import { LatticeError } from '../../../src/errors.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import {
   TemporaryFolder,
@@ -155,4 +156,27 @@ test('one marker is charged once, an empty one never', async () => {
     { outcome: { status: 'ok' } },
     { outcome: { status: 'ok' } },
   ]);
+});
+
+test('a suspect that its deadline ends is no death: it runs again, after its model is ready', async () => {
+  using folder = new TemporaryFolder();
+  const job = await crashWith(folder, () => [taskId(1, 1)]);
+  const detector = new FakeDetector();
+  const log: string[] = [];
+  detector.prepare = async (modelName) => {
+    await sleep(50);
+    log.push(`ready ${modelName}`);
+    throw new LatticeError('unknown_model', 'The fake has no models.');
+  };
+  detector.answer = ({ path, deadlineMs }) => {
+    log.push(path);
+    return deadlineMs === undefined ? 'ok' : 'deadline_exceeded';
+  };
+  await using jobs = await openTestJobs(folder, {}, detector);
+  expect(await ended(jobs.service, job.jobId)).toMatchObject({ status: 'completed' });
+  expect(log.slice(0, 2)).toEqual([`ready ${specOf().modelName}`, 'p1.jpg']);
+  expect(log.filter((each) => each === 'p1.jpg')).toHaveLength(2);
+  for (const { outcome } of await jobs.service.images(job.jobId)) {
+    expect(outcome).toMatchObject({ status: 'ok' });
+  }
 });

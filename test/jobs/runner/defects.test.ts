@@ -1,0 +1,58 @@
+/** A defect of the program in a store call: its job fails, the others and the process go on. */
+import { expect, test } from 'vitest';
+import { LatticeError } from '../../../src/errors.js';
+import { openJobs, openJobStore, type JobsOptions } from '../../../src/jobs/open-jobs.js';
+import type { JobStore } from '../../../src/jobs/store/job-store.js';
+import { FakeDetector } from '../../support/fake-detector.js';
+import { TemporaryFolder, ended, silent, specOf, until } from '../job-folder.js';
+
+type Replace = (store: JobStore) => Partial<JobStore>;
+const defect = () =>
+  Promise.reject(
+    new LatticeError('internal_error', 'An internal error occurred.', { cause: 'at row' }),
+  );
+
+test.each<[string, Replace]>([
+  [
+    'record',
+    ({ record }) => ({ record: (job, ...rest) => (job === 1 ? defect() : record(job, ...rest)) }),
+  ],
+  [
+    'start',
+    ({ start }) => ({ start: (job, ...rest) => (job === 1 ? defect() : start(job, ...rest)) }),
+  ],
+  [
+    'waiting',
+    ({ waiting }) => ({
+      waiting: (job, ...rest) => (job === 1 ? defect() : waiting(job, ...rest)),
+    }),
+  ],
+])('%s is not repeated', async (_call, replace) => {
+  using folder = new TemporaryFolder();
+  const store = await openJobStore(folder.path);
+  const logged: object[] = [];
+  const options: JobsOptions = {
+    dataDir: folder.path,
+    detector: new FakeDetector(),
+    maxQueuedJobs: 10,
+    resultTtlHours: 1,
+    volumePatienceMs: 1_000,
+    logger: { ...silent, error: (fields: object) => logged.push(fields) },
+  };
+  const jobs = await openJobs({ ...store, ...replace(store) }, options);
+  const { job } = await jobs.service.submit(specOf());
+  expect(await ended(jobs.service, job.jobId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'internal_error' },
+  });
+  expect(logged).toContainEqual(
+    expect.objectContaining({ jobId: job.jobId, stack: expect.any(String), cause: 'at row' }),
+  );
+  const next = await jobs.service.submit(specOf());
+  expect(await ended(jobs.service, next.job.jobId)).toMatchObject({ status: 'completed' });
+  await until('counts', async () => {
+    const { pending, running, queuedImages } = await jobs.service.counts();
+    return pending === 0 && running === 0 && queuedImages === 0;
+  });
+  await jobs.stop(0);
+});
