@@ -1,13 +1,11 @@
-/** One call of the HTTP API: within a deadline, asked again where the service says when. */
+/** One call of the HTTP API: within a deadline, repeated after the service's `Retry-After`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Problem } from '../errors.js';
 import { Deadline } from './deadline.js';
 import { isBrokenOff, unreachable } from './no-answer.js';
 import { ServiceError } from './service-error.js';
 
-/** After one that had no `Retry-After`: the first attempt of the same submission is still under way. */
-const IN_PROGRESS_RETRY_S = 0.5;
-/** Those who were refused together do not all come back together. */
+/** Clients that were refused together do not all return together. */
 const SPREAD = 0.2;
 
 export interface CallOptions {
@@ -22,7 +20,7 @@ export interface ApiCall {
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Done twice it is as done once: it is sent again when the connection breaks. */
+  /** Idempotent: it is sent again when the connection breaks. */
   repeatable: boolean;
 }
 
@@ -59,7 +57,7 @@ export class HttpCaller {
     }
   }
 
-  /** A service that closes a connection it has kept, or stops, breaks off what comes at that moment. */
+  /** A service that closes an idle connection, or stops, breaks off a request that arrives at that moment. */
   async #answer(call: ApiCall, deadline: Deadline): Promise<Answer> {
     try {
       return await this.#send(call, deadline);
@@ -96,7 +94,7 @@ export class HttpCaller {
     const by = headers.has('server') ? ` by ${headers.get('server')}` : '';
     return ServiceError.ofClient(
       'unexpected_answer',
-      `${this.baseUrl} answers HTTP ${status}${to}${by}, which is no answer of the service: is the address right?`,
+      `${this.baseUrl} answers HTTP ${status}${to}${by}, which is not an answer of the service. Check the address.`,
       { status, request_id: headers.get('x-request-id') ?? undefined },
     );
   }
@@ -113,9 +111,8 @@ export class HttpCaller {
   }
 }
 
-/** Null where asking again would not help, or the service does not say when. */
-function retryPauseMs({ code, status, retryAfterS }: ServiceError): number | null {
-  if (code === 'idempotency_in_progress') return IN_PROGRESS_RETRY_S * 1000;
+/** Null if a repeat would not help or the service gives no time. */
+function retryPauseMs({ status, retryAfterS }: ServiceError): number | null {
   if ((status !== 429 && status !== 503) || retryAfterS === undefined) return null;
   return retryAfterS * 1000 * (1 + Math.random() * SPREAD);
 }
