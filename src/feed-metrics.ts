@@ -42,8 +42,9 @@ export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: Metri
 }
 
 /** Nothing where the service does not start the workers. */
-function countFailed({ leftOut }: Cluster): { failed?: number } {
-  return leftOut === undefined ? {} : { failed: leftOut().length };
+function countFailed(cluster: Cluster): { failed?: number } {
+  const leftOut = cluster.leftOut?.();
+  return leftOut === undefined ? {} : { failed: leftOut.length };
 }
 
 /** 0 for null, and for a time that lies ahead because the clock was set back. */

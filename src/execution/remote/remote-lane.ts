@@ -96,9 +96,9 @@ export class RemoteLane implements Lane {
   }
 
   run({ path, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
-    const { nextLease, leaseMs, graceMs } = this.#parts;
+    const { leaseMs, graceMs } = this.#parts;
     const { modelName } = options;
-    const lease = nextLease();
+    const lease = this.#parts.nextLease();
     return new Promise<ImageResult>((resolve, reject) => {
       if (this.#lost !== null) {
         reject(this.#lost);

@@ -36,16 +36,14 @@ const inTime = (served: Promise<void>) => Promise.race([served.then(() => 'ended
 
 describe('stop', () => {
   it('while the image roots are looked at: it does not dial any more', async () => {
-    let look = () => undefined as void;
+    let look: (roots: []) => void = () => undefined;
     const looked = new Promise<[]>((resolve) => {
-      look = () => {
-        resolve([]);
-      };
+      look = resolve;
     });
     const link = openLink({ roots: () => looked });
     const served = link.serve();
     await link.stop(0);
-    look();
+    look([]);
     expect(await inTime(served)).toBe('ended');
     expect(rig.dispatcher.lanes()).toEqual([]);
   });
