@@ -1,9 +1,8 @@
 /** Where images run, as the service sees it. */
-import type { Detector } from './detector.js';
+import type { Executor, WorkerReport } from './executor.js';
 import type { JobService } from '../jobs/job.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 import type { WorkerGate } from './remote/worker-gate.js';
-import type { LaneReport } from './dispatcher.js';
 
 /** What happened to workers and their images since the start. */
 export interface WorkerEvents {
@@ -16,11 +15,11 @@ export interface WorkerEvents {
 }
 
 export interface Cluster {
-  /** Closing it closes the lanes. */
-  detector: Detector;
+  /** Closing it closes the workers. */
+  detector: Executor;
   /** To be called once, when the jobs are open. */
   watch(jobs: Pick<JobService, 'counts'>): ClusterStatusSource;
-  workers(): LaneReport[];
+  workers(): WorkerReport[];
   events(): WorkerEvents;
   /** Where worker processes come in; left out where images run in this process. */
   gate?: WorkerGate;

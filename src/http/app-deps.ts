@@ -1,7 +1,7 @@
 /** Everything that the HTTP app and the event stream are given; they open, read and listen to nothing themselves. */
 import type { Config } from '../config.js';
 import type { ClusterStatusSource } from '../execution/cluster-status.js';
-import type { LaneReport } from '../execution/dispatcher.js';
+import type { WorkerReport } from '../execution/executor.js';
 import type { WorkerGate } from '../execution/remote/worker-gate.js';
 import type { LatticeError } from '../errors.js';
 import type { Detection } from '../contract/image-result.js';
@@ -21,8 +21,8 @@ export interface AppDeps {
   jobsHealth(): Promise<LatticeError | null>;
   detector: Detector;
   cluster: ClusterStatusSource;
-  /** Who runs images at this moment. */
-  workers(): readonly LaneReport[];
+  /** The workers that run images at this moment. */
+  workers(): readonly WorkerReport[];
   /** Where worker processes come in. Left out: images run in this process. */
   gate?: WorkerGate;
   metrics: HttpMetrics;

@@ -3,12 +3,12 @@
  * own; an answer to a lease that is not open is refused and counted.
  */
 import { toLatticeError, type LatticeError } from '../../errors.js';
-import type { DetectorStats } from '../../contract/detector-stats.js';
+import type { WorkerStats } from '../../contract/detector-stats.js';
 import type { ImageResult } from '../../contract/image-result.js';
 import type { ModelDescription } from '../../contract/model-description.js';
 import type { DetectRequest } from '../detector.js';
 import { aged } from '../gpu-readings.js';
-import { LaneLost, type Lane, type LaneSlots } from '../lane.js';
+import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
   fromWireError,
   type Hello,
@@ -47,7 +47,7 @@ const SHORT_CALL_MS = 3_000;
 /** A model may have to be compiled first. */
 const LONG_CALL_MS = 60_000;
 
-export class RemoteLane implements Lane {
+export class RemoteLane implements Worker {
   readonly workerId: string;
   readonly nodeId: string;
   readonly host: string;
@@ -58,7 +58,7 @@ export class RemoteLane implements Lane {
   #state: WorkerState;
   #stateAt = performance.now();
   #leaving = false;
-  #lost: LaneLost | null = null;
+  #lost: WorkerLost | null = null;
 
   constructor(parts: RemoteLaneParts) {
     const { hello } = parts;
@@ -73,7 +73,7 @@ export class RemoteLane implements Lane {
     });
   }
 
-  get slots(): LaneSlots {
+  get slots(): WorkerSlots {
     return this.#state.slots;
   }
 
@@ -91,7 +91,7 @@ export class RemoteLane implements Lane {
     return oldest === undefined ? 0 : performance.now() - oldest.handedOutAt;
   }
 
-  run({ path, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
+  detect({ path, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
     const { modelName } = options;
     const lease = this.#parts.nextLease();
     return new Promise<ImageResult>((resolve, reject) => {
@@ -122,7 +122,7 @@ export class RemoteLane implements Lane {
       (call) => ({ type: 'prepare', call, modelName }),
       LONG_CALL_MS,
     );
-    if (model === undefined) throw new LaneLost('The worker did not say what the model is.');
+    if (model === undefined) throw new WorkerLost('The worker did not say what the model is.');
     return model;
   }
 
@@ -130,7 +130,7 @@ export class RemoteLane implements Lane {
     return this.#calls.ask((call) => ({ type: 'models', call }), SHORT_CALL_MS);
   }
 
-  stats(): DetectorStats {
+  stats(): WorkerStats {
     const { stats } = this.#state;
     if (stats.gpuReadings === undefined) return stats;
     return { ...stats, gpuReadings: aged(stats.gpuReadings, performance.now() - this.#stateAt) };
@@ -151,7 +151,7 @@ export class RemoteLane implements Lane {
       const lease = this.#close(frame.lease);
       if (GOES.has(frame.error.code)) {
         this.#leaving = true;
-        lease?.reject(new LaneLost(frame.error.detail));
+        lease?.reject(new WorkerLost(frame.error.detail));
       } else lease?.reject(fromWireError(frame.error));
     }
   }
@@ -165,10 +165,10 @@ export class RemoteLane implements Lane {
     return true;
   }
 
-  /** The worker is gone or given up: what it had in hand is rejected with `LaneLost`. */
+  /** The worker is gone or given up: what it had in hand is rejected with `WorkerLost`. */
   lose(reason: string): void {
     if (this.#lost !== null) return;
-    this.#lost = new LaneLost(reason);
+    this.#lost = new WorkerLost(reason);
     this.#leaving = true;
     for (const number of [...this.#leases.keys()]) this.#close(number)?.reject(this.#lost);
     this.#calls.end(this.#lost);

@@ -1,5 +1,5 @@
 /** One socket of a worker: says who it is, becomes a lane, and is given up when it falls silent. */
-import type { Lane } from '../lane.js';
+import type { Worker } from '../worker.js';
 import type { Logger } from '../../logger-port.js';
 import {
   CLOSE,
@@ -25,8 +25,8 @@ export interface ConnectionParts {
   build: string;
   roots: readonly string[];
   lanes: {
-    join(lane: Lane): void;
-    leave(lane: Lane): void;
+    join(lane: Worker): void;
+    leave(lane: Worker): void;
     refresh(): void;
   };
   logger: Logger;

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
 import { detectOptionsSchema } from '../../contract/detect-options.js';
-import { detectorStatsSchema } from '../../contract/detector-stats.js';
+import { workerStatsSchema } from '../../contract/detector-stats.js';
 import { modelDescriptionSchema } from '../../contract/model-description.js';
 
 /** Counts up with every change of a frame's shape. */
@@ -33,7 +33,7 @@ const slotsSchema = z.object({ sync: z.int().min(0), async: z.int().min(0) });
 
 const stateSchema = z.object({
   slots: slotsSchema,
-  stats: detectorStatsSchema,
+  stats: workerStatsSchema,
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
 });

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import type { Detector } from '../detector.js';
 import type { Logger } from '../../logger-port.js';
 import {
   BEAT_MS,
@@ -15,7 +14,7 @@ import {
   WORKER_PATH,
   type Hello,
 } from '../wire/frames.js';
-import { stateOf, WorkerSession } from './worker-session.js';
+import { stateOf, WorkerSession, type SessionParts } from './worker-session.js';
 
 export interface ServiceLinkParts {
   /** `ws://HOST:PORT` or `wss://`. */
@@ -25,7 +24,7 @@ export interface ServiceLinkParts {
   workerId: string;
   nodeId: string;
   roots(): Promise<Hello['roots']>;
-  detector: Detector;
+  detector: SessionParts['detector'];
   logger: Logger;
   /** First wait before dialling again; it doubles up to twenty times that. */
   backoffMs?: number;
@@ -81,7 +80,7 @@ export class ServiceLink {
       host: hostname(),
       pid: process.pid,
       roots: await this.#parts.roots(),
-      state: stateOf(detector),
+      state: stateOf({ detector }),
     };
   }
 

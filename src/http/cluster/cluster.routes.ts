@@ -1,9 +1,8 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import type { ClusterSnapshot } from '../../execution/cluster-status.js';
-import type { LaneReport } from '../../execution/dispatcher.js';
-import { gpusOf } from '../../execution/lane-gpus.js';
-import { stateOf } from '../../execution/lane-stats.js';
+import type { WorkerReport } from '../../execution/executor.js';
+import { gpusOf, stateOf } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../errors.js';
 import { detectorStatsSchema, type DetectorStats } from '../../contract/detector-stats.js';
 import type { AppDeps } from '../app-deps.js';
@@ -125,7 +124,7 @@ function pythonHeader({ pythonVersion }: ClusterSnapshot): Record<string, string
 function view(
   snapshot: ClusterSnapshot,
   stats: DetectorStats,
-  workers: readonly LaneReport[],
+  workers: readonly WorkerReport[],
 ): ClusterStatusBody {
   return {
     cluster_version: snapshot.clusterVersion,
@@ -142,12 +141,12 @@ function view(
     pending_jobs: snapshot.pendingJobs,
     running_jobs: snapshot.runningJobs,
     engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
-    workers: workers.map(({ lane, inHand, completed }) => {
-      const { device, precision } = lane.stats();
+    workers: workers.map(({ worker, inHand, completed }) => {
+      const { device, precision } = worker.stats();
       return {
-        worker_id: lane.workerId,
-        node_id: lane.nodeId,
-        state: stateOf(lane),
+        worker_id: worker.workerId,
+        node_id: worker.nodeId,
+        state: stateOf(worker),
         device,
         precision,
         in_hand: inHand,
