@@ -10,7 +10,7 @@ import { delimiter, join } from 'node:path';
 import sharp from 'sharp';
 import { loadConfig } from '../src/config.js';
 import type { Detection } from '../src/contract/image-result.js';
-import type { Detector } from '../src/execution/detector.js';
+import type { NativeWorker } from '../src/execution/native-worker.js';
 import { openDetector } from '../src/execution/open-detector.js';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
 import { TESTDATA } from './accuracy/expected.js';
@@ -136,7 +136,7 @@ async function enlarged(folder: string, times: number): Promise<Photo[]> {
   return photos;
 }
 
-async function open(folder: string, modelsDir: string, kept: number): Promise<Detector> {
+async function open(folder: string, modelsDir: string, kept: number): Promise<NativeWorker> {
   const dataDir = join(folder, `data-${kept}`);
   mkdirSync(dataDir, { recursive: true });
   const config = loadConfig(

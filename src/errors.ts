@@ -14,7 +14,6 @@ export const ERRORS = {
   unsupported_media_type: { status: 415, title: 'Body must be plain JSON' },
   validation_failed: { status: 422, title: 'Request breaks a rule' },
   idempotency_key_reused: { status: 422, title: 'Idempotency-Key used with another body' },
-  idempotency_in_progress: { status: 409, title: 'First request with this key still running' },
   // Jobs.
   job_not_found: { status: 404, title: 'Job not found' },
   job_not_finished: { status: 409, title: 'Job is still pending or running' },

@@ -1,7 +1,6 @@
 /** Where the metrics get their figures. */
 import type { Cluster } from './execution/cluster.js';
-import { gpusOf } from './execution/lane-gpus.js';
-import { countByState } from './execution/lane-stats.js';
+import { countByState, gpusOf } from './execution/worker-stats.js';
 import { readinessFault } from './http/system/readiness.js';
 import type { Jobs } from './jobs/open-jobs.js';
 import type { Metrics } from './observability/metrics.js';

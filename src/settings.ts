@@ -77,9 +77,6 @@ export const settings = {
     .string()
     .default('engines')
     .describe('folder of built TensorRT engines; the default lies beneath the data folder'),
-  cpuUntilReady: flag.describe(
-    'with device auto, the CPU serves while an engine is built for the GPU',
-  ),
   device: z
     .enum(['auto', 'cpu', 'cuda'])
     .default('auto')
@@ -205,9 +202,11 @@ export const settings = {
   maxPixels: limit(64_000_000).describe('most pixels of an image'),
   maxSide: limit(16_384, 1_048_576).describe('longest side of an image'),
   syncDeadlineMs: limit(10_000, HOUR_MS).describe(
-    'longest wait of a synchronous detection, then 504; an hour at most',
+    'longest wait of a synchronous detection, then 504; an hour at most; requests that would wait over 2 s are refused at once',
   ),
-  syncQueue: count(256).describe('synchronous requests waiting before 503'),
+  syncQueue: count(256).describe(
+    'most synchronous requests that wait for a worker, then 503; fewer wait where the deadline could not be met',
+  ),
   volumePatienceSeconds: z.coerce
     .number()
     .min(0)

@@ -5,8 +5,6 @@ import { Deadline } from './deadline.js';
 import { isBrokenOff, unreachable } from './no-answer.js';
 import { ServiceError } from './service-error.js';
 
-/** After one that had no `Retry-After`: the first attempt of the same submission is still under way. */
-const IN_PROGRESS_RETRY_S = 0.5;
 /** Those who were refused together do not all come back together. */
 const SPREAD = 0.2;
 
@@ -114,8 +112,7 @@ export class HttpCaller {
 }
 
 /** Null where asking again would not help, or the service does not say when. */
-function retryPauseMs({ code, status, retryAfterS }: ServiceError): number | null {
-  if (code === 'idempotency_in_progress') return IN_PROGRESS_RETRY_S * 1000;
+function retryPauseMs({ status, retryAfterS }: ServiceError): number | null {
   if ((status !== 429 && status !== 503) || retryAfterS === undefined) return null;
   return retryAfterS * 1000 * (1 + Math.random() * SPREAD);
 }

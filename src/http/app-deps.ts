@@ -2,7 +2,7 @@
 import type { Config } from '../config.js';
 import type { LeftOutWorker } from '../execution/cluster.js';
 import type { ClusterStatusSource } from '../execution/cluster-status.js';
-import type { LaneReport } from '../execution/dispatcher.js';
+import type { WorkerReport } from '../execution/executor.js';
 import type { WorkerGate } from '../execution/remote/worker-gate.js';
 import type { LatticeError } from '../errors.js';
 import type { Detection } from '../contract/image-result.js';
@@ -22,8 +22,8 @@ export interface AppDeps {
   jobsHealth(): Promise<LatticeError | null>;
   detector: Detector;
   cluster: ClusterStatusSource;
-  /** Who runs images at this moment. */
-  workers(): readonly LaneReport[];
+  /** The workers that run images at this moment. */
+  workers(): readonly WorkerReport[];
   /** Workers of this machine that are not started again. */
   leftOutWorkers?(): readonly LeftOutWorker[];
   /** Where worker processes connect. Left out: images run in this process. */

@@ -5,11 +5,6 @@ import { validationFailed } from './validation.js';
 
 export const DETECTION_DEFAULTS = { confidence: 0.5, iou: 0.7, maxDetections: MAX_DETECTIONS };
 
-/** The smallest variant of the configured family. */
-export function defaultModelName(config: Pick<Config, 'modelFamily'>): string {
-  return `${config.modelFamily}v8n.pt`;
-}
-
 /**
  * Refuses over-long lists before their items are looked at: a body within the size limit can hold millions of wrong
  * items, and an issue for each would cost far more than the body.

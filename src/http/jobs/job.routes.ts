@@ -60,7 +60,6 @@ const submit: RouteConfig = {
     ...problemResponses(
       'bad_json',
       'unauthorized',
-      'idempotency_in_progress',
       'body_too_large',
       'unsupported_media_type',
       'validation_failed',

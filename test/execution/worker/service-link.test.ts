@@ -45,7 +45,7 @@ describe('stop', () => {
     await link.stop(0);
     look([]);
     expect(await inTime(served)).toBe('ended');
-    expect(rig.dispatcher.lanes()).toEqual([]);
+    expect(rig.detector.workers()).toEqual([]);
   });
 
   it('while it waits to dial again', async () => {
@@ -59,7 +59,7 @@ describe('stop', () => {
   it('of a worker that serves warns of nothing', async () => {
     const link = openLink();
     const served = link.serve();
-    await until(() => rig.dispatcher.lanes().length === 1, 'joined');
+    await until(() => rig.detector.workers().length === 1, 'joined');
     await link.stop(1_000);
     expect(await inTime(served)).toBe('ended');
     expect(warnings).toEqual([]);
