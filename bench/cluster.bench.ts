@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Detector } from '../src/execution/detector.js';
 import { packageVersion } from '../src/package-version.js';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
-import { overLanes, SimulatedLane } from '../test/support/simulated-lane.js';
+import { overWorkers, SimulatedWorker } from '../test/support/simulated-worker.js';
 import { startWorkerProcess } from '../test/support/worker-process.js';
 import { BUILD, openWorkerRig, until } from '../test/support/worker-rig.js';
 import { HttpClient } from './load/http-client.js';
@@ -52,8 +52,8 @@ async function rate(detector: Pick<Detector, 'detect'>, images: number): Promise
 
 async function dispatcherAlone(): Promise<Measurement> {
   const options = { slots: { sync: 8, async: 8 }, serviceMs: 0, keeps: false };
-  const lanes = Array.from({ length: LANES }, (_, lane) => new SimulatedLane(`${lane}`, options));
-  const { detector } = overLanes(lanes);
+  const lanes = Array.from({ length: LANES }, (_, lane) => new SimulatedWorker(`${lane}`, options));
+  const detector = overWorkers(lanes);
   await rate(detector, IMAGES / 10);
   const value = await rate(detector, IMAGES);
   return {
@@ -70,7 +70,7 @@ async function overSocket(): Promise<Measurement[]> {
   const rig = await openWorkerRig();
   const worker = startInstantWorker(rig.server.url, BUILD);
   try {
-    await until(() => rig.dispatcher.lanes().length === 1, 'a lane', 20_000);
+    await until(() => rig.detector.workers().length === 1, 'a lane', 20_000);
     await rate(rig.detector, 5_000);
     const before = process.cpuUsage();
     const images = 50_000;

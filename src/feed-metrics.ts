@@ -1,7 +1,6 @@
 /** Where the metrics get their figures. */
 import type { Cluster } from './execution/cluster.js';
-import { gpusOf } from './execution/lane-gpus.js';
-import { countByState } from './execution/lane-stats.js';
+import { countByState, gpusOf } from './execution/worker-stats.js';
 import { readinessFault } from './http/system/readiness.js';
 import type { Jobs } from './jobs/open-jobs.js';
 import type { Metrics } from './observability/metrics.js';
@@ -42,8 +41,9 @@ export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: Metri
 }
 
 /** Nothing where the service does not start the workers. */
-function countFailed({ leftOut }: Cluster): { failed?: number } {
-  return leftOut === undefined ? {} : { failed: leftOut().length };
+function countFailed(cluster: Cluster): { failed?: number } {
+  const leftOut = cluster.leftOut?.();
+  return leftOut === undefined ? {} : { failed: leftOut.length };
 }
 
 /** 0 for null, and for a time that lies ahead because the clock was set back. */

@@ -11,13 +11,13 @@ import { WebhookRecords } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './annotate/annotate.js';
+import { oldestKeptJob } from './annotate/oldest-kept-job.js';
 import { feedMetrics } from './feed-metrics.js';
 import type { OpenDetectorOptions } from './execution/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from './jobs/open-jobs.js';
 import { createLogger, standardOutput, type Logger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
-import { ObservedDetector } from './observability/observed-detector.js';
 import { makeDataFolder, warnOfModelsFolder } from './setting-folders.js';
 import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
 import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
@@ -79,9 +79,12 @@ async function startService(
 
   const cluster = await openCluster(config, version, logger, detectorOptions);
   releases.add('detector', () => cluster.detector.close());
-  const stats = cluster.detector.stats();
+  const { detector } = cluster;
+  const stats = detector.stats();
   const metrics = new Metrics({ version, device: stats.device, precision: stats.precision });
-  const detector = new ObservedDetector(cluster.detector, metrics);
+  detector.onImage = (outcome, result) => {
+    metrics.observeImage(outcome, result);
+  };
   const annotator = new Annotator({ detector, ...config });
   const jobs = await openJobs(store, {
     dataDir: config.dataDir,
@@ -99,7 +102,7 @@ async function startService(
   releases.add('metrics', () => {
     metrics.close();
   });
-  releases.add('drawn copies', pruneDrawnCopies(annotator, config.resultTtlHours, logger));
+  releases.add('drawn copies', pruneDrawnCopies(annotator, jobs, config.resultTtlHours, logger));
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
   releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainMs));
 
@@ -157,9 +160,13 @@ function startResultWebhooks(
 }
 
 /** Drawn copies live as long as the jobs that name them. Returns how to stop. */
-function pruneDrawnCopies(annotator: Annotator, ttlHours: number, logger: Logger): () => void {
+function pruneDrawnCopies(annotator: Annotator, jobs: Jobs, ttlHours: number, logger: Logger) {
+  const prune = async () => {
+    const before = Date.now() - ttlHours * HOUR_MS;
+    await annotator.prune(await oldestKeptJob(jobs.service, before));
+  };
   const timer = setInterval(() => {
-    annotator.prune(ttlHours * HOUR_MS).catch((error: unknown) => {
+    prune().catch((error: unknown) => {
       logger.warn({ error: String(error) }, 'old drawn copies cannot be removed');
     });
   }, HOUR_MS);

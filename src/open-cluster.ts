@@ -5,7 +5,6 @@ import { openLocalCluster, type EmbeddedOptions } from './execution/local/open-l
 import { openProcessCluster } from './execution/processes/open-process-cluster.js';
 import { workerDevices } from './execution/processes/worker-devices.js';
 import type { Logger } from './logger-port.js';
-import { gpus } from './native/gpus.js';
 
 /** Rejects with a `ConfigError`, or as `openDetector` where images run in this process. */
 export async function openCluster(
@@ -15,7 +14,7 @@ export async function openCluster(
   options: EmbeddedOptions,
 ): Promise<Cluster> {
   if (config.cluster === 'local') {
-    const devices = workerDevices(config, gpus);
+    const devices = workerDevices(config);
     return devices.length === 0
       ? openLocalCluster(config, version, logger, options)
       : openProcessCluster(config, version, logger, devices);

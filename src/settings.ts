@@ -87,9 +87,6 @@ export const settings = {
     .string()
     .default('engines')
     .describe('folder of built TensorRT engines; the default is in the data folder'),
-  cpuUntilReady: flag.describe(
-    'with device auto, run on the CPU while an engine is built for the GPU',
-  ),
   device: z
     .enum(['auto', 'cpu', 'cuda'])
     .default('auto')
@@ -222,10 +219,10 @@ export const settings = {
   maxPixels: limit(64_000_000).describe('maximum number of pixels of an image'),
   maxSide: limit(16_384, 1_048_576).describe('maximum width and height of an image in pixels'),
   syncDeadlineMs: limit(10_000, HOUR_MS).describe(
-    'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504',
+    'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504; requests that would wait over 2 s are refused at once',
   ),
   syncQueue: count(256).describe(
-    'maximum number of waiting synchronous requests; beyond it they are answered 503',
+    'maximum number of synchronous requests waiting for a worker; fewer wait if the deadline could not be met; others are answered 503',
   ),
   volumePatienceSeconds: z.coerce
     .number()

@@ -55,10 +55,9 @@ export class Annotator {
     return readFile(join(this.#folder, name)).catch(() => null);
   }
 
-  /** Removes copies older than `ageMs`, also half-written ones. Returns how many. */
-  async prune(ageMs: number): Promise<number> {
+  /** Removes copies drawn before `before` (Unix milliseconds), also half-written ones. Returns how many. */
+  async prune(before: number): Promise<number> {
     const names = await readdir(this.#folder).catch(() => []);
-    const before = Date.now() - ageMs;
     let removed = 0;
     for (const name of names.filter((entry) => FILE_NAME.test(entry.replace(/\.part$/, '')))) {
       const path = join(this.#folder, name);

@@ -4,8 +4,9 @@ import { viewImage } from '../http/inference/image-view.js';
 import { Annotator } from '../annotate/annotate.js';
 import type { DetectOptions } from '../contract/detect-options.js';
 import type { ImageResult } from '../contract/image-result.js';
-import type { Detector } from '../execution/detector.js';
+import type { NativeWorker } from '../execution/native-worker.js';
 import { openDetector, type DetectorConfig } from '../execution/open-detector.js';
+import { defaultModelName } from '../models/model-folder.js';
 import { createLogger } from '../observability/logger.js';
 import { DETECTION_HEADER, detectionRows, failedRow } from './detection-rows.js';
 import { DrawnCopies } from './drawn-copies.js';
@@ -76,11 +77,11 @@ export async function detectImages(
 }
 
 async function detectOptions(
-  detector: Detector,
+  detector: NativeWorker,
   flags: DetectFlags,
   config: DetectorConfig,
 ): Promise<DetectOptions> {
-  const modelName = flags.model ?? `${config.modelFamily}v8n.pt`;
+  const modelName = flags.model ?? defaultModelName(config);
   const model = await detector.prepare(modelName).catch((error: unknown) => {
     const { code, message } = toLatticeError(error);
     throw code === 'unknown_model' || code === 'invalid_model' ? new UsageError(message) : error;
@@ -100,7 +101,7 @@ async function detectOptions(
 /** Keeps the detector busy and yields in input order. */
 async function* outcomes(
   images: readonly NamedImage[],
-  detector: Detector,
+  detector: NativeWorker,
   options: DetectOptions,
   copies: DrawnCopies | null,
 ): AsyncGenerator<[NamedImage, Outcome]> {
@@ -120,7 +121,7 @@ async function* outcomes(
 /** Never rejects. */
 async function detectOne(
   { path }: NamedImage,
-  detector: Detector,
+  detector: NativeWorker,
   options: DetectOptions,
   copies: DrawnCopies | null,
 ): Promise<Outcome> {
@@ -136,7 +137,7 @@ interface Summary {
   images: number;
   failed: number;
   seconds: number;
-  detector: Detector;
+  detector: NativeWorker;
   options: DetectOptions;
 }
 

@@ -1,8 +1,8 @@
-/** Figures of a detector: of one worker, or of all workers together. Counts are in images. */
+/** Figures of one worker, and of all workers together. Counts are in images. */
 import { z } from 'zod';
 import { gpuReadingSchema } from './gpu-reading.js';
 
-export const detectorStatsSchema = z.object({
+export const workerStatsSchema = z.object({
   device: z.string(),
   /** How many GPUs compute; 0 on the CPU. */
   gpus: z.number(),
@@ -17,15 +17,21 @@ export const detectorStatsSchema = z.object({
   hangingFolders: z.int().meta({
     description: 'Image folders whose volume does not answer, of each worker',
   }),
+  /** How many async images keep the device busy. */
+  suggestedWindow: z.number(),
+  /** Absent on the CPU. */
+  gpuReadings: z.array(gpuReadingSchema).readonly().optional(),
+});
+
+export type WorkerStats = z.infer<typeof workerStatsSchema>;
+
+/** What the executor counts comes on top of what its workers tell. */
+export const detectorStatsSchema = workerStatsSchema.extend({
   inFlight: z.int(),
   completed: z.int(),
   failed: z.int(),
   /** Over the last minute of work; 0 before the first image. */
   imagesPerSecond: z.number(),
-  /** How many async images keep the device busy. */
-  suggestedWindow: z.number(),
-  /** Absent on the CPU. */
-  gpuReadings: z.array(gpuReadingSchema).readonly().optional(),
 });
 
 export type DetectorStats = z.infer<typeof detectorStatsSchema>;

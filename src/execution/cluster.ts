@@ -1,9 +1,8 @@
 /** Where images run, as the service sees it. */
-import type { Detector } from './detector.js';
+import type { Executor, WorkerReport } from './executor.js';
 import type { JobService } from '../jobs/job.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 import type { WorkerGate } from './remote/worker-gate.js';
-import type { LaneReport } from './dispatcher.js';
 
 /** What happened to workers and their images since the start. */
 export interface WorkerEvents {
@@ -23,11 +22,11 @@ export interface LeftOutWorker {
 }
 
 export interface Cluster {
-  /** Closing it closes the lanes. */
-  detector: Detector;
+  /** Closing it closes the workers. */
+  detector: Executor;
   /** To be called once, when the jobs are open. */
   watch(jobs: Pick<JobService, 'counts'>): ClusterStatusSource;
-  workers(): LaneReport[];
+  workers(): WorkerReport[];
   /** Workers that will not be started again; absent where somebody else starts them. */
   leftOut?(): LeftOutWorker[];
   events(): WorkerEvents;

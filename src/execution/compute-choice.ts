@@ -4,7 +4,7 @@ import { LatticeError } from '../errors.js';
 
 export interface ComputeChoice {
   device: string;
-  /** How many GPUs compute; 0 on the CPU. */
+  /** A process computes on one GPU; 0 on the CPU. */
   gpus: number;
   precision: string;
   reason: string;
@@ -35,11 +35,10 @@ export function chooseDevice(wish: ComputeWish, gpus: GpuFindings): DeviceChoice
     if (missing !== null) {
       throw new LatticeError('gpu_unavailable', `LATTICE_DEVICE=cuda, but: ${missing}`);
     }
-    return { device: 'cuda', gpus: gpus.names.length, reason: 'asked for' };
+    return { device: 'cuda', gpus: 1, reason: 'asked for' };
   }
   if (missing !== null) return { device: 'cpu', gpus: 0, reason: firstSentence(missing) };
-  const found = gpus.names.join(', ');
-  return { device: 'cuda', gpus: gpus.names.length, reason: `found ${found}` };
+  return { device: 'cuda', gpus: 1, reason: `found ${gpus.names.join(', ')}` };
 }
 
 /** Without its full stop: what to do about it is for those who ask for a GPU. */

@@ -1,9 +1,9 @@
-/** The port between jobs, HTTP and CLI on one side and whatever runs the network on the other. */
-import type { LatticeError } from '../errors.js';
+/** The port between jobs, HTTP and CLI on one side and what runs the network on the other. */
 import type { DetectOptions } from '../contract/detect-options.js';
 import type { DetectorStats } from '../contract/detector-stats.js';
 import type { ImageResult } from '../contract/image-result.js';
 import type { ModelDescription } from '../contract/model-description.js';
+import type { LatticeError } from '../errors.js';
 
 export interface DetectRequest {
   /** Unique among live requests of this detector, 1 to 2^53-1; picked by the detector when left out. */
@@ -32,7 +32,7 @@ export interface Detector {
   /** Bytes of a file beneath the image roots, by the same rules as `detect`. */
   readImage(path: string): Promise<Buffer>;
   stats(): DetectorStats;
-  /** Null when healthy, else why the detector cannot be trusted (canary failed, model missing). */
+  /** Null when healthy, else why the detector cannot be trusted (self-check failed, model missing). */
   unhealthy(): LatticeError | null;
   close(): Promise<void>;
 }

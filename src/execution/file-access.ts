@@ -1,6 +1,5 @@
 /** The models folder and the images, for a process that runs no network. */
-import { join } from 'node:path';
-import { PACKAGE_ROOT, type Config } from '../config.js';
+import type { Config } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { openCore } from '../native/core.js';
 import type { Detector } from './detector.js';
@@ -16,11 +15,7 @@ export async function openFileAccess(
     'imageRoots' | 'modelsDir' | 'modelFamily' | 'maxFileBytes' | 'maxPixels' | 'maxSide'
   >,
 ): Promise<FileAccess> {
-  const folder = await ModelFolder.open({
-    modelsDir: config.modelsDir,
-    bundledDir: join(PACKAGE_ROOT, 'models'),
-    defaultName: `${config.modelFamily}v8n.pt`,
-  });
+  const folder = await ModelFolder.open(config);
   const core = openCore({
     roots: config.imageRoots,
     device: 'cpu',

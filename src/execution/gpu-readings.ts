@@ -1,8 +1,7 @@
 /** What the GPUs do, for statistics that are asked for many times a second. */
-import { GPU_STATES, type GpuReading, type GpuState } from '../contract/gpu-reading.js';
-import type { NativeDevice } from '../native/contract.js';
-import type { NativeGpuReadings } from '../native/gpu-reading.js';
+import type { GpuReading, GpuState } from '../contract/gpu-reading.js';
 import type { Logger } from '../logger-port.js';
+import type { NativeGpuReadings } from '../native/gpu-reading.js';
 
 /** The addon looks once a second; crossing to it for every image would be waste. */
 const KEEP_MS = 250;
@@ -12,48 +11,30 @@ const MISSING_AFTER_MS = 5_000;
 
 export interface GpuReadingsSources {
   read(): NativeGpuReadings;
-  /** Of all loaded models; null once the core closes: then nothing more is found out. */
-  devices(): NativeDevice[] | null;
+  /** Whether this process can use its GPU. */
+  state(): GpuState;
   logger: Logger;
 }
 
 /**
- * Returns how to ask for the last look; the sources are asked at most every 250 ms. Why there are no GPUs goes into the
- * log, each reason once.
+ * Returns a function that gives the last look; the sources are asked at most every 250 ms. The log says why there are
+ * no GPUs, each reason once.
  */
 export function createGpuReadings(sources: GpuReadingsSources): () => readonly GpuReading[] {
   const tell = createTeller(sources.logger);
-  const lost = new Set<number>();
-  let states = new Map<number, GpuState>();
   let readAt = -Infinity;
   let last: readonly GpuReading[] = [];
   return () => {
     const now = performance.now();
     if (now - readAt >= KEEP_MS) {
       const look = sources.read();
-      const devices = sources.devices();
-      if (devices !== null) states = worstStates(devices, lost);
-      last = look.gpus.map((gpu) => ({ ...gpu, state: states.get(gpu.index) ?? 'ok' }));
+      const state = sources.state();
+      last = look.gpus.map((gpu) => ({ ...gpu, state }));
       readAt = now;
       tell(look.missing, now);
     }
     return last;
   };
-}
-
-/** By the GPU's index; adds to `lost` and keeps what is there, since models come and go. */
-function worstStates(devices: NativeDevice[], lost: Set<number>): Map<number, GpuState> {
-  const states = new Map<number, GpuState>();
-  for (const { index, state } of devices) {
-    states.set(index, worse(states.get(index) ?? 'ok', state));
-    if (state === 'lost') lost.add(index);
-  }
-  for (const index of lost) states.set(index, 'lost');
-  return states;
-}
-
-export function worse(one: GpuState, other: GpuState): GpuState {
-  return GPU_STATES.indexOf(one) > GPU_STATES.indexOf(other) ? one : other;
 }
 
 function createTeller(logger: Logger): (missing: string | null, now: number) => void {

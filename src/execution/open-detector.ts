@@ -1,29 +1,28 @@
-/** Puts the detector together from settings. */
+/** Opens the worker of this process from settings. */
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import type { GpuState } from '../contract/gpu-reading.js';
 import { PACKAGE_ROOT, type Config } from '../config.js';
-import { LatticeError } from '../errors.js';
+import type { LatticeError } from '../errors.js';
+import type { Logger } from '../logger-port.js';
 import { makeFolder } from '../make-folder.js';
+import { EngineBuild } from '../models/engine-build.js';
+import { lookAheadBytes } from '../models/machine-memory.js';
+import { ModelFolder, type ModelFile } from '../models/model-folder.js';
+import { modelMemoryBudget } from '../models/model-memory.js';
+import { ModelRegistry } from '../models/model-registry.js';
+import { readPicture } from '../models/self-check/model-check.js';
+import { SelfCheck } from '../models/self-check/self-check.js';
 import { openCore } from '../native/core.js';
 import { gpuReadings } from '../native/gpu-readings.js';
 import { gpus } from '../native/gpus.js';
 import type { NativeModel } from '../native/model.js';
 import { readRectangles } from '../settings.js';
-import { CanaryWatch } from '../models/self-check/canary-watch.js';
-import { readCanaryPicture } from '../models/self-check/canary.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
-import type { Detector } from './detector.js';
-import { EngineBuild } from '../models/engine-build.js';
 import { createGpuReadings } from './gpu-readings.js';
-import type { Logger } from '../logger-port.js';
+import { NativeWorker } from './native-worker.js';
 import { watchVolumes } from './volume-watch.js';
-import { lookAheadBytes } from '../models/machine-memory.js';
-import { ModelFolder, type ModelFile } from '../models/model-folder.js';
-import { modelMemoryBudget } from '../models/model-memory.js';
-import { ModelRegistry } from '../models/model-registry.js';
-import { NativeDetector } from './native-detector.js';
-import { lookAtPicture } from '../models/self-check/picture-look.js';
-import { StandInDetector } from './stand-in-detector.js';
 
 /** Ids that callers pick stay below; those picked here start there. */
 const FIRST_OWN_ID = 2 ** 52;
@@ -41,7 +40,6 @@ export type DetectorConfig = Pick<
   | 'jobsYield'
   | 'rectangles'
   | 'engineCacheDir'
-  | 'cpuUntilReady'
   | 'maxFileBytes'
   | 'maxPixels'
   | 'maxSide'
@@ -52,7 +50,7 @@ export interface OpenDetectorOptions {
   workerId?: string;
   /** File for the task ids in hand when a crash signal kills the process. */
   crashMarkerPath?: string;
-  /** Called once when the last GPU is lost: the process should leave for its supervisor. */
+  /** Called once when the GPU is lost: the process should exit for its supervisor. */
   onGpuLost?(error: LatticeError): void;
   /** Folder of `manifest.json` and the self-check picture. */
   bundledDir?: string;
@@ -61,28 +59,25 @@ export interface OpenDetectorOptions {
 }
 
 /**
- * Starts the native core, loads the default model and checks it with the bundled picture. Rejects when the
- * device asked for is not there; a default model that is missing or unfit does not reject but shows in
- * `unhealthy()`, so that the service can start, say so and serve other models.
+ * Starts the native core, loads the default model and checks it with the bundled picture; returns sooner where an
+ * engine has to be built first. Rejects when the device of the settings is not there. A default model that is missing
+ * or unfit does not reject but shows in `unhealthy()`, so that the service can start, report it and serve other models.
  */
 export async function openDetector(
   config: DetectorConfig,
   logger: Logger,
   options: OpenDetectorOptions = {},
-): Promise<Detector> {
+): Promise<NativeWorker> {
   const choice = chooseDevice(config, gpus());
-  if (choice.device === 'cuda') {
+  const onGpu = choice.device === 'cuda';
+  if (onGpu) {
     makeFolder(dirname(config.engineCacheDir));
     if (config.rectangles !== '') logger.warn({}, "GPUs run a model's own input: no rectangles");
   }
   const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
-  const picture = await readCanaryPicture(join(bundledDir, 'demo', 'street.jpg'));
-  const folder = await ModelFolder.open({
-    modelsDir: config.modelsDir,
-    bundledDir,
-    defaultName: `${config.modelFamily}v8n.pt`,
-  });
-  const core = openNamingRoots({
+  const picture = await readPicture(join(bundledDir, 'demo', 'street.jpg'));
+  const folder = await ModelFolder.open(config, bundledDir);
+  const core = openCore({
     roots: config.imageRoots,
     device: choice.device,
     precision: config.precision,
@@ -101,14 +96,14 @@ export async function openDetector(
   });
   let lastId = FIRST_OWN_ID;
   const nextId = () => ++lastId;
-  const canary: CanaryWatch = new CanaryWatch({
-    look: (model, shown, device) => lookAtPicture(core, nextId(), model, shown, device),
-    devices: ({ native }) => core.devices(native.modelId),
-    judge: ({ native }, device, right) => {
-      core.judgeDevice(native.modelId, device, right);
-    },
+  const selfCheck: SelfCheck = new SelfCheck({
+    core,
+    nextId,
     picture,
     loaded: () => registry.loaded(),
+    onGpuLost: (error) => {
+      worker.gpuLost(error);
+    },
     minutes: config.canaryMinutes,
     logger,
   });
@@ -120,65 +115,47 @@ export async function openDetector(
         core.unloadModel(modelId);
       },
     },
-    admit: (model) => canary.admit(model),
+    admit: (model) => selfCheck.admit(model),
     memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),
   });
   const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
-  if (choice.device === 'cuda') build.start();
+  if (onGpu) build.start();
   const features = bf16Features();
-  const gpuSources = {
-    read: gpuReadings,
-    devices: () =>
-      core.isClosed
-        ? null
-        : registry.loaded().flatMap(({ native }) => core.devices(native.modelId)),
-    logger,
+  const gpuState = (): GpuState => {
+    if (worker.unhealthy()?.code === 'gpu_lost') return 'lost';
+    return registry.loaded().some(({ distrust }) => distrust !== null) ? 'failed_check' : 'ok';
   };
-  const detector = new NativeDetector({
+  const worker: NativeWorker = new NativeWorker({
     workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
+    nodeId: hostname(),
+    threads: config.threads,
     core,
     registry,
-    canary,
+    selfCheck,
     build,
     nextId,
-    ...(choice.device === 'cuda' ? { gpuReadings: createGpuReadings(gpuSources) } : {}),
+    ...(onGpu
+      ? { gpuReadings: createGpuReadings({ read: gpuReadings, state: gpuState, logger }) }
+      : {}),
     onGpuLost: (error) => {
-      logger.error({ code: error.code, fault: error.message }, 'the last GPU is lost');
+      logger.error({ code: error.code, fault: error.message }, 'the GPU is lost');
       options.onGpuLost?.(error);
     },
     explain: (loaded) => explainChoice(config, choice, loaded, features),
   });
-  const prepared = detector.prepareDefault().then(async (fault) => {
+  const prepared = worker.prepareDefault().then(async (fault) => {
     const file = await folder.find(folder.defaultName).catch(() => null);
-    report(detector, file, fault, logger);
+    report(worker, file, fault, logger);
   });
-  // Other models may be served, and everybody can see how far it is, while an engine is built.
-  const built = await Promise.race([prepared.then(() => true), build.begun().then(() => false)]);
-  canary.start();
+  // Other models may be served, and status shows the progress, while an engine is built.
+  await Promise.race([prepared, build.begun()]);
+  selfCheck.start();
   watchVolumes({
     roots: config.imageRoots,
     hanging: () => (core.isClosed ? null : core.stats().hangingRoots),
     logger,
   });
-  if (built || config.device !== 'auto' || !config.cpuUntilReady) return detector;
-  const standIn = await openDetector({ ...config, device: 'cpu' }, logger, {
-    ...options,
-    crashMarkerPath: '', // the GPU's core has it
-  });
-  return new StandInDetector({ detector, standIn, ready: prepared, logger });
-}
-
-/** The addon's messages name image folders by position, since some go to callers; this one goes to the operator. */
-function openNamingRoots(options: Parameters<typeof openCore>[0]): ReturnType<typeof openCore> {
-  try {
-    return openCore(options);
-  } catch (error) {
-    if (!(error instanceof LatticeError) || error.code !== 'image_not_found') throw error;
-    const named = error.message.replace(/folder (\d+) of \d+/, (position, number) => {
-      return `folder ${options.roots[Number(number) - 1] ?? position}`;
-    });
-    throw new LatticeError(error.code, named, { cause: error });
-  }
+  return worker;
 }
 
 /** What the operator asked for and this model cannot do is told once. */
@@ -190,17 +167,17 @@ function namingRectangles(model: NativeModel, path: string, logger: Logger): Nat
 }
 
 function report(
-  detector: NativeDetector,
+  worker: NativeWorker,
   model: ModelFile | null,
   fault: LatticeError | null,
   logger: Logger,
 ): void {
-  const { device, precision, reason } = detector.stats();
+  const { device, precision, reason } = worker.stats();
   const standsFor = model?.bundled === true ? { bundledModel: basename(model.path) } : {};
   if (fault === null) {
     const ready = { model: model?.name, ...standsFor, device, precision, reason };
     logger.info(ready, 'detector ready');
-    const missing = detector.missingHardwareDecode();
+    const missing = worker.missingHardwareDecode();
     if (missing !== null) logger.info({ reason: missing }, 'JPEGs are decoded on the CPU only');
   } else logger.error({ code: fault.code, fault: fault.message }, 'default model cannot be used');
 }

@@ -2,7 +2,7 @@
 import type { Config } from '../config.js';
 import type { LeftOutWorker } from '../execution/cluster.js';
 import type { ClusterStatusSource } from '../execution/cluster-status.js';
-import type { LaneReport } from '../execution/dispatcher.js';
+import type { WorkerReport } from '../execution/executor.js';
 import type { WorkerGate } from '../execution/remote/worker-gate.js';
 import type { LatticeError } from '../errors.js';
 import type { Detection } from '../contract/image-result.js';
@@ -23,7 +23,7 @@ export interface AppDeps {
   detector: Detector;
   cluster: ClusterStatusSource;
   /** The workers that run images at this moment. */
-  workers(): readonly LaneReport[];
+  workers(): readonly WorkerReport[];
   /** Workers of this machine that are not started again. */
   leftOutWorkers?(): readonly LeftOutWorker[];
   /** Accepts worker processes. Undefined: images run in this process. */

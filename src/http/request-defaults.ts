@@ -5,11 +5,6 @@ import { validationFailed } from './validation.js';
 
 export const DETECTION_DEFAULTS = { confidence: 0.5, iou: 0.7, maxDetections: MAX_DETECTIONS };
 
-/** The smallest variant of the configured family. */
-export function defaultModelName(config: Pick<Config, 'modelFamily'>): string {
-  return `${config.modelFamily}v8n.pt`;
-}
-
 /**
  * Refuses lists that are too long before their items are checked: a body within the size limit can contain millions of
  * invalid items, and an issue for each would take far more memory than the body.

@@ -12,6 +12,4 @@ export interface LoadedModel {
   lastUse: number;
   /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */
   distrust: LatticeError | null;
-  /** What the self-check finds wrong, by the index of the device. */
-  faults: Map<number, string>;
 }

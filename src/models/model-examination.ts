@@ -4,7 +4,7 @@ import { LatticeError } from '../errors.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore, type Core } from '../native/core.js';
 import { intersectionOverUnion } from './self-check/box-overlap.js';
-import type { CanaryPicture } from './self-check/canary.js';
+import type { Picture } from './self-check/model-check.js';
 import type { Detection } from '../contract/image-result.js';
 import { detectionsFrom } from './raw-detections.js';
 
@@ -41,7 +41,7 @@ export interface ModelExamination {
 export interface ExaminationOptions {
   threads: number;
   /** RGB pixels of the demo pictures. */
-  pictures: readonly CanaryPicture[];
+  pictures: readonly Picture[];
 }
 
 /** Rejects with `unknown_model` or `invalid_model`, saying what was found and what is needed. */
@@ -159,7 +159,7 @@ async function examineIn(
 async function look(
   core: Core,
   model: NativeModel,
-  picture: CanaryPicture,
+  picture: Picture,
 ): Promise<{ boxes: Detection[]; ms: number }> {
   const raw = await core.run({
     modelId: model.modelId,

@@ -2,7 +2,10 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { PACKAGE_ROOT, type Config } from '../config.js';
 import { LatticeError } from '../errors.js';
+
+const BUNDLED_MODELS = join(PACKAGE_ROOT, 'models');
 
 /** No path separators, so a name can never leave its folder. */
 const MODEL_NAME = /^[A-Za-z0-9._-]+\.pt$/;
@@ -28,16 +31,22 @@ export interface ModelFile {
   path: string;
   bundled: boolean;
   licence: string | null;
-  /** Absolute path of the known boxes of the canary picture; null when they are unknown. */
-  canaryPath: string | null;
+  /** Absolute path of a picture's known boxes, for the self-check; null when they are unknown. */
+  knownPicturePath: string | null;
 }
 
-export interface ModelFolderOptions {
+export type ModelSettings = Pick<Config, 'modelsDir' | 'modelFamily'>;
+
+/** `model_name` of requests that name none: the smallest variant of the configured family. */
+export function defaultModelName({ modelFamily }: Pick<ModelSettings, 'modelFamily'>): string {
+  return `${modelFamily}v8n.pt`;
+}
+
+interface Parts {
   modelsDir: string;
-  /** Folder of the bundled `manifest.json`. */
   bundledDir: string;
-  /** `model_name` of requests that name none; the manifest stands in when the user has no such file. */
   defaultName: string;
+  manifest: Manifest;
 }
 
 export class ModelFolder {
@@ -46,23 +55,27 @@ export class ModelFolder {
   readonly #bundledDir: string;
   readonly #manifest: Manifest;
 
-  private constructor(options: ModelFolderOptions, manifest: Manifest) {
-    this.defaultName = options.defaultName;
-    this.#modelsDir = options.modelsDir;
-    this.#bundledDir = options.bundledDir;
+  private constructor({ modelsDir, bundledDir, defaultName, manifest }: Parts) {
+    this.defaultName = defaultName;
+    this.#modelsDir = modelsDir;
+    this.#bundledDir = bundledDir;
     this.#manifest = manifest;
   }
 
-  /** Reads the bundled manifest; a missing one means that nothing is bundled. */
-  static async open(options: ModelFolderOptions): Promise<ModelFolder> {
-    const text = await readFile(join(options.bundledDir, 'manifest.json'), 'utf8').catch(
-      () => null,
-    );
+  /** Reads the `manifest.json` of the bundled models; a missing one means that nothing is bundled. */
+  static async open(settings: ModelSettings, bundledDir = BUNDLED_MODELS): Promise<ModelFolder> {
+    const text = await readFile(join(bundledDir, 'manifest.json'), 'utf8').catch(() => null);
     const manifest: Manifest =
       text === null
         ? { aliases: { default: '' }, models: [] }
         : manifestSchema.parse(JSON.parse(text));
-    return new ModelFolder(options, manifest);
+    const { modelsDir } = settings;
+    return new ModelFolder({
+      modelsDir,
+      bundledDir,
+      defaultName: defaultModelName(settings),
+      manifest,
+    });
   }
 
   /** Rejects with `unknown_model` naming what there is. */
@@ -103,7 +116,7 @@ export class ModelFolder {
     const path = join(this.#modelsDir, name.replace(/\.pt$/, '.onnx'));
     const bundled = this.#bundledFiles().find((file) => file.name === name);
     if (bundled !== undefined && resolve(path) === resolve(bundled.path)) return bundled;
-    return { name, path, bundled: false, licence: null, canaryPath: null };
+    return { name, path, bundled: false, licence: null, knownPicturePath: null };
   }
 
   /** The bundled files under their own names, then the stand-in for the default name. */
@@ -113,7 +126,7 @@ export class ModelFolder {
       path: join(this.#bundledDir, model.file),
       bundled: true,
       licence: model.licence,
-      canaryPath: model.canary === undefined ? null : join(this.#bundledDir, model.canary),
+      knownPicturePath: model.canary === undefined ? null : join(this.#bundledDir, model.canary),
     }));
     const standIn = files.find(
       (file) => file.path === join(this.#bundledDir, this.#manifest.aliases.default),

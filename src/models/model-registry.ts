@@ -99,8 +99,7 @@ export class ModelRegistry {
       const native = await this.#loadWhereThereIsRoom(file.path, fingerprint);
       const lastUse = (this.#uses += 1);
       const classes = new ClassFilter(native.names);
-      const faults = new Map<number, string>();
-      const model: LoadedModel = { file, native, classes, lastUse, distrust: null, faults };
+      const model: LoadedModel = { file, native, classes, lastUse, distrust: null };
       try {
         await this.#parts.admit(model);
       } catch (error) {
@@ -182,7 +181,7 @@ export class ModelRegistry {
       return {
         ...common,
         state: distrust === null ? 'ready' : 'refused',
-        reason: distrust?.message ?? faultsOf(model),
+        reason: distrust?.message ?? null,
         classes: native.names,
         device: native.device,
         precision: native.precision,
@@ -207,12 +206,6 @@ export class ModelRegistry {
       licence: file.licence ?? metadata.license ?? null,
     };
   }
-}
-
-/** Which devices are out while others serve. */
-function faultsOf({ faults }: LoadedModel): string | null {
-  const each = [...faults].map(([index, fault]) => `GPU ${index} is out: ${fault}.`);
-  return each.length === 0 ? null : each.join(' ');
 }
 
 /** Differs once a file was replaced; '' for a file that went away. */

@@ -57,7 +57,20 @@ const PLAIN = {
  * `TypeError` for options of a wrong type. Close it: its threads live until then.
  */
 export function openCore(options: CoreOptions): Core {
-  return new Core({ ...PLAIN, ...options });
+  try {
+    return new Core({ ...PLAIN, ...options });
+  } catch (error) {
+    throw namingRoot(error, options.roots);
+  }
+}
+
+/** The addon names image folders by position, since some messages go to callers; this one goes to the operator. */
+function namingRoot(error: unknown, roots: readonly string[]): unknown {
+  if (!(error instanceof LatticeError) || error.code !== 'image_not_found') return error;
+  const named = error.message.replace(/folder (\d+) of \d+/, (position, number) => {
+    return `folder ${roots[Number(number) - 1] ?? position}`;
+  });
+  return new LatticeError(error.code, named, { cause: error });
 }
 
 export class Core {

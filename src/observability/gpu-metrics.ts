@@ -1,6 +1,6 @@
 /** Figures of the GPUs; a service without one shows none. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { NodeGpu } from '../execution/lane-gpus.js';
+import type { NodeGpu } from '../execution/worker-stats.js';
 
 const LABELS = ['node', 'gpu', 'uuid'] as const;
 

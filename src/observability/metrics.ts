@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { HttpMetrics, HttpObservation } from '../http/metrics-port.js';
-import type { Timings } from '../contract/image-result.js';
+import { STAGES, type ImageResult } from '../contract/image-result.js';
 import { GpuMetrics } from './gpu-metrics.js';
 import { exposeSources, type MetricSources } from './source-metrics.js';
 
@@ -89,11 +89,11 @@ export class Metrics implements HttpMetrics {
     this.streamClients.set(count);
   }
 
-  /** `timings` in milliseconds, as detectors give them; null for an image without a result. */
-  observeImage(outcome: string, timings: Timings | null): void {
+  /** `result` is null for an image without one. */
+  observeImage(outcome: string, result: ImageResult | null): void {
     this.images.inc({ outcome });
-    if (timings === null) return;
-    for (const [stage, ms] of Object.entries(timings)) this.stages.observe({ stage }, ms * MS);
+    if (result === null) return;
+    for (const stage of STAGES) this.stages.observe({ stage }, result.timingsMs[stage] * MS);
   }
 
   countEndedJob(status: 'completed' | 'failed'): void {

@@ -1,6 +1,6 @@
 /** Figures that other parts keep, read when somebody asks for `/metrics`. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { NodeGpu } from '../execution/lane-gpus.js';
+import type { NodeGpu } from '../execution/worker-stats.js';
 import { inTime } from '../in-time.js';
 
 /** Less than Prometheus waits for the whole answer. */

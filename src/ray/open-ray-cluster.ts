@@ -11,8 +11,7 @@ import {
 } from '../config.js';
 import { openFileAccess } from '../execution/file-access.js';
 import type { Cluster } from '../execution/cluster.js';
-import { Dispatcher } from '../execution/dispatcher.js';
-import { LaneDetector } from '../execution/lane-detector.js';
+import { Executor } from '../execution/executor.js';
 import type { Logger } from '../logger-port.js';
 import { WorkerGate } from '../execution/remote/worker-gate.js';
 import { parseRayAddress } from './ray-address.js';
@@ -42,13 +41,22 @@ export async function openRayCluster(
   let status: RayCluster | null = null;
   const connected = () => status?.connected() === true;
   const workers = openWorkers(config, version, connected, logger);
-  const dispatcher = new Dispatcher(() => whyNoWorker(connected(), address, workers !== null));
+  const files = await openFileAccess(config);
+  const executor: Executor = new Executor({
+    whyNoWorker: () => whyNoWorker(connected(), address, workers !== null),
+    files,
+    syncQueue: config.syncQueue,
+    close: () => {
+      gate.close();
+      return files.close();
+    },
+  });
   const counts = { lost: 0, stale: 0 };
-  const gate = new WorkerGate({
+  const gate: WorkerGate = new WorkerGate({
     build: version,
     token,
     roots: config.imageRoots,
-    lanes: dispatcher,
+    executor,
     logger,
     onStale: () => {
       counts.stale += 1;
@@ -57,17 +65,8 @@ export async function openRayCluster(
       counts.lost += 1;
     },
   });
-  const files = await openFileAccess(config);
-  const detector = new LaneDetector(dispatcher, {
-    catalogue: files,
-    readImage: (path) => files.readImage(path),
-    close: () => {
-      gate.close();
-      return files.close();
-    },
-  });
   return {
-    detector,
+    detector: executor,
     gate,
     watch: (jobs) => {
       status = new RayCluster({
@@ -81,8 +80,8 @@ export async function openRayCluster(
       });
       return status;
     },
-    workers: () => dispatcher.lanes(),
-    events: () => ({ ...counts, requeued: dispatcher.requeued }),
+    workers: () => executor.workers(),
+    events: () => ({ ...counts, requeued: executor.requeued }),
     close: async () => {
       await workers?.close();
       await status?.close();

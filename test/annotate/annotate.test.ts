@@ -5,7 +5,9 @@ import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import { Annotator } from '../../src/annotate/annotate.js';
+import { oldestKeptJob } from '../../src/annotate/oldest-kept-job.js';
 import type { Detection } from '../../src/contract/image-result.js';
+import type { Job } from '../../src/jobs/job.js';
 import { colourOf, drawDetections } from '../../src/annotate/drawing.js';
 
 const picture = readFileSync(join(PACKAGE_ROOT, 'models/demo/shapes.png'));
@@ -94,7 +96,7 @@ describe('drawn copies', () => {
     const copies = annotator(picture);
     const [old, fresh] = [await copies.annotate('x', []), await copies.annotate('x', [])];
     utimesSync(join(dataDir, 'annotated', old), 1, 1);
-    expect(await copies.prune(60_000)).toBe(1);
+    expect(await copies.prune(Date.now() - 60_000)).toBe(1);
     expect(readdirSync(join(dataDir, 'annotated'))).toEqual([fresh]);
   });
 });
@@ -114,4 +116,23 @@ describe('drawing', () => {
   it('gives a class one colour in any letter case', () => {
     expect(colourOf('Car')).toEqual(colourOf('car'));
   });
+});
+
+it('copies of a kept job stay, however long ago it was submitted', async () => {
+  const pages = [[30_000, 20_000], [10_000]];
+  const asked: unknown[] = [];
+  const jobs = {
+    list: (filter: unknown, { cursor }: { cursor: string | null }) => {
+      asked.push(filter);
+      const at = Number(cursor ?? 0);
+      return Promise.resolve({
+        jobs: (pages[at] ?? []).map((submittedAt) => ({ submittedAt }) as Job),
+        nextCursor: at + 1 < pages.length ? String(at + 1) : null,
+      });
+    },
+  };
+  expect(await oldestKeptJob(jobs, 40_000_000)).toBe(10_000_000);
+  expect(asked[0]).toEqual({ submittedBefore: 40_000 });
+  pages.length = 0;
+  expect(await oldestKeptJob(jobs, 40_000_000)).toBe(40_000_000);
 });

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { gpusOf } from '../../src/execution/lane-gpus.js';
+import { gpusOf } from '../../src/execution/worker-stats.js';
 import { ERRORS } from '../../src/errors.js';
 import { Metrics } from '../../src/observability/metrics.js';
+import { oneCar } from '../support/scripted-detector.js';
 import { idleSources } from '../support/idle-sources.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
-import { GpuLane, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
+import { GpuWorker, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
 
 const read = (file: string) => readFileSync(join(PROJECT_ROOT, file), 'utf8');
 
@@ -26,10 +27,10 @@ const rules = (parse(read('deploy/alerts.yaml')) as { groups: { rules: Rule[] }[
 let shown: string;
 beforeAll(async () => {
   const metrics = new Metrics({ version: '1.2.3' });
-  const gpus = gpusOf(reportOf([new GpuLane('worker-1', 'node-1', [simulatedGpu(0)])]));
+  const gpus = gpusOf(reportOf([new GpuWorker('worker-1', 'node-1', [simulatedGpu(0)])]));
   metrics.watch({ ...idleSources(), gpus: () => gpus });
   metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });
-  metrics.observeImage('ok', { queue: 1, decode: 1, preprocess: 1, inference: 1, postprocess: 1 });
+  metrics.observeImage('ok', oneCar);
   metrics.countEndedJob('completed');
   metrics.countWebhookAttempt('retry');
   shown = await metrics.render();

@@ -1,18 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { aged, createGpuReadings } from '../../src/execution/gpu-readings.js';
-import type { NativeDevice } from '../../src/native/contract.js';
+import type { GpuState } from '../../src/contract/gpu-reading.js';
 import { simulatedGpu } from '../support/simulated-gpus.js';
 
 const ignore = () => undefined;
 const warn = vi.fn();
 const logger = { debug: ignore, info: ignore, warn, error: ignore };
-const noDevices = () => [];
-const device = (index: number, state: NativeDevice['state']): NativeDevice => ({
-  index,
-  name: 'Simulated GPU',
-  state,
-  images: 0,
-});
+const state = (): GpuState => 'ok';
 
 afterEach(() => {
   warn.mockReset();
@@ -23,7 +17,7 @@ test('the addon is asked four times a second at most', () => {
   vi.useFakeTimers();
   let temperature = 40;
   const read = vi.fn(() => ({ gpus: [simulatedGpu(0, { temperature })], missing: null }));
-  const readings = createGpuReadings({ read, devices: noDevices, logger });
+  const readings = createGpuReadings({ read, state, logger });
   for (let i = 0; i < 1_000; i += 1) expect(readings()[0]!.temperature).toBe(40);
   expect(read).toHaveBeenCalledTimes(1);
   temperature = 50;
@@ -32,33 +26,15 @@ test('the addon is asked four times a second at most', () => {
   expect(read).toHaveBeenCalledTimes(2);
 });
 
-test('a GPU is as bad as the worst that a loaded model found, and lost for good', () => {
+test('the state is that of the process at each look', () => {
   vi.useFakeTimers();
-  let devices: NativeDevice[] | null = [];
-  const readings = createGpuReadings({
-    read: () => ({ gpus: [simulatedGpu(0), simulatedGpu(1)], missing: null }),
-    devices: () => devices,
-    logger,
-  });
-  const statesWith = (now: NativeDevice[] | null) => {
-    devices = now;
+  let now: GpuState = 'ok';
+  const read = () => ({ gpus: [simulatedGpu(0)], missing: null });
+  const readings = createGpuReadings({ read, state: () => now, logger });
+  for (now of ['ok', 'failed_check', 'ok', 'lost'] as const) {
     vi.advanceTimersByTime(250);
-    return readings().map(({ state }) => state);
-  };
-  expect(statesWith([])).toEqual(['ok', 'ok']);
-  expect(statesWith([device(1, 'failed_check'), device(0, 'ok'), device(1, 'ok')])).toEqual([
-    'ok',
-    'failed_check',
-  ]);
-  expect(statesWith([device(0, 'ok'), device(1, 'ok')])).toEqual(['ok', 'ok']);
-  expect(statesWith([device(0, 'lost'), device(1, 'failed_check')])).toEqual([
-    'lost',
-    'failed_check',
-  ]);
-  // Once the core closes nobody can tell any more.
-  expect(statesWith(null)).toEqual(['lost', 'failed_check']);
-  // Every model was unloaded, the GPU is as lost as before.
-  expect(statesWith([])).toEqual(['lost', 'ok']);
+    expect(readings()[0]!.state).toBe(now);
+  }
 });
 
 test('why there are no GPUs is logged, each reason once, and not before the first look is over', () => {
@@ -66,7 +42,7 @@ test('why there are no GPUs is logged, each reason once, and not before the firs
   let missing: string | null = 'Not looked yet.';
   const readings = createGpuReadings({
     read: () => ({ gpus: [], missing }),
-    devices: noDevices,
+    state,
     logger,
   });
   const askFor = (seconds: number) => {

@@ -2,15 +2,15 @@
 import { expect, test } from 'vitest';
 import { openJobs, openJobStore } from '../../src/jobs/open-jobs.js';
 import { imagesNamed, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
-import { overLanes, SimulatedLane } from '../support/simulated-lane.js';
+import { overWorkers, SimulatedWorker } from '../support/simulated-worker.js';
 
 const LANES = 64;
 const SLOTS = 4;
 const SERVICE_MS = 5;
 const MIB = 2 ** 20;
 
-async function openCluster(folder: TemporaryFolder, lanes: SimulatedLane[]) {
-  const { dispatcher, detector } = overLanes(lanes);
+async function openCluster(folder: TemporaryFolder, lanes: SimulatedWorker[]) {
+  const detector = overWorkers(lanes);
   const jobs = await openJobs(await openJobStore(folder.path), {
     dataDir: folder.path,
     detector,
@@ -20,14 +20,14 @@ async function openCluster(folder: TemporaryFolder, lanes: SimulatedLane[]) {
     logger: silent,
     ageingSeconds: 3_600,
   });
-  return { dispatcher, jobs };
+  return { detector, jobs };
 }
 
 const lanesNamed = (count: number) =>
   Array.from(
     { length: count },
     (_, index) =>
-      new SimulatedLane(`worker-${index}`, {
+      new SimulatedWorker(`worker-${index}`, {
         slots: { sync: SLOTS, async: SLOTS },
         serviceMs: SERVICE_MS,
         keeps: false,
@@ -37,7 +37,7 @@ const lanesNamed = (count: number) =>
 test('100,000 images over 64 lanes, some of which go: each once, in order, in flat memory', async () => {
   using folder = new TemporaryFolder();
   const lanes = lanesNamed(LANES);
-  const { dispatcher, jobs } = await openCluster(folder, lanes);
+  const { detector, jobs } = await openCluster(folder, lanes);
   const count = 100_000;
   const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('i', count) }));
   const start = performance.now();
@@ -48,7 +48,7 @@ test('100,000 images over 64 lanes, some of which go: each once, in order, in fl
   let most = before;
   for (const lost of lanes.slice(0, 8)) {
     const reached = await finished();
-    dispatcher.leave(lost);
+    detector.leave(lost);
     lost.lose();
     // One at a time: an image that loses three workers in a row is given up, as it should be.
     await until('the next thousands', async () => (await finished()) > reached + 2_000);
@@ -64,10 +64,10 @@ test('100,000 images over 64 lanes, some of which go: each once, in order, in fl
   const perSecond = (count * 1_000) / (performance.now() - start);
   console.log(
     `${count} images over ${LANES} lanes: ${perSecond.toFixed(0)} images/s, ` +
-      `${((most - before) / MIB).toFixed(0)} MiB above the first 5,000, ${dispatcher.requeued} requeued`,
+      `${((most - before) / MIB).toFixed(0)} MiB above the first 5,000, ${detector.requeued} requeued`,
   );
   expect(most - before).toBeLessThan(192 * MIB);
-  expect(dispatcher.requeued).toBeGreaterThan(0);
+  expect(detector.requeued).toBeGreaterThan(0);
   const images = await jobs.service.images(job.jobId);
   expect(images).toHaveLength(count);
   const wrong = images.filter(

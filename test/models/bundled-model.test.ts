@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
 import { intersectionOverUnion, type Box } from '../../src/models/self-check/box-overlap.js';
-import type { Detector } from '../../src/execution/detector.js';
+import type { NativeWorker } from '../../src/execution/native-worker.js';
 import { describeModel } from '../../src/native/core.js';
 import { openDetector } from '../../src/execution/open-detector.js';
 
@@ -22,7 +22,7 @@ interface Truth {
 const read = (name: string) => JSON.parse(readFileSync(join(MODELS, name), 'utf8')) as unknown;
 
 let scratch: string;
-let detector: Detector;
+let detector: NativeWorker;
 beforeAll(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'lattice-bundled-'));
   const config = loadConfig({ dataDir: scratch, modelsDir: join(scratch, 'none') }, {});

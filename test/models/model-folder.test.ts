@@ -14,8 +14,8 @@ afterEach(() => {
   rmSync(modelsDir, { recursive: true });
 });
 
-const openFolder = (defaultName = 'yolov8n.pt') =>
-  ModelFolder.open({ modelsDir, bundledDir, defaultName });
+const openFolder = (modelFamily = 'yolo') =>
+  ModelFolder.open({ modelsDir, modelFamily }, bundledDir);
 
 describe('model names', () => {
   it('stand for the bundled model when the user has no file', async () => {
@@ -67,11 +67,7 @@ describe('model names', () => {
 
   it('are none without any folder', async () => {
     const none = join(modelsDir, 'none');
-    const folder = await ModelFolder.open({
-      modelsDir: none,
-      bundledDir: none,
-      defaultName: 'yolov8n.pt',
-    });
+    const folder = await ModelFolder.open({ modelsDir: none, modelFamily: 'yolo' }, none);
     expect(await folder.list()).toEqual([]);
     await expect(folder.find('yolov8n.pt')).rejects.toThrow('No model is installed.');
   });

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PACKAGE_ROOT } from '../../src/config.js';
 import { LatticeError } from '../../src/errors.js';
 import type { LoadedModel } from '../../src/models/loaded-model.js';
 import { ModelFolder } from '../../src/models/model-folder.js';
@@ -50,11 +49,7 @@ async function registry(
       held -= 1;
     },
   };
-  const folder = await ModelFolder.open({
-    modelsDir,
-    bundledDir: join(PACKAGE_ROOT, 'models'),
-    defaultName: 'yolov8n.pt',
-  });
+  const folder = await ModelFolder.open({ modelsDir, modelFamily: 'yolo' });
   return {
     models: new ModelRegistry({ folder, loader, admit, memoryBudget }),
     loads,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { gpusOf, type NodeGpu } from '../../src/execution/lane-gpus.js';
+import { gpusOf, type NodeGpu } from '../../src/execution/worker-stats.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { idleSources } from '../support/idle-sources.js';
-import { GpuLane, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
+import { GpuWorker, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
 
 let metrics: Metrics;
 let read: () => readonly NodeGpu[];
@@ -18,8 +18,8 @@ afterEach(() => {
   metrics.close();
 });
 
-const on = (node: string, ...readings: ConstructorParameters<typeof GpuLane>[2]) =>
-  gpusOf(reportOf([new GpuLane('worker-1', node, readings)]));
+const on = (node: string, ...readings: ConstructorParameters<typeof GpuWorker>[2]) =>
+  gpusOf(reportOf([new GpuWorker('worker-1', node, readings)]));
 
 /** Series of the GPUs with their values. */
 async function series(): Promise<Record<string, number>> {

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { LatticeError } from '../../src/errors.js';
-import type { ImageResult } from '../../src/contract/image-result.js';
-import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 import { Metrics } from '../../src/observability/metrics.js';
-import { ObservedDetector } from '../../src/observability/observed-detector.js';
 import { seriesValue } from '../support/metric-series.js';
+import { oneCar } from '../support/scripted-detector.js';
 
 let metrics: Metrics;
 beforeEach(() => {
@@ -60,18 +57,9 @@ test('webhook attempts are counted by outcome', async () => {
   expect(await value('lattice_webhook_attempts_total{outcome="succeeded"}')).toBe(1);
 });
 
-test('an observed detector counts outcomes and times stages, and changes neither', async () => {
-  const result = { detections: [], timingsMs: TIMINGS } as unknown as ImageResult;
-  const inner = {
-    detect: ({ path }: DetectRequest) =>
-      path === 'a.jpg'
-        ? Promise.resolve(result)
-        : Promise.reject(new LatticeError('image_not_found', 'none')),
-  } as unknown as Detector;
-  const detector = new ObservedDetector(inner, metrics);
-  const request = { path: 'a.jpg' } as DetectRequest;
-  expect(await detector.detect(request)).toBe(result);
-  await expect(detector.detect({ ...request, path: 'b.jpg' })).rejects.toThrow('none');
+test('images are counted by outcome, and their stages timed', async () => {
+  metrics.observeImage('ok', { ...oneCar, timingsMs: TIMINGS });
+  metrics.observeImage('image_not_found', null);
   expect(await value('lattice_images_total{outcome="ok"}')).toBe(1);
   expect(await value('lattice_images_total{outcome="image_not_found"}')).toBe(1);
   expect(await value('lattice_image_stage_seconds_count{stage="decode"}')).toBe(1);

@@ -19,6 +19,8 @@ export const oneCar: ImageResult = {
 
 export class ScriptedDetector implements Detector {
   readonly workerId = 'worker-1';
+  /** As a worker. */
+  readonly slots = { sync: 8, async: 8 };
   readonly requests: DetectRequest[] = [];
   answer: (request: DetectRequest) => Promise<ImageResult> = () => Promise.resolve(oneCar);
   fault: LatticeError | null = null;

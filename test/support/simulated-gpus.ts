@@ -1,6 +1,6 @@
 /** What GPUs would tell. */
 import type { GpuReading } from '../../src/contract/gpu-reading.js';
-import { SimulatedLane } from './simulated-lane.js';
+import { SimulatedWorker } from './simulated-worker.js';
 
 /** All is well and known, and differs from GPU to GPU. */
 export function simulatedGpu(index: number, more: Partial<GpuReading> = {}): GpuReading {
@@ -44,8 +44,8 @@ export function lostGpu(index: number): GpuReading {
   return simulatedGpu(index, { ...unknown, numaNode: null, state: 'lost', reason });
 }
 
-/** A lane whose worker computes on these. */
-export class GpuLane extends SimulatedLane {
+/** A worker that computes on these. */
+export class GpuWorker extends SimulatedWorker {
   gpuReadings: readonly GpuReading[];
 
   constructor(workerId: string, nodeId: string, gpuReadings: readonly GpuReading[]) {
@@ -58,6 +58,6 @@ export class GpuLane extends SimulatedLane {
   }
 }
 
-/** As a dispatcher reports them. */
-export const reportOf = (lanes: readonly GpuLane[]) =>
-  lanes.map((lane) => ({ lane, inHand: 0, completed: 0 }));
+/** As an executor reports them. */
+export const reportOf = (workers: readonly GpuWorker[]) =>
+  workers.map((worker) => ({ worker, inHand: 0, completed: 0 }));

@@ -1,50 +1,48 @@
-/** A model under the self-check, without a core. */
-import { CanaryWatch, type CanaryWatchOptions } from '../../src/models/self-check/canary-watch.js';
+/** A model under the self-check, on a core that answers what a test says. */
 import { ClassFilter } from '../../src/models/class-filter.js';
 import type { LoadedModel } from '../../src/models/loaded-model.js';
-import type { NativeDevice } from '../../src/native/contract.js';
+import type { Picture } from '../../src/models/self-check/model-check.js';
+import { SelfCheck } from '../../src/models/self-check/self-check.js';
+import type { Core, CoreTask } from '../../src/native/core.js';
 import { nativeModel } from './native-model.js';
 
 /** As the registry makes it. */
-export function loadedModel(name = 'a.pt'): LoadedModel {
+export function loadedModel(name = 'a.pt', modelId = 1): LoadedModel {
   return {
-    file: { name, path: '/a.onnx', bundled: false, licence: null, canaryPath: null },
-    native: nativeModel(),
+    file: { name, path: '/a.onnx', bundled: false, licence: null, knownPicturePath: null },
+    native: nativeModel({ modelId }),
     classes: new ClassFilter(['car']),
     lastUse: 0,
     distrust: null,
-    faults: new Map(),
   };
 }
 
-/** Indices with a gap, as where a GPU in between cannot be used. */
-export function devicesOf(count: number): NativeDevice[] {
-  return Array.from({ length: count }, (_, place) => ({
-    index: 2 * place,
-    name: 'GPU',
-    state: 'ok' as const,
-    images: 0,
-  }));
-}
+/** One box as the addon gives it: corners, score, class. */
+export const BOX = Float32Array.of(0, 0, 10, 10, 0.5, 0);
+export const BLIND = new Float32Array();
 
-export type WatchParts = Pick<CanaryWatchOptions, 'look' | 'devices' | 'judge' | 'loaded'> & {
+export interface CheckParts {
+  /** Rows of boxes for a task of the check. */
+  run(task: CoreTask & { pixels: Picture }): Promise<Float32Array>;
+  loaded(): LoadedModel[];
   /** Receives errors. */
   log(fields: object, message: string): void;
-  answerWithinMs?: number;
-};
+  onGpuLost?(): void;
+}
 
 /** `parts` may change later. */
-export function watchModel(parts: WatchParts): CanaryWatch {
+export function selfCheckOf(parts: CheckParts): SelfCheck {
   const ignore = () => undefined;
-  const { answerWithinMs } = parts;
-  return new CanaryWatch({
-    look: (model, picture, device) => parts.look(model, picture, device),
-    devices: (model) => parts.devices(model),
-    judge: (model, device, right) => {
-      parts.judge(model, device, right);
-    },
-    loaded: () => parts.loaded(),
+  const run = async (task: CoreTask) => ({
+    boxes: await parts.run(task as CoreTask & { pixels: Picture }),
+  });
+  let id = 0;
+  return new SelfCheck({
+    core: { run } as unknown as Core,
+    nextId: () => ++id,
     picture: { data: new Uint8Array(3 * 64 * 64), width: 64, height: 64 },
+    loaded: () => parts.loaded(),
+    onGpuLost: () => parts.onGpuLost?.(),
     minutes: 0,
     logger: {
       debug: ignore,
@@ -54,6 +52,5 @@ export function watchModel(parts: WatchParts): CanaryWatch {
         parts.log(fields, message);
       },
     },
-    ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
   });
 }

@@ -9,7 +9,7 @@ import { PROJECT_ROOT, type ServiceProcess } from './service-process.js';
 
 export interface WorkersUnderTest {
   /** A service with two ready workers that logs at level info, with a sync deadline longer than `hangMs`. */
-  open(imageRoots: string): Promise<ServiceProcess>;
+  open: (imageRoots: string) => Promise<ServiceProcess>;
   nodes: number;
   workerIds: [string, string];
   /** A killed worker must be back within this time. */

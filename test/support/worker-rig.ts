@@ -1,10 +1,9 @@
 /** A service's worker gate behind a real server on loopback, and workers that dial it. */
-import { Dispatcher } from '../../src/execution/dispatcher.js';
-import { LaneDetector } from '../../src/execution/lane-detector.js';
+import { Executor } from '../../src/execution/executor.js';
 import { WorkerGate, type WorkerGateParts } from '../../src/execution/remote/worker-gate.js';
 import { ServiceLink } from '../../src/execution/worker/service-link.js';
 import type { FileAccess } from '../../src/execution/file-access.js';
-import type { Detector } from '../../src/execution/detector.js';
+import type { SessionParts } from '../../src/execution/worker/worker-session.js';
 import { listen, type Listening } from '../../src/http/serve.js';
 import { compose } from './composed-app.js';
 
@@ -16,8 +15,7 @@ export interface Logged {
 }
 
 export interface WorkerRig {
-  dispatcher: Dispatcher;
-  detector: LaneDetector;
+  detector: Executor;
   gate: WorkerGate;
   server: Listening;
   stale(): number;
@@ -42,17 +40,16 @@ export async function openWorkerRig(
     logged.push({ fields, message });
   };
   let stale = 0;
-  const dispatcher = new Dispatcher(() => 'None has joined.');
-  const detector = new LaneDetector(dispatcher, {
-    catalogue: files,
-    readImage: (path) => files.readImage(path),
+  const detector = new Executor({
+    whyNoWorker: () => 'None has joined.',
+    files,
     close: () => files.close(),
   });
   const gate = new WorkerGate({
     build: BUILD,
     token: null,
     roots: [],
-    lanes: dispatcher,
+    executor: detector,
     logger: { debug: log, info: log, warn: log, error: log },
     onStale: () => {
       stale += 1;
@@ -65,17 +62,17 @@ export async function openWorkerRig(
     gate.close();
     await server.close(1_000);
   };
-  return { dispatcher, detector, gate, server, stale: () => stale, logged, close };
+  return { detector, gate, server, stale: () => stale, logged, close };
 }
 
-/** Serves `detector` to the rig; resolves once its lane has joined. Closing it leaves the detector open. */
+/** Serves `detector` to the rig; resolves once it has joined. Closing it leaves the detector open. */
 export async function startWorker(
-  rig: Pick<WorkerRig, 'dispatcher' | 'server'>,
-  detector: Detector,
+  rig: Pick<WorkerRig, 'detector' | 'server'>,
+  detector: SessionParts['detector'] & { workerId: string },
   more: { token?: string; nodeId?: string; build?: string } = {},
 ): Promise<ServiceLink> {
   const ignore = () => undefined;
-  const before = rig.dispatcher.lanes().length;
+  const before = rig.detector.workers().length;
   const link = new ServiceLink({
     serviceUrl: rig.server.url.replace('http', 'ws'),
     token: () => more.token ?? null,
@@ -88,7 +85,7 @@ export async function startWorker(
     backoffMs: 20,
   });
   void link.serve();
-  await until(() => rig.dispatcher.lanes().length > before, 'the worker has joined');
+  await until(() => rig.detector.workers().length > before, 'the worker has joined');
   return link;
 }
 

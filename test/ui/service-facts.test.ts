@@ -12,11 +12,11 @@ import {
 } from '../../src/ui/service-facts.js';
 import type { ClusterStatus, Model } from '../../src/client/records.js';
 import { compose, get } from '../support/composed-app.js';
-import { GpuLane, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
+import { GpuWorker, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
 
 const workers = () =>
   reportOf([
-    new GpuLane('worker-1', 'node-1', [simulatedGpu(0, { slowedBy: ['power_cap'] }), lostGpu(1)]),
+    new GpuWorker('worker-1', 'node-1', [simulatedGpu(0, { slowedBy: ['power_cap'] }), lostGpu(1)]),
   ]);
 const app = compose({}, { workers });
 const status = (await get(app, '/v1/cluster/status')).body as ClusterStatus;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ERRORS, LatticeError } from '../../errors.js';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
 import { chooseDevice, explainChoice, type GpuFindings } from '../../execution/compute-choice.js';
-import { ModelFolder } from '../../models/model-folder.js';
+import { defaultModelName, ModelFolder } from '../../models/model-folder.js';
 import type { NativeBuildInfo } from '../../native/contract.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
@@ -81,11 +81,11 @@ export function checkGpu(built: NativeBuildInfo | null): Finding {
 
 /** Files only; whether the network can be compiled shows when the service starts. */
 export async function checkModels(config: Config): Promise<Finding> {
-  const defaultName = `${config.modelFamily}v8n.pt`;
+  const defaultName = defaultModelName(config);
   const fix = `put ${defaultName.replace(/\.pt$/, '.onnx')} into ${config.modelsDir} (docs: models/README.md)`;
   try {
     const bundledDir = join(PACKAGE_ROOT, 'models');
-    const folder = await ModelFolder.open({ modelsDir: config.modelsDir, bundledDir, defaultName });
+    const folder = await ModelFolder.open(config, bundledDir);
     const files = await folder.list();
     const standard = files.find(({ name }) => name === defaultName);
     const names = files.map(({ name }) => name).join(', ');

@@ -4,7 +4,7 @@ import type { Config } from '../../config.js';
 import { openCore, type Core, type CoreOptions } from '../../native/core.js';
 import { makeFolder } from '../../make-folder.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
-import { openModelFolder } from '../model/listing.js';
+import { ModelFolder } from '../../models/model-folder.js';
 import { withEnding } from '../model/checking.js';
 import type { Terminal } from '../terminal.js';
 
@@ -23,7 +23,7 @@ export async function buildEngine(
   terminal: Terminal,
   open: (options: CoreOptions) => Builder = openCore,
 ): Promise<void> {
-  const folder = await openModelFolder(config);
+  const folder = await ModelFolder.open(config);
   const { path } = await folder.find(withEnding(name));
   makeFolder(dirname(config.engineCacheDir));
   const core = open({

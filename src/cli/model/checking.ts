@@ -2,13 +2,14 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
+import { ModelFolder } from '../../models/model-folder.js';
 import { LatticeError } from '../../errors.js';
-import { readCanaryPicture } from '../../models/self-check/canary.js';
+import { readPicture } from '../../models/self-check/model-check.js';
 import { examineModel, type ModelExamination } from '../../models/model-examination.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import { UsageError, type Terminal } from '../terminal.js';
-import { openModelFolder, shorten } from './listing.js';
+import { shorten } from './listing.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models', 'demo');
 
@@ -20,7 +21,7 @@ export async function checkModel(
 ): Promise<void> {
   const path = model.endsWith('.onnx')
     ? resolve(model)
-    : (await (await openModelFolder(config)).find(withEnding(model))).path;
+    : (await (await ModelFolder.open(config)).find(withEnding(model))).path;
   const examination = await examineFile(path, config);
   if (json) terminal.out(JSON.stringify(asJson(path, examination), null, 2));
   else for (const line of report(path, examination)) terminal.out(line);
@@ -34,7 +35,7 @@ export function withEnding(name: string): string {
 /** Throws `UsageError` saying what is wrong with the file. */
 export async function examineFile(path: string, config: Config): Promise<ModelExamination> {
   const names = (await readdir(DEMO)).filter((name) => /\.(jpg|png)$/.test(name)).sort();
-  const pictures = await Promise.all(names.map((name) => readCanaryPicture(join(DEMO, name))));
+  const pictures = await Promise.all(names.map((name) => readPicture(join(DEMO, name))));
   try {
     return await examineModel(path, { threads: config.threads, pictures });
   } catch (error) {

@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import type { Config } from '../../config.js';
+import { defaultModelName, ModelFolder } from '../../models/model-folder.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { examineFile, report, withEnding } from './checking.js';
-import { openModelFolder } from './listing.js';
 
 /** Below this part of common boxes the faster precision is not to be trusted with a model. */
 const LEAST_AGREEMENT = 0.9;
@@ -40,13 +40,13 @@ export async function addModel(
   }
   await copyWhole(path, target);
   const called = `${modelName}.pt`;
-  const standing = called === `${config.modelFamily}v8n.pt` ? ', the default model' : '';
+  const standing = called === defaultModelName(config) ? ', the default model' : '';
   terminal.out(`\nInstalled as ${target}: requests name it "model_name": "${called}"${standing}.`);
   terminal.out('A running service finds it at the next request that names it.');
 }
 
 export async function removeModel(name: string, config: Config, terminal: Terminal): Promise<void> {
-  const folder = await openModelFolder(config);
+  const folder = await ModelFolder.open(config);
   const found = await folder.find(withEnding(name));
   if (found.bundled) throw new UsageError(`${found.name} is bundled and stays.`);
   await rm(found.path);

@@ -1,23 +1,14 @@
 /** The models that requests can name. */
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { PACKAGE_ROOT, type Config } from '../../config.js';
+import type { Config } from '../../config.js';
 import { ModelFolder, type ModelFile } from '../../models/model-folder.js';
 import { describeModel } from '../../native/core.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
 import type { Terminal } from '../terminal.js';
 
-export function openModelFolder(config: Config): Promise<ModelFolder> {
-  return ModelFolder.open({
-    modelsDir: config.modelsDir,
-    bundledDir: join(PACKAGE_ROOT, 'models'),
-    defaultName: `${config.modelFamily}v8n.pt`,
-  });
-}
-
 export async function listModels(config: Config, json: boolean, terminal: Terminal): Promise<void> {
-  const folder = await openModelFolder(config);
+  const folder = await ModelFolder.open(config);
   const rows = await Promise.all((await folder.list()).map((file) => describe(file, folder)));
   if (json) {
     terminal.out(JSON.stringify(rows, null, 2));

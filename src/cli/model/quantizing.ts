@@ -3,14 +3,14 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { readCanaryPicture, type CanaryPicture } from '../../models/self-check/canary.js';
+import { ModelFolder } from '../../models/model-folder.js';
+import { readPicture, type Picture } from '../../models/self-check/model-check.js';
 import { compareModels, type ModelComparison } from '../../models/model-examination.js';
 import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../table.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
 import { withEnding } from './checking.js';
 import { copyWhole } from './installing.js';
-import { openModelFolder } from './listing.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
 const PHOTO = /\.(jpe?g|png|webp)$/i;
@@ -44,7 +44,7 @@ export async function quantizeModel(
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
-  const folder = await openModelFolder(config);
+  const folder = await ModelFolder.open(config);
   const original = await folder.find(withEnding(request.name));
   const images = resolve(request.images);
   const pictures = await readPhotos(images);
@@ -116,7 +116,7 @@ const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 const ms = (value: number) => `${value.toFixed(1)} ms`;
 
 /** Some of the folder's photos, evenly spread. */
-async function readPhotos(folder: string): Promise<CanaryPicture[]> {
+async function readPhotos(folder: string): Promise<Picture[]> {
   const names = await readdir(folder, { recursive: true }).catch(() => {
     throw new UsageError(`There is no folder ${folder}.`);
   });
@@ -127,5 +127,5 @@ async function readPhotos(folder: string): Promise<CanaryPicture[]> {
     { length: Math.min(COMPARED_PHOTOS, photos.length) },
     (_, index) => photos[Math.floor(index * step)],
   ).filter((name) => name !== undefined);
-  return Promise.all(picked.map((name) => readCanaryPicture(join(folder, name))));
+  return Promise.all(picked.map((name) => readPicture(join(folder, name))));
 }

@@ -1,4 +1,4 @@
-/** This machine with several devices: a worker process for each, all of them workers of one dispatcher. */
+/** This machine with several devices: a worker process for each, all of them workers of one executor. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,8 @@ import {
 } from '../../config.js';
 import type { Logger } from '../../logger-port.js';
 import type { Cluster } from '../cluster.js';
-import { Dispatcher } from '../dispatcher.js';
+import { Executor } from '../executor.js';
 import { openFileAccess } from '../file-access.js';
-import { LaneDetector } from '../lane-detector.js';
 import { LocalCluster } from '../local/local-cluster.js';
 import { WorkerGate } from '../remote/worker-gate.js';
 import type { WorkerDevice } from './worker-devices.js';
@@ -30,7 +29,6 @@ const SHARED_SETTINGS = [
   'rectangles',
   'dataDir',
   'engineCacheDir',
-  'cpuUntilReady',
   'maxFileBytes',
   'maxPixels',
   'maxSide',
@@ -67,32 +65,35 @@ export async function openProcessCluster(
     ]),
   );
   const leftOut = () => [...processes.values()].filter(({ failure }) => failure !== null);
-  const dispatcher = new Dispatcher(() => {
+  const whyNoWorker = () => {
     const reasons = leftOut().map(({ workerId, failure }) =>
       `${workerId}: ${failure ?? ''}`.replace(/\.?$/, '.'),
     );
     return reasons.join(' ') || 'The worker processes are starting.';
+  };
+  const files = await openFileAccess(config);
+  const executor: Executor = new Executor({
+    whyNoWorker,
+    files,
+    syncQueue: config.syncQueue,
+    close: async () => {
+      gate.close();
+      await Promise.all([...processes.values()].map((each) => each.stop(STOP_GRACE_MS)));
+      await files.close();
+    },
   });
   const counts = { lost: 0, stale: 0 };
-  const gate = new WorkerGate({
+  const gate: WorkerGate = new WorkerGate({
     build: version,
     token,
     roots: config.imageRoots,
-    lanes: {
-      join: (lane) => {
-        processes.get(lane.workerId)?.joined();
-        dispatcher.join(lane);
-      },
-      leave: (lane) => {
-        dispatcher.leave(lane);
-      },
-      refresh: () => {
-        dispatcher.refresh();
-      },
-    },
+    executor,
     logger,
     beatMs: BEAT_MS,
     silenceMs: SILENCE_MS,
+    onJoined: (workerId) => {
+      processes.get(workerId)?.joined();
+    },
     onStale: () => {
       counts.stale += 1;
     },
@@ -102,28 +103,19 @@ export async function openProcessCluster(
       processes.get(workerId)?.kill(reason);
     },
   });
-  const files = await openFileAccess(config);
-  const detector = new LaneDetector(dispatcher, {
-    catalogue: files,
-    readImage: (path) => files.readImage(path),
-    close: async () => {
-      gate.close();
-      await Promise.all([...processes.values()].map((each) => each.stop(STOP_GRACE_MS)));
-      await files.close();
-    },
-  });
   return {
-    detector,
+    detector: executor,
     gate,
-    watch: (jobs) => new LocalCluster({ detector, jobs, version, threads: config.threads }),
-    workers: () => dispatcher.lanes(),
+    watch: (jobs) =>
+      new LocalCluster({ detector: executor, jobs, version, threads: config.threads }),
+    workers: () => executor.workers(),
     leftOut: () =>
       leftOut().map(({ workerId, failure }) => ({
         workerId,
         nodeId: hostname(),
         reason: failure ?? '',
       })),
-    events: () => ({ ...counts, requeued: dispatcher.requeued }),
+    events: () => ({ ...counts, requeued: executor.requeued }),
     start: (serviceUrl) => {
       for (const each of processes.values()) each.start(toWorkerAddress(serviceUrl));
     },

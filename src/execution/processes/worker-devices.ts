@@ -1,6 +1,7 @@
 /** Which devices run in worker processes of their own. */
 import { ConfigError, onlyVisibleGpu, type Config } from '../../config.js';
 import type { NativeGpus } from '../../native/contract.js';
+import { gpus as usableGpus } from '../../native/gpus.js';
 
 export interface WorkerDevice {
   /** Names the worker in results, in status and in the log, for example `gpu-2`. */
@@ -15,7 +16,7 @@ export interface WorkerDevice {
  */
 export function workerDevices(
   { device, gpus }: Pick<Config, 'device' | 'gpus'>,
-  usable: () => NativeGpus,
+  usable: () => NativeGpus = usableGpus,
 ): WorkerDevice[] {
   const listed = gpus === 'auto' ? [] : gpus.split(',');
   if (listed[0] === 'cpu') {

@@ -1,6 +1,6 @@
 /** Calls to a worker about its models: each is answered, or rejects at its deadline or when the worker is lost. */
 import type { ModelDescription } from '../../contract/model-description.js';
-import { LaneLost } from '../lane.js';
+import { WorkerLost } from '../worker.js';
 import type { ServiceFrame, WorkerFrame } from '../wire/frames.js';
 
 type Answer = Extract<WorkerFrame, { type: 'answer' }>;
@@ -22,7 +22,7 @@ export class Calls {
     this.#send = send;
   }
 
-  /** Rejects with the worker's own error, or with `LaneLost` at the deadline and at the end. */
+  /** Rejects with the worker's own error, or with `WorkerLost` at the deadline and at the end. */
   ask(frameOf: (call: number) => ServiceFrame, deadlineMs: number): Promise<ModelDescription[]> {
     return new Promise((resolve, reject) => {
       if (this.#over !== null) {
@@ -33,7 +33,7 @@ export class Calls {
       const call = this.#last;
       const timer = setTimeout(() => {
         this.#open.delete(call);
-        reject(new LaneLost(`No answer within ${deadlineMs} ms.`));
+        reject(new WorkerLost(`No answer within ${deadlineMs} ms.`));
       }, deadlineMs);
       timer.unref();
       this.#open.set(call, { models: [], resolve, reject, timer });

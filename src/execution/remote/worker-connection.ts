@@ -1,5 +1,5 @@
-/** One socket of a worker: says who it is, becomes a lane, and is given up when it falls silent. */
-import type { Lane } from '../lane.js';
+/** One socket of a worker: it joins the executor with its hello, and is given up when it falls silent. */
+import type { Worker } from '../worker.js';
 import type { Logger } from '../../logger-port.js';
 import {
   CLOSE,
@@ -10,10 +10,10 @@ import {
   type Greeting,
   type Hello,
 } from '../wire/frames.js';
-import { RemoteLane, type LaneSocket } from './remote-lane.js';
+import { RemoteWorker, type FrameSocket } from './remote-worker.js';
 
 /** The worker's end. Nothing here throws; what cannot be sent is answered by the socket's close. */
-export interface WorkerSocket extends LaneSocket {
+export interface WorkerSocket extends FrameSocket {
   ping(): void;
   /** Without a farewell: the other end may be gone. */
   terminate(): void;
@@ -23,14 +23,15 @@ export interface ConnectionParts {
   /** Version of this package: a worker of another one may see other boxes. */
   build: string;
   roots: readonly string[];
-  lanes: {
-    join(lane: Lane): void;
-    leave(lane: Lane): void;
+  executor: {
+    join(worker: Worker): void;
+    leave(worker: Worker): void;
     refresh(): void;
   };
   logger: Logger;
   /** An answer to a lease that was not open. */
   onStale(): void;
+  onJoined?(workerId: string): void;
   /** A worker went with images in hand, without a word, or was given up. */
   onLost?(workerId: string, reason: string): void;
   silenceMs?: number;
@@ -46,12 +47,12 @@ const GRACE_MS = 30_000;
 /** The gate. */
 interface Owner {
   nextLease(): number;
-  hello(lane: RemoteLane): void;
+  hello(worker: RemoteWorker): void;
   gone(): void;
 }
 
 export class WorkerConnection {
-  lane: RemoteLane | null = null;
+  worker: RemoteWorker | null = null;
   readonly #socket: WorkerSocket;
   readonly #parts: ConnectionParts;
   readonly #owner: Owner;
@@ -72,8 +73,8 @@ export class WorkerConnection {
   /** A text from the worker. */
   receive(text: string): void {
     this.heard();
-    if (this.lane === null) this.#receiveHello(text);
-    else this.#receiveFrame(text, this.lane);
+    if (this.worker === null) this.#receiveHello(text);
+    else this.#receiveFrame(text, this.worker);
   }
 
   #receiveHello(text: string): void {
@@ -88,15 +89,15 @@ export class WorkerConnection {
     else this.#welcome(frame);
   }
 
-  #receiveFrame(text: string, lane: RemoteLane): void {
+  #receiveFrame(text: string, worker: RemoteWorker): void {
     const { frame, fault } = readWorkerFrame(text);
     if (this.#ended) {
       // Given up, but its answers may still be on the way.
       if (frame?.type === 'result') this.#parts.onStale();
-    } else if (frame === null) this.#refuseFrame(lane, fault);
+    } else if (frame === null) this.#refuseFrame(worker, fault);
     else {
-      lane.receive(frame);
-      if (frame.type === 'state') this.#parts.lanes.refresh();
+      worker.receive(frame);
+      if (frame.type === 'state') this.#parts.executor.refresh();
     }
   }
 
@@ -108,7 +109,7 @@ export class WorkerConnection {
   beat(): void {
     const { silenceMs = SILENCE_MS } = this.#parts;
     if (performance.now() - this.#heardAt > silenceMs) this.end(CLOSE.silent, 'Silent too long.');
-    else if (this.lane?.isOverdue === true) this.end(CLOSE.silent, 'An image took too long.');
+    else if (this.worker?.isOverdue === true) this.end(CLOSE.silent, 'An image took too long.');
     else this.#socket.ping();
   }
 
@@ -116,7 +117,7 @@ export class WorkerConnection {
     const { logger, leaseMs = LEASE_MS, graceMs = GRACE_MS } = this.#parts;
     const { workerId, nodeId, host } = hello;
     this.#warnOfRoots(hello);
-    const lane = new RemoteLane({
+    const worker = new RemoteWorker({
       hello,
       socket: this.#socket,
       nextLease: () => this.#owner.nextLease(),
@@ -126,13 +127,14 @@ export class WorkerConnection {
       leaseMs,
       graceMs,
     });
-    this.lane = lane;
-    this.#owner.hello(lane);
+    this.worker = worker;
+    this.#owner.hello(worker);
     this.#socket.send(JSON.stringify({ type: 'welcome' }));
     const { device, precision } = hello.state.stats;
     const about = { workerId, nodeId, host, workerPid: hello.pid, device, precision };
     logger.info(about, 'a worker joined');
-    this.#parts.lanes.join(lane);
+    this.#parts.onJoined?.(workerId);
+    this.#parts.executor.join(worker);
   }
 
   #refuseBuild({ workerId, nodeId, host, build }: Greeting): void {
@@ -162,12 +164,12 @@ export class WorkerConnection {
     if (this.#ended) return;
     this.#ended = true;
     this.#owner.gone();
-    const { lane } = this;
-    if (lane !== null) {
-      const { workerId, nodeId, inHand } = lane;
-      const drained = lane.leaving && inHand === 0;
-      this.#parts.lanes.leave(lane);
-      lane.lose(reason);
+    const { worker } = this;
+    if (worker !== null) {
+      const { workerId, nodeId, inHand } = worker;
+      const drained = worker.leaving && inHand === 0;
+      this.#parts.executor.leave(worker);
+      worker.lose(reason);
       this.#parts.logger[drained ? 'info' : 'warn'](
         { workerId, nodeId, inHand, reason },
         drained ? 'a worker left' : 'a worker was lost',

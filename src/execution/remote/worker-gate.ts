@@ -1,11 +1,11 @@
-/** Where workers come in: each socket of theirs is a connection, watched by one timer. */
+/** Where workers connect: one timer watches all connections. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BEAT_MS, CLOSE } from '../wire/frames.js';
-import type { RemoteLane } from './remote-lane.js';
+import type { RemoteWorker } from './remote-worker.js';
 import { WorkerConnection, type ConnectionParts, type WorkerSocket } from './worker-connection.js';
 
 export interface WorkerGateParts extends ConnectionParts {
-  /** What workers present; null where none is asked for. */
+  /** What workers must present; null for nothing. */
   token: string | null;
   beatMs?: number;
 }
@@ -36,8 +36,8 @@ export class WorkerGate {
   connect(socket: WorkerSocket): WorkerConnection {
     const connection = new WorkerConnection(socket, this.#parts, {
       nextLease: () => ++this.#lease,
-      hello: (lane) => {
-        this.#replace(lane, connection);
+      hello: (worker) => {
+        this.#replace(worker, connection);
       },
       gone: () => this.#connections.delete(connection),
     });
@@ -46,16 +46,16 @@ export class WorkerGate {
     return connection;
   }
 
-  /** One process has one lane: an older socket of it is half open. */
-  #replace(lane: RemoteLane, own: WorkerConnection): void {
+  /** One process has one connection: an older one of it is half open. */
+  #replace(worker: RemoteWorker, own: WorkerConnection): void {
     for (const other of [...this.#connections]) {
-      if (other !== own && other.lane?.instance === lane.instance) {
+      if (other !== own && other.worker?.instance === worker.instance) {
         other.end(CLOSE.replaced, 'The worker opened another socket.');
       }
     }
   }
 
-  /** Lanes are closed by whoever they joined. */
+  /** The executor closes the workers. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);

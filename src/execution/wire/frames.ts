@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
 import { detectOptionsSchema } from '../../contract/detect-options.js';
-import { detectorStatsSchema } from '../../contract/detector-stats.js';
+import { workerStatsSchema } from '../../contract/detector-stats.js';
 import { processedImageSchema } from '../../contract/image-result.js';
 import { modelDescriptionSchema } from '../../contract/model-description.js';
 
@@ -52,7 +52,7 @@ export function toWireError(error: LatticeError): z.input<typeof errorSchema> {
 
 const stateSchema = z.object({
   slots: z.object({ sync: z.int().min(0), async: z.int().min(0) }),
-  stats: detectorStatsSchema,
+  stats: workerStatsSchema,
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
 });

@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { BackOff } from '../../back-off.js';
-import type { Detector } from '../detector.js';
 import type { Logger } from '../../logger-port.js';
 import {
   BEAT_MS,
@@ -15,7 +14,7 @@ import {
   WORKER_PATH,
   type SentByWorker,
 } from '../wire/frames.js';
-import { stateOf, WorkerSession } from './worker-session.js';
+import { stateOf, WorkerSession, type SessionParts } from './worker-session.js';
 
 type SentHello = Extract<SentByWorker, { type: 'hello' }>;
 
@@ -27,7 +26,7 @@ export interface ServiceLinkParts {
   workerId: string;
   nodeId: string;
   roots(): Promise<SentHello['roots']>;
-  detector: Detector;
+  detector: SessionParts['detector'];
   logger: Logger;
   /** Shortest wait before dialling again. */
   backoffMs?: number;
@@ -112,7 +111,7 @@ export class ServiceLink {
       host: hostname(),
       pid: process.pid,
       roots: await this.#parts.roots(),
-      state: stateOf(detector),
+      state: stateOf({ detector }),
     };
   }
 

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { LatticeError, toLatticeError } from '../../errors.js';
 import type { ModelDescription } from '../../contract/model-description.js';
-import type { Detector } from '../detector.js';
+import type { Worker } from '../worker.js';
 import {
   toWireError,
   type DetectFrame,
@@ -12,7 +12,7 @@ import {
 } from '../wire/frames.js';
 
 export interface SessionParts {
-  detector: Detector;
+  detector: Pick<Worker, 'detect' | 'prepare' | 'models' | 'stats' | 'slots' | 'unhealthy'>;
   nodeId: string;
   /** Must not throw. */
   send(frame: SentByWorker): void;
@@ -58,7 +58,7 @@ export class WorkerSession {
   }
 
   sendState(): void {
-    this.#send({ type: 'state', state: stateOf(this.#parts.detector) });
+    this.#send({ type: 'state', state: stateOf(this.#parts) });
   }
 
   /** Tells the service to send no more; resolves when the last image in hand is answered, or at the deadline. */
@@ -113,13 +113,11 @@ export class WorkerSession {
   }
 }
 
-export function stateOf(detector: Detector): ReportedState {
-  const stats = detector.stats();
+export function stateOf({ detector }: Pick<SessionParts, 'detector'>): ReportedState {
   const fault = detector.unhealthy();
-  const slots = Math.max(1, Math.floor(stats.suggestedWindow));
   return {
-    slots: { sync: slots, async: slots },
-    stats,
+    slots: detector.slots,
+    stats: detector.stats(),
     fault: fault === null ? null : toWireError(fault),
   };
 }

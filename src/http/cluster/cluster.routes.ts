@@ -2,9 +2,8 @@
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import type { LeftOutWorker } from '../../execution/cluster.js';
 import type { ClusterSnapshot } from '../../execution/cluster-status.js';
-import type { LaneReport } from '../../execution/dispatcher.js';
-import { gpusOf } from '../../execution/lane-gpus.js';
-import { stateOf } from '../../execution/lane-stats.js';
+import type { WorkerReport } from '../../execution/executor.js';
+import { gpusOf, stateOf } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../errors.js';
 import { detectorStatsSchema, type DetectorStats } from '../../contract/detector-stats.js';
 import type { AppDeps } from '../app-deps.js';
@@ -133,7 +132,7 @@ function pythonHeader({ pythonVersion }: ClusterSnapshot): Record<string, string
 function view(
   snapshot: ClusterSnapshot,
   stats: DetectorStats,
-  workers: readonly LaneReport[],
+  workers: readonly WorkerReport[],
 ): ClusterStatusBody {
   return {
     cluster_version: snapshot.clusterVersion,
@@ -150,13 +149,13 @@ function view(
     pending_jobs: snapshot.pendingJobs,
     running_jobs: snapshot.runningJobs,
     engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
-    workers: workers.map(({ lane, inHand, completed }) => {
-      const { device, precision } = lane.stats();
+    workers: workers.map(({ worker, inHand, completed }) => {
+      const { device, precision } = worker.stats();
       return {
-        worker_id: lane.workerId,
-        node_id: lane.nodeId,
-        state: stateOf(lane),
-        reason: lane.unhealthy()?.message ?? null,
+        worker_id: worker.workerId,
+        node_id: worker.nodeId,
+        state: stateOf(worker),
+        reason: worker.unhealthy()?.message ?? null,
         device,
         precision,
         in_hand: inHand,

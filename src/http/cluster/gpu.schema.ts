@@ -1,6 +1,6 @@
 /** A GPU in `GET /v1/cluster/status`. */
 import { z } from '@hono/zod-openapi';
-import type { NodeGpu } from '../../execution/lane-gpus.js';
+import type { NodeGpu } from '../../execution/worker-stats.js';
 import { gpuReadingSchema } from '../../contract/gpu-reading.js';
 
 const of = gpuReadingSchema.shape;

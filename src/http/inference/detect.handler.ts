@@ -4,6 +4,7 @@ import { LatticeError } from '../../errors.js';
 import type { DetectOptions } from '../../contract/detect-options.js';
 import type { ImageResult, Timings } from '../../contract/image-result.js';
 import { checkImagePath } from '../../jobs/image-paths.js';
+import { defaultModelName } from '../../models/model-folder.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../json-body.js';
@@ -18,29 +19,23 @@ import {
   type DetectResponseBody,
 } from './detect.schema.js';
 import { viewImage } from './image-view.js';
-import { withinDeadline } from './sync-deadline.js';
-import { SyncAdmission } from './sync-admission.js';
-import { DETECTION_DEFAULTS, defaultModelName, refuseLongLists } from '../request-defaults.js';
+import { DETECTION_DEFAULTS, refuseLongLists } from '../request-defaults.js';
+
+/** Requests with `annotate` in hand, each with a decoded picture. */
+const MOST_DRAWN = 16;
 
 export function createDetectHandler(deps: AppDeps, catalogue: ModelCatalogue): RouteHandler {
-  const admission = new SyncAdmission(
-    deps.config.syncQueue,
-    () => deps.detector.stats().imagesPerSecond,
-  );
+  const draw = boundedDrawing(deps);
   return async (c) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     const body = readRequest(await readJson(c, deps.config.maxBodyBytes), deps);
     const options = await toOptions(body, deps.config, catalogue);
-    admission.enter();
-    try {
-      const result = await detect(c, deps, body.image_path, options);
-      const file = body.annotate === true ? await drawn(deps, body.image_path, result) : undefined;
-      return replyJson(c, 200, view(body.image_path, result, file), {
-        'server-timing': serverTiming(result.timingsMs, result.processingTimeMs),
-      });
-    } finally {
-      admission.leave();
-    }
+    const run = () => detect(c, deps, body.image_path, options);
+    const { result, file } =
+      body.annotate === true ? await draw(body.image_path, run) : { result: await run() };
+    return replyJson(c, 200, view(body.image_path, result, file), {
+      'server-timing': serverTiming(result.timingsMs, result.processingTimeMs),
+    });
   };
 }
 
@@ -78,10 +73,9 @@ async function detect(
   options: DetectOptions,
 ): Promise<ImageResult> {
   const deadlineMs = deps.config.syncDeadlineMs;
+  const { signal } = c.req.raw;
   try {
-    return await withinDeadline(deadlineMs, c.req.raw.signal, (signal) =>
-      deps.detector.detect({ path, options, class: 'sync', deadlineMs, signal }),
-    );
+    return await deps.detector.detect({ path, options, class: 'sync', deadlineMs, signal });
   } catch (thrown) {
     if (!(thrown instanceof LatticeError)) {
       throw new LatticeError('detection_failed', 'The detection could not be dispatched.', {
@@ -96,18 +90,33 @@ async function detect(
   }
 }
 
-/** A drawing that fails does not take the boxes with it. */
-async function drawn(
-  deps: AppDeps,
-  path: string,
-  result: ImageResult,
-): Promise<string | undefined> {
-  try {
-    return await deps.annotate?.(path, result.detections);
-  } catch (error) {
-    deps.logger.warn({ err: error }, 'drawing failed');
-    return undefined;
-  }
+interface Drawn {
+  result: ImageResult;
+  /** Absent where the drawing failed: the boxes are answered without it. */
+  file?: string | undefined;
+}
+
+/** Drawing is slower than detection: without a bound the pictures in memory would grow with the load. */
+function boundedDrawing(deps: AppDeps) {
+  let inHand = 0;
+  return async (path: string, run: () => Promise<ImageResult>): Promise<Drawn> => {
+    if (inHand >= MOST_DRAWN) {
+      throw new LatticeError('overloaded', `${inHand} pictures are being drawn.`, {
+        retryAfterS: 1,
+      });
+    }
+    inHand += 1;
+    try {
+      const result = await run();
+      const drawing = deps.annotate?.(path, result.detections).catch((error: unknown) => {
+        deps.logger.warn({ err: error }, 'drawing failed');
+        return undefined;
+      });
+      return { result, file: await drawing };
+    } finally {
+      inHand -= 1;
+    }
+  };
 }
 
 function view(path: string, result: ImageResult, file: string | undefined): DetectResponseBody {

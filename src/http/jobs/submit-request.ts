@@ -10,7 +10,8 @@ import {
 } from '../../webhooks/target-policy.js';
 import type { AppDeps } from '../app-deps.js';
 import type { ModelCatalogue } from '../models/model-catalogue.js';
-import { DETECTION_DEFAULTS, defaultModelName, refuseLongLists } from '../request-defaults.js';
+import { defaultModelName } from '../../models/model-folder.js';
+import { DETECTION_DEFAULTS, refuseLongLists } from '../request-defaults.js';
 import { validate, validationFailed } from '../validation.js';
 import { resolveVehicleTypes } from '../vehicle-classes.js';
 import { jobSubmitSchema, type JobSubmitBody } from './job.schema.js';

@@ -1,6 +1,6 @@
 /** The self-check of a model that has several inputs: its picture as a whole goes through one of them only. */
 import type { NativeModel } from '../../native/contract.js';
-import { judgePart, type KnownPicture } from './canary.js';
+import { judgePart, type KnownPicture } from './model-check.js';
 import type { Detection } from '../../contract/image-result.js';
 import { partOfShape } from './picture-part.js';
 

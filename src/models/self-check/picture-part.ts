@@ -1,5 +1,5 @@
 /** The part of a known picture that has the shape of an input, so that it goes through that one. */
-import type { CanaryPicture, KnownBox, KnownPicture } from './canary.js';
+import type { Picture, KnownBox, KnownPicture } from './model-check.js';
 
 /** As large as it gets, about the largest of the boxes, with the boxes that lie in it as a whole. */
 export function partOfShape(
@@ -32,7 +32,7 @@ function start(centre: number, length: number, whole: number): number {
 }
 
 function cut(
-  { data, width: across }: CanaryPicture,
+  { data, width: across }: Picture,
   left: number,
   top: number,
   width: number,

@@ -1,6 +1,6 @@
 /** GPUs of a worker at the other end of a socket. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { gpusOf } from '../../../src/execution/lane-gpus.js';
+import { gpusOf } from '../../../src/execution/worker-stats.js';
 import type { ServiceLink } from '../../../src/execution/worker/service-link.js';
 import type { GpuReading } from '../../../src/contract/gpu-reading.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
@@ -29,15 +29,15 @@ afterEach(async () => {
 test('a worker tells the service what its GPUs do, and what it told grows old', async () => {
   const detector = new GpuDetector();
   links.push(await startWorker(rig, detector, { nodeId: 'node-7' }));
-  const [first, second] = gpusOf(rig.dispatcher.lanes());
+  const [first, second] = gpusOf(rig.detector.workers());
   expect(first).toMatchObject({ ...simulatedGpu(0), nodeId: 'node-7', ageMs: expect.any(Number) });
   expect(second).toMatchObject({ ...lostGpu(1), ageMs: expect.any(Number) });
-  await until(() => gpusOf(rig.dispatcher.lanes())[0]!.ageMs! > first!.ageMs!, 'older figures');
+  await until(() => gpusOf(rig.detector.workers())[0]!.ageMs! > first!.ageMs!, 'older figures');
   detector.gpuReadings = [simulatedGpu(0, { temperature: 77 })];
-  await until(() => gpusOf(rig.dispatcher.lanes())[0]!.temperature === 77, 'the next report');
+  await until(() => gpusOf(rig.detector.workers())[0]!.temperature === 77, 'the next report');
 });
 
 test('a worker on the CPU tells nothing of the kind', async () => {
   links.push(await startWorker(rig, new ScriptedDetector()));
-  expect(gpusOf(rig.dispatcher.lanes())).toEqual([]);
+  expect(gpusOf(rig.detector.workers())).toEqual([]);
 });

@@ -36,18 +36,16 @@ const inTime = (served: Promise<void>) => Promise.race([served.then(() => 'ended
 
 describe('stop', () => {
   it('while the image roots are looked at: it does not dial any more', async () => {
-    let look = () => undefined as void;
+    let look: (roots: []) => void = () => undefined;
     const looked = new Promise<[]>((resolve) => {
-      look = () => {
-        resolve([]);
-      };
+      look = resolve;
     });
     const link = openLink({ roots: () => looked });
     const served = link.serve();
     await link.stop(0);
-    look();
+    look([]);
     expect(await inTime(served)).toBe('ended');
-    expect(rig.dispatcher.lanes()).toEqual([]);
+    expect(rig.detector.workers()).toEqual([]);
   });
 
   it('while it waits to dial again', async () => {
@@ -61,7 +59,7 @@ describe('stop', () => {
   it('of a worker that serves warns of nothing', async () => {
     const link = openLink();
     const served = link.serve();
-    await until(() => rig.dispatcher.lanes().length === 1, 'joined');
+    await until(() => rig.detector.workers().length === 1, 'joined');
     await link.stop(1_000);
     expect(await inTime(served)).toBe('ended');
     expect(warnings).toEqual([]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const worker of started) worker.kill('SIGKILL');
   await Promise.all(started.splice(0).map(({ exited }) => exited));
-  await until(() => rig.dispatcher.lanes().length === 0, 'all lanes gone');
+  await until(() => rig.detector.workers().length === 0, 'all lanes gone');
 });
 afterAll(async () => {
   await rig.close();
@@ -40,7 +40,7 @@ function start(env: Record<string, string> = {}): WorkerProcess {
 }
 
 async function joined(count = 1): Promise<void> {
-  await until(() => rig.dispatcher.lanes().length === count, `${count} lanes`, 20_000);
+  await until(() => rig.detector.workers().length === count, `${count} lanes`, 20_000);
 }
 
 const picture = (more: Partial<DetectRequest> = {}): DetectRequest => ({
@@ -60,7 +60,7 @@ describe('a worker process', () => {
   it('serves images, says which node cannot read one, and drains on SIGTERM', async () => {
     const worker = start();
     await joined();
-    expect(rig.dispatcher.lanes()[0]!.lane).toMatchObject({
+    expect(rig.detector.workers()[0]!.worker).toMatchObject({
       workerId: 'worker-0',
       nodeId: 'node-7',
     });
@@ -94,7 +94,7 @@ describe('a worker process', () => {
     start({ LATTICE_WORKER_ID: 'heir' });
     const results = await Promise.all(crowd);
     expect(results.at(-1)!.workerId).toBe('heir');
-    expect(rig.dispatcher.requeued).toBeGreaterThan(0);
+    expect(rig.detector.requeued).toBeGreaterThan(0);
   });
 
   it('leaves when its standard input ends', async () => {
@@ -120,7 +120,7 @@ describe('a worker process', () => {
     writeFileSync(wrong, 'another-secret');
     const worker = start({ LATTICE_WORKER_TOKEN_FILE: wrong });
     await until(() => worker.output().includes('the service answered 401'), '401', 20_000);
-    expect(rig.dispatcher.lanes()).toEqual([]);
+    expect(rig.detector.workers()).toEqual([]);
     worker.kill('SIGTERM');
     expect(await worker.exited).toBe(0);
   });

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { compose, get } from '../../support/composed-app.js';
-import { GpuLane, lostGpu, reportOf, simulatedGpu } from '../../support/simulated-gpus.js';
+import { GpuWorker, lostGpu, reportOf, simulatedGpu } from '../../support/simulated-gpus.js';
 
 const workers = () =>
   reportOf([
-    new GpuLane('worker-1', 'node-1', [
+    new GpuWorker('worker-1', 'node-1', [
       simulatedGpu(0),
       simulatedGpu(1, { slowedBy: ['power_cap'], ageMs: 1_234.5678 }),
     ]),
-    new GpuLane('worker-2', 'node-2', [lostGpu(0)]),
+    new GpuWorker('worker-2', 'node-2', [lostGpu(0)]),
   ]);
 
 test('the status shows what each GPU does', async () => {

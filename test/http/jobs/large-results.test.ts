@@ -7,7 +7,7 @@ import { listen } from '../../../src/http/serve.js';
 import { openJobs, openJobStore } from '../../../src/jobs/open-jobs.js';
 import { imagesNamed, silent, specOf, TemporaryFolder } from '../../jobs/job-folder.js';
 import { compose } from '../../support/composed-app.js';
-import { overLanes, SimulatedLane } from '../../support/simulated-lane.js';
+import { overWorkers, SimulatedWorker } from '../../support/simulated-worker.js';
 
 const IMAGES = 40_000;
 const BOXES = 5;
@@ -63,9 +63,9 @@ test('40,000 images are read without making anybody wait', async () => {
   const options = { slots: { sync: 4, async: 4 }, serviceMs: 0, keeps: false, boxes: BOXES };
   const lanes = Array.from(
     { length: LANES },
-    (_, index) => new SimulatedLane(`worker-${index}`, options),
+    (_, index) => new SimulatedWorker(`worker-${index}`, options),
   );
-  const { detector } = overLanes(lanes);
+  const detector = overWorkers(lanes);
   const jobs = await openJobs(await openJobStore(folder.path), {
     dataDir: folder.path,
     detector,

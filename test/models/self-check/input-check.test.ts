@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../src/config.js';
-import { readKnownPicture, type KnownPicture } from '../../../src/models/self-check/canary.js';
+import { readKnownPicture, type KnownPicture } from '../../../src/models/self-check/model-check.js';
 import type { Detection } from '../../../src/contract/image-result.js';
 import { faultOfInputs } from '../../../src/models/self-check/input-check.js';
-import type { LoadedModel } from '../../../src/models/loaded-model.js';
-import { lookAtPicture } from '../../../src/models/self-check/picture-look.js';
+import { detectionsFrom } from '../../../src/models/raw-detections.js';
 import { partOfShape } from '../../../src/models/self-check/picture-part.js';
+import type { NativeModel } from '../../../src/native/contract.js';
 import type { Core } from '../../../src/native/core.js';
 import { openTestCore } from '../../native-addon/open-test-core.js';
 import { nativeModel } from '../../support/native-model.js';
-import { loadedModel } from '../../support/watched-model.js';
 
 const RECTANGLES = [
   { width: 640, height: 384 },
@@ -88,15 +87,28 @@ describe('inputs of the bundled model', () => {
   let rectangular: Opened;
   interface Opened {
     core: Core;
-    model: LoadedModel;
+    model: NativeModel;
   }
 
   const open = async (rectangles: typeof SIZES): Promise<Opened> => {
-    const opened = await openTestCore({ device: 'cpu', rectangles }, MODEL);
-    return { core: opened.core, model: { ...loadedModel(), native: opened.model } };
+    const { core, model } = await openTestCore({ device: 'cpu', rectangles }, MODEL);
+    return { core, model };
   };
-  const look = ({ core, model }: Opened, picture: KnownPicture['picture']) =>
-    lookAtPicture(core, 1, model, picture);
+  const look = async ({ core, model }: Opened, pixels: KnownPicture['picture']) => {
+    const { boxes } = await core.run({
+      modelId: model.modelId,
+      path: null,
+      pixels,
+      kind: 'sync',
+      priority: 0,
+      deadlineMs: 60_000,
+      confidence: 0,
+      iou: 0.7,
+      maxDetections: 300,
+      classIds: null,
+    });
+    return detectionsFrom(boxes, model.names);
+  };
 
   beforeAll(async () => {
     street = await readKnownPicture(join(PACKAGE_ROOT, 'models', 'demo', 'street.json'));
@@ -110,7 +122,7 @@ describe('inputs of the bundled model', () => {
 
   it('pass at every size that the documentation names', async () => {
     const looked = (picture: KnownPicture['picture']) => look(rectangular, picture);
-    expect(await faultOfInputs(rectangular.model.native, street, looked)).toBeNull();
+    expect(await faultOfInputs(rectangular.model, street, looked)).toBeNull();
   });
 
   it('each take the part of their shape', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { KnownBox } from '../../../src/models/self-check/canary.js';
+import type { KnownBox } from '../../../src/models/self-check/model-check.js';
 import { partOfShape } from '../../../src/models/self-check/picture-part.js';
 
 const WIDTH = 96;

@@ -3,12 +3,12 @@
  * answer to a lease that is not open is refused and counted.
  */
 import { toLatticeError, type LatticeError } from '../../errors.js';
-import type { DetectorStats } from '../../contract/detector-stats.js';
+import type { WorkerStats } from '../../contract/detector-stats.js';
 import type { ImageResult } from '../../contract/image-result.js';
 import type { ModelDescription } from '../../contract/model-description.js';
 import type { DetectRequest } from '../detector.js';
 import { aged } from '../gpu-readings.js';
-import { LaneLost, type Lane, type LaneSlots } from '../lane.js';
+import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
   CLOSE,
   type Hello,
@@ -18,14 +18,14 @@ import {
 } from '../wire/frames.js';
 import { Calls } from './calls.js';
 
-export interface LaneSocket {
+export interface FrameSocket {
   send(data: string): void;
   close(code: number, reason: string): void;
 }
 
-export interface RemoteLaneParts {
+export interface RemoteWorkerParts {
   hello: Hello;
-  socket: LaneSocket;
+  socket: FrameSocket;
   /** A number that no hand-out had before, of this process or an earlier one. */
   nextLease(): number;
   onStale(): void;
@@ -51,20 +51,20 @@ const SHORT_CALL_MS = 3_000;
 /** A model may have to be compiled first. */
 const LONG_CALL_MS = 60_000;
 
-export class RemoteLane implements Lane {
+export class RemoteWorker implements Worker {
   readonly workerId: string;
   readonly nodeId: string;
   readonly host: string;
   readonly instance: string;
-  readonly #parts: RemoteLaneParts;
+  readonly #parts: RemoteWorkerParts;
   readonly #leases = new Map<number, Lease>();
   readonly #calls: Calls;
   #state: WorkerState;
   #stateAt = performance.now();
   #leaving = false;
-  #lost: LaneLost | null = null;
+  #lost: WorkerLost | null = null;
 
-  constructor(parts: RemoteLaneParts) {
+  constructor(parts: RemoteWorkerParts) {
     const { hello } = parts;
     this.workerId = hello.workerId;
     this.nodeId = hello.nodeId;
@@ -77,7 +77,7 @@ export class RemoteLane implements Lane {
     });
   }
 
-  get slots(): LaneSlots {
+  get slots(): WorkerSlots {
     return this.#state.slots;
   }
 
@@ -95,10 +95,10 @@ export class RemoteLane implements Lane {
     return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
   }
 
-  run({ path, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
-    const { nextLease, leaseMs, graceMs } = this.#parts;
+  detect({ path, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
+    const { leaseMs, graceMs } = this.#parts;
     const { modelName } = options;
-    const lease = nextLease();
+    const lease = this.#parts.nextLease();
     return new Promise<ImageResult>((resolve, reject) => {
       if (this.#lost !== null) {
         reject(this.#lost);
@@ -127,7 +127,7 @@ export class RemoteLane implements Lane {
       (call) => ({ type: 'prepare', call, modelName }),
       LONG_CALL_MS,
     );
-    if (model === undefined) throw new LaneLost('The worker did not say what the model is.');
+    if (model === undefined) throw new WorkerLost('The worker did not say what the model is.');
     return model;
   }
 
@@ -135,7 +135,7 @@ export class RemoteLane implements Lane {
     return this.#calls.ask((call) => ({ type: 'models', call }), SHORT_CALL_MS);
   }
 
-  stats(): DetectorStats {
+  stats(): WorkerStats {
     const { stats } = this.#state;
     if (stats.gpuReadings === undefined) return stats;
     return { ...stats, gpuReadings: aged(stats.gpuReadings, performance.now() - this.#stateAt) };
@@ -174,13 +174,13 @@ export class RemoteLane implements Lane {
       return;
     }
     this.#leaving = true;
-    lease?.reject(new LaneLost(error.message));
+    lease?.reject(new WorkerLost(error.message));
   }
 
-  /** The worker is gone or given up: what it had in hand is rejected with `LaneLost`. */
+  /** The worker is gone or given up: what it had in hand is rejected with `WorkerLost`. */
   lose(reason: string): void {
     if (this.#lost !== null) return;
-    this.#lost = new LaneLost(reason);
+    this.#lost = new WorkerLost(reason);
     this.#leaving = true;
     for (const number of [...this.#leases.keys()]) this.#close(number)?.reject(this.#lost);
     this.#calls.end(this.#lost);

@@ -1,20 +1,21 @@
-/** A lane that answers after a settable time, and can be lost at will. */
+/** A worker that answers after a settable time, and can be lost at will. */
 import type { LatticeError } from '../../src/errors.js';
-import { Dispatcher } from '../../src/execution/dispatcher.js';
-import { LaneDetector } from '../../src/execution/lane-detector.js';
-import { LaneLost, type Lane, type LaneSlots } from '../../src/execution/lane.js';
-import type { DetectorStats } from '../../src/contract/detector-stats.js';
+import { Executor } from '../../src/execution/executor.js';
+import { WorkerLost, type Worker, type WorkerSlots } from '../../src/execution/worker.js';
+import type { WorkerStats } from '../../src/contract/detector-stats.js';
 import type { Detection, ImageResult } from '../../src/contract/image-result.js';
 import type { ModelDescription } from '../../src/contract/model-description.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 
-export interface SimulatedLaneOptions {
-  slots?: LaneSlots;
+export interface SimulatedWorkerOptions {
+  slots?: WorkerSlots;
   /** Milliseconds an image takes; 0 answers in the same turn of the event loop, null when told. */
   serviceMs?: number | null;
   nodeId?: string;
   /** Keeps the paths it saw; false for very many. */
   keeps?: boolean;
+  /** What results name as the time of the network. */
+  workMs?: number;
   /** Boxes in each image. */
   boxes?: number;
 }
@@ -25,10 +26,10 @@ interface InHand {
   reject(error: Error): void;
 }
 
-export class SimulatedLane implements Lane {
+export class SimulatedWorker implements Worker {
   readonly workerId: string;
   readonly nodeId: string;
-  readonly slots: LaneSlots;
+  readonly slots: WorkerSlots;
   leaving = false;
   fault: LatticeError | null = null;
   closed = false;
@@ -38,16 +39,18 @@ export class SimulatedLane implements Lane {
   mostInHand = 0;
   serviceMs: number | null;
   readonly #keeps: boolean;
+  readonly #workMs: number;
   readonly #detections: Detection[];
   readonly #inHand = new Map<number, InHand>();
   #last = 0;
 
-  constructor(workerId: string, options: SimulatedLaneOptions = {}) {
+  constructor(workerId: string, options: SimulatedWorkerOptions = {}) {
     this.workerId = workerId;
     this.nodeId = options.nodeId ?? `node-of-${workerId}`;
     this.slots = options.slots ?? { sync: 2, async: 2 };
     this.serviceMs = options.serviceMs ?? null;
     this.#keeps = options.keeps ?? true;
+    this.#workMs = options.workMs ?? 0;
     this.#detections = Array.from({ length: options.boxes ?? 0 }, (_, index) => ({
       box: [10.5 + index, 20.25, 30.125 + index, 40.75],
       confidence: 0.9 - index / 1_000,
@@ -59,7 +62,7 @@ export class SimulatedLane implements Lane {
     return [...this.#inHand.values()].map(({ request }) => request.path);
   }
 
-  run(request: DetectRequest): Promise<ImageResult> {
+  detect(request: DetectRequest): Promise<ImageResult> {
     if (this.#keeps) this.seen.push(request.path);
     if (this.serviceMs === 0) return Promise.resolve(this.#result(request));
     const number = (this.#last += 1);
@@ -84,23 +87,24 @@ export class SimulatedLane implements Lane {
     this.#take(number)?.reject(error);
   }
 
-  /** As a broken connection: the caller takes it out of the dispatcher first. */
+  /** As a broken connection: the caller takes it out of the executor first. */
   lose(): void {
     this.leaving = true;
-    for (const number of [...this.#inHand.keys()]) this.#take(number)?.reject(new LaneLost('lost'));
+    for (const number of [...this.#inHand.keys()])
+      this.#take(number)?.reject(new WorkerLost('lost'));
   }
 
   prepare(modelName: string): Promise<ModelDescription> {
-    return Promise.reject(new LaneLost(`nobody prepares ${modelName}`));
+    return Promise.reject(new WorkerLost(`nobody prepares ${modelName}`));
   }
 
   models(): Promise<ModelDescription[]> {
     return this.offers === null
-      ? Promise.reject(new LaneLost('silent'))
+      ? Promise.reject(new WorkerLost('silent'))
       : Promise.resolve(this.offers);
   }
 
-  stats(): DetectorStats {
+  stats(): WorkerStats {
     return {
       device: 'simulated',
       gpus: 1,
@@ -110,10 +114,6 @@ export class SimulatedLane implements Lane {
       queuedAsync: 0,
       heldBytes: 0,
       hangingFolders: 0,
-      inFlight: this.#inHand.size,
-      completed: 0,
-      failed: 0,
-      imagesPerSecond: 0,
       suggestedWindow: Number.isFinite(this.slots.async) ? this.slots.async : 8,
     };
   }
@@ -143,7 +143,7 @@ export class SimulatedLane implements Lane {
     return {
       detections: this.#detections,
       image: { width: 1, height: 1 },
-      timingsMs: { queue: 0, decode: 0, preprocess: 0, inference: 0, postprocess: 0 },
+      timingsMs: { queue: 0, decode: 0, preprocess: 0, inference: this.#workMs, postprocess: 0 },
       processingTimeMs: 0,
       model: options.modelName,
       workerId: this.workerId,
@@ -152,19 +152,17 @@ export class SimulatedLane implements Lane {
   }
 }
 
-/** A detector over these lanes that knows no models and reads no files. */
-export function overLanes(lanes: readonly Lane[]): {
-  dispatcher: Dispatcher;
-  detector: LaneDetector;
-} {
-  const dispatcher = new Dispatcher(() => 'None.');
-  for (const lane of lanes) dispatcher.join(lane);
-  const detector = new LaneDetector(dispatcher, {
-    catalogue: {
+/** An executor over these workers that knows no models and reads no files. */
+export function overWorkers(workers: readonly Worker[]): Executor {
+  const executor = new Executor({
+    whyNoWorker: () => 'None.',
+    files: {
       models: () => Promise.resolve([]),
       prepare: (name) => Promise.reject(new Error(name)),
+      readImage: (path) => Promise.reject(new Error(path)),
     },
-    readImage: (path) => Promise.reject(new Error(path)),
+    syncQueue: 1_000_000,
   });
-  return { dispatcher, detector };
+  for (const worker of workers) executor.join(worker);
+  return executor;
 }

@@ -1,20 +1,17 @@
-/** The detector over the real addon: the suite for all detectors, then what is particular to this one. */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** The worker of this process over the real addon: how it starts, and models by name. */
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import sharp, { type Sharp } from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
-import type { Detector } from '../../src/execution/detector.js';
+import type { NativeWorker } from '../../src/execution/native-worker.js';
 import { openDetector } from '../../src/execution/open-detector.js';
-import { detectorConformance } from '../support/detector-conformance.js';
 import { TEST_MODELS } from '../support/service-process.js';
 
 const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 const TINY = join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx');
 const VEHICLES = join(PACKAGE_ROOT, 'models/vehicles-v8n.onnx');
-const PICTURE = join(PACKAGE_ROOT, 'models/demo/shapes.png');
 const ignore = () => undefined;
 const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const scratch = mkdtempSync(join(tmpdir(), 'lattice-detector-'));
@@ -35,37 +32,14 @@ function modelsDir(files: Record<string, string>): string {
   return folder;
 }
 
-async function makePictures() {
-  const root = join(scratch, 'pictures');
-  mkdirSync(root, { recursive: true });
-  const jobs: [string, Sharp][] = [
-    ['flopped.png', sharp(PICTURE).flop()],
-    ['double.png', sharp(PICTURE).resize(1280, 960, { kernel: 'nearest' })],
-    ['tall.jpg', sharp(PICTURE).extract({ left: 32, top: 0, width: 300, height: 480 }).jpeg()],
-    ['grey.png', sharp({ create: { width: 64, height: 900, channels: 3, background: '#808080' } })],
-  ];
-  for (const [name, picture] of jobs) await picture.toFile(join(root, name));
-  return { root, pictures: jobs.map(([name]) => name) };
-}
-
-describe('native detector', () => {
-  detectorConformance(
-    async (roots) => ({
-      detector: await openDetector(config({ imageRoots: roots.join(':') }), logger),
-      model: 'yolov8n.pt',
-    }),
-    makePictures,
-  );
-});
-
-const ask = (detector: Detector, modelName: string) =>
+const ask = (detector: NativeWorker, modelName: string) =>
   detector.detect({
     path: 'shapes.png',
     class: 'sync',
     options: { modelName, confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
   });
 
-describe('start of the native detector', () => {
+describe('start of the native worker', () => {
   it('refuses a GPU that was not built in', async () => {
     await expect(openDetector(config({ device: 'cuda' }), logger)).rejects.toMatchObject({
       name: 'LatticeError',

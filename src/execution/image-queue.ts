@@ -1,11 +1,11 @@
 /**
- * Images that wait for a lane: synchronous ones apart, those of jobs by priority, each in the order they came.
- * One that came back from a lost lane goes before the others of its priority. Nothing here searches a line.
+ * Images that wait for a worker: synchronous ones apart, those of jobs by priority, each in the order of arrival.
+ * An image that a worker gave back goes before the others of its priority. No operation searches the queue.
  */
 import { TOP_PRIORITY } from '../jobs/priority.js';
 import type { Task } from './task.js';
 
-export class DispatchQueue {
+export class ImageQueue {
   readonly #sync = new Line();
   readonly #async = Array.from({ length: TOP_PRIORITY + 1 }, () => new Line());
 
@@ -17,7 +17,7 @@ export class DispatchQueue {
     return this.#async.reduce((sum, line) => sum + line.size, 0);
   }
 
-  /** `returned`: it was in a lane before. */
+  /** `returned`: a worker had it in hand before. */
   add(task: Task, returned: boolean): void {
     this.#lineOf(task).add(task, returned);
   }

@@ -10,7 +10,7 @@ import { intersectionOverUnion } from './box-overlap.js';
 import type { Detection } from '../../contract/image-result.js';
 
 /** Known boxes must be found at this score and overlap. */
-export const CANARY_CONFIDENCE = 0.5;
+export const KNOWN_CONFIDENCE = 0.5;
 const LEAST_KNOWN_OVERLAP = 0.7;
 /** The same of a part of the picture: what lies at its edge has less around it to be told by. */
 const PART_CONFIDENCE = 0.25;
@@ -21,7 +21,7 @@ const SCORE_DRIFT = 0.05;
 /** Boxes of the first run that later runs must repeat. */
 const REMEMBERED = 20;
 
-export interface CanaryPicture {
+export interface Picture {
   data: Uint8Array;
   width: number;
   height: number;
@@ -36,12 +36,12 @@ const knownPictureSchema = z.object({
 export type KnownBox = z.infer<typeof knownPictureSchema>['boxes'][number];
 
 export interface KnownPicture {
-  picture: CanaryPicture;
+  picture: Picture;
   boxes: KnownBox[];
 }
 
 /** RGB pixels of a bundled picture. */
-export async function readCanaryPicture(path: string): Promise<CanaryPicture> {
+export async function readPicture(path: string): Promise<Picture> {
   const { data, info } = await sharp(path)
     .removeAlpha()
     .toColourspace('srgb')
@@ -53,21 +53,17 @@ export async function readCanaryPicture(path: string): Promise<CanaryPicture> {
 /** A picture and what is on it, from its JSON file. */
 export async function readKnownPicture(path: string): Promise<KnownPicture> {
   const { image, boxes } = knownPictureSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-  return { picture: await readCanaryPicture(join(dirname(path), image)), boxes };
+  return { picture: await readPicture(join(dirname(path), image)), boxes };
 }
 
 /** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */
-export class Canary {
+export class ModelCheck {
   readonly #known: readonly KnownBox[] | null;
-  #first: readonly Detection[] | null;
+  #first: readonly Detection[] | null = null;
 
-  /**
-   * `known` boxes of the picture, or null for a model whose answer nobody knows: `first` is the measure, or where that
-   * is left out the first run that is judged.
-   */
-  constructor(known: readonly KnownBox[] | null, first: readonly Detection[] | null = null) {
+  /** `known` boxes of the picture; null where nobody knows them: then later runs must repeat the first one. */
+  constructor(known: readonly KnownBox[] | null) {
     this.#known = known;
-    this.#first = first?.slice(0, REMEMBERED) ?? null;
   }
 
   /** Null when the run is as it should be, else what is wrong with it. */
@@ -80,11 +76,11 @@ export class Canary {
   }
 }
 
-/** What makes a run wrong whatever the picture shows; null when nothing does. */
-export function unfitness(run: readonly Detection[]): string | null {
+/** What makes a run wrong on any picture; null when nothing does. */
+function unfitness(run: readonly Detection[]): string | null {
   if (run.length === 0) return 'it sees nothing: every score on the self-check picture is 0';
   return run.some(({ confidence, box }) => ![confidence, ...box].every(Number.isFinite))
-    ? 'it gives boxes that are no numbers'
+    ? 'it gives boxes that are not numbers'
     : null;
 }
 
@@ -108,7 +104,7 @@ function missedBy(sure: readonly Detection[], known: readonly KnownBox[]): Known
 }
 
 function judgeKnown(run: readonly Detection[], known: readonly KnownBox[]): string | null {
-  const sure = surerThan(CANARY_CONFIDENCE, run);
+  const sure = surerThan(KNOWN_CONFIDENCE, run);
   const missed = missedBy(sure, known);
   if (missed.length === 0 && sure.length === known.length) return null;
   return (
@@ -131,7 +127,7 @@ function judgeDrift(run: readonly Detection[], first: readonly Detection[]): str
 }
 
 /** One class, and the same place to half a pixel or to this overlap. */
-export function isSame(found: Detection, expected: KnownBox, leastOverlap: number): boolean {
+function isSame(found: Detection, expected: KnownBox, leastOverlap: number): boolean {
   if (found.class !== expected.class) return false;
   // Boxes clamped to nothing have no overlap, not even with themselves.
   return (

@@ -1,99 +1,112 @@
-/** The detector port over the native core: one process, its own threads. */
+/** The worker of this process: model names, class names and images to the addon's core, boxes back. */
 import { setMaxListeners } from 'node:events';
-import { LatticeError, toLatticeError } from '../errors.js';
-import type { NativeModel, NativeStats } from '../native/contract.js';
-import type { Core, RawResult } from '../native/core.js';
-import type { CanaryWatch } from '../models/self-check/canary-watch.js';
-import type { ComputeChoice } from './compute-choice.js';
-import type { DetectorStats } from '../contract/detector-stats.js';
+import type { WorkerStats } from '../contract/detector-stats.js';
+import type { GpuReading } from '../contract/gpu-reading.js';
 import type { ImageResult } from '../contract/image-result.js';
 import type { ModelDescription } from '../contract/model-description.js';
-import type { DetectRequest, Detector } from './detector.js';
-import { remaining, settleEarly } from './early-settling.js';
+import { LatticeError, toLatticeError } from '../errors.js';
 import type { EngineBuild } from '../models/engine-build.js';
-import type { GpuReading } from '../contract/gpu-reading.js';
 import type { LoadedModel } from '../models/loaded-model.js';
 import type { ModelRegistry } from '../models/model-registry.js';
 import { detectionsFrom } from '../models/raw-detections.js';
-import { Throughput } from './throughput.js';
+import type { SelfCheck } from '../models/self-check/self-check.js';
+import type { NativeModel, NativeStats } from '../native/contract.js';
+import type { Core, RawResult } from '../native/core.js';
+import type { ComputeChoice } from './compute-choice.js';
+import type { DetectRequest } from './detector.js';
+import type { Worker, WorkerSlots } from './worker.js';
 
 /** Async images in hand for each that is decoded ahead: the others compute, or come and go. */
 const WINDOW_PER_AHEAD = 2;
-const TWICE = 'Two GPUs were lost with this image in hand; it is not run again.';
-const shuttingDown = () => new LatticeError('shutting_down', 'The detector is stopping.');
+/** Synchronous images that are read or answered while others are decoded and computed. */
+const SYNC_IN_PASSING = 2;
+/** The slots change when a model is loaded; asking the addon for every image would be waste. */
+const SLOTS_KEPT_MS = 100;
 
-export interface NativeDetectorParts {
+export interface NativeWorkerParts {
   workerId: string;
+  nodeId: string;
+  /** CPU threads that decode synchronous images. */
+  threads: number;
   core: Core;
   registry: ModelRegistry;
-  canary: CanaryWatch;
+  selfCheck: Pick<SelfCheck, 'stop'>;
   build: EngineBuild;
-  /** Called once, when the last GPU is lost: only a new process can use it again. */
-  onGpuLost?(error: LatticeError): void;
-  /** Of the GPUs that compute; left out on the CPU. */
+  /** What the GPU does; left out on the CPU. */
   gpuReadings?(): readonly GpuReading[];
+  /** Called once: only a new process can use the GPU again. */
+  onGpuLost?(error: LatticeError): void;
   /** Ids for tasks whose caller picked none; apart from those that callers pick. */
   nextId(): number;
   /** Explains device and precision; called with what the default model reports, null before it is loaded. */
   explain(loaded: NativeModel | null): ComputeChoice;
 }
 
-export class NativeDetector implements Detector {
+export class NativeWorker implements Worker {
   readonly workerId: string;
-  readonly #parts: NativeDetectorParts;
-  readonly #throughput = new Throughput();
-  readonly #stopping = new AbortController();
-  #completed = 0;
-  #failed = 0;
+  readonly nodeId: string;
+  readonly leaving = false;
+  readonly loading: WorkerSlots = { sync: 0, async: 0 };
+  readonly #parts: NativeWorkerParts;
+  #slots: WorkerSlots = { sync: 1, async: 1 };
+  #slotsAt = -Infinity;
   /** Why the default model could not be loaded. */
   #defaultFault: LatticeError | null = null;
   #gpuLost: LatticeError | null = null;
   #lastStats: NativeStats | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor(parts: NativeDetectorParts) {
+  constructor(parts: NativeWorkerParts) {
     this.workerId = parts.workerId;
+    this.nodeId = parts.nodeId;
     this.#parts = parts;
-    setMaxListeners(0, this.#stopping.signal);
+  }
+
+  get slots(): WorkerSlots {
+    const now = performance.now();
+    if (now - this.#slotsAt >= SLOTS_KEPT_MS) {
+      const { gpus, suggestedWindow } = this.stats();
+      const { syncSlices = 1 } = this.#lastStats ?? {};
+      const onCpu = this.#parts.threads + syncSlices + SYNC_IN_PASSING;
+      // A GPU takes synchronous images in batches as large as those of jobs.
+      const sync = gpus === 0 ? onCpu : Math.max(onCpu, suggestedWindow);
+      this.#slots = { sync, async: suggestedWindow };
+      this.#slotsAt = now;
+    }
+    return this.#slots;
   }
 
   async detect(request: DetectRequest): Promise<ImageResult> {
-    this.#throughput.begin();
-    let ok = false;
     try {
-      const result = await this.#detect(request);
-      ok = true;
-      return result;
+      return await this.#detect(request);
     } catch (thrown) {
       const error = toLatticeError(thrown);
-      throw error.code === 'gpu_lost' ? this.#afterLoss(error, request) : error;
-    } finally {
-      this.#throughput.end(ok);
-      if (ok) this.#completed += 1;
-      else this.#failed += 1;
+      if (error.code === 'gpu_lost') this.gpuLost(error);
+      throw error;
     }
   }
 
   async #detect(request: DetectRequest): Promise<ImageResult> {
     const started = performance.now();
-    const { options, signal, deadlineMs } = request;
-    this.#refuseWhenOver(signal);
+    const { options, signal, deadlineMs = 0 } = request;
     const { registry, core } = this.#parts;
+    this.#refuseWhenOver(signal);
     // Loaded already on all but the first request; then nothing is awaited before the submit.
-    const model =
-      registry.ready(options.modelName) ??
-      (await settleEarly(this.#modelFor(request), {
-        signal,
-        stopping: this.#stopping.signal,
-        deadlineMs,
-      }));
+    const model = registry.ready(options.modelName) ?? (await this.#modelFor(request));
+    this.#refuseWhenOver(signal);
+    const leftMs = deadlineMs > 0 ? deadlineMs - (performance.now() - started) : 0;
+    if (leftMs < 0) {
+      throw new LatticeError(
+        'deadline_exceeded',
+        'The deadline passed while the model was loaded.',
+      );
+    }
     if (model.distrust !== null) throw model.distrust;
     const classIds = model.classes.ids(options.classes);
-    this.#refuseWhenOver(signal);
     const id = request.id ?? this.#parts.nextId();
     const cancel = () => core.cancel([id]);
     if (signal !== undefined) {
-      // One signal stands for all images of a job: many listeners are no leak.
+      // One signal serves all images of a job: many listeners are no leak.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', cancel, { once: true });
     }
@@ -104,7 +117,7 @@ export class NativeDetector implements Detector {
         path: request.path,
         kind: request.class,
         priority: request.priority ?? 0,
-        deadlineMs: remaining(deadlineMs, started),
+        deadlineMs: leftMs,
         confidence: options.confidence,
         iou: options.iou,
         maxDetections: options.maxDetections,
@@ -117,29 +130,28 @@ export class NativeDetector implements Detector {
   }
 
   /** A build takes minutes: images of jobs wait for it, callers are told when to come again. */
-  #modelFor({ options, class: kind }: DetectRequest): Promise<LoadedModel> {
+  async #modelFor({ options, class: kind }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
-    const loading = registry.load(options.modelName);
-    return kind === 'async' ? loading : build.orNotReady(loading);
-  }
-
-  /** With GPUs left it is the image that is refused: one that faults GPUs must not be tried on all of them. */
-  #afterLoss(error: LatticeError, { options }: DetectRequest): LatticeError {
-    const { registry, core } = this.#parts;
-    const model = registry.ready(options.modelName);
-    const devices =
-      model === undefined || this.#closed !== null ? [] : core.devices(model.native.modelId);
-    if (devices.some(({ state }) => state !== 'lost'))
-      return new LatticeError('poison_input', TWICE);
-    if (this.#gpuLost === null) {
-      this.#gpuLost = error;
-      this.#parts.onGpuLost?.(error);
+    this.loading[kind] += 1;
+    try {
+      const load = registry.load(options.modelName);
+      return await (kind === 'async' ? load : build.orNotReady(load));
+    } finally {
+      this.loading[kind] -= 1;
     }
-    return error;
   }
 
-  #refuseWhenOver(signal: AbortSignal | undefined): void {
-    if (this.#closed !== null) throw shuttingDown();
+  /** The driver does not recover in this process: whoever is told ends it. */
+  gpuLost(error: LatticeError): void {
+    if (this.#gpuLost !== null) return;
+    this.#gpuLost = error;
+    this.#parts.onGpuLost?.(error);
+  }
+
+  #refuseWhenOver(signal?: AbortSignal): void {
+    if (this.#closed !== null) {
+      throw new LatticeError('shutting_down', 'The detector is stopping.');
+    }
     if (signal?.aborted === true) throw new LatticeError('cancelled', 'Cancelled.');
   }
 
@@ -151,16 +163,16 @@ export class NativeDetector implements Detector {
   ): ImageResult {
     return {
       detections: detectionsFrom(raw.boxes, model.native.names),
+      processingTimeMs: Math.round((performance.now() - started) * 1e3) / 1e3,
       image: { width: raw.width, height: raw.height },
       timingsMs: raw.timings,
-      processingTimeMs: Math.round((performance.now() - started) * 1e3) / 1e3,
+      truncated: raw.truncated,
       model: modelName,
       workerId: this.workerId,
-      truncated: raw.truncated,
     };
   }
 
-  /** Loads the default model; a failure is not thrown but makes the detector unhealthy. */
+  /** Loads the default model; a failure is not thrown but makes the worker unhealthy. */
   async prepareDefault(): Promise<LatticeError | null> {
     await this.#load(this.#parts.registry.defaultName).catch(() => undefined);
     return this.#defaultFault;
@@ -172,7 +184,7 @@ export class NativeDetector implements Detector {
   }
 
   async #load(modelName: string): Promise<void> {
-    if (this.#closed !== null) throw shuttingDown();
+    this.#refuseWhenOver();
     const isDefault = modelName === this.#parts.registry.defaultName;
     try {
       await this.#parts.registry.load(modelName);
@@ -188,12 +200,13 @@ export class NativeDetector implements Detector {
     return this.#parts.registry.describeAll();
   }
 
+  /** Bytes of a file beneath the image roots, by the rules of `detect`. */
   async readImage(path: string): Promise<Buffer> {
-    if (this.#closed !== null) throw shuttingDown();
+    this.#refuseWhenOver();
     return await this.#parts.core.readFile(path);
   }
 
-  stats(): DetectorStats {
+  stats(): WorkerStats {
     const native = this.#closed === null ? this.#parts.core.stats() : this.#lastStats;
     this.#lastStats = native;
     const loaded = this.#parts.registry.ready(this.#parts.registry.defaultName);
@@ -203,10 +216,6 @@ export class NativeDetector implements Detector {
       queuedAsync: native?.queuedAsync ?? 0,
       heldBytes: native?.heldBytes ?? 0,
       hangingFolders: native?.hangingRoots.length ?? 0,
-      inFlight: this.#throughput.inHand,
-      completed: this.#completed,
-      failed: this.#failed,
-      imagesPerSecond: this.#throughput.perSecond(),
       suggestedWindow: (native?.lookAhead ?? 1) * WINDOW_PER_AHEAD + (native?.readAhead ?? 0),
       gpuReadings: this.#parts.gpuReadings?.(),
     };
@@ -217,7 +226,7 @@ export class NativeDetector implements Detector {
     return this.#closed === null ? this.#parts.core.decodeStats().hardwareMissing : null;
   }
 
-  /** The default model's own fault, or a loaded model that failed a later self-check: then the device is in doubt. */
+  /** The default model's own fault, or a loaded model that fails its self-check: then the device is in doubt. */
   unhealthy(): LatticeError | null {
     const { registry, build } = this.#parts;
     if (this.#gpuLost !== null) return this.#gpuLost;
@@ -237,9 +246,8 @@ export class NativeDetector implements Detector {
 
   async #close(): Promise<void> {
     this.#lastStats = this.#parts.core.stats();
-    this.#parts.canary.stop();
+    this.#parts.selfCheck.stop();
     this.#parts.build.stop();
-    this.#stopping.abort(shuttingDown());
     await this.#parts.core.close();
   }
 }

@@ -1,0 +1,308 @@
+/**
+ * Runs images on workers: the queue, the deadline of each request, the counters and the choice of the worker. A worker
+ * gets at most as many images as it has slots, so that the order of waiting images stays here. Images of a lost worker
+ * are handed out again. Lives on the main thread.
+ */
+import type { DetectorStats } from '../contract/detector-stats.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { ModelDescription } from '../contract/model-description.js';
+import { LatticeError, toLatticeError, type ErrorCode } from '../errors.js';
+import type { DetectRequest, Detector } from './detector.js';
+import { ImageQueue } from './image-queue.js';
+import { SyncAdmission } from './sync-admission.js';
+import { Task } from './task.js';
+import { Throughput } from './throughput.js';
+import { chooseWorker, WorkerLoad } from './worker-choice.js';
+import { describeWorkers, mergeModels } from './worker-stats.js';
+import { WorkerLost, type Worker } from './worker.js';
+
+/** Lost workers that an image survives. */
+const LOSSES = { sync: 1, async: 2 } as const;
+const DEFAULT_SYNC_QUEUE = 256;
+/** They describe the worker, not the image: its node lost a volume, its device is not right, it builds an engine. */
+const OF_THE_WORKER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'volume_unavailable',
+  'model_not_ready',
+  'gpu_lost',
+  'gpu_unavailable',
+]);
+/** Nobody finished the image: it says nothing about the rate of the workers. */
+const UNFINISHED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'cancelled',
+  'deadline_exceeded',
+  'shutting_down',
+  'worker_lost',
+]);
+
+export interface ExecutorOptions {
+  /** A sentence for the answer when no worker came in time. */
+  whyNoWorker(): string;
+  /** Describes models while no worker can, and opens images by the rules of detection. */
+  files: Pick<Detector, 'models' | 'prepare' | 'readImage'>;
+  /** Synchronous images that may wait for a worker. */
+  syncQueue?: number;
+  /** What else ends with the workers. */
+  close?(): Promise<void>;
+}
+
+export interface WorkerReport {
+  worker: Worker;
+  inHand: number;
+  completed: number;
+}
+
+export class Executor implements Detector {
+  readonly #options: ExecutorOptions;
+  readonly #queue = new ImageQueue();
+  readonly #admission: SyncAdmission;
+  readonly #throughput = new Throughput();
+  #loads: WorkerLoad[] = [];
+  #completed = 0;
+  #failed = 0;
+  #requeued = 0;
+  #closed: Promise<void> | null = null;
+  /** Called for every image with `ok` and its result, or with the code of its error. */
+  onImage: (outcome: ErrorCode | 'ok', result: ImageResult | null) => void = () => undefined;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+    this.#admission = new SyncAdmission(options.syncQueue ?? DEFAULT_SYNC_QUEUE);
+  }
+
+  /** Of the only worker; empty while several may run an image. */
+  get workerId(): string {
+    const [load, ...more] = this.#loads;
+    return load === undefined || more.length > 0 ? '' : load.worker.workerId;
+  }
+
+  /** Images handed out again because their worker was lost. */
+  get requeued(): number {
+    return this.#requeued;
+  }
+
+  workers(): WorkerReport[] {
+    return this.#loads.map(({ worker, inHand, completed }) => ({ worker, inHand, completed }));
+  }
+
+  /** The worker gets images from now on, and is closed with the executor. */
+  join(worker: Worker): void {
+    this.#loads = [...this.#loads, new WorkerLoad(worker)];
+    this.#handOutAll();
+  }
+
+  /** The worker gets no more images. Call it before a lost worker rejects those in hand. */
+  leave(worker: Worker): void {
+    this.#loads = this.#loads.filter((load) => load.worker !== worker);
+  }
+
+  /** A worker has other slots than before, or became healthy. */
+  refresh(): void {
+    this.#handOutAll();
+  }
+
+  async detect(request: DetectRequest): Promise<ImageResult> {
+    this.#refuseWhenOver(request);
+    const isSync = request.class === 'sync';
+    if (isSync) this.#admission.enter(this.#syncSlots(), request.deadlineMs ?? Infinity);
+    this.#throughput.begin();
+    let outcome: ErrorCode | 'ok' = 'ok';
+    let result: ImageResult | null = null;
+    try {
+      result = await this.#run(request);
+      return result;
+    } catch (thrown) {
+      outcome = toLatticeError(thrown).code;
+      throw thrown;
+    } finally {
+      if (isSync) this.#admission.leave(outcome === 'ok' || !UNFINISHED.has(outcome));
+      this.#throughput.end(result !== null);
+      if (result === null) this.#failed += 1;
+      else this.#completed += 1;
+      this.onImage(outcome, result);
+    }
+  }
+
+  #run(request: DetectRequest): Promise<ImageResult> {
+    const task = new Task(request);
+    const giveUp = (error: () => LatticeError) => () => {
+      const answer = error();
+      this.#queue.drop(task);
+      task.reject(answer);
+    };
+    task.watch({ onAbort: giveUp(cancelled), onDeadline: giveUp(() => this.#late(task)) });
+    this.#queue.add(task, false);
+    this.#handOutAll();
+    return task.answer;
+  }
+
+  #refuseWhenOver({ signal }: DetectRequest): void {
+    if (this.#closed !== null) throw shuttingDown();
+    if (signal?.aborted === true) throw cancelled();
+  }
+
+  #syncSlots(): number {
+    return this.#loads.reduce((sum, { worker }) => sum + worker.slots.sync, 0);
+  }
+
+  #handOutAll(): void {
+    while (this.#queue.syncSize > 0 && this.#handOutNext('sync')) continue;
+    while (this.#queue.asyncSize > 0 && this.#handOutNext('async')) continue;
+  }
+
+  /** False when no worker has a slot for the next image. */
+  #handOutNext(kind: 'sync' | 'async'): boolean {
+    const free = chooseWorker(kind, this.#loads);
+    if (free === null) return false;
+    const task = kind === 'sync' ? this.#queue.takeSync() : this.#queue.takeAsync();
+    if (task === null) return false;
+    const load =
+      task.refusals === null ? free : chooseWorker(kind, this.#loads, task.refusals.workers);
+    if (load !== null) {
+      if (load.canFinishIn(task.timeLeft)) void this.#handOut(task, load);
+      else task.reject(this.#late(task));
+      return true;
+    }
+    const refusal = this.#refusalOfAll(task);
+    if (refusal === null) this.#queue.add(task, true);
+    else task.reject(refusal);
+    return refusal !== null;
+  }
+
+  async #handOut(task: Task, load: WorkerLoad): Promise<void> {
+    const kind = task.request.class;
+    const handedOutAt = performance.now();
+    load[kind] += 1;
+    try {
+      const result = await load.worker.detect(task.forWorker());
+      const now = performance.now();
+      load.completed += 1;
+      if (kind === 'sync') load.measured(now - handedOutAt, result);
+      task.resolve(withWait(result, handedOutAt - task.arrivedAt, now - task.arrivedAt));
+    } catch (thrown) {
+      if (thrown instanceof WorkerLost) this.#lost(task, load.worker);
+      else this.#failedAt(load.worker, task, toLatticeError(thrown));
+    } finally {
+      load[kind] -= 1;
+      this.#handOutAll();
+    }
+  }
+
+  /** An image that a worker cannot run at present may run on another one. */
+  #failedAt(worker: Worker, task: Task, error: LatticeError): void {
+    if (task.answered) return;
+    if (OF_THE_WORKER.has(error.code)) task.refuse(worker, error);
+    const end = task.refusals?.last === error ? this.#refusalOfAll(task) : error;
+    if (end !== null) task.reject(end);
+    else if (this.#closed !== null) task.reject(shuttingDown());
+    else this.#queue.add(task, true);
+  }
+
+  /** Null while a worker is left that has not refused it. */
+  #refusalOfAll({ refusals }: Task): LatticeError | null {
+    if (refusals === null) return null;
+    const isLeft = this.#loads.some(
+      ({ worker }) => !worker.leaving && !refusals.workers.has(worker),
+    );
+    return isLeft ? null : refusals.last;
+  }
+
+  #lost(task: Task, worker: Worker): void {
+    if (task.answered) return;
+    task.losses += 1;
+    if (this.#closed !== null) task.reject(shuttingDown());
+    else if (task.losses > LOSSES[task.request.class]) task.reject(workerLost(task.losses, worker));
+    else {
+      this.#requeued += 1;
+      this.#queue.add(task, true);
+    }
+  }
+
+  #late(task: Task): LatticeError {
+    if (this.#loads.length === 0 && task.waiting) {
+      return new LatticeError('detection_failed', `No worker. ${this.#options.whyNoWorker()}`);
+    }
+    const { deadlineMs } = task.request;
+    return new LatticeError('deadline_exceeded', `No result within ${deadlineMs ?? 0} ms.`);
+  }
+
+  /** Loads the model on the worker that would answer next; the others load it when they need it. */
+  async prepare(modelName: string): Promise<ModelDescription> {
+    if (this.#closed !== null) throw shuttingDown();
+    const load = chooseWorker('sync', this.#loads) ?? this.#loads[0];
+    if (load === undefined) return this.#options.files.prepare(modelName);
+    try {
+      return await load.worker.prepare(modelName);
+    } catch (thrown) {
+      if (!(thrown instanceof WorkerLost)) throw thrown;
+      return this.#options.files.prepare(modelName);
+    }
+  }
+
+  async models(): Promise<ModelDescription[]> {
+    const answers = await Promise.allSettled(this.#loads.map(({ worker }) => worker.models()));
+    const offers = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? [answer.value] : [],
+    );
+    return offers.length === 0 ? this.#options.files.models() : mergeModels(offers);
+  }
+
+  async readImage(path: string): Promise<Buffer> {
+    if (this.#closed !== null) throw shuttingDown();
+    return this.#options.files.readImage(path);
+  }
+
+  stats(): DetectorStats {
+    const { syncSize, asyncSize } = this.#queue;
+    const workers = describeWorkers(this.#loads.map(({ worker }) => worker));
+    return {
+      ...workers,
+      queuedSync: syncSize + workers.queuedSync,
+      queuedAsync: asyncSize + workers.queuedAsync,
+      inFlight: this.#throughput.inHand,
+      completed: this.#completed,
+      failed: this.#failed,
+      imagesPerSecond: this.#throughput.perSecond(),
+    };
+  }
+
+  unhealthy(): LatticeError | null {
+    if (this.#loads.length === 0) {
+      return new LatticeError('cluster_unavailable', `No worker. ${this.#options.whyNoWorker()}`);
+    }
+    const faults = this.#loads.map(({ worker }) => worker.unhealthy());
+    return faults.includes(null) ? null : (faults[0] ?? null);
+  }
+
+  /** Refuses what waits, closes the workers. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (;;) {
+      const task = this.#queue.takeSync() ?? this.#queue.takeAsync();
+      if (task === null) break;
+      task.reject(shuttingDown());
+    }
+    await Promise.all(this.#loads.map(({ worker }) => worker.close()));
+    await this.#options.close?.();
+  }
+}
+
+/** Times as the caller saw them: the worker knows nothing of the wait before it. */
+function withWait(result: ImageResult, waitedMs: number, totalMs: number): ImageResult {
+  const timingsMs = { ...result.timingsMs, queue: toMicros(result.timingsMs.queue + waitedMs) };
+  return { ...result, timingsMs, processingTimeMs: toMicros(totalMs) };
+}
+
+const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
+const cancelled = () => new LatticeError('cancelled', 'Cancelled.');
+const shuttingDown = () => new LatticeError('shutting_down', 'The detector is stopping.');
+
+function workerLost(losses: number, { workerId, nodeId }: Worker): LatticeError {
+  return new LatticeError(
+    'worker_lost',
+    `${losses} workers were lost with this image in hand, ${workerId} on node ${nodeId} last.`,
+  );
+}

@@ -1,0 +1,82 @@
+/** Which worker runs the next image: what each has in hand, and how long its images took. */
+import type { ImageResult } from '../contract/image-result.js';
+import type { Worker } from './worker.js';
+
+/** Weight of the newest duration in the mean. */
+const NEWEST = 0.2;
+
+/** A worker and what the executor gave it. */
+export class WorkerLoad {
+  readonly worker: Worker;
+  sync = 0;
+  async = 0;
+  completed = 0;
+  /** Means over its synchronous images in milliseconds, 0 before the first: of all its time, and without waiting. */
+  #syncMs = 0;
+  #workMs = 0;
+
+  constructor(worker: Worker) {
+    this.worker = worker;
+  }
+
+  get inHand(): number {
+    return this.sync + this.async;
+  }
+
+  hasSlot(kind: 'sync' | 'async'): boolean {
+    const { slots, loading } = this.worker;
+    return this[kind] - (loading?.[kind] ?? 0) < slots[kind];
+  }
+
+  /** A synchronous image took so long from handing it out to its result. */
+  measured(ms: number, { timingsMs }: ImageResult): void {
+    const stages = Object.values(timingsMs).reduce((sum, stage) => sum + stage, 0);
+    const workMs = stages - timingsMs.queue;
+    this.#syncMs = this.#syncMs === 0 ? ms : this.#syncMs + NEWEST * (ms - this.#syncMs);
+    this.#workMs = this.#workMs === 0 ? workMs : this.#workMs + NEWEST * (workMs - this.#workMs);
+  }
+
+  /** When a synchronous image handed out now would be answered, in milliseconds; a batch of jobs delays it by half. */
+  syncFinishMs(): number {
+    return this.#syncMs * (1 + this.sync + (this.async > 0 ? 0.5 : 0));
+  }
+
+  /** False when the work alone takes longer than what is left. An idle worker tries: the mean may be out of date. */
+  canFinishIn(timeLeft: number | null): boolean {
+    return timeLeft === null || this.sync === 0 || this.#workMs <= timeLeft;
+  }
+}
+
+/** Workers that are not to be chosen. */
+export type Refused = ReadonlySet<Worker> | null;
+
+/** Sync: the worker with the earliest predicted answer. Async: the largest free share of slots. Null: all are full. */
+export function chooseWorker(
+  kind: 'sync' | 'async',
+  loads: readonly WorkerLoad[],
+  refused: Refused = null,
+): WorkerLoad | null {
+  const cost = (load: WorkerLoad) =>
+    kind === 'sync'
+      ? load.syncFinishMs() + load.inHand * 1e-6
+      : load.async / load.worker.slots.async;
+  const candidates = loads.filter(({ worker }) => !worker.leaving && refused?.has(worker) !== true);
+  let best: WorkerLoad | null = null;
+  let bestCost = Infinity;
+  for (const load of healthy(candidates)) {
+    const own = load.hasSlot(kind) ? cost(load) : Infinity;
+    if (own < bestCost) [best, bestCost] = [load, own];
+  }
+  return best;
+}
+
+/**
+ * The healthy ones, all where none is: a worker that sees nothing answers quickly and would take all the work that the
+ * others have no slot for.
+ */
+function healthy(loads: readonly WorkerLoad[]): readonly WorkerLoad[] {
+  // The only worker takes the work in any state, and asking for it costs more than the choice.
+  if (loads.length < 2) return loads;
+  const well = loads.filter(({ worker }) => worker.unhealthy() === null);
+  return well.length > 0 ? well : loads;
+}

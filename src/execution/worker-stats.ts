@@ -1,0 +1,85 @@
+/** Several workers described as one, and what each is good for. */
+import type { WorkerStats } from '../contract/detector-stats.js';
+import { GPU_STATES, type GpuReading, type GpuState } from '../contract/gpu-reading.js';
+import type { ModelDescription } from '../contract/model-description.js';
+import type { Worker } from './worker.js';
+
+export function describeWorkers(workers: readonly Worker[]): WorkerStats {
+  const stats = workers.map((worker) => worker.stats());
+  const [only] = stats;
+  if (only !== undefined && stats.length === 1) return only;
+  const sum = (value: (worker: WorkerStats) => number) =>
+    stats.reduce((total, worker) => total + value(worker), 0);
+  const distinct = (value: (worker: WorkerStats) => string) =>
+    [...new Set(stats.map(value))].join(', ') || 'none';
+  return {
+    device: distinct(({ device }) => device),
+    gpus: sum(({ gpus }) => gpus),
+    precision: distinct(({ precision }) => precision),
+    reason: count(workers),
+    queuedSync: sum(({ queuedSync }) => queuedSync),
+    queuedAsync: sum(({ queuedAsync }) => queuedAsync),
+    heldBytes: sum(({ heldBytes }) => heldBytes),
+    hangingFolders: sum(({ hangingFolders }) => hangingFolders),
+    suggestedWindow: Math.max(
+      1,
+      sum(({ suggestedWindow }) => suggestedWindow),
+    ),
+  };
+}
+
+function count(workers: readonly Worker[]): string {
+  if (workers.length === 0) return 'no worker';
+  const nodes = new Set(workers.map(({ nodeId }) => nodeId)).size;
+  return `${workers.length} workers on ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`;
+}
+
+export type WorkerState = 'ready' | 'leaving' | 'unhealthy';
+
+export function stateOf(worker: Worker): WorkerState {
+  if (worker.leaving) return 'leaving';
+  return worker.unhealthy() === null ? 'ready' : 'unhealthy';
+}
+
+export function countByState(reports: readonly { worker: Worker }[]): Record<WorkerState, number> {
+  const counts = { ready: 0, leaving: 0, unhealthy: 0 };
+  for (const { worker } of reports) counts[stateOf(worker)] += 1;
+  return counts;
+}
+
+export interface NodeGpu extends GpuReading {
+  /** The machine, as the cluster names it. */
+  nodeId: string;
+}
+
+/** Each GPU once, though workers may share it: the latest reading, with the worst of the states. */
+export function gpusOf(reports: readonly { worker: Worker }[]): NodeGpu[] {
+  const gpus = new Map<string, NodeGpu>();
+  for (const { worker } of reports) {
+    const { nodeId } = worker;
+    for (const reading of worker.stats().gpuReadings ?? []) {
+      const key = JSON.stringify([nodeId, reading.uuid]);
+      const known = gpus.get(key);
+      const state = worse(reading.state, known?.state ?? 'ok');
+      const latest = known === undefined || ageOf(reading) < ageOf(known) ? reading : known;
+      gpus.set(key, { ...latest, state, nodeId });
+    }
+  }
+  return [...gpus.values()];
+}
+
+const ageOf = ({ ageMs }: GpuReading) => ageMs ?? Infinity;
+const worse = (one: GpuState, other: GpuState) =>
+  GPU_STATES.indexOf(one) > GPU_STATES.indexOf(other) ? one : other;
+
+const RANK = { ready: 2, available: 1, refused: 0 } as const;
+
+/** Each model once, in the order of the first worker that has it, as the worker that is furthest with it describes it. */
+export function mergeModels(offers: readonly (readonly ModelDescription[])[]): ModelDescription[] {
+  const byName = new Map<string, ModelDescription>();
+  for (const model of offers.flat()) {
+    const known = byName.get(model.name);
+    if (known === undefined || RANK[model.state] > RANK[known.state]) byName.set(model.name, model);
+  }
+  return [...byName.values()];
+}

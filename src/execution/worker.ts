@@ -1,0 +1,38 @@
+/** What runs images: the addon in this process, or a worker process at the other end of a socket. */
+import type { WorkerStats } from '../contract/detector-stats.js';
+import type { ImageResult } from '../contract/image-result.js';
+import type { ModelDescription } from '../contract/model-description.js';
+import type { LatticeError } from '../errors.js';
+import type { DetectRequest } from './detector.js';
+
+/** Images that a worker may have in hand, by class. */
+export interface WorkerSlots {
+  sync: number;
+  async: number;
+}
+
+export interface Worker {
+  readonly workerId: string;
+  /** The machine, as the cluster names it. */
+  readonly nodeId: string;
+  readonly slots: WorkerSlots;
+  /** Images in hand that wait for their model to be loaded; they take no slot. */
+  readonly loading?: WorkerSlots;
+  /** True from the moment it takes no more images; those in hand it still answers. */
+  readonly leaving: boolean;
+  /** Rejects with a `LatticeError`, or with `WorkerLost` when the worker went before it answered. */
+  detect(request: DetectRequest): Promise<ImageResult>;
+  /** As `Detector`; may reject with `WorkerLost` too. */
+  prepare(modelName: string): Promise<ModelDescription>;
+  models(): Promise<ModelDescription[]>;
+  stats(): WorkerStats;
+  /** Why its results cannot be trusted; null when it is healthy. */
+  unhealthy(): LatticeError | null;
+  /** Releases the worker; open promises settle. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** The worker went before it answered. Whether the image was run is not known; it may be run again. */
+export class WorkerLost extends Error {
+  override readonly name = 'WorkerLost';
+}

@@ -1,0 +1,150 @@
+/** Runs the self-check on every fresh model and, at intervals, on the loaded ones. */
+import type { Detection } from '../../contract/image-result.js';
+import { LatticeError, toLatticeError } from '../../errors.js';
+import { inTime } from '../../in-time.js';
+import type { Logger } from '../../logger-port.js';
+import type { Core } from '../../native/core.js';
+import type { LoadedModel } from '../loaded-model.js';
+import { detectionsFrom } from '../raw-detections.js';
+import { faultOfInputs } from './input-check.js';
+import { ModelCheck, readKnownPicture, type Picture } from './model-check.js';
+
+/** A device that gives no answer for this long is stuck, not busy: the check goes in front of other work. */
+const ANSWER_WITHIN_MS = 60_000;
+/**
+ * Longer than the check waits: past a deadline the core answers tasks in hand too, with a code that says nothing about
+ * the device. The task is still freed in the end.
+ */
+const TASK_DEADLINE_MS = 120_000;
+const MOST_BOXES = 300;
+/** These say nothing about the model. */
+const INCONCLUSIVE = new Set(['cancelled', 'shutting_down', 'overloaded', 'deadline_exceeded']);
+
+export interface SelfCheckOptions {
+  core: Pick<Core, 'run'>;
+  nextId(): number;
+  /** For models that come without a picture of their own. */
+  picture: Picture;
+  /** The models to check at intervals. */
+  loaded(): LoadedModel[];
+  /** The core answered that its GPU is lost. */
+  onGpuLost(error: LatticeError): void;
+  /** 0 checks fresh models only. */
+  minutes: number;
+  logger: Logger;
+}
+
+interface Checked {
+  check: ModelCheck;
+  picture: Picture;
+}
+
+export class SelfCheck {
+  readonly #options: SelfCheckOptions;
+  readonly #checked = new WeakMap<LoadedModel, Checked>();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(options: SelfCheckOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Rejects with `invalid_model` when the fresh model is blind or its known boxes are not found, also at one of several
+   * inputs. Another error is that of the run: it is not held against the file.
+   */
+  async admit(model: LoadedModel): Promise<void> {
+    const { knownPicturePath } = model.file;
+    const known = knownPicturePath === null ? null : await readKnownPicture(knownPicturePath);
+    const picture = known?.picture ?? this.#options.picture;
+    const check = new ModelCheck(known?.boxes ?? null);
+    const shown = { picture, boxes: known?.boxes ?? [] };
+    const fault =
+      check.judge(await this.#look(model, picture)) ??
+      (await faultOfInputs(model.native, shown, (part) => this.#look(model, part)));
+    if (fault !== null) {
+      this.#logFault(model, fault);
+      throw new LatticeError('invalid_model', failed(model, fault));
+    }
+    this.#checked.set(model, { check, picture });
+  }
+
+  start(): void {
+    const { minutes } = this.#options;
+    if (minutes === 0 || this.#stopped) return;
+    this.#timer ??= setInterval(() => void this.checkAll(), minutes * 60_000).unref();
+  }
+
+  /** For good. A round under way ends without a word: the core may close beneath it. */
+  stop(): void {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+  }
+
+  /** One round over the loaded models; a round under way is joined. Sets or clears their `distrust`. Never rejects. */
+  checkAll(): Promise<void> {
+    this.#round ??= this.#checkLoaded().finally(() => {
+      this.#round = null;
+    });
+    return this.#round;
+  }
+
+  async #checkLoaded(): Promise<void> {
+    for (const model of this.#options.loaded()) {
+      const checked = this.#checked.get(model);
+      if (checked !== undefined && this.#isLoaded(model)) await this.#check(model, checked);
+    }
+  }
+
+  async #check(model: LoadedModel, { check, picture }: Checked): Promise<void> {
+    const found = await this.#look(model, picture).catch(toLatticeError);
+    // The run says nothing once the model is unloaded or the core closes.
+    if (!this.#isLoaded(model)) return;
+    if (found instanceof LatticeError && INCONCLUSIVE.has(found.code)) return;
+    const fault = found instanceof LatticeError ? found.message : check.judge(found);
+    if (fault !== null) this.#logFault(model, fault);
+    else if (model.distrust !== null) {
+      this.#options.logger.info({ model: model.file.name }, 'self-check passes again');
+    }
+    model.distrust =
+      fault === null ? null : new LatticeError('model_not_ready', failed(model, fault));
+  }
+
+  #isLoaded(model: LoadedModel): boolean {
+    return !this.#stopped && this.#options.loaded().includes(model);
+  }
+
+  #logFault(model: LoadedModel, fault: string): void {
+    this.#options.logger.error({ model: model.file.name, fault }, 'self-check failed');
+  }
+
+  /** All boxes of the picture, whatever their score, from the core that serves requests. */
+  async #look(model: LoadedModel, picture: Picture): Promise<Detection[]> {
+    const run = this.#options.core.run({
+      id: this.#options.nextId(),
+      modelId: model.native.modelId,
+      path: null,
+      pixels: picture,
+      kind: 'sync',
+      priority: 0,
+      deadlineMs: TASK_DEADLINE_MS,
+      confidence: 0,
+      iou: 0.7,
+      maxDetections: MOST_BOXES,
+      classIds: null,
+    });
+    try {
+      const { boxes } = await inTime(run, ANSWER_WITHIN_MS, 'model_not_ready');
+      return detectionsFrom(boxes, model.native.names);
+    } catch (thrown) {
+      const error = toLatticeError(thrown);
+      if (error.code === 'gpu_lost') this.#options.onGpuLost(error);
+      throw error;
+    }
+  }
+}
+
+function failed(model: LoadedModel, fault: string): string {
+  return `Model '${model.file.name}' failed its self-check: ${fault}.`;
+}

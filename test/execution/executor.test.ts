@@ -1,0 +1,538 @@
+/** The executor over workers that do what the test says. */
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Executor } from '../../src/execution/executor.js';
+import { LatticeError } from '../../src/errors.js';
+import type { ImageResult } from '../../src/contract/image-result.js';
+import type { ModelDescription } from '../../src/contract/model-description.js';
+import type { DetectRequest } from '../../src/execution/detector.js';
+import { SimulatedWorker, type SimulatedWorkerOptions } from '../support/simulated-worker.js';
+
+const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescription => ({
+  name,
+  state: 'available',
+  reason: null,
+  classes: ['car'],
+  device: null,
+  precision: null,
+  input: null,
+  memoryBytes: null,
+  licence: null,
+  bundled: false,
+  isDefault: false,
+  ...more,
+});
+
+function open(workers: SimulatedWorker[] = [], syncQueue = 10_000) {
+  const executor = new Executor({
+    whyNoWorker: () => 'Nobody has come yet.',
+    files: {
+      models: () => Promise.resolve([model('folder.pt')]),
+      prepare: (name) => Promise.resolve(model(name)),
+      readImage: () => Promise.resolve(Buffer.from('bytes')),
+    },
+    syncQueue,
+  });
+  for (const worker of workers) executor.join(worker);
+  return executor;
+}
+
+const request = (path: string, more: Partial<DetectRequest> = {}): DetectRequest => ({
+  path,
+  class: 'async',
+  options: { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
+  ...more,
+});
+
+/** Lets everything that is due happen. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+function lose(executor: Executor, worker: SimulatedWorker) {
+  executor.leave(worker);
+  worker.lose();
+  return settle();
+}
+
+const worker = (name: string, options: SimulatedWorkerOptions = {}) =>
+  new SimulatedWorker(name, options);
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('order', () => {
+  it('gives a worker no more than its slots, and the next image when one is free', async () => {
+    const one = worker('one', { slots: { sync: 1, async: 2 } });
+    const executor = open([one]);
+    const all = ['a', 'b', 'c'].map((path) => executor.detect(request(path)));
+    expect(one.inHand).toEqual(['a', 'b']);
+    one.answer();
+    await all[0];
+    expect(one.inHand).toEqual(['b', 'c']);
+    one.answer(2);
+    await Promise.all(all);
+  });
+
+  it('hands out by priority, then by arrival; synchronous requests have slots of their own', async () => {
+    const one = worker('one', { slots: { sync: 1, async: 1 } });
+    const executor = open([one]);
+    const waiting: [string, Partial<DetectRequest>][] = [
+      ['first', {}],
+      ['low', { priority: 1 }],
+      ['high', { priority: 9 }],
+      ['high, later', { priority: 9 }],
+      ['none', {}],
+      ['sync', { class: 'sync' }],
+    ];
+    const all = waiting.map(([path, more]) => executor.detect(request(path, more)));
+    expect(one.inHand).toEqual(['first', 'sync']);
+    for (let left = waiting.length; left > 0; left -= 1) {
+      one.answer();
+      await settle();
+    }
+    await Promise.all(all);
+    expect(one.seen).toEqual(['first', 'sync', 'high', 'high, later', 'low', 'none']);
+  });
+
+  it('spreads images of jobs by free share, synchronous ones to the worker that answers soonest', async () => {
+    const small = worker('small', { slots: { sync: 1, async: 2 } });
+    const large = worker('large', { slots: { sync: 1, async: 6 } });
+    const executor = open([small, large]);
+    const jobs = Array.from({ length: 4 }, (_, index) => executor.detect(request(`${index}`)));
+    expect([small.inHand.length, large.inHand.length]).toEqual([1, 3]);
+    small.answer(2);
+    await settle();
+    const sync = executor.detect(request('now', { class: 'sync' }));
+    expect(small.inHand).toContain('now');
+    small.answer(9);
+    large.answer(9);
+    await Promise.all([...jobs, sync]);
+  });
+
+  it('keeps work from a worker that is leaving or does not see', async () => {
+    const leaving = worker('leaving');
+    leaving.leaving = true;
+    const blind = worker('blind');
+    blind.fault = new LatticeError('invalid_model', 'It sees nothing.');
+    const well = worker('well');
+    const executor = open([leaving, blind, well]);
+    const all = Array.from({ length: 2 }, () => executor.detect(request('a')));
+    expect(well.inHand).toHaveLength(2);
+    expect([leaving.seen, blind.seen]).toEqual([[], []]);
+    expect(executor.unhealthy()).toBeNull();
+    well.answer(2);
+    await Promise.all(all);
+  });
+});
+
+describe('lost workers', () => {
+  it('hand their images to the others, before those that wait', async () => {
+    const one = worker('one');
+    const two = worker('two', { slots: { sync: 1, async: 1 } });
+    const executor = open([one]);
+    const all = ['a', 'b', 'c'].map((path) => executor.detect(request(path)));
+    executor.join(two);
+    expect(two.inHand).toEqual(['c']);
+    const last = executor.detect(request('d'));
+    await lose(executor, one);
+    for (let left = 4; left > 0; left -= 1) {
+      two.answer();
+      await settle();
+    }
+    expect((await Promise.all([...all, last])).every(({ workerId }) => workerId === 'two')).toBe(
+      true,
+    );
+    expect(two.seen).toEqual(['c', 'a', 'b', 'd']);
+    expect(executor.requeued).toBe(2);
+  });
+
+  it.each([
+    ['async', 3],
+    ['sync', 2],
+  ] as const)('an %s image ends as worker_lost with the loss number %i', async (kind, losses) => {
+    const executor = open();
+    const lost = executor.detect(request('poison', { class: kind }));
+    const outcome = expect(lost).rejects.toMatchObject({
+      code: 'worker_lost',
+      message: expect.stringContaining(`${losses} workers`),
+    });
+    for (let number = 1; number <= losses; number += 1) {
+      const victim = worker(`victim-${number}`);
+      executor.join(victim);
+      expect(victim.inHand).toEqual(['poison']);
+      await lose(executor, victim);
+    }
+    await outcome;
+    expect(executor.stats().queuedAsync + executor.stats().queuedSync).toBe(0);
+  });
+
+  it('an image that failed by itself is not handed out again', async () => {
+    const one = worker('one');
+    const two = worker('two');
+    const executor = open([one, two]);
+    const failed = executor.detect(request('a'));
+    for (const each of [one, two]) each.fail(new LatticeError('invalid_image', 'Not a picture.'));
+    await expect(failed).rejects.toMatchObject({ code: 'invalid_image' });
+    expect(one.seen.length + two.seen.length).toBe(1);
+  });
+});
+
+describe('ends', () => {
+  it('answers a cancel in the queue at once; a worker answers for what it has', async () => {
+    const one = worker('one', { slots: { sync: 1, async: 1 } });
+    const executor = open([one]);
+    const first = executor.detect(request('a'));
+    const abort = new AbortController();
+    const waiting = executor.detect(request('b', { signal: abort.signal }));
+    abort.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
+    one.answer();
+    await first;
+    expect(one.seen).toEqual(['a']);
+  });
+
+  it('a deadline passes: 500 without any worker, 504 behind others or in a worker that hangs', async () => {
+    const nobody = open();
+    await expect(
+      nobody.detect(request('a', { class: 'sync', deadlineMs: 20 })),
+    ).rejects.toMatchObject({
+      code: 'detection_failed',
+      message: 'No worker. Nobody has come yet.',
+    });
+    const hanging = worker('hanging', { slots: { sync: 1, async: 1 } });
+    const executor = open([hanging]);
+    const outcomes = ['a', 'b'].map((path) =>
+      expect(executor.detect(request(path, { deadlineMs: 20 }))).rejects.toMatchObject({
+        code: 'deadline_exceeded',
+      }),
+    );
+    await Promise.all(outcomes);
+  });
+
+  it('close refuses what waits, and everything after', async () => {
+    const one = worker('one', { slots: { sync: 1, async: 1 } });
+    const executor = open([one]);
+    const outcomes = ['a', 'b'].map((path) =>
+      expect(executor.detect(request(path))).rejects.toMatchObject({ code: 'shutting_down' }),
+    );
+    await executor.close();
+    await executor.close();
+    await Promise.all(outcomes);
+    expect(one.closed).toBe(true);
+    await expect(executor.detect(request('c'))).rejects.toMatchObject({ code: 'shutting_down' });
+    await expect(executor.readImage('c')).rejects.toMatchObject({ code: 'shutting_down' });
+  });
+});
+
+describe('what it says', () => {
+  it('sums its workers up', () => {
+    const executor = open([
+      worker('one', { nodeId: 'x', slots: { sync: 1, async: 3 } }),
+      worker('two', { nodeId: 'x', slots: { sync: 1, async: 4 } }),
+    ]);
+    expect(executor.stats()).toMatchObject({
+      device: 'simulated',
+      precision: 'fp16',
+      gpus: 2,
+      reason: '2 workers on 1 node',
+      suggestedWindow: 7,
+    });
+    expect(executor.workerId).toBe('');
+  });
+
+  it('is unhealthy without a lane, or when none is well', () => {
+    const executor = open();
+    expect(executor.unhealthy()).toMatchObject({ code: 'cluster_unavailable' });
+    expect(executor.stats()).toMatchObject({ device: 'none', suggestedWindow: 1 });
+    const blind = worker('blind');
+    blind.fault = new LatticeError('invalid_model', 'It sees nothing.');
+    executor.join(blind);
+    expect(executor.unhealthy()).toMatchObject({ code: 'invalid_model' });
+  });
+
+  it('lists models of all workers once, as the one that is furthest; of the folder when none answers', async () => {
+    const one = worker('one');
+    const two = worker('two');
+    const executor = open([one, two]);
+    expect((await executor.models()).map(({ name }) => name)).toEqual(['folder.pt']);
+    one.offers = [model('a.pt'), model('b.pt', { state: 'ready' })];
+    two.offers = [model('a.pt', { state: 'ready' }), model('c.pt', { state: 'refused' })];
+    expect((await executor.models()).map(({ name, state }) => `${name} ${state}`)).toEqual([
+      'a.pt ready',
+      'b.pt ready',
+      'c.pt refused',
+    ]);
+    expect(await executor.prepare('x.pt')).toMatchObject({ name: 'x.pt' });
+  });
+});
+
+const noVolume = new LatticeError('volume_unavailable', 'It hangs.');
+
+describe('a worker that cannot run what others can', () => {
+  const asked = (executor: Executor, count: number, more: Partial<DetectRequest> = {}) =>
+    Array.from({ length: count }, (_, index) => executor.detect(request(`${index}`, more)));
+
+  it.each(['sync', 'async'] as const)('hands its %s images on to the others', async (kind) => {
+    const without = worker('without');
+    const well = worker('well', { slots: { sync: 1, async: 1 } });
+    const executor = open([without, well]);
+    const all = asked(executor, 20, { class: kind });
+    for (let i = 0; i < 200; i += 1) {
+      without.fail(noVolume);
+      if (i % 5 === 0) well.answer();
+      await settle();
+    }
+    for (const { workerId } of await Promise.all(all)) expect(workerId).toBe('well');
+    // No image comes twice to the worker that cannot run it.
+    expect(new Set(without.seen).size).toBe(without.seen.length);
+    expect(executor.stats()).toMatchObject({ queuedSync: 0, queuedAsync: 0 });
+  });
+
+  it('answers for itself when there is no other, or none that can', async () => {
+    const one = worker('one');
+    const two = worker('two');
+    const executor = open([one, two]);
+    const refused = () =>
+      expect(executor.detect(request('a'))).rejects.toMatchObject({ code: 'volume_unavailable' });
+    const first = refused();
+    for (let i = 0; i < 2; i += 1) {
+      one.fail(noVolume);
+      two.fail(noVolume);
+      await settle();
+    }
+    await first;
+    executor.leave(two);
+    const second = refused();
+    one.fail(noVolume);
+    await second;
+  });
+
+  it('hands on nothing that was cancelled meanwhile', async () => {
+    const without = worker('without', { slots: { sync: 1, async: 1 } });
+    const well = worker('well', { slots: { sync: 1, async: 1 } });
+    const executor = open([without, well]);
+    const abort = new AbortController();
+    const refused = Promise.all(
+      asked(executor, 2, { signal: abort.signal }).map((each) =>
+        expect(each).rejects.toMatchObject({ code: 'cancelled' }),
+      ),
+    );
+    abort.abort();
+    without.fail(noVolume);
+    await refused;
+    expect(executor.stats().queuedAsync).toBe(0);
+    well.answer();
+  });
+
+  it('answers when the one that could goes meanwhile', async () => {
+    const without = worker('without', { slots: { sync: 1, async: 1 } });
+    const well = worker('well', { slots: { sync: 1, async: 1 } });
+    const executor = open([without, well]);
+    const all = asked(executor, 2);
+    without.fail(noVolume);
+    await settle();
+    expect(executor.stats().queuedAsync).toBe(1);
+    executor.leave(well);
+    executor.refresh();
+    await expect(Promise.race(all)).rejects.toMatchObject({ code: 'volume_unavailable' });
+    well.answer();
+    await Promise.allSettled(all);
+  });
+
+  it('does not get what a busy healthy worker has no room for', async () => {
+    const ill = worker('ill');
+    ill.fault = new LatticeError('model_not_ready', 'It is wrong.');
+    const well = worker('well', { slots: { sync: 1, async: 1 } });
+    const executor = open([ill, well]);
+    const all = asked(executor, 5);
+    expect(ill.seen).toEqual([]);
+    for (let i = 0; i < 5; i += 1) {
+      well.answer();
+      await settle();
+    }
+    await Promise.all(all);
+    expect(ill.seen).toEqual([]);
+  });
+});
+
+/** What may happen, in any order. */
+const events = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('ask'), pick: fc.nat(99) }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('answer'), pick: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('join'), pick: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose'), pick: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel'), pick: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse'), pick: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('ail'), pick: fc.nat(99) }) },
+  ),
+  { maxLength: 80 },
+);
+
+it('answers every request exactly once and never overfills a lane, whatever happens', async () => {
+  await fc.assert(
+    fc.asyncProperty(events, async (steps) => {
+      const executor = open();
+      let workers: SimulatedWorker[] = [];
+      const all: SimulatedWorker[] = [];
+      const aborts: AbortController[] = [];
+      const outcomes: Promise<ImageResult | LatticeError>[] = [];
+      for (const [index, { kind, pick }] of steps.entries()) {
+        const chosen = workers[pick % Math.max(1, workers.length)];
+        if (kind === 'ask') {
+          const abort = new AbortController();
+          aborts.push(abort);
+          const asked = request(`${index}`, {
+            class: pick % 3 === 0 ? 'sync' : 'async',
+            priority: pick % 11,
+            signal: abort.signal,
+          });
+          outcomes.push(executor.detect(asked).catch((error: unknown) => error as LatticeError));
+        } else if (kind === 'answer') chosen?.answer(1 + (pick % 3));
+        else if (kind === 'refuse') chosen?.fail(noVolume);
+        else if (kind === 'ail' && chosen !== undefined)
+          chosen.fault = chosen.fault === null ? noVolume : null;
+        else if (kind === 'cancel') aborts[pick % Math.max(1, aborts.length)]?.abort();
+        else if (kind === 'join') {
+          const joined = worker(`worker-${index}`, { slots: { sync: 1, async: 1 + (pick % 3) } });
+          workers.push(joined);
+          all.push(joined);
+          executor.join(joined);
+        } else if (chosen !== undefined) {
+          workers = workers.filter((other) => other !== chosen);
+          executor.leave(chosen);
+          chosen.lose();
+        }
+        await settle();
+      }
+      // From here on nothing is lost: what is left must be answered.
+      const last = worker('last', { slots: { sync: 9, async: 9 }, serviceMs: 0 });
+      for (const each of workers) {
+        each.serviceMs = 0;
+        each.answer(99);
+      }
+      executor.join(last);
+      const settled = await Promise.all(outcomes);
+      for (const outcome of settled) {
+        if (outcome instanceof Error) {
+          expect(['cancelled', 'worker_lost', 'volume_unavailable']).toContain(outcome.code);
+        }
+      }
+      for (const { mostInHand, slots } of all) {
+        expect(mostInHand).toBeLessThanOrEqual(slots.sync + slots.async);
+      }
+      const { completed, failed, inFlight, queuedAsync, queuedSync } = executor.stats();
+      expect({ inFlight, queuedAsync, queuedSync }).toEqual({
+        inFlight: 0,
+        queuedAsync: 0,
+        queuedSync: 0,
+      });
+      expect(completed + failed).toBe(outcomes.length);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+describe('admission of synchronous requests', () => {
+  /** A worker that takes 10 ms per image, one at a time, and has shown its rate. */
+  async function busy(syncQueue: number, deadlineMs = 10_000) {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    const one = worker('one', { slots: { sync: 1, async: 1 } });
+    const executor = open([one], syncQueue);
+    const ask = (path = 'a') => executor.detect(request(path, { class: 'sync', deadlineMs }));
+    const finish = async () => {
+      await vi.advanceTimersByTimeAsync(10);
+      one.answer();
+      await settle();
+    };
+    for (let image = 0; image < 20; image += 1) {
+      const asked = ask();
+      await finish();
+      await asked;
+    }
+    return { one, executor, ask, finish };
+  }
+
+  /** Asks until one is refused. */
+  async function fill(ask: () => Promise<ImageResult>) {
+    const admitted: Promise<ImageResult>[] = [];
+    for (;;) {
+      const asked = ask();
+      const refused = await Promise.race([asked.catch((error: unknown) => error), settle()]);
+      if (refused !== undefined) return { admitted, refused };
+      admitted.push(asked);
+    }
+  }
+
+  it('ends where the present rate needs more than 2 s, with the time to drain as Retry-After', async () => {
+    const { ask, finish } = await busy(10_000);
+    const { admitted, refused } = await fill(ask);
+    expect(admitted.length).toBeGreaterThanOrEqual(190);
+    expect(admitted.length).toBeLessThanOrEqual(201);
+    expect(refused).toMatchObject({ code: 'overloaded', retryAfterS: 2 });
+    await finish();
+    const last = ask();
+    for (let image = 0; image <= admitted.length; image += 1) await finish();
+    await Promise.all([...admitted, last]);
+  });
+
+  it('ends sooner for a shorter deadline', async () => {
+    const { ask, executor } = await busy(10_000, 100);
+    const { admitted } = await fill(ask);
+    expect(admitted.length).toBeLessThanOrEqual(10);
+    for (const each of admitted) each.catch(() => undefined);
+    await executor.close();
+  });
+
+  it.each([0, 3])('lets %i wait besides those that run, whatever the rate', async (syncQueue) => {
+    const { ask, finish } = await busy(syncQueue);
+    const { admitted, refused } = await fill(ask);
+    expect(admitted).toHaveLength(1 + syncQueue);
+    expect(refused).toMatchObject({ code: 'overloaded' });
+    for (let image = 0; image <= syncQueue; image += 1) await finish();
+    await Promise.all(admitted);
+    const again = ask();
+    await finish();
+    await again;
+  });
+
+  it('always takes one that finds nobody in hand, however slow the last ones were', async () => {
+    const { one, ask, finish } = await busy(10_000, 1_000);
+    const slow = [ask('slow'), ask('next')].map((each) => each.catch((error: unknown) => error));
+    await vi.advanceTimersByTimeAsync(60_000);
+    for (const ended of await Promise.all(slow)) {
+      expect(ended).toMatchObject({ code: 'deadline_exceeded' });
+    }
+    one.answer();
+    await settle();
+    const after = ask('after');
+    await finish();
+    expect(await after).toMatchObject({ workerId: 'one' });
+  });
+});
+
+it('an image that cannot be finished in the time that is left is never handed out', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const one = worker('one', { slots: { sync: 2, async: 1 }, workMs: 300 });
+  const executor = open([one]);
+  const ask = (path: string, deadlineMs: number) =>
+    executor.detect(request(path, { class: 'sync', deadlineMs }));
+  const first = [ask('a', 9_000), ask('b', 9_000)];
+  const late = expect(ask('late', 400)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+  await vi.advanceTimersByTimeAsync(200);
+  one.answer();
+  await late;
+  expect(one.seen).toEqual(['a', 'b']);
+  one.answer();
+  await Promise.all(first);
+});
+
+it('a worker that hangs is answered for at the deadline, and every image is reported once', async () => {
+  const outcomes: string[] = [];
+  const executor = open([worker('hanging')]);
+  executor.onImage = (outcome) => outcomes.push(outcome);
+  await expect(
+    executor.detect(request('a', { class: 'sync', deadlineMs: 20 })),
+  ).rejects.toMatchObject({ code: 'deadline_exceeded', message: 'No result within 20 ms.' });
+  expect(outcomes).toEqual(['deadline_exceeded']);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { gpusOf } from '../../src/execution/worker-stats.js';
+import type { GpuReading } from '../../src/contract/gpu-reading.js';
+import { GpuWorker, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
+import { SimulatedWorker } from '../support/simulated-worker.js';
+
+test('the GPUs of all workers are named with their node, in the order of the workers', () => {
+  const workers = [
+    new GpuWorker('a', 'node-1', [simulatedGpu(0), simulatedGpu(1)]),
+    new GpuWorker('b', 'node-2', [simulatedGpu(0)]),
+  ];
+  expect(gpusOf(reportOf(workers)).map(({ nodeId, uuid }) => [nodeId, uuid])).toEqual([
+    ['node-1', 'GPU-0'],
+    ['node-1', 'GPU-1'],
+    ['node-2', 'GPU-0'],
+  ]);
+});
+
+test('a GPU that workers share is there once, as it was seen last', () => {
+  const seen = (ageMs: number | null, temperature: number) => [
+    simulatedGpu(0, { ageMs, temperature }),
+  ];
+  const workers = [
+    new GpuWorker('a', 'node-1', seen(null, 1)),
+    new GpuWorker('b', 'node-1', seen(300, 2)),
+    new GpuWorker('c', 'node-1', seen(100, 3)),
+    new GpuWorker('d', 'node-1', seen(200, 4)),
+  ];
+  expect(gpusOf(reportOf(workers))).toMatchObject([{ temperature: 3, ageMs: 100 }]);
+});
+
+test('what one worker found of a GPU that is shared, the others did not take back', () => {
+  const found = (state: GpuReading['state'], ageMs: number) => [simulatedGpu(0, { state, ageMs })];
+  const workers = [
+    new GpuWorker('a', 'node-1', found('failed_check', 300)),
+    new GpuWorker('b', 'node-1', found('lost', 200)),
+    new GpuWorker('c', 'node-1', found('ok', 100)),
+  ];
+  expect(gpusOf(reportOf(workers))).toMatchObject([{ state: 'lost', ageMs: 100 }]);
+  expect(gpusOf(reportOf(workers.slice(2)))).toMatchObject([{ state: 'ok' }]);
+});
+
+test('workers on the CPU have none', () => {
+  expect(gpusOf([{ worker: new SimulatedWorker('a') }])).toEqual([]);
+  expect(gpusOf([])).toEqual([]);
+});
