@@ -8,11 +8,12 @@
  *   6  u16  class names
  *   8  f64  lease
  *  16  u32  width, height of the oriented image in pixels
- *  24  f32  milliseconds: each of STAGES, then the whole processing
+ *  24  f32  milliseconds of each of STAGES, then each of FIGURES
  *           class names in UTF-8, a zero byte after each, then zeros up to a multiple of 4
  *       f32 n x (x1, y1, x2, y2, confidence, index of the class name)
  */
 import {
+  FIGURES,
   STAGES,
   type Detection,
   type ProcessedImage,
@@ -22,7 +23,7 @@ import { detectionsFrom } from '../../models/raw-detections.js';
 
 const KIND = 1;
 const TIMES_AT = 24;
-const HEAD = TIMES_AT + 4 * (STAGES.length + 1);
+const HEAD = TIMES_AT + 4 * (STAGES.length + FIGURES.length);
 const ROW = 6;
 
 export interface ResultFrame {
@@ -43,7 +44,10 @@ export function encodeResult(lease: number, result: ProcessedImage): Buffer {
   frame.writeDoubleLE(lease, 8);
   frame.writeUInt32LE(result.image.width, 16);
   frame.writeUInt32LE(result.image.height, 20);
-  const times = [...STAGES.map((stage) => result.timingsMs[stage]), result.processingTimeMs];
+  const times = [
+    ...STAGES.map((stage) => result.timingsMs[stage]),
+    ...FIGURES.map((figure) => result[figure]),
+  ];
   times.forEach((time, index) => frame.writeFloatLE(time, TIMES_AT + 4 * index));
   text.copy(frame, HEAD);
   result.detections.forEach((detection, index) => {
@@ -73,11 +77,14 @@ export function decodeResult(frame: Buffer): ResultFrame | null {
     frame.readFloatLE(rowsAt + 4 * index),
   );
   const time = (index: number) => frame.readFloatLE(TIMES_AT + 4 * index);
+  const figures = Object.fromEntries(
+    FIGURES.map((figure, index) => [figure, time(STAGES.length + index)]),
+  ) as Pick<ProcessedImage, (typeof FIGURES)[number]>;
   return {
     lease: frame.readDoubleLE(8),
     result: {
       detections: detectionsFrom(rows, names),
-      processingTimeMs: time(STAGES.length),
+      ...figures,
       image: { width: frame.readUInt32LE(16), height: frame.readUInt32LE(20) },
       timingsMs: Object.fromEntries(STAGES.map((stage, index) => [stage, time(index)])) as Timings,
       truncated: frame.readUInt8(1) === 1,
