@@ -1,12 +1,14 @@
 /** Synchronous requests at a multiple of what the service can do, beside its peak in alternating bursts. */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { poissonArrivals, untilDue } from './arrivals.js';
 import { closedLoop } from './loops.js';
 
 const PEAK_CLIENTS = 8;
 /** Beyond every request that may wait for an answer at a time. */
 const SOCKETS = 4_096;
+const REST_MS = 200;
 
 export interface OverloadOptions {
   url: string;
@@ -56,10 +58,17 @@ export async function overload(options: OverloadOptions): Promise<Overload> {
     restBytes: 0,
     mostBytes: 0,
   };
-  await closedLoop(2, 1, (_, turn) => send(turn));
+  // A client that is refused rests, as one that honours Retry-After.
+  const sendPatiently = async (turn: number) => {
+    const { status } = await send(turn);
+    if (status === 200) return;
+    await sleep(REST_MS);
+    throw new Error(`answered ${status}`);
+  };
+  await closedLoop(2, 1, (_, turn) => sendPatiently(turn));
   for (let round = 0; round < options.rounds; round += 1) {
     const { perSecond } = await closedLoop(PEAK_CLIENTS, options.peakSeconds, (client, turn) =>
-      send(client * 7 + turn),
+      sendPatiently(client * 7 + turn),
     );
     if (round === 0) sum.restBytes = residentBytes(options.pid);
     sum.peak += perSecond / options.rounds;
