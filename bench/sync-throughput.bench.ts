@@ -50,7 +50,7 @@ export async function engineOnly(): Promise<number> {
     const { timings } = await core.run(photoTask(model, at.photos[round % at.photos.length]!));
     if (round >= 20) inference.push(timings.inference);
   }
-  const slices = core.stats().syncSlices;
+  const slices = core.stats().syncBatches;
   await core.close();
   return (slices * 1_000) / median(inference);
 }

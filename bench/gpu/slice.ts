@@ -73,7 +73,7 @@ export async function timeSlices(
 
 /** Images a second of the bare network: slices end to end on every device, or on every sync slot of the CPU. */
 export function replayRate(plan: Plan, core: SliceCore, slice: Slice): number {
-  const beside = plan.device === 'cuda' ? plan.devices : core.stats().syncSlices;
+  const beside = plan.device === 'cuda' ? plan.devices : core.stats().syncBatches;
   return (beside * slice.batch * 1_000) / slice.networkMs;
 }
 

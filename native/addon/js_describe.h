@@ -1,10 +1,8 @@
-// What a core says of its models and of itself, as JavaScript objects. JS thread only.
+// A core's models and statistics as JavaScript objects. JS thread only.
 #ifndef LATTICE_ADDON_JS_DESCRIBE_H_
 #define LATTICE_ADDON_JS_DESCRIBE_H_
 
 #include <napi.h>
-
-#include <vector>
 
 #include "native/scheduler/core.h"
 
@@ -14,7 +12,6 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model);
 // Null where the engine measures none.
 Napi::Value ToSliceTimes(Napi::Env env, const SliceTimes& times);
 Napi::Object ToDecodeRoutes(Napi::Env env, const Core& core);
-Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices);
 Napi::Object ToStats(Napi::Env env, const Core& core);
 
 }  // namespace lattice

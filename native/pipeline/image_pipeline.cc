@@ -74,8 +74,8 @@ DecodeRequest ImagePipeline::RequestFor(const ImageTask& task, const OpenedImage
           task.engine->pixel_layout(),
           model.input_width,
           model.input_height,
-          task.kind == TaskKind::kSync,
-          task.engine->takes_gpu_images() && !task.on_host};
+          task.work_class == WorkClass::kSync,
+          task.engine->takes_gpu_images()};
 }
 
 size_t ImagePipeline::PixelBytes(const ImageTask& task, const OpenedImage& opened) const {

@@ -1,10 +1,22 @@
 /** What the GPUs do, for statistics that are asked for many times a second. */
-import { DEVICE_STATES, type DeviceState, type NativeDevice } from '../native/contract.js';
 import type { NativeGpuReading, NativeGpuReadings } from '../native/gpu-reading.js';
 import type { Logger } from './logger.js';
 
-export { DEVICE_STATES } from '../native/contract.js';
 export { SLOWDOWNS } from '../native/gpu-reading.js';
+
+/** From good to bad. */
+export const DEVICE_STATES = ['ok', 'failed_check', 'lost'] as const;
+export type DeviceState = (typeof DEVICE_STATES)[number];
+
+/** The device that a model runs on. */
+export interface ModelDevice {
+  /** As CUDA counts in this process; 0 for the CPU. */
+  index: number;
+  name: string;
+  /** lost: it faulted or hangs, for every model and for good. failed_check: the model failed its self-check. */
+  state: DeviceState;
+}
+
 export interface GpuReading extends NativeGpuReading {
   /** The worst that any loaded model found; a lost GPU stays lost to its process. */
   state: DeviceState;
@@ -19,7 +31,7 @@ const MISSING_AFTER_MS = 5_000;
 export interface GpuReadingsSources {
   read(): NativeGpuReadings;
   /** Of all loaded models; null once the core closes: then nothing more is found out. */
-  devices(): NativeDevice[] | null;
+  devices(): ModelDevice[] | null;
   logger: Logger;
 }
 
@@ -48,7 +60,7 @@ export function createGpuReadings(sources: GpuReadingsSources): () => readonly G
 }
 
 /** By the GPU's index; adds to `lost` and keeps what is there, since models come and go. */
-function worstStates(devices: NativeDevice[], lost: Set<number>): Map<number, DeviceState> {
+function worstStates(devices: ModelDevice[], lost: Set<number>): Map<number, DeviceState> {
   const states = new Map<number, DeviceState>();
   for (const { index, state } of devices) {
     states.set(index, worse(states.get(index) ?? 'ok', state));

@@ -18,8 +18,16 @@ export interface NativeAddon {
   gpuLimits(rounds: number, seconds: number): Promise<NativeGpuLimits>;
   /** The last look at these GPUs, about one a second; the first call starts it. Never waits, and never fails. */
   gpuReadings(): NativeGpuReadings;
-  /** Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. */
-  Core: new (options: NativeCoreOptions, onResults: OnNativeResults) => NativeCore;
+  /**
+   * Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. `onDeviceLost` is
+   * called there once, before the results that say so: the device faulted or a call into its driver does not return.
+   * From then on every task is answered with `gpu_lost`, also those in hand, and the process should end.
+   */
+  Core: new (
+    options: NativeCoreOptions,
+    onResults: OnNativeResults,
+    onDeviceLost?: (error: Error) => void,
+  ) => NativeCore;
 }
 
 export interface NativeBuildInfo {
@@ -60,10 +68,12 @@ export interface NativeCoreOptions {
   /** Absolute folders; a request path is opened beneath one of them only. */
   roots: string[];
   device: 'auto' | 'cpu' | 'cuda';
+  /** The GPU to use, as CUDA counts in this process; 0 when left out. */
+  gpu?: number;
   precision: 'auto' | 'f32' | 'bf16';
   /** CPU threads for inference and for decoding, each. */
   threads: number;
-  /** Slices of async tasks compute only where no other thread of the machine wants the core. */
+  /** Batches of async tasks compute only where no other thread of the machine wants the core. */
   asyncYields: boolean;
   /**
    * Least pixels that a JPEG decoded at a reduced scale keeps for each pixel of the network's input, along a side;
@@ -83,8 +93,8 @@ export interface NativeCoreOptions {
   maxPixels: number;
   maxSide: number;
   /**
-   * Bytes of pixels that async images may hold while they wait for the network, and a quarter as many of files that
-   * wait to be decoded; 1 GiB when left out.
+   * Bytes of pixels that async images may hold while they wait for the network, half as many for sync images, and a
+   * quarter as many of async files that wait to be decoded; 1 GiB when left out.
    */
   lookAheadBytes?: number;
   /**
@@ -100,7 +110,7 @@ export interface NativeCoreOptions {
 export interface NativeCore {
   /** Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`. */
   loadModel(path: string): Promise<NativeModel>;
-  /** Frees a model once its last task has ended. */
+  /** Frees a model once its last task has ended, on the thread that loads models. */
   unloadModel(modelId: number): void;
   /** Queues tasks; never blocks. Every task id gets exactly one result. */
   submit(tasks: NativeTask[]): void;
@@ -111,31 +121,16 @@ export interface NativeCore {
    * measures none: today the CPU's.
    */
   sliceTimes(modelId: number, batch: number, rounds: number): Promise<NativeSliceTimes | null>;
-  /** Where a loaded model's slices run, in the engine's order. Empty for a model that is not loaded. */
-  devices(modelId: number): NativeDevice[];
-  /** A device whose boxes of this model are not `right` gets no task that names no device, while there is another. */
-  judgeDevice(modelId: number, device: number, right: boolean): void;
   /** Opens beneath the roots with the same rules as a task and returns the file's bytes. */
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
   /** The ways from files to pixels; with GPUs empty until the first `loadModel` has ended. */
   decodeRoutes(): NativeDecodeRoutes;
-  /** Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. */
+  /**
+   * Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. After the loss of
+   * the device it does not wait for calls into the driver.
+   */
   close(): Promise<void>;
-}
-
-/** From good to bad. */
-export const DEVICE_STATES = ['ok', 'failed_check', 'lost'] as const;
-export type DeviceState = (typeof DEVICE_STATES)[number];
-
-export interface NativeDevice {
-  /** As CUDA counts in this process; 0 for the CPU. */
-  index: number;
-  name: string;
-  /** lost: it faulted or hangs, for every model and for good. failed_check: judged not right for this model. */
-  state: DeviceState;
-  /** Of this model, done there. */
-  images: number;
 }
 
 export interface NativeTask {
@@ -150,15 +145,16 @@ export interface NativeTask {
   kind: 'sync' | 'async' | 'noop';
   /** Effective priority, higher first; ties in submission order. */
   priority: number;
-  /** Milliseconds from now after which the task is answered with `deadline_exceeded`; 0 = none. */
+  /**
+   * Milliseconds from now after which the task is answered with `deadline_exceeded`; 0 = none. A sync task is answered
+   * so as soon as less time is left than a batch of its model takes.
+   */
   deadlineMs: number;
   confidence: number;
   iou: number;
   maxDetections: number;
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
-  /** Index of the device that it must run on; any when null or left out. */
-  device?: number | null;
 }
 
 /** One result record is `RESULT_STRIDE` numbers of `meta`, in the order of `ResultField`. */
@@ -174,7 +170,7 @@ export const ResultField = {
   preprocessMs: 6,
   inferenceMs: 7,
   postprocessMs: 8,
-  /** Images that ran in the same slice. */
+  /** Images of its batch. */
   batch: 9,
   /** 1 when `maxDetections` or the candidate cap cut the list. */
   truncated: 10,
@@ -224,11 +220,13 @@ export interface NativeStats {
   inferring: number;
   /** Bytes of pixels that async images hold: decoding, waiting for the network or in it. */
   heldBytes: number;
+  /** The same of sync images. */
+  heldSyncBytes: number;
   completed: number;
   failed: number;
   cancelled: number;
-  /** Slices of sync tasks that compute at the same time. */
-  syncSlices: number;
+  /** Batches of sync tasks that compute at the same time. */
+  syncBatches: number;
   /** Async images that are decoded ahead of the network, at most. */
   lookAhead: number;
   /** Async images whose files are read ahead of decoding, at most. */

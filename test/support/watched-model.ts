@@ -2,7 +2,7 @@
 import { CanaryWatch, type CanaryWatchOptions } from '../../src/inference/canary/canary-watch.js';
 import { ClassFilter } from '../../src/inference/class-filter.js';
 import type { LoadedModel } from '../../src/inference/models/loaded-model.js';
-import type { NativeDevice } from '../../src/native/contract.js';
+import type { ModelDevice } from '../../src/inference/gpu-readings.js';
 import { nativeModel } from './native-model.js';
 
 /** As the registry makes it. */
@@ -18,12 +18,11 @@ export function loadedModel(name = 'a.pt'): LoadedModel {
 }
 
 /** Indices with a gap, as where a GPU in between cannot be used. */
-export function devicesOf(count: number): NativeDevice[] {
+export function devicesOf(count: number): ModelDevice[] {
   return Array.from({ length: count }, (_, place) => ({
     index: 2 * place,
     name: 'GPU',
     state: 'ok' as const,
-    images: 0,
   }));
 }
 

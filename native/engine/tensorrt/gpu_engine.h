@@ -18,6 +18,7 @@ namespace lattice {
 inline constexpr int kLargestGpuSlice = 32;
 
 struct GpuEngineOptions {
+  int gpu = 0;               // CUDA's ordinal in this process, the same for all its engines
   std::string cache_folder;  // of built engines; "" builds anew each time
   int slots = 2;             // of each lane on each GPU: while one computes, the next is queued
   int most_sync = 8;         // largest slice of the sync lane

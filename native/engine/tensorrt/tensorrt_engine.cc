@@ -23,7 +23,6 @@ namespace {
 struct GpuInput final : EngineInput {
   explicit GpuInput(Image image) : pixels(std::make_shared<const Image>(std::move(image))) {}
   explicit GpuInput(GpuImage image) : on_gpu(std::move(image)) {}
-  int gpu() const override { return on_gpu.gpu; }
   size_t pixel_bytes() const override { return pixels ? pixels->data.size() : 0; }
   // A GPU that hangs may still read them, while another one runs the image.
   void Keep() const {
@@ -59,7 +58,7 @@ class TensorRtEngine final : public Engine {
   explicit TensorRtEngine(Clock::duration patience) : patience_(patience) {}
   ~TensorRtEngine() override {
     // Slots of a lost GPU are never freed, so neither is what they use.
-    for (size_t i = 0; i < devices_.size(); ++i) {
+    for (size_t i = 0; i < engines_.size(); ++i) {
       if (!sync_.slots.kept(i) && !async_.slots.kept(i)) continue;
       KeepForever(std::move(engines_[i]));
       KeepForever(std::move(runtimes_[i]));
@@ -115,7 +114,6 @@ class TensorRtEngine final : public Engine {
     return std::any_of(engines_.begin(), engines_.end(),
                        [](const auto& engine) { return engine != nullptr; });
   }
-  std::vector<EngineDevice> devices() const override { return devices_; }
 
   // Of one more GPU: the fullest counts.
   void TookMemory(size_t bytes) { info_.memory_bytes = std::max(info_.memory_bytes, bytes); }
@@ -126,9 +124,6 @@ class TensorRtEngine final : public Engine {
   // One patience for the GPU's work, and as much again for the calls around it.
   std::optional<Clock::duration> longest_run() const override { return 2 * patience_; }
   std::pmr::memory_resource* pixel_memory() override { return &PinnedPixels::Shared(); }
-  std::pmr::memory_resource* ready_pixel_memory() override {
-    return PinnedPixels::Shared().idle_only();
-  }
   // Half the bytes to copy, and the kernel converts only what it samples.
   PixelLayout pixel_layout() const override { return PixelLayout::kYuv420; }
 
@@ -161,7 +156,7 @@ class TensorRtEngine final : public Engine {
       std::vector<SlotImage> images;
       for (const EngineItem& item : items) {
         const auto& input = static_cast<const GpuInput&>(*item.input);
-        const GpuImage* on_gpu = input.gpu() < 0 ? nullptr : &input.on_gpu;
+        const GpuImage* on_gpu = input.on_gpu.gpu < 0 ? nullptr : &input.on_gpu;
         images.push_back({input.pixels.get(), input.transform, item.options, on_gpu});
       }
       const auto number = static_cast<size_t>(slot);
@@ -214,7 +209,6 @@ class TensorRtEngine final : public Engine {
   }
 
   void AddSlots(const GpuDevice& gpu, NewSlots sync, NewSlots async, bool lost) {
-    devices_.push_back({gpu.index, gpu.name});
     for (const auto& [lane, slots] : {std::pair(&sync_, &sync), std::pair(&async_, &async)}) {
       lane->slots.AddDevice(gpu.index, lost);
       for (auto& slot : *slots) lane->slots.Add(std::move(slot));
@@ -227,7 +221,6 @@ class TensorRtEngine final : public Engine {
 
   const Clock::duration patience_;
   ModelInfo info_;
-  std::vector<EngineDevice> devices_;
   // One of each a device, null where it was lost before.
   std::vector<std::unique_ptr<nvinfer1::IRuntime>> runtimes_;    // before their engines
   std::vector<std::unique_ptr<nvinfer1::ICudaEngine>> engines_;  // before the slots that use them

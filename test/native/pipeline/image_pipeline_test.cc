@@ -129,7 +129,6 @@ TEST(ImagePipelineTest, BoxesOfReducedPixelsAreThoseOfTheSource) {
 class KeepingEngine final : public Engine {
  public:
   struct Kept final : EngineInput {
-    int gpu() const override { return on_gpu.gpu; }
     GpuImage on_gpu;
     int host_width = 0;
   };
@@ -179,7 +178,7 @@ TEST(ImagePipelineTest, PixelsStayOnTheGpuForEnginesThatReadThemThere) {
     EXPECT_EQ(prepared->width, 960);
     EXPECT_EQ(prepared->height, 720);
     const auto& kept = static_cast<const KeepingEngine::Kept&>(*prepared->input);
-    EXPECT_EQ(prepared->input->gpu(), reads ? 2 : -1);
+    EXPECT_EQ(kept.on_gpu.gpu, reads ? 2 : -1);
     EXPECT_EQ(kept.host_width, reads ? 0 : 960);
     EXPECT_EQ(kept.on_gpu.width, reads ? 960 : 0);
   }
