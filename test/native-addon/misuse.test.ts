@@ -15,6 +15,7 @@ describe('options', () => {
     ['roots', 'models'],
     ['roots', [7]],
     ['device', 'gpu'],
+    ['gpu', -1],
     ['precision', 'fp8'],
     ['threads', 0],
     ['threads', 1.5],
@@ -35,6 +36,7 @@ describe('options', () => {
   it('must come with a callback, as an object, through new', () => {
     expect(() => new BareCore(coreOptions(), bad('x'))).toThrow(TypeError);
     expect(() => new BareCore(bad(null), ignore)).toThrow(TypeError);
+    expect(() => new BareCore(coreOptions(), ignore, bad('x'))).toThrow(TypeError);
     expect(() => {
       (BareCore as unknown as () => void)();
     }).toThrow(TypeError);

@@ -14,6 +14,8 @@ namespace lattice {
 namespace {
 
 struct CpuInput final : EngineInput {
+  size_t pixel_bytes() const override { return pixels.size() * sizeof(float); }
+
   InputBuffer pixels;
   LetterboxTransform transform;
   size_t network = 0;
