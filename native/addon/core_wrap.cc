@@ -127,12 +127,12 @@ Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
   }
   const auto deferred = Napi::Promise::Deferred::New(env);
   AddPending(env, 1);
-  core_->LoadModel(info[0].As<Napi::String>().Utf8Value(),
-                   [settle = Settling<LoadedModel>(mailbox_, deferred, ToModel)](
-                       Result<LoadedModel> loaded) {
-                     RenewExitHandler();
-                     settle(std::move(loaded));
-                   });
+  core_->LoadModel(
+      info[0].As<Napi::String>().Utf8Value(),
+      [settle = Settling<LoadedModel>(mailbox_, deferred, ToModel)](Result<LoadedModel> loaded) {
+        RenewExitHandler();
+        settle(std::move(loaded));
+      });
   return deferred.Promise();
 }
 

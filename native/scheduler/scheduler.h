@@ -87,9 +87,7 @@ class Scheduler {
   ClassState& Of(WorkClass work_class) LATTICE_REQUIRES(mutex_) {
     return work_class == WorkClass::kSync ? sync_ : async_;
   }
-  ClassState& Of(const LiveTask& live) LATTICE_REQUIRES(mutex_) {
-    return Of(live.task.work_class);
-  }
+  ClassState& Of(const LiveTask& live) LATTICE_REQUIRES(mutex_) { return Of(live.task.work_class); }
 
   void Release() LATTICE_RELEASE(mutex_);
   void Move(const LiveTaskPtr& live, TaskState to) LATTICE_REQUIRES(mutex_);

@@ -49,8 +49,7 @@ RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
     live->result.batch = static_cast<int>(tasks.size());
   }
   ++work.running;
-  auto batch =
-      std::make_shared<RunningBatch>(std::move(tasks), work.free_slots.back(), marker_);
+  auto batch = std::make_shared<RunningBatch>(std::move(tasks), work.free_slots.back(), marker_);
   work.free_slots.pop_back();
   running_.push_back(batch);
   Watch(*batch);
@@ -130,7 +129,8 @@ void Scheduler::LeaveNetwork(const RunningBatchPtr& batch, const Status& status,
   const auto [mean, is_first] = sync_batch_ms_.try_emplace(batch->engine, inference_ms);
   const double counted = std::min(inference_ms, kMostChange * mean->second);
   mean->second += kWeight * (counted - mean->second);
-  if (is_first) std::erase_if(sync_batch_ms_, [](const auto& each) { return each.first.expired(); });
+  if (is_first)
+    std::erase_if(sync_batch_ms_, [](const auto& each) { return each.first.expired(); });
 }
 
 }  // namespace lattice

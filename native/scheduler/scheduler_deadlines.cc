@@ -75,8 +75,7 @@ void Scheduler::DeadlineLoop() {
     if (now >= look_at_) LookForOverdue(now);
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
       const LiveTaskPtr live = deadlines_.begin()->second;
-      End(live,
-          {StatusCode::kDeadlineExceeded, "The deadline passed before the image was done."});
+      End(live, {StatusCode::kDeadlineExceeded, "The deadline passed before the image was done."});
     }
     if (!outbox_.answers.empty() || outbox_.device_lost) {
       Release();

@@ -158,8 +158,8 @@ TEST_F(SchedulerBytesTest, FilesAreCountedByTheirHeaders) {
   EXPECT_LE(engine_->most_pixel_bytes(), 2 * kBytes);
 }
 
-// Sizes, priorities, faults, cancels, deadlines and Close, in any order: never more than the bytes or
-// one image, one answer per task, and all bytes back.
+// Sizes, priorities, faults, cancels, deadlines and Close, in any order: never more than the bytes
+// or one image, one answer per task, and all bytes back.
 TEST_F(SchedulerBytesTest, HoldsTheBytesWhateverHappens) {
   for (unsigned seed = 0; seed < 25; ++seed) {
     std::mt19937 random(seed);

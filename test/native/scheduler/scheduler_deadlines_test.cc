@@ -22,8 +22,7 @@ class SchedulerDeadlinesTest : public test::SimulatedSchedule {
     SimulatedSchedule::Start(options, 1, {});
   }
 
-  ImageTask Urgent(uint64_t id, double deadline_ms,
-                   WorkClass work_class = WorkClass::kSync) const {
+  ImageTask Urgent(uint64_t id, double deadline_ms, WorkClass work_class = WorkClass::kSync) const {
     ImageTask task = Task(id, work_class);
     task.deadline_ms = deadline_ms;
     return task;

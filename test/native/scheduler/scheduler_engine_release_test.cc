@@ -26,9 +26,9 @@ class SchedulerEngineReleaseTest : public test::SimulatedSchedule {
     task.engine = std::make_shared<test::SimulatedEngine>(
         test::SimulatedEngine::Options{.on_free =
                                            [this] {
-                                             const auto asked = asking_ = std::async(
-                                                 std::launch::async,
-                                                 [this] { (void)scheduler_->stats(); });
+                                             const auto asked = asking_ =
+                                                 std::async(std::launch::async,
+                                                            [this] { (void)scheduler_->stats(); });
                                              const auto answer = asked.wait_for(2s);
                                              freed_.set_value(answer);
                                            }},

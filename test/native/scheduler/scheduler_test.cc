@@ -278,8 +278,7 @@ TEST_F(SchedulerTest, FailuresStayWithTheirImage) {
   missing.path = "none.png";
   ImageTask unknown = Task(2, WorkClass::kSync);
   unknown.engine = nullptr;
-  scheduler_->Submit({std::move(missing), std::move(unknown), Task(3, WorkClass::kAsync),
-                      Noop(4)});
+  scheduler_->Submit({std::move(missing), std::move(unknown), Task(3, WorkClass::kAsync), Noop(4)});
   EXPECT_EQ(results_.Wait(1).status.code(), StatusCode::kImageNotFound);
   EXPECT_EQ(results_.Wait(2).status.code(), StatusCode::kUnknownModel);
   EXPECT_TRUE(results_.Wait(3).status.ok());
@@ -322,8 +321,9 @@ TEST_F(SchedulerTest, EveryTaskIsAnsweredOnceUnderSubmitsCancelsAndDeadlines) {
         const uint64_t id = client * 60 + i;
         const auto work_class = static_cast<WorkClass>(i % 2);
         const double deadline_ms = i % 7 == 0 ? 0.5 : 0;
-        scheduler_->Submit({i % 3 == 0 ? Noop(id)
-                                       : Task(id, work_class, static_cast<double>(i % 5), deadline_ms)});
+        scheduler_->Submit({i % 3 == 0
+                                ? Noop(id)
+                                : Task(id, work_class, static_cast<double>(i % 5), deadline_ms)});
         if (i % 4 == 0) scheduler_->Cancel({{id}});
         if (i % 16 == 0) (void)scheduler_->stats();
       }

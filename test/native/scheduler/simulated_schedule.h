@@ -40,7 +40,8 @@ class SimulatedSchedule : public testing::Test {
     schedule.async_pixel_bytes = sizes.async_pixel_bytes;
     schedule.sync_pixel_bytes = sizes.sync_pixel_bytes;
     scheduler_ = std::make_unique<Scheduler>(
-        schedule, pipeline_, *marker_, [this](TaskResult result) { results_->Add(std::move(result)); },
+        schedule, pipeline_, *marker_,
+        [this](TaskResult result) { results_->Add(std::move(result)); },
         [this](const Status& status) {
           EXPECT_EQ(status.code(), StatusCode::kGpuLost);
           ++device_losses_;
@@ -77,8 +78,8 @@ class SimulatedSchedule : public testing::Test {
 
   void Submit(ImageTask task) { EXPECT_EQ(scheduler_->Submit({std::move(task)}), 0u); }
 
-  // Submits tasks made by `next`, some with deadlines, with cancels and pauses in between and, in one
-  // of four cases, Close after half of them. Waits until all are answered, and closes.
+  // Submits tasks made by `next`, some with deadlines, with cancels and pauses in between and, in
+  // one of four cases, Close after half of them. Waits until all are answered, and closes.
   void RunAtRandom(std::mt19937& random, uint64_t count,
                    const std::function<ImageTask(uint64_t id)>& next) {
     const bool ends_early = random() % 4 == 0;
