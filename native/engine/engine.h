@@ -28,15 +28,12 @@ struct ClassOptions {
   int slots = 1;     // callers of Run at the same time, at least `parallel`
 };
 
-using Lane = WorkClass;
-using LaneOptions = ClassOptions;
-
 struct EngineOptions {
   std::string precision = "auto";  // auto | f32 | bf16; auto takes bf16 only where the CPU has it
-  int threads = 1;                 // CPU threads of a lane's slices together
-  LaneOptions sync;
-  LaneOptions async;
-  bool async_yields = true;  // async slices compute only where no other thread wants the core
+  int threads = 1;                 // CPU threads of a class's batches together
+  ClassOptions sync;
+  ClassOptions async;
+  bool async_yields = true;  // async batches compute only where no other thread wants the core
   size_t idle_inputs = 8;    // host inputs kept for later images
   // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in
   // the model's own, which is less to compute and changes its boxes a little. CPU only.
@@ -51,7 +48,7 @@ class EngineInput {
   virtual size_t pixel_bytes() const { return 0; }
 };
 
-// One image of a slice; both must outlive the slot's last Detect of it.
+// One image of a batch; both must outlive the slot's last Detect of it.
 struct EngineItem {
   EngineInput* input = nullptr;  // of the same engine's Prepare
   const DetectionOptions* options = nullptr;
@@ -72,15 +69,15 @@ struct SliceTimes {
 };
 
 // Run and Detect must not overlap within one slot; slots are independent. An image's boxes do not
-// depend on lane and slot, on its neighbours in the slice or on their number. No method throws.
+// depend on class and slot, on its neighbours in the batch or on their number. No method throws.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual const ModelInfo& info() const = 0;
-  // Slot numbers of a lane are 0 to slots(lane) - 1.
-  virtual int slots(Lane lane) const = 0;
-  // Most images of one slice.
-  virtual int max_batch(Lane lane) const = 0;
+  // Slot numbers of a class are 0 to slots(work_class) - 1.
+  virtual int slots(WorkClass work_class) const = 0;
+  // Most images of one batch.
+  virtual int max_batch(WorkClass work_class) const = 0;
   // Where Decode best puts the pixels of images for Prepare. Thread-safe; lives as long as the
   // process. It may wait for a driver: not for the event loop.
   virtual std::pmr::memory_resource* pixel_memory() = 0;
@@ -90,20 +87,20 @@ class Engine {
   // short. The input must not outlive the engine.
   virtual Result<std::unique_ptr<EngineInput>> Prepare(Image image) = 0;
   // Whether decoders may leave pixels on a GPU, for PrepareOnGpu: the same for an image whose
-  // memory the input keeps until its slice is done.
+  // memory the input keeps until its batch is done.
   virtual bool takes_gpu_images() const { return false; }
   virtual Result<std::unique_ptr<EngineInput>> PrepareOnGpu(GpuImage /*image*/) {
     return Status(StatusCode::kInternalError, "This engine reads no GPU's memory.");
   }
-  // Blocks until the slice is done. 1 <= items.size() <= max_batch(lane). kDetectionFailed with the
-  // library's message. kGpuLost when the device faulted or did not end the slice in time: the
-  // process cannot use it any more.
-  virtual Status Run(Lane lane, int slot, std::span<const EngineItem> items) = 0;
+  // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). kDetectionFailed
+  // with the library's message. kGpuLost when the device faulted or did not end the batch in time:
+  // the process cannot use it any more.
+  virtual Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) = 0;
   // A Run that takes longer is in a driver call that does not return: the device is lost. Longer
   // than the engine's own time limit. None: a Run may take any time.
   virtual std::optional<Clock::duration> longest_run() const { return std::nullopt; }
   // Boxes of one item of the slot's last Run, which succeeded.
-  virtual Detections Detect(Lane lane, int slot, size_t item) = 0;
+  virtual Detections Detect(WorkClass work_class, int slot, size_t item) = 0;
   // Times a slice of the smallest size that holds `batch` images, else of the largest, `rounds`
   // times at least once. Thread-safe; what else the GPU does meanwhile is in the figures. Codes of
   // Run.

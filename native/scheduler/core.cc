@@ -46,7 +46,7 @@ SchedulerOptions Schedule(int threads, bool on_gpu, size_t look_ahead_bytes) {
     schedule.decode_threads += kDecodesOfGpu;
     schedule.sync = schedule.async = {kSlotsOfGpu, kSlotsOfGpu};
     schedule.sync_batch = GpuEngineOptions().most_sync;
-    schedule.async_batch = kLargestGpuSlice;
+    schedule.async_batch = kLargestGpuBatch;
     return schedule;
   }
   schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncBatch);
