@@ -178,7 +178,8 @@ TEST_F(SchedulerBytesTest, HoldsTheBytesWhateverHappens) {
       return WideTask(id, width, WorkClass::kAsync, static_cast<double>(random() % 3));
     });
     ASSERT_LE(engine_->most_pixel_bytes(), std::max(kBytes, largest)) << seed;
-    ASSERT_EQ(engine_->pixel_bytes(), 0u);
+    // After a loss, Close does not wait for calls of the engine.
+    while (engine_->pixel_bytes() > 0) std::this_thread::sleep_for(1ms);
     scheduler_.reset();
   }
 }
