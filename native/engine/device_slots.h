@@ -1,4 +1,4 @@
-// The slots of one lane on all GPUs, by number: an equal share for each GPU in turn.
+// The slots of one class on all GPUs, by number: an equal share for each GPU in turn.
 #ifndef LATTICE_ENGINE_DEVICE_SLOTS_H_
 #define LATTICE_ENGINE_DEVICE_SLOTS_H_
 

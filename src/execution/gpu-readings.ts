@@ -1,8 +1,8 @@
 /** What the GPUs do, for statistics that are asked for many times a second. */
 import { GPU_STATES, type GpuReading, type GpuState } from '../contract/gpu-reading.js';
-import type { NativeDevice } from '../native/contract.js';
 import type { NativeGpuReadings } from '../native/gpu-reading.js';
 import type { Logger } from '../logger-port.js';
+import type { ModelDevice } from '../models/loaded-model.js';
 
 /** The addon looks once a second; crossing to it for every image would be waste. */
 const KEEP_MS = 250;
@@ -13,7 +13,7 @@ const MISSING_AFTER_MS = 5_000;
 export interface GpuReadingsSources {
   read(): NativeGpuReadings;
   /** Of all loaded models; null once the core closes: then nothing more is found out. */
-  devices(): NativeDevice[] | null;
+  devices(): ModelDevice[] | null;
   logger: Logger;
 }
 
@@ -42,7 +42,7 @@ export function createGpuReadings(sources: GpuReadingsSources): () => readonly G
 }
 
 /** By the GPU's index; adds to `lost` and keeps what is there, since models come and go. */
-function worstStates(devices: NativeDevice[], lost: Set<number>): Map<number, GpuState> {
+function worstStates(devices: ModelDevice[], lost: Set<number>): Map<number, GpuState> {
   const states = new Map<number, GpuState>();
   for (const { index, state } of devices) {
     states.set(index, worse(states.get(index) ?? 'ok', state));

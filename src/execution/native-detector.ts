@@ -19,7 +19,6 @@ import { Throughput } from './throughput.js';
 
 /** Async images in hand for each that is decoded ahead: the others compute, or come and go. */
 const WINDOW_PER_AHEAD = 2;
-const TWICE = 'Two GPUs were lost with this image in hand; it is not run again.';
 const shuttingDown = () => new LatticeError('shutting_down', 'The detector is stopping.');
 
 export interface NativeDetectorParts {
@@ -66,7 +65,8 @@ export class NativeDetector implements Detector {
       return result;
     } catch (thrown) {
       const error = toLatticeError(thrown);
-      throw error.code === 'gpu_lost' ? this.#afterLoss(error, request) : error;
+      if (error.code === 'gpu_lost') this.loseDevice(error);
+      throw error;
     } finally {
       this.#throughput.end(ok);
       if (ok) this.#completed += 1;
@@ -123,19 +123,15 @@ export class NativeDetector implements Detector {
     return kind === 'async' ? loading : build.orNotReady(loading);
   }
 
-  /** With GPUs left it is the image that is refused: one that faults GPUs must not be tried on all of them. */
-  #afterLoss(error: LatticeError, { options }: DetectRequest): LatticeError {
-    const { registry, core } = this.#parts;
-    const model = registry.ready(options.modelName);
-    const devices =
-      model === undefined || this.#closed !== null ? [] : core.devices(model.native.modelId);
-    if (devices.some(({ state }) => state !== 'lost'))
-      return new LatticeError('poison_input', TWICE);
-    if (this.#gpuLost === null) {
-      this.#gpuLost = error;
-      this.#parts.onGpuLost?.(error);
-    }
-    return error;
+  /** The device is of no use to this process any more. */
+  loseDevice(error: LatticeError): void {
+    if (this.#gpuLost !== null) return;
+    this.#gpuLost = error;
+    this.#parts.onGpuLost?.(error);
+  }
+
+  get isDeviceLost(): boolean {
+    return this.#gpuLost !== null;
   }
 
   #refuseWhenOver(signal: AbortSignal | undefined): void {

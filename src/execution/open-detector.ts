@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../config.js';
 import { LatticeError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
-import { openCore } from '../native/core.js';
+import { openCore, type Core, type CoreOptions, type OnDeviceLost } from '../native/core.js';
 import { gpuReadings } from '../native/gpu-readings.js';
 import { gpus } from '../native/gpus.js';
 import type { NativeModel } from '../native/model.js';
@@ -18,6 +18,7 @@ import { createGpuReadings } from './gpu-readings.js';
 import type { Logger } from '../logger-port.js';
 import { watchVolumes } from './volume-watch.js';
 import { lookAheadBytes } from '../models/machine-memory.js';
+import type { LoadedModel, ModelDevice } from '../models/loaded-model.js';
 import { ModelFolder, type ModelFile } from '../models/model-folder.js';
 import { modelMemoryBudget } from '../models/model-memory.js';
 import { ModelRegistry } from '../models/model-registry.js';
@@ -82,31 +83,38 @@ export async function openDetector(
     bundledDir,
     defaultName: `${config.modelFamily}v8n.pt`,
   });
-  const core = openNamingRoots({
-    roots: config.imageRoots,
-    device: choice.device,
-    precision: config.precision,
-    threads: config.threads,
-    asyncYields: config.jobsYield,
-    rectangles: readRectangles(config.rectangles) ?? [],
-    engineCache: config.engineCacheDir,
-    maxFileBytes: config.maxFileBytes,
-    maxPixels: config.maxPixels,
-    maxSide: config.maxSide,
-    lookAheadBytes: lookAheadBytes(),
-    crashMarkerPath: options.crashMarkerPath ?? '',
-    ...(options.abortOnPathSuffix === undefined
-      ? {}
-      : { abortOnPathSuffix: options.abortOnPathSuffix }),
-  });
+  const core = openNamingRoots(
+    {
+      roots: config.imageRoots,
+      device: choice.device,
+      precision: config.precision,
+      threads: config.threads,
+      asyncYields: config.jobsYield,
+      rectangles: readRectangles(config.rectangles) ?? [],
+      engineCache: config.engineCacheDir,
+      maxFileBytes: config.maxFileBytes,
+      maxPixels: config.maxPixels,
+      maxSide: config.maxSide,
+      lookAheadBytes: lookAheadBytes(),
+      crashMarkerPath: options.crashMarkerPath ?? '',
+      ...(options.abortOnPathSuffix === undefined
+        ? {}
+        : { abortOnPathSuffix: options.abortOnPathSuffix }),
+    },
+    (error) => {
+      detector.loseDevice(error);
+    },
+  );
+  const deviceOf = ({ native, faults }: LoadedModel): ModelDevice[] => {
+    const fine = faults.size === 0 ? 'ok' : 'failed_check';
+    return [{ index: 0, name: native.device, state: detector.isDeviceLost ? 'lost' : fine }];
+  };
   let lastId = FIRST_OWN_ID;
   const nextId = () => ++lastId;
   const canary: CanaryWatch = new CanaryWatch({
-    look: (model, shown, device) => lookAtPicture(core, nextId(), model, shown, device),
-    devices: ({ native }) => core.devices(native.modelId),
-    judge: ({ native }, device, right) => {
-      core.judgeDevice(native.modelId, device, right);
-    },
+    look: (model, shown) => lookAtPicture(core, nextId(), model, shown),
+    devices: deviceOf,
+    judge: () => undefined,
     picture,
     loaded: () => registry.loaded(),
     minutes: config.canaryMinutes,
@@ -128,13 +136,10 @@ export async function openDetector(
   const features = bf16Features();
   const gpuSources = {
     read: gpuReadings,
-    devices: () =>
-      core.isClosed
-        ? null
-        : registry.loaded().flatMap(({ native }) => core.devices(native.modelId)),
+    devices: () => (core.isClosed ? null : registry.loaded().flatMap(deviceOf)),
     logger,
   };
-  const detector = new NativeDetector({
+  const detector: NativeDetector = new NativeDetector({
     workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
     core,
     registry,
@@ -169,9 +174,9 @@ export async function openDetector(
 }
 
 /** The addon's messages name image folders by position, since some go to callers; this one goes to the operator. */
-function openNamingRoots(options: Parameters<typeof openCore>[0]): ReturnType<typeof openCore> {
+function openNamingRoots(options: CoreOptions, onDeviceLost: OnDeviceLost): Core {
   try {
-    return openCore(options);
+    return openCore(options, onDeviceLost);
   } catch (error) {
     if (!(error instanceof LatticeError) || error.code !== 'image_not_found') throw error;
     const named = error.message.replace(/folder (\d+) of \d+/, (position, number) => {

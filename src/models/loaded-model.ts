@@ -1,4 +1,5 @@
 /** A model that the core holds, as everybody who asks for boxes sees it. */
+import type { GpuState } from '../contract/gpu-reading.js';
 import type { LatticeError } from '../errors.js';
 import type { NativeModel } from '../native/contract.js';
 import type { ClassFilter } from './class-filter.js';
@@ -14,4 +15,13 @@ export interface LoadedModel {
   distrust: LatticeError | null;
   /** What the self-check finds wrong, by the index of the device. */
   faults: Map<number, string>;
+}
+
+/** The device that a model runs on. */
+export interface ModelDevice {
+  /** As CUDA counts in this process; 0 for the CPU. */
+  index: number;
+  name: string;
+  /** lost: it faulted or hangs, for every model and for good. failed_check: the model failed its self-check. */
+  state: GpuState;
 }

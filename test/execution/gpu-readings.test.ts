@@ -1,17 +1,16 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { aged, createGpuReadings } from '../../src/execution/gpu-readings.js';
-import type { NativeDevice } from '../../src/native/contract.js';
+import type { ModelDevice } from '../../src/models/loaded-model.js';
 import { simulatedGpu } from '../support/simulated-gpus.js';
 
 const ignore = () => undefined;
 const warn = vi.fn();
 const logger = { debug: ignore, info: ignore, warn, error: ignore };
 const noDevices = () => [];
-const device = (index: number, state: NativeDevice['state']): NativeDevice => ({
+const device = (index: number, state: ModelDevice['state']): ModelDevice => ({
   index,
   name: 'Simulated GPU',
   state,
-  images: 0,
 });
 
 afterEach(() => {
@@ -34,13 +33,13 @@ test('the addon is asked four times a second at most', () => {
 
 test('a GPU is as bad as the worst that a loaded model found, and lost for good', () => {
   vi.useFakeTimers();
-  let devices: NativeDevice[] | null = [];
+  let devices: ModelDevice[] | null = [];
   const readings = createGpuReadings({
     read: () => ({ gpus: [simulatedGpu(0), simulatedGpu(1)], missing: null }),
     devices: () => devices,
     logger,
   });
-  const statesWith = (now: NativeDevice[] | null) => {
+  const statesWith = (now: ModelDevice[] | null) => {
     devices = now;
     vi.advanceTimersByTime(250);
     return readings().map(({ state }) => state);

@@ -1,8 +1,7 @@
 /** A model under the self-check, without a core. */
 import { CanaryWatch, type CanaryWatchOptions } from '../../src/models/self-check/canary-watch.js';
 import { ClassFilter } from '../../src/models/class-filter.js';
-import type { LoadedModel } from '../../src/models/loaded-model.js';
-import type { NativeDevice } from '../../src/native/contract.js';
+import type { LoadedModel, ModelDevice } from '../../src/models/loaded-model.js';
 import { nativeModel } from './native-model.js';
 
 /** As the registry makes it. */
@@ -18,12 +17,11 @@ export function loadedModel(name = 'a.pt'): LoadedModel {
 }
 
 /** Indices with a gap, as where a GPU in between cannot be used. */
-export function devicesOf(count: number): NativeDevice[] {
+export function devicesOf(count: number): ModelDevice[] {
   return Array.from({ length: count }, (_, place) => ({
     index: 2 * place,
     name: 'GPU',
     state: 'ok' as const,
-    images: 0,
   }));
 }
 

@@ -14,28 +14,30 @@ namespace lattice {
 namespace {
 
 struct CpuInput final : EngineInput {
+  size_t pixel_bytes() const override { return pixels.size() * sizeof(float); }
+
   InputBuffer pixels;
   LetterboxTransform transform;
   size_t network = 0;
 };
 
-// What a slot's last slice left behind.
-struct LastSlice {
+// What a slot's last batch left behind.
+struct LastBatch {
   std::vector<NetworkItem> outputs;
   std::vector<EngineItem> items;
 };
 
 // `loaded`: at the model's own input size first, then at the rectangles, the smallest first; all
-// have the same slots. A model of a fixed batch has no rectangles, and any other one image a slice
-// here: a slice needs one network.
+// have the same slots. A model of a fixed batch has no rectangles, and any other one image a batch
+// here: a batch needs one network.
 class CpuEngine final : public Engine {
  public:
   CpuEngine(OpenVinoNetworks loaded, size_t idle_inputs)
       : networks_(std::move(loaded.networks)),
         info_(networks_[0]->info()),
         inputs_(InputBuffers::Create(idle_inputs * networks_.size())),
-        sync_(static_cast<size_t>(networks_[0]->slots(Lane::kSync))),
-        async_(static_cast<size_t>(networks_[0]->slots(Lane::kAsync))) {
+        sync_(static_cast<size_t>(networks_[0]->slots(WorkClass::kSync))),
+        async_(static_cast<size_t>(networks_[0]->slots(WorkClass::kAsync))) {
     info_.without = std::move(loaded.without);
     info_.memory_bytes = loaded.memory_bytes;
     for (size_t i = 1; i < networks_.size(); ++i) {
@@ -45,8 +47,8 @@ class CpuEngine final : public Engine {
   }
 
   const ModelInfo& info() const override { return info_; }
-  int slots(Lane lane) const override { return networks_[0]->slots(lane); }
-  int max_batch(Lane) const override { return networks_[0]->max_batch(); }
+  int slots(WorkClass work_class) const override { return networks_[0]->slots(work_class); }
+  int max_batch(WorkClass) const override { return networks_[0]->max_batch(); }
 
   std::pmr::memory_resource* pixel_memory() override { return &KeptPixels::Shared(); }
   PixelLayout pixel_layout() const override { return FastestLayout(); }
@@ -68,20 +70,20 @@ class CpuEngine final : public Engine {
     }
   }
 
-  Status Run(Lane lane, int slot, std::span<const EngineItem> items) override {
-    LastSlice& last = Last(lane, slot);
+  Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) override {
+    LastBatch& last = Last(work_class, slot);
     try {
       last.items.assign(items.begin(), items.end());
       last.outputs.clear();
       for (const EngineItem& item : items) last.outputs.push_back({InputOf(item).pixels.data()});
     } catch (const std::exception&) {
-      return {StatusCode::kInternalError, "The slice could not be run: out of memory."};
+      return {StatusCode::kInternalError, "The batch could not be run: out of memory."};
     }
-    return networks_[InputOf(items[0]).network]->Run(lane, slot, last.outputs);
+    return networks_[InputOf(items[0]).network]->Run(work_class, slot, last.outputs);
   }
 
-  Detections Detect(Lane lane, int slot, size_t item) override {
-    const LastSlice& last = Last(lane, slot);
+  Detections Detect(WorkClass work_class, int slot, size_t item) override {
+    const LastBatch& last = Last(work_class, slot);
     const EngineItem& asked = last.items[item];
     const ModelInfo& info = networks_[InputOf(asked).network]->info();
     return DecodeDetections(last.outputs[item].output, static_cast<int>(info.names.size()),
@@ -92,8 +94,8 @@ class CpuEngine final : public Engine {
   static const CpuInput& InputOf(const EngineItem& item) {
     return static_cast<const CpuInput&>(*item.input);
   }
-  LastSlice& Last(Lane lane, int slot) {
-    return (lane == Lane::kSync ? sync_ : async_)[static_cast<size_t>(slot)];
+  LastBatch& Last(WorkClass work_class, int slot) {
+    return (work_class == WorkClass::kSync ? sync_ : async_)[static_cast<size_t>(slot)];
   }
 
   // The smallest that the image lies in as large as in the model's own input.
@@ -114,8 +116,8 @@ class CpuEngine final : public Engine {
   const std::vector<std::unique_ptr<OpenVinoNetwork>> networks_;
   ModelInfo info_;
   const std::shared_ptr<InputBuffers> inputs_;
-  std::vector<LastSlice> sync_;
-  std::vector<LastSlice> async_;
+  std::vector<LastBatch> sync_;
+  std::vector<LastBatch> async_;
 };
 
 // Each once, the smallest first.

@@ -31,8 +31,8 @@ std::string FirstLine(const std::exception& error) {
                                   : text.substr(from, std::min<size_t>(end - from + 1, 300));
 }
 
-// One caller's place in a lane: a request and the memory that goes with it. Throws what the library
-// throws.
+// One caller's place in a class: a request and the memory that goes with it. Throws what the
+// library throws.
 class Slot {
  public:
   Slot(ov::CompiledModel compiled, const ov::Shape& input)
@@ -78,7 +78,7 @@ class Slot {
   ov::Tensor output_;  // the request's memory
 };
 
-// A slot of the async lane: a network of its own on a thread of its own, which alone decides how
+// A slot of the async class: a network of its own on a thread of its own, which alone decides how
 // that thread shares the cores. The thread takes no lock but its own queue's: where other programs
 // keep the cores busy, one of the idle class may be stopped anywhere for long, and nobody else must
 // wait for it then.
@@ -133,7 +133,7 @@ std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const std::shared_ptr<ov::Mo
   return slots;
 }
 
-// A network compiled for both lanes.
+// A network compiled for both classes.
 struct Compiled {
   ModelInfo info;
   int batch = 0;
@@ -223,14 +223,15 @@ OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, int batch, std::unique_ptr<Slot
 
 OpenVinoNetwork::~OpenVinoNetwork() = default;
 
-int OpenVinoNetwork::slots(Lane lane) const {
-  return static_cast<int>(lane == Lane::kSync ? slots_->sync.size() : slots_->async.size());
+int OpenVinoNetwork::slots(WorkClass work_class) const {
+  return static_cast<int>(work_class == WorkClass::kSync ? slots_->sync.size()
+                                                         : slots_->async.size());
 }
 
-Status OpenVinoNetwork::Run(Lane lane, int slot, std::span<NetworkItem> items) {
+Status OpenVinoNetwork::Run(WorkClass work_class, int slot, std::span<NetworkItem> items) {
   const auto index = static_cast<size_t>(slot);
   try {
-    if (lane == Lane::kSync) {
+    if (work_class == WorkClass::kSync) {
       slots_->sync[index].Run(items);
     } else {
       slots_->async[index]->Run(items);

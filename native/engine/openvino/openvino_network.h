@@ -33,7 +33,7 @@ struct OpenVinoNetworks {
 };
 
 // Within one slot calls must not overlap; slots are independent. An image's output does not depend
-// on lane and slot, on its neighbours in the slice or on their number.
+// on class and slot, on its neighbours in the batch or on their number.
 class OpenVinoNetwork {
  public:
   // Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of
@@ -47,11 +47,11 @@ class OpenVinoNetwork {
   OpenVinoNetwork& operator=(const OpenVinoNetwork&) = delete;
 
   const ModelInfo& info() const { return info_; }
-  int slots(Lane lane) const;
+  int slots(WorkClass work_class) const;
   int max_batch() const { return batch_; }
 
   // As Engine::Run, on raw memory.
-  Status Run(Lane lane, int slot, std::span<NetworkItem> items);
+  Status Run(WorkClass work_class, int slot, std::span<NetworkItem> items);
 
  private:
   struct Slots;

@@ -15,14 +15,15 @@
 namespace lattice {
 
 // Images of the largest slice, where the export does not fix another number.
-inline constexpr int kLargestGpuSlice = 32;
+inline constexpr int kLargestGpuBatch = 32;
 
 struct GpuEngineOptions {
+  int gpu = 0;               // CUDA's ordinal in this process, the same for all its engines
   std::string cache_folder;  // of built engines; "" builds anew each time
   // Hex, of the model file, computed by the caller; "" stores no engine and takes no stored one.
   std::string model_sha256;
-  int slots = 2;      // of each lane on each GPU: while one computes, the next is queued
-  int most_sync = 8;  // largest slice of the sync lane
+  int slots = 2;      // of each class: while one computes, the next is queued
+  int most_sync = 8;  // largest batch of the sync class
   // A GPU that does not end a slice for that long is lost.
   Clock::duration patience = kGpuPatience;
 };

@@ -101,7 +101,7 @@ std::vector<char> Copied(nvinfer1::IHostMemory* memory) {
 
 std::vector<int> BucketsOf(const ModelInfo& model) {
   if (model.fixed_batch > 0) return {model.fixed_batch};
-  return {1, 2, 4, 8, 16, kLargestGpuSlice};
+  return {1, 2, 4, 8, 16, kLargestGpuBatch};
 }
 
 Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,

@@ -23,7 +23,6 @@ namespace {
 struct GpuInput final : EngineInput {
   explicit GpuInput(Image image) : pixels(std::make_shared<const Image>(std::move(image))) {}
   explicit GpuInput(GpuImage image) : on_gpu(std::move(image)) {}
-  int gpu() const override { return on_gpu.gpu; }
   size_t pixel_bytes() const override { return pixels ? pixels->data.size() : 0; }
   // A GPU that hangs may still read them, while another one runs the image.
   void Keep() const {
@@ -40,7 +39,7 @@ Status Hanging() {
   return {StatusCode::kGpuLost, "The GPU hangs and is lost to this process. Restart the service."};
 }
 
-struct LaneSlots {
+struct ClassSlots {
   DeviceSlots<TensorRtSlot> slots;
   int most = 1;                                // images of a slice
   std::vector<std::vector<Detections>> found;  // in each slot's last slice
@@ -59,7 +58,7 @@ class TensorRtEngine final : public Engine {
   explicit TensorRtEngine(Clock::duration patience) : patience_(patience) {}
   ~TensorRtEngine() override {
     // Slots of a lost GPU are never freed, so neither is what they use.
-    for (size_t i = 0; i < devices_.size(); ++i) {
+    for (size_t i = 0; i < engines_.size(); ++i) {
       if (!sync_.slots.kept(i) && !async_.slots.kept(i)) continue;
       KeepForever(std::move(engines_[i]));
       KeepForever(std::move(runtimes_[i]));
@@ -115,20 +114,18 @@ class TensorRtEngine final : public Engine {
     return std::any_of(engines_.begin(), engines_.end(),
                        [](const auto& engine) { return engine != nullptr; });
   }
-  std::vector<EngineDevice> devices() const override { return devices_; }
 
   // Of one more GPU: the fullest counts.
   void TookMemory(size_t bytes) { info_.memory_bytes = std::max(info_.memory_bytes, bytes); }
 
   const ModelInfo& info() const override { return info_; }
-  int slots(Lane lane) const override { return static_cast<int>(At(lane).slots.size()); }
-  int max_batch(Lane lane) const override { return At(lane).most; }
+  int slots(WorkClass work_class) const override {
+    return static_cast<int>(At(work_class).slots.size());
+  }
+  int max_batch(WorkClass work_class) const override { return At(work_class).most; }
   // One patience for the GPU's work, and as much again for the calls around it.
   std::optional<Clock::duration> longest_run() const override { return 2 * patience_; }
   std::pmr::memory_resource* pixel_memory() override { return &PinnedPixels::Shared(); }
-  std::pmr::memory_resource* ready_pixel_memory() override {
-    return PinnedPixels::Shared().idle_only();
-  }
   // Half the bytes to copy, and the kernel converts only what it samples.
   PixelLayout pixel_layout() const override { return PixelLayout::kYuv420; }
 
@@ -156,17 +153,17 @@ class TensorRtEngine final : public Engine {
     }
   }
 
-  Status Run(Lane lane, int slot, std::span<const EngineItem> items) override {
+  Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) override {
     try {
       std::vector<SlotImage> images;
       for (const EngineItem& item : items) {
         const auto& input = static_cast<const GpuInput&>(*item.input);
-        const GpuImage* on_gpu = input.gpu() < 0 ? nullptr : &input.on_gpu;
+        const GpuImage* on_gpu = input.on_gpu.gpu < 0 ? nullptr : &input.on_gpu;
         images.push_back({input.pixels.get(), input.transform, item.options, on_gpu});
       }
       const auto number = static_cast<size_t>(slot);
-      std::vector<Detections>* found = &At(lane).found[number];
-      return At(lane).slots.Run(number, [&](int gpu, TensorRtSlot& there) {
+      std::vector<Detections>* found = &At(work_class).found[number];
+      return At(work_class).slots.Run(number, [&](int gpu, TensorRtSlot& there) {
         const Status current = UseGpu(gpu);
         if (!current.ok()) return current;
         Status ran = there.Run(images, found);
@@ -176,12 +173,12 @@ class TensorRtEngine final : public Engine {
         return ran;
       });
     } catch (const std::exception&) {
-      return {StatusCode::kInternalError, "The slice could not be run: out of memory."};
+      return {StatusCode::kInternalError, "The batch could not be run: out of memory."};
     }
   }
 
-  Detections Detect(Lane lane, int slot, size_t item) override {
-    return std::move(At(lane).found[static_cast<size_t>(slot)][item]);
+  Detections Detect(WorkClass work_class, int slot, size_t item) override {
+    return std::move(At(work_class).found[static_cast<size_t>(slot)][item]);
   }
 
  private:
@@ -196,25 +193,25 @@ class TensorRtEngine final : public Engine {
   }
 
   void AddSlots(const GpuDevice& gpu, NewSlots sync, NewSlots async, bool lost) {
-    devices_.push_back({gpu.index, gpu.name});
-    for (const auto& [lane, slots] : {std::pair(&sync_, &sync), std::pair(&async_, &async)}) {
-      lane->slots.AddDevice(gpu.index, lost);
-      for (auto& slot : *slots) lane->slots.Add(std::move(slot));
-      lane->found.resize(lane->slots.size());
+    for (const auto& [work_class, slots] : {std::pair(&sync_, &sync), std::pair(&async_, &async)}) {
+      work_class->slots.AddDevice(gpu.index, lost);
+      for (auto& slot : *slots) work_class->slots.Add(std::move(slot));
+      work_class->found.resize(work_class->slots.size());
     }
   }
 
-  LaneSlots& At(Lane lane) { return lane == Lane::kSync ? sync_ : async_; }
-  const LaneSlots& At(Lane lane) const { return lane == Lane::kSync ? sync_ : async_; }
+  ClassSlots& At(WorkClass work_class) { return work_class == WorkClass::kSync ? sync_ : async_; }
+  const ClassSlots& At(WorkClass work_class) const {
+    return work_class == WorkClass::kSync ? sync_ : async_;
+  }
 
   const Clock::duration patience_;
   ModelInfo info_;
-  std::vector<EngineDevice> devices_;
   // One of each a device, null where it was lost before.
   std::vector<std::unique_ptr<nvinfer1::IRuntime>> runtimes_;    // before their engines
   std::vector<std::unique_ptr<nvinfer1::ICudaEngine>> engines_;  // before the slots that use them
-  LaneSlots sync_;
-  LaneSlots async_;
+  ClassSlots sync_;
+  ClassSlots async_;
 };
 
 Result<std::vector<GpuDevice>> Gpus() {

@@ -4,9 +4,8 @@ import { inTime } from '../../in-time.js';
 import { readKnownPicture, type CanaryPicture } from './canary.js';
 import type { Detection } from '../../contract/image-result.js';
 import { faultOfInputs } from './input-check.js';
-import type { NativeDevice } from '../../native/contract.js';
 import type { Logger } from '../../logger-port.js';
-import type { LoadedModel } from '../loaded-model.js';
+import type { LoadedModel, ModelDevice } from '../loaded-model.js';
 import { ModelCanaries, type DeviceRun } from './model-canaries.js';
 
 /** A device that gives no answer for this long is stuck, not busy: the check goes in front of other work. */
@@ -19,7 +18,7 @@ const INCONCLUSIVE = new Set(['cancelled', 'shutting_down', 'overloaded', 'deadl
 export interface CanaryWatchOptions {
   /** Boxes of a picture at confidence 0, all classes. `device` is null where the model has one only. */
   look(model: LoadedModel, picture: CanaryPicture, device: number | null): Promise<Detection[]>;
-  devices(model: LoadedModel): NativeDevice[];
+  devices(model: LoadedModel): ModelDevice[];
   /** Takes a device out for this model, or back in. */
   judge(model: LoadedModel, device: number, right: boolean): void;
   /** For models that come without a picture of their own. */
@@ -36,7 +35,7 @@ export interface CanaryWatchOptions {
 const LOST = 'it faulted or hangs and is lost to this process';
 
 interface Target {
-  device: NativeDevice;
+  device: ModelDevice;
   /** The model has others beside it. */
   several: boolean;
   lost: boolean;
@@ -179,7 +178,7 @@ export class CanaryWatch {
   }
 
   /** Each once. A single device is not noted: with it the detector is lost, and says so. */
-  #noteLossesOf(model: LoadedModel, devices: NativeDevice[]): void {
+  #noteLossesOf(model: LoadedModel, devices: ModelDevice[]): void {
     for (const { index, name, state } of devices) {
       if (devices.length < 2 || state !== 'lost' || model.faults.get(index) === LOST) continue;
       model.faults.set(index, LOST);

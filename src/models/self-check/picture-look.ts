@@ -12,13 +12,12 @@ import { detectionsFrom } from '../raw-detections.js';
 const DEADLINE_MS = 120_000;
 const MOST_BOXES = 300;
 
-/** All boxes of a bundled picture, whatever their score: the look of the self-check. On any device when null. */
+/** All boxes of a bundled picture, whatever their score: the look of the self-check. */
 export async function lookAtPicture(
   core: Core,
   id: number,
   model: LoadedModel,
   picture: CanaryPicture,
-  device: number | null = null,
 ): Promise<Detection[]> {
   const raw = await core.run({
     id,
@@ -32,7 +31,6 @@ export async function lookAtPicture(
     iou: 0.7,
     maxDetections: MOST_BOXES,
     classIds: null,
-    device,
   });
   return detectionsFrom(raw.boxes, model.native.names);
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LatticeError } from '../../../src/errors.js';
 import type { Detection } from '../../../src/contract/image-result.js';
-import type { NativeDevice } from '../../../src/native/contract.js';
+import type { ModelDevice } from '../../../src/models/loaded-model.js';
 import { devicesOf, loadedModel, watchModel } from '../../support/watched-model.js';
 
 const BOX: Detection = { class: 'car', confidence: 0.5, box: [0, 0, 10, 10] };
 type Look = (device: number | null) => Promise<Detection[]>;
 
-function watch(look: Look, devices: NativeDevice[] = devicesOf(1)) {
+function watch(look: Look, devices: ModelDevice[] = devicesOf(1)) {
   const model = loadedModel();
   const loaded = [model];
   const log = vi.fn();
@@ -25,7 +25,7 @@ function watch(look: Look, devices: NativeDevice[] = devicesOf(1)) {
   return { model, loaded, canary, devices, log };
 }
 
-const states = (devices: NativeDevice[]) => devices.map(({ state }) => state);
+const states = (devices: ModelDevice[]) => devices.map(({ state }) => state);
 
 describe('canary watch', () => {
   it('refuses a fresh blind model', async () => {

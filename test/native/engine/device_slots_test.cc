@@ -150,7 +150,7 @@ TEST(DeviceSlotsLifeTest, NobodyWaitsForASlotOfAGpuThatHangs) {
   standing.join();
 }
 
-// Whoever found it: another model's slice, another lane, a decoder.
+// Whoever found it: another model's slice, another class, a decoder.
 TEST(DeviceSlotsLifeTest, SlotsOfAGpuThatHangsAreLeftToTheProcessToo) {
   static std::atomic<int> freed = 0;
   {

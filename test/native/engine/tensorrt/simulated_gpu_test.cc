@@ -56,12 +56,12 @@ class SimulatedGpuTest : public testing::Test {
     return engine.ok() ? *std::move(engine) : nullptr;
   }
 
-  Status Run(Engine& engine, int slot, Boxes* boxes, Lane lane = Lane::kSync) {
+  Status Run(Engine& engine, int slot, Boxes* boxes, WorkClass work_class = WorkClass::kSync) {
     const auto input = engine.Prepare(Scene(1));
     if (!input.ok()) return input.status();
     const EngineItem item{input->get(), &options_};
-    const Status status = engine.Run(lane, slot, {&item, 1});
-    if (status.ok()) *boxes = RowsOf(engine.Detect(lane, slot, 0));
+    const Status status = engine.Run(work_class, slot, {&item, 1});
+    if (status.ok()) *boxes = RowsOf(engine.Detect(work_class, slot, 0));
     return status;
   }
 
@@ -79,8 +79,8 @@ TEST_F(SimulatedGpuTest, AFaultLosesTheGpuForGood) {
   const Status lost = Run(*engine, 0, &boxes);
   EXPECT_EQ(lost.code(), StatusCode::kGpuLost);
   EXPECT_NE(lost.message().find("cudaErrorIllegalAddress"), std::string::npos) << lost.message();
-  for (int slot = 0; slot < engine->slots(Lane::kAsync); ++slot) {
-    EXPECT_EQ(Run(*engine, slot, &boxes, Lane::kAsync).code(), StatusCode::kGpuLost);
+  for (int slot = 0; slot < engine->slots(WorkClass::kAsync); ++slot) {
+    EXPECT_EQ(Run(*engine, slot, &boxes, WorkClass::kAsync).code(), StatusCode::kGpuLost);
   }
   EXPECT_EQ(Load().status().code(), StatusCode::kGpuLost);
 }
@@ -95,7 +95,7 @@ TEST_F(SimulatedGpuTest, AFaultWhileAModelIsLoadedLosesTheGpuToo) {
     ASSERT_NE(engine, nullptr);
     Boxes boxes;
     EXPECT_EQ(Run(*engine, 0, &boxes).code(), StatusCode::kGpuLost) << passing;
-    EXPECT_TRUE(Run(*engine, engine->slots(Lane::kSync) / 2, &boxes).ok()) << passing;
+    EXPECT_TRUE(Run(*engine, engine->slots(WorkClass::kSync) / 2, &boxes).ok()) << passing;
   }
 }
 
@@ -103,7 +103,7 @@ TEST_F(SimulatedGpuTest, OtherGpusGoOn) {
   simulated::PlugIn({{"First"}, {"Second"}});
   const auto engine = Loaded();
   ASSERT_EQ(engine->devices().size(), 2u);
-  const int of_each = engine->slots(Lane::kSync) / 2;
+  const int of_each = engine->slots(WorkClass::kSync) / 2;
   Boxes expected;
   ASSERT_TRUE(Run(*engine, 0, &expected).ok());
   simulated::FaultWork(0, cudaErrorLaunchFailure);
@@ -292,10 +292,10 @@ TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {
   std::optional<Boxes> expected;
   std::optional<std::pair<size_t, size_t>> held;
   for (int round = 0; round < 40; ++round) {
-    for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
-      for (int slot = 0; slot < engine->slots(lane); ++slot) {
+    for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+      for (int slot = 0; slot < engine->slots(work_class); ++slot) {
         Boxes boxes;
-        ASSERT_TRUE(Run(*engine, slot, &boxes, lane).ok());
+        ASSERT_TRUE(Run(*engine, slot, &boxes, work_class).ok());
         if (!expected) expected = boxes;
         ASSERT_EQ(boxes, *expected);
       }
@@ -310,7 +310,7 @@ TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {
 TEST_F(SimulatedGpuTest, PicturesOfAnotherGpuGiveTheSameBoxes) {
   simulated::PlugIn({{"First"}, {"Second"}});
   const auto engine = Loaded();
-  const int of_each = engine->slots(Lane::kSync) / 2;
+  const int of_each = engine->slots(WorkClass::kSync) / 2;
   constexpr int kWidth = 641;
   constexpr int kHeight = 479;
   Image planes{kWidth, kHeight, {}, PixelLayout::kYuv420};
@@ -333,9 +333,9 @@ TEST_F(SimulatedGpuTest, PicturesOfAnotherGpuGiveTheSameBoxes) {
   options_.confidence = 0;
   const auto boxes_of = [&](std::unique_ptr<EngineInput> input, int slot) {
     const EngineItem item{input.get(), &options_};
-    const Status ran = engine->Run(Lane::kSync, slot, {&item, 1});
+    const Status ran = engine->Run(WorkClass::kSync, slot, {&item, 1});
     EXPECT_TRUE(ran.ok()) << ran.message();
-    return RowsOf(engine->Detect(Lane::kSync, slot, 0));
+    return RowsOf(engine->Detect(WorkClass::kSync, slot, 0));
   };
   const Boxes expected = boxes_of(*engine->Prepare(planes), 0);
   EXPECT_FALSE(expected.empty());

@@ -55,10 +55,11 @@ class SimulatedHangDeathTest : public testing::Test {
     return *std::move(input);
   }
 
-  Status Run(Engine& engine, Lane lane, int slot, EngineInput* input, Boxes* boxes = nullptr) {
+  Status Run(Engine& engine, WorkClass work_class, int slot, EngineInput* input,
+             Boxes* boxes = nullptr) {
     const EngineItem item{input, &options_};
-    const Status status = engine.Run(lane, slot, {&item, 1});
-    if (status.ok() && boxes != nullptr) *boxes = RowsOf(engine.Detect(lane, slot, 0));
+    const Status status = engine.Run(work_class, slot, {&item, 1});
+    if (status.ok() && boxes != nullptr) *boxes = RowsOf(engine.Detect(work_class, slot, 0));
     return status;
   }
 
@@ -71,24 +72,24 @@ TEST_F(SimulatedHangDeathTest, ASliceThatHangsLosesItsGpuAndAnotherRunsItsImages
     auto engine = Loaded();
     auto input = Prepared(*engine);
     Boxes expected;
-    EXPECT_TRUE(Run(*engine, Lane::kSync, 0, input.get(), &expected).ok());
+    EXPECT_TRUE(Run(*engine, WorkClass::kSync, 0, input.get(), &expected).ok());
     EXPECT_FALSE(expected.empty());
     const size_t used = simulated::UsedBytes(0);
     simulated::Hang(0);
     Stopwatch watch;
-    const Status lost = Run(*engine, Lane::kSync, 0, input.get());
+    const Status lost = Run(*engine, WorkClass::kSync, 0, input.get());
     const double ms = watch.Lap();
     EXPECT_EQ(lost.code(), StatusCode::kGpuLost);
     EXPECT_NE(lost.message().find("did not answer for 0.2 s"), std::string::npos) << lost.message();
     EXPECT_GE(ms, 199);
     EXPECT_LT(ms, 10'000);
-    EXPECT_EQ(Run(*engine, Lane::kSync, 1, input.get()).code(), StatusCode::kGpuLost);
+    EXPECT_EQ(Run(*engine, WorkClass::kSync, 1, input.get()).code(), StatusCode::kGpuLost);
     EXPECT_LT(watch.Lap(), 150);  // without another look at it
     EXPECT_TRUE(IsGpuLeft(0));
 
     Boxes boxes;
-    const int other = engine->slots(Lane::kSync) / 2;
-    EXPECT_TRUE(Run(*engine, Lane::kSync, other, input.get(), &boxes).ok());
+    const int other = engine->slots(WorkClass::kSync) / 2;
+    EXPECT_TRUE(Run(*engine, WorkClass::kSync, other, input.get(), &boxes).ok());
     EXPECT_EQ(boxes, expected);
     // The hanging GPU may still read the pixels: nobody else gets their memory.
     const size_t idle = PinnedPixels::Shared().idle_bytes();
@@ -112,13 +113,13 @@ TEST_F(SimulatedHangDeathTest, ASlowGpuIsWaitedForAndOneThatHangsHoldsNobodyUp) 
     auto engine = Loaded();
     auto small = Prepared(*engine);
     auto large = Prepared(*engine, 2048, 1536);
-    for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
+    for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
       simulated::Hang(0);
       std::thread later([] {
         std::this_thread::sleep_for(kPatience / 4);
         simulated::Release(0);
       });
-      EXPECT_TRUE(Run(*engine, lane, 0, small.get()).ok());
+      EXPECT_TRUE(Run(*engine, work_class, 0, small.get()).ok());
       later.join();
     }
     EXPECT_FALSE(IsAnyGpuLeft());
@@ -127,10 +128,10 @@ TEST_F(SimulatedHangDeathTest, ASlowGpuIsWaitedForAndOneThatHangsHoldsNobodyUp) 
     // freeing the old one waits until the GPU has nothing to do.
     simulated::Hang(0);
     std::thread beside([&] {
-      EXPECT_EQ(Run(*engine, Lane::kAsync, 0, small.get()).code(), StatusCode::kGpuLost);
+      EXPECT_EQ(Run(*engine, WorkClass::kAsync, 0, small.get()).code(), StatusCode::kGpuLost);
     });
     std::this_thread::sleep_for(kPatience / 4);
-    EXPECT_EQ(Run(*engine, Lane::kSync, 0, large.get()).code(), StatusCode::kGpuLost);
+    EXPECT_EQ(Run(*engine, WorkClass::kSync, 0, large.get()).code(), StatusCode::kGpuLost);
     beside.join();
     EXPECT_EQ(Load().status().code(), StatusCode::kGpuLost);
     const size_t used = simulated::UsedBytes(0);
