@@ -39,7 +39,7 @@ Napi::Value Gpus(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ReadGpus(const Napi::CallbackInfo& info) {
-  return lattice::ToGpuReadings(info.Env(), lattice::LatestGpuReadings());
+  return lattice::ToGpuReadings(info.Env(), lattice::LatestGpuReading());
 }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
