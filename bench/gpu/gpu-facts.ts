@@ -54,7 +54,7 @@ export function gpuFacts(): GpuFacts {
     powerLimitWatt: number('powerLimitWatt'),
     cuda: /CUDA ([\d.]+)/.exec(built)?.[1] ?? null,
     tensorrt: /TensorRT ([\d.]+)/.exec(built)?.[1] ?? null,
-    played: built.includes('played on the host'),
+    played: built.includes('simulated on the host'),
   };
 }
 

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "native/base/numa_nodes.h"
-#include "native/base/thread_class.h"
 #include "native/engine/openvino/cpu_engine.h"
 #include "native/engine/tensorrt/gpu_engine.h"
-#include "native/scheduler/decode_cpus.h"
 
 namespace lattice {
 namespace {
@@ -34,17 +31,6 @@ constexpr size_t kSyncReads = 64;
 // Measuring the decode routes holds the first model up.
 constexpr double kMostCalibrationMs = 1000;
 
-// Decode threads beside the GPUs, on machines where that makes a difference.
-std::vector<std::vector<int>> NearGpus(int threads) {
-  const std::vector<NumaNode> nodes = NumaNodes().List();
-  if (nodes.size() < 2) return {};
-  const auto gpus = IdentifyUsableGpus();
-  if (!gpus.ok()) return {};
-  std::vector<int> gpu_nodes;
-  for (const GpuIdentity& gpu : *gpus) gpu_nodes.push_back(gpu.numa_node);
-  return DecodeCpus(threads, nodes, AllowedCpus(), gpu_nodes);
-}
-
 SchedulerOptions Schedule(int threads, size_t gpus, size_t look_ahead_bytes) {
   SchedulerOptions schedule;
   schedule.look_ahead_bytes = look_ahead_bytes;
@@ -58,7 +44,6 @@ SchedulerOptions Schedule(int threads, size_t gpus, size_t look_ahead_bytes) {
     const int slots = kSlotsPerGpu * schedule.devices;
     schedule.sync = schedule.async = {slots, slots};
     schedule.async_batch = kLargestGpuSlice;
-    schedule.decode_cpus = NearGpus(schedule.decode_threads);
     return schedule;
   }
   schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncSlice);
@@ -93,7 +78,7 @@ Result<std::unique_ptr<Core>> Core::Open(const CoreOptions& options,
   if (options.device != "cpu") {
     const auto usable = UsableGpus();
     if (usable.ok()) {
-      gpus = usable->size();
+      gpus = 1;
     } else if (options.device == "cuda") {
       return usable.status();
     }
@@ -153,6 +138,9 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
     GpuEngineOptions gpu_options;
     gpu_options.cache_folder = options_.engine_cache;
     gpu_options.slots = kSlotsPerGpu;
+    const auto usable = UsableGpus();
+    if (!usable.ok()) return usable.status();
+    gpu_options.gpu = usable->front().index;
     auto engine = LoadGpuEngine(path, gpu_options, [this](double share) {
       build_share_ = share;
       return !closing_;

@@ -180,12 +180,10 @@ LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
   return live;
 }
 
-void Scheduler::DecodeLoop(Lane lane, size_t thread) {
+void Scheduler::DecodeLoop(Lane lane, size_t /*thread*/) {
   const SignalStack signal_stack;
   const bool sync = lane == Lane::kSync;
   (void)NameThread("lattice-decode");
-  // Where it is refused, its images may lie far from their GPU.
-  if (!options_.decode_cpus.empty()) (void)BindThread(options_.decode_cpus.at(thread));
   // Where it is refused, async decoding competes on equal terms.
   if (!sync && options_.async_nice != 0) (void)LowerThread(options_.async_nice);
   LaneState& state = StateOf(lane);

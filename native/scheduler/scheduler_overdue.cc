@@ -1,7 +1,7 @@
 // The part of the scheduler that gives up slices whose engine does not come back.
 #include <utility>
 
-#include "native/base/left_gpus.h"
+#include "native/base/abandoned_gpu.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
@@ -47,7 +47,7 @@ std::vector<RunningSlicePtr> Scheduler::GiveUp(Clock::time_point now,
     // Whatever the process should crash of later, these images are elsewhere.
     running->in_hand.reset();
     // It may still read all that it was given.
-    LeaveGpu(models_.Of(running->engine).devices[running->place].index);
+    AbandonGpu();
     LeaveSlice(running, Overdue(), results);
     review_at_ = now;
     // As with a fault, what else is there goes too: it would wait as long for the same driver.

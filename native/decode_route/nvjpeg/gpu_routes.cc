@@ -4,8 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "native/base/kept_forever.h"
-#include "native/base/left_gpus.h"
+#include "native/base/abandoned_gpu.h"
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/owners.h"
 #include "native/decode_route/nvjpeg/nvjpeg_decoder.h"
@@ -65,10 +64,6 @@ Status WarmUp(std::span<const uint8_t> file, NvJpegDecoder& decoder, Lanes& lane
   }
   Status warmed;
   for (size_t i = 0; warmed.ok() && i < lanes.size(); ++i) warmed = Decode(file, *lanes[i], pool);
-  if (warmed.code() == StatusCode::kGpuLost) {
-    pool.Abandon();
-    for (auto& lane : lanes) KeepForever(std::move(lane));
-  }
   return warmed;
 }
 
@@ -76,7 +71,7 @@ Result<std::unique_ptr<DecodeRoute>> OpenRoute(const NvJpegLibrary& library, con
                                                NvJpegDecoder::Kind kind,
                                                std::span<const uint8_t> sample) {
   const bool hardware = kind == NvJpegDecoder::Kind::kHardware;
-  if (IsGpuLeft(gpu.index)) {
+  if (IsGpuAbandoned()) {
     return Status(StatusCode::kGpuLost,
                   "GPU " + std::to_string(gpu.index) + " hangs and decodes nothing.");
   }
@@ -135,6 +130,7 @@ GpuRoutes OpenGpuRoutes(const std::vector<std::string>& allowed, size_t most) {
         opened.missing.push_back(route.status().message());
       }
     }
+    break;  // a process uses one GPU
   }
   return opened;
 }

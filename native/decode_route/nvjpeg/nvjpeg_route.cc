@@ -9,8 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "native/base/kept_forever.h"
-#include "native/base/left_gpus.h"
+#include "native/base/abandoned_gpu.h"
 #include "native/base/stopwatch.h"
 
 namespace lattice {
@@ -232,7 +231,7 @@ void NvJpegRoute::State::Watch() {
       continue;
     } else {
       lock.unlock();
-      LeaveGpu(options.gpu);
+      AbandonGpu();
       Lose();
       return;
     }
@@ -287,14 +286,12 @@ NvJpegRoute::~NvJpegRoute() {
     const std::lock_guard lock(state_->mutex);
     state_->closing = true;
     // The network may have found that the GPU hangs.
-    lost = state_->lost || IsGpuLeft(state_->options.gpu);
+    lost = state_->lost || IsGpuAbandoned();
   }
   if (lost) state_->pool->Abandon();
   state_->work.notify_all();
   state_->busy.notify_all();
   watch_.join();
-  if (lost) KeepForever(state_);
-  if (lost) KeepForever(device_);
   for (std::thread& thread : threads_) lost ? thread.detach() : thread.join();
 }
 

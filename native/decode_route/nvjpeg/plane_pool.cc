@@ -6,8 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "native/base/kept_forever.h"
-
 namespace lattice {
 namespace {
 
@@ -119,7 +117,7 @@ PlanePool::Block PlanePool::Lend(Block block, size_t size) {
 void PlanePool::Return(Block block, size_t size) {
   const std::lock_guard lock(mutex_);
   --lent_;
-  if (abandoned_) return KeepForever(std::move(block));
+  if (abandoned_) return;
   try {
     kept_.emplace(size, std::move(block));
   } catch (const std::bad_alloc&) {
@@ -130,7 +128,6 @@ void PlanePool::Return(Block block, size_t size) {
 void PlanePool::Abandon() {
   const std::lock_guard lock(mutex_);
   abandoned_ = true;
-  for (auto& [size, block] : kept_) KeepForever(std::move(block));
   kept_.clear();
 }
 

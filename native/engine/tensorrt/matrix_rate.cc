@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "native/base/kept_forever.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/gpu_stopwatch.h"
 #include "native/engine/tensorrt/tensorrt_builder.h"
@@ -24,9 +23,9 @@ Status Refused(const std::string& what) {
 
 // A built product and the memory it works in; the members are destroyed last to first.
 struct Product {
-  std::unique_ptr<nvinfer1::IRuntime> runtime;
-  std::unique_ptr<nvinfer1::ICudaEngine> engine;
-  std::unique_ptr<nvinfer1::IExecutionContext> context;
+  TensorRtOwned<nvinfer1::IRuntime> runtime;
+  TensorRtOwned<nvinfer1::ICudaEngine> engine;
+  TensorRtOwned<nvinfer1::IExecutionContext> context;
   DeviceBuffer images;
   DeviceBuffer output;
 };
@@ -82,23 +81,21 @@ Result<double> MeasureMatrixRate(const TensorRtLibrary& library, const Stream& s
                                  int rounds, Clock::time_point until) {
   const auto plan = Build(library, size, until);
   if (!plan.ok()) return plan.status();
-  const auto product = std::make_shared<Product>();
-  const Status opened = Open(library, *plan, stream, size, product.get());
-  if (opened.code() == StatusCode::kGpuLost) KeepForever(product);
+  Product product;
+  const Status opened = Open(library, *plan, stream, size, &product);
   if (!opened.ok()) return opened;
 
   const double flops = MatrixProductFlops(size);
   const int products = std::max(1, static_cast<int>(kRoundFlops / flops));
   const auto multiply = [&] {
     for (int i = 0; i < products; ++i) {
-      if (!product->context->enqueueV3(stream.get())) return Refused("The product could not run");
+      if (!product.context->enqueueV3(stream.get())) return Refused("The product could not run");
     }
     return Status();
   };
   const auto ms = GpuStopwatch(stream).MedianMs(multiply, rounds);
   // Nothing of the product may go while the GPU still works on it.
   const Status idle = stream.Synchronize();
-  if (idle.code() == StatusCode::kGpuLost) KeepForever(product);
   if (!ms.ok()) return ms.status();
   if (!idle.ok()) return idle;
   return products * flops / (*ms * 1e9);

@@ -3,13 +3,12 @@
 #include <array>
 #include <utility>
 
-#include "native/base/kept_forever.h"
 #include "native/base/median.h"
 #include "native/base/stopwatch.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/gpu_stopwatch.h"
 #include "native/cuda/kernels/letterbox_kernel.h"
-#include "native/engine/tensorrt/pinned_pixels.h"
+#include "native/cuda/pinned_memory.h"
 #include "native/engine/tensorrt/tensorrt_slot.h"
 #include "native/preprocess/letterbox.h"
 
@@ -83,13 +82,12 @@ Result<SliceTimes> TensorRtSlot::Measure(int batch, int rounds) {
 Result<SliceTimes> TensorRtSlot::TimeStages(const Bucket& bucket,
                                             const std::vector<GraphExec>& graphs, int rounds) {
   const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
-  const auto image = std::make_shared<const Image>(
-      Image{kWidth, kHeight, std::pmr::vector<uint8_t>(bytes, 128, &PinnedPixels::Shared()),
-            PixelLayout::kYuv420});
+  PinnedMemory pinned;
+  const Image image{kWidth, kHeight, std::pmr::vector<uint8_t>(bytes, 128, &pinned),
+                    PixelLayout::kYuv420};
   const DetectionOptions options;
-  const SlotImage one{image.get(),
-                      ComputeLetterbox(kWidth, kHeight, model_.input_width, model_.input_height),
-                      &options};
+  const SlotImage one{
+      &image, ComputeLetterbox(kWidth, kHeight, model_.input_width, model_.input_height), &options};
   const std::vector<SlotImage> images(static_cast<size_t>(bucket.batch), one);
   const auto upload = [&] { return Upload(images, bucket.batch); };
   const auto alone = [&](size_t stage) { return graphs[stage].Launch(stream_); };
@@ -136,7 +134,6 @@ Result<SliceTimes> TensorRtSlot::TimeStages(const Bucket& bucket,
     samples->clear();
   }
   for (int i = 0; status.ok() && i < std::max(rounds, 1); ++i) status = round();
-  if (status.code() == StatusCode::kGpuLost) KeepForever(image);  // it may still be read
   if (!status.ok()) return status;
   return SliceTimes{bucket.batch,   Median(network) / in_a_row,
                     Median(copy),   Median(letterbox),

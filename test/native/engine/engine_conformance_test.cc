@@ -129,13 +129,9 @@ TEST_P(EngineConformance, DescribesTheModel) {
   EXPECT_EQ(info.anchors, 8400);
   EXPECT_FALSE(info.device.empty());
   EXPECT_FALSE(info.precision.empty());
-  const std::vector<EngineDevice> devices = engine_->devices();
-  ASSERT_FALSE(devices.empty());
-  EXPECT_EQ(devices[0].name, info.device);
-  for (size_t i = 1; i < devices.size(); ++i) EXPECT_GT(devices[i].index, devices[i - 1].index);
+  EXPECT_GT(info.memory_bytes, size_t{1} << 16);
   for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
     EXPECT_GE(engine_->slots(lane), 1);
-    EXPECT_EQ(engine_->slots(lane) % static_cast<int>(devices.size()), 0);
     EXPECT_GE(engine_->max_batch(lane), 1);
   }
 }

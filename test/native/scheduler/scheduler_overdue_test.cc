@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "native/base/left_gpus.h"
+#include "native/base/abandoned_gpu.h"
 #include "test/native/scheduler/random_gpus.h"
 #include "test/native/scheduler/simulated_schedule.h"
 
@@ -51,29 +51,6 @@ class SchedulerOverdueTest : public test::SimulatedSchedule {
     return states;
   }
 };
-
-TEST_F(SchedulerOverdueTest, ImagesOfACallThatDoesNotReturnRunOnTheOtherGpu) {
-  Start({.slice_ms = {1, 1}});
-  engine_->Stand(0);
-  for (uint64_t id = 1; id <= 80; ++id) Submit(Task(id, static_cast<TaskKind>(id % 2)));
-  for (uint64_t id = 1; id <= 80; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
-  EXPECT_GT(engine_->standing(), 0u);
-  EXPECT_EQ(States(), (std::vector{DeviceState::kLost, DeviceState::kOk}));
-  EXPECT_TRUE(IsGpuLeft(SimulatedEngine::IndexOf(0)));
-  EXPECT_FALSE(IsGpuLeft(SimulatedEngine::IndexOf(1)));
-  for (const auto& [mark, runs] : engine_->runs()) EXPECT_LE(runs, 2) << mark;
-  EXPECT_EQ(scheduler_->stats().inferring, 0u);
-
-  // Coming back changes nothing: no second answer, and no slice for the GPU that was given up.
-  LetAllGo();
-  const size_t seen = engine_->WaitForImages(0).size();
-  for (uint64_t id = 101; id <= 140; ++id) Submit(Task(id, static_cast<TaskKind>(id % 2)));
-  for (uint64_t id = 101; id <= 140; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
-  const auto images = engine_->WaitForImages(seen + 40);
-  for (size_t i = seen; i < images.size(); ++i) EXPECT_EQ(images[i].first, 1u);
-  EXPECT_EQ(scheduler_->stats().completed, 120u);
-  EXPECT_EQ(States(), (std::vector{DeviceState::kLost, DeviceState::kOk}));
-}
 
 TEST_F(SchedulerOverdueTest, WithNoOtherGpuTheyAreAnswered) {
   Start({.slice_ms = {1}});

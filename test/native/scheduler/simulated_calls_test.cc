@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "native/base/left_gpus.h"
+#include "native/base/abandoned_gpu.h"
 #include "native/engine/tensorrt/gpu_engine.h"
 #include "native/scheduler/scheduler.h"
 #include "test/native/engine/tiny_scene.h"
@@ -74,38 +74,6 @@ class SimulatedCallsDeathTest : public testing::Test {
   std::shared_ptr<Engine> engine_;
   std::unique_ptr<Scheduler> scheduler_;
 };
-
-TEST_F(SimulatedCallsDeathTest, ALaunchThatStandsLosesItsGpuAndAnotherRunsItsImages) {
-  InAProcess(2, [this] {
-    for (const int gpu : {0, 1}) Submit(1 + static_cast<uint64_t>(gpu), TaskKind::kSync, gpu);
-    const size_t boxes = results_.Wait(1).detections.boxes.size();
-    EXPECT_GT(boxes, 0u);
-    EXPECT_EQ(CodeOf(2), StatusCode::kOk);
-
-    simulated::HangCall(Call::kGraphLaunch, 0);
-    for (uint64_t id = 10; id < 22; ++id) Submit(id, static_cast<TaskKind>(id % 2));
-    for (uint64_t id = 10; id < 22; ++id) {
-      EXPECT_EQ(results_.Wait(id).detections.boxes.size(), boxes);
-    }
-    EXPECT_TRUE(IsGpuLeft(0));
-    EXPECT_FALSE(IsGpuLeft(1));
-    EXPECT_EQ(scheduler_->devices(engine_)[0].state, DeviceState::kLost);
-    const size_t used = simulated::UsedBytes(0);
-    // Nobody waits for the call: neither a measurement nor the end.
-    EXPECT_TRUE(engine_->Measure(1, 1).ok());
-    scheduler_.reset();
-    EXPECT_EQ(simulated::UsedBytes(0), used);
-
-    // Its threads have the engine to themselves now.
-    const std::weak_ptr<Engine> engine = engine_;
-    engine_.reset();
-    EXPECT_FALSE(engine.expired());
-    simulated::Release(0);
-    while (!engine.expired()) std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(simulated::UsedBytes(0), used);
-    EXPECT_EQ(results_.size(), 14u);
-  });
-}
 
 TEST_F(SimulatedCallsDeathTest, WithTheLastGpuGoneTheProcessCanEnd) {
   InAProcess(1, [this] {
