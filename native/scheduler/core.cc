@@ -68,12 +68,16 @@ PipelineOptions Pipeline(const CoreOptions& options, int read_ahead) {
 Result<bool> ChooseGpu(const CoreOptions& options) {
   if (options.device == "cpu") return false;
   const auto usable = UsableGpus();
-  if (usable.ok() && static_cast<size_t>(options.gpu) < usable->size()) return true;
+  const bool found =
+      usable.ok() && std::any_of(usable->begin(), usable->end(), [&](const GpuIdentity& gpu) {
+        return gpu.index == options.gpu;
+      });
+  if (found) return true;
   if (options.device == "auto") return false;
   if (!usable.ok()) return usable.status();
-  return Status(StatusCode::kGpuUnavailable, "There is no GPU " + std::to_string(options.gpu) +
-                                                 ": this process sees " +
-                                                 std::to_string(usable->size()) + ".");
+  return Status(StatusCode::kGpuUnavailable,
+                "There is no usable GPU " + std::to_string(options.gpu) + " in this process; " +
+                    std::to_string(usable->front().index) + " is one.");
 }
 
 Status Closed() { return {StatusCode::kShuttingDown, "The core is closed."}; }
