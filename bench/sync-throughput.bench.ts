@@ -46,7 +46,7 @@ export async function engineOnly(): Promise<number> {
     const { timings } = await core.run(photoTask(model, at.photos[round % at.photos.length]!));
     if (round >= 20) inference.push(timings.inference);
   }
-  const batches = core.stats().syncSlices;
+  const batches = core.stats().syncBatches;
   await core.close();
   return (batches * 1_000) / median(inference);
 }

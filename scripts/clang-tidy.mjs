@@ -1,7 +1,9 @@
-// clang-tidy over native/ with the checks of .clang-tidy; `npm run tidy -- engine` takes only paths with that word.
+// Lock contracts, then clang-tidy over native/ with the checks of .clang-tidy; `npm run tidy -- engine` takes only paths
+// with that word.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { ROOT } from './setup.mjs';
+import { checkThreadSafety } from './thread-safety.mjs';
 
 const word = process.argv[2] ?? '';
 const listed = spawnSync('git', ['ls-files', 'native'], { cwd: ROOT, encoding: 'utf8' });
@@ -19,5 +21,5 @@ if (spawnSync('clang-tidy', ['--version']).status !== 0) {
     cwd: ROOT,
     stdio: 'inherit',
   });
-  process.exitCode = status ?? 1;
+  process.exitCode = checkThreadSafety() || (status ?? 1);
 }

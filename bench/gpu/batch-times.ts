@@ -90,7 +90,7 @@ export function networkRate(
   core: Pick<Core, 'stats'>,
   { batch, networkMs }: BatchTimes,
 ): number {
-  const beside = device === 'cuda' ? 1 : core.stats().syncSlices;
+  const beside = device === 'cuda' ? 1 : core.stats().syncBatches;
   return (beside * batch * 1_000) / networkMs;
 }
 

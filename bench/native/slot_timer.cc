@@ -9,7 +9,7 @@
 #include "native/base/stopwatch.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/kernels/letterbox_kernel.h"
-#include "native/engine/tensorrt/pinned_pixels.h"
+#include "native/cuda/pinned_memory.h"
 #include "native/preprocess/letterbox.h"
 
 namespace lattice {
@@ -85,11 +85,11 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
 Result<BatchTimes> SlotTimer::TimeStages(const TensorRtSlot::Bucket& bucket,
                                          const std::vector<GraphExec>& graphs, int rounds) {
   const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
-  const auto image = std::make_shared<const Image>(Image{
-      kWidth, kHeight, ByteBuffer(bytes, 128, &PinnedPixels::Shared()), PixelLayout::kYuv420});
+  PinnedMemory pinned;
+  const Image image{kWidth, kHeight, ByteBuffer(bytes, 128, &pinned), PixelLayout::kYuv420};
   const DetectionOptions options;
   const SlotImage one{
-      image.get(),
+      &image,
       ComputeLetterbox(kWidth, kHeight, slot_.model_.input_width, slot_.model_.input_height),
       &options};
   const std::vector<SlotImage> images(static_cast<size_t>(bucket.batch), one);

@@ -21,6 +21,21 @@ void ReportException(napi_env env) {
   if (napi_get_and_clear_last_exception(env, &error) == napi_ok) napi_fatal_exception(env, error);
 }
 
+// A callback for the core that settles `deferred` on the JS thread.
+template <typename Value, typename ToJs>
+auto Settling(std::shared_ptr<Mailbox> mailbox, Napi::Promise::Deferred deferred, ToJs to_js) {
+  return [mailbox = std::move(mailbox), deferred, to_js](Result<Value> result) {
+    auto shared = std::make_shared<Result<Value>>(std::move(result));
+    mailbox->PostReply([deferred, shared, to_js](napi_env env) {
+      if (shared->ok()) {
+        deferred.Resolve(to_js(Napi::Env(env), **shared));
+      } else {
+        deferred.Reject(ToError(env, shared->status()));
+      }
+    });
+  };
+}
+
 }  // namespace
 
 Napi::Function CoreWrap::Class(Napi::Env env) {
@@ -30,8 +45,6 @@ Napi::Function CoreWrap::Class(Napi::Env env) {
                          InstanceMethod("unloadModel", &CoreWrap::UnloadModel),
                          InstanceMethod("submit", &CoreWrap::Submit),
                          InstanceMethod("cancel", &CoreWrap::Cancel),
-                         InstanceMethod("devices", &CoreWrap::Devices),
-                         InstanceMethod("judgeDevice", &CoreWrap::JudgeDevice),
                          InstanceMethod("readFile", &CoreWrap::ReadFile),
                          InstanceMethod("stats", &CoreWrap::Stats),
                          InstanceMethod("decodeStats", &CoreWrap::DecodeStats),
@@ -47,7 +60,12 @@ CoreWrap::CoreWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<CoreWrap>(
     ThrowTypeError(env, "onResults must be a function");
     return;
   }
+  if (!info[2].IsUndefined() && !info[2].IsFunction()) {
+    ThrowTypeError(env, "onDeviceLost must be a function");
+    return;
+  }
   if (!Start(env, options, info[1].As<Napi::Function>())) return;
+  if (info[2].IsFunction()) on_device_lost_ = Napi::Persistent(info[2].As<Napi::Function>());
   state_ = State::kOpen;
   Ref();
 }
@@ -56,7 +74,8 @@ CoreWrap::~CoreWrap() { Abandon(); }
 
 bool CoreWrap::Start(Napi::Env env, const CoreOptions& options, const Napi::Function& on_results) {
   auto core = Core::Open(
-      options, [mailbox = mailbox_](TaskResult result) { mailbox->PostResult(std::move(result)); });
+      options, [mailbox = mailbox_](TaskResult result) { mailbox->PostResult(std::move(result)); },
+      [mailbox = mailbox_](const Status& status) { mailbox->PostDeviceLost(status); });
   if (!core.ok()) {
     napi_throw(env, ToError(env, core.status()));
     return false;
@@ -88,14 +107,14 @@ bool CoreWrap::Closed(Napi::Env env) {
   return true;
 }
 
-void CoreWrap::Owe(Napi::Env env, size_t count) {
-  if (owed_ == 0 && count > 0) (void)napi_ref_threadsafe_function(env, wake_);
-  owed_ += count;
+void CoreWrap::AddPending(Napi::Env env, size_t count) {
+  if (pending_ == 0 && count > 0) (void)napi_ref_threadsafe_function(env, wake_);
+  pending_ += count;
 }
 
-void CoreWrap::Settle(Napi::Env env, size_t count) {
-  owed_ -= count;
-  if (owed_ == 0 && count > 0) (void)napi_unref_threadsafe_function(env, wake_);
+void CoreWrap::RemovePending(Napi::Env env, size_t count) {
+  pending_ -= count;
+  if (pending_ == 0 && count > 0) (void)napi_unref_threadsafe_function(env, wake_);
 }
 
 Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
@@ -107,20 +126,13 @@ Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
   }
   const std::string sha256 = info[1].IsString() ? info[1].As<Napi::String>().Utf8Value() : "";
   const auto deferred = Napi::Promise::Deferred::New(env);
-  Owe(env, 1);
-  core_->LoadModel(info[0].As<Napi::String>().Utf8Value(), sha256,
-                   [mailbox = mailbox_, deferred](Result<LoadedModel> loaded) {
-                     RenewExitHandler();
-                     auto shared = std::make_shared<Result<LoadedModel>>(std::move(loaded));
-                     mailbox->PostReply([deferred, shared](napi_env reply_env) {
-                       const Napi::Env js(reply_env);
-                       if (shared->ok()) {
-                         deferred.Resolve(ToModel(js, **shared));
-                       } else {
-                         deferred.Reject(ToError(js, shared->status()));
-                       }
-                     });
-                   });
+  AddPending(env, 1);
+  core_->LoadModel(
+      info[0].As<Napi::String>().Utf8Value(), sha256,
+      [settle = Settling<LoadedModel>(mailbox_, deferred, ToModel)](Result<LoadedModel> loaded) {
+        RenewExitHandler();
+        settle(std::move(loaded));
+      });
   return deferred.Promise();
 }
 
@@ -142,7 +154,7 @@ void CoreWrap::Submit(const Napi::CallbackInfo& info) {
   if (duplicate != 0) {
     return ThrowTypeError(env, "task id " + std::to_string(duplicate) + " is live already");
   }
-  Owe(env, count);
+  AddPending(env, count);
 }
 
 Napi::Value CoreWrap::Cancel(const Napi::CallbackInfo& info) {
@@ -150,25 +162,6 @@ Napi::Value CoreWrap::Cancel(const Napi::CallbackInfo& info) {
   std::vector<uint64_t> ids;
   if (Closed(env) || !ParseIds(info[0], ids)) return env.Undefined();
   return Napi::Number::New(env, static_cast<double>(core_->Cancel(ids)));
-}
-
-Napi::Value CoreWrap::Devices(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  if (Closed(env)) return env.Undefined();
-  if (!info[0].IsNumber()) {
-    ThrowTypeError(env, "modelId must be a number");
-    return env.Undefined();
-  }
-  return ToDevices(env, core_->devices(info[0].As<Napi::Number>().Uint32Value()));
-}
-
-void CoreWrap::JudgeDevice(const Napi::CallbackInfo& info) {
-  if (Closed(info.Env())) return;
-  if (!info[0].IsNumber() || !info[1].IsNumber() || !info[2].IsBoolean()) {
-    return ThrowTypeError(info.Env(), "modelId and device must be numbers, right a boolean");
-  }
-  core_->JudgeDevice(info[0].As<Napi::Number>().Uint32Value(),
-                     info[1].As<Napi::Number>().Int32Value(), info[2].As<Napi::Boolean>().Value());
 }
 
 Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {
@@ -179,19 +172,11 @@ Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {
     return env.Undefined();
   }
   const auto deferred = Napi::Promise::Deferred::New(env);
-  Owe(env, 1);
-  core_->ReadFile(info[0].As<Napi::String>().Utf8Value(), [mailbox = mailbox_,
-                                                           deferred](Result<ByteBuffer> bytes) {
-    auto shared = std::make_shared<Result<ByteBuffer>>(std::move(bytes));
-    mailbox->PostReply([deferred, shared](napi_env reply_env) {
-      const Napi::Env js(reply_env);
-      if (shared->ok()) {
-        deferred.Resolve(Napi::Buffer<uint8_t>::Copy(js, (*shared)->data(), (*shared)->size()));
-      } else {
-        deferred.Reject(ToError(js, shared->status()));
-      }
-    });
-  });
+  AddPending(env, 1);
+  core_->ReadFile(info[0].As<Napi::String>().Utf8Value(),
+                  Settling<ByteBuffer>(mailbox_, deferred, [](Napi::Env js, const ByteBuffer& bytes) {
+                    return Napi::Buffer<uint8_t>::Copy(js, bytes.data(), bytes.size());
+                  }));
   return deferred.Promise();
 }
 
@@ -215,7 +200,7 @@ Napi::Value CoreWrap::Close(const Napi::CallbackInfo& info) {
   closing_.push_back(deferred);
   if (state_ == State::kOpen) {
     state_ = State::kClosing;
-    Owe(env, 1);
+    AddPending(env, 1);
     closer_ = std::thread([this, mailbox = mailbox_, core = core_] {
       core->Close();
       mailbox->PostReply([this](napi_env reply_env) { FinishClose(reply_env); });
@@ -224,7 +209,7 @@ Napi::Value CoreWrap::Close(const Napi::CallbackInfo& info) {
   return deferred.Promise();
 }
 
-// JS thread; everything else that was owed has been delivered before.
+// JS thread; everything else that was pending has been delivered before.
 void CoreWrap::FinishClose(Napi::Env env) {
   state_ = State::kClosed;
   (void)napi_remove_env_cleanup_hook(env, OnEnvironmentEnd, this);
@@ -232,6 +217,7 @@ void CoreWrap::FinishClose(Napi::Env env) {
   for (const auto& deferred : closing_) deferred.Resolve(env.Undefined());
   closing_.clear();
   on_results_.Reset();
+  on_device_lost_.Reset();
   arguments_.reset();
   Unref();
 }
@@ -257,6 +243,12 @@ void CoreWrap::OnWake(napi_env env, napi_value, void* context, void*) {
 void CoreWrap::Deliver(Napi::Env env) {
   const Napi::HandleScope scope(env);
   const Mailbox::Contents contents = mailbox_->Drain();
+  if (!contents.device_lost.ok() && !on_device_lost_.IsEmpty()) {
+    const napi_value error = ToError(env, contents.device_lost);
+    napi_value ignored = nullptr;
+    (void)napi_call_function(env, env.Undefined(), on_device_lost_.Value(), 1, &error, &ignored);
+    ReportException(env);
+  }
   if (!contents.results.empty()) {
     const auto arguments = arguments_->Make(env, contents.results);
     if (!arguments) return;
@@ -266,7 +258,7 @@ void CoreWrap::Deliver(Napi::Env env) {
     ReportException(env);
   }
   // Before the replies: the reply of close() takes the wake function away.
-  Settle(env, contents.results.size() + contents.replies.size());
+  RemovePending(env, contents.results.size() + contents.replies.size());
   for (const Mailbox::Reply& reply : contents.replies) reply(env);
   ReportException(env);
 }

@@ -17,11 +17,11 @@
 namespace lattice {
 
 // Belongs to one environment and is used on its JS thread only. The JS object stays alive until
-// close() or the end of the environment, and keeps the process alive only while something is owed
-// to it.
+// close() or the end of the environment, and keeps the process alive only while results or promises
+// are pending.
 //
 // When the environment ends first (worker.terminate(), process exit), a clean-up hook ends the
-// threads: it waits for the image in hand, and what was owed is never delivered.
+// threads: it waits for the image in hand, and what is pending is never delivered.
 class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
  public:
   static Napi::Function Class(Napi::Env env);
@@ -34,8 +34,6 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   void UnloadModel(const Napi::CallbackInfo& info);
   void Submit(const Napi::CallbackInfo& info);
   Napi::Value Cancel(const Napi::CallbackInfo& info);
-  Napi::Value Devices(const Napi::CallbackInfo& info);
-  void JudgeDevice(const Napi::CallbackInfo& info);
   Napi::Value ReadFile(const Napi::CallbackInfo& info);
   Napi::Value Stats(const Napi::CallbackInfo& info);
   Napi::Value DecodeStats(const Napi::CallbackInfo& info);
@@ -44,8 +42,8 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   // Why a method cannot be called: a pending TypeError, true when there is one.
   bool Closed(Napi::Env env);
   bool Start(Napi::Env env, const CoreOptions& options, const Napi::Function& on_results);
-  void Owe(Napi::Env env, size_t count);
-  void Settle(Napi::Env env, size_t count);
+  void AddPending(Napi::Env env, size_t count);
+  void RemovePending(Napi::Env env, size_t count);
   void Deliver(Napi::Env env);
   void FinishClose(Napi::Env env);
   void Abandon();
@@ -59,10 +57,11 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   std::shared_ptr<Core> core_;
   napi_threadsafe_function wake_ = nullptr;
-  size_t owed_ = 0;  // results and promises not delivered yet
+  size_t pending_ = 0;  // results and promises not delivered yet
   std::thread closer_;
   std::vector<Napi::Promise::Deferred> closing_;
   Napi::FunctionReference on_results_;
+  Napi::FunctionReference on_device_lost_;  // may be empty
   std::unique_ptr<ResultArguments> arguments_;
 };
 

@@ -110,8 +110,7 @@ void ReadStrings(Properties& properties, const char* name, std::vector<std::stri
   }
 }
 
-void ParsePixels(const Napi::Value& value, Properties& task, std::pmr::memory_resource* memory,
-                 std::optional<Image>& image) {
+void ParsePixels(const Napi::Value& value, Properties& task, std::optional<Image>& image) {
   Properties pixels(value, "task.pixels");
   int width = 0;
   int height = 0;
@@ -125,7 +124,7 @@ void ParsePixels(const Napi::Value& value, Properties& task, std::pmr::memory_re
     return task.Fail("pixels.data", "a Uint8Array of 3 * width * height bytes");
   }
   const auto bytes = data.As<Napi::Uint8Array>();
-  image.emplace(Image{width, height, {bytes.Data(), bytes.Data() + needed, memory}});
+  image.emplace(Image{width, height, {bytes.Data(), bytes.Data() + needed}});
 }
 
 void ParseRectangles(const Napi::Value& value, Properties& options,
@@ -154,25 +153,24 @@ void ParseClassIds(const Napi::Value& value, Properties& task, std::vector<int>&
   if (ids.empty()) ids.push_back(-1);
 }
 
-void ParseKind(Properties& task, TaskKind& kind) {
-  std::string name;
-  task.Read("kind", name);
-  if (name == "sync") {
-    kind = TaskKind::kSync;
-  } else if (name == "async") {
-    kind = TaskKind::kAsync;
-  } else if (name == "noop") {
-    kind = TaskKind::kNoop;
+void ParseKind(Properties& properties, ImageTask& task) {
+  std::string kind;
+  properties.Read("kind", kind);
+  task.noop = kind == "noop";
+  if (kind == "sync" || task.noop) {
+    task.work_class = WorkClass::kSync;
+  } else if (kind == "async") {
+    task.work_class = WorkClass::kAsync;
   } else {
-    task.Fail("kind", "'sync', 'async' or 'noop'");
+    properties.Fail("kind", "'sync', 'async' or 'noop'");
   }
 }
 
 bool ParseTask(const Napi::Value& value, const FindModel& find_model, ImageTask& task) {
   Properties properties(value, "task");
   properties.Read("id", 1, kMaxSafeInteger, task.id);
-  ParseKind(properties, task.kind);
-  if (task.kind == TaskKind::kNoop) return properties.ok();
+  ParseKind(properties, task);
+  if (task.noop) return properties.ok();
 
   uint32_t model = 0;
   properties.Read("modelId", 0, UINT32_MAX, model);
@@ -182,14 +180,10 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, ImageTask&
   properties.Read("iou", 0, 1, task.options.iou);
   properties.Read("maxDetections", 0, 1e6, task.options.max_detections);
   ParseClassIds(properties.Get("classIds"), properties, task.options.class_ids);
-  const Napi::Value device = properties.Get("device");
-  if (!device.IsUndefined() && !device.IsNull()) properties.Read("device", 0, 1023, task.device);
   const Napi::Value pixels = properties.Get("pixels");
   if (properties.ok()) task.engine = find_model(model);
   if (properties.Get("path").IsNull() && !pixels.IsUndefined()) {
-    ParsePixels(pixels, properties,
-                task.engine ? task.engine->ready_pixel_memory() : std::pmr::get_default_resource(),
-                task.pixels);
+    ParsePixels(pixels, properties, task.pixels);
   } else {
     properties.Read("path", task.path);
   }
@@ -245,6 +239,7 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   if (options.device != "auto" && options.device != "cpu" && options.device != "cuda") {
     properties.Fail("device", "'auto', 'cpu' or 'cuda'");
   }
+  if (!properties.Get("gpu").IsUndefined()) properties.Read("gpu", 0, 1023, options.gpu);
   properties.Read("precision", options.precision);
   if (options.precision != "auto" && options.precision != "f32" && options.precision != "bf16") {
     properties.Fail("precision", "'auto', 'f32' or 'bf16'");

@@ -56,20 +56,6 @@ Napi::Object ToDecodeStats(Napi::Env env, const Core& core) {
   return object;
 }
 
-Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices) {
-  constexpr const char* kStates[] = {"ok", "lost", "failed_check"};  // by DeviceState
-  auto array = Napi::Array::New(env, devices.size());
-  for (uint32_t i = 0; i < devices.size(); ++i) {
-    auto object = Napi::Object::New(env);
-    object.Set("index", devices[i].index);
-    object.Set("name", devices[i].name);
-    object.Set("state", kStates[static_cast<size_t>(devices[i].state)]);
-    object.Set("images", static_cast<double>(devices[i].images));
-    array.Set(i, object);
-  }
-  return array;
-}
-
 Napi::Object ToStats(Napi::Env env, const Core& core) {
   const SchedulerStats stats = core.stats();
   auto object = Napi::Object::New(env);
@@ -78,10 +64,11 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("decoding", static_cast<double>(stats.decoding));
   object.Set("inferring", static_cast<double>(stats.inferring));
   object.Set("heldBytes", static_cast<double>(stats.held_bytes));
+  object.Set("heldSyncBytes", static_cast<double>(stats.held_sync_bytes));
   object.Set("completed", static_cast<double>(stats.completed));
   object.Set("failed", static_cast<double>(stats.failed));
   object.Set("cancelled", static_cast<double>(stats.cancelled));
-  object.Set("syncSlices", core.sync_slices());
+  object.Set("syncBatches", core.sync_batches());
   object.Set("lookAhead", core.look_ahead());
   object.Set("readAhead", core.read_ahead());
   auto hanging = Napi::Array::New(env);

@@ -1,4 +1,4 @@
-// What a core says of its models and of itself, as JavaScript objects. JS thread only.
+// A core's models and statistics as JavaScript objects. JS thread only.
 #ifndef LATTICE_ADDON_JS_DESCRIBE_H_
 #define LATTICE_ADDON_JS_DESCRIBE_H_
 
@@ -16,7 +16,6 @@ Napi::Array ToNames(Napi::Env env, const std::vector<std::string>& names);
 Napi::Object ToMetadata(Napi::Env env, const std::map<std::string, std::string>& metadata);
 Napi::Object ToModel(Napi::Env env, const LoadedModel& model);
 Napi::Object ToDecodeStats(Napi::Env env, const Core& core);
-Napi::Array ToDevices(Napi::Env env, const std::vector<DeviceStatus>& devices);
 Napi::Object ToStats(Napi::Env env, const Core& core);
 
 }  // namespace lattice

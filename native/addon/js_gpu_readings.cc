@@ -51,22 +51,24 @@ Napi::Object ToGpuReading(Napi::Env env, const GpuReading& reading) {
 
 }  // namespace
 
-Napi::Object ToGpuReadings(Napi::Env env, const GpuReadings& readings) {
+Napi::Object ToGpuReadings(Napi::Env env, const Result<GpuReading>& reading) {
   auto gpus = Napi::Array::New(env);
-  for (uint32_t i = 0; i < readings.gpus.size(); ++i) {
-    gpus.Set(i, ToGpuReading(env, readings.gpus[i]));
-  }
+  if (reading.ok()) gpus.Set(uint32_t{0}, ToGpuReading(env, *reading));
   auto object = Napi::Object::New(env);
   object.Set("gpus", gpus);
-  const std::string& missing = readings.missing;
-  object.Set("missing",
-             missing.empty() ? env.Null() : Napi::Value(Napi::String::New(env, missing)));
+  object.Set("missing", reading.ok()
+                            ? env.Null()
+                            : Napi::Value(Napi::String::New(env, reading.status().message())));
   return object;
 }
 
-GpuReadings LatestGpuReadings() {
+Result<GpuReading> LatestGpuReading() {
   // Never destroyed: its thread may hang in a driver when the process ends.
-  static const auto* monitor = new GpuMonitor({.identify = IdentifyUsableGpus});
+  static const auto* monitor = new GpuMonitor({.identify = []() -> Result<GpuIdentity> {
+    auto gpus = IdentifyUsableGpus();
+    if (!gpus.ok()) return gpus.status();
+    return std::move(gpus->front());
+  }});
   return monitor->Latest();
 }
 

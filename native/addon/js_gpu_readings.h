@@ -1,4 +1,4 @@
-// What the GPUs do, for JavaScript.
+// The figures of this process's GPU, for JavaScript.
 #ifndef LATTICE_ADDON_JS_GPU_READINGS_H_
 #define LATTICE_ADDON_JS_GPU_READINGS_H_
 
@@ -9,11 +9,11 @@
 namespace lattice {
 
 // NativeGpuReadings of src/native/gpu-reading.ts. JS thread.
-Napi::Object ToGpuReadings(Napi::Env env, const GpuReadings& readings);
+Napi::Object ToGpuReadings(Napi::Env env, const Result<GpuReading>& reading);
 
-// Of the GPUs that cores can use. The first call starts the process's monitor; no call waits for a
+// Of the first usable GPU. The first call starts the monitor of this process; no call waits for the
 // driver. Thread-safe.
-GpuReadings LatestGpuReadings();
+Result<GpuReading> LatestGpuReading();
 
 }  // namespace lattice
 

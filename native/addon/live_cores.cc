@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "native/base/left_gpus.h"
+#include "native/base/abandoned_gpu.h"
 
 namespace lattice {
 namespace {
@@ -43,10 +43,10 @@ void RemoveLiveCore(const void* key) {
   cores.stops.erase(key);
 }
 
-// Threads that wait for a GPU that hangs must not be waited for: LeaveGpu's handler stays the
+// Nothing waits for threads that are blocked by a GPU that hangs: AbandonGpu's handler stays the
 // first.
 void RenewExitHandler() {
-  if (!IsAnyGpuLeft()) (void)std::atexit(StopAll);
+  if (!IsGpuAbandoned()) (void)std::atexit(StopAll);
 }
 
 }  // namespace lattice

@@ -5,21 +5,28 @@
 namespace lattice {
 
 void Mailbox::Open(napi_threadsafe_function wake) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   wake_ = wake;
 }
 
 void Mailbox::PostResult(TaskResult result) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (wake_ == nullptr) return;
   contents_.results.push_back(std::move(result));
   Wake();
 }
 
 void Mailbox::PostReply(Reply reply) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (wake_ == nullptr) return;
   contents_.replies.push_back(std::move(reply));
+  Wake();
+}
+
+void Mailbox::PostDeviceLost(const Status& status) {
+  const MutexLock lock(mutex_);
+  if (wake_ == nullptr) return;
+  contents_.device_lost = status;
   Wake();
 }
 
@@ -30,13 +37,13 @@ void Mailbox::Wake() {
 }
 
 Mailbox::Contents Mailbox::Drain() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   woken_ = false;
   return std::exchange(contents_, {});
 }
 
 void Mailbox::Shut() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   wake_ = nullptr;
   contents_ = {};
 }

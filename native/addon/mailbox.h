@@ -1,14 +1,15 @@
-// Carries finished work from the core's threads to the JS thread: one wake for whatever has piled
-// up.
+// Carries finished work from the core's threads to the JS thread: one wake-up for all that has
+// arrived.
 #ifndef LATTICE_ADDON_MAILBOX_H_
 #define LATTICE_ADDON_MAILBOX_H_
 
 #include <node_api.h>
 
 #include <functional>
-#include <mutex>
 #include <vector>
 
+#include "native/base/mutex.h"
+#include "native/base/status.h"
 #include "native/pipeline/image_task.h"
 
 namespace lattice {
@@ -21,6 +22,7 @@ class Mailbox {
   struct Contents {
     std::vector<TaskResult> results;
     std::vector<Reply> replies;
+    Status device_lost;  // not ok: it is
   };
 
   // `wake` is the function to call when something arrives; it must live until Shut.
@@ -29,6 +31,7 @@ class Mailbox {
   // Any thread. What arrives after Shut is dropped.
   void PostResult(TaskResult result);
   void PostReply(Reply reply);
+  void PostDeviceLost(const Status& status);
 
   // JS thread: takes everything that has arrived.
   Contents Drain();
@@ -37,12 +40,12 @@ class Mailbox {
   void Shut();
 
  private:
-  void Wake();
+  void Wake() LATTICE_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  napi_threadsafe_function wake_ = nullptr;
-  bool woken_ = false;
-  Contents contents_;
+  Mutex mutex_;
+  napi_threadsafe_function wake_ LATTICE_GUARDED_BY(mutex_) = nullptr;
+  bool woken_ LATTICE_GUARDED_BY(mutex_) = false;
+  Contents contents_ LATTICE_GUARDED_BY(mutex_);
 };
 
 }  // namespace lattice

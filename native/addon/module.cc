@@ -27,7 +27,7 @@ Napi::Value BuildInfo(const Napi::CallbackInfo& info) {
 Napi::Value Gpus(const Napi::CallbackInfo& info) {
   const auto usable = lattice::UsableGpus();
   auto names = Napi::Array::New(info.Env());
-  for (uint32_t i = 0; usable.ok() && i < usable->size(); ++i) names.Set(i, (*usable)[i]);
+  for (uint32_t i = 0; usable.ok() && i < usable->size(); ++i) names.Set(i, (*usable)[i].name);
   auto object = Napi::Object::New(info.Env());
   object.Set("names", names);
   if (usable.ok()) {
@@ -39,7 +39,7 @@ Napi::Value Gpus(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ReadGpus(const Napi::CallbackInfo& info) {
-  return lattice::ToGpuReadings(info.Env(), lattice::LatestGpuReadings());
+  return lattice::ToGpuReadings(info.Env(), lattice::LatestGpuReading());
 }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {

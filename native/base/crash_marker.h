@@ -1,4 +1,4 @@
-// Leaves the ids of the work in hand in a file when a crash signal kills the process.
+// Writes the ids of the work in progress to a file when a crash signal kills the process.
 #ifndef LATTICE_BASE_CRASH_MARKER_H_
 #define LATTICE_BASE_CRASH_MARKER_H_
 
@@ -13,22 +13,21 @@
 
 namespace lattice {
 
-// On SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT the file gets one id a line: first the id that the
-// crashing thread had in hand (0 when it had none or several), then every id in hand. Then the
-// handler that was there before takes over. Nothing is written for SIGKILL or a power cut. The
-// first marker of a process installs the handlers for good; up to 16 markers live at a time.
+// On SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT the file receives one id per line: first the id
+// that the crashing thread works on (0 if none or several), then all ids in progress. Then the
+// previous signal handler runs. Nothing is written for SIGKILL or a power cut. The first marker of
+// a process installs the handlers for the life of the process; at most 16 markers exist at a time.
 class CrashMarker {
  public:
-  // Creates or empties the file. An empty path makes a marker that does nothing. kInternalError
-  // when the file cannot be written or too many markers live.
+  // Creates or empties the file. With an empty path the marker does nothing. kInternalError if the
+  // file cannot be written or too many markers exist.
   static Result<std::unique_ptr<CrashMarker>> Open(const std::string& path);
-  ~CrashMarker();  // closes the file and leaves it
+  ~CrashMarker();  // closes the file and does not delete it
   CrashMarker(const CrashMarker&) = delete;
   CrashMarker& operator=(const CrashMarker&) = delete;
 
-  // Work of the calling thread from construction to destruction, which must happen before the
-  // marker's end, on whatever thread. Lock-free. What does not fit the table of 1,024 ids is left
-  // out.
+  // Marks ids as work of the constructing thread until it is destroyed, on any thread and before
+  // the marker. Lock-free. Ids beyond the table of 1,024 are left out.
   class InHand {
    public:
     InHand(const CrashMarker& marker, std::span<const uint64_t> ids);
@@ -47,8 +46,7 @@ class CrashMarker {
   size_t place_;
 };
 
-// Gives the calling thread a stack for signal handlers, so that a stack overflow leaves its marker
-// too.
+// Gives the calling thread a stack for signal handlers, so that a stack overflow is marked too.
 class SignalStack {
  public:
   SignalStack();

@@ -1,5 +1,5 @@
-// Marks arithmetic that the CPU path and the CUDA kernels share, so that machines without a GPU
-// test it.
+// Marks arithmetic that the CPU path and the CUDA kernels share, so that it is tested without a
+// GPU.
 #ifndef LATTICE_BASE_HOST_DEVICE_H_
 #define LATTICE_BASE_HOST_DEVICE_H_
 
@@ -9,7 +9,7 @@
 #define LATTICE_HOST_DEVICE
 #endif
 
-// Before a loop of constant length whose arrays must stay in a GPU thread's registers.
+// For loops of constant length whose arrays must stay in registers of a GPU thread.
 #ifdef __CUDA_ARCH__
 #define LATTICE_UNROLL _Pragma("unroll")
 #else

@@ -8,7 +8,7 @@
 
 namespace lattice {
 
-// Closes it at the end; -1 stands for none.
+// Closes the descriptor when destroyed; -1 means none.
 class ScopedFd {
  public:
   explicit ScopedFd(int fd = -1) : fd_(fd) {}

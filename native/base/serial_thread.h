@@ -1,4 +1,4 @@
-// One thread that runs closures in the order they were posted.
+// A thread that runs closures in the order in which they were posted.
 #ifndef LATTICE_BASE_SERIAL_THREAD_H_
 #define LATTICE_BASE_SERIAL_THREAD_H_
 
@@ -21,7 +21,8 @@ class SerialThread {
   // False, and the closure is dropped, once Stop was called.
   bool Post(std::function<void()> work);
 
-  // Runs what was posted before, then ends the thread. Idempotent; not to be called from a closure.
+  // Runs the closures posted so far, then ends the thread. Idempotent. Must not be called from a
+  // closure.
   void Stop();
 
  private:
@@ -32,7 +33,7 @@ class SerialThread {
   std::deque<std::function<void()>> queue_;
   bool stopping_ = false;
   std::mutex joining_;
-  std::thread thread_;  // last: starts when everything else is there
+  std::thread thread_;  // last: starts when the other members are constructed
 };
 
 }  // namespace lattice

@@ -1,4 +1,4 @@
-// Outcome of a native call: a code of a short list and a sentence for the caller.
+// The outcome of a native call: a code and a sentence for the caller.
 // The codes map one to one to `NATIVE_CODES` in src/native/contract.ts, in this order.
 #ifndef LATTICE_BASE_STATUS_H_
 #define LATTICE_BASE_STATUS_H_
@@ -32,7 +32,7 @@ enum class StatusCode {
   kInternalError,
 };
 
-// The sentence is shown to callers: it holds no absolute path of the server.
+// Callers see the sentence: it must not contain an absolute path of the server.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -47,7 +47,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// The first failure of a list of steps; later ones are not made.
+// Runs steps in order up to the first failure, which it returns.
 template <typename... Steps>
 Status InOrder(const Steps&... steps) {
   Status status;
@@ -55,7 +55,7 @@ Status InOrder(const Steps&... steps) {
   return status;
 }
 
-// A value or the status that says why there is none.
+// A value, or the status that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -63,7 +63,7 @@ class [[nodiscard]] Result {
   Result(Status status) : state_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return std::holds_alternative<T>(state_); }
-  // Precondition of both: ok(). `*std::move(result)` hands the value out.
+  // Precondition of these: ok(). `*std::move(result)` moves the value out.
   T& operator*() & { return std::get<T>(state_); }
   const T& operator*() const& { return std::get<T>(state_); }
   T&& operator*() && { return std::get<T>(std::move(state_)); }

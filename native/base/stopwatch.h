@@ -12,7 +12,7 @@ inline double Milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-// Starts when made.
+// Starts when constructed.
 class Stopwatch {
  public:
   // Time since the start or the last lap.

@@ -1,4 +1,4 @@
-// CUDA runtime errors -> sentences that say what to do.
+// CUDA runtime errors -> status codes and sentences that say what to do.
 #ifndef LATTICE_CUDA_CUDA_STATUS_H_
 #define LATTICE_CUDA_CUDA_STATUS_H_
 
@@ -10,14 +10,15 @@
 
 namespace lattice {
 
-// NVIDIA's driver as this process sees it. Versions are 1000 * major + 10 * minor, as CUDA counts.
+// NVIDIA's driver as this process finds it.
 struct CudaDriver {
   bool present = false;  // libcuda.so.1 could be opened
-  int version = 0;       // newest CUDA that it serves; 0 when it would not say
+  // The newest CUDA version that it supports, 1000 * major + 10 * minor; 0 if it does not say.
+  int version = 0;
 };
 
-// Opens libcuda.so.1 on each call (it is never closed again) and asks it for its version; creates
-// no context. Thread-safe.
+// Opens libcuda.so.1 on each call (it is never closed) and reads its version. Creates no context.
+// Thread-safe.
 CudaDriver FindCudaDriver();
 
 enum class CudaFault {
@@ -25,25 +26,26 @@ enum class CudaFault {
   kNoDriver,
   kDriverTooOld,
   kNoDevice,
-  kNotReady,        // a part of the driver does not run
+  kNotReady,        // a part of the driver is not running
   kUnsupportedGpu,  // this build has no code for the GPU
   kOutOfMemory,
   kSticky,  // see IsSticky
   kOther,
 };
 
-// True when every later call on this GPU will fail in this process: only a new process can use the
-// GPU again.
+// True if every later call on this GPU fails in this process: only a new process can use it again.
 bool IsSticky(cudaError_t error);
 
-// What kind of fault `error` is on a machine with `driver`.
+// The kind of `error` on a machine with `driver`.
 CudaFault ClassifyCudaError(cudaError_t error, const CudaDriver& driver);
 
 // kOk for cudaSuccess, else one or two sentences with kGpuUnavailable (driver, no device, no code
 // for it), kOverloaded (out of memory), kGpuLost (sticky) or kInternalError. `doing` ends "while
-// ...", such as "copying an image to the GPU". The first form looks at this machine's driver.
-Status ToStatus(cudaError_t error, std::string_view doing);
+// ...", such as "copying an image to the GPU".
 Status ToStatus(cudaError_t error, std::string_view doing, const CudaDriver& driver);
+// The same for the answer of a call that this process made: uses the driver of this machine, and
+// abandons the GPU (native/base/abandoned_gpu.h) for a sticky error.
+Status ToStatus(cudaError_t error, std::string_view doing);
 
 }  // namespace lattice
 

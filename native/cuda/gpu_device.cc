@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 
 #include "native/cuda/cuda_status.h"
 
@@ -32,7 +33,7 @@ std::string BusId(const cudaDeviceProp& properties) {
   return text.data();
 }
 
-// Whatever keeps the GPUs from being listed, none can be used.
+// Any other failure to list the GPUs also means that none can be used.
 Status Unavailable(const Status& status) {
   if (status.code() == StatusCode::kGpuLost) return status;
   return {StatusCode::kGpuUnavailable, status.message()};
@@ -51,31 +52,25 @@ Result<std::vector<GpuDevice>> ListGpus() {
   int count = 0;
   cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
-  int driver_version = 0;
-  int runtime_version = 0;
-  if (error == cudaSuccess) error = cudaDriverGetVersion(&driver_version);
-  if (error == cudaSuccess) error = cudaRuntimeGetVersion(&runtime_version);
   std::vector<GpuDevice> gpus;
   for (int index = 0; error == cudaSuccess && index < count; ++index) {
     cudaDeviceProp properties{};
     error = cudaGetDeviceProperties(&properties, index);
     if (error != cudaSuccess) break;
     gpus.push_back({index, properties.name, properties.major, properties.minor,
-                    properties.totalGlobalMem, driver_version, runtime_version,
-                    UuidName(properties.uuid), BusId(properties),
+                    properties.totalGlobalMem, UuidName(properties.uuid), BusId(properties),
                     UnusableReason(properties.name, properties.major, properties.minor)});
   }
-  // The runtime remembers a failure until somebody asks for it.
+  // The runtime keeps a failure until it is read.
   if (error != cudaSuccess) cudaGetLastError();
   if (error != cudaSuccess) return Unavailable(ToStatus(error, kDoing));
   return gpus;
 }
 
-int CountGpus() {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
-  cudaGetLastError();
-  return 0;
+int NumaNodeOf(const std::string& bus_id) {
+  std::ifstream file("/sys/bus/pci/devices/" + bus_id + "/numa_node");
+  int node = -1;
+  return file >> node && node >= 0 ? node : -1;
 }
 
 Status UseGpu(int index) {

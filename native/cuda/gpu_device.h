@@ -1,4 +1,4 @@
-// The GPUs of this machine.
+// The GPUs of this machine and the one that a thread uses.
 #ifndef LATTICE_CUDA_GPU_DEVICE_H_
 #define LATTICE_CUDA_GPU_DEVICE_H_
 
@@ -11,35 +11,34 @@
 namespace lattice {
 
 struct GpuDevice {
-  int index = 0;  // as CUDA counts in this process
+  int index = 0;  // CUDA's ordinal in this process
   std::string name;
   int sm_major = 0, sm_minor = 0;
   size_t memory_bytes = 0;
-  // 1000 * major + 10 * minor: the newest CUDA that the driver serves, and the one built in.
-  int driver_version = 0;
-  int runtime_version = 0;
   std::string uuid;      // "GPU-..." as nvidia-smi prints it
-  std::string bus_id;    // "0000:17:00.0": what NVML and the kernel call it too
-  std::string unusable;  // empty, or the sentence that says why this GPU cannot be used
+  std::string bus_id;    // "0000:17:00.0", as NVML and the kernel name it
+  std::string unusable;  // empty, or a sentence: why this GPU cannot be used
 };
 
 // The sentence for a GPU that is too old for TensorRT and for the built-in kernels, else "".
 std::string UnusableReason(const std::string& name, int sm_major, int sm_minor);
 
-// By index; never empty: no driver, a driver older than the runtime or not ready and no device are
-// kGpuUnavailable with the sentences of cuda_status.h. Creates no context. TensorRT must not be
-// touched where this fails: some of its versions end the process then. Thread-safe.
+// All GPUs that CUDA shows to this process, by index; never empty. kGpuUnavailable, with a sentence
+// of cuda_status.h, without a driver, with one that is too old or not ready, and without a GPU.
+// Creates no context. If this fails, TensorRT must not be called: some of its versions end the
+// process. Thread-safe.
 Result<std::vector<GpuDevice>> ListGpus();
 
-// Those that CUDA shows to this process; 0 where it shows none.
-int CountGpus();
+// The NUMA node that a PCI device such as "0000:17:00.0" is attached to; -1 if the kernel does not
+// say.
+int NumaNodeOf(const std::string& bus_id);
 
-// Makes the GPU the calling thread's current one: what the thread creates from now on lives there.
-// The first call for a GPU creates its context (a few tenths of a second).
+// Makes the GPU the calling thread's current one: what the thread creates from now on belongs to
+// it. The first call for a GPU creates its context (a few tenths of a second).
 Status UseGpu(int index);
 
-// For a call into a library whose handles are bound to a GPU: the thread's current one while it
-// lives. Does nothing where CUDA refuses.
+// Makes the GPU the thread's current one during the object's lifetime, for calls into a library
+// whose handles are bound to it. Does nothing if CUDA refuses.
 class ScopedGpu {
  public:
   explicit ScopedGpu(int index);
@@ -48,13 +47,14 @@ class ScopedGpu {
   ScopedGpu& operator=(const ScopedGpu&) = delete;
 
  private:
-  int before_ = -1;  // where another one was current
+  int before_ = -1;  // the GPU that was current, if it was another one
 };
 
-// kGpuLost where the thread's current GPU has faulted, whoever noticed; else kOk.
+// kGpuLost if the thread's current GPU has faulted, in whatever call it showed; else kOk.
 Status CheckGpu();
 
-// Of the thread's current GPU, whoever holds the rest; 0 where the driver does not say.
+// Free memory of the thread's current GPU, which other processes may use too; 0 if the driver does
+// not say.
 size_t FreeGpuBytes();
 
 }  // namespace lattice

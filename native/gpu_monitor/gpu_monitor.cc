@@ -14,9 +14,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A driver is installed or repaired by people: no need to look for it every second.
+// A missing driver is installed or repaired by people: no need to look for it every second.
 constexpr int kRetryIntervals = 30;
-constexpr milliseconds kFarewell{200};
+constexpr milliseconds kLongestEnd{200};
 
 std::string OverdueSentence(Clock::duration waited) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(waited).count();
@@ -40,95 +40,91 @@ struct GpuMonitor::State {
   std::condition_variable changed;
   bool stopping = false;
   bool ended = false;
-  std::string missing = "The GPUs have not been looked at yet.";
-  std::vector<GpuReading> gpus;                          // their ages are reckoned when asked
-  std::vector<std::optional<Clock::time_point>> looked;  // when the figures came
-  std::optional<Clock::time_point> asking;               // the driver, since then
+  // Without its age, which depends on when it is requested.
+  Result<GpuReading> reading =
+      Status(StatusCode::kGpuUnavailable, "The GPU has not been looked up yet.");
+  std::optional<Clock::time_point> read_at;        // when the figures came
+  std::optional<Clock::time_point> calling_since;  // while the thread is in the driver
 };
 
 namespace {
 
-// The thread's side. `State` is GpuMonitor's own, so it comes as a parameter.
+// What the monitor's thread does. A template because State is private to GpuMonitor.
 template <typename State>
-class Looker {
+class Reader {
  public:
-  explicit Looker(State* state) : state_(*state) {}
+  explicit Reader(State* state) : state_(*state) {}
 
   void Run() {
     (void)NameThread("lattice-gpus");
-    if (!ListPlaces()) return;
+    if (!Identify()) return;
     while (true) {
       const bool open = OpenLibrary();
-      for (size_t i = 0; open && i < identities_.size(); ++i) LookAt(i);
+      if (open) Read();
       const auto wait = state_.options.interval * (open ? 1 : kRetryIntervals);
       if (!state_.Sleep(wait)) return;
     }
   }
 
  private:
-  bool ListPlaces() {
-    auto identities = state_.options.identify();
+  bool Identify() {
+    auto identity = state_.options.identify();
     const std::lock_guard lock(state_.mutex);
-    state_.missing = identities.status().message();
-    if (!identities.ok()) return false;
-    identities_ = *std::move(identities);
-    devices_.resize(identities_.size());
-    state_.looked.resize(identities_.size());
-    for (const GpuIdentity& identity : identities_) {
-      GpuReading reading;
-      reading.identity = identity;
-      reading.reason = "The driver has not been asked yet.";
-      state_.gpus.push_back(std::move(reading));
+    if (!identity.ok()) {
+      state_.reading = identity.status();
+      return false;
     }
+    bus_id_ = identity->bus_id;
+    state_.reading = GpuReading{*std::move(identity), {}, {}, "The driver was not called yet."};
     return true;
   }
 
   bool OpenLibrary() {
     if (library_ != nullptr) return true;
-    Asking(true);
+    SetCalling(true);
     auto opened = NvmlLibrary::Open(state_.options.library);
-    Asking(false);
+    SetCalling(false);
     if (opened.ok()) {
       library_ = *std::move(opened);
       return true;
     }
     const std::lock_guard lock(state_.mutex);
-    for (GpuReading& gpu : state_.gpus) gpu.reason = opened.status().message();
+    state_.reading->reason = opened.status().message();
     return false;
   }
 
-  void LookAt(size_t i) {
+  void Read() {
     GpuFigures figures;
-    Asking(true);
-    const Status status = Ask(i, &figures);
-    Asking(false);
-    // A GPU that came back has another handle.
-    if (!status.ok()) devices_[i].reset();
+    SetCalling(true);
+    const Status status = ReadFigures(&figures);
+    SetCalling(false);
+    // After a reset the GPU has another handle.
+    if (!status.ok()) device_.reset();
     if (status.code() == StatusCode::kGpuLost) figures = {};
     const std::lock_guard lock(state_.mutex);
-    state_.gpus[i].figures = std::move(figures);
-    state_.gpus[i].reason = status.message();
-    state_.looked[i] = Clock::now();
+    state_.reading->figures = std::move(figures);
+    state_.reading->reason = status.message();
+    state_.read_at = Clock::now();
   }
 
-  Status Ask(size_t i, GpuFigures* figures) {
-    if (!devices_[i]) {
-      auto found = library_->Find(identities_[i].bus_id);
+  Status ReadFigures(GpuFigures* figures) {
+    if (!device_) {
+      auto found = library_->Find(bus_id_);
       if (!found.ok()) return found.status();
-      devices_[i] = *found;
+      device_ = *found;
     }
-    return library_->Read(*devices_[i], figures);
+    return library_->Read(*device_, figures);
   }
 
-  void Asking(bool now) {
+  void SetCalling(bool now) {
     const std::lock_guard lock(state_.mutex);
-    state_.asking.reset();
-    if (now) state_.asking = Clock::now();
+    state_.calling_since.reset();
+    if (now) state_.calling_since = Clock::now();
   }
 
   State& state_;
-  std::vector<GpuIdentity> identities_;
-  std::vector<std::optional<NvmlDevice>> devices_;
+  std::string bus_id_;
+  std::optional<NvmlDevice> device_;
   std::unique_ptr<NvmlLibrary> library_;
 };
 
@@ -136,13 +132,13 @@ class Looker {
 
 GpuMonitor::GpuMonitor(GpuMonitorOptions options)
     : state_(std::make_shared<State>(std::move(options))),
-      thread_([state = state_] { Look(state); }) {}
+      thread_([state = state_] { Run(state); }) {}
 
 GpuMonitor::~GpuMonitor() {
   std::unique_lock lock(state_->mutex);
   state_->stopping = true;
   state_->changed.notify_all();
-  const bool ended = state_->changed.wait_for(lock, kFarewell, [this] { return state_->ended; });
+  const bool ended = state_->changed.wait_for(lock, kLongestEnd, [this] { return state_->ended; });
   lock.unlock();
   if (ended) {
     thread_.join();
@@ -151,28 +147,27 @@ GpuMonitor::~GpuMonitor() {
   }
 }
 
-void GpuMonitor::Look(const std::shared_ptr<State>& state) {
-  Looker(state.get()).Run();
+void GpuMonitor::Run(const std::shared_ptr<State>& state) {
+  Reader(state.get()).Run();
   const std::lock_guard lock(state->mutex);
   state->ended = true;
   state->changed.notify_all();
 }
 
-GpuReadings GpuMonitor::Latest() const {
+Result<GpuReading> GpuMonitor::Latest() const {
   const std::lock_guard lock(state_->mutex);
+  if (!state_->reading.ok()) return state_->reading;
   const auto now = Clock::now();
-  GpuReadings readings{state_->gpus, state_->missing};
-  const bool overdue = state_->asking && now - *state_->asking > state_->options.overdue;
-  for (size_t i = 0; i < readings.gpus.size(); ++i) {
-    GpuReading& gpu = readings.gpus[i];
-    if (state_->looked[i]) gpu.age_ms = Milliseconds(now - *state_->looked[i]);
-    if (overdue) gpu.reason = OverdueSentence(now - *state_->asking);
-    // What CUDA knows anyway.
-    if (!gpu.figures.memory_total && gpu.identity.memory_bytes > 0) {
-      gpu.figures.memory_total = gpu.identity.memory_bytes;
-    }
+  GpuReading reading = *state_->reading;
+  if (state_->read_at) reading.age_ms = Milliseconds(now - *state_->read_at);
+  if (state_->calling_since && now - *state_->calling_since > state_->options.overdue) {
+    reading.reason = OverdueSentence(now - *state_->calling_since);
   }
-  return readings;
+  // CUDA gives this one without the management library.
+  if (!reading.figures.memory_total && reading.identity.memory_bytes > 0) {
+    reading.figures.memory_total = reading.identity.memory_bytes;
+  }
+  return reading;
 }
 
 }  // namespace lattice

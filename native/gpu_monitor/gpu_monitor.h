@@ -1,4 +1,5 @@
-// Looks at the GPUs again and again on a thread of its own, so that nobody waits for a driver.
+// Reads the figures of this process's GPU regularly, on a thread of its own, so that no caller
+// waits for the driver.
 #ifndef LATTICE_GPU_MONITOR_GPU_MONITOR_H_
 #define LATTICE_GPU_MONITOR_GPU_MONITOR_H_
 
@@ -7,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "native/base/status.h"
 #include "native/gpu_monitor/gpu_reading.h"
@@ -15,41 +15,35 @@
 namespace lattice {
 
 struct GpuMonitorOptions {
-  // The GPUs to look at; called once, on the monitor's thread.
-  std::function<Result<std::vector<GpuIdentity>>()> identify;
-  // Between two looks.
+  // Finds the GPU; called once, on the monitor's thread.
+  std::function<Result<GpuIdentity>()> identify;
+  // Time between two readings.
   std::chrono::milliseconds interval{1'000};
-  // A driver that takes longer over one GPU is said to hang.
+  // A driver that takes longer for a reading is reported as hanging.
   std::chrono::milliseconds overdue{3'000};
-  // Tests alone name another one.
+  // Another one in tests only.
   std::string library = "libnvidia-ml.so.1";
-};
-
-struct GpuReadings {
-  std::vector<GpuReading> gpus;  // in the order of the GPUs
-  std::string missing;           // why there are none; "" where there are
 };
 
 class GpuMonitor {
  public:
   // Starts the thread.
   explicit GpuMonitor(GpuMonitorOptions options);
-  // Leaves a thread that hangs in the driver to itself.
+  // Does not wait for a thread that hangs in the driver.
   ~GpuMonitor();
   GpuMonitor(const GpuMonitor&) = delete;
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
-  // The last figures, with their age. Never waits for a driver. Thread-safe.
-  //
-  // The thread looks at one GPU after the other: while it hangs at one, the figures of all grow
-  // old, and say so once they are overdue.
-  GpuReadings Latest() const;
+  // The last figures with their age, or the failure of `identify`. Never waits for the driver:
+  // while that hangs, the figures get older, and the reason says so once they are overdue.
+  // Thread-safe.
+  Result<GpuReading> Latest() const;
 
  private:
   struct State;
-  static void Look(const std::shared_ptr<State>& state);
+  static void Run(const std::shared_ptr<State>& state);
 
-  const std::shared_ptr<State> state_;  // the thread's too: it may outlive the monitor
+  const std::shared_ptr<State> state_;  // shared with the thread, which may outlive the monitor
   std::thread thread_;
 };
 

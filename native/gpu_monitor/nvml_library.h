@@ -1,5 +1,5 @@
-// NVIDIA's management library, opened at run time. Own declarations of the few functions used here:
-// their C interface has been stable since drivers of 2013, and no header of NVIDIA's is needed.
+// NVIDIA's management library, opened at run time. The few functions used here are declared in the
+// source file: their C interface has been stable since 2013, so that no header is needed.
 #ifndef LATTICE_GPU_MONITOR_NVML_LIBRARY_H_
 #define LATTICE_GPU_MONITOR_NVML_LIBRARY_H_
 
@@ -11,25 +11,24 @@
 
 namespace lattice {
 
-// A GPU as the library names it; valid until the library is shut down.
+// The library's handle of a GPU; valid until the library is shut down.
 using NvmlDevice = struct NvmlDeviceBody*;
 
-// Any call may take seconds, or never return, when a driver hangs. Thread-safe, but made for one
-// thread.
+// Any call may take seconds, or never return, when the driver hangs. For one thread at a time.
 class NvmlLibrary {
  public:
-  // kGpuUnavailable where the library is missing or its driver refuses, in one sentence. The code
-  // stays loaded for good: a thread may hang in it.
+  // kGpuUnavailable, with one sentence, if the library is missing or the driver refuses. The
+  // library is never closed, because a thread may hang in it.
   static Result<std::unique_ptr<NvmlLibrary>> Open(const std::string& path);
-  ~NvmlLibrary();  // tells the library
+  ~NvmlLibrary();  // shuts the library down
   NvmlLibrary(const NvmlLibrary&) = delete;
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
 
-  // kGpuLost for a GPU that is gone, kGpuUnavailable else.
+  // kGpuLost for a GPU that is gone, kGpuUnavailable for other failures.
   Result<NvmlDevice> Find(const std::string& bus_id) const;
 
-  // Fills in what the GPU tells. kGpuLost as soon as it is found gone; kGpuUnavailable when a
-  // figure failed for a reason worth telling, with the other figures there.
+  // Fills in the figures that the GPU reports. kGpuLost as soon as a call finds it gone;
+  // kGpuUnavailable, with the other figures filled in, if one failed although the GPU has it.
   Status Read(NvmlDevice device, GpuFigures* figures) const;
 
  private:

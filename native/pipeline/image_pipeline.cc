@@ -60,7 +60,7 @@ Result<OpenedImage> ImagePipeline::Open(const ImageTask& task, ByteBuffer file) 
 
 DecodeRequest ImagePipeline::RequestFor(const ImageTask& task, const OpenedImage& opened) const {
   return {opened.encoded, options_.limits, task.engine->pixel_memory(), task.engine->pixel_layout(),
-          task.engine->takes_gpu_images() && !task.on_host};
+          task.engine->takes_gpu_images()};
 }
 
 size_t ImagePipeline::PixelBytes(const ImageTask& task, const OpenedImage& opened) const {

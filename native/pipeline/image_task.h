@@ -1,4 +1,4 @@
-// What the scheduler is asked to do for one image, and what comes back.
+// The task of one image, and its result.
 #ifndef LATTICE_PIPELINE_IMAGE_TASK_H_
 #define LATTICE_PIPELINE_IMAGE_TASK_H_
 
@@ -14,20 +14,16 @@
 
 namespace lattice {
 
-// Which lane of its engine a task takes. kNoop crosses the scheduler's threads and does nothing
-// else: it measures the boundary.
-enum class TaskKind { kSync, kAsync, kNoop };
-
 struct ImageTask {
   uint64_t id = 0;                 // unique among live tasks
   std::shared_ptr<Engine> engine;  // null: answered with kUnknownModel
-  std::string path;                // beneath the roots; not looked at where there are `pixels`
-  std::optional<Image> pixels;     // best in the engine's ready_pixel_memory
-  TaskKind kind = TaskKind::kAsync;
+  std::string path;                // beneath the roots; unused where there are `pixels`
+  std::optional<Image> pixels;
+  WorkClass work_class = WorkClass::kAsync;
+  // Crosses the scheduler's threads as a sync task and does nothing else: measures the boundary.
+  bool noop = false;
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none
-  int device = -1;         // index of the engine's device that it must run on; -1: any
-  bool on_host = false;    // its pixels must not lie on a GPU
   DetectionOptions options;
 };
 
@@ -46,7 +42,7 @@ struct TaskResult {
   int width = 0;  // of the oriented source image; 0 until it was decoded
   int height = 0;
   StageTimes times;
-  int batch = 0;  // images of the slice
+  int batch = 0;  // images of its batch
   double total_ms = 0;
   Detections detections;
 };

@@ -3,66 +3,54 @@
 #include <algorithm>
 #include <utility>
 
-#include "native/base/numa_nodes.h"
-#include "native/base/thread_class.h"
 #include "native/engine/openvino/cpu_engine.h"
 #include "native/engine/tensorrt/gpu_engine.h"
-#include "native/scheduler/decode_cpus.h"
 
 namespace lattice {
 namespace {
 
-// A JPEG has a tenth of its pixels' bytes, and those of a slice are all there at a time.
+// A JPEG has a tenth of its pixels' bytes, and those of a batch are in memory together.
 constexpr size_t kPixelBytesPerFileByte = 4;
 
-// One sync slice on all threads up to 7, above that one for every 4 threads: small networks do not
-// scale further. Async slices have one thread each while there are few: a network on one thread
-// never waits at a barrier for a core that decoding or Node has taken.
-constexpr int kThreadsPerSyncSlice = 4;
-constexpr int kMostAsyncSlices = 16;
+// Images with a waiting caller are decoded only so far ahead that the network never waits.
+constexpr size_t kAsyncBytesPerSyncByte = 2;
 
-// While a slice computes on a GPU, the next one is queued behind it.
-constexpr int kSlotsPerGpu = 2;
+// One sync batch on all threads up to 7, above that one per 4 threads: small networks do not scale
+// further. Async batches have one thread each while there are few: a network on one thread never
+// waits at a barrier for a core that decoding or Node has taken.
+constexpr int kThreadsPerSyncBatch = 4;
+constexpr int kMostAsyncBatches = 16;
+
+// While a batch computes on a GPU, the next one is queued behind it.
+constexpr int kSlotsOfGpu = 2;
 
 // A thread waits for the image that the GPU decodes for it: so many more keep the cores busy beside
 // two batches of seven JPEG engines.
-constexpr int kDecodesPerGpu = 14;
+constexpr int kDecodesOfGpu = 14;
 
-// Files that callers who wait have read at the same time, beside those of jobs.
+// Files that sync tasks read at the same time, beside those of jobs.
 constexpr size_t kSyncReads = 64;
 
-// Decode threads beside the GPUs, on machines where that makes a difference.
-std::vector<std::vector<int>> NearGpus(int threads) {
-  const std::vector<NumaNode> nodes = NumaNodes().List();
-  if (nodes.size() < 2) return {};
-  const auto gpus = IdentifyUsableGpus();
-  if (!gpus.ok()) return {};
-  std::vector<int> gpu_nodes;
-  for (const GpuIdentity& gpu : *gpus) gpu_nodes.push_back(gpu.numa_node);
-  return DecodeCpus(threads, nodes, AllowedCpus(), gpu_nodes);
-}
-
-SchedulerOptions Schedule(int threads, size_t gpus, size_t look_ahead_bytes) {
+SchedulerOptions Schedule(int threads, bool on_gpu, size_t look_ahead_bytes) {
   SchedulerOptions schedule;
-  schedule.look_ahead_bytes = look_ahead_bytes;
-  schedule.read_ahead_bytes = look_ahead_bytes / kPixelBytesPerFileByte;
+  schedule.async_pixel_bytes = look_ahead_bytes;
+  schedule.sync_pixel_bytes = look_ahead_bytes / kAsyncBytesPerSyncByte;
+  schedule.async_file_bytes = look_ahead_bytes / kPixelBytesPerFileByte;
   schedule.decode_threads = threads;
-  // Decoding for jobs goes after decoding for waiting callers, but before the async slices.
+  // Decoding for jobs goes after decoding for waiting callers, but before the async batches.
   schedule.async_nice = 10;
-  if (gpus > 0) {
-    schedule.devices = static_cast<int>(gpus);
-    schedule.decode_threads += kDecodesPerGpu * schedule.devices;
-    const int slots = kSlotsPerGpu * schedule.devices;
-    schedule.sync = schedule.async = {slots, slots};
-    schedule.async_batch = kLargestGpuSlice;
-    schedule.decode_cpus = NearGpus(schedule.decode_threads);
+  if (on_gpu) {
+    schedule.decode_threads += kDecodesOfGpu;
+    schedule.sync = schedule.async = {kSlotsOfGpu, kSlotsOfGpu};
+    schedule.sync_batch = GpuEngineOptions().most_sync;
+    schedule.async_batch = kLargestGpuBatch;
     return schedule;
   }
-  schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncSlice);
+  schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncBatch);
   schedule.sync.slots = schedule.sync.parallel + 1;
   // No slot to spare: each is a network of its own, and while one turns output into boxes its core
   // has decoding to do.
-  schedule.async.parallel = std::clamp(threads, 1, kMostAsyncSlices);
+  schedule.async.parallel = std::clamp(threads, 1, kMostAsyncBatches);
   schedule.async.slots = schedule.async.parallel;
   return schedule;
 }
@@ -76,42 +64,58 @@ PipelineOptions Pipeline(const CoreOptions& options, int read_ahead) {
   return pipeline;
 }
 
+// Whether the GPU of the options is to be used.
+Result<bool> ChooseGpu(const CoreOptions& options) {
+  if (options.device == "cpu") return false;
+  const auto usable = UsableGpus();
+  const bool found =
+      usable.ok() && std::any_of(usable->begin(), usable->end(), [&](const GpuIdentity& gpu) {
+        return gpu.index == options.gpu;
+      });
+  if (found) return true;
+  if (options.device == "auto") return false;
+  if (!usable.ok()) return usable.status();
+  return Status(StatusCode::kGpuUnavailable,
+                "There is no usable GPU " + std::to_string(options.gpu) + " in this process; " +
+                    std::to_string(usable->front().index) + " is one.");
+}
+
 Status Closed() { return {StatusCode::kShuttingDown, "The core is closed."}; }
 
 }  // namespace
 
-Result<std::unique_ptr<Core>> Core::Open(const CoreOptions& options,
-                                         Scheduler::OnResult on_result) {
-  size_t gpus = 0;
-  if (options.device != "cpu") {
-    const auto usable = UsableGpus();
-    if (usable.ok()) {
-      gpus = usable->size();
-    } else if (options.device == "cuda") {
-      return usable.status();
-    }
-  }
+std::shared_ptr<Engine> FreedOn(std::shared_ptr<SerialThread> thread,
+                                std::unique_ptr<Engine> engine) {
+  return {engine.release(), [thread = std::move(thread)](Engine* freed) {
+            if (!thread->Post([freed] { delete freed; })) delete freed;
+          }};
+}
+
+Result<std::unique_ptr<Core>> Core::Open(const CoreOptions& options, Scheduler::OnResult on_result,
+                                         Scheduler::OnDeviceLost on_device_lost) {
+  const auto on_gpu = ChooseGpu(options);
+  if (!on_gpu.ok()) return on_gpu.status();
   const Status decoders = InitDecoders();
   if (!decoders.ok()) return decoders;
   auto files = RootedFiles::Open(options.roots, options.max_file_bytes);
   if (!files.ok()) return files.status();
   auto marker = CrashMarker::Open(options.crash_marker_path);
   if (!marker.ok()) return marker.status();
-  return std::unique_ptr<Core>(
-      new Core(options, gpus, *std::move(marker), *std::move(files), std::move(on_result)));
+  return std::unique_ptr<Core>(new Core(options, *on_gpu, *std::move(marker), *std::move(files),
+                                        std::move(on_result), std::move(on_device_lost)));
 }
 
-Core::Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker> marker,
-           RootedFiles files, Scheduler::OnResult on_result)
+Core::Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker> marker,
+           RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost)
     : options_(options),
-      gpus_(gpus),
-      schedule_(Schedule(options.threads, gpus, options.look_ahead_bytes)),
+      on_gpu_(on_gpu),
+      schedule_(Schedule(options.threads, on_gpu, options.look_ahead_bytes)),
       marker_(std::move(marker)),
       pipeline_(std::move(files), Pipeline(options, schedule_.ReadAhead())),
-      scheduler_(schedule_, pipeline_, *marker_, std::move(on_result)) {
+      scheduler_(schedule_, pipeline_, *marker_, std::move(on_result), std::move(on_device_lost)) {
   // Images need a model, and models come after it on the same thread.
-  if (gpus_ > 0 && options_.hardware_decode) {
-    loader_.Post([this] { OpenJpegEngines(); });
+  if (on_gpu_ && options_.hardware_decode) {
+    loader_->Post([this] { OpenJpegEngines(); });
   } else {
     decoders_open_ = true;
   }
@@ -120,8 +124,7 @@ Core::Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker>
 Core::~Core() { Close(); }
 
 void Core::OpenJpegEngines() {
-  const auto gpus = IdentifyUsableGpus();
-  jpeg_engines_ = gpus.ok() ? pipeline_.OpenJpegEngines(gpus->front().index) : gpus.status();
+  jpeg_engines_ = pipeline_.OpenJpegEngines(options_.gpu);
   decoders_open_ = true;
 }
 
@@ -133,18 +136,19 @@ Status Core::jpeg_engines() const { return decoders_open_ ? jpeg_engines_ : Stat
 
 void Core::LoadModel(std::string path, std::string sha256, OnModel on_model) {
   auto shared = std::make_shared<OnModel>(std::move(on_model));
-  const bool posted = loader_.Post([this, path = std::move(path), sha256 = std::move(sha256),
-                                    shared] { (*shared)(Load(path, sha256)); });
+  const bool posted = loader_->Post([this, path = std::move(path), sha256 = std::move(sha256),
+                                     shared] { (*shared)(Load(path, sha256)); });
   if (!posted) (*shared)(Closed());
 }
 
 Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path,
                                                  const std::string& sha256) {
-  if (gpus_ > 0) {
+  if (on_gpu_) {
     GpuEngineOptions gpu_options;
     gpu_options.cache_folder = options_.engine_cache;
     gpu_options.model_sha256 = sha256;
-    gpu_options.slots = kSlotsPerGpu;
+    gpu_options.gpu = options_.gpu;
+    gpu_options.slots = kSlotsOfGpu;
     auto engine = LoadGpuEngine(path, gpu_options, [this](double share) {
       build_share_ = share;
       return !closing_;
@@ -165,38 +169,32 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path,
 
 Result<LoadedModel> Core::Load(const std::string& path, const std::string& sha256) {
   auto engine = LoadEngine(path, sha256);
-  if (!engine.ok()) return engine.status();
-  const std::lock_guard lock(mutex_);
+  if (!engine.ok()) {
+    if (engine.status().code() == StatusCode::kGpuLost) scheduler_.LoseDevice(engine.status());
+    return engine.status();
+  }
   LoadedModel loaded;
-  loaded.id = next_model_++;
   loaded.info = (*engine)->info();
-  models_[loaded.id] = *std::move(engine);
+  auto shared = FreedOn(loader_, *std::move(engine));
+  const MutexLock lock(mutex_);
+  loaded.id = next_model_++;
+  models_[loaded.id] = std::move(shared);
   return loaded;
 }
 
 void Core::UnloadModel(uint32_t id) {
-  std::shared_ptr<Engine> freed;  // outside the lock
-  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Engine> released;  // without the lock
+  const MutexLock lock(mutex_);
   const auto found = models_.find(id);
   if (found == models_.end()) return;
-  freed = std::move(found->second);
+  released = std::move(found->second);
   models_.erase(found);
 }
 
 std::shared_ptr<Engine> Core::FindModel(uint32_t id) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = models_.find(id);
   return found == models_.end() ? nullptr : found->second;
-}
-
-std::vector<DeviceStatus> Core::devices(uint32_t id) {
-  const auto engine = FindModel(id);
-  return engine ? scheduler_.devices(engine) : std::vector<DeviceStatus>();
-}
-
-void Core::JudgeDevice(uint32_t id, int index, bool right) {
-  const auto engine = FindModel(id);
-  if (engine) scheduler_.JudgeDevice(engine, index, right);
 }
 
 void Core::ReadFile(std::string path, OnBytes on_bytes) {
@@ -206,7 +204,7 @@ void Core::ReadFile(std::string path, OnBytes on_bytes) {
 void Core::Close() {
   closing_ = true;
   scheduler_.Close();
-  loader_.Stop();
+  loader_->Stop();
   pipeline_.CloseFiles();
 }
 

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "native/base/crash_marker.h"
+#include "native/base/mutex.h"
 #include "native/base/serial_thread.h"
 #include "native/scheduler/scheduler.h"
 
@@ -22,7 +22,8 @@ namespace lattice {
 // As NativeCoreOptions of src/native/contract.ts.
 struct CoreOptions {
   std::vector<std::string> roots;
-  std::string device = "auto";  // cuda and cpu insist; auto takes GPUs that can be used
+  std::string device = "auto";  // cuda and cpu insist; auto takes a GPU that can be used
+  int gpu = 0;                  // which one, as CUDA counts in this process
   std::string precision = "auto";
   int threads = 1;
   bool async_yields = true;
@@ -32,7 +33,7 @@ struct CoreOptions {
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
-  size_t look_ahead_bytes = size_t{1} << 30;  // as SchedulerOptions
+  size_t look_ahead_bytes = size_t{1} << 30;  // async_pixel_bytes of SchedulerOptions
   std::string crash_marker_path;
   std::string abort_on_path_suffix;  // test only
 };
@@ -42,17 +43,25 @@ struct LoadedModel {
   ModelInfo info;
 };
 
+// The engine is freed on `thread`, whoever releases it last; where `thread` was stopped before, by
+// that one. Freeing takes long, so neither the event loop nor a holder of a lock should do it.
+std::shared_ptr<Engine> FreedOn(std::shared_ptr<SerialThread> thread,
+                                std::unique_ptr<Engine> engine);
+
 // All methods are thread-safe. Callbacks run on the core's threads and must neither block nor call
-// back.
+// back. A core has one device: the CPU or one GPU.
 class Core {
  public:
   using OnModel = std::function<void(Result<LoadedModel>)>;
   using OnBytes = std::function<void(Result<ByteBuffer>)>;
 
   // Starts the threads. kImageNotFound for a root that is no folder, kGpuUnavailable for device
-  // cuda where no GPU can be used, kInternalError for a crash marker that cannot be written.
+  // cuda where that GPU cannot be used, kInternalError for a crash marker that cannot be written.
+  // `on_device_lost` is called once when the device faulted or does not answer: from then on the
+  // process is of no use, and should end and be started again.
   static Result<std::unique_ptr<Core>> Open(const CoreOptions& options,
-                                            Scheduler::OnResult on_result);
+                                            Scheduler::OnResult on_result,
+                                            Scheduler::OnDeviceLost on_device_lost = nullptr);
   ~Core();  // as Close
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -60,14 +69,11 @@ class Core {
   // Models are loaded one at a time, on a thread of their own. `sha256` as GpuEngineOptions.
   // kShuttingDown after Close.
   void LoadModel(std::string path, std::string sha256, OnModel on_model);
-  // The engine is freed when its last task has ended. Unknown ids are passed over.
+  // The engine is freed when its last task has ended, on the thread that loads models. Unknown ids
+  // are ignored.
   void UnloadModel(uint32_t id);
   // Null when there is no such model.
   std::shared_ptr<Engine> FindModel(uint32_t id) const;
-
-  // As the scheduler's; without a model of that id no devices, and nothing to judge.
-  std::vector<DeviceStatus> devices(uint32_t id);
-  void JudgeDevice(uint32_t id, int index, bool right);
 
   // Bytes of a file, by the rules of image paths. kShuttingDown after Close.
   void ReadFile(std::string path, OnBytes on_bytes);
@@ -75,8 +81,8 @@ class Core {
   uint64_t Submit(std::vector<ImageTask> tasks) { return scheduler_.Submit(std::move(tasks)); }
   size_t Cancel(std::span<const uint64_t> ids) { return scheduler_.Cancel(ids); }
   SchedulerStats stats() const { return scheduler_.stats(); }
-  int sync_slices() const { return schedule_.sync.parallel; }
-  int look_ahead() const { return schedule_.LookAhead(); }
+  int sync_batches() const { return schedule_.sync.parallel; }
+  int look_ahead() const { return schedule_.AsyncAhead(); }
   int read_ahead() const { return schedule_.ReadAhead(); }
   // Positions of the image folders whose volume does not answer.
   std::vector<size_t> hanging_roots() const { return pipeline_.hanging_roots(); }
@@ -87,32 +93,31 @@ class Core {
   // Share 0 to 1 of the engine that is being built; -1 while none is.
   double build_share() const { return build_share_; }
 
-  // As Scheduler::Close; model loads and file reads that were asked for before are finished.
+  // As Scheduler::Close; model loads and file reads that began before are finished.
   void Close();
 
  private:
-  // `gpus` of them run the models; 0 leaves that to the CPU.
-  Core(const CoreOptions& options, size_t gpus, std::unique_ptr<CrashMarker> marker,
-       RootedFiles files, Scheduler::OnResult on_result);
+  Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker> marker,
+       RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost);
   void OpenJpegEngines();
   Result<LoadedModel> Load(const std::string& path, const std::string& sha256);
   Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path, const std::string& sha256);
 
   const CoreOptions options_;
-  const size_t gpus_;
+  const bool on_gpu_;
   const SchedulerOptions schedule_;
   std::atomic<double> build_share_ = -1;
   std::atomic<bool> closing_ = false;
-  mutable std::mutex mutex_;
-  uint32_t next_model_ = 1;
-  std::unordered_map<uint32_t, std::shared_ptr<Engine>> models_;
+  mutable Mutex mutex_;
+  uint32_t next_model_ LATTICE_GUARDED_BY(mutex_) = 1;
+  std::unordered_map<uint32_t, std::shared_ptr<Engine>> models_ LATTICE_GUARDED_BY(mutex_);
   const std::unique_ptr<CrashMarker> marker_;
   ImagePipeline pipeline_;
   Status jpeg_engines_;  // read once `decoders_open_`
   std::atomic<bool> decoders_open_ = false;
   // Threads last: they end before what they use.
   Scheduler scheduler_;
-  SerialThread loader_;
+  const std::shared_ptr<SerialThread> loader_ = std::make_shared<SerialThread>();
 };
 
 }  // namespace lattice

@@ -4,38 +4,43 @@
 #include <set>
 #include <utility>
 
-#include "native/base/thread_class.h"
+#include "native/base/abandoned_gpu.h"
 
 namespace lattice {
 namespace {
 
-void Notify(std::condition_variable& work, size_t times) {
-  for (size_t i = 0; i < times; ++i) work.notify_one();
+// What has come up since threads were last woken for it.
+size_t More(size_t now, size_t* told) {
+  const size_t before = std::exchange(*told, now);
+  return now - std::min(now, before);
+}
+
+void Notify(Condition& work, size_t times) {
+  for (size_t i = 0; i < times; ++i) work.NotifyOne();
 }
 
 }  // namespace
 
 Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
-                     const CrashMarker& marker, OnResult on_result)
+                     const CrashMarker& marker, OnResult on_result, OnDeviceLost on_device_lost)
     : options_(options),
       pipeline_(pipeline),
       marker_(marker),
       on_result_(std::move(on_result)),
-      sync_lane_(options.sync, static_cast<size_t>(options.devices)),
-      async_lane_(options.async, static_cast<size_t>(options.devices)),
-      planner_(static_cast<size_t>(options.devices),
-               {options.sync.parallel / options.devices, options.async.parallel / options.devices}),
+      on_device_lost_(std::move(on_device_lost)),
+      sync_(options.sync, {LookAhead::kUnlimited, LookAhead::kUnlimited},
+            {static_cast<size_t>(options.SyncAhead()), options.sync_pixel_bytes}),
+      async_(options.async, {static_cast<size_t>(options.ReadAhead()), options.async_file_bytes},
+             {static_cast<size_t>(options.AsyncAhead()), options.async_pixel_bytes}),
       read_depth_(static_cast<size_t>(options.decode_threads),
-                  static_cast<size_t>(options.ReadAhead())),
-      read_ahead_(static_cast<size_t>(options.ReadAhead()), options.read_ahead_bytes),
-      ahead_(static_cast<size_t>(options.LookAhead()), options.look_ahead_bytes) {
-  for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
+                  static_cast<size_t>(options.ReadAhead())) {
+  for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+    const int slots = (work_class == WorkClass::kSync ? options.sync : options.async).slots;
     for (int i = 0; i < options.decode_threads; ++i) {
-      threads_.emplace_back([this, lane, i] { DecodeLoop(lane, static_cast<size_t>(i)); });
+      threads_.emplace_back([this, work_class] { DecodeLoop(work_class); });
     }
-    for (int slot = 0; slot < StateOf(lane).options.slots; ++slot) {
-      const auto place = static_cast<size_t>(slot % options.devices);
-      threads_.emplace_back([this, lane, place] { InferLoop(lane, place); });
+    for (int i = 0; i < slots; ++i) {
+      threads_.emplace_back([this, work_class] { BatchLoop(work_class); });
     }
   }
   deadline_thread_ = std::thread([this] { DeadlineLoop(); });
@@ -45,16 +50,15 @@ Scheduler::~Scheduler() { Close(); }
 
 uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
   const auto now = Clock::now();
-  bool noops = false;
-  std::unique_lock lock(mutex_);
+  mutex_.Lock();
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (!live_.try_emplace(tasks[i].id).second) {
       const uint64_t duplicate = tasks[i].id;
       while (i-- > 0) live_.erase(tasks[i].id);
+      mutex_.Unlock();
       return duplicate;
     }
   }
-  std::vector<TaskResult> refused;
   for (ImageTask& task : tasks) {
     auto live = std::make_shared<LiveTask>();
     live->result.id = task.id;
@@ -63,83 +67,100 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
     live->submitted = now;
     if (live->task.pixels) live->pixel_bytes = live->task.pixels->data.size();
     live_[live->task.id] = live;
-    if (const Status refusal = Refusal(*live); !refusal.ok()) {
-      refused.push_back(Answer(live, refusal));
+    if (const Status refusal = Refusal(live->task); !refusal.ok()) {
+      End(live, refusal);
     } else {
       AddDeadline(live);
-      noops |= live->task.kind == TaskKind::kNoop;
       Enqueue(live);
     }
   }
-  ReadAhead();
-  const size_t sync = noops ? 1 : Decodable(Lane::kSync);  // one answers all no-ops
-  const size_t async = Decodable(Lane::kAsync);
-  lock.unlock();
-  // No more threads than there is work for: a wake costs more than most of what surrounds it.
-  const auto decoders = static_cast<size_t>(options_.decode_threads);
-  Notify(sync_lane_.decode_work, std::min(sync, decoders));
-  Notify(async_lane_.decode_work, std::min(async, decoders));
-  Deliver(std::move(refused));
+  Release();
   return 0;
+}
+
+Status Scheduler::Refusal(const ImageTask& task) const {
+  if (closing_) return {StatusCode::kShuttingDown, "The core is closed."};
+  if (task.noop) return {};
+  if (task.engine == nullptr) return {StatusCode::kUnknownModel, "The model is not loaded."};
+  return lost_;
 }
 
 size_t Scheduler::Cancel(std::span<const uint64_t> ids) {
   size_t not_started = 0;
-  std::vector<TaskResult> results;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const uint64_t id : ids) {
-      const auto found = live_.find(id);
-      if (found == live_.end()) continue;
-      const LiveTaskPtr live = found->second;
-      if (live->stage < TaskStage::kDecoding) ++not_started;
-      Withdraw(live);
-      results.push_back(Answer(live, {StatusCode::kCancelled, "The task was cancelled."}));
-    }
+  mutex_.Lock();
+  for (const uint64_t id : ids) {
+    const auto found = live_.find(id);
+    if (found == live_.end()) continue;
+    const LiveTaskPtr live = found->second;
+    if (live->state < TaskState::kDecoding) ++not_started;
+    End(live, {StatusCode::kCancelled, "The task was cancelled."});
   }
-  async_lane_.decode_work.notify_all();
-  Deliver(std::move(results));
+  Release();
   return not_started;
 }
 
+void Scheduler::LoseDevice(const Status& status) {
+  mutex_.Lock();
+  Lose(status);
+  Release();
+}
+
+// Does nothing after the first time.
+void Scheduler::Lose(const Status& status) {
+  if (!lost_.ok()) return;
+  lost_ = status;
+  AbandonGpu();
+  outbox_.device_lost = true;
+  std::vector<LiveTaskPtr> live;
+  for (const auto& [id, each] : live_) {
+    if (!each->task.noop) live.push_back(each);
+  }
+  for (const LiveTaskPtr& each : live) End(each, status);
+}
+
 SchedulerStats Scheduler::stats() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   SchedulerStats stats = counters_;
-  stats.queued_sync = sync_lane_.waiting();
-  stats.queued_async = async_lane_.waiting();
-  stats.held_bytes = ahead_.bytes();
-  stats.held_file_bytes = read_ahead_.bytes();
+  stats.queued_sync = sync_.waiting();
+  stats.queued_async = async_.waiting();
+  stats.held_bytes = async_.pixels.bytes();
+  stats.held_sync_bytes = sync_.pixels.bytes();
+  stats.held_file_bytes = async_.files.bytes();
   return stats;
 }
 
 void Scheduler::Close() {
-  std::vector<TaskResult> results;
-  {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-    for (TaskQueue* queue : Queues()) {
+  mutex_.Lock();
+  closing_ = true;
+  for (ClassState* work : {&sync_, &async_}) {
+    for (TaskQueue* queue : {&work->unread, &work->read, &work->ready}) {
       while (!queue->empty()) {
-        const LiveTaskPtr live = queue->Pop();
-        LeaveReadAhead(live);
-        Hold(live, 0);
-        results.push_back(Answer(live, {StatusCode::kShuttingDown, "The core is closing."}));
+        const LiveTaskPtr live = queue->front();
+        End(live, {StatusCode::kShuttingDown, "The core is closing."});
       }
     }
+    work->decode_work.NotifyAll();
+    work->batch_work.NotifyAll();
   }
-  for (LaneState* lane : {&sync_lane_, &async_lane_}) {
-    lane->decode_work.notify_all();
-    for (std::condition_variable& work : lane->slice_work) work.notify_all();
+  deadline_work_.NotifyAll();
+  Release();
+
+  std::set<std::thread::id> left;
+  mutex_.Lock();
+  while (open_reads_ > 0 || (!running_.empty() && lost_.ok())) {
+    in_hand_work_.Wait(mutex_);
   }
-  deadline_work_.notify_all();
-  Deliver(std::move(results));
-  {
-    std::unique_lock lock(mutex_);
-    reads_over_.wait(lock, [this] { return sync_lane_.reading + async_lane_.reading == 0; });
+  for (const RunningBatchPtr& batch : running_) {
+    if (!batch->Claim()) continue;
+    batch->in_hand.reset();  // the marker may end before the call
+    for (const LiveTaskPtr& live : batch->tasks) Move(live, TaskState::kOutside);
+    left.insert(batch->thread);
   }
+  mutex_.Unlock();
+
   const std::lock_guard joining(joining_);
   if (threads_.empty()) return;
   deadline_thread_.join();
-  const std::set<std::thread::id> left = left_->Close();
   for (std::thread& thread : threads_) {
     if (left.contains(thread.get_id())) {
       thread.detach();
@@ -150,163 +171,86 @@ void Scheduler::Close() {
   threads_.clear();
 }
 
-// Wherever a task waits.
-std::vector<TaskQueue*> Scheduler::Queues() {
-  std::vector<TaskQueue*> queues;
-  for (LaneState* lane : {&sync_lane_, &async_lane_}) {
-    queues.insert(queues.end(), {&lane->unread, &lane->read, &lane->ready});
+// Ends a stretch of work under the lock: begins the reads that there is capacity for, unlocks,
+// wakes threads for what can be done since then and delivers the answers.
+//
+// No more threads are woken than there is new work for: a wake costs more than most of what
+// surrounds it.
+void Scheduler::Release() {
+  ReadAhead();
+  size_t decodable[2];
+  size_t runnable[2];
+  ClassState* const classes[2] = {&sync_, &async_};
+  for (size_t i = 0; i < 2; ++i) {
+    decodable[i] = More(classes[i]->Decodable(), &classes[i]->told_decodable);
+    runnable[i] = More(classes[i]->Runnable(), &classes[i]->told_runnable);
   }
-  return queues;
-}
-
-size_t Scheduler::Decodable(Lane lane) const {
-  if (lane == Lane::kSync) return sync_lane_.read.size();
-  const TaskQueue& read = async_lane_.read;
-  return read.empty() ? 0 : std::min(read.size(), ahead_.Room(read.front()->pixel_bytes));
-}
-
-LiveTaskPtr Scheduler::TakeForDecode(Lane lane) {
-  LiveTaskPtr live = StateOf(lane).read.Pop();
-  live->stage = TaskStage::kDecoding;
-  live->result.times.queue = Milliseconds(Clock::now() - live->submitted) - live->read_ms;
-  LeaveReadAhead(live);
-  // A GPU that is out may still decode, but not run what it decoded.
-  if (!AllDevicesAreIn(live->task.engine)) live->task.on_host = true;
-  if (!live->sync()) {
-    ahead_.AddImage();
-    Hold(live, live->pixel_bytes);
+  // One thread answers all no-ops.
+  if (!sync_.read.empty() && sync_.read.front()->task.noop) {
+    decodable[0] = std::min<size_t>(decodable[0], 1);
   }
-  ++counters_.decoding;
-  return live;
-}
-
-void Scheduler::DecodeLoop(Lane lane, size_t thread) {
-  const SignalStack signal_stack;
-  const bool sync = lane == Lane::kSync;
-  (void)NameThread("lattice-decode");
-  // Where it is refused, its images may lie far from their GPU.
-  if (!options_.decode_cpus.empty()) (void)BindThread(options_.decode_cpus.at(thread));
-  // Where it is refused, async decoding competes on equal terms.
-  if (!sync && options_.async_nice != 0) (void)LowerThread(options_.async_nice);
-  LaneState& state = StateOf(lane);
-  std::unique_lock lock(mutex_);
-  while (true) {
-    state.decode_work.wait(lock, [&] { return closing_ || Decodable(lane) > 0; });
-    if (Decodable(lane) == 0) break;
-    if (sync && state.read.front()->task.kind == TaskKind::kNoop) {
-      AnswerNoops(lock);
-      continue;
-    }
-    LiveTaskPtr live = TakeForDecode(lane);
-    lock.unlock();
-    const bool stays = Decode(live);
-    live.reset();  // with its engine, if it was the last that used it: that takes long
-    if (!stays) break;
-    lock.lock();
+  Outbox outbox = std::exchange(outbox_, {});
+  const Status lost = outbox.device_lost ? lost_ : Status();
+  mutex_.Unlock();
+  for (size_t i = 0; i < 2; ++i) {
+    Notify(classes[i]->decode_work,
+           std::min(decodable[i], static_cast<size_t>(options_.decode_threads)));
+    Notify(classes[i]->batch_work, runnable[i]);
   }
-  if (lock.owns_lock()) lock.unlock();
-  ImagePipeline::ReleaseThread();
-}
-
-// Called with the lock held, returns with it held. Takes all that lead the queue in one go, as a
-// wake serves all.
-void Scheduler::AnswerNoops(std::unique_lock<std::mutex>& lock) {
-  std::vector<TaskResult> results;
-  TaskQueue& read = sync_lane_.read;
-  while (!read.empty() && read.front()->task.kind == TaskKind::kNoop) {
-    results.push_back(Answer(read.Pop(), {}));
+  if (outbox.device_lost) {
+    in_hand_work_.NotifyAll();
+    if (on_device_lost_) on_device_lost_(lost);
   }
-  lock.unlock();
-  Deliver(std::move(results));
-  lock.lock();
+  for (Answer& answer : outbox.answers) on_result_(std::move(answer.result));
 }
 
-// False as RunSlice.
-bool Scheduler::Decode(const LiveTaskPtr& live) {
-  Status status;
-  {
-    const CrashMarker::InHand in_hand(marker_, {&live->task.id, 1});
-    auto opened = pipeline_.Open(live->task, std::move(live->file));
-    status = opened.status();
-    if (status.ok()) {
-      if (!live->sync() && !Admit(live, &*opened)) return true;
-      auto prepared = pipeline_.Prepare(live->task, *std::move(opened));
-      status = prepared.status();
-      if (status.ok()) live->prepared = *std::move(prepared);
-    }
-  }
-  std::unique_lock lock(mutex_);
-  --counters_.decoding;
-  TaskResult& result = live->result;
-  result.times.decode = live->read_ms + live->prepared.decode_ms;
-  result.times.preprocess = live->prepared.preprocess_ms;
-  result.width = live->prepared.width;
-  result.height = live->prepared.height;
-  if (!live->sync()) {
-    ahead_.RemoveImage();
-    const bool kept = status.ok() && !live->answered;
-    Hold(live, kept ? live->prepared.input->pixel_bytes() : 0);
-  }
-  if (live->answered) return true;
-  if (status.ok()) return GoOn(live, lock);
-  TaskResult failure = Answer(live, std::move(status));
-  lock.unlock();
-  on_result_(std::move(failure));
-  return true;
+void Scheduler::Move(const LiveTaskPtr& live, TaskState to) {
+  Count(live, false);
+  live->state = to;
+  Count(live, true);
 }
 
-// Whether the image may be decoded now that its size is known. Else nobody has it in hand any more:
-// it waits at its old place, and keeps those behind it from passing, or was answered meanwhile.
-bool Scheduler::Admit(const LiveTaskPtr& live, OpenedImage* opened) {
-  const size_t pixel_bytes = pipeline_.PixelBytes(live->task, *opened);
-  const std::lock_guard lock(mutex_);
-  live->pixel_bytes = pixel_bytes;
-  Hold(live, 0);
-  if (!live->answered && (closing_ || ahead_.Fits(pixel_bytes))) {
-    Hold(live, pixel_bytes);
-    return true;
-  }
-  --counters_.decoding;
-  ahead_.RemoveImage();
-  if (live->answered) return false;
-  live->stage = TaskStage::kRead;
-  live->file = std::move(opened->file);
-  if (live->has_file()) EnterReadAhead(live);
-  async_lane_.read.Push(live);
-  return false;
-}
-
-// What the task holds of the look-ahead from now on.
-void Scheduler::Hold(const LiveTaskPtr& live, size_t bytes) {
-  if (bytes == live->held_bytes) return;
-  const TaskQueue& read = async_lane_.read;
-  const bool was_short = !read.empty() && !ahead_.Fits(read.front()->pixel_bytes);
-  ahead_.Hold(bytes, &live->held_bytes);
-  if (was_short && Decodable(Lane::kAsync) > 0) async_lane_.decode_work.notify_all();
-}
-
-// Takes the task out of the queue that it waits in, if it waits.
-void Scheduler::Withdraw(const LiveTaskPtr& live) {
-  if (live->stage == TaskStage::kUnread) {
-    StateOf(live).unread.Erase(live);
-  } else if (live->stage == TaskStage::kRead) {
-    StateOf(live).read.Erase(live);
-    live->file = {};
-    LeaveReadAhead(live);
-  } else if (live->stage == TaskStage::kReady) {
-    StateOf(live).ready.Erase(live);
-    live->prepared = {};
-    Hold(live, 0);
-    if (!live->sync()) ahead_.RemoveImage();
+// Adds or removes what a task counts for in its state: its place in a queue, images and bytes. All
+// of that happens here.
+void Scheduler::Count(const LiveTaskPtr& live, bool in) {
+  ClassState& work = Of(*live);
+  switch (live->state) {
+    case TaskState::kOutside:
+      return;
+    case TaskState::kUnread:
+      work.unread.Set(live, in);
+      return;
+    case TaskState::kReading:
+      work.reading = in ? work.reading + 1 : work.reading - 1;
+      work.files.Set(1, live->put_off ? 0 : live->file_bytes, in);
+      return;
+    case TaskState::kRead:
+      work.read.Set(live, in);
+      if (live->has_file()) work.files.Set(1, live->file_bytes, in);
+      return;
+    case TaskState::kDecoding:
+      counters_.decoding = in ? counters_.decoding + 1 : counters_.decoding - 1;
+      work.pixels.Set(1, live->pixel_bytes, in);
+      return;
+    case TaskState::kReady:
+      work.ready.Set(live, in);
+      work.pixels.Set(1, live->pixel_bytes, in);
+      return;
+    case TaskState::kRunning:
+      counters_.inferring = in ? counters_.inferring + 1 : counters_.inferring - 1;
+      work.pixels.Set(0, live->pixel_bytes, in);
+      return;
   }
 }
 
-void Scheduler::Deliver(std::vector<TaskResult> results) {
-  for (TaskResult& result : results) on_result_(std::move(result));
+void Scheduler::SetPixelBytes(const LiveTaskPtr& live, size_t bytes) {
+  Count(live, false);
+  live->pixel_bytes = bytes;
+  Count(live, true);
 }
 
-// Ends the task's life; the caller hands the result on after it has let go of the lock.
-TaskResult Scheduler::Answer(const LiveTaskPtr& live, Status status) {
+// Answers a task, once. One that waits leaves its queue; the thread that has one in hand moves it.
+void Scheduler::End(const LiveTaskPtr& live, Status status) {
   live->answered = true;
   if (live->deadline) deadlines_.erase(*live->deadline);
   live->deadline.reset();
@@ -321,18 +265,24 @@ TaskResult Scheduler::Answer(const LiveTaskPtr& live, Status status) {
     default:
       ++counters_.failed;
   }
-  // A task that is still being worked on keeps its own record; the answer is a copy without boxes.
+  // A task in hand keeps its own record; the answer is a copy without boxes.
   TaskResult result;
-  if (live->stage == TaskStage::kInferring && status.ok()) {
+  if (live->state == TaskState::kRunning && status.ok()) {
     result = std::move(live->result);
   } else {
     result.id = live->task.id;
     result.times.queue = Milliseconds(Clock::now() - live->submitted);
-    if (live->stage >= TaskStage::kDecoding) result.times = live->result.times;
+    if (live->state >= TaskState::kDecoding) result.times = live->result.times;
   }
   result.status = std::move(status);
   result.total_ms = Milliseconds(Clock::now() - live->submitted);
-  return result;
+  outbox_.answers.push_back({std::move(result), live});
+  if (live->state == TaskState::kUnread || live->state == TaskState::kRead ||
+      live->state == TaskState::kReady) {
+    live->file = {};
+    live->prepared = {};
+    Move(live, TaskState::kOutside);
+  }
 }
 
 }  // namespace lattice

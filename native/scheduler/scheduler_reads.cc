@@ -5,104 +5,75 @@
 
 namespace lattice {
 
-// A task that nobody has in hand waits for its file, or to be decoded where it has none. The caller
-// sees to what may be read ahead.
+// A new task waits for its file, or to be decoded where it has none.
 void Scheduler::Enqueue(const LiveTaskPtr& live) {
-  LaneState& lane = StateOf(live);
   if (!live->has_file()) {
-    live->stage = TaskStage::kRead;
-    lane.read.Push(live);
+    Move(live, TaskState::kRead);
   } else if (live->sync()) {
     StartRead(live);
   } else {
-    live->stage = TaskStage::kUnread;
-    lane.unread.Push(live);
+    Move(live, TaskState::kUnread);
   }
 }
 
 void Scheduler::ReadAhead() {
-  TaskQueue& unread = async_lane_.unread;
-  while (!closing_ && !unread.empty() && async_lane_.reading < read_depth_.depth() &&
-         read_ahead_.Room(unread.front()->file_bytes) > 0) {
-    const LiveTaskPtr live = unread.Pop();
-    EnterReadAhead(live);
-    StartRead(live);
+  const TaskQueue& unread = async_.unread;
+  while (!unread.empty() && async_.reading < read_depth_.depth() &&
+         async_.files.Available(unread.front()->file_bytes) > 0) {
+    StartRead(LiveTaskPtr(unread.front()));
   }
 }
 
 void Scheduler::StartRead(const LiveTaskPtr& live) {
-  live->stage = TaskStage::kReading;
-  live->asked_for_file = Clock::now();
-  ++StateOf(live).reading;
-  // Answered by a thread of the files, never by this one: it has the lock.
-  pipeline_.ReadFile({live->task.path, [this, live](size_t bytes) { return MayTake(live, bytes); },
+  live->put_off = false;
+  live->read_began = Clock::now();
+  ++open_reads_;
+  Move(live, TaskState::kReading);
+  // Answered by a thread of the files, never by this one, which has the lock.
+  pipeline_.ReadFile({live->task.path, [this, live](size_t bytes) { return MayRead(live, bytes); },
                       [this, live](Result<ByteBuffer> file) { OnRead(live, std::move(file)); }});
 }
 
 // The size of a file is known, its bytes are not in memory yet.
-bool Scheduler::MayTake(const LiveTaskPtr& live, size_t file_bytes) {
-  const std::lock_guard lock(mutex_);
+bool Scheduler::MayRead(const LiveTaskPtr& live, size_t file_bytes) {
+  const MutexLock lock(mutex_);
   if (live->answered || closing_) return false;
-  if (live->sync()) return true;
+  Count(live, false);
   live->file_bytes = file_bytes;
-  read_ahead_.Hold(0, &live->held_file_bytes);
-  live->put_off = !read_ahead_.Fits(file_bytes);
-  if (!live->put_off) read_ahead_.Hold(file_bytes, &live->held_file_bytes);
+  live->put_off = !Of(*live).files.Fits(file_bytes);
+  Count(live, true);
   return !live->put_off;
 }
 
 void Scheduler::OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) {
-  std::vector<TaskResult> results;
-  std::unique_lock lock(mutex_);
-  LaneState& lane = StateOf(live);
+  mutex_.Lock();
+  ClassState& work = Of(*live);
   const auto now = Clock::now();
-  live->read_ms = Milliseconds(now - live->asked_for_file);
+  live->read_ms = Milliseconds(now - live->read_began);
   if (!live->sync() && file.ok()) {
-    const bool bound = lane.read.empty() && !lane.unread.empty();
-    read_depth_.Came(bound && lane.reading >= read_depth_.depth(),
+    const bool bound = work.read.empty() && !work.unread.empty();
+    read_depth_.Came(bound && work.reading >= read_depth_.depth(),
                      Milliseconds(now.time_since_epoch()));
   }
   if (live->answered) {
-    LeaveReadAhead(live);
+    Move(live, TaskState::kOutside);
   } else if (closing_) {
-    LeaveReadAhead(live);
-    results.push_back(Answer(live, {StatusCode::kShuttingDown, "The core is closing."}));
-  } else if (std::exchange(live->put_off, false)) {
-    live->stage = TaskStage::kUnread;
-    lane.unread.Push(live);
-    LeaveReadAhead(live);
+    End(live, {StatusCode::kShuttingDown, "The core is closing."});
+    Move(live, TaskState::kOutside);
+  } else if (live->put_off) {
+    Move(live, TaskState::kUnread);
   } else if (file.ok()) {
-    live->stage = TaskStage::kRead;
     live->file = *std::move(file);
-    lane.read.Push(live);
-    if (Decodable(live->lane()) > 0) lane.decode_work.notify_one();
+    Move(live, TaskState::kRead);
   } else {
-    LeaveReadAhead(live);
-    results.push_back(Answer(live, file.status()));
+    End(live, file.status());
+    Move(live, TaskState::kOutside);
   }
-  if (!results.empty()) {
-    lock.unlock();
-    Deliver(std::move(results));
-    lock.lock();
-  }
-  // The last that is done here: Close waits for it.
-  --lane.reading;
-  ReadAhead();
-  if (closing_) reads_over_.notify_all();
-}
-
-void Scheduler::EnterReadAhead(const LiveTaskPtr& live) {
-  live->read_ahead = true;
-  read_ahead_.AddImage();
-  read_ahead_.Hold(live->file_bytes, &live->held_file_bytes);
-}
-
-// Other files are read in its stead.
-void Scheduler::LeaveReadAhead(const LiveTaskPtr& live) {
-  if (!std::exchange(live->read_ahead, false)) return;
-  read_ahead_.RemoveImage();
-  read_ahead_.Hold(0, &live->held_file_bytes);
-  ReadAhead();
+  Release();
+  // The last access of this thread: Close waits for it.
+  const MutexLock lock(mutex_);
+  --open_reads_;
+  if (closing_) in_hand_work_.NotifyAll();
 }
 
 }  // namespace lattice

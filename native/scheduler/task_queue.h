@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "native/base/stopwatch.h"
@@ -14,41 +15,44 @@
 
 namespace lattice {
 
-enum class TaskStage { kUnread, kReading, kRead, kDecoding, kReady, kInferring };
+// In the order in which a task passes through them. Scheduler::Move says what each one counts for.
+enum class TaskState {
+  kOutside,   // not begun, or over
+  kUnread,    // waits for its file to be read
+  kReading,   // in the hands of a read thread
+  kRead,      // waits for a decode thread
+  kDecoding,  // in the hands of a decode thread
+  kReady,     // waits for the network
+  kRunning,   // in a batch
+};
 
-// Guarded by the scheduler's mutex, but for `task`, `file` and `prepared`: those belong to the
-// thread that works on the task while `stage` is kDecoding or kInferring.
+// Guarded by the scheduler's mutex, except `task`, `file` and `prepared`: those belong to the
+// thread that works on the task while `state` is kDecoding or kRunning.
 struct LiveTask {
   ImageTask task;
   uint64_t sequence = 0;
-  TaskStage stage = TaskStage::kUnread;
-  bool answered = false;  // by a deadline or a cancel; what is still under way is dropped
+  TaskState state = TaskState::kOutside;
+  bool answered = false;  // what is still under way is dropped
   Clock::time_point submitted;
-  Clock::time_point asked_for_file;
+  Clock::time_point read_began;
   Clock::time_point ready;
   std::optional<std::multimap<Clock::time_point, std::shared_ptr<LiveTask>>::iterator> deadline;
-  double read_ms = 0;          // from when its file was asked for
-  ByteBuffer file;             // while it waits to be decoded
-  size_t file_bytes = 0;       // 0 until they are known
-  size_t held_file_bytes = 0;  // counted in the read-ahead
-  bool read_ahead = false;     // counted as an image of it
-  bool put_off = false;        // its file did not fit there
+  double read_ms = 0;
+  ByteBuffer file;        // while it waits to be decoded
+  size_t file_bytes = 0;  // 0 until they are known
+  bool put_off = false;   // its file did not fit the bytes of files
   PreparedImage prepared;
-  size_t pixel_bytes = 0;   // as its header says; 0 until that was read
-  size_t held_bytes = 0;    // counted in the look-ahead
-  int losses = 0;           // devices that were lost with it in hand
-  int decoded_in_vain = 0;  // for a device that was gone when its turn came
-  TaskResult result;        // filled stage by stage
+  size_t pixel_bytes = 0;  // 0 until they are known
+  TaskResult result;       // filled step by step
 
-  Lane lane() const { return task.kind == TaskKind::kAsync ? Lane::kAsync : Lane::kSync; }
-  bool sync() const { return lane() == Lane::kSync; }
-  bool has_file() const { return task.kind != TaskKind::kNoop && !task.pixels; }
+  bool sync() const { return task.work_class == WorkClass::kSync; }
+  bool has_file() const { return !task.noop && !task.pixels; }
 };
 
 using LiveTaskPtr = std::shared_ptr<LiveTask>;
 
-// The tasks of one lane: async ones by priority, then submission; sync ones as they came, whatever
-// priority they carry. Not thread-safe.
+// The tasks of one class: async ones by priority, then submission; sync ones by submission,
+// whatever their priority. Not thread-safe.
 class TaskQueue {
  public:
   bool empty() const { return tasks_.empty(); }
@@ -57,10 +61,14 @@ class TaskQueue {
   auto begin() const { return tasks_.begin(); }
   auto end() const { return tasks_.end(); }
 
-  void Push(LiveTaskPtr task) { tasks_.insert(std::move(task)); }
-  bool Erase(const LiveTaskPtr& task) { return tasks_.erase(task) != 0; }
-
-  LiveTaskPtr Pop() { return std::move(tasks_.extract(tasks_.begin()).value()); }
+  // Adds or removes.
+  void Set(const LiveTaskPtr& task, bool in) {
+    if (in) {
+      tasks_.insert(task);
+    } else {
+      tasks_.erase(task);
+    }
+  }
 
  private:
   struct Before {

@@ -66,8 +66,8 @@ export class NativeWorker implements Worker {
     const now = performance.now();
     if (now - this.#slotsAt >= SLOTS_KEPT_MS) {
       const { gpus, suggestedWindow } = this.stats();
-      const { syncSlices = 1 } = this.#lastStats ?? {};
-      const onCpu = this.#parts.threads + syncSlices + SYNC_IN_PASSING;
+      const { syncBatches = 1 } = this.#lastStats ?? {};
+      const onCpu = this.#parts.threads + syncBatches + SYNC_IN_PASSING;
       // A GPU takes synchronous images in batches as large as those of jobs.
       const sync = gpus === 0 ? onCpu : Math.max(onCpu, suggestedWindow);
       this.#slots = { sync, async: suggestedWindow };

@@ -77,23 +77,28 @@ export async function openDetector(
   const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
   const picture = await readPicture(join(bundledDir, 'demo', 'street.jpg'));
   const folder = await ModelFolder.open(config, bundledDir);
-  const core = openCore({
-    roots: config.imageRoots,
-    device: choice.device,
-    precision: config.precision,
-    threads: config.threads,
-    asyncYields: config.jobsYield,
-    rectangles: readRectangles(config.rectangles) ?? [],
-    engineCache: config.engineCacheDir,
-    maxFileBytes: config.maxFileBytes,
-    maxPixels: config.maxPixels,
-    maxSide: config.maxSide,
-    lookAheadBytes: lookAheadBytes(),
-    crashMarkerPath: options.crashMarkerPath ?? '',
-    ...(options.abortOnPathSuffix === undefined
-      ? {}
-      : { abortOnPathSuffix: options.abortOnPathSuffix }),
-  });
+  const core = openCore(
+    {
+      roots: config.imageRoots,
+      device: choice.device,
+      precision: config.precision,
+      threads: config.threads,
+      asyncYields: config.jobsYield,
+      rectangles: readRectangles(config.rectangles) ?? [],
+      engineCache: config.engineCacheDir,
+      maxFileBytes: config.maxFileBytes,
+      maxPixels: config.maxPixels,
+      maxSide: config.maxSide,
+      lookAheadBytes: lookAheadBytes(),
+      crashMarkerPath: options.crashMarkerPath ?? '',
+      ...(options.abortOnPathSuffix === undefined
+        ? {}
+        : { abortOnPathSuffix: options.abortOnPathSuffix }),
+    },
+    (error) => {
+      worker.gpuLost(error);
+    },
+  );
   let lastId = FIRST_OWN_ID;
   const nextId = () => ++lastId;
   const selfCheck: SelfCheck = new SelfCheck({

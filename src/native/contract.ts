@@ -2,7 +2,6 @@
  * What the addon exports, line for line with `native/addon/module.cc`.
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
-import type { GpuState } from '../contract/gpu-reading.js';
 import type { NativeGpuReadings } from './gpu-reading.js';
 import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
@@ -17,8 +16,16 @@ export interface NativeAddon {
   describeModel(path: string): Promise<NativeModelDescription>;
   /** The last look at these GPUs, about one a second; the first call starts it. Never waits, and never fails. */
   gpuReadings(): NativeGpuReadings;
-  /** Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. */
-  Core: new (options: NativeCoreOptions, onResults: OnNativeResults) => NativeCore;
+  /**
+   * Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. `onDeviceLost` is
+   * called there once, before the results that say so: the device faulted or a call into its driver does not return.
+   * From then on every task is answered with `gpu_lost`, also those in hand, and the process should end.
+   */
+  Core: new (
+    options: NativeCoreOptions,
+    onResults: OnNativeResults,
+    onDeviceLost?: (error: Error) => void,
+  ) => NativeCore;
 }
 
 export interface NativeBuildInfo {
@@ -40,10 +47,12 @@ export interface NativeCoreOptions {
   /** Absolute folders; a request path is opened beneath one of them only. */
   roots: string[];
   device: 'auto' | 'cpu' | 'cuda';
+  /** The GPU to use, as CUDA counts in this process; 0 when left out. */
+  gpu?: number;
   precision: 'auto' | 'f32' | 'bf16';
   /** CPU threads for inference and for decoding, each. */
   threads: number;
-  /** Slices of async tasks compute only where no other thread of the machine wants the core. */
+  /** Batches of async tasks compute only where no other thread of the machine wants the core. */
   asyncYields: boolean;
   /**
    * Inputs of the network beside the model's own, smaller and with sides that its stride divides: an image takes the
@@ -58,8 +67,8 @@ export interface NativeCoreOptions {
   maxPixels: number;
   maxSide: number;
   /**
-   * Bytes of pixels that async images may hold while they wait for the network, and a quarter as many of files that
-   * wait to be decoded; 1 GiB when left out.
+   * Bytes of pixels that async images may hold while they wait for the network, half as many for sync images, and a
+   * quarter as many of async files that wait to be decoded; 1 GiB when left out.
    */
   lookAheadBytes?: number;
   /**
@@ -78,32 +87,21 @@ export interface NativeCore {
    * file, hex, names its stored TensorRT engine; without it no engine is stored and no stored one is used.
    */
   loadModel(path: string, sha256?: string): Promise<NativeModel>;
-  /** Frees a model once its last task has ended. */
+  /** Frees a model once its last task has ended, on the thread that loads models. */
   unloadModel(modelId: number): void;
   /** Queues tasks; never blocks. Every task id gets exactly one result. */
   submit(tasks: NativeTask[]): void;
   /** Answers tasks with code `cancelled`; work in hand is dropped. Returns how many had not started. */
   cancel(ids: number[]): number;
-  /** Where a loaded model's slices run, in the engine's order. Empty for a model that is not loaded. */
-  devices(modelId: number): NativeDevice[];
-  /** A device whose boxes of this model are not `right` gets no task that names no device, while there is another. */
-  judgeDevice(modelId: number, device: number, right: boolean): void;
   /** Opens beneath the roots with the same rules as a task and returns the file's bytes. */
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
   decodeStats(): NativeDecodeStats;
-  /** Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. */
+  /**
+   * Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. After the loss of
+   * the device it does not wait for calls into the driver.
+   */
   close(): Promise<void>;
-}
-
-export interface NativeDevice {
-  /** As CUDA counts in this process; 0 for the CPU. */
-  index: number;
-  name: string;
-  /** lost: it faulted or hangs, for every model and for good. failed_check: judged not right for this model. */
-  state: GpuState;
-  /** Of this model, done there. */
-  images: number;
 }
 
 export interface NativeTask {
@@ -118,15 +116,16 @@ export interface NativeTask {
   kind: 'sync' | 'async' | 'noop';
   /** Effective priority, higher first; ties in submission order. */
   priority: number;
-  /** Milliseconds from now after which the task is answered with `deadline_exceeded`; 0 = none. */
+  /**
+   * Milliseconds from now after which the task is answered with `deadline_exceeded`; 0 = none. A sync task is answered
+   * so as soon as less time is left than a batch of its model takes.
+   */
   deadlineMs: number;
   confidence: number;
   iou: number;
   maxDetections: number;
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
-  /** Index of the device that it must run on; any when null or left out. */
-  device?: number | null;
 }
 
 /** One result record is `RESULT_STRIDE` numbers of `meta`, in the order of `ResultField`. */
@@ -142,7 +141,7 @@ export const ResultField = {
   preprocessMs: 6,
   inferenceMs: 7,
   postprocessMs: 8,
-  /** Images that ran in the same slice. */
+  /** Images of its batch. */
   batch: 9,
   /** 1 when `maxDetections` or the candidate cap cut the list. */
   truncated: 10,
@@ -206,11 +205,13 @@ export interface NativeStats {
   inferring: number;
   /** Bytes of pixels that async images hold: decoding, waiting for the network or in it. */
   heldBytes: number;
+  /** The same of sync images. */
+  heldSyncBytes: number;
   completed: number;
   failed: number;
   cancelled: number;
-  /** Slices of sync tasks that compute at the same time. */
-  syncSlices: number;
+  /** Batches of sync tasks that compute at the same time. */
+  syncBatches: number;
   /** Async images that are decoded ahead of the network, at most. */
   lookAhead: number;
   /** Async images whose files are read ahead of decoding, at most. */

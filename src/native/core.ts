@@ -1,4 +1,4 @@
-/** The native core for TypeScript: one promise a task, errors of the table. This folder alone uses the addon. */
+/** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -12,7 +12,6 @@ import {
   type NativeCore,
   type NativeCoreOptions,
   type NativeDecodeStats,
-  type NativeDevice,
   type NativeModel,
   type NativeModelDescription,
   type NativeStats,
@@ -52,13 +51,16 @@ const PLAIN = {
   crashMarkerPath: '',
 } as const;
 
+/** Called once when the device faulted or hangs: no task of this process can run any more, and it should end. */
+export type OnDeviceLost = (error: LatticeError) => void;
+
 /**
  * Starts a core. Throws `AddonLoadError`, `LatticeError` (a root that is no folder, a device that is not there) or
  * `TypeError` for options of a wrong type. Close it: its threads live until then.
  */
-export function openCore(options: CoreOptions): Core {
+export function openCore(options: CoreOptions, onDeviceLost?: OnDeviceLost): Core {
   try {
-    return new Core({ ...PLAIN, ...options });
+    return new Core({ ...PLAIN, ...options }, onDeviceLost);
   } catch (error) {
     throw namingRoot(error, options.roots);
   }
@@ -81,14 +83,18 @@ export class Core {
   #nextId = 1;
   #closing: Promise<void> | null = null;
 
-  constructor(options: NativeCoreOptions) {
+  constructor(options: NativeCoreOptions, onDeviceLost?: OnDeviceLost) {
     const addon = loadAddon();
     this.#storesEngines = options.device !== 'cpu' && options.engineCache !== '';
     this.#native = translated(
       () =>
-        new addon.Core(options, (meta, boxes, messages) => {
-          this.#settle(meta, boxes, messages);
-        }),
+        new addon.Core(
+          options,
+          (meta, boxes, messages) => {
+            this.#settle(meta, boxes, messages);
+          },
+          ({ message }) => onDeviceLost?.(new LatticeError('gpu_lost', message)),
+        ),
     );
   }
 
@@ -141,18 +147,6 @@ export class Core {
     if (this.#closing !== null) return 0;
     this.#send();
     return this.#native.cancel(ids);
-  }
-
-  /** Where a loaded model's slices run; empty for a model that is not loaded. */
-  devices(modelId: number): NativeDevice[] {
-    this.#refuseWhenClosed();
-    return this.#native.devices(modelId);
-  }
-
-  /** Keeps tasks that name no device away from one that is not `right`, while there is another. */
-  judgeDevice(modelId: number, device: number, right: boolean): void {
-    this.#refuseWhenClosed();
-    this.#native.judgeDevice(modelId, device, right);
   }
 
   /** Bytes of a file, by the rules of image paths. */

@@ -37,7 +37,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
         queuedAsync: 0,
         lookAhead: 3,
         readAhead: 8,
-        syncSlices: 2,
+        syncBatches: 2,
         hangingRoots: [],
       }),
       close: () => Promise.resolve(),
@@ -68,7 +68,7 @@ const detect = (detector: Executor, kind: 'sync' | 'async' = 'sync', signal?: Ab
     ...(signal === undefined ? {} : { signal }),
   });
 
-it('a lost GPU makes the detector unhealthy and is told once', async () => {
+it('a lost GPU makes the detector unhealthy and is reported once', async () => {
   const { detector, onGpuLost } = detectorOn('gpu_lost');
   expect(detector.unhealthy()).toBeNull();
   for (let i = 0; i < 3; i += 1) {

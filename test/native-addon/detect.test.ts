@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NativeModel } from '../../src/native/contract.js';
 import { buildInfo, type Core, type RawResult } from '../../src/native/core.js';
-import { gpus } from '../../src/native/gpus.js';
 import { codeOf, openTestCore, ROOT, sharedData, taskFor } from './open-test-core.js';
 
 interface Shapes {
@@ -28,33 +27,6 @@ beforeAll(async () => {
 afterAll(() => core.close());
 
 describe('detection through the addon', () => {
-  it('lists where a model runs, and a task may name the device', async () => {
-    const before = core.devices(model.modelId);
-    expect(before.length).toBeGreaterThan(0);
-    expect(before[0]).toMatchObject({ name: model.device, state: 'ok' });
-    if (gpus().missing !== null) expect(before).toHaveLength(1);
-    const { index, images } = before[0]!;
-    const anywhere = await core.run(taskFor(model, { device: null }));
-    const there = await core.run(taskFor(model, { device: index }));
-    expect(there.boxes).toEqual(anywhere.boxes);
-    expect(core.devices(model.modelId)[0]!.images).toBeGreaterThan(images);
-    await expect(core.run(taskFor(model, { device: 900 }))).rejects.toMatchObject({
-      code: 'gpu_unavailable',
-    });
-    expect(core.devices(model.modelId + 1)).toEqual([]);
-  });
-
-  it('goes on with a device that was judged wrong while there is no other', async () => {
-    const each = core.devices(model.modelId).map(({ index }) => index);
-    for (const index of each) core.judgeDevice(model.modelId, index, false);
-    expect(core.devices(model.modelId).map(({ state }) => state)).toEqual(
-      each.map(() => 'failed_check'),
-    );
-    await expect(core.run(taskFor(model))).resolves.toMatchObject({ truncated: false });
-    for (const index of each) core.judgeDevice(model.modelId, index, true);
-    expect(core.devices(model.modelId)[0]!.state).toBe('ok');
-  });
-
   it('finds every shape of the demo picture', async () => {
     const result = await core.run(taskFor(model));
     expect(result).toMatchObject({

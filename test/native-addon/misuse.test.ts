@@ -15,6 +15,7 @@ describe('options', () => {
     ['roots', 'models'],
     ['roots', [7]],
     ['device', 'gpu'],
+    ['gpu', -1],
     ['precision', 'fp8'],
     ['threads', 0],
     ['threads', 1.5],
@@ -35,6 +36,7 @@ describe('options', () => {
   it('must come with a callback, as an object, through new', () => {
     expect(() => new BareCore(coreOptions(), bad('x'))).toThrow(TypeError);
     expect(() => new BareCore(bad(null), ignore)).toThrow(TypeError);
+    expect(() => new BareCore(coreOptions(), ignore, bad('x'))).toThrow(TypeError);
     expect(() => {
       (BareCore as unknown as () => void)();
     }).toThrow(TypeError);
@@ -148,16 +150,6 @@ describe('the TypeScript core', () => {
     await core.close();
   });
 
-  it('takes no device of another type', async () => {
-    const { core, model } = await openTestCore();
-    expect(() => core.devices(bad('one'))).toThrow(TypeError);
-    expect(() => {
-      core.judgeDevice(model.modelId, 0, bad('yes'));
-    }).toThrow(TypeError);
-    await expect(core.run(taskFor(model, { device: -1 }))).rejects.toThrow(TypeError);
-    await core.close();
-  });
-
   it('rejects everything after close, which may be called twice', async () => {
     const { core, model } = await openTestCore();
     const waiting = core.submit(
@@ -173,7 +165,6 @@ describe('the TypeScript core', () => {
     await expect(core.loadModel(TINY_MODEL)).rejects.toMatchObject(code);
     await expect(core.readFile('shapes.png')).rejects.toMatchObject(code);
     expect(() => core.stats()).toThrow(expect.objectContaining(code));
-    expect(() => core.devices(model.modelId)).toThrow(expect.objectContaining(code));
     expect(core.cancel([1])).toBe(0);
   });
 });

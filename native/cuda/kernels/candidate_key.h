@@ -1,5 +1,5 @@
-// A candidate as one number whose ascending order is the order of the result: by score, highest
-// first, ties by anchor. No two are equal, so that any sort gives the same list.
+// A candidate as one number. Ascending keys are the order of the result: highest score first, ties
+// by anchor. No two keys are equal, so that every sort gives the same list.
 #ifndef LATTICE_CUDA_KERNELS_CANDIDATE_KEY_H_
 #define LATTICE_CUDA_KERNELS_CANDIDATE_KEY_H_
 
@@ -14,12 +14,12 @@ namespace lattice {
 
 using CandidateKey = uint64_t;
 
-// Behind every candidate.
+// Greater than every candidate's key.
 inline constexpr CandidateKey kNoCandidate = ~CandidateKey{0};
 
 // `score` is finite, `anchor` below 32,768, `class_id` below 1,024.
 LATTICE_HOST_DEVICE inline CandidateKey MakeKey(float score, int anchor, int class_id) {
-  // -0 equals 0 and must not come after it.
+  // -0 equals 0 and must have the same key.
   const float plain = score + 0.0f;
   uint32_t bits;
   std::memcpy(&bits, &plain, sizeof bits);

@@ -32,15 +32,16 @@ LATTICE_HOST_DEVICE void SortKeys(const Block& block, int threads, int size, Can
 }
 
 inline constexpr int kRankedKeys = 32;
-inline constexpr int kRankSlices = 8;
-inline constexpr int kRankThreads = kRankedKeys * kRankSlices;
+inline constexpr int kRankParts = 8;
+inline constexpr int kRankThreads = kRankedKeys * kRankParts;
 
 struct RankShared {
-  CandidateKey keys[kRankThreads];  // staged; each slice compares with its own 32
-  int ranks[kRankSlices][kRankedKeys];
+  CandidateKey keys[kRankThreads];  // loaded in turn; each part compares with its own 32
+  int ranks[kRankParts][kRankedKeys];
 };
 
-// A block's 32 keys from `first` on -> their places in `sorted`: as many keys are smaller.
+// Writes the block's 32 keys from `first` on to their places in `sorted`: a key's place is the
+// number of smaller keys.
 template <typename Block>
 LATTICE_HOST_DEVICE void RankKeys(const Block& block, const CandidateKey* keys, int count,
                                   int first, RankShared* shared, CandidateKey* sorted) {
@@ -50,21 +51,21 @@ LATTICE_HOST_DEVICE void RankKeys(const Block& block, const CandidateKey* keys, 
       shared->keys[thread] = base + thread < count ? keys[base + thread] : kNoCandidate;
     });
     block.Step([&](int thread) {
-      const int lane = thread % kRankedKeys;
-      const int slice = thread / kRankedKeys;
-      if (first + lane >= count) return;
-      const CandidateKey own = keys[first + lane];
+      const int column = thread % kRankedKeys;
+      const int part = thread / kRankedKeys;
+      if (first + column >= count) return;
+      const CandidateKey own = keys[first + column];
       int smaller = 0;
       for (int i = 0; i < kRankedKeys; ++i) {
-        smaller += shared->keys[slice * kRankedKeys + i] < own ? 1 : 0;
+        smaller += shared->keys[part * kRankedKeys + i] < own ? 1 : 0;
       }
-      shared->ranks[slice][lane] += smaller;
+      shared->ranks[part][column] += smaller;
     });
   }
   block.Step([&](int thread) {
     if (thread >= kRankedKeys || first + thread >= count) return;
     int rank = 0;
-    for (int slice = 0; slice < kRankSlices; ++slice) rank += shared->ranks[slice][thread];
+    for (int part = 0; part < kRankParts; ++part) rank += shared->ranks[part][thread];
     sorted[rank] = keys[first + thread];
   });
 }

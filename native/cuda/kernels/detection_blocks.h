@@ -1,5 +1,5 @@
-// What each block of the detection kernels does, by its place in the grid: a kernel calls it with a
-// GpuBlock, a test with any other (see letterbox_tile.h for `Block`).
+// The work of each block of the detection kernels, by its place in the grid. Kernels call it with a
+// GpuBlock, tests with another one (see letterbox_tile.h for `Block`).
 #ifndef LATTICE_CUDA_KERNELS_DETECTION_BLOCKS_H_
 #define LATTICE_CUDA_KERNELS_DETECTION_BLOCKS_H_
 
@@ -35,7 +35,7 @@ LATTICE_HOST_DEVICE void FilterBlock(const Block& block, unsigned x, unsigned im
                    static_cast<int>(x) * kFilterAnchors, shared, list.keys, list.count);
 }
 
-// Block `x` of an image: kRankedKeys candidates, only where one block cannot sort them all.
+// Block `x` of an image: kRankedKeys candidates, only if one block cannot sort them all.
 template <typename Block>
 LATTICE_HOST_DEVICE void RankBlock(const Block& block, unsigned x, unsigned image,
                                    const HeadShape& shape, const DetectionWorkspace& workspace,

@@ -1,5 +1,5 @@
-// Raw head output -> boxes on the GPU, for a whole batch: what DecodeDetections gives, float by
-// float, for any number of candidates.
+// Raw head output -> boxes on the GPU, for a whole batch. The same floats as DecodeDetections, for
+// any number of candidates.
 #ifndef LATTICE_CUDA_KERNELS_DETECTION_KERNELS_H_
 #define LATTICE_CUDA_KERNELS_DETECTION_KERNELS_H_
 
@@ -18,14 +18,14 @@ struct HeadShape {
   int batch, classes, anchors;
 };
 
-// Memory of the GPU that the kernels work in, borrowed from the caller. One run at a time uses it.
+// Working memory of the kernels on the GPU, owned by the caller and used by one run at a time.
 struct DetectionWorkspace {
   CandidateKey* keys;    // [batch][anchors]
   CandidateKey* sorted;  // [batch][anchors]
   int* counts;           // [batch]
 };
 
-// False where the kernels cannot serve the shape: more than 1,024 classes or 32,768 anchors.
+// False if the shape has more classes or anchors than the kernels support: 1,024 and 32,768.
 bool IsServed(const HeadShape& shape);
 
 // Bytes of a workspace for batches up to `shape.batch`.
@@ -34,16 +34,16 @@ size_t DetectionWorkspaceBytes(const HeadShape& shape);
 // Lays a workspace out in `memory` (aligned to 8, DetectionWorkspaceBytes long).
 DetectionWorkspace LayOutWorkspace(void* memory, const HeadShape& shape);
 
-// Loads the kernels onto the current GPU: before a graph is recorded, since the first launch
-// otherwise loads them. cudaErrorNoKernelImageForDevice where this build has no code for the GPU.
+// Loads the kernels onto the current GPU. Call it before recording a graph: otherwise the first
+// launch loads them. cudaErrorNoKernelImageForDevice if this build has no code for the GPU.
 cudaError_t LoadDetectionKernels();
 
-// Once before the first run; runs leave the workspace ready for the next.
+// Call it once before the first run; each run leaves the workspace ready for the next one.
 cudaError_t ClearWorkspace(const DetectionWorkspace& workspace, const HeadShape& shape,
                            cudaStream_t stream);
 
-// Three launches. `head`, `requests` and `results` (`shape.batch` of each of the latter) lie in GPU
-// memory; `requests` is read when the kernels run. Allocates nothing, may be recorded;
+// Three launches. `head`, `requests` and `results` (`shape.batch` each of the latter two) are in
+// GPU memory; `requests` is read when the kernels run. Allocates nothing and may be recorded.
 // cudaErrorInvalidValue for a shape that IsServed refuses.
 cudaError_t LaunchDetections(const float* head, const HeadShape& shape,
                              const DeviceRequest* requests, const DetectionWorkspace& workspace,

@@ -1,4 +1,4 @@
-// What the detection kernels are asked and what they answer, byte by byte the same on both sides.
+// Requests and results of the detection kernels, with the same layout on host and GPU.
 #ifndef LATTICE_CUDA_KERNELS_DEVICE_DETECTIONS_H_
 #define LATTICE_CUDA_KERNELS_DEVICE_DETECTIONS_H_
 
@@ -13,18 +13,19 @@ inline constexpr int kMostDetections = 300;
 inline constexpr int kMostClasses = 1024;
 inline constexpr int kMostAnchors = 32'768;
 
-// The options of one image of a batch; the fields mean what DetectionOptions' do.
+// The options of one image of a batch; fields as in DetectionOptions.
 struct DeviceRequest {
   float confidence = 0.25f;
   float iou = 0.7f;
-  int32_t max_detections = kMostDetections;     // taken as kMostDetections where larger
-  uint32_t all_classes = 1;                     // not 0: class_mask does not count
+  int32_t max_detections = kMostDetections;     // at most kMostDetections count
+  uint32_t all_classes = 1;                     // not 0: class_mask is ignored
   uint32_t class_mask[kMostClasses / 32] = {};  // class c: bit c % 32 of word c / 32
   LetterboxTransform transform;
 };
 static_assert(std::is_trivially_copyable_v<DeviceRequest>);
 
-// Rows as Detection: x1, y1, x2, y2, score, class. Those from `count` on hold nothing.
+// Rows as Detection: x1, y1, x2, y2, score, class. The contents from row `count` on are
+// unspecified.
 struct DeviceDetections {
   int32_t count;
   int32_t truncated;  // 0 or 1
@@ -32,7 +33,7 @@ struct DeviceDetections {
 };
 static_assert(sizeof(DeviceDetections) == 7208);
 
-// Class ids outside 0 to kMostClasses - 1 match nothing, as they would on the CPU.
+// Class ids outside 0 to kMostClasses - 1 match nothing, as on the CPU.
 inline DeviceRequest MakeDeviceRequest(const DetectionOptions& options,
                                        const LetterboxTransform& transform) {
   DeviceRequest request;

@@ -1,4 +1,4 @@
-// A picture in the GPU's memory, as the letterbox kernel reads it.
+// An image in the GPU's memory, as the letterbox kernel reads it.
 #ifndef LATTICE_CUDA_KERNELS_DEVICE_IMAGE_H_
 #define LATTICE_CUDA_KERNELS_DEVICE_IMAGE_H_
 
@@ -11,18 +11,18 @@
 
 namespace lattice {
 
-// Copied to the GPU byte by byte. planes[0] null: no picture, all grey (an unused place of a
-// batch). The picture's size is transform.source_width x transform.source_height.
+// Copied to the GPU byte by byte. If planes[0] is null, there is no image (an unused place of a
+// batch) and the input is grey. Size: transform.source_width x transform.source_height.
 struct DeviceImage {
   const uint8_t* planes[3] = {};  // borrowed; unused ones are null
   int pitches[3] = {};            // bytes from one row to the next
   PixelLayout layout = PixelLayout::kRgb;
-  int32_t orientation = 1;  // as Image's
+  int32_t orientation = 1;  // as in Image
   LetterboxTransform transform;
 };
 static_assert(std::is_trivially_copyable_v<DeviceImage>);
 
-// `image` once its bytes lie at `there`.
+// Describes `image` for the time when its bytes are at `there` in the GPU's memory.
 inline DeviceImage DescribeImage(const uint8_t* there, const Image& image,
                                  const LetterboxTransform& transform) {
   const PackedPlanes packed = StoredPlanes(image);

@@ -1,4 +1,4 @@
-// Runs a block's steps on the GPU. For .cu files.
+// Runs the steps of a block on the GPU. For .cu files.
 #ifndef LATTICE_CUDA_KERNELS_GPU_BLOCK_H_
 #define LATTICE_CUDA_KERNELS_GPU_BLOCK_H_
 
@@ -8,8 +8,8 @@
 
 namespace lattice {
 
-// The `Block` of letterbox_tile.h and the candidate steps; one-dimensional blocks only. The bodies
-// are empty on the host, where no kernel runs.
+// The `Block` of letterbox_tile.h, candidate_filter.h and suppression.h, for one-dimensional
+// blocks. The bodies are empty on the host, where no kernel runs.
 struct GpuBlock {
   template <typename Function>
   LATTICE_HOST_DEVICE void Step(const Function& function) const {
@@ -21,7 +21,6 @@ struct GpuBlock {
 #endif
   }
 
-  // Adds one and returns what was there.
   LATTICE_HOST_DEVICE int Increment(int* counter) const {
 #ifdef __CUDA_ARCH__
     return atomicAdd(counter, 1);

@@ -1,5 +1,5 @@
-// The last block of the detection kernels, one for each image (see suppression.h): candidates of
-// the score filter -> the image's result.
+// The last block of the detection kernels, one per image (see suppression.h): candidates of the
+// score filter -> the image's result.
 #ifndef LATTICE_CUDA_KERNELS_IMAGE_DETECTIONS_H_
 #define LATTICE_CUDA_KERNELS_IMAGE_DETECTIONS_H_
 
@@ -10,8 +10,8 @@ namespace lattice {
 
 // One image's part of the workspace.
 struct CandidateList {
-  CandidateKey* keys;    // as the filter found them
-  CandidateKey* sorted;  // by rank, only where there are more than kPageKeys
+  CandidateKey* keys;    // in the filter's order
+  CandidateKey* sorted;  // by rank, only if there are more than kPageKeys
   int* count;
 };
 
@@ -29,7 +29,7 @@ LATTICE_HOST_DEVICE inline void WriteRow(const HeadView& head, const LetterboxTr
   row[5] = static_cast<float>(ClassOf(key));
 }
 
-// Writes `result` and sets the count back to 0 for the next run.
+// Writes `result` and resets the count to 0 for the next run.
 template <typename Block>
 LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const HeadView& head,
                                        const DeviceRequest& request, const CandidateList& list,

@@ -1,4 +1,4 @@
-// A row of a picture in the GPU's memory, pixel by pixel.
+// Pixels of one row of an image in the GPU's memory.
 #ifndef LATTICE_CUDA_KERNELS_IMAGE_ROW_H_
 #define LATTICE_CUDA_KERNELS_IMAGE_ROW_H_
 
@@ -20,7 +20,7 @@ struct RgbRow {
   }
 };
 
-// A row of a picture that is stored turned.
+// A row of an image whose stored pixels are rotated or mirrored.
 struct TurnedYuvRow {
   const DeviceImage& image;
   int y;

@@ -1,5 +1,5 @@
-// What each block of the letterbox kernel does, by its place in the grid: the kernel calls it with
-// a GpuBlock, a test with any other (see letterbox_tile.h for `Block`).
+// The work of each block of the letterbox kernel, by its place in the grid. The kernel calls it
+// with a GpuBlock, tests with another one (see letterbox_tile.h for `Block`).
 #ifndef LATTICE_CUDA_KERNELS_LETTERBOX_BLOCK_H_
 #define LATTICE_CUDA_KERNELS_LETTERBOX_BLOCK_H_
 

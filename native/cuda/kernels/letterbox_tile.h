@@ -1,8 +1,8 @@
-// What one block of the letterbox kernel does, in plain C++, so that tests run the same code
-// without a GPU. A block makes kTileColumns x kTileRows pixels of the network input.
+// The work of one block of the letterbox kernel, in plain C++, so that tests run the same code
+// without a GPU. A block computes kTileColumns x kTileRows pixels of the network input.
 //
 // `Block` runs the steps: block.Step(f) calls f(thread) for all threads of the block, in any order,
-// and returns when all are done. Threads of one step never read what another writes in it.
+// and returns when all have returned. Within a step, no thread reads what another one writes.
 #ifndef LATTICE_CUDA_KERNELS_LETTERBOX_TILE_H_
 #define LATTICE_CUDA_KERNELS_LETTERBOX_TILE_H_
 
@@ -17,14 +17,14 @@
 
 namespace lattice {
 
-inline constexpr int kRunColumns = 8;  // a thread's: eight halves are one 16-byte store
+inline constexpr int kRunColumns = 8;  // per thread: eight halves are one 16-byte store
 inline constexpr int kTileColumns = 128;
 inline constexpr int kTileRows = 8;
 inline constexpr int kTileThreads = kTileColumns / kRunColumns * kTileRows;
-static_assert(kTileThreads == kTileColumns, "each thread makes one column's tap");
+static_assert(kTileThreads == kTileColumns, "each thread computes one column's tap");
 
-// The columns' taps, once for all rows of a tile. Column c lies at (c % 8) * 16 + c / 8, so that
-// neighbouring threads read neighbouring words.
+// The taps of the columns, shared by all rows of a tile. Column c is at (c % 8) * 16 + c / 8, so
+// that neighbouring threads read neighbouring words.
 struct TileTaps {
   int first[kTileColumns];    // -1: padding
   int weights[kTileColumns];  // low half: left neighbour, high half: right one
@@ -76,7 +76,7 @@ LATTICE_HOST_DEVICE void SampleRun(const Row& upper, const Row& lower, Tap down,
   }
 }
 
-// Row `y` of the network input; the columns of `run`.
+// The pixels of row `y` of the network input in the columns of `run`.
 LATTICE_HOST_DEVICE inline PixelRun RunAt(const DeviceImage& image, const TileTaps& taps, int run,
                                           int y) {
   PixelRun out;
@@ -107,8 +107,8 @@ LATTICE_HOST_DEVICE inline PixelRun RunAt(const DeviceImage& image, const TileTa
   return out;
 }
 
-// The tile whose first pixel is (tile_x, tile_y). Calls sink(x, y, run) for each run of eight
-// inside the input, whose width divides by eight.
+// Computes the tile whose first pixel is (tile_x, tile_y). Calls sink(x, y, run) for each run of
+// eight pixels inside the input, whose width is a multiple of eight.
 template <typename Block, typename Sink>
 LATTICE_HOST_DEVICE void LetterboxTile(const Block& block, const DeviceImage& image,
                                        int input_width, int input_height, int tile_x, int tile_y,

@@ -1,12 +1,11 @@
-// What the block of one image does after the score filter, in plain C++ (see letterbox_tile.h for
+// The work of an image's block after the score filter, in plain C++ (see letterbox_tile.h for
 // `Block`): class-wise greedy suppression of the sorted candidates, then the rows of the result.
 //
-// Candidates come in pages of 1,024 (their boxes fit in shared memory) and, within a page, in
-// groups of 64. Each group is compared with all boxes kept so far and with itself, by all threads
-// at once; one thread then takes the survivors in order, which is as quick as there are survivors.
+// Candidates are processed in pages of 1,024 (their boxes fit in shared memory) and, within a page,
+// in groups of 64. All threads compare a group with the boxes kept so far and with itself; then one
+// thread takes the survivors in order, in a time proportional to their number.
 //
-// Beside Step and Increment, `Block` has SetBits(word, bits): word |= bits, for one thread after
-// the other.
+// `Block` also has Increment (see candidate_filter.h) and SetBits(word, bits): atomic word |= bits.
 #ifndef LATTICE_CUDA_KERNELS_SUPPRESSION_H_
 #define LATTICE_CUDA_KERNELS_SUPPRESSION_H_
 
@@ -19,7 +18,7 @@
 namespace lattice {
 
 inline constexpr int kGroupKeys = 64;
-inline constexpr int kGroupParts = 8;  // threads a candidate
+inline constexpr int kGroupParts = 8;  // threads per candidate
 inline constexpr int kSuppressThreads = kGroupKeys * kGroupParts;
 
 struct alignas(16) SharedBox {
@@ -29,7 +28,7 @@ struct alignas(16) SharedBox {
 struct SuppressShared {
   CandidateKey keys[kPageKeys];
   SharedBox boxes[kPageKeys];
-  // One more than the most that are asked for: it tells that the list is cut.
+  // One more than the largest max_detections: an extra box shows that the list is truncated.
   CandidateKey kept_keys[kMostDetections + 1];
   SharedBox kept_boxes[kMostDetections + 1];
   alignas(8) uint8_t covers[kGroupKeys][kGroupParts];  // bit j: covers the group's candidate j
@@ -48,7 +47,7 @@ LATTICE_HOST_DEVICE inline int LowestBit(uint64_t bits) {
 
 LATTICE_HOST_DEVICE inline int SmallerInt(int a, int b) { return a < b ? a : b; }
 
-// A page's candidates and boxes, in order.
+// Loads a page's candidates in order, and their boxes.
 template <typename Block>
 LATTICE_HOST_DEVICE void LoadPage(const Block& block, const HeadView& head,
                                   const CandidateKey* keys, int size, bool in_order,
@@ -95,7 +94,7 @@ LATTICE_HOST_DEVICE void Compare(const Block& block, float iou, int group, int s
   shared->covers[row][part] = covered;
 }
 
-// One thread: the group's survivors in order, until `most` boxes are kept in all.
+// Called by one thread: takes the group's survivors in order, until `most` boxes are kept in total.
 LATTICE_HOST_DEVICE inline void ChooseWinners(int size, int most, SuppressShared* shared) {
   const uint64_t dead = uint64_t{shared->dead[1]} << 32 | shared->dead[0];
   const uint64_t present = size >= kGroupKeys ? ~uint64_t{0} : (uint64_t{1} << size) - 1;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "native/base/abandoned_gpu.h"
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/owners.h"
 #include "native/decode/jpeg_engines.h"
@@ -21,11 +22,14 @@ struct NvJpegDeleter {
   int gpu = 0;
   void operator()(nvjpegHandle_t handle) const { (void)On(functions->Destroy, handle); }
   void operator()(nvjpegJpegState_t state) const { (void)On(functions->JpegStateDestroy, state); }
-  void operator()(nvjpegJpegStream_t stream) const { functions->JpegStreamDestroy(stream); }
+  void operator()(nvjpegJpegStream_t stream) const {
+    if (!IsGpuAbandoned()) functions->JpegStreamDestroy(stream);
+  }
 
  private:
   template <typename Function, typename Handle>
   nvjpegStatus_t On(Function destroy, Handle handle) const {
+    if (IsGpuAbandoned()) return NVJPEG_STATUS_SUCCESS;
     const ScopedGpu current(gpu);
     return destroy(handle);
   }

@@ -1,4 +1,4 @@
-// The engine of machines without a GPU: letterbox, OpenVINO, box decode, all on the CPU.
+// The engine for machines without a GPU: letterbox, OpenVINO and box decode on the CPU.
 #ifndef LATTICE_ENGINE_OPENVINO_CPU_ENGINE_H_
 #define LATTICE_ENGINE_OPENVINO_CPU_ENGINE_H_
 

@@ -14,7 +14,7 @@
 namespace lattice {
 namespace {
 
-// Less is not worth the rounding.
+// A smaller gain is not worth the rounding.
 constexpr double kWorthwhileGain = 1.1;
 constexpr int kRounds = 4;
 
@@ -23,7 +23,7 @@ bool HasBf16() {
   return std::find(capabilities.begin(), capabilities.end(), "BF16") != capabilities.end();
 }
 
-// Of an ordinary size: numbers next to 0 take float32 several times as long.
+// Values of ordinary size: with denormal numbers float32 takes several times as long.
 void FillWithNoise(float* values, size_t count) {
   std::mt19937 random(1);
   std::generate_n(values, count, [&] { return static_cast<float>(random() % 200) / 1000 - 0.1f; });
@@ -42,7 +42,7 @@ ov::Output<ov::Node> Convolution(const ov::Output<ov::Node>& input, size_t outpu
   return std::make_shared<ov::opset8::Swish>(sums);
 }
 
-// What detectors of the v8 layout spend their time on.
+// The convolutions on which detectors of the v8 layout spend their time.
 std::shared_ptr<ov::Model> SampleNetwork() {
   const auto input =
       std::make_shared<ov::opset8::Parameter>(ov::element::f32, ov::Shape{1, 32, 40, 40});
@@ -53,7 +53,7 @@ std::shared_ptr<ov::Model> SampleNetwork() {
   return std::make_shared<ov::Model>(ov::OutputVector{last}, ov::ParameterVector{input});
 }
 
-// One thread: between several the hand-over would hide how fast they compute.
+// One thread: synchronisation between several would hide the difference.
 ov::InferRequest SampleRequest(bool in_bf16) {
   auto compiled = SharedCore().compile_model(SampleNetwork(), "CPU", CpuProperties(1, 0, in_bf16));
   auto request = compiled.create_infer_request();
@@ -68,13 +68,13 @@ double BestOf(ov::InferRequest& request, double best_ms) {
   return std::min(best_ms, watch.Lap());
 }
 
-// How many times as fast as float32 bfloat16 is.
+// The speed of bfloat16 divided by that of float32.
 double Bf16Gain() {
   auto f32 = SampleRequest(false);
   auto bf16 = SampleRequest(true);
   double f32_ms = std::numeric_limits<double>::max();
   double bf16_ms = f32_ms;
-  // In turn and the best of each: other programs may be busy for a while.
+  // Alternating, and the best of each: other programs may use the core for a while.
   for (int round = 0; round < kRounds; ++round) {
     f32_ms = BestOf(f32, f32_ms);
     bf16_ms = BestOf(bf16, bf16_ms);
@@ -84,15 +84,16 @@ double Bf16Gain() {
 
 }  // namespace
 
-Result<bool> UsesBf16(const std::string& wished) {
-  if (wished == "f32") return false;
+Result<bool> UsesBf16(const std::string& precision) {
+  if (precision == "f32") return false;
   static const bool has_bf16 = HasBf16();
-  if (wished == "auto") {
+  if (precision == "auto") {
     static const bool is_faster = has_bf16 && Bf16Gain() >= kWorthwhileGain;
     return is_faster;
   }
   if (has_bf16) return true;
-  return Status(StatusCode::kInvalidModel, "Precision bf16 was asked for, but this CPU lacks it.");
+  return Status(StatusCode::kInvalidModel,
+                "This CPU has no bf16. Set the precision to auto or f32.");
 }
 
 }  // namespace lattice

@@ -1,4 +1,4 @@
-// The process's one OpenVINO core, and how it compiles.
+// The OpenVINO core of the process, and its compile properties.
 #ifndef LATTICE_ENGINE_OPENVINO_OPENVINO_CORE_H_
 #define LATTICE_ENGINE_OPENVINO_OPENVINO_CORE_H_
 
@@ -10,8 +10,8 @@ namespace lattice {
 // die. Thread-safe. Its calls throw what the library throws.
 ov::Core& SharedCore();
 
-// How networks are compiled for the CPU. Without streams the library computes on the thread that
-// asks.
+// The properties for compiling a network for the CPU. With 0 streams the library computes on the
+// calling thread.
 ov::AnyMap CpuProperties(int threads, int streams, bool bf16);
 
 }  // namespace lattice

@@ -1,4 +1,4 @@
-// A model file in OpenVINO's hands: read once, then made into a network for each input size.
+// A model file as an OpenVINO network: read once, then resized to each input size.
 #ifndef LATTICE_ENGINE_OPENVINO_OPENVINO_MODEL_H_
 #define LATTICE_ENGINE_OPENVINO_OPENVINO_MODEL_H_
 
@@ -14,22 +14,21 @@
 
 namespace lattice {
 
-// The file's network, with its open sides, and what its metadata tells.
+// The file's network, with its open sides, and the file's metadata.
 struct OpenVinoModel {
   std::shared_ptr<const ov::Model> network;
   ModelInfo info;
   size_t file_bytes = 0;
 };
 
-// A network of one input size, ready to be compiled. It shares its weights with the model that it
-// was made of.
+// A network of one input size, ready to be compiled. It shares its weights with its model.
 struct SizedNetwork {
   std::shared_ptr<ov::Model> network;
   ov::Shape input;
   ModelInfo info;  // all but device, precision and memory
 };
 
-// Codes of both as OpenVinoNetwork::Load has them. Both throw what the library throws.
+// Both have the codes of OpenVinoNetwork::Load and throw what the library throws.
 Result<OpenVinoModel> ReadOpenVinoModel(const std::string& path);
 
 // At the model's own input, or at a smaller one.

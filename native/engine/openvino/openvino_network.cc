@@ -1,15 +1,17 @@
 #include "native/engine/openvino/openvino_network.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <openvino/openvino.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 
-#include "native/base/resident_memory.h"
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
 #include "native/engine/openvino/cpu_precision.h"
@@ -31,8 +33,24 @@ std::string FirstLine(const std::exception& error) {
                                   : text.substr(from, std::min<size_t>(end - from + 1, 300));
 }
 
-// One caller's place in a lane: a request and the memory that goes with it. Throws what the library
-// throws.
+// Bytes in memory that no file backs: heaps and stacks, not programs and libraries. 0 if the kernel
+// does not say.
+size_t AnonymousResidentBytes() {
+  constexpr std::string_view kLabel = "RssAnon:";
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(kLabel)) continue;
+    const size_t digits = line.find_first_of("0123456789");
+    size_t kibibytes = 0;
+    if (digits != std::string::npos) {
+      std::from_chars(line.data() + digits, line.data() + line.size(), kibibytes);
+    }
+    return kibibytes * 1024;
+  }
+  return 0;
+}
+
+// An inference request with its memory, for one caller at a time. Throws what the library throws.
 class Slot {
  public:
   Slot(ov::CompiledModel compiled, const ov::Shape& input)
@@ -41,7 +59,7 @@ class Slot {
         input_(ov::element::f32, input),
         output_(request_.get_output_tensor()) {
     std::fill_n(input_.data<float>(), input_.get_size(), 0.0f);
-    Compute();  // so that the first image finds all memory in place
+    Compute();  // allocates all memory before the first image
   }
 
   void Run(std::span<NetworkItem> items) {
@@ -66,7 +84,6 @@ class Slot {
   }
 
  private:
-  // On what the input memory holds.
   void Compute() {
     request_.start_async();
     request_.wait();
@@ -78,23 +95,23 @@ class Slot {
   ov::Tensor output_;  // the request's memory
 };
 
-// A slot of the async lane: a network of its own on a thread of its own, which alone decides how
-// that thread shares the cores. The thread takes no lock but its own queue's: where other programs
-// keep the cores busy, one of the idle class may be stopped anywhere for long, and nobody else must
-// wait for it then.
+// A slot for async batches: a network of its own on a thread of its own, whose scheduling class
+// decides how the batches share the cores. The thread takes only the lock of its queue: while other
+// programs keep the cores busy, a thread of the idle class may be stopped anywhere for long, and no
+// other thread may wait for it.
 class ThreadSlot {
  public:
-  // Starts to compile and returns.
+  // Starts compiling and returns.
   ThreadSlot(std::shared_ptr<ov::Model> model, ov::AnyMap properties, bool yields)
       : made_(Do([this, model = std::move(model), properties = std::move(properties), yields] {
           (void)NameThread("lattice-async");
           auto compiled = SharedCore().compile_model(model, "CPU", properties);
           slot_.emplace(std::move(compiled), model->input().get_shape());
-          // Only now: a model loads at full speed however busy the machine is.
+          // Not before: a model loads at full speed even on a busy machine.
           if (yields) (void)MakeThreadIdleClass();
         })) {}
 
-  // To be called once. Throws what the library threw.
+  // Call it once. Throws what the library threw.
   void WaitUntilMade() { made_.get(); }
 
   void Run(std::span<NetworkItem> items) {
@@ -133,7 +150,7 @@ std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const std::shared_ptr<ov::Mo
   return slots;
 }
 
-// A network compiled for both lanes.
+// A network compiled for both classes.
 struct Compiled {
   ModelInfo info;
   int batch = 0;
@@ -172,7 +189,7 @@ Result<OpenVinoNetworks> OpenVinoNetwork::Load(const std::string& path,
   const size_t memory_before = AnonymousResidentBytes();
   auto loaded = LoadAll(path, options);
   if (!loaded.ok()) return loaded;
-  // Others allocate and free meanwhile: it is never known better than roughly.
+  // An estimate: other threads allocate and free at the same time.
   loaded->memory_bytes =
       std::max(AnonymousResidentBytes(), memory_before + loaded->memory_bytes) - memory_before;
   return loaded;
@@ -223,14 +240,15 @@ OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, int batch, std::unique_ptr<Slot
 
 OpenVinoNetwork::~OpenVinoNetwork() = default;
 
-int OpenVinoNetwork::slots(Lane lane) const {
-  return static_cast<int>(lane == Lane::kSync ? slots_->sync.size() : slots_->async.size());
+int OpenVinoNetwork::slots(WorkClass work_class) const {
+  return static_cast<int>(work_class == WorkClass::kSync ? slots_->sync.size()
+                                                         : slots_->async.size());
 }
 
-Status OpenVinoNetwork::Run(Lane lane, int slot, std::span<NetworkItem> items) {
+Status OpenVinoNetwork::Run(WorkClass work_class, int slot, std::span<NetworkItem> items) {
   const auto index = static_cast<size_t>(slot);
   try {
-    if (lane == Lane::kSync) {
+    if (work_class == WorkClass::kSync) {
       slots_->sync[index].Run(items);
     } else {
       slots_->async[index]->Run(items);

@@ -13,9 +13,9 @@
 
 namespace lattice {
 
-// `input` is 3 * input_width * input_height floats of the caller's (aligned to 64 bytes it is used
-// in place) and must outlive Run. Run sets `output` to (4 + classes) * anchors floats that the slot
-// owns; they stay until the slot's next Run.
+// `input`: 3 * input_width * input_height floats of the caller, which must outlive Run and are used
+// in place if aligned to 64 bytes. Run sets `output` to (4 + classes) * anchors floats, which the
+// slot owns and keeps until its next Run.
 struct NetworkItem {
   const float* input = nullptr;
   const float* output = nullptr;
@@ -24,38 +24,39 @@ struct NetworkItem {
 class OpenVinoNetwork;
 struct OpenVinoModel;
 
-// What one file was compiled to.
+// The compiled networks of one file.
 struct OpenVinoNetworks {
-  // At the model's own input first, then at the rectangles in the order that they were asked for.
+  // The one of the model's own input first, then those of the rectangles in the order of the
+  // options.
   std::vector<std::unique_ptr<OpenVinoNetwork>> networks;
-  std::vector<std::string> without;  // why the others are not among them
-  size_t memory_bytes = 0;           // about what they take together
+  std::vector<std::string> without;  // for each rectangle that is missing, why
+  size_t memory_bytes = 0;           // of all networks together, estimated
 };
 
-// Within one slot calls must not overlap; slots are independent. An image's output does not depend
-// on lane and slot, on its neighbours in the slice or on their number.
+// Calls on one slot must not overlap; slots are independent. An image's output does not depend on
+// class and slot, on the other images of the batch or on their number.
 class OpenVinoNetwork {
  public:
-  // Reads the ONNX file, checks that it is a v8-layout detector (metadata task, one image input of
-  // 3 channels, one output [batch, 4 + classes, anchors]) and compiles it at its own input and at
-  // the rectangles of the options, but for those that are not smaller or that the network cannot be
-  // changed to. kUnknownModel when there is no such file, kInvalidModel with what was found and
-  // what is needed. Blocks for up to seconds. Library exceptions stop here.
+  // Reads the ONNX file, checks that it is a detector of the v8 layout (metadata task, one image
+  // input of 3 channels, one output [batch, 4 + classes, anchors]) and compiles it for its own
+  // input and for each rectangle of the options that is smaller and to which the network can be
+  // changed. kUnknownModel if there is no such file, kInvalidModel with what was found and what is
+  // needed. Blocks for up to seconds. Does not throw.
   static Result<OpenVinoNetworks> Load(const std::string& path, const EngineOptions& options);
   ~OpenVinoNetwork();
   OpenVinoNetwork(const OpenVinoNetwork&) = delete;
   OpenVinoNetwork& operator=(const OpenVinoNetwork&) = delete;
 
   const ModelInfo& info() const { return info_; }
-  int slots(Lane lane) const;
+  int slots(WorkClass work_class) const;
   int max_batch() const { return batch_; }
 
   // As Engine::Run, on raw memory.
-  Status Run(Lane lane, int slot, std::span<NetworkItem> items);
+  Status Run(WorkClass work_class, int slot, std::span<NetworkItem> items);
 
  private:
   struct Slots;
-  // Load, but for the memory that everything took.
+  // As Load, without measuring the memory.
   static Result<OpenVinoNetworks> LoadAll(const std::string& path, const EngineOptions& options);
   static Result<std::unique_ptr<OpenVinoNetwork>> Make(const OpenVinoModel& model,
                                                        const EngineOptions& options,

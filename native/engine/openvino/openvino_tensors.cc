@@ -36,7 +36,7 @@ std::string_view RawBytes(const ov::op::v0::Constant& constant) {
   return {static_cast<const char*>(constant.get_data_ptr()), constant.get_byte_size()};
 }
 
-// Tensors carry their ONNX names.
+// Tensors have their ONNX names.
 void AddShapes(const ov::Model& model, KnownTensors* known) {
   for (const auto& node : model.get_ops()) {
     for (const ov::Output<ov::Node>& output : node->outputs()) {
@@ -69,7 +69,7 @@ std::unordered_set<std::string> NamesOf(const Constants& constants) {
   return names;
 }
 
-// Of constants by any name but `old` ones.
+// Adds constants by their names that are not in `old`.
 void AddValues(const Constants& constants, const std::unordered_set<std::string>& old,
                KnownTensors* known) {
   for (const auto& constant : constants) {
@@ -96,9 +96,9 @@ KnownTensors InferFor(ov::Model& model, const Shape& input) {
   return known;
 }
 
-// -1 for each side in which they differ; nothing where their ranks do.
-std::optional<std::vector<int64_t>> Met(const std::vector<int64_t>& one,
-                                        const std::vector<int64_t>& other) {
+// -1 for each side in which the shapes differ; nothing if their ranks differ.
+std::optional<std::vector<int64_t>> Intersect(const std::vector<int64_t>& one,
+                                              const std::vector<int64_t>& other) {
   if (one.size() != other.size()) return std::nullopt;
   std::vector<int64_t> sides = one;
   for (size_t i = 0; i < sides.size(); ++i) {
@@ -107,20 +107,20 @@ std::optional<std::vector<int64_t>> Met(const std::vector<int64_t>& one,
   return sides;
 }
 
-// What is true of both.
-KnownTensors Met(const KnownTensors& one, const KnownTensors& other) {
-  KnownTensors met;
+// The values and shapes that are the same in both.
+KnownTensors Intersect(const KnownTensors& one, const KnownTensors& other) {
+  KnownTensors both;
   for (const auto& [name, value] : one.values) {
     const auto same = other.values.find(name);
     if (same == other.values.end()) continue;
-    if (same->second.message.text() == value.message.text()) met.values.emplace(name, value);
+    if (same->second.message.text() == value.message.text()) both.values.emplace(name, value);
   }
   for (const auto& [name, shape] : one.shapes) {
     const auto same = other.shapes.find(name);
     if (same == other.shapes.end()) continue;
-    if (auto sides = Met(shape, same->second)) met.shapes.emplace(name, *std::move(sides));
+    if (auto sides = Intersect(shape, same->second)) both.shapes.emplace(name, *std::move(sides));
   }
-  return met;
+  return both;
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ std::optional<KnownTensors> InferTensors(const std::string& onnx,
     std::optional<KnownTensors> known;
     for (const Shape& input : inputs) {
       KnownTensors one = InferFor(*model->clone(), input);
-      known = known ? Met(*known, one) : std::move(one);
+      known = known ? Intersect(*known, one) : std::move(one);
     }
     return known;
   } catch (const std::exception&) {

@@ -6,7 +6,7 @@ namespace lattice {
 
 void BuildProgress::Start(const std::string& phase, const std::string& parent, int steps) {
   const std::lock_guard lock(mutex_);
-  // What a parent had open before is over, whether it said so or not.
+  // The parent's previous phase has ended, whether TensorRT reported that or not.
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [&](const Phase& other) { return other.name == parent; });
   open_.erase(found == open_.end() ? open_.begin() : found + 1, open_.end());

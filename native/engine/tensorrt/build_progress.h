@@ -1,4 +1,4 @@
-// How far an engine's build is, from the phases that TensorRT reports.
+// The progress of an engine's build, from the phases that TensorRT reports.
 #ifndef LATTICE_ENGINE_TENSORRT_BUILD_PROGRESS_H_
 #define LATTICE_ENGINE_TENSORRT_BUILD_PROGRESS_H_
 
@@ -11,13 +11,13 @@ namespace lattice {
 // Phases nest: a phase of `steps` steps runs within one step of its parent. Thread-safe.
 class BuildProgress {
  public:
-  // An unknown or empty parent makes it a phase of the whole build.
+  // With an unknown or empty parent it is a phase of the whole build.
   void Start(const std::string& phase, const std::string& parent, int steps);
   // Steps 0 to `step` of the phase are done.
   void FinishStep(const std::string& phase, int step);
   void Finish(const std::string& phase);
 
-  // 0 to 1; never falls, since what a build does later is not known in advance.
+  // 0 to 1; never falls, although later phases are not known in advance.
   double share() const;
 
  private:

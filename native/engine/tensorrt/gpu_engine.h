@@ -1,5 +1,5 @@
-// The engine of NVIDIA machines: letterbox, TensorRT and box decode on the GPU. Declared here for
-// every build; one without CUDA answers that it has none.
+// The engine for NVIDIA GPUs: letterbox, TensorRT and box decode on the GPU. Declared in every
+// build; without CUDA every call fails and says so.
 #ifndef LATTICE_ENGINE_TENSORRT_GPU_ENGINE_H_
 #define LATTICE_ENGINE_TENSORRT_GPU_ENGINE_H_
 
@@ -14,37 +14,39 @@
 
 namespace lattice {
 
-// Images of the largest slice, where the export does not fix another number.
-inline constexpr int kLargestGpuSlice = 32;
+// Images of the largest batch, unless the export fixes another number.
+inline constexpr int kLargestGpuBatch = 32;
 
 struct GpuEngineOptions {
-  std::string cache_folder;  // of built engines; "" builds anew each time
+  int gpu = 0;               // CUDA's ordinal in this process, the same for all its engines
+  std::string cache_folder;  // of built engines; "" builds the engine on each load
   // Hex, of the model file, computed by the caller; "" stores no engine and takes no stored one.
   std::string model_sha256;
-  int slots = 2;      // of each lane on each GPU: while one computes, the next is queued
-  int most_sync = 8;  // largest slice of the sync lane
-  // A GPU that does not end a slice for that long is lost.
+  int slots = 2;      // of each class: while one batch computes, the next one is queued
+  int most_sync = 8;  // images of the largest sync batch
+  // The GPU is lost if it does not end a batch within this time.
   Clock::duration patience = kGpuPatience;
 };
 
-// Share 0 to 1 of a build that takes minutes; false gives it up. Called while the loading thread
-// waits, by one thread at a time, which may be another.
+// Receives the share (0 to 1) of a build, which takes minutes; returning false cancels the build.
+// Called while the loading thread waits, by one thread at a time, which may be another one.
 using OnEngineBuild = std::function<bool(double share)>;
 
-// "CUDA 13.0, TensorRT 10" as built in; "" in a build without them.
+// The versions of this build, such as "CUDA 13.0, TensorRT 10"; "" without them.
 std::string GpuBuild();
 
-// Names of the GPUs that engines can run on, never empty when ok. kGpuUnavailable says what is
-// missing and what to do: the build, the driver, a GPU, TensorRT. Never crashes; well under 2 s.
-Result<std::vector<std::string>> UsableGpus();
+// The GPUs that an engine can run on, by ordinal; never empty when ok. kGpuUnavailable says what is
+// missing and what to do: the build, the driver, a GPU, TensorRT. Takes well under 2 s.
+Result<std::vector<GpuIdentity>> UsableGpus();
 
-// Where these GPUs are, in the order of UsableGpus and with its reasons. TensorRT is not asked for.
+// The same without opening TensorRT: its absence is no failure.
 Result<std::vector<GpuIdentity>> IdentifyUsableGpus();
 
-// Loads the model onto every usable GPU, from the cache or by building; a GPU that was lost before
-// is one of the engine's devices all the same, and kGpuLost to whoever runs there. Codes of
-// ReadModelFile, DescribeMetadata, GpuNetwork and BuildTensorRtPlan; kGpuUnavailable as
-// UsableGpus, kOverloaded when GPU memory is short, kGpuLost when every GPU was lost.
+// Loads the model onto one GPU, from the cache or by building the engine. Codes of ReadModelFile,
+// DescribeMetadata, GpuNetwork and BuildTensorRtPlan; kGpuUnavailable as UsableGpus and if there is
+// no usable GPU of that ordinal; kOverloaded if the GPU has too little free memory; kGpuLost if the
+// GPU faulted or hangs, now or before: then the process cannot use it any more and has to end
+// (native/base/abandoned_gpu.h).
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
                                               const GpuEngineOptions& options,
                                               const OnEngineBuild& on_build);

@@ -14,7 +14,7 @@ Status NotBuilt() {
 
 std::string GpuBuild() { return ""; }
 
-Result<std::vector<std::string>> UsableGpus() { return NotBuilt(); }
+Result<std::vector<GpuIdentity>> UsableGpus() { return NotBuilt(); }
 
 Result<std::vector<GpuIdentity>> IdentifyUsableGpus() { return NotBuilt(); }
 

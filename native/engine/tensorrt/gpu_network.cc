@@ -11,7 +11,7 @@
 namespace lattice {
 namespace {
 
-// Two batches of an open one: what both have in common no batch changes.
+// For an open batch two sizes: what both have in common does not depend on the batch.
 std::vector<Shape> InputsOf(const ModelInfo& info) {
   const int batch = info.fixed_batch > 0 ? info.fixed_batch : 1;
   std::vector<Shape> inputs = {{batch, 3, info.input_height, info.input_width}};

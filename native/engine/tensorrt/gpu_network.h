@@ -1,4 +1,4 @@
-// A model file as the network that GPUs run.
+// Converts a model file to the network that GPUs run.
 #ifndef LATTICE_ENGINE_TENSORRT_GPU_NETWORK_H_
 #define LATTICE_ENGINE_TENSORRT_GPU_NETWORK_H_
 
@@ -9,10 +9,10 @@
 
 namespace lattice {
 
-// The same network in half precision (ToHalfPrecision), its input's sides those of `info`, its
-// batch open unless the file fixes it. What follows from the sides alone, in exports that leave
-// them open, is computed here and not in every slice (FoldSizes); where OpenVINO cannot read the
-// file it stays, and TensorRT has to cope. Codes of ReadOnnxModel and ToHalfPrecision. Thread-safe.
+// The network in half precision (ToHalfPrecision), with the input sides of `info` and an open batch
+// unless the file fixes it. In exports with open sides, values that follow from the sides alone are
+// computed once here instead of in each batch (FoldSizes), if OpenVINO can read the file. Codes of
+// ReadOnnxModel and ToHalfPrecision. Thread-safe.
 Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info);
 
 }  // namespace lattice

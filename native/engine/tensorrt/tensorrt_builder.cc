@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "native/engine/tensorrt/build_progress.h"
-#include "native/engine/tensorrt/gpu_engine.h"
 #include "native/engine/tensorrt/tensorrt_logger.h"
 
 namespace lattice {
@@ -20,7 +19,7 @@ constexpr size_t kWorkspaceBytes = size_t{2} << 30;
 // TensorRT calls it on several threads at once.
 class Monitor final : public nvinfer1::IProgressMonitor {
  public:
-  explicit Monitor(const OnBuildProgress& on_progress) : on_progress_(on_progress) {}
+  explicit Monitor(const OnEngineBuild& on_build) : on_build_(on_build) {}
 
   void phaseStart(const char* phase, const char* parent, int32_t steps) noexcept override {
     progress_.Start(phase, parent == nullptr ? "" : parent, steps);
@@ -28,7 +27,7 @@ class Monitor final : public nvinfer1::IProgressMonitor {
   bool stepComplete(const char* phase, int32_t step) noexcept override {
     progress_.FinishStep(phase, step);
     const std::lock_guard lock(asking_);
-    if (!gave_up_ && on_progress_ && !on_progress_(progress_.share())) gave_up_ = true;
+    if (!gave_up_ && on_build_ && !on_build_(progress_.share())) gave_up_ = true;
     return !gave_up_;
   }
   void phaseFinish(const char* phase) noexcept override { progress_.Finish(phase); }
@@ -36,7 +35,7 @@ class Monitor final : public nvinfer1::IProgressMonitor {
   bool gave_up() const { return gave_up_; }
 
  private:
-  const OnBuildProgress& on_progress_;
+  const OnEngineBuild& on_build_;
   BuildProgress progress_;
   std::mutex asking_;
   std::atomic<bool> gave_up_ = false;
@@ -46,7 +45,7 @@ Status Refused(const std::string& what) {
   return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel, what);
 }
 
-// The parser keeps its reasons to itself: of a model in memory it logs none of them.
+// The parser does not log its errors for a model in memory, so they are read from it.
 Status ParseFailure(const nvonnxparser::IParser& parser) {
   constexpr char kWhat[] = "TensorRT cannot parse the model";
   constexpr size_t kLongest = 300;
@@ -66,7 +65,7 @@ nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {
 #endif
 }
 
-// One profile a bucket, each for exactly its batch: the tactics of a profile are chosen for its
+// One profile per bucket, for exactly its batch: TensorRT chooses the tactics of a profile for its
 // optimum.
 Status AddProfiles(nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config,
                    const nvinfer1::INetworkDefinition& network, const ModelInfo& model) {
@@ -101,13 +100,13 @@ std::vector<char> Copied(nvinfer1::IHostMemory* memory) {
 
 std::vector<int> BucketsOf(const ModelInfo& model) {
   if (model.fixed_batch > 0) return {model.fixed_batch};
-  return {1, 2, 4, 8, 16, kLargestGpuSlice};
+  return {1, 2, 4, 8, 16, kLargestGpuBatch};
 }
 
 Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
                                             const ModelInfo& model, std::vector<char>* timings,
-                                            const OnBuildProgress& on_progress) {
-  Monitor monitor(on_progress);  // before, and so behind, all that TensorRT makes
+                                            const OnEngineBuild& on_build) {
+  Monitor monitor(on_build);  // outlives all TensorRT objects
   auto builder = library.CreateBuilder();
   if (!builder.ok()) return builder.status();
   const std::unique_ptr<nvinfer1::INetworkDefinition> network(
@@ -119,10 +118,10 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   if (!(*parser)->parse(onnx.data(), onnx.size())) return ParseFailure(**parser);
   config->setMemoryPoolLimit(nvinfer1::MemoryPoolType::kWORKSPACE, kWorkspaceBytes);
   config->setBuilderOptimizationLevel(kBuilderLevel);
-  // What was kept in FP32 needs it: the box decode adds up distances by a convolution, for which
+  // The FP32 parts need full precision: the box decode adds distances with a convolution, for which
   // TF32 has no more bits than FP16.
   config->clearFlag(nvinfer1::BuilderFlag::kTF32);
-  // A cache that does not fit is passed over by TensorRT: it only saves time.
+  // TensorRT ignores a timing cache that does not fit.
   const std::unique_ptr<nvinfer1::ITimingCache> cache(
       config->createTimingCache(timings->data(), timings->size()));
   if (cache) (void)config->setTimingCache(*cache, false);
@@ -134,9 +133,9 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   if (const nvinfer1::ITimingCache* measured = config->getTimingCache(); measured != nullptr) {
     *timings = Copied(measured->serialize());
   }
-  if (monitor.gave_up()) return Status(StatusCode::kCancelled, "The build was given up.");
+  if (monitor.gave_up()) return Status(StatusCode::kCancelled, "The build was cancelled.");
   if (plan.empty()) return Refused("TensorRT cannot build the model");
-  // Of ways that were tried and passed over, for want of memory for one: no later failure's cause.
+  // Errors of tactics that did not fit must not explain a later failure.
   (void)TensorRtLogger::Get().TakeError();
   return plan;
 }

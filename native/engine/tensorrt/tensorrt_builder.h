@@ -2,32 +2,28 @@
 #ifndef LATTICE_ENGINE_TENSORRT_TENSORRT_BUILDER_H_
 #define LATTICE_ENGINE_TENSORRT_TENSORRT_BUILDER_H_
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "native/base/status.h"
+#include "native/engine/tensorrt/gpu_engine.h"
 #include "native/engine/tensorrt/tensorrt_library.h"
 #include "native/onnx/model_info.h"
 
 namespace lattice {
 
-// Batch sizes that an engine is built for, ascending, one optimization profile each.
+// The batch sizes of an engine, ascending, with one optimization profile each.
 std::vector<int> BucketsOf(const ModelInfo& model);
 
 inline constexpr int kBuilderLevel = 3;
 
-// Share 0 to 1 done, never falling; false gives up the build. Called by one thread at a time, which
-// may be TensorRT's.
-using OnBuildProgress = std::function<bool(double share)>;
-
-// The plan for the thread's current GPU, minutes long. `onnx` is GpuNetwork's. `timings` are
-// an earlier build's or empty, and become those for the next build on this GPU, which they shorten:
-// also when this one was given up. kInvalidModel for a network that TensorRT cannot parse or build,
-// kCancelled when `on_progress` gave up.
+// Builds the plan for the thread's current GPU, in minutes. `onnx` comes from GpuNetwork. `timings`
+// of an earlier build on this GPU, or empty, shorten the build; they are replaced with those for
+// the next build, also if this one is cancelled. The share of `on_build` never falls. kInvalidModel
+// for a network that TensorRT cannot parse or build, kCancelled if `on_build` returned false.
 Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
                                             const ModelInfo& model, std::vector<char>* timings,
-                                            const OnBuildProgress& on_progress);
+                                            const OnEngineBuild& on_build);
 
 }  // namespace lattice
 

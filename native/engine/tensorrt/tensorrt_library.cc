@@ -18,9 +18,8 @@ using CreateObject = void* (*)(void* logger, int32_t version);
 using CreateParserObject = void* (*)(void* network, void* logger, int version);
 using VersionPart = int32_t (*)();
 
-// By name alone, which is how TensorRT opens its own: the loader looks in LD_LIBRARY_PATH, where
-// TensorRT lay when this was built (the run path of whoever links this) and in the system's
-// folders.
+// By name alone, as TensorRT opens its own libraries: the loader searches LD_LIBRARY_PATH, the
+// folder of TensorRT at build time (the run path of the addon) and the system's folders.
 void* OpenLibrary(const std::string& name) { return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); }
 
 // The folder that an open library lies in; "" where the loader does not say.
@@ -32,7 +31,7 @@ std::filesystem::path FolderOf(void* library) {
 
 // The builder's kernels are in libraries that libnvinfer opens by name, and it has no run path of
 // its own: unless LD_LIBRARY_PATH or the system's folders have them, it finds only those that are
-// open under that name. Whatever stays missing TensorRT names itself.
+// open under that name. TensorRT's own message names one that stays missing.
 void OpenBuilderResources(void* infer, const std::string& release) {
   const std::string suffix = ".so." + release;
   std::error_code error;
@@ -60,13 +59,12 @@ Function Find(void* library, const char* symbol) {
   return reinterpret_cast<Function>(dlsym(library, symbol));
 }
 
-// An error that was logged counts as a failure even when a pointer came back: that pointer may
-// point nowhere.
+// An error in the log is a failure even with a pointer: the pointer may be invalid.
 template <typename Object>
-Result<std::unique_ptr<Object>> Checked(void* made, const char* what) {
+Result<TensorRtOwned<Object>> Checked(void* made, const char* what) {
   std::string error = TensorRtLogger::Get().TakeError();
   if (made != nullptr && error.empty()) {
-    return std::unique_ptr<Object>(static_cast<Object*>(made));
+    return TensorRtOwned<Object>(static_cast<Object*>(made));
   }
   if (error.empty()) error = "no reason given";
   return Status(TensorRtLogger::CodeOf(error, StatusCode::kGpuUnavailable),
@@ -125,7 +123,7 @@ Status TensorRtLibrary::ReadVersion() {
   return CheckTensorRtVersion(parts[0], parts[1], version_);
 }
 
-Result<std::unique_ptr<nvinfer1::IRuntime>> TensorRtLibrary::CreateRuntime() const {
+Result<TensorRtOwned<nvinfer1::IRuntime>> TensorRtLibrary::CreateRuntime() const {
   const auto create = Find<CreateObject>(infer_, "createInferRuntime_INTERNAL");
   if (create == nullptr) return Missing("createInferRuntime");
   (void)TensorRtLogger::Get().TakeError();
@@ -133,7 +131,7 @@ Result<std::unique_ptr<nvinfer1::IRuntime>> TensorRtLibrary::CreateRuntime() con
                                      "runtime");
 }
 
-Result<std::unique_ptr<nvinfer1::IBuilder>> TensorRtLibrary::CreateBuilder() const {
+Result<TensorRtOwned<nvinfer1::IBuilder>> TensorRtLibrary::CreateBuilder() const {
   const auto create = Find<CreateObject>(infer_, "createInferBuilder_INTERNAL");
   if (create == nullptr) return Missing("createInferBuilder");
   OpenBuilderResources(infer_, release_);
@@ -142,7 +140,7 @@ Result<std::unique_ptr<nvinfer1::IBuilder>> TensorRtLibrary::CreateBuilder() con
                                      "builder");
 }
 
-Result<std::unique_ptr<nvonnxparser::IParser>> TensorRtLibrary::CreateParser(
+Result<TensorRtOwned<nvonnxparser::IParser>> TensorRtLibrary::CreateParser(
     nvinfer1::INetworkDefinition& network) const {
   const std::string name = "libnvonnxparser.so." + TensorRtMajor();
   static void* const parser = OpenLibrary(name);

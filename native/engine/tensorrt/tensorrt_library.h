@@ -1,5 +1,5 @@
-// TensorRT's libraries, opened at run time: an addon with the TensorRT engine also starts where
-// they are missing.
+// TensorRT's libraries, opened at run time: an addon with the TensorRT engine also starts without
+// them.
 #ifndef LATTICE_ENGINE_TENSORRT_TENSORRT_LIBRARY_H_
 #define LATTICE_ENGINE_TENSORRT_TENSORRT_LIBRARY_H_
 
@@ -9,28 +9,39 @@
 #include <memory>
 #include <string>
 
+#include "native/base/abandoned_gpu.h"
 #include "native/base/status.h"
 
 namespace lattice {
 
+// Destructors of TensorRT call the driver, so an abandoned GPU's objects are leaked.
+struct TensorRtDeleter {
+  template <typename Object>
+  void operator()(Object* object) const {
+    if (!IsGpuAbandoned()) delete object;
+  }
+};
+template <typename Object>
+using TensorRtOwned = std::unique_ptr<Object, TensorRtDeleter>;
+
 class TensorRtLibrary {
  public:
-  // Opens libnvinfer once for the process; the parser when it is first needed. kGpuUnavailable
-  // names what is missing and how to get it: no usable GPU, no library, one of another major
-  // version or older than the headers of this build. Thread-safe.
+  // Opens libnvinfer once per process, and the parser when it is first needed. kGpuUnavailable
+  // names what is missing and how to install it: a GPU, the library, or one of the right major
+  // version that is not older than the headers of this build. Thread-safe.
   //
-  // Creating anything of TensorRT on a machine without a GPU ends the process in some versions and
-  // returns unusable pointers in others, so nothing else may create it.
+  // Creating a TensorRT object on a machine without a GPU ends the process with some versions and
+  // returns invalid pointers with others, so all of them are created through this class.
   static Result<const TensorRtLibrary*> Open();
 
   // "10.15.1.29", all parts of the library in use.
   const std::string& version() const { return version_; }
 
-  // Never null when ok; TensorRT's own words else.
-  Result<std::unique_ptr<nvinfer1::IRuntime>> CreateRuntime() const;
-  Result<std::unique_ptr<nvinfer1::IBuilder>> CreateBuilder() const;
+  // Never null when ok; a failure has TensorRT's own words.
+  Result<TensorRtOwned<nvinfer1::IRuntime>> CreateRuntime() const;
+  Result<TensorRtOwned<nvinfer1::IBuilder>> CreateBuilder() const;
   // `network` must outlive the parser.
-  Result<std::unique_ptr<nvonnxparser::IParser>> CreateParser(
+  Result<TensorRtOwned<nvonnxparser::IParser>> CreateParser(
       nvinfer1::INetworkDefinition& network) const;
 
  private:
@@ -40,14 +51,14 @@ class TensorRtLibrary {
 
   void* const infer_;  // never closed: TensorRT keeps threads and static state
   std::string version_;
-  std::string release_;  // its first three parts, which name TensorRT's files
+  std::string release_;  // its first three parts, which are in the names of TensorRT's files
 };
 
-// The major version that this build takes, "10" or "11".
+// The major version that this build needs, "10" or "11".
 std::string TensorRtMajor();
 
-// Whether a library of this version serves the headers of this build; else kGpuUnavailable with
-// what was found and what is needed. `version` is all its parts.
+// kOk if a library of this version works with the headers of this build, else kGpuUnavailable with
+// the version found and the one needed. `version` has all parts.
 Status CheckTensorRtVersion(int major, int minor, const std::string& version);
 
 }  // namespace lattice

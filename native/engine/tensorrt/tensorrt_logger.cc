@@ -22,7 +22,7 @@ void TensorRtLogger::log(Severity severity, const char* message) noexcept {
   if (severity > Severity::kERROR || message == nullptr) return;
   try {
     const std::lock_guard lock(mutex_);
-    // The first one names the cause, those after it what followed.
+    // The first error names the cause, later ones its consequences.
     if (error_.empty()) error_ = std::string(message).substr(0, kLongest);
   } catch (...) {
     // Out of memory: the failure is reported without TensorRT's words.

@@ -1,4 +1,4 @@
-// What TensorRT says, kept for the sentence that explains a failure.
+// TensorRT's log, whose errors explain failures.
 #ifndef LATTICE_ENGINE_TENSORRT_TENSORRT_LOGGER_H_
 #define LATTICE_ENGINE_TENSORRT_TENSORRT_LOGGER_H_
 
@@ -11,7 +11,7 @@
 
 namespace lattice {
 
-// Thread-safe; lives as long as the process, because TensorRT keeps the first logger it was given.
+// Thread-safe. Never destroyed, because TensorRT keeps the first logger that it receives.
 class TensorRtLogger final : public nvinfer1::ILogger {
  public:
   static TensorRtLogger& Get();
@@ -21,10 +21,10 @@ class TensorRtLogger final : public nvinfer1::ILogger {
   // The first error since the last call, shortened to a sentence or two; "" when there was none.
   std::string TakeError();
 
-  // A failure whose sentence is `what` with that error, and whose code is that of CodeOf.
+  // A failure: `what`, followed by that error, with the code of CodeOf.
   Status Failure(StatusCode code, const std::string& what);
 
-  // kOverloaded for an error of TensorRT's that speaks of memory, else `otherwise`.
+  // kOverloaded for an error of TensorRT about missing memory, else `otherwise`.
   static StatusCode CodeOf(const std::string& error, StatusCode otherwise);
 
  private:

@@ -108,9 +108,9 @@ Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& mo
   }
 }
 
-Result<std::unique_ptr<nvinfer1::ICudaEngine>> Deserialize(nvinfer1::IRuntime& runtime,
-                                                           const std::vector<char>& plan) {
-  std::unique_ptr<nvinfer1::ICudaEngine> engine(
+Result<TensorRtOwned<nvinfer1::ICudaEngine>> Deserialize(nvinfer1::IRuntime& runtime,
+                                                         const std::vector<char>& plan) {
+  TensorRtOwned<nvinfer1::ICudaEngine> engine(
       runtime.deserializeCudaEngine(plan.data(), plan.size()));
   if (engine) return engine;
   return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
@@ -134,7 +134,7 @@ Result<Shape> OutputShape(nvinfer1::ICudaEngine& engine, const ModelInfo& info) 
   if (engine.getTensorDataType(outputs[0]) != nvinfer1::DataType::kFLOAT) {
     return Status(StatusCode::kInvalidModel, "The network's output is not of type float32.");
   }
-  const std::unique_ptr<nvinfer1::IExecutionContext> context(
+  const TensorRtOwned<nvinfer1::IExecutionContext> context(
       engine.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
   const nvinfer1::Dims4 input(BucketsOf(info).front(), 3, info.input_height, info.input_width);
   if (!context || !context->setInputShape(inputs[0], input)) {
@@ -168,7 +168,7 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
   return model;
 }
 
-Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
+Result<TensorRtOwned<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model) {
   const EngineKey key = KeyOf(*model, options.model_sha256, library, gpu);

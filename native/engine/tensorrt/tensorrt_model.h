@@ -1,4 +1,4 @@
-// A model file on its way to a GPU: described, converted, built or taken from the cache.
+// From a model file to an engine on the GPU: described, converted, built or taken from the cache.
 #ifndef LATTICE_ENGINE_TENSORRT_TENSORRT_MODEL_H_
 #define LATTICE_ENGINE_TENSORRT_TENSORRT_MODEL_H_
 
@@ -22,11 +22,10 @@ struct TensorRtModel {
 // Codes of ReadModelFile, DescribeMetadata and ResolveInput.
 Result<TensorRtModel> ReadTensorRtModel(const std::string& path);
 
-// The engine for the thread's current GPU, which is `gpu`; one that was kept and that TensorRT
-// refuses is built anew. The file is converted only where it is built: GpuNetwork's codes are its
-// own then. kInvalidModel when the built network is no detector of the v8 layout; sets
-// info.anchors.
-Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
+// The engine for the thread's current GPU, which is `gpu`. A cached one that TensorRT refuses is
+// built again. Sets info.anchors. Codes of GpuNetwork and BuildTensorRtPlan if it is built;
+// kInvalidModel if the network is no detector of the v8 layout.
+Result<TensorRtOwned<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model);
 

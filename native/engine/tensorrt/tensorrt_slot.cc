@@ -7,10 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "native/base/kept_forever.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/kernels/letterbox_kernel.h"
-#include "native/cuda/later_free.h"
 #include "native/engine/tensorrt/tensorrt_logger.h"
 
 namespace lattice {
@@ -22,14 +20,14 @@ constexpr size_t kPixelAlignment = 256;
 // The first run of a network also loads its kernels.
 constexpr std::chrono::minutes kWarmingPatience{2};
 
-// A score is never above it, so a place without an image finds nothing.
+// No score exceeds it, so an unused place of a batch yields no boxes.
 constexpr float kUnreachable = 2.0f;
 
 Status Refused(const std::string& what) {
   return TensorRtLogger::Get().Failure(StatusCode::kDetectionFailed, what);
 }
 
-// Of the one tensor of this mode; the engine was checked to have one.
+// The name of the one tensor of this mode; the engine was checked to have one.
 const char* TensorOf(const nvinfer1::ICudaEngine& engine, nvinfer1::TensorIOMode mode) {
   for (int32_t i = 0; i < engine.getNbIOTensors(); ++i) {
     const char* name = engine.getIOTensorName(i);
@@ -50,50 +48,30 @@ size_t Aligned(size_t bytes) {
   return (bytes + kPixelAlignment - 1) / kPixelAlignment * kPixelAlignment;
 }
 
-// Rows of a plane of a 4:2:0 picture.
-size_t PlaneRows(const GpuImage& image, size_t plane) {
-  const int height = image.stored_height();
-  return static_cast<size_t>(plane == 0 ? height : ChromaSize(height));
+// Bytes of the slot's memory for an image's pixels; 0 if they are read in place.
+size_t UploadBytes(const SlotImage& image) {
+  return image.on_gpu == nullptr ? Aligned(image.pixels->data.size()) : 0;
 }
 
-// Memory of the slot that an image's pixels take; none where they are read in place.
-size_t UploadBytes(const SlotImage& image, int gpu) {
-  if (image.on_gpu == nullptr) return Aligned(image.pixels->data.size());
-  if (image.on_gpu->gpu == gpu) return 0;
-  size_t bytes = 0;
+DeviceImage DescribePlanes(const GpuImage& planes, const LetterboxTransform& transform) {
+  DeviceImage image{};
+  image.transform = transform;
+  image.layout = PixelLayout::kYuv420;
+  image.orientation = planes.orientation;
   for (size_t i = 0; i < 3; ++i) {
-    bytes += Aligned(static_cast<size_t>(image.on_gpu->pitches[i]) * PlaneRows(*image.on_gpu, i));
+    image.planes[i] = planes.planes[i];
+    image.pitches[i] = planes.pitches[i];
   }
-  return bytes;
+  return image;
 }
 
-Status QueuePlanes(const GpuImage& from, int gpu, const Stream& stream, uint8_t* there,
-                   DeviceImage* image) {
-  image->layout = PixelLayout::kYuv420;
-  image->orientation = from.orientation;
-  for (size_t i = 0; i < 3; ++i) {
-    image->planes[i] = from.planes[i];
-    image->pitches[i] = from.pitches[i];
-    if (from.gpu == gpu) continue;
-    // A slice's images may come from several GPUs.
-    const size_t bytes = static_cast<size_t>(from.pitches[i]) * PlaneRows(from, i);
-    const Status queued =
-        ToStatus(cudaMemcpyPeerAsync(there, gpu, from.planes[i], from.gpu, bytes, stream.get()),
-                 "copying an image from another GPU");
-    if (!queued.ok()) return queued;
-    image->planes[i] = there;
-    there += Aligned(bytes);
-  }
-  return {};
-}
-
-// Queues an image's way to `there`, where it has room, and says where it then lies.
-Status QueuePixels(const SlotImage& image, int gpu, const Stream& stream, uint8_t* there,
+// Queues the copy of an image's pixels to `there`, unless they are read in place, and describes
+// where the kernels find them.
+Status QueuePixels(const SlotImage& image, const Stream& stream, uint8_t* there,
                    DeviceImage* placed) {
   if (image.on_gpu != nullptr) {
-    *placed = {};
-    placed->transform = image.transform;
-    return QueuePlanes(*image.on_gpu, gpu, stream, there, placed);
+    *placed = DescribePlanes(*image.on_gpu, image.transform);
+    return {};
   }
   const Image& pixels = *image.pixels;
   *placed = DescribeImage(there, pixels, image.transform);
@@ -118,7 +96,6 @@ Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine
   for (size_t i = 0; made.ok() && i < options.buckets.size(); ++i) {
     made = slot->AddBucket(static_cast<int>(i), options.buckets[i]);
   }
-  if (made.code() == StatusCode::kGpuLost) KeepForever(std::move(slot));
   if (!made.ok()) return made;
   return slot;
 }
@@ -128,8 +105,6 @@ HeadShape TensorRtSlot::ShapeOf(int batch) const {
 }
 
 Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
-  const Status asked = ToStatus(cudaGetDevice(&gpu_), "asking for the current GPU");
-  if (!asked.ok()) return asked;
   patience_ = options.patience;
   auto stream = Stream::Create(options.priority);
   if (!stream.ok()) return stream.status();
@@ -186,8 +161,8 @@ Status TensorRtSlot::AddBucket(int profile, int batch) {
       !context.setTensorAddress(output, head_.data())) {
     return Refused("TensorRT refused the tensors of a batch of " + std::to_string(batch));
   }
-  // Eagerly first, and without images: at a first run TensorRT settles what depends on the shape
-  // and CUDA loads kernels, and a recording must contain neither.
+  // The first run is not recorded and has no images: in it TensorRT prepares what depends on the
+  // shape and CUDA loads kernels, and a recording must contain neither.
   const Status ran = InOrder([&] { return Upload({}, batch); }, [&] { return Queue(bucket); },
                              [&] { return stream_.Synchronize(kWarmingPatience); });
   if (!ran.ok()) return ran;
@@ -197,7 +172,7 @@ Status TensorRtSlot::AddBucket(int profile, int batch) {
   if (!ready.ok()) return ready.status();
   bucket.graph = *std::move(ready);
   buckets_.push_back(std::move(bucket));
-  // One run without images, so that the first slice finds everything in place.
+  // One launch without images, so that the first batch takes no longer than later ones.
   return InOrder([&] { return buckets_.back().graph.Upload(stream_); },
                  [&] { return buckets_.back().graph.Launch(stream_); },
                  [&] { return stream_.Synchronize(); });
@@ -236,25 +211,24 @@ Status TensorRtSlot::Queue(const Bucket& bucket) {
       });
 }
 
-// Queues the pixels and writes what the graph copies.
+// Queues the pixels and writes the requests that the graph copies.
 Status TensorRtSlot::Upload(std::span<const SlotImage> images, int batch) {
   size_t bytes = 0;
-  for (const SlotImage& image : images) bytes += UploadBytes(image, gpu_);
+  for (const SlotImage& image : images) bytes += UploadBytes(image);
   if (bytes > pixels_.size()) {
     DeviceBuffer grown;
     const Status taken = Take(bytes + bytes / 2, &grown);
     if (!taken.ok()) return taken;
-    // Nothing of this slot is in flight, but other slices may be, for ever.
-    FreeLater(std::exchange(pixels_, std::move(grown)));
+    pixels_ = std::move(grown);
   }
   auto* asked = asked_.As<DeviceImage>();
   auto* requests = reinterpret_cast<DeviceRequest*>(asked + batch);
   auto* there = pixels_.As<uint8_t>();
   for (size_t i = 0; i < images.size(); ++i) {
-    const Status queued = QueuePixels(images[i], gpu_, stream_, there, &asked[i]);
+    const Status queued = QueuePixels(images[i], stream_, there, &asked[i]);
     if (!queued.ok()) return queued;
     requests[i] = MakeDeviceRequest(*images[i].options, images[i].transform);
-    there += UploadBytes(images[i], gpu_);
+    there += UploadBytes(images[i]);
   }
   for (auto i = images.size(); i < static_cast<size_t>(batch); ++i) {
     asked[i] = {};
@@ -273,7 +247,7 @@ Status TensorRtSlot::Run(std::span<const SlotImage> images, std::vector<Detectio
       [&] { return done_.Record(stream_); }, [&] { return done_.Wait(patience_); });
   if (!ran.ok()) {
     if (ran.code() == StatusCode::kGpuLost) return ran;
-    // What was queued may still read the images, whose memory is about to be used again.
+    // Queued work may still read the images, whose memory is about to be used again.
     const Status rest = stream_.Synchronize(patience_);
     return rest.code() == StatusCode::kGpuLost ? rest : ran;
   }
@@ -294,11 +268,6 @@ void TensorRtSlot::Collect(size_t count, std::vector<Detections>* found) const {
       one.boxes.push_back({r[0], r[1], r[2], r[3], r[4], r[5]});
     }
   }
-}
-
-size_t TensorRtSlot::gpu_bytes() const {
-  return arena_.size() + input_.size() + head_.size() + workspace_.size() + asked_there_.size() +
-         results_there_.size() + pixels_.size();
 }
 
 }  // namespace lattice

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 TEST(GpuLimitsTest, WithoutAGpuTheReasonComesSoon) {
   const auto gpus = UsableGpus();
-  if (gpus.ok()) GTEST_SKIP() << "left out: this machine has " << gpus->front();
+  if (gpus.ok()) GTEST_SKIP() << "left out: this machine has " << gpus->front().name;
   Stopwatch watch;
   const auto limits = MeasureGpuLimits(3, milliseconds(60'000));
   EXPECT_LT(watch.Lap(), 2'000);
@@ -25,7 +25,7 @@ TEST(GpuLimitsTest, EveryFigureOfAGpuIsThere) {
   if (!gpus.ok()) GTEST_SKIP() << "left out: " << gpus.status().message();
   const auto limits = MeasureGpuLimits(2, milliseconds(60'000));
   ASSERT_TRUE(limits.ok()) << limits.status().message();
-  EXPECT_EQ(limits->name, gpus->front());
+  EXPECT_EQ(limits->name, gpus->front().name);
   EXPECT_GT(limits->copy_gb_s, limits->upload_gb_s);
   EXPECT_GT(limits->upload_gb_s, 0);
   EXPECT_GT(limits->download_gb_s, 0);

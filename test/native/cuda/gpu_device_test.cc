@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "native/cuda/owners.h"
+#include "native/cuda/pinned_memory.h"
 
 namespace lattice {
 namespace {
@@ -32,8 +34,6 @@ TEST(ListGpus, AnswersQuicklyWithGpusOrAReason) {
       EXPECT_EQ(gpu.index, static_cast<int>(i));
       EXPECT_FALSE(gpu.name.empty());
       EXPECT_GT(gpu.memory_bytes, 0u);
-      EXPECT_GE(gpu.driver_version, 12000);
-      EXPECT_GE(gpu.runtime_version, 12000);
       EXPECT_EQ(gpu.uuid.size(), 40u) << gpu.uuid;
       EXPECT_TRUE(gpu.bus_id.ends_with(".0")) << gpu.bus_id;
     }
@@ -54,6 +54,8 @@ TEST(UseGpu, RefusesAGpuThatIsNotThere) {
   }
 }
 
+TEST(NumaNodeOf, IsUnknownForWhatIsNotThere) { EXPECT_EQ(NumaNodeOf("ffff:ff:ff.7"), -1); }
+
 TEST(FreeGpuBytes, IsWhatACardCanHave) {
   const auto gpus = ListGpus();
   if (!gpus.ok()) {
@@ -69,7 +71,6 @@ TEST(Owners, RefuseWithAReasonWhereThereIsNoGpu) {
   if (ListGpus().ok()) GTEST_SKIP() << "There is a GPU: owners_test.cc looks at the owners.";
   const Status reasons[] = {DeviceBuffer::Allocate(16).status(),
                             PinnedBuffer::Allocate(16).status(),
-                            PinnedBuffer::AllocateNear(1 << 20).status(),
                             Stream::Create(Stream::Priority::kHigh).status(),
                             Event::Create(Event::WaitMode::kSpin).status(),
                             Graph::Capture(Stream(), [] { return Status(); }).status()};
@@ -78,6 +79,8 @@ TEST(Owners, RefuseWithAReasonWhereThereIsNoGpu) {
     EXPECT_EQ(reason.code(), StatusCode::kGpuUnavailable);
     EXPECT_FALSE(reason.message().empty());
   }
+  PinnedMemory memory;
+  EXPECT_THROW((void)memory.allocate(100), std::bad_alloc);
 }
 
 }  // namespace

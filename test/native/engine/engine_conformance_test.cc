@@ -82,15 +82,15 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
     return *std::move(input);
   }
 
-  Boxes BoxesOf(Image image, Lane lane = Lane::kSync, int slot = 0) {
+  Boxes BoxesOf(Image image, WorkClass work_class = WorkClass::kSync, int slot = 0) {
     const auto input = Prepared(std::move(image));
     const EngineItem item{input.get(), &options_};
-    const Status status = engine_->Run(lane, slot, {&item, 1});
+    const Status status = engine_->Run(work_class, slot, {&item, 1});
     EXPECT_TRUE(status.ok()) << status.message();
-    return RowsOf(engine_->Detect(lane, slot, 0));
+    return RowsOf(engine_->Detect(work_class, slot, 0));
   }
 
-  // Of each, as one slice of the async lane.
+  // Of each, as one batch of the async class.
   std::vector<Boxes> SliceOf(const std::vector<unsigned>& scenes) {
     std::vector<std::unique_ptr<EngineInput>> inputs;
     std::vector<EngineItem> items;
@@ -98,11 +98,11 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
       inputs.push_back(Prepared(Scene(scene)));
       items.push_back({inputs.back().get(), &options_});
     }
-    const Status status = engine_->Run(Lane::kAsync, 0, items);
+    const Status status = engine_->Run(WorkClass::kAsync, 0, items);
     EXPECT_TRUE(status.ok()) << status.message();
     std::vector<Boxes> found;
     for (size_t i = 0; i < items.size(); ++i) {
-      found.push_back(RowsOf(engine_->Detect(Lane::kAsync, 0, i)));
+      found.push_back(RowsOf(engine_->Detect(WorkClass::kAsync, 0, i)));
     }
     return found;
   }
@@ -131,32 +131,28 @@ TEST_P(EngineConformance, DescribesTheModel) {
   EXPECT_EQ(info.anchors, 8400);
   EXPECT_FALSE(info.device.empty());
   EXPECT_FALSE(info.precision.empty());
-  const std::vector<EngineDevice> devices = engine_->devices();
-  ASSERT_FALSE(devices.empty());
-  EXPECT_EQ(devices[0].name, info.device);
-  for (size_t i = 1; i < devices.size(); ++i) EXPECT_GT(devices[i].index, devices[i - 1].index);
-  for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
-    EXPECT_GE(engine_->slots(lane), 1);
-    EXPECT_EQ(engine_->slots(lane) % static_cast<int>(devices.size()), 0);
-    EXPECT_GE(engine_->max_batch(lane), 1);
+  EXPECT_GT(info.memory_bytes, size_t{1} << 16);
+  for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+    EXPECT_GE(engine_->slots(work_class), 1);
+    EXPECT_GE(engine_->max_batch(work_class), 1);
   }
 }
 
 TEST_P(EngineConformance, BoxesAreBitEqualInEveryLaneAndSlot) {
   const Boxes expected = BoxesOf(Scene(1));
   ASSERT_FALSE(expected.empty());
-  for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
-    for (int slot = 0; slot < engine_->slots(lane); ++slot) {
-      EXPECT_EQ(BoxesOf(Scene(2), lane, slot), BoxesOf(Scene(2)));
-      EXPECT_EQ(BoxesOf(Scene(1), lane, slot), expected);
+  for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+    for (int slot = 0; slot < engine_->slots(work_class); ++slot) {
+      EXPECT_EQ(BoxesOf(Scene(2), work_class, slot), BoxesOf(Scene(2)));
+      EXPECT_EQ(BoxesOf(Scene(1), work_class, slot), expected);
     }
   }
 }
 
-// Whatever lies beside it, an image has the same boxes in slices of one size bit by bit; between
+// Whatever lies beside it, an image has the same boxes in batches of one size bit by bit; between
 // sizes, for which a GPU may take other kernels, but for rounding.
 TEST_P(EngineConformance, NeighboursInASliceChangeNothing) {
-  const auto most = static_cast<size_t>(engine_->max_batch(Lane::kAsync));
+  const auto most = static_cast<size_t>(engine_->max_batch(WorkClass::kAsync));
   for (size_t size = 1; size <= most;
        size = size < most ? std::min(most, 2 * size + 1) : most + 1) {
     std::map<unsigned, Boxes> first;
@@ -180,8 +176,8 @@ TEST_P(EngineConformance, EachImageHasItsOwnOptions) {
   const auto input = Prepared(Scene(3));
   for (const DetectionOptions* options : {&options_, &strict}) {
     const EngineItem item{input.get(), options};
-    ASSERT_TRUE(engine_->Run(Lane::kSync, 0, {&item, 1}).ok());
-    const Boxes found = RowsOf(engine_->Detect(Lane::kSync, 0, 0));
+    ASSERT_TRUE(engine_->Run(WorkClass::kSync, 0, {&item, 1}).ok());
+    const Boxes found = RowsOf(engine_->Detect(WorkClass::kSync, 0, 0));
     if (options == &options_) {
       EXPECT_EQ(found, BoxesOf(Scene(3)));
       continue;
@@ -236,12 +232,12 @@ TEST_P(EngineConformance, SlotsRunAtTheSameTimeWithoutMixing) {
   for (unsigned seed = 0; seed < 4; ++seed) expected.push_back(BoxesOf(Scene(seed)));
   std::vector<std::thread> threads;
   unsigned seed = 0;
-  for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
-    for (int slot = 0; slot < engine_->slots(lane); ++slot, ++seed) {
+  for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+    for (int slot = 0; slot < engine_->slots(work_class); ++slot, ++seed) {
       threads.emplace_back([=, this] {
         for (unsigned round = 0; round < 4; ++round) {
           const unsigned scene = (seed + round) % 4;
-          EXPECT_EQ(BoxesOf(Scene(scene), lane, slot), expected[scene]);
+          EXPECT_EQ(BoxesOf(Scene(scene), work_class, slot), expected[scene]);
         }
       });
     }

@@ -54,8 +54,8 @@ TEST(ImagePipelineTest, FindsTheShapesOfTheDemoPicture) {
   auto prepared = Prepare(pipeline, task);
   ASSERT_TRUE(prepared.ok()) << prepared.status().message();
   const EngineItem item{prepared->input.get(), &task.options};
-  ASSERT_TRUE(engine->Run(Lane::kSync, 0, {&item, 1}).ok());
-  const Detections found = engine->Detect(Lane::kSync, 0, 0);
+  ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, {&item, 1}).ok());
+  const Detections found = engine->Detect(WorkClass::kSync, 0, 0);
   ASSERT_GE(found.boxes.size(), 2u);
   for (const Detection& box : found.boxes) {
     EXPECT_GT(box.score, 0.25f);
@@ -89,7 +89,6 @@ TEST(ImagePipelineTest, PixelsGoTheSameWayWithinTheSameLimits) {
 class KeepingEngine final : public Engine {
  public:
   struct Kept final : EngineInput {
-    int gpu() const override { return on_gpu.gpu; }
     GpuImage on_gpu;
     int host_width = 0;
   };
@@ -98,8 +97,8 @@ class KeepingEngine final : public Engine {
     info_.input_width = info_.input_height = 64;
   }
   const ModelInfo& info() const override { return info_; }
-  int slots(Lane) const override { return 1; }
-  int max_batch(Lane) const override { return 1; }
+  int slots(WorkClass) const override { return 1; }
+  int max_batch(WorkClass) const override { return 1; }
   std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
     auto kept = std::make_unique<Kept>();
@@ -112,8 +111,8 @@ class KeepingEngine final : public Engine {
     kept->on_gpu = std::move(image);
     return std::unique_ptr<EngineInput>(std::move(kept));
   }
-  Status Run(Lane, int, std::span<const EngineItem>) override { return {}; }
-  Detections Detect(Lane, int, size_t) override { return {}; }
+  Status Run(WorkClass, int, std::span<const EngineItem>) override { return {}; }
+  Detections Detect(WorkClass, int, size_t) override { return {}; }
 
  private:
   const bool takes_gpu_images_;
@@ -132,7 +131,7 @@ TEST(ImagePipelineTest, PixelsStayOnTheGpuForEnginesThatReadThemThere) {
     EXPECT_EQ(prepared->width, 960);
     EXPECT_EQ(prepared->height, 720);
     const auto& kept = static_cast<const KeepingEngine::Kept&>(*prepared->input);
-    EXPECT_EQ(prepared->input->gpu(), reads ? 3 : -1);
+    EXPECT_EQ(kept.on_gpu.gpu, reads ? 3 : -1);
     EXPECT_EQ(kept.host_width, reads ? 0 : 960);
     EXPECT_EQ(kept.on_gpu.width, reads ? 960 : 0);
   }

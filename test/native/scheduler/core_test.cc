@@ -41,7 +41,7 @@ TEST(CoreTest, DetectsInTheDemoPicture) {
   task.id = 9;
   task.engine = core->FindModel(model->id);
   task.path = "shapes.png";
-  task.kind = TaskKind::kSync;
+  task.work_class = WorkClass::kSync;
   EXPECT_EQ(core->Submit({std::move(task)}), 0u);
   core->UnloadModel(model->id);  // the task keeps what it needs
   const TaskResult result = answer.get_future().get();
@@ -60,11 +60,45 @@ TEST(CoreTest, RefusesRootsDevicesAndModelsThatAreNotThere) {
   options.device = "cuda";
   EXPECT_EQ(Core::Open(options, ignore).status().code(),
             UsableGpus().ok() ? StatusCode::kOk : StatusCode::kGpuUnavailable);
+  options.gpu = 1000;
+  EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kGpuUnavailable);
   options = Options();
   options.crash_marker_path = "/nonexistent-folder/marker";
   EXPECT_EQ(Core::Open(options, ignore).status().code(), StatusCode::kInternalError);
   const auto core = *Core::Open(Options(), ignore);
   EXPECT_EQ(Load(*core, "/none.onnx").status().code(), StatusCode::kUnknownModel);
+}
+
+// One that does nothing but say on which thread it is freed.
+class FreedEngine final : public Engine {
+ public:
+  explicit FreedEngine(std::promise<std::thread::id>* freed_on) : freed_on_(freed_on) {}
+  ~FreedEngine() override { freed_on_->set_value(std::this_thread::get_id()); }
+  const ModelInfo& info() const override { return info_; }
+  int slots(WorkClass) const override { return 1; }
+  int max_batch(WorkClass) const override { return 1; }
+  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
+  Result<std::unique_ptr<EngineInput>> Prepare(Image) override { return Status(); }
+  Status Run(WorkClass, int, std::span<const EngineItem>) override { return {}; }
+  Detections Detect(WorkClass, int, size_t) override { return {}; }
+
+ private:
+  std::promise<std::thread::id>* freed_on_;
+  ModelInfo info_;
+};
+
+TEST(CoreTest, AnEngineIsFreedOnItsThreadWhereverItIsReleased) {
+  const auto loader = std::make_shared<SerialThread>();
+  std::promise<std::thread::id> loader_id;
+  loader->Post([&] { loader_id.set_value(std::this_thread::get_id()); });
+  std::promise<std::thread::id> freed_on;
+  FreedOn(loader, std::make_unique<FreedEngine>(&freed_on)).reset();
+  EXPECT_EQ(freed_on.get_future().get(), loader_id.get_future().get());
+
+  loader->Stop();
+  std::promise<std::thread::id> freed_late_on;
+  FreedOn(loader, std::make_unique<FreedEngine>(&freed_late_on)).reset();
+  EXPECT_EQ(freed_late_on.get_future().get(), std::this_thread::get_id());
 }
 
 TEST(CoreTest, ReadsFilesBeneathItsRootsUntilItIsClosed) {

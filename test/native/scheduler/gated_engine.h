@@ -1,5 +1,5 @@
-// An engine that tells which images it saw, in which order, and holds every slice until the test
-// lets it go.
+// An engine that tells which images it saw, in which order, and holds every batch until the test
+// releases it.
 #ifndef LATTICE_TEST_SCHEDULER_GATED_ENGINE_H_
 #define LATTICE_TEST_SCHEDULER_GATED_ENGINE_H_
 
@@ -17,7 +17,7 @@ namespace lattice::test {
 // / 256.
 class GatedEngine final : public Engine {
  public:
-  // `slots` in each lane.
+  // `slots` of each class.
   explicit GatedEngine(int slots, int max_batch = 1, bool open = false)
       : slots_(slots), max_batch_(max_batch), open_(open) {
     info_.task = "detect";
@@ -29,8 +29,8 @@ class GatedEngine final : public Engine {
   }
 
   const ModelInfo& info() const override { return info_; }
-  int slots(Lane) const override { return slots_; }
-  int max_batch(Lane) const override { return max_batch_; }
+  int slots(WorkClass) const override { return slots_; }
+  int max_batch(WorkClass) const override { return max_batch_; }
 
   std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
 
@@ -42,12 +42,12 @@ class GatedEngine final : public Engine {
     return std::unique_ptr<EngineInput>(std::move(input));
   }
 
-  Status Run(Lane lane, int slot, std::span<const EngineItem> items) override {
+  Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) override {
     std::unique_lock lock(mutex_);
     ++running_;
     most_running_ = std::max(most_running_, running_);
     batches_.push_back(items.size());
-    std::vector<int>& marks = last_[Row(lane, slot)];
+    std::vector<int>& marks = last_[Row(work_class, slot)];
     marks.clear();
     for (const EngineItem& item : items) {
       marks.push_back(static_cast<Marked*>(item.input)->mark);
@@ -61,15 +61,15 @@ class GatedEngine final : public Engine {
     return failing_ ? Status(StatusCode::kDetectionFailed, "asked to fail") : Status();
   }
 
-  Detections Detect(Lane lane, int slot, size_t item) override {
+  Detections Detect(WorkClass work_class, int slot, size_t item) override {
     const std::lock_guard lock(mutex_);
     Detections found;
-    const float score = static_cast<float>(last_[Row(lane, slot)][item]) / 256;
+    const float score = static_cast<float>(last_[Row(work_class, slot)][item]) / 256;
     found.boxes.push_back({12, 12, 20, 20, score, 0});
     return found;
   }
 
-  // Lets one slice end.
+  // Lets one batch end.
   void Step() {
     const std::lock_guard lock(mutex_);
     ++permits_;
@@ -118,14 +118,14 @@ class GatedEngine final : public Engine {
     int mark = 0;
   };
 
-  size_t Row(Lane lane, int slot) const {
-    return static_cast<size_t>(static_cast<int>(lane) * slots_ + slot);
+  size_t Row(WorkClass work_class, int slot) const {
+    return static_cast<size_t>(static_cast<int>(work_class) * slots_ + slot);
   }
 
   ModelInfo info_;
   const int slots_;
   const int max_batch_;
-  std::vector<std::vector<int>> last_;  // marks of each slot's last slice
+  std::vector<std::vector<int>> last_;  // marks of each slot's last batch
   std::mutex mutex_;
   std::condition_variable changed_;
   bool open_;

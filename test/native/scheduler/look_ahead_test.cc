@@ -10,33 +10,35 @@ namespace {
 
 TEST(LookAheadTest, CountsImagesAndBytes) {
   LookAhead ahead(3, 100);
-  EXPECT_EQ(ahead.Room(60), 3u);
-  size_t held = 0;
-  ahead.AddImage();
-  ahead.Hold(60, &held);
-  EXPECT_EQ(held, 60u);
-  EXPECT_EQ(ahead.Room(40), 2u);
-  EXPECT_EQ(ahead.Room(41), 0u);
-  EXPECT_EQ(ahead.Room(0), 2u);  // its header will say
-  ahead.Hold(30, &held);
-  EXPECT_EQ(ahead.bytes(), 30u);
-  EXPECT_EQ(ahead.Room(70), 2u);
-  ahead.RemoveImage();
-  ahead.Hold(0, &held);
-  EXPECT_EQ(ahead.images(), 0u);
+  EXPECT_EQ(ahead.Available(60), 3u);
+  ahead.Set(1, 60, true);
+  EXPECT_EQ(ahead.bytes(), 60u);
+  EXPECT_EQ(ahead.Available(40), 2u);
+  EXPECT_EQ(ahead.Available(41), 0u);
+  EXPECT_EQ(ahead.Available(0), 2u);  // the size is not known yet
+  ahead.Set(0, 30, false);
+  EXPECT_EQ(ahead.Available(70), 2u);
+  ahead.Set(1, 30, false);
+  EXPECT_EQ(ahead.Available(100), 3u);
   EXPECT_EQ(ahead.bytes(), 0u);
 }
 
 TEST(LookAheadTest, AnImageFitsWhereThereIsNoOther) {
   LookAhead ahead(1, 100);
   EXPECT_TRUE(ahead.Fits(5000));
-  size_t held = 0;
-  ahead.Hold(5000, &held);
+  ahead.Set(1, 5000, true);
   EXPECT_FALSE(ahead.Fits(1));
   EXPECT_FALSE(ahead.Fits(0));
 }
 
-// Whoever asks first keeps to the bytes, or is alone.
+TEST(LookAheadTest, WithoutLimitsEverythingFits) {
+  LookAhead ahead(LookAhead::kUnlimited, LookAhead::kUnlimited);
+  ahead.Set(5, 5000, true);
+  EXPECT_TRUE(ahead.Fits(LookAhead::kUnlimited / 2));
+  EXPECT_GT(ahead.Available(5000), 1'000'000u);
+}
+
+// A caller that asks first keeps to the bytes, or is alone.
 TEST(LookAheadTest, HoldsTheBytesInAnyOrder) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
@@ -46,13 +48,13 @@ TEST(LookAheadTest, HoldsTheBytesInAnyOrder) {
     for (int i = 0; i < 2000; ++i) {
       const size_t bytes = 1 + random() % (random() % 8 == 0 ? 3000 : 200);
       if (random() % 2 == 0 && ahead.Fits(bytes)) {
-        held.push_back(0);
-        ahead.Hold(bytes, &held.back());
+        held.push_back(bytes);
+        ahead.Set(1, bytes, true);
         sum += bytes;
       } else if (!held.empty()) {
         const size_t at = random() % held.size();
         sum -= held[at];
-        ahead.Hold(0, &held[at]);
+        ahead.Set(1, held[at], false);
         held.erase(held.begin() + static_cast<std::ptrdiff_t>(at));
       }
       ASSERT_EQ(ahead.bytes(), sum);

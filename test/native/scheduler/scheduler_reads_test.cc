@@ -47,7 +47,7 @@ class SchedulerReadsTest : public testing::Test {
     fs::remove_all(base_);
   }
 
-  void Start(size_t read_ahead_bytes = 1 << 20, milliseconds patience = milliseconds(300)) {
+  void Start(size_t async_file_bytes = 1 << 20, milliseconds patience = milliseconds(300)) {
     scheduler_.reset();
     results_ = std::make_unique<TaskResults>();
     PipelineOptions options;
@@ -56,19 +56,19 @@ class SchedulerReadsTest : public testing::Test {
     pipeline_ = std::make_unique<ImagePipeline>(*std::move(files), options);
     engine_ = std::make_shared<GatedEngine>(2);
     SchedulerOptions schedule{kDecodeThreads, {1, 2}, {1, 2}};
-    schedule.read_ahead_bytes = read_ahead_bytes;
+    schedule.async_file_bytes = async_file_bytes;
     scheduler_ = std::make_unique<Scheduler>(
         schedule, *pipeline_, *marker_,
         [this](TaskResult result) { results_->Add(std::move(result)); });
   }
 
-  void Submit(uint64_t id, const char* root, TaskKind kind = TaskKind::kAsync,
+  void Submit(uint64_t id, const char* root, WorkClass work_class = WorkClass::kAsync,
               double deadline_ms = 0, const char* name = "shapes.png") {
     ImageTask task;
     task.id = id;
     task.engine = engine_;
     task.path = base_ / root / name;
-    task.kind = kind;
+    task.work_class = work_class;
     task.deadline_ms = deadline_ms;
     EXPECT_EQ(scheduler_->Submit({std::move(task)}), 0u);
   }
@@ -112,9 +112,9 @@ TEST_F(SchedulerReadsTest, AVolumeThatDoesNotAnswerHoldsNobodyUpElsewhere) {
   Start(1 << 20, std::chrono::minutes(10));
   engine_->OpenGate();
   HOLD_UP();
-  for (uint64_t id = 1; id <= 20; ++id) Submit(id, "far", TaskKind::kSync);
+  for (uint64_t id = 1; id <= 20; ++id) Submit(id, "far", WorkClass::kSync);
   ASSERT_TRUE(Becomes([&] { return held_->waiting() == 20; }));
-  for (uint64_t id = 21; id <= 40; ++id) Submit(id, "near", TaskKind::kSync);
+  for (uint64_t id = 21; id <= 40; ++id) Submit(id, "near", WorkClass::kSync);
   for (uint64_t id = 21; id <= 40; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
   EXPECT_EQ(scheduler_->stats().queued_sync, 20u);
   held_.reset();
@@ -138,10 +138,10 @@ TEST_F(SchedulerReadsTest, CancelsAndDeadlinesAreKeptWhileAFileIsRead) {
   Start(1 << 20, std::chrono::minutes(10));
   engine_->OpenGate();
   HOLD_UP();
-  Submit(1, "far", TaskKind::kSync);
-  Submit(2, "far", TaskKind::kSync, 30);
+  Submit(1, "far", WorkClass::kSync);
+  Submit(2, "far", WorkClass::kSync, 30);
   Submit(3, "far");
-  Submit(4, "far", TaskKind::kAsync, 30);
+  Submit(4, "far", WorkClass::kAsync, 30);
   EXPECT_EQ(CodeOf(2), StatusCode::kDeadlineExceeded);
   EXPECT_EQ(CodeOf(4), StatusCode::kDeadlineExceeded);
   EXPECT_EQ(scheduler_->Cancel({{1, 3}}), 2u);
@@ -157,7 +157,7 @@ TEST_F(SchedulerReadsTest, CancelsAndDeadlinesAreKeptWhileAFileIsRead) {
 TEST_F(SchedulerReadsTest, TheEndWaitsForAReadNoLongerThanTheVolumeIsWaitedFor) {
   Start();
   HOLD_UP();
-  Submit(1, "far", TaskKind::kSync);
+  Submit(1, "far", WorkClass::kSync);
   for (uint64_t id = 2; id <= 30; ++id) Submit(id, "far");
   ASSERT_TRUE(Becomes([&] { return held_->waiting() > 0; }));
   Stopwatch watch;
@@ -171,7 +171,7 @@ TEST_F(SchedulerReadsTest, FilesThatWaitHoldNoMoreThanTheirBytes) {
   for (uint64_t id = 1; id <= 40; ++id) Submit(id, "near");
   engine_->WaitForImages(1);
   ASSERT_TRUE(Becomes([&] { return scheduler_->stats().held_file_bytes == 2 * file_bytes_; }));
-  Submit(50, "near", TaskKind::kSync);  // passes whatever jobs hold
+  Submit(50, "near", WorkClass::kSync);  // passes whatever jobs hold
   engine_->WaitForImages(2);
   EXPECT_EQ(scheduler_->stats().held_file_bytes, 2 * file_bytes_);
   engine_->OpenGate();
@@ -208,10 +208,10 @@ TEST_F(SchedulerReadsTest, HoldsTheBytesWhateverHappens) {
       EXPECT_LE(scheduler_->stats().held_file_bytes, size_t{18'000}) << seed;
     };
     for (uint64_t id = 1; id <= count; ++id) {
-      const auto kind = random() % 5 == 0 ? TaskKind::kSync : TaskKind::kAsync;
+      const auto work_class = random() % 5 == 0 ? WorkClass::kSync : WorkClass::kAsync;
       const double deadline_ms = random() % 10 == 0 ? 1 + random() % 5 : 0;
       const std::string other = random() % 10 == 0 ? "none" : std::to_string(random() % 10);
-      Submit(id, "near", kind, deadline_ms, random() % 2 == 0 ? "shapes.png" : other.c_str());
+      Submit(id, "near", work_class, deadline_ms, random() % 2 == 0 ? "shapes.png" : other.c_str());
       if (random() % 8 == 0) scheduler_->Cancel({{1 + random() % id}});
       if (random() % 8 == 0) std::this_thread::sleep_for(milliseconds(1));
       if (ends_early && id == count / 2) scheduler_->Close();

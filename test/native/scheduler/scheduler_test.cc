@@ -23,12 +23,12 @@ ImagePipeline DemoPipeline() {
 
 class SchedulerTest : public testing::Test {
  protected:
-  // Decode threads are one of each kind unless told otherwise, so that order is certain.
-  void Start(int decode_threads = 1, int slices = 1, int max_batch = 1) {
-    engine_ = std::make_shared<GatedEngine>(slices + 1, max_batch);
-    const LaneOptions lane{slices, slices + 1};
+  // Decode threads are one of each class unless told otherwise, so that order is certain.
+  void Start(int decode_threads = 1, int parallel = 1, int max_batch = 1) {
+    engine_ = std::make_shared<GatedEngine>(parallel + 1, max_batch);
+    const ClassOptions both{parallel, parallel + 1};
     scheduler_ = std::make_unique<Scheduler>(
-        SchedulerOptions{decode_threads, lane, lane, 0}, pipeline_, *marker_,
+        SchedulerOptions{decode_threads, both, both, 0}, pipeline_, *marker_,
         [this](TaskResult result) { results_.Add(std::move(result)); });
   }
 
@@ -37,26 +37,34 @@ class SchedulerTest : public testing::Test {
   }
 
   // The id is the image's mark.
-  ImageTask Task(uint64_t id, TaskKind kind, double priority = 0, double deadline_ms = 0) {
+  ImageTask Task(uint64_t id, WorkClass work_class, double priority = 0, double deadline_ms = 0) {
     ImageTask task;
     task.id = id;
     task.engine = engine_;
     task.pixels = Image{8, 8, ByteBuffer(8 * 8 * 3, static_cast<uint8_t>(id))};
-    task.kind = kind;
+    task.work_class = work_class;
     task.priority = priority;
     task.deadline_ms = deadline_ms;
     task.options.confidence = 0.001f;
     return task;
   }
 
-  void Submit(uint64_t id, TaskKind kind, double priority = 0, double deadline_ms = 0) {
-    EXPECT_EQ(scheduler_->Submit({Task(id, kind, priority, deadline_ms)}), 0u);
+  static ImageTask Noop(uint64_t id) {
+    ImageTask task;
+    task.id = id;
+    task.work_class = WorkClass::kSync;
+    task.noop = true;
+    return task;
   }
 
-  // Holds a lane of the network with one image.
-  void Occupy(uint64_t id, TaskKind kind = TaskKind::kAsync) {
+  void Submit(uint64_t id, WorkClass work_class, double priority = 0, double deadline_ms = 0) {
+    EXPECT_EQ(scheduler_->Submit({Task(id, work_class, priority, deadline_ms)}), 0u);
+  }
+
+  // Occupies the network of a class with one image.
+  void Occupy(uint64_t id, WorkClass work_class = WorkClass::kAsync) {
     const size_t before = engine_->images();
-    Submit(id, kind);
+    Submit(id, work_class);
     engine_->WaitForImages(before + 1);
   }
 
@@ -79,7 +87,7 @@ TEST_F(SchedulerTest, AnswersWithTheImagesOwnBoxesAndTimes) {
   Start();
   engine_->OpenGate();
   for (uint64_t id = 1; id <= 100; ++id)
-    Submit(id, id % 2 == 0 ? TaskKind::kSync : TaskKind::kAsync);
+    Submit(id, id % 2 == 0 ? WorkClass::kSync : WorkClass::kAsync);
   for (uint64_t id = 1; id <= 100; ++id) {
     const TaskResult result = results_.Wait(id);
     ASSERT_TRUE(result.status.ok()) << result.status.message();
@@ -96,12 +104,12 @@ TEST_F(SchedulerTest, AnswersWithTheImagesOwnBoxesAndTimes) {
 
 TEST_F(SchedulerTest, SyncDoesNotWaitForAsyncAndAsyncNotForSync) {
   Start();
-  Occupy(1, TaskKind::kAsync);
-  Occupy(2, TaskKind::kSync);
-  Submit(3, TaskKind::kSync);
-  Submit(4, TaskKind::kAsync);
+  Occupy(1, WorkClass::kAsync);
+  Occupy(2, WorkClass::kSync);
+  Submit(3, WorkClass::kSync);
+  Submit(4, WorkClass::kAsync);
   std::this_thread::sleep_for(20ms);
-  EXPECT_EQ(engine_->images(), 2u);  // each lane runs one slice
+  EXPECT_EQ(engine_->images(), 2u);  // each class runs one batch
   engine_->OpenGate();
   for (uint64_t id = 1; id <= 4; ++id) EXPECT_TRUE(results_.Wait(id).status.ok());
   EXPECT_EQ(engine_->most_running(), 2);
@@ -111,22 +119,22 @@ TEST_F(SchedulerTest, ALoneSyncImageRunsOnTheThreadThatDecodedIt) {
   Start(8, 3);  // an answered image may still have its thread and its slot
   engine_->OpenGate();
   for (const uint64_t id : {1u, 2u, 3u}) {
-    Submit(id, TaskKind::kSync);
+    Submit(id, WorkClass::kSync);
     EXPECT_TRUE(results_.Wait(id).status.ok());
     EXPECT_TRUE(engine_->ran_where_prepared(static_cast<int>(id))) << id;
   }
-  Submit(4, TaskKind::kAsync);
+  Submit(4, WorkClass::kAsync);
   results_.Wait(4);
   EXPECT_FALSE(engine_->ran_where_prepared(4));
 }
 
-TEST_F(SchedulerTest, SlicesThatDoNotEndLeaveHalfOfTheThreadsToDecode) {
+TEST_F(SchedulerTest, BatchesThatDoNotEndLeaveHalfOfTheThreadsToDecode) {
   Start(2, 2);
-  Occupy(1, TaskKind::kSync);
-  Occupy(2, TaskKind::kSync);
+  Occupy(1, WorkClass::kSync);
+  Occupy(2, WorkClass::kSync);
   EXPECT_TRUE(engine_->ran_where_prepared(1));
   EXPECT_FALSE(engine_->ran_where_prepared(2));
-  scheduler_->Submit({Task(3, TaskKind::kSync), Task(4, TaskKind::kSync)});
+  scheduler_->Submit({Task(3, WorkClass::kSync), Task(4, WorkClass::kSync)});
   WaitUntilDecoded();
   EXPECT_EQ(engine_->images(), 2u);
   engine_->OpenGate();
@@ -137,8 +145,8 @@ TEST_F(SchedulerTest, DecodedAsyncTasksGoByPriorityThenSubmission) {
   Start();
   Occupy(1);
   // All are within the look-ahead of 3, so they wait decoded.
-  scheduler_->Submit({Task(10, TaskKind::kAsync, 0), Task(11, TaskKind::kAsync, 5),
-                      Task(12, TaskKind::kAsync, 5)});
+  scheduler_->Submit({Task(10, WorkClass::kAsync, 0), Task(11, WorkClass::kAsync, 5),
+                      Task(12, WorkClass::kAsync, 5)});
   while (scheduler_->stats().queued_async != 0) std::this_thread::sleep_for(1ms);
   WaitUntilDecoded();
   engine_->OpenGate();
@@ -147,8 +155,8 @@ TEST_F(SchedulerTest, DecodedAsyncTasksGoByPriorityThenSubmission) {
 
 TEST_F(SchedulerTest, SyncTasksGoAsTheyCameWhateverPriorityTheyCarry) {
   Start();
-  Occupy(1, TaskKind::kSync);
-  scheduler_->Submit({Task(10, TaskKind::kSync, 0), Task(11, TaskKind::kSync, 5)});
+  Occupy(1, WorkClass::kSync);
+  scheduler_->Submit({Task(10, WorkClass::kSync, 0), Task(11, WorkClass::kSync, 5)});
   WaitUntilDecoded();
   engine_->OpenGate();
   EXPECT_EQ(engine_->WaitForImages(3), (std::vector<int>{1, 10, 11}));
@@ -158,11 +166,11 @@ TEST_F(SchedulerTest, WaitingAsyncTasksAreDecodedByPriority) {
   Start();
   Occupy(1);
   std::vector<ImageTask> filler;
-  for (uint64_t id = 2; id <= 4; ++id) filler.push_back(Task(id, TaskKind::kAsync, 9));
+  for (uint64_t id = 2; id <= 4; ++id) filler.push_back(Task(id, WorkClass::kAsync, 9));
   scheduler_->Submit(std::move(filler));
   while (scheduler_->stats().queued_async != 0) std::this_thread::sleep_for(1ms);
-  scheduler_->Submit({Task(30, TaskKind::kAsync, 1), Task(31, TaskKind::kAsync, 3),
-                      Task(32, TaskKind::kAsync, 2)});
+  scheduler_->Submit({Task(30, WorkClass::kAsync, 1), Task(31, WorkClass::kAsync, 3),
+                      Task(32, WorkClass::kAsync, 2)});
   EXPECT_EQ(scheduler_->stats().queued_async, 3u);
   for (int i = 0; i < 7; ++i) {
     WaitUntilDecoded();
@@ -176,18 +184,18 @@ TEST_F(SchedulerTest, DecodesOnlySoFarAhead) {
   Start(2, 1);
   Occupy(1);
   std::vector<ImageTask> tasks;
-  for (uint64_t id = 2; id <= 51; ++id) tasks.push_back(Task(id, TaskKind::kAsync));
+  for (uint64_t id = 2; id <= 51; ++id) tasks.push_back(Task(id, WorkClass::kAsync));
   scheduler_->Submit(std::move(tasks));
   std::this_thread::sleep_for(100ms);
-  EXPECT_EQ(scheduler_->stats().queued_async, 50u - 4u);  // 2 * slices + decode threads
+  EXPECT_EQ(scheduler_->stats().queued_async, 50u - 4u);  // 2 * batches + decode threads
   engine_->OpenGate();
   for (uint64_t id = 2; id <= 51; ++id) EXPECT_TRUE(results_.Wait(id).status.ok());
 }
 
-TEST_F(SchedulerTest, RunsNoMoreSlicesThanItMay) {
+TEST_F(SchedulerTest, RunsNoMoreBatchesThanItMay) {
   Start(2, 2);
   std::vector<ImageTask> tasks;
-  for (uint64_t id = 1; id <= 50; ++id) tasks.push_back(Task(id, TaskKind::kAsync));
+  for (uint64_t id = 1; id <= 50; ++id) tasks.push_back(Task(id, WorkClass::kAsync));
   scheduler_->Submit(std::move(tasks));
   engine_->WaitForImages(2);
   std::this_thread::sleep_for(20ms);
@@ -197,11 +205,11 @@ TEST_F(SchedulerTest, RunsNoMoreSlicesThanItMay) {
   EXPECT_LE(engine_->most_running(), 2);
 }
 
-TEST_F(SchedulerTest, SlicesTakeWhatIsReadyUpToTheBatch) {
+TEST_F(SchedulerTest, BatchesTakeWhatIsReadyUpToTheirLargest) {
   Start(1, 1, 2);
   Occupy(1);
   scheduler_->Submit(
-      {Task(2, TaskKind::kAsync), Task(3, TaskKind::kAsync), Task(4, TaskKind::kAsync)});
+      {Task(2, WorkClass::kAsync), Task(3, WorkClass::kAsync), Task(4, WorkClass::kAsync)});
   while (scheduler_->stats().queued_async != 0) std::this_thread::sleep_for(1ms);
   WaitUntilDecoded();
   engine_->OpenGate();
@@ -216,7 +224,7 @@ TEST_F(SchedulerTest, CancelAnswersEveryStageAtOnce) {
   Start();
   Occupy(1);
   std::vector<ImageTask> tasks;
-  for (uint64_t id = 2; id <= 10; ++id) tasks.push_back(Task(id, TaskKind::kAsync));
+  for (uint64_t id = 2; id <= 10; ++id) tasks.push_back(Task(id, WorkClass::kAsync));
   scheduler_->Submit(std::move(tasks));
   while (scheduler_->stats().queued_async != 6) std::this_thread::sleep_for(1ms);
   WaitUntilDecoded();
@@ -234,11 +242,11 @@ TEST_F(SchedulerTest, CancelAnswersEveryStageAtOnce) {
 
 TEST_F(SchedulerTest, DeadlinesAreKeptInEveryStage) {
   Start();
-  Submit(1, TaskKind::kAsync, 0, 30);
+  Submit(1, WorkClass::kAsync, 0, 30);
   engine_->WaitForImages(1);
   std::vector<ImageTask> tasks;
   for (uint64_t id = 2; id <= 10; ++id)
-    tasks.push_back(Task(id, TaskKind::kAsync, 0, id == 9 ? 0 : 20));
+    tasks.push_back(Task(id, WorkClass::kAsync, 0, id == 9 ? 0 : 20));
   scheduler_->Submit(std::move(tasks));
   for (const uint64_t id : std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 10}) {
     const TaskResult result = results_.Wait(id);
@@ -253,11 +261,11 @@ TEST_F(SchedulerTest, DeadlinesAreKeptInEveryStage) {
 TEST_F(SchedulerTest, AnIdMayComeAgainOnlyAfterItsAnswer) {
   Start();
   Occupy(1);
-  EXPECT_EQ(scheduler_->Submit({Task(2, TaskKind::kSync), Task(1, TaskKind::kSync)}), 1u);
-  EXPECT_EQ(scheduler_->Submit({Task(3, TaskKind::kSync), Task(3, TaskKind::kSync)}), 3u);
+  EXPECT_EQ(scheduler_->Submit({Task(2, WorkClass::kSync), Task(1, WorkClass::kSync)}), 1u);
+  EXPECT_EQ(scheduler_->Submit({Task(3, WorkClass::kSync), Task(3, WorkClass::kSync)}), 3u);
   engine_->OpenGate();
   results_.Wait(1);
-  Submit(2, TaskKind::kSync);
+  Submit(2, WorkClass::kSync);
   EXPECT_TRUE(results_.Wait(2).status.ok());
   EXPECT_FALSE(results_.Has(3));
 }
@@ -265,19 +273,18 @@ TEST_F(SchedulerTest, AnIdMayComeAgainOnlyAfterItsAnswer) {
 TEST_F(SchedulerTest, FailuresStayWithTheirImage) {
   Start();
   engine_->OpenGate();
-  ImageTask missing = Task(1, TaskKind::kSync);
+  ImageTask missing = Task(1, WorkClass::kSync);
   missing.pixels.reset();
   missing.path = "none.png";
-  ImageTask unknown = Task(2, TaskKind::kSync);
+  ImageTask unknown = Task(2, WorkClass::kSync);
   unknown.engine = nullptr;
-  scheduler_->Submit({std::move(missing), std::move(unknown), Task(3, TaskKind::kAsync),
-                      Task(4, TaskKind::kNoop)});
+  scheduler_->Submit({std::move(missing), std::move(unknown), Task(3, WorkClass::kAsync), Noop(4)});
   EXPECT_EQ(results_.Wait(1).status.code(), StatusCode::kImageNotFound);
   EXPECT_EQ(results_.Wait(2).status.code(), StatusCode::kUnknownModel);
   EXPECT_TRUE(results_.Wait(3).status.ok());
   EXPECT_TRUE(results_.Wait(4).status.ok());
   engine_->Fail();
-  Submit(5, TaskKind::kSync);
+  Submit(5, WorkClass::kSync);
   EXPECT_EQ(results_.Wait(5).status.code(), StatusCode::kDetectionFailed);
   EXPECT_EQ(scheduler_->stats().failed, 3u);
 }
@@ -285,10 +292,10 @@ TEST_F(SchedulerTest, FailuresStayWithTheirImage) {
 TEST_F(SchedulerTest, CloseAnswersEverythingOnce) {
   Start();
   Occupy(1);
-  Occupy(22, TaskKind::kSync);
+  Occupy(22, WorkClass::kSync);
   std::vector<ImageTask> tasks;
   for (uint64_t id = 2; id <= 20; ++id)
-    tasks.push_back(Task(id, id % 3 == 0 ? TaskKind::kSync : TaskKind::kAsync));
+    tasks.push_back(Task(id, id % 3 == 0 ? WorkClass::kSync : WorkClass::kAsync));
   scheduler_->Submit(std::move(tasks));
   std::thread closing([this] { scheduler_->Close(); });
   for (uint64_t id = 2; id <= 20; ++id)
@@ -298,7 +305,7 @@ TEST_F(SchedulerTest, CloseAnswersEverythingOnce) {
   for (const uint64_t id : std::vector<uint64_t>{1, 22}) {
     EXPECT_TRUE(results_.Wait(id).status.ok());
   }
-  Submit(21, TaskKind::kSync);
+  Submit(21, WorkClass::kSync);
   EXPECT_EQ(results_.Wait(21).status.code(), StatusCode::kShuttingDown);
   scheduler_->Close();
 }
@@ -312,8 +319,11 @@ TEST_F(SchedulerTest, EveryTaskIsAnsweredOnceUnderSubmitsCancelsAndDeadlines) {
     clients.emplace_back([this, client] {
       for (uint64_t i = 1; i <= 60; ++i) {
         const uint64_t id = client * 60 + i;
-        const auto kind = static_cast<TaskKind>(i % 3);
-        scheduler_->Submit({Task(id, kind, static_cast<double>(i % 5), i % 7 == 0 ? 0.5 : 0)});
+        const auto work_class = static_cast<WorkClass>(i % 2);
+        const double deadline_ms = i % 7 == 0 ? 0.5 : 0;
+        scheduler_->Submit({i % 3 == 0
+                                ? Noop(id)
+                                : Task(id, work_class, static_cast<double>(i % 5), deadline_ms)});
         if (i % 4 == 0) scheduler_->Cancel({{id}});
         if (i % 16 == 0) (void)scheduler_->stats();
       }

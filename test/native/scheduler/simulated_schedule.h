@@ -1,9 +1,10 @@
-// A scheduler over simulated GPUs, and the tasks that it is given.
+// A scheduler over a simulated device, and the tasks that it is given.
 #ifndef LATTICE_TEST_SCHEDULER_SIMULATED_SCHEDULE_H_
 #define LATTICE_TEST_SCHEDULER_SIMULATED_SCHEDULE_H_
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -24,33 +25,36 @@ class SimulatedSchedule : public testing::Test {
   struct Sizes {
     int decode_threads = 1;
     int async_batch = 1;
-    size_t look_ahead_bytes = size_t{1} << 30;
+    size_t async_pixel_bytes = size_t{1} << 30;
+    size_t sync_pixel_bytes = size_t{1} << 30;
   };
 
   SimulatedSchedule() { EXPECT_TRUE(InitDecoders().ok()); }
 
   void Start(const SimulatedEngine::Options& options, unsigned seed, const Sizes& sizes) {
-    places_ = options.slice_ms.size();
-    const int devices = static_cast<int>(places_);
     engine_ = std::make_shared<SimulatedEngine>(options, seed);
     results_ = std::make_unique<TaskResults>();
-    const LaneOptions lane{devices * options.slots, devices * options.slots};
-    SchedulerOptions schedule{sizes.decode_threads, lane, lane};
-    schedule.devices = devices;
+    const ClassOptions both{options.slots, options.slots};
+    SchedulerOptions schedule{sizes.decode_threads, both, both};
     schedule.async_batch = sizes.async_batch;
-    schedule.look_ahead_bytes = sizes.look_ahead_bytes;
+    schedule.async_pixel_bytes = sizes.async_pixel_bytes;
+    schedule.sync_pixel_bytes = sizes.sync_pixel_bytes;
     scheduler_ = std::make_unique<Scheduler>(
         schedule, pipeline_, *marker_,
-        [this](TaskResult result) { results_->Add(std::move(result)); });
+        [this](TaskResult result) { results_->Add(std::move(result)); },
+        [this](const Status& status) {
+          EXPECT_EQ(status.code(), StatusCode::kGpuLost);
+          ++device_losses_;
+        });
   }
 
   void TearDown() override {
-    for (size_t place = 0; engine_ != nullptr && place < places_; ++place) engine_->Release(place);
+    if (engine_ != nullptr) engine_->Release();
     scheduler_.reset();
   }
 
   // The id is the image's mark; the image is one row.
-  ImageTask Task(uint64_t id, TaskKind kind = TaskKind::kAsync, double priority = 0,
+  ImageTask Task(uint64_t id, WorkClass work_class = WorkClass::kAsync, double priority = 0,
                  int width = 64) const {
     ImageTask task;
     task.id = id;
@@ -59,7 +63,7 @@ class SimulatedSchedule : public testing::Test {
     for (size_t byte = 0; byte < 3; ++byte) {
       task.pixels->data[byte] = static_cast<uint8_t>(id >> 8 * byte & 0xff);
     }
-    task.kind = kind;
+    task.work_class = work_class;
     task.priority = priority;
     return task;
   }
@@ -73,8 +77,8 @@ class SimulatedSchedule : public testing::Test {
 
   void Submit(ImageTask task) { EXPECT_EQ(scheduler_->Submit({std::move(task)}), 0u); }
 
-  // Each task as `next` makes it, some with deadlines, with cancels and pauses in between and, in
-  // one of four cases, the end after half of them. Waits until all are answered, and closes.
+  // Submits tasks made by `next`, some with deadlines, with cancels and pauses in between and, in
+  // one of four cases, Close after half of them. Waits until all are answered, and closes.
   void RunAtRandom(std::mt19937& random, uint64_t count,
                    const std::function<ImageTask(uint64_t id)>& next) {
     const bool ends_early = random() % 4 == 0;
@@ -92,14 +96,14 @@ class SimulatedSchedule : public testing::Test {
     const SchedulerStats stats = scheduler_->stats();
     ASSERT_EQ(stats.completed + stats.failed + stats.cancelled, count);
     ASSERT_EQ(stats.inferring + stats.decoding, 0u);
-    ASSERT_EQ(stats.held_bytes + stats.held_file_bytes, 0u);
+    ASSERT_EQ(stats.held_bytes + stats.held_sync_bytes + stats.held_file_bytes, 0u);
   }
 
   StatusCode CodeOf(uint64_t id) { return results_->Wait(id).status.code(); }
 
   ImagePipeline pipeline_{*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20), {}};
   std::unique_ptr<CrashMarker> marker_ = *CrashMarker::Open("");
-  size_t places_ = 0;
+  std::atomic<int> device_losses_ = 0;
   std::shared_ptr<SimulatedEngine> engine_;
   std::unique_ptr<TaskResults> results_;
   std::unique_ptr<Scheduler> scheduler_;

@@ -182,15 +182,14 @@ cudaError_t Machine::Allocate(int gpu, size_t bytes, void** memory) {
   *memory = std::aligned_alloc(kAlignment, rounded);
   if (*memory == nullptr) return cudaErrorMemoryAllocation;
   std::memset(*memory, kRubbish, rounded);
-  memory_[AddressOf(*memory)] = {bytes, gpu, false};
+  memory_[AddressOf(*memory)] = {bytes, gpu};
   return cudaSuccess;
 }
 
 cudaError_t Machine::Free(int gpu, void* memory) {
   const std::lock_guard lock(mutex_);
   const auto found = memory_.find(AddressOf(memory));
-  if (found == memory_.end() || found->second.registered ||
-      (found->second.gpu == kHost) != (gpu == kHost)) {
+  if (found == memory_.end() || (found->second.gpu == kHost) != (gpu == kHost)) {
     return cudaErrorInvalidValue;
   }
   const auto owner = static_cast<size_t>(found->second.gpu);
@@ -198,22 +197,6 @@ cudaError_t Machine::Free(int gpu, void* memory) {
   std::memset(memory, kRubbish, found->second.bytes);
   memory_.erase(found);
   std::free(memory);
-  return cudaSuccess;
-}
-
-cudaError_t Machine::Register(void* memory, size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  const auto [place, added] = memory_.try_emplace(AddressOf(memory), Memory{bytes, kHost, true});
-  return added ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
-}
-
-cudaError_t Machine::Unregister(void* memory) {
-  const std::lock_guard lock(mutex_);
-  const auto found = memory_.find(AddressOf(memory));
-  if (found == memory_.end() || !found->second.registered) {
-    return cudaErrorHostMemoryNotRegistered;
-  }
-  memory_.erase(found);
   return cudaSuccess;
 }
 

@@ -33,8 +33,7 @@ struct Gpu {
 
 struct Memory {
   size_t bytes = 0;
-  int gpu = kHost;          // kHost: pinned
-  bool registered = false;  // pinned afterwards: somebody else's
+  int gpu = kHost;  // kHost: pinned
 };
 
 // Thread-safe; lives as long as the process, since threads of hanging streams do.
@@ -66,8 +65,6 @@ class Machine {
 
   cudaError_t Allocate(int gpu, size_t bytes, void** memory);
   cudaError_t Free(int gpu, void* memory);
-  cudaError_t Register(void* memory, size_t bytes);
-  cudaError_t Unregister(void* memory);
   // Of the allocation that holds all of these bytes.
   std::optional<Memory> Find(const void* memory, size_t bytes);
   size_t Used(int gpu);

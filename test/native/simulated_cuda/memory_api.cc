@@ -86,20 +86,6 @@ cudaError_t cudaFreeHost(void* memory) {
   return Remembered(error);
 }
 
-cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned) {
-  cudaError_t error = BreakRecording();
-  if (error == cudaSuccess) error = Machine::Get().Answer(Call::kHostAlloc, ThisThread().gpu);
-  if (error == cudaSuccess) error = Machine::Get().Register(memory, bytes);
-  return Remembered(error);
-}
-
-cudaError_t cudaHostUnregister(void* memory) {
-  cudaError_t error = BreakRecording();
-  if (error == cudaSuccess) error = Machine::Get().Answer(ThisThread().gpu);
-  if (error == cudaSuccess) error = Machine::Get().Unregister(memory);
-  return Remembered(error);
-}
-
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* memory) {
   const auto found = Machine::Get().Find(memory, 1);
   *attributes = {};
@@ -127,13 +113,6 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   }
   return Remembered(
       QueueCopy(to, from, bytes, stream, [=] { return Fits(to, from, bytes, kind, gpu); }));
-}
-
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_gpu, const void* from, int from_gpu, size_t bytes,
-                                cudaStream_t stream) {
-  return Remembered(QueueCopy(to, from, bytes, stream, [=] {
-    return IsOnGpu(to, bytes, to_gpu) && IsOnGpu(from, bytes, from_gpu);
-  }));
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {

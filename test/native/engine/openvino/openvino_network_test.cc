@@ -46,9 +46,9 @@ std::vector<float> Noise(size_t size, unsigned seed) {
 }
 
 std::vector<float> RunOne(OpenVinoNetwork& engine, int slot, const std::vector<float>& input,
-                          Lane lane = Lane::kSync) {
+                          WorkClass work_class = WorkClass::kSync) {
   NetworkItem item{input.data(), nullptr};
-  const Status status = engine.Run(lane, slot, {&item, 1});
+  const Status status = engine.Run(work_class, slot, {&item, 1});
   EXPECT_TRUE(status.ok()) << status.message();
   return {item.output, item.output + OutputSize(engine)};
 }
@@ -63,8 +63,8 @@ TEST(OpenVinoNetworkTest, DescribesTheTinyModel) {
   EXPECT_EQ(info.device, "CPU");
   EXPECT_EQ(info.precision, "f32");
   EXPECT_EQ(info.metadata.at("task"), "detect");
-  EXPECT_EQ(engine->slots(Lane::kSync), 2);
-  EXPECT_EQ(engine->slots(Lane::kAsync), 3);
+  EXPECT_EQ(engine->slots(WorkClass::kSync), 2);
+  EXPECT_EQ(engine->slots(WorkClass::kAsync), 3);
   EXPECT_EQ(engine->max_batch(), 1);
   EXPECT_FALSE(OpenVinoVersion().empty());
 }
@@ -76,12 +76,12 @@ TEST(OpenVinoNetworkTest, OutputIsBitEqualWhateverLaneSlotAlignmentAndOrder) {
   std::vector<float> shifted(input.size() + 1);
   std::memcpy(shifted.data() + 1, input.data(), input.size() * sizeof(float));
   NetworkItem item{shifted.data() + 1, nullptr};
-  ASSERT_TRUE(engine->Run(Lane::kSync, 1, {&item, 1}).ok());
+  ASSERT_TRUE(engine->Run(WorkClass::kSync, 1, {&item, 1}).ok());
   EXPECT_EQ(std::memcmp(item.output, expected.data(), expected.size() * sizeof(float)), 0);
   RunOne(*engine, 0, Noise(input.size(), 2));
   EXPECT_EQ(RunOne(*engine, 0, input), expected);
   for (int slot = 0; slot < 3; ++slot) {
-    EXPECT_EQ(RunOne(*engine, slot, input, Lane::kAsync), expected);
+    EXPECT_EQ(RunOne(*engine, slot, input, WorkClass::kAsync), expected);
   }
 }
 
@@ -91,12 +91,12 @@ TEST(OpenVinoNetworkTest, SlotsRunAtTheSameTimeWithoutMixing) {
   std::vector<int> wrong(5, 0);
   for (int row = 0; row < 5; ++row) {
     threads.emplace_back([&, row] {
-      const Lane lane = row < 2 ? Lane::kSync : Lane::kAsync;
+      const WorkClass work_class = row < 2 ? WorkClass::kSync : WorkClass::kAsync;
       const int slot = row < 2 ? row : row - 2;
       const auto input = Noise(InputFloats(*engine), static_cast<unsigned>(row));
-      const auto expected = RunOne(*engine, slot, input, lane);
+      const auto expected = RunOne(*engine, slot, input, work_class);
       for (int i = 0; i < 10; ++i)
-        wrong[static_cast<size_t>(row)] += RunOne(*engine, slot, input, lane) != expected;
+        wrong[static_cast<size_t>(row)] += RunOne(*engine, slot, input, work_class) != expected;
     });
   }
   for (auto& thread : threads) thread.join();
@@ -152,7 +152,7 @@ TEST(OpenVinoNetworkTest, FixedBatchesAreFilledUpAndTakenApart) {
     for (size_t i = 0; i < count; ++i)
       inputs.push_back(Noise(3 * 32 * 32, static_cast<unsigned>(i)));
     for (const auto& input : inputs) items.push_back({input.data(), nullptr});
-    ASSERT_TRUE(engine->Run(Lane::kSync, 0, items).ok());
+    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, items).ok());
     for (size_t i = 0; i < count; ++i) {
       EXPECT_EQ(std::memcmp(items[i].output, inputs[i].data(), inputs[i].size() * sizeof(float)),
                 0);

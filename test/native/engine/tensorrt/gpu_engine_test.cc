@@ -13,7 +13,7 @@ const std::string kTiny = LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx";
 TEST(GpuEngineTest, WithoutAGpuTheReasonComesSoonAndNothingCrashes) {
   const auto start = std::chrono::steady_clock::now();
   const auto gpus = UsableGpus();
-  if (gpus.ok()) GTEST_SKIP() << "left out: this machine has " << gpus->front();
+  if (gpus.ok()) GTEST_SKIP() << "left out: this machine has " << gpus->front().name;
   EXPECT_EQ(gpus.status().code(), StatusCode::kGpuUnavailable);
   EXPECT_GT(gpus.status().message().size(), 20u);
   const auto engine = LoadGpuEngine(kTiny, {}, nullptr);

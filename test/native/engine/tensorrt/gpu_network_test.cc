@@ -110,7 +110,7 @@ std::vector<float> Noise(unsigned seed) {
 
 std::vector<float> RunOne(OpenVinoNetwork& engine, const std::vector<float>& image) {
   NetworkItem item{image.data(), nullptr};
-  const Status status = engine.Run(Lane::kSync, 0, {&item, 1});
+  const Status status = engine.Run(WorkClass::kSync, 0, {&item, 1});
   EXPECT_TRUE(status.ok()) << status.message();
   const auto rows = 4 + engine.info().names.size();
   return {item.output, item.output + rows * static_cast<size_t>(engine.info().anchors)};

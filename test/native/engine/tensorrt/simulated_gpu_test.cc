@@ -1,6 +1,6 @@
-// The GPU engine on GPUs that are played on the host, which fail when they are asked to. In builds
-// with LATTICE_SIMULATED_GPU only; what the engine does where all is well, engine_conformance_test
-// shows, there as on a real GPU.
+// The GPU engine on simulated GPUs, whose calls fail when a test says so. In builds with
+// LATTICE_SIMULATED_GPU only. What every engine promises, on real GPUs too, is in
+// engine_conformance_test; lost GPUs are in simulated_loss_test.
 #ifdef LATTICE_SIMULATED_GPU
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,13 +12,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "native/base/scoped_fd.h"
-#include "native/cuda/gpu_device.h"
-#include "native/cuda/owners.h"
 #include "native/engine/tensorrt/gpu_engine.h"
-#include "native/engine/tensorrt/pinned_pixels.h"
 #include "native/engine_cache/checked_file.h"
 #include "test/native/engine/tiny_scene.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
@@ -43,8 +42,9 @@ class SimulatedGpuTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(cache_); }
 
-  Result<std::unique_ptr<Engine>> Load(const OnEngineBuild& on_build = nullptr) {
+  Result<std::unique_ptr<Engine>> Load(const OnEngineBuild& on_build = nullptr, int gpu = 0) {
     GpuEngineOptions options;
+    options.gpu = gpu;
     options.cache_folder = cache_;
     options.model_sha256 = model_sha256_;
     return LoadGpuEngine(kTiny, options, on_build);
@@ -56,12 +56,12 @@ class SimulatedGpuTest : public testing::Test {
     return engine.ok() ? *std::move(engine) : nullptr;
   }
 
-  Status Run(Engine& engine, int slot, Boxes* boxes, Lane lane = Lane::kSync) {
+  Status Run(Engine& engine, int slot, Boxes* boxes, WorkClass work_class = WorkClass::kSync) {
     const auto input = engine.Prepare(Scene(1));
     if (!input.ok()) return input.status();
     const EngineItem item{input->get(), &options_};
-    const Status status = engine.Run(lane, slot, {&item, 1});
-    if (status.ok()) *boxes = RowsOf(engine.Detect(lane, slot, 0));
+    const Status status = engine.Run(work_class, slot, {&item, 1});
+    if (status.ok()) *boxes = RowsOf(engine.Detect(work_class, slot, 0));
     return status;
   }
 
@@ -70,59 +70,7 @@ class SimulatedGpuTest : public testing::Test {
   DetectionOptions options_;
 };
 
-TEST_F(SimulatedGpuTest, AFaultLosesTheGpuForGood) {
-  const auto engine = Loaded();
-  Boxes boxes;
-  ASSERT_TRUE(Run(*engine, 0, &boxes).ok());
-  EXPECT_FALSE(boxes.empty());
-  simulated::FaultWork(0, cudaErrorIllegalAddress, 3);
-  const Status lost = Run(*engine, 0, &boxes);
-  EXPECT_EQ(lost.code(), StatusCode::kGpuLost);
-  EXPECT_NE(lost.message().find("cudaErrorIllegalAddress"), std::string::npos) << lost.message();
-  for (int slot = 0; slot < engine->slots(Lane::kAsync); ++slot) {
-    EXPECT_EQ(Run(*engine, slot, &boxes, Lane::kAsync).code(), StatusCode::kGpuLost);
-  }
-  EXPECT_EQ(Load().status().code(), StatusCode::kGpuLost);
-}
-
-// TensorRT itself only says that something went wrong.
-TEST_F(SimulatedGpuTest, AFaultWhileAModelIsLoadedLosesTheGpuToo) {
-  (void)Loaded();
-  for (const int passing : {0, 4, 40}) {
-    simulated::PlugIn({{"First"}, {"Second"}});
-    simulated::FaultWork(0, cudaErrorIllegalAddress, passing);
-    const auto engine = Loaded();
-    ASSERT_NE(engine, nullptr);
-    Boxes boxes;
-    EXPECT_EQ(Run(*engine, 0, &boxes).code(), StatusCode::kGpuLost) << passing;
-    EXPECT_TRUE(Run(*engine, engine->slots(Lane::kSync) / 2, &boxes).ok()) << passing;
-  }
-}
-
-TEST_F(SimulatedGpuTest, OtherGpusGoOn) {
-  simulated::PlugIn({{"First"}, {"Second"}});
-  const auto engine = Loaded();
-  ASSERT_EQ(engine->devices().size(), 2u);
-  const int of_each = engine->slots(Lane::kSync) / 2;
-  Boxes expected;
-  ASSERT_TRUE(Run(*engine, 0, &expected).ok());
-  simulated::FaultWork(0, cudaErrorLaunchFailure);
-  Boxes boxes;
-  EXPECT_EQ(Run(*engine, 0, &boxes).code(), StatusCode::kGpuLost);
-  EXPECT_EQ(Run(*engine, 1, &boxes).code(), StatusCode::kGpuLost);
-  for (int slot = of_each; slot < 2 * of_each; ++slot) {
-    EXPECT_TRUE(Run(*engine, slot, &boxes).ok());
-    EXPECT_EQ(boxes, expected);
-  }
-  // A model that comes now has the lost GPU among its devices, and runs on the other.
-  const auto later = Loaded();
-  ASSERT_EQ(later->devices().size(), 2u);
-  EXPECT_EQ(Run(*later, 0, &boxes).code(), StatusCode::kGpuLost);
-  EXPECT_TRUE(Run(*later, of_each, &boxes).ok());
-  EXPECT_EQ(boxes, expected);
-}
-
-// The first one, one in the midst, one of the last.
+// The first call of a kind, one in between, one of the last.
 TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNothing) {
   (void)Loaded();
   struct Case {
@@ -275,16 +223,36 @@ TEST_F(SimulatedGpuTest, OnlyGpusThatAreNewEnoughAreUsed) {
   const Status old = Load().status();
   EXPECT_EQ(old.code(), StatusCode::kGpuUnavailable);
   EXPECT_NE(old.message().find("7.5 (Turing)"), std::string::npos) << old.message();
+  EXPECT_EQ(UsableGpus().status().message(), old.message());
   simulated::PlugIn({{"Volta", 7, 0}, {"Hopper", 9, 0}});
-  const auto engine = Loaded();
-  ASSERT_EQ(engine->devices().size(), 1u);
-  EXPECT_EQ(engine->devices()[0].index, 1);
-  EXPECT_EQ(engine->devices()[0].name, "Hopper");
-  Boxes boxes;
-  EXPECT_TRUE(Run(*engine, 0, &boxes).ok());
-  EXPECT_FALSE(boxes.empty());
+  const auto usable = UsableGpus();
+  ASSERT_TRUE(usable.ok());
+  ASSERT_EQ(usable->size(), 1u);
+  EXPECT_EQ(usable->front().index, 1);
+  EXPECT_EQ(usable->front().name, "Hopper");
+  EXPECT_EQ(Load().status().code(), StatusCode::kGpuUnavailable);
   simulated::PlugIn({});
   EXPECT_EQ(Load().status().code(), StatusCode::kGpuUnavailable);
+}
+
+TEST_F(SimulatedGpuTest, AnEngineUsesTheGpuOfItsOrdinalOnly) {
+  simulated::PlugIn({{"First"}, {"Second"}, {"Third"}});
+  const auto engine = Load(nullptr, 1);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  EXPECT_EQ((*engine)->info().device, "Second");
+  EXPECT_GT((*engine)->info().memory_bytes, 0u);
+  // On threads whose current GPU is another one.
+  Boxes boxes;
+  std::thread([&] { EXPECT_TRUE(Run(**engine, 0, &boxes, WorkClass::kAsync).ok()); }).join();
+  EXPECT_FALSE(boxes.empty());
+  for (const int other : {0, 2}) {
+    EXPECT_EQ(simulated::UsedBytes(other), 0u);
+    EXPECT_EQ(simulated::WorkDone(other), 0u);
+  }
+  EXPECT_GT(simulated::UsedBytes(1), 0u);
+  const Status missing = Load(nullptr, 3).status();
+  EXPECT_EQ(missing.code(), StatusCode::kGpuUnavailable);
+  EXPECT_NE(missing.message().find("There is no GPU 3"), std::string::npos) << missing.message();
 }
 
 TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {
@@ -292,10 +260,10 @@ TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {
   std::optional<Boxes> expected;
   std::optional<std::pair<size_t, size_t>> held;
   for (int round = 0; round < 40; ++round) {
-    for (const Lane lane : {Lane::kSync, Lane::kAsync}) {
-      for (int slot = 0; slot < engine->slots(lane); ++slot) {
+    for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+      for (int slot = 0; slot < engine->slots(work_class); ++slot) {
         Boxes boxes;
-        ASSERT_TRUE(Run(*engine, slot, &boxes, lane).ok());
+        ASSERT_TRUE(Run(*engine, slot, &boxes, work_class).ok());
         if (!expected) expected = boxes;
         ASSERT_EQ(boxes, *expected);
       }
@@ -304,43 +272,6 @@ TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {
     if (!held) held = now;
     EXPECT_EQ(now, *held);
   }
-}
-
-// A picture that another GPU decoded is copied to where it runs.
-TEST_F(SimulatedGpuTest, PicturesOfAnotherGpuGiveTheSameBoxes) {
-  simulated::PlugIn({{"First"}, {"Second"}});
-  const auto engine = Loaded();
-  const int of_each = engine->slots(Lane::kSync) / 2;
-  constexpr int kWidth = 641;
-  constexpr int kHeight = 479;
-  Image planes{kWidth, kHeight, {}, PixelLayout::kYuv420};
-  const PackedPlanes packed = PackPlanes(planes.layout, kWidth, kHeight);
-  planes.data.resize(packed.bytes);
-  std::mt19937 random(3);
-  for (uint8_t& level : planes.data) level = static_cast<uint8_t>(random());
-
-  ASSERT_TRUE(UseGpu(1).ok());
-  auto memory = DeviceBuffer::Allocate(packed.bytes);
-  ASSERT_TRUE(memory.ok());
-  const auto there = std::make_shared<DeviceBuffer>(*std::move(memory));
-  ASSERT_EQ(cudaMemcpy(there->data(), planes.data.data(), packed.bytes, cudaMemcpyHostToDevice),
-            cudaSuccess);
-  GpuImage picture{1, kWidth, kHeight, 1, {}, {}, there};
-  for (size_t i = 0; i < 3; ++i) {
-    picture.planes[i] = there->As<uint8_t>() + packed.offsets[i];
-    picture.pitches[i] = packed.pitches[i];
-  }
-  options_.confidence = 0;
-  const auto boxes_of = [&](std::unique_ptr<EngineInput> input, int slot) {
-    const EngineItem item{input.get(), &options_};
-    const Status ran = engine->Run(Lane::kSync, slot, {&item, 1});
-    EXPECT_TRUE(ran.ok()) << ran.message();
-    return RowsOf(engine->Detect(Lane::kSync, slot, 0));
-  };
-  const Boxes expected = boxes_of(*engine->Prepare(planes), 0);
-  EXPECT_FALSE(expected.empty());
-  EXPECT_EQ(boxes_of(*engine->PrepareOnGpu(picture), 0), expected);
-  EXPECT_EQ(boxes_of(*engine->PrepareOnGpu(picture), of_each), expected);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "native/engine/kept_pixels.h"
+#include "native/engine/block_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-TEST(KeptPixelsTest, ABlockIsUsedAgainForAnImageOfItsSize) {
-  KeptPixels pixels(8 * kMiB);
+TEST(BlockPoolTest, ABlockIsUsedAgainForAnImageOfItsSize) {
+  BlockPool pixels({.most_idle_bytes = 8 * kMiB, .smallest = kMiB});
   void* const first = pixels.allocate(2 * kMiB + 100);
   pixels.deallocate(first, 2 * kMiB + 100);
   EXPECT_GE(pixels.idle_bytes(), 2 * kMiB);
@@ -23,8 +23,8 @@ TEST(KeptPixelsTest, ABlockIsUsedAgainForAnImageOfItsSize) {
   pixels.deallocate(again, 2 * kMiB + 90);
 }
 
-TEST(KeptPixelsTest, KeepsWhatCameBackLastAndNoMoreThanItsLimit) {
-  KeptPixels pixels(5 * kMiB);
+TEST(BlockPoolTest, KeepsTheBlocksThatCameBackLastUpToItsLimit) {
+  BlockPool pixels({.most_idle_bytes = 5 * kMiB, .smallest = kMiB});
   void* const old = pixels.allocate(2 * kMiB);
   void* const fresh = pixels.allocate(4 * kMiB);
   pixels.deallocate(old, 2 * kMiB);
@@ -35,16 +35,31 @@ TEST(KeptPixelsTest, KeepsWhatCameBackLastAndNoMoreThanItsLimit) {
   pixels.deallocate(kept, 4 * kMiB);
 }
 
-TEST(KeptPixelsTest, SmallAndVeryLargeBlocksAreNotKept) {
-  KeptPixels pixels(4 * kMiB);
+TEST(BlockPoolTest, SmallAndVeryLargeBlocksAreNotKept) {
+  BlockPool pixels({.most_idle_bytes = 4 * kMiB, .smallest = kMiB});
   for (const size_t bytes : {size_t{100}, kMiB / 2, 5 * kMiB}) {
     pixels.deallocate(pixels.allocate(bytes), bytes);
     EXPECT_EQ(pixels.idle_bytes(), 0u) << bytes;
   }
 }
 
-TEST(KeptPixelsTest, ThreadsNeverShareABlock) {
-  KeptPixels pixels(16 * kMiB);
+// As pinned memory is pooled: every block, from any source.
+TEST(BlockPoolTest, PowersOfTwoOfASourceAreUsedAgain) {
+  std::pmr::unsynchronized_pool_resource source;
+  BlockPool pixels({.most_idle_bytes = 4 * kMiB, .powers_of_two = true, .source = &source});
+  void* const small = pixels.allocate(100);
+  pixels.deallocate(small, 100);
+  EXPECT_EQ(pixels.idle_bytes(), kMiB / 4);
+  void* const first = pixels.allocate(kMiB + 1);
+  pixels.deallocate(first, kMiB + 1);
+  EXPECT_EQ(pixels.idle_bytes(), 2 * kMiB + kMiB / 4);
+  void* const again = pixels.allocate(2 * kMiB);
+  EXPECT_EQ(again, first);
+  pixels.deallocate(again, 2 * kMiB);
+}
+
+TEST(BlockPoolTest, ThreadsNeverShareABlock) {
+  BlockPool pixels({.most_idle_bytes = 16 * kMiB, .smallest = kMiB});
   std::vector<std::thread> threads;
   for (uint8_t number = 1; number <= 4; ++number) {
     threads.emplace_back([&pixels, number] {
