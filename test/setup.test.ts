@@ -1,4 +1,4 @@
-/** scripts/setup.mjs in a project of its own, whose `npm` installs tools that are played. */
+/** scripts/setup.mjs in a separate project, whose `npm` installs simulated tools. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,7 @@ const INSTALLED = {
     leave('build/Release/lattice.node') +
     PARTS.map((line) => `console.log('-- ${line}');`).join(''),
   'node_modules/typescript/bin/tsc': leave('dist/cli/lattice.js'),
+  'node_modules/vite/bin/vite.js': leave('dist/ui/main.js'),
 };
 
 let root: string;
@@ -37,7 +38,7 @@ afterEach(() => {
 
 function setUp(more: NodeJS.ProcessEnv = {}) {
   const PATH = [join(root, 'bin'), process.env.PATH].join(delimiter);
-  const env = { ...process.env, PATH, OpenVINO_DIR: '/played', ...more };
+  const env = { ...process.env, PATH, OpenVINO_DIR: '/simulated', ...more };
   const script = join(root, 'scripts/setup.mjs');
   return spawnSync(process.execPath, [script], { cwd: root, env, encoding: 'utf8' });
 }
