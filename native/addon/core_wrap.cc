@@ -173,10 +173,11 @@ Napi::Value CoreWrap::ReadFile(const Napi::CallbackInfo& info) {
   }
   const auto deferred = Napi::Promise::Deferred::New(env);
   AddPending(env, 1);
-  core_->ReadFile(info[0].As<Napi::String>().Utf8Value(),
-                  Settling<ByteBuffer>(mailbox_, deferred, [](Napi::Env js, const ByteBuffer& bytes) {
-                    return Napi::Buffer<uint8_t>::Copy(js, bytes.data(), bytes.size());
-                  }));
+  core_->ReadFile(
+      info[0].As<Napi::String>().Utf8Value(),
+      Settling<ByteBuffer>(mailbox_, deferred, [](Napi::Env js, const ByteBuffer& bytes) {
+        return Napi::Buffer<uint8_t>::Copy(js, bytes.data(), bytes.size());
+      }));
   return deferred.Promise();
 }
 

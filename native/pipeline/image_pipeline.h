@@ -31,7 +31,7 @@ struct PreparedImage {
 struct PipelineOptions {
   DecodeLimits limits;
   VolumePatience patience;
-  size_t read_threads = 64;  // as FileReader' most_threads
+  size_t read_threads = 64;  // as FileReader's most_threads
   // Test only: Open calls abort() for a path that ends so. Empty in every service.
   std::string abort_on_path_suffix;
 };

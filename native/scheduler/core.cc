@@ -69,9 +69,8 @@ Result<bool> ChooseGpu(const CoreOptions& options) {
   if (options.device == "cpu") return false;
   const auto usable = UsableGpus();
   const bool found =
-      usable.ok() && std::any_of(usable->begin(), usable->end(), [&](const GpuIdentity& gpu) {
-        return gpu.index == options.gpu;
-      });
+      usable.ok() && std::any_of(usable->begin(), usable->end(),
+                                 [&](const GpuIdentity& gpu) { return gpu.index == options.gpu; });
   if (found) return true;
   if (options.device == "auto") return false;
   if (!usable.ok()) return usable.status();

@@ -10,7 +10,7 @@ export interface RawResult {
   /** n x 6: x1, y1, x2, y2, confidence, class id; by confidence, highest first. */
   boxes: Float32Array;
   timings: Timings;
-  /** Images that ran in the same slice. */
+  /** Images of the same batch, this one among them. */
   batch: number;
   truncated: boolean;
   totalMs: number;

@@ -89,7 +89,9 @@ class TensorRtEngine final : public Engine {
   }
 
   const ModelInfo& info() const override { return info_; }
-  int slots(WorkClass work_class) const override { return static_cast<int>(At(work_class).slots.size()); }
+  int slots(WorkClass work_class) const override {
+    return static_cast<int>(At(work_class).slots.size());
+  }
   int max_batch(WorkClass work_class) const override { return At(work_class).most; }
   // One patience for the GPU's work, and as much again for the calls around it.
   std::optional<Clock::duration> longest_run() const override { return 2 * patience_; }
@@ -106,8 +108,8 @@ class TensorRtEngine final : public Engine {
       if (image.data.get_allocator().resource() == &pixels_) {
         input->pixels = std::move(image);
       } else {
-        input->pixels = {image.width, image.height, ByteBuffer(image.data, &pixels_),
-                         image.layout, image.orientation};
+        input->pixels = {image.width, image.height, ByteBuffer(image.data, &pixels_), image.layout,
+                         image.orientation};
       }
       return std::unique_ptr<EngineInput>(std::move(input));
     } catch (const std::exception&) {
@@ -164,7 +166,9 @@ class TensorRtEngine final : public Engine {
   }
 
   ClassSlots& At(WorkClass work_class) { return work_class == WorkClass::kSync ? sync_ : async_; }
-  const ClassSlots& At(WorkClass work_class) const { return work_class == WorkClass::kSync ? sync_ : async_; }
+  const ClassSlots& At(WorkClass work_class) const {
+    return work_class == WorkClass::kSync ? sync_ : async_;
+  }
 
   const int gpu_;
   const Clock::duration patience_;

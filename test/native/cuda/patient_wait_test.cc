@@ -136,7 +136,7 @@ TEST(PatientWaitModesTest, WhatIsExpectedIsMostlySleptInOneGo) {
       return state.now.time_since_epoch() >= takes;
     };
     EXPECT_TRUE(WaitPatiently(WaitMode::kBlock, 30s, over, MadeUpTime{&state}, expected));
-    // As long as the next slices stay short, each wait expects less.
+    // As long as the next batches stay short, each wait expects less.
     EXPECT_LE(state.now.time_since_epoch(), std::max<Clock::duration>(takes + 251us, expected));
     return questions;
   };

@@ -91,7 +91,7 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
   }
 
   // Of each, as one batch of the async class.
-  std::vector<Boxes> SliceOf(const std::vector<unsigned>& scenes) {
+  std::vector<Boxes> BatchOf(const std::vector<unsigned>& scenes) {
     std::vector<std::unique_ptr<EngineInput>> inputs;
     std::vector<EngineItem> items;
     for (const unsigned scene : scenes) {
@@ -138,7 +138,7 @@ TEST_P(EngineConformance, DescribesTheModel) {
   }
 }
 
-TEST_P(EngineConformance, BoxesAreBitEqualInEveryLaneAndSlot) {
+TEST_P(EngineConformance, BoxesAreBitEqualInEveryClassAndSlot) {
   const Boxes expected = BoxesOf(Scene(1));
   ASSERT_FALSE(expected.empty());
   for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
@@ -151,7 +151,7 @@ TEST_P(EngineConformance, BoxesAreBitEqualInEveryLaneAndSlot) {
 
 // Whatever lies beside it, an image has the same boxes in batches of one size bit by bit; between
 // sizes, for which a GPU may take other kernels, but for rounding.
-TEST_P(EngineConformance, NeighboursInASliceChangeNothing) {
+TEST_P(EngineConformance, OtherImagesOfABatchChangeNothing) {
   const auto most = static_cast<size_t>(engine_->max_batch(WorkClass::kAsync));
   for (size_t size = 1; size <= most;
        size = size < most ? std::min(most, 2 * size + 1) : most + 1) {
@@ -159,7 +159,7 @@ TEST_P(EngineConformance, NeighboursInASliceChangeNothing) {
     for (unsigned round = 0; round < 2; ++round) {
       std::vector<unsigned> scenes;
       for (unsigned i = 0; i < size; ++i) scenes.push_back((i + 3 * round) % 5);
-      const std::vector<Boxes> found = SliceOf(scenes);
+      const std::vector<Boxes> found = BatchOf(scenes);
       for (size_t i = 0; i < size; ++i) {
         const auto [expected, is_first] = first.try_emplace(scenes[i], found[i]);
         EXPECT_EQ(found[i], expected->second) << "place " << i << " of " << size;
