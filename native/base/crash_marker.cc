@@ -107,6 +107,10 @@ CrashMarker::~CrashMarker() {
   close(fd_);
 }
 
+void CrashMarker::Write() const {
+  if (fd_ >= 0 && markers[place_].exchange(0) != 0) WriteMarker(fd_, ThreadId());
+}
+
 CrashMarker::InHand::InHand(const CrashMarker& marker, std::span<const uint64_t> ids) {
   if (marker.fd_ < 0) return;
   cells_.reserve(ids.size());

@@ -110,6 +110,8 @@ void Scheduler::Lose(const Status& status) {
   if (!lost_.ok()) return;
   lost_ = status;
   AbandonGpu();
+  // The process ends: an image that makes the device fault must not do so at every start.
+  marker_.Write();
   outbox_.device_lost = true;
   std::vector<LiveTaskPtr> live;
   for (const auto& [id, each] : live_) {

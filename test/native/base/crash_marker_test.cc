@@ -61,6 +61,17 @@ TEST_F(CrashMarkerDeathTest, SentSignalReachesTheHandlerBefore) {
   EXPECT_EQ(ReadAll(path), "0\n7\n8\n");
 }
 
+TEST(CrashMarkerTest, WritesTheIdsInHandOnce) {
+  const std::string path = MarkerPath();
+  const auto marker = CrashMarker::Open(path);
+  const std::array<uint64_t, 2> ids = {7, 8};
+  const CrashMarker::InHand in_hand(**marker, ids);
+  (*marker)->Write();
+  (*marker)->Write();
+  EXPECT_EQ(ReadAll(path), "0\n7\n8\n");
+  unlink(path.c_str());
+}
+
 TEST(CrashMarkerTest, OpenEmptiesTheFileAndAnEmptyPathDoesNothing) {
   const std::string path = MarkerPath();
   std::ofstream(path) << "old";

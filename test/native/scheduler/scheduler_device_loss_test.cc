@@ -1,9 +1,13 @@
 // The scheduler over a device that faults, or whose calls do not return.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <random>
+#include <sstream>
+#include <string>
 #include <thread>
 
 #include "test/native/scheduler/simulated_schedule.h"
@@ -74,6 +78,18 @@ TEST_F(SchedulerDeviceLossTest, ACallThatDoesNotReturnIsAFault) {
   EXPECT_EQ(scheduler_->stats().failed, 41u);
   EXPECT_EQ(scheduler_->stats().inferring, 0u);
   EXPECT_EQ(device_losses_, 1);
+}
+
+TEST_F(SchedulerDeviceLossTest, TheImagesInHandAreMarked) {
+  const std::string path = testing::TempDir() + "marker-loss-" + std::to_string(getpid());
+  marker_ = *CrashMarker::Open(path);
+  Start({.killers = {20}});
+  Submit(Task(20));
+  EXPECT_EQ(CodeOf(20), StatusCode::kGpuLost);
+  std::ostringstream marked;
+  marked << std::ifstream(path).rdbuf();
+  EXPECT_EQ(marked.str(), "20\n20\n");
+  unlink(path.c_str());
 }
 
 TEST_F(SchedulerDeviceLossTest, ALossFoundElsewhereIsTheSame) {
