@@ -34,9 +34,9 @@ export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: Metri
     },
     heldBytes: () => detector.stats().heldBytes,
     hangingFolders: () => detector.stats().hangingFolders,
-    workers: () => ({ ...countByState(cluster.workers()), ...countFailed(cluster) }),
-    workerEvents: () => ({ ...cluster.events() }),
-    gpus: () => gpusOf(cluster.workers()),
+    workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
+    workerEvents: () => ({ ...detector.events }),
+    gpus: () => gpusOf(detector.workers()),
   });
 }
 

@@ -1,17 +1,11 @@
-/** An end to waiting for what may never answer. */
-import { LatticeError, type ErrorCode } from './errors.js';
-
-/** What `answer` gives; rejects with `code` where it takes longer. */
-export async function inTime<T>(answer: Promise<T>, limitMs: number, code: ErrorCode): Promise<T> {
+/** The result of `answer`, or `late` when it takes longer than `limitMs`. */
+export async function inTime<T, L>(answer: Promise<T>, limitMs: number, late: L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new LatticeError(code, `no answer within ${limitMs / 1000} s`));
-    }, limitMs);
-    timer.unref();
+  const limit = new Promise<L>((resolve) => {
+    timer = setTimeout(resolve, limitMs, late);
   });
   try {
-    return await Promise.race([answer, silence]);
+    return await Promise.race([answer, limit]);
   } finally {
     clearTimeout(timer);
   }

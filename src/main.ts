@@ -107,7 +107,7 @@ async function startService(
   releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainMs));
 
   const clusterStatus = cluster.watch(jobs.service);
-  releases.add('cluster', () => cluster.close());
+  releases.add('cluster', () => cluster.close?.());
   const composed = composeApp({
     config,
     version,
@@ -115,7 +115,7 @@ async function startService(
     jobsHealth: () => jobs.health(),
     detector,
     cluster: clusterStatus,
-    workers: () => cluster.workers(),
+    workers: () => detector.workers(),
     leftOutWorkers: () => cluster.leftOut?.() ?? [],
     ...(cluster.gate === undefined ? {} : { gate: cluster.gate }),
     metrics,

@@ -1,4 +1,6 @@
 /** Stops a service: first what is in progress, in parallel, then each part in the reverse order of its assembly. */
+import { inTime } from './in-time.js';
+
 export interface ShutdownLog {
   debug(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -44,10 +46,15 @@ export class Releases {
 
   async #finish({ name, run }: Release): Promise<boolean> {
     try {
-      const inTime = await withinMs(this.#limitMs, run);
-      if (inTime) this.#log.debug({ part: name }, 'released');
+      const work = (async () => run())();
+      const released = await inTime(
+        work.then(() => true),
+        this.#limitMs,
+        false,
+      );
+      if (released) this.#log.debug({ part: name }, 'released');
       else this.#log.error({ part: name, limitMs: this.#limitMs }, 'release hangs');
-      return inTime;
+      return released;
     } catch (error) {
       this.#log.error({ part: name, error: String(error) }, 'release failed');
       return true;
@@ -58,23 +65,6 @@ export class Releases {
 interface Release {
   name: string;
   run: () => void | Promise<void>;
-}
-
-/** False when the work has not ended by then. */
-async function withinMs(ms: number, work: () => void | Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  const done = (async () => {
-    await work();
-    return true;
-  })();
-  try {
-    return await Promise.race([done, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /**

@@ -30,7 +30,7 @@ export const detectorStatsSchema = workerStatsSchema.extend({
   inFlight: z.int(),
   completed: z.int(),
   failed: z.int(),
-  /** Over the last minute of work; 0 before the first image. */
+  /** Over about the last minute of work; 0 before the first image. */
   imagesPerSecond: z.number(),
 });
 

@@ -1,22 +1,27 @@
-/** Images per second that the workers finish at present: a mean over busy time in which recent images weigh most. */
-
-/** Busy milliseconds after which an image weighs a third. */
-const WINDOW_MS = 2_000;
-/** Too few images say nothing: the first one may have waited for its model. */
-const LEAST_IMAGES = 4;
-
+/** Images per second of busy time: a mean in which recent images weigh most. Time with nothing in hand does not count. */
 export class CompletionRate {
+  readonly #windowMs: number;
   readonly #now: () => number;
   #inHand = 0;
+  #completed = 0;
   /** Start of the busy time that is not in `#busyMs` yet. */
   #since = 0;
+  /** Weighted. */
   #images = 0;
   #busyMs = 0;
-  #seen = 0;
 
-  /** `now` gives milliseconds of a steady clock. */
-  constructor(now: () => number = () => performance.now()) {
+  /** After `windowMs` of busy time an image weighs a third. `now` gives milliseconds of a steady clock. */
+  constructor(windowMs: number, now: () => number = () => performance.now()) {
+    this.#windowMs = windowMs;
     this.#now = now;
+  }
+
+  get inHand(): number {
+    return this.#inHand;
+  }
+
+  get completed(): number {
+    return this.#completed;
   }
 
   begin(): void {
@@ -24,19 +29,19 @@ export class CompletionRate {
     this.#inHand += 1;
   }
 
-  /** `completed`: a worker answered it. */
+  /** One image left; only a completed one counts. */
   end(completed: boolean): void {
     this.#advance();
     this.#inHand -= 1;
     if (!completed) return;
     this.#images += 1;
-    this.#seen += 1;
+    this.#completed += 1;
   }
 
-  /** Null while it is not known. */
-  perSecond(): number | null {
+  /** 0 before the first image. */
+  perSecond(): number {
     this.#advance();
-    return this.#seen < LEAST_IMAGES ? null : (this.#images / Math.max(this.#busyMs, 1)) * 1_000;
+    return (this.#images / Math.max(this.#busyMs, 1)) * 1_000;
   }
 
   #advance(): void {
@@ -44,7 +49,7 @@ export class CompletionRate {
     const now = this.#now();
     const elapsed = now - this.#since;
     this.#since = now;
-    const weight = Math.exp(-elapsed / WINDOW_MS);
+    const weight = Math.exp(-elapsed / this.#windowMs);
     this.#images *= weight;
     this.#busyMs = this.#busyMs * weight + elapsed;
   }

@@ -7,11 +7,11 @@ import type { DetectorStats } from '../contract/detector-stats.js';
 import type { ImageResult } from '../contract/image-result.js';
 import type { ModelDescription } from '../contract/model-description.js';
 import { LatticeError, toLatticeError, type ErrorCode } from '../errors.js';
+import { CompletionRate } from './completion-rate.js';
 import type { DetectRequest, Detector } from './detector.js';
 import { ImageQueue } from './image-queue.js';
 import { SyncAdmission } from './sync-admission.js';
 import { Task } from './task.js';
-import { Throughput } from './throughput.js';
 import { chooseWorker, WorkerLoad } from './worker-choice.js';
 import { describeWorkers, mergeModels } from './worker-stats.js';
 import { WorkerLost, type Worker } from './worker.js';
@@ -19,6 +19,7 @@ import { WorkerLost, type Worker } from './worker.js';
 /** Lost workers that an image survives. */
 const LOSSES = { sync: 1, async: 2 } as const;
 const DEFAULT_SYNC_QUEUE = 256;
+const RATE_WINDOW_MS = 20_000;
 /** They describe the worker, not the image: its node lost a volume, its device is not right, it builds an engine. */
 const OF_THE_WORKER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'volume_unavailable',
@@ -51,15 +52,24 @@ export interface WorkerReport {
   completed: number;
 }
 
+/** What happened to workers and their images since the start. */
+export interface WorkerEvents {
+  /** Workers that went with images in hand, or without a word. */
+  lost: number;
+  /** Images handed out again because their worker was lost. */
+  requeued: number;
+  /** Answers to a hand-out that was over: refused. */
+  stale: number;
+}
+
 export class Executor implements Detector {
+  readonly events: WorkerEvents = { lost: 0, requeued: 0, stale: 0 };
   readonly #options: ExecutorOptions;
   readonly #queue = new ImageQueue();
   readonly #admission: SyncAdmission;
-  readonly #throughput = new Throughput();
+  readonly #rate = new CompletionRate(RATE_WINDOW_MS);
   #loads: WorkerLoad[] = [];
-  #completed = 0;
   #failed = 0;
-  #requeued = 0;
   #closed: Promise<void> | null = null;
   /** Called for every image with `ok` and its result, or with the code of its error. */
   onImage: (outcome: ErrorCode | 'ok', result: ImageResult | null) => void = () => undefined;
@@ -73,11 +83,6 @@ export class Executor implements Detector {
   get workerId(): string {
     const [load, ...more] = this.#loads;
     return load === undefined || more.length > 0 ? '' : load.worker.workerId;
-  }
-
-  /** Images handed out again because their worker was lost. */
-  get requeued(): number {
-    return this.#requeued;
   }
 
   workers(): WorkerReport[] {
@@ -104,7 +109,7 @@ export class Executor implements Detector {
     this.#refuseWhenOver(request);
     const isSync = request.class === 'sync';
     if (isSync) this.#admission.enter(this.#syncSlots(), request.deadlineMs ?? Infinity);
-    this.#throughput.begin();
+    this.#rate.begin();
     let outcome: ErrorCode | 'ok' = 'ok';
     let result: ImageResult | null = null;
     try {
@@ -115,9 +120,8 @@ export class Executor implements Detector {
       throw thrown;
     } finally {
       if (isSync) this.#admission.leave(outcome === 'ok' || !UNFINISHED.has(outcome));
-      this.#throughput.end(result !== null);
+      this.#rate.end(result !== null);
       if (result === null) this.#failed += 1;
-      else this.#completed += 1;
       this.onImage(outcome, result);
     }
   }
@@ -212,7 +216,7 @@ export class Executor implements Detector {
     if (this.#closed !== null) task.reject(shuttingDown());
     else if (task.losses > LOSSES[task.request.class]) task.reject(workerLost(task.losses, worker));
     else {
-      this.#requeued += 1;
+      this.events.requeued += 1;
       this.#queue.add(task, true);
     }
   }
@@ -258,10 +262,10 @@ export class Executor implements Detector {
       ...workers,
       queuedSync: syncSize + workers.queuedSync,
       queuedAsync: asyncSize + workers.queuedAsync,
-      inFlight: this.#throughput.inHand,
-      completed: this.#completed,
+      inFlight: this.#rate.inHand,
+      completed: this.#rate.completed,
       failed: this.#failed,
-      imagesPerSecond: this.#throughput.perSecond(),
+      imagesPerSecond: this.#rate.perSecond(),
     };
   }
 

@@ -1,5 +1,4 @@
 /** The worker of this process: model names, class names and images to the addon's core, boxes back. */
-import { setMaxListeners } from 'node:events';
 import type { WorkerStats } from '../contract/detector-stats.js';
 import type { GpuReading } from '../contract/gpu-reading.js';
 import type { ImageResult } from '../contract/image-result.js';
@@ -11,7 +10,7 @@ import type { ModelRegistry } from '../models/model-registry.js';
 import { detectionsFrom } from '../models/raw-detections.js';
 import type { SelfCheck } from '../models/self-check/self-check.js';
 import type { NativeModel, NativeStats } from '../native/contract.js';
-import type { Core, RawResult } from '../native/core.js';
+import type { Core } from '../native/core.js';
 import type { ComputeChoice } from './compute-choice.js';
 import type { DetectRequest } from './detector.js';
 import type { Worker, WorkerSlots } from './worker.js';
@@ -34,10 +33,6 @@ export interface NativeWorkerParts {
   build: EngineBuild;
   /** What the GPU does; left out on the CPU. */
   gpuReadings?(): readonly GpuReading[];
-  /** Called once: only a new process can use the GPU again. */
-  onGpuLost?(error: LatticeError): void;
-  /** Ids for tasks whose caller picked none; apart from those that callers pick. */
-  nextId(): number;
   /** Explains device and precision; called with what the default model reports, null before it is loaded. */
   explain(loaded: NativeModel | null): ComputeChoice;
 }
@@ -77,16 +72,6 @@ export class NativeWorker implements Worker {
   }
 
   async detect(request: DetectRequest): Promise<ImageResult> {
-    try {
-      return await this.#detect(request);
-    } catch (thrown) {
-      const error = toLatticeError(thrown);
-      if (error.code === 'gpu_lost') this.gpuLost(error);
-      throw error;
-    }
-  }
-
-  async #detect(request: DetectRequest): Promise<ImageResult> {
     const started = performance.now();
     const { options, signal, deadlineMs = 0 } = request;
     const { registry, core } = this.#parts;
@@ -102,31 +87,28 @@ export class NativeWorker implements Worker {
       );
     }
     if (model.distrust !== null) throw model.distrust;
-    const classIds = model.classes.ids(options.classes);
-    const id = request.id ?? this.#parts.nextId();
-    const cancel = () => core.cancel([id]);
-    if (signal !== undefined) {
-      // One signal serves all images of a job: many listeners are no leak.
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', cancel, { once: true });
-    }
-    try {
-      const raw = await core.run({
-        id,
-        modelId: model.native.modelId,
-        path: request.path,
-        kind: request.class,
-        priority: request.priority ?? 0,
-        deadlineMs: leftMs,
-        confidence: options.confidence,
-        iou: options.iou,
-        maxDetections: options.maxDetections,
-        classIds,
-      });
-      return this.#imageResult(raw, model, options.modelName, started);
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-    }
+    const raw = await core.run({
+      ...(request.id === undefined ? {} : { id: request.id }),
+      signal,
+      modelId: model.native.modelId,
+      path: request.path,
+      kind: request.class,
+      priority: request.priority ?? 0,
+      deadlineMs: leftMs,
+      confidence: options.confidence,
+      iou: options.iou,
+      maxDetections: options.maxDetections,
+      classIds: model.classes.ids(options.classes),
+    });
+    return {
+      detections: detectionsFrom(raw.boxes, model.native.names),
+      processingTimeMs: Math.round((performance.now() - started) * 1e3) / 1e3,
+      image: { width: raw.width, height: raw.height },
+      timingsMs: raw.timings,
+      truncated: raw.truncated,
+      model: options.modelName,
+      workerId: this.workerId,
+    };
   }
 
   /** A build takes minutes: images of jobs wait for it, callers are told when to come again. */
@@ -141,11 +123,9 @@ export class NativeWorker implements Worker {
     }
   }
 
-  /** The driver does not recover in this process: whoever is told ends it. */
+  /** The driver does not recover in this process. */
   gpuLost(error: LatticeError): void {
-    if (this.#gpuLost !== null) return;
     this.#gpuLost = error;
-    this.#parts.onGpuLost?.(error);
   }
 
   #refuseWhenOver(signal?: AbortSignal): void {
@@ -153,23 +133,6 @@ export class NativeWorker implements Worker {
       throw new LatticeError('shutting_down', 'The detector is stopping.');
     }
     if (signal?.aborted === true) throw new LatticeError('cancelled', 'Cancelled.');
-  }
-
-  #imageResult(
-    raw: RawResult,
-    model: LoadedModel,
-    modelName: string,
-    started: number,
-  ): ImageResult {
-    return {
-      detections: detectionsFrom(raw.boxes, model.native.names),
-      processingTimeMs: Math.round((performance.now() - started) * 1e3) / 1e3,
-      image: { width: raw.width, height: raw.height },
-      timingsMs: raw.timings,
-      truncated: raw.truncated,
-      model: modelName,
-      workerId: this.workerId,
-    };
   }
 
   /** Loads the default model; a failure is not thrown but makes the worker unhealthy. */

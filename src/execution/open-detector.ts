@@ -24,9 +24,6 @@ import { createGpuReadings } from './gpu-readings.js';
 import { NativeWorker } from './native-worker.js';
 import { watchVolumes } from './volume-watch.js';
 
-/** Ids that callers pick stay below; those picked here start there. */
-const FIRST_OWN_ID = 2 ** 52;
-
 export type DetectorConfig = Pick<
   Config,
   | 'imageRoots'
@@ -97,18 +94,14 @@ export async function openDetector(
     },
     (error) => {
       worker.gpuLost(error);
+      logger.error({ code: error.code, fault: error.message }, 'the GPU is lost');
+      options.onGpuLost?.(error);
     },
   );
-  let lastId = FIRST_OWN_ID;
-  const nextId = () => ++lastId;
   const selfCheck: SelfCheck = new SelfCheck({
     core,
-    nextId,
     picture,
     loaded: () => registry.loaded(),
-    onGpuLost: (error) => {
-      worker.gpuLost(error);
-    },
     minutes: config.canaryMinutes,
     logger,
   });
@@ -138,14 +131,9 @@ export async function openDetector(
     registry,
     selfCheck,
     build,
-    nextId,
     ...(onGpu
       ? { gpuReadings: createGpuReadings({ read: gpuReadings, state: gpuState, logger }) }
       : {}),
-    onGpuLost: (error) => {
-      logger.error({ code: error.code, fault: error.message }, 'the GPU is lost');
-      options.onGpuLost?.(error);
-    },
     explain: (loaded) => explainChoice(config, choice, loaded, features),
   });
   const prepared = worker.prepareDefault().then(async (fault) => {
@@ -153,7 +141,7 @@ export async function openDetector(
     report(worker, file, fault, logger);
   });
   // Other models may be served, and status shows the progress, while an engine is built.
-  await Promise.race([prepared, build.begun()]);
+  await build.orNotReady(prepared).catch(() => undefined);
   selfCheck.start();
   watchVolumes({
     roots: config.imageRoots,

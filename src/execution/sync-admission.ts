@@ -5,11 +5,13 @@ import { CompletionRate } from './completion-rate.js';
 /** A request that would wait longer is refused although its deadline is later: clients retry sooner than that. */
 const LONGEST_WAIT_MS = 2_000;
 const LONGEST_RETRY_S = 60;
+const RATE_WINDOW_MS = 2_000;
+/** The first images may have waited for their model. */
+const LEAST_IMAGES = 4;
 
 export class SyncAdmission {
   readonly #queueLimit: number;
-  readonly #rate = new CompletionRate();
-  #inHand = 0;
+  readonly #rate = new CompletionRate(RATE_WINDOW_MS);
 
   /** `queueLimit`: synchronous images that may wait, besides those that workers have in hand. */
   constructor(queueLimit: number) {
@@ -22,25 +24,24 @@ export class SyncAdmission {
    * returns needs one `leave`.
    */
   enter(slots: number, deadlineMs: number): void {
-    const rate = this.#rate.perSecond();
-    const waitMs = rate === null ? 0 : ((this.#inHand + 1) / rate) * 1_000;
-    const mostMs = this.#inHand < slots ? deadlineMs : Math.min(deadlineMs, LONGEST_WAIT_MS);
-    const late = this.#inHand > 0 && waitMs > mostMs;
-    if (late || this.#inHand >= this.#queueLimit + slots) throw this.#overloaded(rate);
-    this.#inHand += 1;
+    const { inHand, completed } = this.#rate;
+    const rate = completed < LEAST_IMAGES ? null : this.#rate.perSecond();
+    const waitMs = rate === null ? 0 : ((inHand + 1) / rate) * 1_000;
+    const mostMs = inHand < slots ? deadlineMs : Math.min(deadlineMs, LONGEST_WAIT_MS);
+    const late = inHand > 0 && waitMs > mostMs;
+    if (late || inHand >= this.#queueLimit + slots) throw overloaded(inHand, rate);
     this.#rate.begin();
   }
 
   /** `completed`: a worker answered it, with a result or with an error of the image. */
   leave(completed: boolean): void {
-    this.#inHand -= 1;
     this.#rate.end(completed);
   }
+}
 
-  #overloaded(rate: number | null): LatticeError {
-    const drainS = rate === null ? 1 : Math.ceil(this.#inHand / rate);
-    return new LatticeError('overloaded', `${this.#inHand} synchronous requests are in hand.`, {
-      retryAfterS: Math.min(Math.max(drainS, 1), LONGEST_RETRY_S),
-    });
-  }
+function overloaded(inHand: number, rate: number | null): LatticeError {
+  const drainS = rate === null ? 1 : Math.ceil(inHand / rate);
+  return new LatticeError('overloaded', `${inHand} synchronous requests are in hand.`, {
+    retryAfterS: Math.min(Math.max(drainS, 1), LONGEST_RETRY_S),
+  });
 }

@@ -16,13 +16,13 @@ export function createHttpApp(deps: AppDeps, access: BrowserAccess, hide: HideFo
   app.use('*', envelope(deps, access, hide));
   app.onError((thrown, c) => {
     const error = toLatticeError(thrown);
-    if (error.status >= 500 && error.status !== 503) {
-      const fields = {
-        err: error.cause ?? error,
-        code: error.code,
-        request_id: c.get('requestId'),
-      };
-      deps.logger.error(fields, `${c.req.method} ${c.get('route') ?? 'unmatched'} failed`);
+    const { status, code } = error;
+    if (status >= 500 && status !== 503) {
+      // A 504 is an answer of a busy service, not a defect: its stack tells nothing.
+      const defect =
+        status === 504 ? {} : { err: error.cause ?? error, request_id: c.get('requestId') };
+      const route = `${c.req.method} ${c.get('route') ?? 'unmatched'}`;
+      deps.logger.error({ ...defect, code }, `${route} failed`);
     }
     return replyProblem(c, error, hide);
   });

@@ -41,14 +41,6 @@ export class EngineBuild {
     this.#timer = undefined;
   }
 
-  /** Resolves once a build is under way; never where none comes. */
-  begun(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#startedAt === null) this.#waiting.add(resolve);
-      else resolve();
-    });
-  }
-
   /** `work`, or a rejection with `model_not_ready` if it turns out to wait for a build. */
   async orNotReady<T>(work: Promise<T>): Promise<T> {
     let give = (): void => undefined;

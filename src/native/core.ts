@@ -1,5 +1,6 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { LatticeError, type ErrorCode } from '../errors.js';
@@ -21,12 +22,17 @@ import { toResult, type RawResult } from './raw-result.js';
 
 export type { RawResult } from './raw-result.js';
 
-/** `id` is picked when left out; a caller that picks ids must not mix both ways. */
-export type CoreTask = Omit<NativeTask, 'id'> & { id?: number };
+/** Ids that callers pick are below; those that the core picks start here. */
+const FIRST_OWN_ID = 2 ** 52;
+
+/** The core picks an id when it is left out. Aborting `signal` cancels the task. */
+export type CoreTask = Omit<NativeTask, 'id'> & { id?: number; signal?: AbortSignal | undefined };
 
 interface Waiting {
   resolve(result: RawResult): void;
   reject(error: LatticeError | TypeError): void;
+  signal: AbortSignal | undefined;
+  cancel: () => void;
 }
 
 /** Versions of what was built in. Throws `AddonLoadError`. */
@@ -80,7 +86,7 @@ export class Core {
   readonly #waiting = new Map<number, Waiting>();
   readonly #storesEngines: boolean;
   #unsent: NativeTask[] = [];
-  #nextId = 1;
+  #lastId = FIRST_OWN_ID;
   #closing: Promise<void> | null = null;
 
   constructor(options: NativeCoreOptions, onDeviceLost?: OnDeviceLost) {
@@ -116,18 +122,24 @@ export class Core {
    * Runs one image. Calls of one tick cross to the addon together. Rejects with a `LatticeError`, or a `TypeError`
    * for a task of a wrong shape or an id that is live already.
    */
-  run(task: CoreTask): Promise<RawResult> {
+  run({ signal, ...task }: CoreTask): Promise<RawResult> {
     return new Promise((resolve, reject) => {
       if (this.#closing !== null) {
         reject(closed());
         return;
       }
-      const id = task.id ?? this.#nextId++;
+      const id = task.id ?? ++this.#lastId;
       if (this.#waiting.has(id)) {
         reject(new TypeError(`task id ${id} is live already`));
         return;
       }
-      this.#waiting.set(id, { resolve, reject });
+      const cancel = () => this.cancel([id]);
+      this.#waiting.set(id, { resolve, reject, signal, cancel });
+      if (signal !== undefined) {
+        // One signal serves all images of a job: many listeners are no leak.
+        setMaxListeners(0, signal);
+        signal.addEventListener('abort', cancel, { once: true });
+      }
       this.#unsent.push({ ...task, id });
       if (this.#unsent.length === 1) {
         queueMicrotask(() => {
@@ -205,6 +217,7 @@ export class Core {
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
+    waiting?.signal?.removeEventListener('abort', waiting.cancel);
     return waiting;
   }
 

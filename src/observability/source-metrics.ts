@@ -114,7 +114,7 @@ function expose(registry: Registry, figure: Figure, sources: MetricSources): voi
     async collect() {
       // Absent series are honest: a store that cannot be read must not hide all the other figures.
       const answer = Promise.resolve().then(() => read(sources));
-      const values = await inTime(answer, PATIENCE_MS, 'internal_error').catch(() => ({}));
+      const values = await inTime(answer, PATIENCE_MS, {}).catch(() => ({}));
       // Together, with no await in between: two may ask for the metrics at a time.
       this.reset();
       if (label === undefined) this.remove(); // what reset leaves is a 0

@@ -51,19 +51,12 @@ export async function openRayCluster(
       return files.close();
     },
   });
-  const counts = { lost: 0, stale: 0 };
   const gate: WorkerGate = new WorkerGate({
     build: version,
     token,
     roots: config.imageRoots,
     executor,
     logger,
-    onStale: () => {
-      counts.stale += 1;
-    },
-    onLost: () => {
-      counts.lost += 1;
-    },
   });
   return {
     detector: executor,
@@ -80,8 +73,6 @@ export async function openRayCluster(
       });
       return status;
     },
-    workers: () => executor.workers(),
-    events: () => ({ ...counts, requeued: executor.requeued }),
     close: async () => {
       await workers?.close();
       await status?.close();

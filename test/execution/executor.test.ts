@@ -143,7 +143,7 @@ describe('lost workers', () => {
       true,
     );
     expect(two.seen).toEqual(['c', 'a', 'b', 'd']);
-    expect(executor.requeued).toBe(2);
+    expect(executor.events.requeued).toBe(2);
   });
 
   it.each([

@@ -27,7 +27,6 @@ export interface CheckParts {
   loaded(): LoadedModel[];
   /** Receives errors. */
   log(fields: object, message: string): void;
-  onGpuLost?(): void;
 }
 
 /** `parts` may change later. */
@@ -36,13 +35,10 @@ export function selfCheckOf(parts: CheckParts): SelfCheck {
   const run = async (task: CoreTask) => ({
     boxes: await parts.run(task as CoreTask & { pixels: Picture }),
   });
-  let id = 0;
   return new SelfCheck({
     core: { run } as unknown as Core,
-    nextId: () => ++id,
     picture: { data: new Uint8Array(3 * 64 * 64), width: 64, height: 64 },
     loaded: () => parts.loaded(),
-    onGpuLost: () => parts.onGpuLost?.(),
     minutes: 0,
     logger: {
       debug: ignore,

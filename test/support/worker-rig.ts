@@ -39,7 +39,6 @@ export async function openWorkerRig(
   const log = (fields: object, message: string) => {
     logged.push({ fields, message });
   };
-  let stale = 0;
   const detector = new Executor({
     whyNoWorker: () => 'None has joined.',
     files,
@@ -51,9 +50,6 @@ export async function openWorkerRig(
     roots: [],
     executor: detector,
     logger: { debug: log, info: log, warn: log, error: log },
-    onStale: () => {
-      stale += 1;
-    },
     ...parts,
   });
   const server = await listen(compose({}, { gate }), { host: '127.0.0.1', port });
@@ -62,7 +58,7 @@ export async function openWorkerRig(
     gate.close();
     await server.close(1_000);
   };
-  return { detector, gate, server, stale: () => stale, logged, close };
+  return { detector, gate, server, stale: () => detector.events.stale, logged, close };
 }
 
 /** Serves `detector` to the rig; resolves once it has joined. Closing it leaves the detector open. */

@@ -30,8 +30,5 @@ export async function openLocalCluster(
   return {
     detector: executor,
     watch: (jobs) => new LocalCluster({ detector: executor, jobs, version, threads }),
-    workers: () => executor.workers(),
-    events: () => ({ lost: 0, requeued: executor.requeued, stale: 0 }),
-    close: () => Promise.resolve(),
   };
 }

@@ -82,7 +82,6 @@ export async function openProcessCluster(
       await files.close();
     },
   });
-  const counts = { lost: 0, stale: 0 };
   const gate: WorkerGate = new WorkerGate({
     build: version,
     token,
@@ -94,11 +93,7 @@ export async function openProcessCluster(
     onJoined: (workerId) => {
       processes.get(workerId)?.joined();
     },
-    onStale: () => {
-      counts.stale += 1;
-    },
     onLost: (workerId, reason) => {
-      counts.lost += 1;
       // It has ended already, or hangs: then only SIGKILL ends it.
       processes.get(workerId)?.kill(reason);
     },
@@ -108,18 +103,15 @@ export async function openProcessCluster(
     gate,
     watch: (jobs) =>
       new LocalCluster({ detector: executor, jobs, version, threads: config.threads }),
-    workers: () => executor.workers(),
     leftOut: () =>
       leftOut().map(({ workerId, failure }) => ({
         workerId,
         nodeId: hostname(),
         reason: failure ?? '',
       })),
-    events: () => ({ ...counts, requeued: executor.requeued }),
     start: (serviceUrl) => {
       for (const each of processes.values()) each.start(toWorkerAddress(serviceUrl));
     },
-    close: () => Promise.resolve(),
   };
 }
 

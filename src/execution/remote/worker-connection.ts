@@ -1,5 +1,5 @@
 /** One socket of a worker: it joins the executor with its hello, and is given up when it falls silent. */
-import type { Worker } from '../worker.js';
+import type { Executor } from '../executor.js';
 import type { Logger } from '../../logger-port.js';
 import {
   CLOSE,
@@ -23,14 +23,8 @@ export interface ConnectionParts {
   /** Version of this package: a worker of another one may see other boxes. */
   build: string;
   roots: readonly string[];
-  executor: {
-    join(worker: Worker): void;
-    leave(worker: Worker): void;
-    refresh(): void;
-  };
+  executor: Pick<Executor, 'join' | 'leave' | 'refresh' | 'events'>;
   logger: Logger;
-  /** An answer to a lease that was not open. */
-  onStale(): void;
   onJoined?(workerId: string): void;
   /** A worker went with images in hand, without a word, or was given up. */
   onLost?(workerId: string, reason: string): void;
@@ -93,7 +87,7 @@ export class WorkerConnection {
     const { frame, fault } = readWorkerFrame(text);
     if (this.#ended) {
       // Given up, but its answers may still be on the way.
-      if (frame?.type === 'result') this.#parts.onStale();
+      if (frame?.type === 'result') this.#parts.executor.events.stale += 1;
     } else if (frame === null) this.#refuseFrame(worker, fault);
     else {
       worker.receive(frame);
@@ -122,7 +116,7 @@ export class WorkerConnection {
       socket: this.#socket,
       nextLease: () => this.#owner.nextLease(),
       onStale: () => {
-        this.#parts.onStale();
+        this.#parts.executor.events.stale += 1;
       },
       leaseMs,
       graceMs,
@@ -174,7 +168,10 @@ export class WorkerConnection {
         { workerId, nodeId, inHand, reason },
         drained ? 'a worker left' : 'a worker was lost',
       );
-      if (!drained) this.#parts.onLost?.(workerId, reason);
+      if (!drained) {
+        this.#parts.executor.events.lost += 1;
+        this.#parts.onLost?.(workerId, reason);
+      }
     }
     if (code === CLOSE.silent) this.#socket.terminate();
     else if (code !== null) this.#socket.close(code, reason);

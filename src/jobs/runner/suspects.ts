@@ -53,5 +53,5 @@ export async function runSuspects(
 /** Waits for the model outside the image's deadline. A model that cannot be loaded shows in the run. */
 async function modelOf({ settings }: ActiveJob, detector: Detector): Promise<void> {
   if (settings === null) return;
-  await inTime(detector.prepare(settings.modelName), MODEL_MS, 'model_not_ready').catch(() => null);
+  await inTime(detector.prepare(settings.modelName), MODEL_MS, null).catch(() => null);
 }

@@ -22,13 +22,10 @@ const INCONCLUSIVE = new Set(['cancelled', 'shutting_down', 'overloaded', 'deadl
 
 export interface SelfCheckOptions {
   core: Pick<Core, 'run'>;
-  nextId(): number;
   /** For models that come without a picture of their own. */
   picture: Picture;
   /** The models to check at intervals. */
   loaded(): LoadedModel[];
-  /** The core answered that its GPU is lost. */
-  onGpuLost(error: LatticeError): void;
   /** 0 checks fresh models only. */
   minutes: number;
   logger: Logger;
@@ -122,7 +119,6 @@ export class SelfCheck {
   /** All boxes of the picture, whatever their score, from the core that serves requests. */
   async #look(model: LoadedModel, picture: Picture): Promise<Detection[]> {
     const run = this.#options.core.run({
-      id: this.#options.nextId(),
       modelId: model.native.modelId,
       path: null,
       pixels: picture,
@@ -134,14 +130,12 @@ export class SelfCheck {
       maxDetections: MOST_BOXES,
       classIds: null,
     });
-    try {
-      const { boxes } = await inTime(run, ANSWER_WITHIN_MS, 'model_not_ready');
-      return detectionsFrom(boxes, model.native.names);
-    } catch (thrown) {
-      const error = toLatticeError(thrown);
-      if (error.code === 'gpu_lost') this.#options.onGpuLost(error);
-      throw error;
+    const raw = await inTime(run, ANSWER_WITHIN_MS, null);
+    if (raw === null) {
+      const waited = `no answer within ${ANSWER_WITHIN_MS / 1_000} s`;
+      throw new LatticeError('model_not_ready', waited);
     }
+    return detectionsFrom(raw.boxes, model.native.names);
   }
 }
 

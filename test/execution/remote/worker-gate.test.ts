@@ -260,7 +260,7 @@ describe('leases', () => {
     after.send(resultFrame(renewed, 2));
     expect((await answer).image.width).toBe(2);
     expect(rig.stale()).toBe(1);
-    expect(rig.detector.requeued).toBe(1);
+    expect(rig.detector.events.requeued).toBe(1);
   });
 
   it("carries the worker's own errors", async () => {
@@ -313,7 +313,7 @@ describe('workers that go', () => {
     const answer = rig.detector.detect(image('a.jpg'));
     const lease = await first.lease();
     first.send({ type: 'failed', lease, error: { code: 'gpu_lost', detail: 'Fell off the bus.' } });
-    await until(() => rig.detector.requeued === 1, 'requeued');
+    await until(() => rig.detector.events.requeued === 1, 'requeued');
     const second = await HandWorker.join({ instance: 'b' });
     second.send(resultFrame(await second.lease(), 1));
     await answer;

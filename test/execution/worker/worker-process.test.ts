@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const worker of started) worker.kill('SIGKILL');
   await Promise.all(started.splice(0).map(({ exited }) => exited));
-  await until(() => rig.detector.workers().length === 0, 'all lanes gone');
+  await until(() => rig.detector.workers().length === 0, 'all workers gone');
 });
 afterAll(async () => {
   await rig.close();
@@ -40,7 +40,7 @@ function start(env: Record<string, string> = {}): WorkerProcess {
 }
 
 async function joined(count = 1): Promise<void> {
-  await until(() => rig.detector.workers().length === count, `${count} lanes`, 20_000);
+  await until(() => rig.detector.workers().length === count, `${count} workers`, 20_000);
 }
 
 const picture = (more: Partial<DetectRequest> = {}): DetectRequest => ({
@@ -94,7 +94,7 @@ describe('a worker process', () => {
     start({ LATTICE_WORKER_ID: 'heir' });
     const results = await Promise.all(crowd);
     expect(results.at(-1)!.workerId).toBe('heir');
-    expect(rig.detector.requeued).toBeGreaterThan(0);
+    expect(rig.detector.events.requeued).toBeGreaterThan(0);
   });
 
   it('leaves when its standard input ends', async () => {

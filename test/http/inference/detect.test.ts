@@ -160,6 +160,15 @@ describe('failures of the detector', () => {
     expect(app.logged).toHaveLength(1);
   });
 
+  test('a missed deadline is logged without a stack', async () => {
+    const app = compose();
+    app.detector.answer = () => Promise.reject(new LatticeError('deadline_exceeded', 'Late.'));
+    expect(await post(app, PATH, image)).toMatchObject({ status: 504 });
+    expect(app.logged).toEqual([
+      { fields: { code: 'deadline_exceeded' }, message: `POST ${PATH} failed` },
+    ]);
+  });
+
   test("the service's folders are hidden", async () => {
     const app = compose();
     app.detector.answer = () =>

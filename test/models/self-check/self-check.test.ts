@@ -13,9 +13,8 @@ function check(run: CheckParts['run'] = () => Promise.resolve(BOX)) {
   const model = loadedModel();
   const loaded = [model];
   const log = vi.fn();
-  const onGpuLost = vi.fn();
-  const parts: CheckParts = { run, loaded: () => loaded, log, onGpuLost };
-  return { model, loaded, log, onGpuLost, parts, selfCheck: selfCheckOf(parts) };
+  const parts: CheckParts = { run, loaded: () => loaded, log };
+  return { model, loaded, log, parts, selfCheck: selfCheckOf(parts) };
 }
 
 afterEach(() => {
@@ -103,15 +102,6 @@ it.each(['shutting_down', 'overloaded'] as const)('draws no conclusion from %s',
   await selfCheck.checkAll();
   expect(model.distrust).toBeNull();
   expect(log).not.toHaveBeenCalled();
-});
-
-it('tells that the GPU is lost, on an idle service too', async () => {
-  const { model, onGpuLost, parts, selfCheck } = check();
-  await selfCheck.admit(model);
-  parts.run = () => Promise.reject(new LatticeError('gpu_lost', 'it faulted'));
-  await selfCheck.checkAll();
-  expect(onGpuLost).toHaveBeenCalledOnce();
-  expect(model.distrust?.message).toContain('it faulted');
 });
 
 it('says nothing of a model that is unloaded during its check, nor checks one that is gone', async () => {
