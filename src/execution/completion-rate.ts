@@ -1,3 +1,6 @@
+/** Without a completion for this long the clock stops: images that wait for a hanging volume say nothing about the rate. */
+const STALL_MS = 1_000;
+
 /** Images per second of busy time: a mean in which recent images weigh most. Time with nothing in hand does not count. */
 export class CompletionRate {
   readonly #windowMs: number;
@@ -6,6 +9,8 @@ export class CompletionRate {
   #completed = 0;
   /** Start of the busy time that is not in `#busyMs` yet. */
   #since = 0;
+  /** The last completion, or the start of the busy time. */
+  #lastCompletion = 0;
   /** Weighted. */
   #images = 0;
   #busyMs = 0;
@@ -25,7 +30,7 @@ export class CompletionRate {
   }
 
   begin(): void {
-    if (this.#inHand === 0) this.#since = this.#now();
+    if (this.#inHand === 0) this.#since = this.#lastCompletion = this.#now();
     this.#inHand += 1;
   }
 
@@ -34,6 +39,7 @@ export class CompletionRate {
     this.#advance();
     this.#inHand -= 1;
     if (!completed) return;
+    this.#lastCompletion = this.#since;
     this.#images += 1;
     this.#completed += 1;
   }
@@ -47,7 +53,7 @@ export class CompletionRate {
   #advance(): void {
     if (this.#inHand === 0) return;
     const now = this.#now();
-    const elapsed = now - this.#since;
+    const elapsed = Math.max(0, Math.min(now, this.#lastCompletion + STALL_MS) - this.#since);
     this.#since = now;
     const weight = Math.exp(-elapsed / this.#windowMs);
     this.#images *= weight;

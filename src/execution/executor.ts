@@ -14,7 +14,7 @@ import { SyncAdmission } from './sync-admission.js';
 import { Task } from './task.js';
 import { chooseWorker, WorkerLoad } from './worker-choice.js';
 import { describeWorkers, mergeModels } from './worker-stats.js';
-import { WorkerLost, type Worker } from './worker.js';
+import { SYNC_READS, WorkerLost, type Worker } from './worker.js';
 
 /** Lost workers that an image survives. */
 const LOSSES = { sync: 1, async: 2 } as const;
@@ -108,7 +108,7 @@ export class Executor implements Detector {
   async detect(request: DetectRequest): Promise<ImageResult> {
     this.#refuseWhenOver(request);
     const isSync = request.class === 'sync';
-    if (isSync) this.#admission.enter(this.#syncSlots(), request.deadlineMs ?? Infinity);
+    if (isSync) this.#admission.enter(this.#syncParallel(), request.deadlineMs ?? Infinity);
     this.#rate.begin();
     let outcome: ErrorCode | 'ok' = 'ok';
     let result: ImageResult | null = null;
@@ -144,8 +144,12 @@ export class Executor implements Detector {
     if (signal?.aborted === true) throw cancelled();
   }
 
-  #syncSlots(): number {
-    return this.#loads.reduce((sum, { worker }) => sum + worker.slots.sync, 0);
+  /** Synchronous images that the workers decode and compute at the same time. */
+  #syncParallel(): number {
+    return this.#loads.reduce(
+      (sum, { worker }) => sum + Math.max(1, worker.slots.sync - SYNC_READS),
+      0,
+    );
   }
 
   #handOutAll(): void {

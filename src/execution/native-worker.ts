@@ -13,11 +13,11 @@ import type { NativeModel, NativeStats } from '../native/contract.js';
 import type { Core } from '../native/core.js';
 import type { ComputeChoice } from './compute-choice.js';
 import type { DetectRequest } from './detector.js';
-import type { Worker, WorkerSlots } from './worker.js';
+import { SYNC_READS, type Worker, type WorkerSlots } from './worker.js';
 
 /** Async images in hand for each that is decoded ahead: the others compute, or come and go. */
 const WINDOW_PER_AHEAD = 2;
-/** Synchronous images that are read or answered while others are decoded and computed. */
+/** Synchronous images that are being answered while others are decoded and computed. */
 const SYNC_IN_PASSING = 2;
 /** The slots change when a model is loaded; asking the addon for every image would be waste. */
 const SLOTS_KEPT_MS = 100;
@@ -65,7 +65,7 @@ export class NativeWorker implements Worker {
       const onCpu = this.#parts.threads + syncBatches + SYNC_IN_PASSING;
       // A GPU takes synchronous images in batches as large as those of jobs.
       const sync = gpus === 0 ? onCpu : Math.max(onCpu, suggestedWindow);
-      this.#slots = { sync, async: suggestedWindow };
+      this.#slots = { sync: sync + SYNC_READS, async: suggestedWindow };
       this.#slotsAt = now;
     }
     return this.#slots;

@@ -19,17 +19,17 @@ export class SyncAdmission {
   }
 
   /**
-   * `slots`: synchronous images that the workers run at the same time; so many are admitted as long as they can meet
-   * the deadline. Throws `overloaded` with the time in which the present queue will have drained. Every `enter` that
+   * `parallel`: synchronous images that the workers run at the same time; so many are admitted as long as they can
+   * meet the deadline. Throws `overloaded` with the time in which the present queue will have drained. Every `enter` that
    * returns needs one `leave`.
    */
-  enter(slots: number, deadlineMs: number): void {
+  enter(parallel: number, deadlineMs: number): void {
     const { inHand, completed } = this.#rate;
     const rate = completed < LEAST_IMAGES ? null : this.#rate.perSecond();
     const waitMs = rate === null ? 0 : ((inHand + 1) / rate) * 1_000;
-    const mostMs = inHand < slots ? deadlineMs : Math.min(deadlineMs, LONGEST_WAIT_MS);
+    const mostMs = inHand < parallel ? deadlineMs : Math.min(deadlineMs, LONGEST_WAIT_MS);
     const late = inHand > 0 && waitMs > mostMs;
-    if (late || inHand >= this.#queueLimit + slots) throw overloaded(inHand, rate);
+    if (late || inHand >= this.#queueLimit + parallel) throw overloaded(inHand, rate);
     this.#rate.begin();
   }
 

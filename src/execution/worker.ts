@@ -5,7 +5,13 @@ import type { ModelDescription } from '../contract/model-description.js';
 import type { LatticeError } from '../errors.js';
 import type { DetectRequest } from './detector.js';
 
-/** Images that a worker may have in hand, by class. */
+/**
+ * Synchronous images that a worker may have in hand beyond those that it decodes and computes: they wait for their
+ * files, so that a volume that hangs does not stop images elsewhere.
+ */
+export const SYNC_READS = 64;
+
+/** Images that a worker may have in hand, by class; `sync` includes `SYNC_READS`. */
 export interface WorkerSlots {
   sync: number;
   async: number;

@@ -30,6 +30,14 @@ describe('the rate of completions', () => {
     expect(rate.perSecond()).toBeCloseTo(40, 1);
   });
 
+  it('does not fall while images in hand wait for a volume that hangs', () => {
+    const { rate, image, pass } = simulate();
+    for (let i = 0; i < 200; i++) image(25);
+    rate.begin();
+    pass(60_000);
+    expect(rate.perSecond()).toBeGreaterThan(30);
+  });
+
   it('does not fall while there is nothing to do', () => {
     const { rate, image, pass } = simulate();
     for (let i = 0; i < 10; i++) {
