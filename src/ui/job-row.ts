@@ -1,6 +1,5 @@
-/** What a row of the jobs' table shows. */
+/** The cells of a row of the job table. */
 import { clock, duration } from './format.js';
-import { hasEnded } from './job-table.js';
 import type { JobStatus } from '../client/records.js';
 
 export interface JobRow {
@@ -13,7 +12,7 @@ export interface JobRow {
   took: string;
 }
 
-/** `now` is in Unix seconds: what waits or runs is counted up to it. */
+/** `now` is in Unix seconds: the times of a job that has not ended are counted up to it. */
 export function jobRow(job: JobStatus, now: number): JobRow {
   const end = job.completed_at ?? now;
   return {
@@ -25,9 +24,4 @@ export function jobRow(job: JobStatus, now: number): JobRow {
     waited: duration((job.started_at ?? end) - job.submitted_at),
     took: job.started_at === null ? '' : duration(end - job.started_at),
   };
-}
-
-/** Rows of these show times that go on. */
-export function isCounting(job: JobStatus): boolean {
-  return !hasEnded(job);
 }

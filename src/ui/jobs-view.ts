@@ -1,15 +1,14 @@
-/** The table of the newest jobs: one row a job, changed in place, drawn at most once a frame and only while seen. */
+/** The table of the newest jobs: one row per job, changed in place, drawn at most once per frame while it is visible. */
 import type { Api } from './api.js';
 import { element, named, setText } from './elements.js';
 import { percent } from './format.js';
-import { isCounting, jobRow } from './job-row.js';
-import { JobTable } from './job-table.js';
-import { PacedRefresh } from './paced-refresh.js';
+import { jobRow } from './job-row.js';
+import { JobTable, hasEnded } from './job-table.js';
 import { showProblem } from './problem-view.js';
 import type { JobStatus, JobEvent, JobList } from '../client/records.js';
 
 const PAGE = 100;
-/** Lists are asked for this often at most, however many jobs come. */
+/** Least time between two requests for the list, however many jobs arrive. */
 const PACE_MS = 2_000;
 
 interface Row {
@@ -24,7 +23,6 @@ export class JobsView {
   readonly #api: Api;
   readonly #table = new JobTable();
   readonly #rows = new Map<string, Row>();
-  readonly #refresh = new PacedRefresh(() => this.#load(), PACE_MS);
   readonly #onOpen: (job: JobStatus) => void;
   readonly #body = named('jobs-body', HTMLElement);
   readonly #problem = named('jobs-problem', HTMLElement);
@@ -33,46 +31,48 @@ export class JobsView {
   #wanted = PAGE;
   #drawsSoon = false;
   #isStale = false;
+  #loading = false;
+  #loadedAt = -Infinity;
 
   constructor(api: Api, onOpen: (job: JobStatus) => void) {
     this.#api = api;
     this.#onOpen = onOpen;
     this.#more.addEventListener('click', () => {
       this.#wanted += PAGE;
-      this.#refresh.request();
+      this.refresh();
     });
     named('jobs-refresh', HTMLButtonElement).addEventListener('click', () => {
-      this.#refresh.request();
+      this.refresh();
     });
     document.addEventListener('visibilitychange', () => {
       this.look();
     });
     setInterval(() => {
-      if (this.#isSeen()) this.#draw();
+      this.look();
     }, 1_000);
   }
 
-  /** Asks for the list: now, or when the table comes into sight. */
+  /** Requests the list: now, or when the pace allows it and the table is visible. */
   refresh(): void {
     this.#isStale = true;
     this.look();
   }
 
-  /** Call when it may have come into sight. */
+  /** Call when the table may have become visible. */
   look(): void {
     if (!this.#isSeen()) return;
     this.#drawSoon();
-    if (this.#isStale) this.#refresh.request();
-    this.#isStale = false;
+    if (!this.#isStale || this.#loading || performance.now() < this.#loadedAt + PACE_MS) return;
+    void this.#load();
   }
 
-  /** Call when the service can be reached again: a list that failed is asked for once more. */
+  /** Call when the service can be reached again: a failed request for the list is repeated. */
   retry(): void {
-    if (this.#problem.hasChildNodes()) this.#refresh.request();
+    if (this.#problem.hasChildNodes()) this.refresh();
   }
 
   stop(): void {
-    this.#refresh.stop();
+    this.#isStale = false;
   }
 
   apply(event: JobEvent): void {
@@ -86,6 +86,8 @@ export class JobsView {
   }
 
   async #load(): Promise<void> {
+    this.#isStale = false;
+    this.#loading = true;
     this.#table.ask();
     try {
       const { jobs, hasMore } = await this.#list();
@@ -97,6 +99,8 @@ export class JobsView {
       this.#table.askFailed();
       showProblem(this.#problem, error);
     }
+    this.#loading = false;
+    this.#loadedAt = performance.now();
     this.#drawSoon();
   }
 
@@ -139,7 +143,7 @@ export class JobsView {
       const row = this.#rowOf(job.job_id);
       if (row.element === next) next = next.nextElementSibling;
       else this.#body.insertBefore(row.element, next);
-      if (row.job !== job || isCounting(job)) fill(row, job, now);
+      if (row.job !== job || !hasEnded(job)) fill(row, job, now);
     }
   }
 

@@ -1,15 +1,28 @@
-/** Asks for the API key where the service wants one. */
+/** Asks the user for the API key if the service needs one. */
 import { named, setText } from './elements.js';
-import { keyFault, type KeyStore } from './key-store.js';
+import { keyFault } from './key-store.js';
+
+const NAME = 'lattice-api-key';
+
+/** The API key. The browser keeps it until this tab is closed. */
+export const savedKey = {
+  get: () => sessionStorage.getItem(NAME),
+  set: (key: string) => {
+    sessionStorage.setItem(NAME, key);
+  },
+  forget: () => {
+    sessionStorage.removeItem(NAME);
+  },
+};
 
 export interface KeyPrompt {
-  /** Shows itself; a key that is kept was not known to the service. */
+  /** Shows the form. The service has refused the saved key, if there is one. */
   ask(): void;
   readonly isOpen: boolean;
 }
 
-/** `onKey` is called with the store changed: a new key was entered, or the one there was is forgotten. */
-export function createKeyPrompt(keys: KeyStore, onKey: () => void): KeyPrompt {
+/** `onKey` is called after the user has entered a key or removed the saved one. */
+export function createKeyPrompt(onKey: () => void): KeyPrompt {
   const page = named('key-page', HTMLElement);
   const input = named('key', HTMLInputElement);
   const fault = named('key-fault', HTMLElement);
@@ -17,7 +30,7 @@ export function createKeyPrompt(keys: KeyStore, onKey: () => void): KeyPrompt {
 
   const changed = (): void => {
     page.hidden = true;
-    forget.hidden = keys.get() === null;
+    forget.hidden = savedKey.get() === null;
     onKey();
   };
   named('key-form', HTMLFormElement).addEventListener('submit', (submitted) => {
@@ -25,19 +38,19 @@ export function createKeyPrompt(keys: KeyStore, onKey: () => void): KeyPrompt {
     const reason = keyFault(input.value);
     setText(fault, reason ?? '');
     if (reason !== null) return;
-    keys.set(input.value);
+    savedKey.set(input.value);
     input.value = '';
     changed();
   });
   forget.addEventListener('click', () => {
-    keys.forget();
+    savedKey.forget();
     changed();
   });
-  forget.hidden = keys.get() === null;
+  forget.hidden = savedKey.get() === null;
   return {
     ask: () => {
-      if (keys.get() !== null) setText(fault, 'The service does not know this key.');
-      keys.forget();
+      if (savedKey.get() !== null) setText(fault, 'The service does not know this key.');
+      savedKey.forget();
       forget.hidden = true;
       page.hidden = false;
       input.focus();

@@ -5,8 +5,8 @@ import { named, setText } from './elements.js';
 import { JobDialog } from './job-dialog.js';
 import { JobFeed, type FeedState } from './job-feed.js';
 import { JobsView } from './jobs-view.js';
-import { createKeyPrompt } from './key-prompt.js';
-import { KeyStore, socketProtocols } from './key-store.js';
+import { createKeyPrompt, savedKey } from './key-prompt.js';
+import { socketProtocols } from './key-store.js';
 import type { PageSocket } from './page-socket.js';
 import { ServiceView } from './service-view.js';
 import { openSubmitForm } from './submit-form.js';
@@ -14,13 +14,12 @@ import type { Model } from '../client/records.js';
 
 const PAGES = ['detect', 'jobs', 'service'];
 
-const keys = new KeyStore(sessionStorage);
-const prompt = createKeyPrompt(keys, () => {
+const prompt = createKeyPrompt(() => {
   void start();
 });
 const api = new Api({
   fetch: window.fetch.bind(window),
-  key: () => keys.get(),
+  key: () => savedKey.get(),
   onUnauthorized: askForKey,
 });
 const detectView = new DetectView(api);
@@ -48,7 +47,7 @@ const feed = new JobFeed(openSocket, {
 function openSocket(): PageSocket {
   const url = new URL('/v1/stream', location.href);
   url.protocol = url.protocol.replace('http', 'ws');
-  return new WebSocket(url, socketProtocols(keys.get())) as PageSocket;
+  return new WebSocket(url, socketProtocols(savedKey.get())) as PageSocket;
 }
 
 function showConnection(state: FeedState): void {

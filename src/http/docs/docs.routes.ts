@@ -8,6 +8,7 @@ import { problemResponses } from '../problem.schema.js';
 import { replyRaw } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
 
+const FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const ASSETS = new Map([
   ['swagger-ui.css', 'text/css; charset=utf-8'],
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
@@ -108,7 +109,6 @@ export function addDocsRoutes(table: RouteTable, openApi: () => unknown): void {
       'content-security-policy': POLICY,
     }),
   );
-  const readAsset = createAssetReader();
   table.add(asset, async (c) => {
     const name = c.req.param('asset') ?? '';
     if (name === 'start.js') {
@@ -116,23 +116,9 @@ export function addDocsRoutes(table: RouteTable, openApi: () => unknown): void {
     }
     const type = ASSETS.get(name);
     if (type === undefined) throw new LatticeError('not_found', 'There is no such file.');
-    return replyRaw(c, 200, await readAsset(name), {
+    return replyRaw(c, 200, await readFile(join(FOLDER, name)), {
       'content-type': type,
       'cache-control': 'public, max-age=3600',
     });
   });
-}
-
-/** Files are read at their first use and cached. */
-function createAssetReader(): (name: string) => Promise<Uint8Array<ArrayBuffer>> {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
-  return (name) => {
-    const known = kept.get(name);
-    if (known !== undefined) return known;
-    const bytes = readFile(join(folder, name)).then((file) => new Uint8Array(file));
-    bytes.catch(() => kept.delete(name));
-    kept.set(name, bytes);
-    return bytes;
-  };
 }

@@ -1,4 +1,4 @@
-/** `/ui`: the live page. Its files are those of `src/ui`; its data comes by the same routes as everybody's. */
+/** `/ui`: the live page, made of the files of `src/ui`. Its data comes from the public routes. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -61,18 +61,17 @@ const asset: RouteConfig = {
 };
 
 export function addUiRoutes(table: RouteTable): void {
-  const read = createPageReader();
   table.add(page, async (c) =>
-    replyFile(c, PAGE, await read(PAGE), { 'content-security-policy': POLICY }),
+    replyFile(c, PAGE, await readPageFile(PAGE), { 'content-security-policy': POLICY }),
   );
   table.add(asset, async (c) => {
     const name = c.req.param('asset') ?? '';
     if (!ASSET.test(name)) throw new LatticeError('not_found', 'There is no such file.');
-    return replyFile(c, name, await read(name), {});
+    return replyFile(c, name, await readPageFile(name), {});
   });
 }
 
-/** Asked again at each use: modules of two versions would not fit together. */
+/** A browser checks the file at each use: modules of two versions would not fit together. */
 function replyFile(
   c: AppContext,
   name: string,
@@ -85,22 +84,10 @@ function replyFile(
   return replyRaw(c, 200, bytes, { ...headers, 'content-type': type });
 }
 
-/** Files are read at their first use and kept. */
-function createPageReader(): (name: string) => Promise<PageFile> {
-  const kept = new Map<string, PageFile>();
-  return async (name) => {
-    const known = kept.get(name);
-    if (known !== undefined) return known;
-    const file = await readPageFile(name);
-    kept.set(name, file);
-    return file;
-  };
-}
-
 async function readPageFile(name: string): Promise<PageFile> {
   const folder = KINDS.get(extname(name))?.folder ?? WRITTEN;
   try {
-    const bytes = new Uint8Array(await readFile(join(folder, name)));
+    const bytes = await readFile(join(folder, name));
     const digest = createHash('sha256').update(bytes).digest('base64url');
     return { bytes, etag: `"${digest}"` };
   } catch (cause) {
