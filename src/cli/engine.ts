@@ -1,6 +1,6 @@
 /** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
 import { InvalidArgumentError, type Command } from 'commander';
-import { loadConfig, type Config } from '../config.js';
+import { loadConfig } from '../config.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
@@ -29,10 +29,6 @@ export const registerEngine: RegisterCommand = (program, terminal) => {
   registerPrune(engine, terminal);
 };
 
-function settingsOf(flags: Flags): Config {
-  return loadConfig(flags);
-}
-
 function registerBuild(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('build')
@@ -40,7 +36,7 @@ function registerBuild(parent: Command, terminal: Terminal): void {
     .argument('<model>', 'name as `lattice model list` shows it')
     .action(async (model: string, flags: Flags) => {
       const { buildEngine } = await import('./engine/building.js');
-      await buildEngine(model, settingsOf(flags), terminal);
+      await buildEngine(model, loadConfig(flags), terminal);
     });
   addSettingFlags(command, [...SETTINGS, 'modelsDir', 'modelFamily', 'threads']);
 }
@@ -52,7 +48,7 @@ function registerList(parent: Command, terminal: Terminal): void {
     .option('--json', 'print one JSON array')
     .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
       const { listEngines } = await import('./engine/listing.js');
-      await listEngines(settingsOf(flags), json === true, terminal);
+      await listEngines(loadConfig(flags), json === true, terminal);
     });
   addSettingFlags(command, SETTINGS);
 }
@@ -65,7 +61,7 @@ function registerInspect(parent: Command, terminal: Terminal): void {
     .option('--json', 'print one JSON array')
     .action(async (engine: string, { json, ...flags }: { json?: boolean } & Flags) => {
       const { inspectEngines } = await import('./engine/inspecting.js');
-      await inspectEngines(engine, settingsOf(flags), json === true, terminal);
+      await inspectEngines(engine, loadConfig(flags), json === true, terminal);
     });
   addSettingFlags(command, SETTINGS);
 }
@@ -86,7 +82,7 @@ function registerPrune(parent: Command, terminal: Terminal): void {
       }: { olderThan?: number; all?: boolean; dryRun?: boolean } & Flags) => {
         const { pruneEngines } = await import('./engine/pruning.js');
         const rules = { olderThan, all: all === true, dryRun: dryRun === true };
-        await pruneEngines(rules, settingsOf(flags), terminal);
+        await pruneEngines(rules, loadConfig(flags), terminal);
       },
     );
   addSettingFlags(command, SETTINGS);

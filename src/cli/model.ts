@@ -1,6 +1,7 @@
 /** `lattice model`: the models folder, from outside a running service. */
-import { InvalidArgumentError, type Command } from 'commander';
-import { loadConfig, type Config } from '../config.js';
+import type { Command } from 'commander';
+import { loadConfig } from '../config.js';
+import { wholeNumber } from './option-values.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
@@ -29,10 +30,6 @@ export const registerModel: RegisterCommand = (program, terminal) => {
   registerQuantize(model, terminal);
 };
 
-function settingsOf(flags: Flags): Config {
-  return loadConfig(flags);
-}
-
 function registerList(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('list')
@@ -40,7 +37,7 @@ function registerList(parent: Command, terminal: Terminal): void {
     .option('--json', 'print one JSON array')
     .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
       const { listModels } = await import('./model/listing.js');
-      await listModels(settingsOf(flags), json === true, terminal);
+      await listModels(loadConfig(flags), json === true, terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily']);
 }
@@ -53,7 +50,7 @@ function registerCheck(parent: Command, terminal: Terminal): void {
     .option('--json', 'print one JSON object')
     .action(async (model: string, { json, ...flags }: { json?: boolean } & Flags) => {
       const { checkModel } = await import('./model/checking.js');
-      await checkModel(model, settingsOf(flags), json === true, terminal);
+      await checkModel(model, loadConfig(flags), json === true, terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
 }
@@ -71,7 +68,7 @@ function registerAdd(parent: Command, terminal: Terminal): void {
         { name, force, ...flags }: { name?: string; force?: boolean } & Flags,
       ) => {
         const { addModel } = await import('./model/installing.js');
-        await addModel({ file, name, force: force === true }, settingsOf(flags), terminal);
+        await addModel({ file, name, force: force === true }, loadConfig(flags), terminal);
       },
     );
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
@@ -84,7 +81,7 @@ function registerRemove(parent: Command, terminal: Terminal): void {
     .argument('<name>', 'name as `lattice model list` shows it')
     .action(async (name: string, flags: Flags) => {
       const { removeModel } = await import('./model/installing.js');
-      await removeModel(name, settingsOf(flags), terminal);
+      await removeModel(name, loadConfig(flags), terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily']);
 }
@@ -95,7 +92,7 @@ function registerQuantize(parent: Command, terminal: Terminal): void {
     .description('make an INT8 copy NAME-int8 of a model and compare it with the original')
     .argument('<name>', 'name as `lattice model list` shows it')
     .requiredOption('--images <folder>', 'photos like those to come, to calibrate and compare on')
-    .option('--count <number>', 'photos to calibrate on', count, 128)
+    .option('--count <number>', 'photos to calibrate on', wholeNumber(1, 1_000_000), 128)
     .option('--default', 'make it the default model, if it is faster and agrees')
     .action(
       async (
@@ -105,14 +102,8 @@ function registerQuantize(parent: Command, terminal: Terminal): void {
         const { quantizeModel } = await import('./model/quantizing.js');
         const { default: makeDefault, ...settings } = flags;
         const request = { name, images, count, makeDefault: makeDefault === true };
-        await quantizeModel(request, settingsOf(settings), terminal);
+        await quantizeModel(request, loadConfig(settings), terminal);
       },
     );
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
-}
-
-function count(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new InvalidArgumentError('It must be a whole number above 0.');
 }

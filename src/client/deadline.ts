@@ -1,43 +1,27 @@
-/** When a call has to be over, as a signal; the caller's own signal ends it too. */
+/** The time limit of a call as a signal, which the caller's own signal ends too. */
 
-/** Timers take no more: 24 days. */
+/** The longest time of a timer: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class Deadline {
   readonly ms: number;
-  /** True once the time is over; false when the caller gave up before. */
-  passed = false;
-  readonly #controller = new AbortController();
+  readonly signal: AbortSignal;
   readonly #end: number;
-  readonly #timer: NodeJS.Timeout;
-  readonly #given: AbortSignal | undefined;
-  readonly #follow = () => {
-    this.#controller.abort(this.#given?.reason);
-  };
+  readonly #expiry: AbortSignal;
 
   constructor(ms: number, signal: AbortSignal | undefined) {
-    this.ms = Math.min(ms, LONGEST_MS);
+    this.ms = Math.min(Math.max(ms, 0), LONGEST_MS);
     this.#end = performance.now() + this.ms;
-    this.#given = signal;
-    this.#timer = setTimeout(() => {
-      this.passed = true;
-      this.#controller.abort();
-    }, this.ms);
-    if (signal?.aborted === true) this.#follow();
-    signal?.addEventListener('abort', this.#follow, { once: true });
+    this.#expiry = AbortSignal.timeout(Math.ceil(this.ms));
+    this.signal = AbortSignal.any([this.#expiry, ...(signal === undefined ? [] : [signal])]);
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  /** True once the time is over; false when the caller gave up before. */
+  get passed(): boolean {
+    return this.signal.aborted && this.signal.reason === this.#expiry.reason;
   }
 
   get leftMs(): number {
     return this.#end - performance.now();
-  }
-
-  /** Call it when the work is done, whatever came of it. */
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#given?.removeEventListener('abort', this.#follow);
   }
 }

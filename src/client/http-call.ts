@@ -52,8 +52,6 @@ export class HttpCaller {
       }
     } catch (error) {
       throw this.#explain(error, call, deadline, signal);
-    } finally {
-      deadline.close();
     }
   }
 

@@ -1,4 +1,5 @@
 /** Waits for the end of a job: woken by its events where they come, by a look every few seconds where they do not. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Deadline } from './deadline.js';
 import type { EventOptions } from './follow-events.js';
 import type { EventGap, JobEvent, JobStatus } from './records.js';
@@ -47,7 +48,6 @@ export async function waitForEnd(
     throw ServiceError.ofClient('timeout', detail, { cause: error });
   } finally {
     over.abort();
-    deadline.close();
     await listening;
   }
 }
@@ -61,8 +61,7 @@ class JobWatch {
   #listening = false;
   #reached = true;
   #images: number | null = null;
-  #woken = false;
-  #endPause: () => void = () => undefined;
+  #woken = new AbortController();
 
   constructor(service: WaitPort, jobId: string, options: WaitOptions) {
     this.#service = service;
@@ -73,7 +72,7 @@ class JobWatch {
   async end(signal: AbortSignal): Promise<JobStatus> {
     let pauseMs = FIRST_PAUSE_MS;
     for (;;) {
-      this.#woken = false;
+      this.#woken = new AbortController();
       const record = await this.#look(signal);
       if (record?.status === 'completed' || record?.status === 'failed') return record;
       await this.#pause(this.#listening ? SAFETY_MS : pauseMs, signal);
@@ -135,24 +134,13 @@ class JobWatch {
   }
 
   #wake(): void {
-    this.#woken = true;
-    this.#endPause();
+    this.#woken.abort();
   }
 
   /** Rejects with the signal's reason. */
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    if (!this.#woken && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        this.#endPause = () => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', this.#endPause);
-          resolve();
-        };
-        signal.addEventListener('abort', this.#endPause);
-      });
-      this.#endPause();
-    }
+    const end = AbortSignal.any([signal, this.#woken.signal]);
+    await sleep(ms, undefined, { signal: end }).catch(() => undefined);
     signal.throwIfAborted();
   }
 }
