@@ -7,7 +7,7 @@ import { composeApp } from './compose-app.js';
 import { ConfigError, isLoopback, unknownSettings, type Config } from './config.js';
 import { LatticeError } from './errors.js';
 import { ApiKeys } from './http/api-keys.js';
-import { WebhookRecords } from './http/jobs/webhook-record.js';
+import { webhookRecord } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './annotate/annotate.js';
@@ -139,9 +139,7 @@ function startResultWebhooks(
   metrics: Metrics,
   jobs: Jobs,
 ): WebhookWorker {
-  const records = new WebhookRecords(
-    createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]),
-  );
+  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
   return startWebhooks({
     queue: jobs.webhooks,
     config,
@@ -154,7 +152,7 @@ function startResultWebhooks(
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
       });
-      return job === null ? null : records.view(job, jobs.service.imagePages(jobId));
+      return job && webhookRecord(job, jobs.service.imagePages(jobId), hide);
     },
   });
 }
