@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { BackOff } from '../back-off.js';
 import type { Config } from '../config.js';
 import type { WebhookQueue } from '../jobs/store/job-store.js';
-import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
-import { DEFAULT_SCHEDULE, judge, type AttemptOutcome, type Verdict } from './delivery-verdict.js';
+import type { Verdict, WebhookDelivery } from '../jobs/webhook-delivery.js';
+import { DEFAULT_SCHEDULE, judge } from './delivery-verdict.js';
 import { InHand, MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_HOST } from './in-hand.js';
 import { createResolver, postWebhook, type Resolve } from './post-webhook.js';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.js';
@@ -174,7 +174,7 @@ class Worker implements WebhookWorker {
     if (record === null) {
       return { action: 'gave_up', status: null, error: 'The result is no longer kept' };
     }
-    const outcome: AttemptOutcome | null = await postWebhook(
+    const outcome = await postWebhook(
       delivery.url,
       composeMessage(delivery, record, new Date(), this.sign),
       {
@@ -194,7 +194,7 @@ class Worker implements WebhookWorker {
     const waits = storeWaits();
     while (!this.cut.signal.aborted) {
       try {
-        await this.write(delivery.deliveryId, verdict);
+        await this.options.queue.settle(delivery.deliveryId, verdict);
         return;
       } catch (error) {
         this.options.logger.warn(
@@ -203,18 +203,6 @@ class Worker implements WebhookWorker {
         );
         await this.pause(waits.next());
       }
-    }
-  }
-
-  private write(deliveryId: string, verdict: Verdict): Promise<void> {
-    const { queue } = this.options;
-    switch (verdict.action) {
-      case 'succeeded':
-        return queue.succeeded(deliveryId, verdict.status);
-      case 'retry':
-        return queue.retry(deliveryId, verdict, verdict.status, verdict.error);
-      case 'gave_up':
-        return queue.gaveUp(deliveryId, verdict.status, verdict.error);
     }
   }
 
