@@ -2,14 +2,12 @@
  * Feeds the images of all jobs to the detector, the most urgent first, and stores their outcomes. Holds few
  * images of a job at a time; the rest waits on disk. Lives on the main thread; nothing here blocks.
  */
-import type { Detector } from '../../execution/detector.js';
 import { ActiveJob, type WaitingJob } from './active-job.js';
 import { FlightWindow } from './flight-window.js';
 import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
 import type { ImageOutcome } from '../job.js';
 import type { CancelOutcome, QueuedJob, WaitingImage } from '../job-records.js';
 import type { JobStore } from '../store/job-store.js';
-import type { Logger } from '../../logger-port.js';
 import { OutcomeSaver } from './outcome-saver.js';
 import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
@@ -19,14 +17,11 @@ import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
 import { WorkOrder } from './work-order.js';
 import { toLatticeError } from '../../errors.js';
 
-export interface RunnerParts {
+export interface RunnerParts extends Omit<ImageRunner, 'stopping'> {
   store: JobStore;
-  detector: Detector;
   counts: QueueCounts;
   progress: ProgressReports;
   patience: Patience;
-  logger: Logger;
-  images: Omit<ImageRunner, 'stopping'>;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds: number;
   volumeTimes: SetAsideTimes;
@@ -51,7 +46,7 @@ export class JobRunner {
     this.#saver = new OutcomeSaver(parts);
     this.#order = new WorkOrder(parts.ageingSeconds);
     this.#window = new FlightWindow(parts.detector);
-    this.#images = { ...parts.images, stopping: () => this.#stopping };
+    this.#images = { ...parts, stopping: () => this.#stopping };
   }
 
   /** Completions that were refused because another process run holds the job. */
@@ -187,9 +182,16 @@ export class JobRunner {
   }
 
   #handOut(job: ActiveJob, image: WaitingImage, level: number): void {
-    if (image.deaths >= DEATHS_TO_STOP)
-      this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
-    else this.#track(this.#run(job, image, level));
+    if (image.deaths < DEATHS_TO_STOP) {
+      this.#track(this.#run(job, image, level));
+      return;
+    }
+    const { logger, detector } = this.#parts;
+    logger.error(
+      { jobId: job.jobId, index: image.index },
+      'image killed the process twice: stopped',
+    );
+    this.#store(job, image, poisonOutcome(), detector.workerId);
   }
 
   async #run(
@@ -241,7 +243,6 @@ export class JobRunner {
   #end(job: ActiveJob): void {
     job.end();
     this.#order.active.delete(job.number);
-    this.#parts.progress.forget(job.number);
   }
 
   async #runSuspects(): Promise<void> {
@@ -250,9 +251,6 @@ export class JobRunner {
       job: async (number) => {
         const queued = this.#order.waiting.take(number);
         return this.#order.active.get(number) ?? (queued && (await this.#startJob(queued)));
-      },
-      stop: (job, image) => {
-        this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
       },
       run: (job, image) => this.#run(job, image, 0, SUSPECT_DEADLINE_MS),
     });
