@@ -20,7 +20,7 @@ import { createLogger, standardOutput, type Logger } from './observability/logge
 import { Metrics } from './observability/metrics.js';
 import { makeDataFolder, warnOfModelsFolder } from './setting-folders.js';
 import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
-import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
+import { WebhookWorker } from './webhooks/webhook-worker.js';
 
 const HOUR_MS = 3_600_000;
 /** EX_UNAVAILABLE of sysexits.h. */
@@ -140,7 +140,7 @@ function startResultWebhooks(
   jobs: Jobs,
 ): WebhookWorker {
   const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
-  return startWebhooks({
+  return new WebhookWorker({
     queue: jobs.webhooks,
     config,
     logger,

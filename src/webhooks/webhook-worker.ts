@@ -27,14 +27,6 @@ export interface WebhookOptions {
   onAttempt?: (outcome: Verdict['action']) => void;
 }
 
-export interface WebhookWorker {
-  /**
-   * Starts nothing new, waits up to `deadlineMs` for attempts in hand and cuts the rest, which stay pending.
-   * Idempotent; never rejects.
-   */
-  stop(deadlineMs: number): Promise<void>;
-}
-
 const TIMEOUT_MS = 15_000;
 /** Also the answer to a clock that jumps ahead: the queue is asked again at least this often. */
 const MAX_WAIT_MS = 30_000;
@@ -47,12 +39,7 @@ const storeWaits = () => new BackOff(1_000, 10_000);
 /** Deliveries in hand are among those that are due: enough for all free places beside them. */
 const PAGE = 2 * MAX_IN_FLIGHT;
 
-/** Throws `ConfigError` when the secret or the allow list cannot be used. */
-export function startWebhooks(options: WebhookOptions): WebhookWorker {
-  return new Worker(options);
-}
-
-class Worker implements WebhookWorker {
+export class WebhookWorker {
   private readonly options: WebhookOptions;
   private readonly policy: TargetPolicy;
   private readonly sign: Signer;
@@ -70,6 +57,7 @@ class Worker implements WebhookWorker {
   private pumping: Promise<void> | null = null;
   private pumpAgain = false;
 
+  /** Throws `ConfigError` when the secret or the allow list cannot be used. */
   constructor(options: WebhookOptions) {
     this.options = options;
     this.policy = createTargetPolicy(options.config);
@@ -84,6 +72,10 @@ class Worker implements WebhookWorker {
     this.wake();
   }
 
+  /**
+   * Starts nothing new, waits up to `deadlineMs` for attempts in progress and cuts the rest, which stay pending.
+   * Idempotent; never rejects.
+   */
   async stop(deadlineMs: number): Promise<void> {
     this.draining.abort();
     this.stopListening();

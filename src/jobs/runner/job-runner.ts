@@ -205,11 +205,9 @@ export class JobRunner {
     const abort = new AbortController();
     job.inFlight.set(image.index, abort);
     this.#window.enter(priority);
-    const run = { jobNumber, jobId, settings, image, priority, signal: abort.signal };
-    const end = await runImage(
-      this.#images,
-      deadlineMs === undefined ? run : { ...run, deadlineMs },
-    );
+    const { signal } = abort;
+    const run = { jobNumber, jobId, settings, image, priority, deadlineMs, signal };
+    const end = await runImage(this.#images, run);
     job.inFlight.delete(image.index);
     this.#window.leave(priority);
     if (end.kind === 'done') {
