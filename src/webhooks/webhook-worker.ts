@@ -46,6 +46,7 @@ export class WebhookWorker {
   private readonly resolve: Resolve;
   private readonly schedule: readonly number[];
   private readonly inHand = new InHand();
+  private readonly attempts = new Set<Promise<unknown>>();
   private readonly clock = new ClockWatch();
   private readonly readWaits = storeWaits();
   private readonly stopListening: () => void;
@@ -81,14 +82,10 @@ export class WebhookWorker {
     this.stopListening();
     clearTimeout(this.timer);
     await this.pumping;
-    const over = new AbortController();
-    await Promise.race([
-      this.inHand.empty(),
-      sleep(deadlineMs, undefined, { signal: over.signal }).catch(() => undefined),
-    ]);
-    over.abort();
+    const done = Promise.all(this.attempts);
+    await Promise.race([done, sleep(deadlineMs, undefined, { ref: false })]);
     this.cut.abort();
-    await this.inHand.empty();
+    await done;
   }
 
   /** Looks into the queue soon; many calls make one look. */
@@ -137,7 +134,9 @@ export class WebhookWorker {
       });
       if (this.draining.signal.aborted) return null;
       for (const delivery of page) {
-        if (this.inHand.take(delivery)) void this.deliver(delivery);
+        if (!this.inHand.take(delivery)) continue;
+        const attempt = this.deliver(delivery).finally(() => this.attempts.delete(attempt));
+        this.attempts.add(attempt);
       }
     }
     const nextDueAt = await queue.nextDueAt();

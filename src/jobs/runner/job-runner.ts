@@ -2,6 +2,7 @@
  * Feeds the images of all jobs to the detector, the most urgent first, and stores their outcomes. Holds few
  * images of a job at a time; the rest waits on disk. Lives on the main thread; nothing here blocks.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ActiveJob, type WaitingJob } from './active-job.js';
 import { FlightWindow } from './flight-window.js';
 import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
@@ -26,6 +27,8 @@ export interface RunnerParts extends Omit<ImageRunner, 'stopping'> {
   ageingSeconds: number;
   volumeTimes: SetAsideTimes;
 }
+
+const unrefSleep = (ms: number) => sleep(Math.max(0, ms), undefined, { ref: false });
 
 const READ_AHEAD = 64;
 /** Images at hand while the next job's start is on its way to the disk. */
@@ -86,12 +89,15 @@ export class JobRunner {
     this.#stopping = true;
     const deadline = performance.now() + deadlineMs;
     while (this.#busy.size > 0 && performance.now() < deadline) {
-      await Promise.race([Promise.allSettled(this.#busy), pause(deadline - performance.now())]);
+      await Promise.race([
+        Promise.allSettled(this.#busy),
+        unrefSleep(deadline - performance.now()),
+      ]);
     }
     this.#parts.patience.end();
     for (const job of [...this.#order.active.values()]) job.end();
     // Aborted calls settle at once; one that hangs is not waited for.
-    await Promise.race([Promise.allSettled(this.#busy), pause(250)]);
+    await Promise.race([Promise.allSettled(this.#busy), unrefSleep(250)]);
   }
 
   #track(work: Promise<void>): void {
@@ -253,8 +259,4 @@ export class JobRunner {
       run: (job, image) => this.#run(job, image, 0, SUSPECT_DEADLINE_MS),
     });
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());
 }
