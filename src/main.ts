@@ -7,7 +7,7 @@ import { composeApp } from './compose-app.js';
 import { ConfigError, isLoopback, unknownSettings, type Config } from './config.js';
 import { LatticeError } from './errors.js';
 import { ApiKeys } from './http/api-keys.js';
-import { WebhookRecords } from './http/jobs/webhook-record.js';
+import { webhookRecord } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './annotate/annotate.js';
@@ -20,7 +20,7 @@ import { createLogger, standardOutput, type Logger } from './observability/logge
 import { Metrics } from './observability/metrics.js';
 import { makeDataFolder, warnOfModelsFolder } from './setting-folders.js';
 import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
-import { startWebhooks, type WebhookWorker } from './webhooks/webhook-worker.js';
+import { WebhookWorker } from './webhooks/webhook-worker.js';
 
 const HOUR_MS = 3_600_000;
 /** EX_UNAVAILABLE of sysexits.h. */
@@ -139,10 +139,8 @@ function startResultWebhooks(
   metrics: Metrics,
   jobs: Jobs,
 ): WebhookWorker {
-  const records = new WebhookRecords(
-    createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]),
-  );
-  return startWebhooks({
+  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  return new WebhookWorker({
     queue: jobs.webhooks,
     config,
     logger,
@@ -154,7 +152,7 @@ function startResultWebhooks(
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
       });
-      return job === null ? null : records.view(job, jobs.service.imagePages(jobId));
+      return job && webhookRecord(job, jobs.service.imagePages(jobId), hide);
     },
   });
 }

@@ -2,9 +2,8 @@
 import { posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../errors.js';
-import { GLOB_MAGIC, IMAGE_NAME, type Listing } from './listing/find-images.js';
+import { GLOB_MAGIC, IMAGE_NAME, type Listing, type PathKind } from './listing/find-images.js';
 import { ImageLister } from './listing/image-lister.js';
-import type { PathKind } from './listing/path-kind.js';
 
 /** Enough for every listing a person writes; more makes matching slow for hostile names. */
 const MAX_STARS = { inPattern: 8, inComponent: 3 };

@@ -90,10 +90,10 @@ export interface JobEvent {
 }
 
 export interface JobFilter {
-  status?: JobStatus[];
-  jobType?: JobType;
-  submittedAfter?: number;
-  submittedBefore?: number;
+  status?: JobStatus[] | undefined;
+  jobType?: JobType | undefined;
+  submittedAfter?: number | undefined;
+  submittedBefore?: number | undefined;
   keyId?: string | null;
 }
 

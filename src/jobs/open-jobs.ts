@@ -1,9 +1,8 @@
 /** Puts the job part of the service together. */
-import { statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { LatticeError } from '../errors.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport, setCrashMarkerAside } from './crash-marker.js';
-import { FreeSpace } from './free-space.js';
 import type { Annotate } from './runner/image-run.js';
 import type { JobService } from './job.js';
 import { JobEvents } from './job-events.js';
@@ -13,7 +12,7 @@ import type { Logger } from '../logger-port.js';
 import { Patience } from './runner/patience.js';
 import { ProgressReports } from './runner/progress-reports.js';
 import { QueueCounts } from './queue-counts.js';
-import { RetentionSweeper } from './retention-sweeper.js';
+import { startRetention } from './retention-sweeper.js';
 import { StoredJobService } from './stored-job-service.js';
 
 export { openJobStore } from './store/job-store.js';
@@ -81,12 +80,8 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       progress,
       patience,
       logger,
-      images: {
-        detector,
-        logger,
-        annotate: options.annotate ?? null,
-        backoffMs: options.imageBackoffMs ?? 250,
-      },
+      annotate: options.annotate ?? null,
+      backoffMs: options.imageBackoffMs ?? 250,
       ageingSeconds: options.ageingSeconds ?? 30,
       volumeTimes: {
         pauseMs: options.volumePauseMs ?? 10_000,
@@ -99,36 +94,32 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     const failure = store.failure();
     if (failure !== null)
       logger.error({ failure }, 'the disk of the job store is full: reads only');
-    return await assemble(options, store, runner, { counts, events, progress });
+    return assemble(options, store, runner, { counts, events });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function assemble(
+function assemble(
   options: JobsOptions,
   store: JobStore,
   runner: JobRunner,
-  parts: { counts: QueueCounts; events: JobEvents; progress: ProgressReports },
-): Promise<Jobs> {
+  parts: { counts: QueueCounts; events: JobEvents },
+): Jobs {
   const { dataDir, detector, logger, maxQueuedJobs, resultTtlHours } = options;
-  const freeSpace = new FreeSpace(dataDir, options.reserveBytes ?? 64 * 1024 * 1024, logger);
-  await freeSpace.open();
+  const reserveBytes = options.reserveBytes ?? 64 * 1024 * 1024;
+  const nearlyFull = () => freeBytes(dataDir) < reserveBytes;
   const intervalMs = options.retentionIntervalMs ?? 60_000;
   const historyHours = options.historyHours ?? 24;
-  const retention = new RetentionSweeper(
-    store,
-    { resultTtlHours, historyHours, intervalMs },
-    logger,
-  );
+  const retention = startRetention(store, { resultTtlHours, historyHours, intervalMs }, logger);
   let drained: Promise<unknown> | null = null;
   let stopped: Promise<void> | null = null;
   const service = new StoredJobService({
     store,
     runner,
     ...parts,
-    freeSpace,
+    nearlyFull,
     maxQueuedJobs,
     stats: () => detector.stats(),
     stopping: () => drained !== null,
@@ -138,8 +129,6 @@ async function assemble(
   };
   const stop = async (deadlineMs: number) => {
     await drain(deadlineMs);
-    parts.progress.close();
-    freeSpace.close();
     await store.close();
   };
   return {
@@ -147,7 +136,7 @@ async function assemble(
     webhooks: store.webhooks,
     drain,
     stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
-    health: () => Promise.resolve(storeHealth(store, freeSpace)),
+    health: () => Promise.resolve(storeHealth(store, nearlyFull)),
     staleCompletions: () => runner.staleRefused,
   };
 }
@@ -184,13 +173,23 @@ async function enqueueUnfinished(store: JobStore, runner: JobRunner): Promise<vo
   }
 }
 
-function storeHealth(store: JobStore, freeSpace: FreeSpace): LatticeError | null {
+/** Infinity where it is not known: such a folder shows in the next write. */
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Infinity;
+  }
+}
+
+function storeHealth(store: JobStore, nearlyFull: () => boolean): LatticeError | null {
   const reason = store.failure();
   if (reason !== null) {
     return new LatticeError('storage_unavailable', 'The job store cannot be written.', {
       cause: reason,
     });
   }
-  if (!freeSpace.short) return null;
+  if (!nearlyFull()) return null;
   return new LatticeError('storage_unavailable', 'The disk of the job store is nearly full.');
 }

@@ -9,49 +9,42 @@ export interface RetentionOptions {
   intervalMs: number;
 }
 
-export class RetentionSweeper {
-  readonly #store: JobStore;
-  readonly #options: RetentionOptions;
-  readonly #logger: Logger;
-  readonly #timer: NodeJS.Timeout;
-  #running: Promise<void> | null = null;
-  #stopped = false;
-
-  constructor(store: JobStore, options: RetentionOptions, logger: Logger) {
-    this.#store = store;
-    this.#options = options;
-    this.#logger = logger;
-    this.#timer = setInterval(() => {
-      this.#running ??= this.#sweep().finally(() => {
-        this.#running = null;
-      });
-    }, options.intervalMs);
-    this.#timer.unref();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  async #sweep(): Promise<void> {
-    const hours = (count: number) => Date.now() / 1000 - count * 3600;
-    const { resultTtlHours, historyHours } = this.#options;
+/** Sweeps once per interval until the stop, which waits for the sweep in progress. */
+export function startRetention(
+  store: JobStore,
+  { resultTtlHours, historyHours, intervalMs }: RetentionOptions,
+  logger: Logger,
+): { stop: () => Promise<void> } {
+  let running: Promise<void> | null = null;
+  let stopped = false;
+  const before = (hours: number) => Date.now() / 1000 - hours * 3600;
+  const sweep = async () => {
     let removed = 0;
-    try {
-      for (let more = true; more && !this.#stopped;) {
-        const swept = await this.#store.sweep({
-          jobsBefore: hours(resultTtlHours),
-          eventsBefore: hours(historyHours),
-          keysBefore: hours(historyHours),
-        });
-        removed += swept.removedJobIds.length;
-        ({ more } = swept);
-      }
-      if (removed > 0) this.#logger.info({ removed }, 'jobs past their time removed');
-    } catch (error) {
-      this.#logger.warn({ error: String(error) }, 'retention failed; it is tried again');
+    for (let more = true; more && !stopped;) {
+      const swept = await store.sweep({
+        jobsBefore: before(resultTtlHours),
+        eventsBefore: before(historyHours),
+        keysBefore: before(historyHours),
+      });
+      removed += swept.removedJobIds.length;
+      ({ more } = swept);
     }
-  }
+    if (removed > 0) logger.info({ removed }, 'jobs past their time removed');
+  };
+  const timer = setInterval(() => {
+    running ??= sweep()
+      .catch((error: unknown) => {
+        logger.warn({ error: String(error) }, 'retention failed; it is tried again');
+      })
+      .finally(() => {
+        running = null;
+      });
+  }, intervalMs).unref();
+  return {
+    stop: async () => {
+      stopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
 }

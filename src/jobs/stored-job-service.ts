@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../errors.js';
 import type { DetectorStats } from '../contract/detector-stats.js';
-import type { FreeSpace } from './free-space.js';
 import type {
   Idempotency,
   ImageEntry,
@@ -24,7 +23,8 @@ export interface ServiceParts {
   runner: JobRunner;
   events: JobEvents;
   counts: QueueCounts;
-  freeSpace: FreeSpace;
+  /** Too little is free on the disk for the results of new jobs. */
+  nearlyFull: () => boolean;
   maxQueuedJobs: number;
   stats: () => DetectorStats;
   stopping: () => boolean;
@@ -145,9 +145,9 @@ export class StoredJobService implements JobService {
 
   /** Why nothing new is taken in at the moment. */
   #refusal(): LatticeError | null {
-    const { stopping, freeSpace, counts, maxQueuedJobs } = this.#parts;
+    const { stopping, nearlyFull, counts, maxQueuedJobs } = this.#parts;
     if (stopping()) return new LatticeError('shutting_down', 'The service is stopping.');
-    if (freeSpace.short) {
+    if (nearlyFull()) {
       const detail = 'The disk of the job store is nearly full; nothing new is taken in.';
       return new LatticeError('storage_unavailable', detail, { retryAfterS: 30 });
     }

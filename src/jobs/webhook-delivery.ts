@@ -13,18 +13,16 @@ export interface WebhookDelivery {
   createdAt: number;
 }
 
-/** An attempt at `at`, as it was decided at `plannedAt`. */
-export interface AttemptPlan {
-  plannedAt: number;
-  at: number;
-}
+/** What follows from one attempt. A retry at `at` was decided at `plannedAt`. */
+export type Verdict =
+  | { action: 'succeeded'; status: number }
+  | { action: 'retry'; plannedAt: number; at: number; status: number | null; error: string }
+  | { action: 'gave_up'; status: number | null; error: string };
 
-/** `delivered` and `gave_up` are final. */
-export type WebhookState = 'pending' | 'delivered' | 'gave_up';
-
-/** A delivery with what came of it so far. */
+/** A delivery with its result so far. */
 export interface WebhookDeliveryState extends WebhookDelivery {
-  state: WebhookState;
+  /** `delivered` and `gave_up` are final. */
+  state: 'pending' | 'delivered' | 'gave_up';
   /** Null once final. */
   nextAttemptAt: number | null;
   lastStatus: number | null;

@@ -1,4 +1,5 @@
-/** What follows from one attempt. Pure: clock and chance are handed in. */
+/** What follows from one attempt. Pure: the callers pass clock and chance. */
+import type { Verdict } from '../jobs/webhook-delivery.js';
 
 /** Seconds before each attempt, counted from the attempt before; the first entry is never waited for. */
 export const DEFAULT_SCHEDULE: readonly number[] = [0, 5, 300, 1_800, 7_200, 18_000, 36_000];
@@ -13,11 +14,6 @@ export type AttemptOutcome =
   | { kind: 'answered'; status: number; retryAfter: string | null }
   /** No status line came. `permanent`: no later attempt can end differently. */
   | { kind: 'unreachable'; error: string; permanent: boolean };
-
-export type Verdict =
-  | { action: 'succeeded'; status: number }
-  | { action: 'retry'; plannedAt: number; at: number; status: number | null; error: string }
-  | { action: 'gave_up'; status: number | null; error: string };
 
 /** `attempt` counts from 0; `now` in Unix seconds; `chance` lies in [0, 1). */
 export function judge(

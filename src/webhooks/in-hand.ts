@@ -8,7 +8,6 @@ export class InHand {
   readonly #ids = new Set<string>();
   readonly #perHost = new Map<string, number>();
   readonly #returned = new Set<string>();
-  #waiting: (() => void)[] = [];
 
   get size(): number {
     return this.#ids.size;
@@ -49,15 +48,5 @@ export class InHand {
     const busy = (this.#perHost.get(host) ?? 0) - 1;
     if (busy > 0) this.#perHost.set(host, busy);
     else this.#perHost.delete(host);
-    if (this.#ids.size > 0) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  /** Resolves when nothing is in hand. */
-  empty(): Promise<void> {
-    if (this.#ids.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-    });
   }
 }

@@ -56,32 +56,23 @@ export async function postWebhook(
   message: WebhookMessage,
   options: PostOptions,
 ): Promise<AttemptOutcome | null> {
-  const cut = new AbortController();
-  const stop = () => {
-    cut.abort(new Error('stopped'));
-  };
-  const timer = setTimeout(() => {
-    cut.abort(new Error(`No answer within ${options.timeoutMs / 1000} s`));
-  }, options.timeoutMs);
-  options.stop.addEventListener('abort', stop, { once: true });
-  if (options.stop.aborted) stop();
+  const limit = AbortSignal.timeout(options.timeoutMs);
+  const signal = AbortSignal.any([options.stop, limit]);
+  if (signal.aborted) return null;
   try {
     const refusal = targetRefusal(url, options.policy);
-    // The URL stays what it is, and the submitter wrote it.
+    // The URL never changes, so every later attempt would be refused as well.
     if (refusal !== null) throw new Refused(refusal, true);
     const target = new URL(url);
-    const addresses = await unlessAborted(allowedAddresses(target, options), cut.signal);
-    return await exchange(target, addresses, message, cut.signal);
+    const addresses = await Promise.race([allowedAddresses(target, options), aborted(signal)]);
+    return await exchange(target, addresses, message, signal);
   } catch (error) {
     if (options.stop.aborted) return null;
     return {
       kind: 'unreachable',
-      error: describe(cut.signal.aborted ? cut.signal.reason : error),
+      error: limit.aborted ? `No answer within ${options.timeoutMs / 1000} s` : describe(error),
       permanent: error instanceof Refused && error.permanent,
     };
-  } finally {
-    clearTimeout(timer);
-    options.stop.removeEventListener('abort', stop);
   }
 }
 
@@ -155,15 +146,10 @@ function pinTo(addresses: LookupAddress[]): LookupFunction {
   };
 }
 
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
       reject(new Error('aborted'));
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', onAbort);
     });
   });
 }

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { BackOff } from '../back-off.js';
 import type { Config } from '../config.js';
 import type { WebhookQueue } from '../jobs/store/job-store.js';
-import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
-import { DEFAULT_SCHEDULE, judge, type AttemptOutcome, type Verdict } from './delivery-verdict.js';
+import type { Verdict, WebhookDelivery } from '../jobs/webhook-delivery.js';
+import { DEFAULT_SCHEDULE, judge } from './delivery-verdict.js';
 import { InHand, MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_HOST } from './in-hand.js';
 import { createResolver, postWebhook, type Resolve } from './post-webhook.js';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.js';
@@ -27,14 +27,6 @@ export interface WebhookOptions {
   onAttempt?: (outcome: Verdict['action']) => void;
 }
 
-export interface WebhookWorker {
-  /**
-   * Starts nothing new, waits up to `deadlineMs` for attempts in hand and cuts the rest, which stay pending.
-   * Idempotent; never rejects.
-   */
-  stop(deadlineMs: number): Promise<void>;
-}
-
 const TIMEOUT_MS = 15_000;
 /** Also the answer to a clock that jumps ahead: the queue is asked again at least this often. */
 const MAX_WAIT_MS = 30_000;
@@ -47,18 +39,14 @@ const storeWaits = () => new BackOff(1_000, 10_000);
 /** Deliveries in hand are among those that are due: enough for all free places beside them. */
 const PAGE = 2 * MAX_IN_FLIGHT;
 
-/** Throws `ConfigError` when the secret or the allow list cannot be used. */
-export function startWebhooks(options: WebhookOptions): WebhookWorker {
-  return new Worker(options);
-}
-
-class Worker implements WebhookWorker {
+export class WebhookWorker {
   private readonly options: WebhookOptions;
   private readonly policy: TargetPolicy;
   private readonly sign: Signer;
   private readonly resolve: Resolve;
   private readonly schedule: readonly number[];
   private readonly inHand = new InHand();
+  private readonly attempts = new Set<Promise<unknown>>();
   private readonly clock = new ClockWatch();
   private readonly readWaits = storeWaits();
   private readonly stopListening: () => void;
@@ -70,6 +58,7 @@ class Worker implements WebhookWorker {
   private pumping: Promise<void> | null = null;
   private pumpAgain = false;
 
+  /** Throws `ConfigError` when the secret or the allow list cannot be used. */
   constructor(options: WebhookOptions) {
     this.options = options;
     this.policy = createTargetPolicy(options.config);
@@ -84,19 +73,19 @@ class Worker implements WebhookWorker {
     this.wake();
   }
 
+  /**
+   * Starts nothing new, waits up to `deadlineMs` for attempts in progress and cuts the rest, which stay pending.
+   * Idempotent; never rejects.
+   */
   async stop(deadlineMs: number): Promise<void> {
     this.draining.abort();
     this.stopListening();
     clearTimeout(this.timer);
     await this.pumping;
-    const over = new AbortController();
-    await Promise.race([
-      this.inHand.empty(),
-      sleep(deadlineMs, undefined, { signal: over.signal }).catch(() => undefined),
-    ]);
-    over.abort();
+    const done = Promise.all(this.attempts);
+    await Promise.race([done, sleep(deadlineMs, undefined, { ref: false })]);
     this.cut.abort();
-    await this.inHand.empty();
+    await done;
   }
 
   /** Looks into the queue soon; many calls make one look. */
@@ -145,7 +134,9 @@ class Worker implements WebhookWorker {
       });
       if (this.draining.signal.aborted) return null;
       for (const delivery of page) {
-        if (this.inHand.take(delivery)) void this.deliver(delivery);
+        if (!this.inHand.take(delivery)) continue;
+        const attempt = this.deliver(delivery).finally(() => this.attempts.delete(attempt));
+        this.attempts.add(attempt);
       }
     }
     const nextDueAt = await queue.nextDueAt();
@@ -174,7 +165,7 @@ class Worker implements WebhookWorker {
     if (record === null) {
       return { action: 'gave_up', status: null, error: 'The result is no longer kept' };
     }
-    const outcome: AttemptOutcome | null = await postWebhook(
+    const outcome = await postWebhook(
       delivery.url,
       composeMessage(delivery, record, new Date(), this.sign),
       {
@@ -194,7 +185,7 @@ class Worker implements WebhookWorker {
     const waits = storeWaits();
     while (!this.cut.signal.aborted) {
       try {
-        await this.write(delivery.deliveryId, verdict);
+        await this.options.queue.settle(delivery.deliveryId, verdict);
         return;
       } catch (error) {
         this.options.logger.warn(
@@ -203,18 +194,6 @@ class Worker implements WebhookWorker {
         );
         await this.pause(waits.next());
       }
-    }
-  }
-
-  private write(deliveryId: string, verdict: Verdict): Promise<void> {
-    const { queue } = this.options;
-    switch (verdict.action) {
-      case 'succeeded':
-        return queue.succeeded(deliveryId, verdict.status);
-      case 'retry':
-        return queue.retry(deliveryId, verdict, verdict.status, verdict.error);
-      case 'gave_up':
-        return queue.gaveUp(deliveryId, verdict.status, verdict.error);
     }
   }
 

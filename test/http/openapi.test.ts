@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { ERRORS, LatticeError } from '../../src/errors.js';
 import { compose, get, post } from '../support/composed-app.js';
-import { WebhookRecords } from '../../src/http/jobs/webhook-record.js';
+import { webhookRecord } from '../../src/http/jobs/webhook-record.js';
 import { composeMessage } from '../../src/webhooks/webhook-message.js';
 import { endedJob, pagesOf } from '../support/ended-job.js';
 import { okOutcome } from '../support/fake-jobs.js';
@@ -281,7 +281,7 @@ describe('schemas', () => {
       path: `folder/${index}.jpg`,
       outcome: okOutcome(['car', 'bus']),
     }));
-    const data = await new WebhookRecords(String).view(endedJob(count), pagesOf(images, 500));
+    const data = await webhookRecord(endedJob(count), pagesOf(images, 500), String);
     expect('result_url' in data).toBe(isLong);
     const validate = compileSchema('WebhookBody');
     validate({ type: 'job.completed', timestamp: '2026-01-01T00:00:00Z', data });

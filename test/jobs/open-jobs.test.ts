@@ -126,6 +126,14 @@ test('drawn copies are named in the entry; one that cannot be drawn costs nothin
   expect(plain?.outcome).not.toHaveProperty('annotatedPath');
 });
 
+test('submits are refused and health fails while less than the reserve is free', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder, { reserveBytes: Number.MAX_SAFE_INTEGER });
+  const refusal = { code: 'storage_unavailable' };
+  await expect(jobs.service.submit(specOf())).rejects.toMatchObject(refusal);
+  expect(await jobs.health()).toMatchObject(refusal);
+});
+
 test('progress is told at once, then at most once an interval, and never late', async () => {
   using folder = new TemporaryFolder();
   // From the start: the runner keeps the window it has read for a while.

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { WebhookQueue } from '../../src/jobs/store/job-store.js';
 import type {
-  AttemptPlan,
+  Verdict,
   WebhookDelivery,
   WebhookDeliveryState,
 } from '../../src/jobs/webhook-delivery.js';
-
-const NEVER = { plannedAt: null, at: null };
 
 type Row = WebhookDeliveryState & { plannedAt: number | null };
 
@@ -81,14 +79,6 @@ export class MemoryQueue implements WebhookQueue {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  async succeeded(deliveryId: string, httpStatus: number): Promise<void> {
-    await this.end(deliveryId, 'delivered', NEVER, httpStatus, null);
-  }
-
-  async retry(id: string, plan: AttemptPlan, status: number | null, error: string): Promise<void> {
-    await this.end(id, 'pending', plan, status, error);
-  }
-
   async replan(now: number, setBackS: number): Promise<void> {
     await Promise.resolve();
     for (const row of this.rows.values()) {
@@ -99,8 +89,21 @@ export class MemoryQueue implements WebhookQueue {
     }
   }
 
-  async gaveUp(id: string, httpStatus: number | null, error: string): Promise<void> {
-    await this.end(id, 'gave_up', NEVER, httpStatus, error);
+  async settle(deliveryId: string, verdict: Verdict): Promise<void> {
+    await Promise.resolve();
+    if (this.refusals > 0) {
+      this.refusals -= 1;
+      throw new Error('disk full');
+    }
+    const row = this.get(deliveryId);
+    if (row.state !== 'pending') return;
+    row.attempt += 1;
+    row.lastStatus = verdict.status;
+    row.lastError = verdict.action === 'succeeded' ? null : verdict.error;
+    row.plannedAt = verdict.action === 'retry' ? verdict.plannedAt : null;
+    row.nextAttemptAt = verdict.action === 'retry' ? verdict.at : null;
+    if (verdict.action !== 'retry')
+      row.state = verdict.action === 'succeeded' ? 'delivered' : 'gave_up';
   }
 
   async forJob(jobId: string): Promise<WebhookDeliveryState[]> {
@@ -111,23 +114,5 @@ export class MemoryQueue implements WebhookQueue {
   onEnqueued(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
-  }
-
-  private async end(
-    deliveryId: string,
-    state: Row['state'],
-    { plannedAt, at }: AttemptPlan | typeof NEVER,
-    lastStatus: number | null,
-    lastError: string | null,
-  ): Promise<void> {
-    await Promise.resolve();
-    if (this.refusals > 0) {
-      this.refusals -= 1;
-      throw new Error('disk full');
-    }
-    const row = this.get(deliveryId);
-    if (row.state !== 'pending') return;
-    const attempt = row.attempt + 1;
-    Object.assign(row, { state, plannedAt, nextAttemptAt: at, lastStatus, lastError, attempt });
   }
 }

@@ -4,11 +4,7 @@ import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MAX_ANSWER_BYTES } from '../../src/webhooks/post-webhook.js';
-import {
-  startWebhooks,
-  type WebhookOptions,
-  type WebhookWorker,
-} from '../../src/webhooks/webhook-worker.js';
+import { type WebhookOptions, WebhookWorker } from '../../src/webhooks/webhook-worker.js';
 import { MemoryQueue } from './memory-queue.js';
 import { answerWith, startReceiver, type Receiver } from './receiver.js';
 
@@ -25,7 +21,7 @@ afterEach(async () => {
 });
 
 function start(queue: MemoryQueue, options: Partial<WebhookOptions> = {}): WebhookWorker {
-  const worker = startWebhooks({
+  const worker = new WebhookWorker({
     queue,
     body: () => Promise.resolve(RECORD),
     config: { env: 'development', webhookSecret: SECRET, webhookAllow: [] },

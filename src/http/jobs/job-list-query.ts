@@ -62,11 +62,12 @@ export function readListQuery(given: Record<string, string[]>, keyId: string | n
   }
   const flat = Object.fromEntries(Object.entries(given).map(([name, values]) => [name, values[0]]));
   const query = validate(listQuerySchema, flat, null);
-  const filter: JobFilter = {};
-  if (keyId !== null) filter.keyId = keyId;
-  if (query.status !== undefined) filter.status = query.status;
-  if (query.job_type !== undefined) filter.jobType = query.job_type;
-  if (query.submitted_after !== undefined) filter.submittedAfter = query.submitted_after;
-  if (query.submitted_before !== undefined) filter.submittedBefore = query.submitted_before;
+  const filter: JobFilter = {
+    keyId,
+    status: query.status,
+    jobType: query.job_type,
+    submittedAfter: query.submitted_after,
+    submittedBefore: query.submitted_before,
+  };
   return { filter, page: { limit: query.limit ?? DEFAULT_LIMIT, cursor: query.cursor ?? null } };
 }

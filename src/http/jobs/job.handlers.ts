@@ -10,8 +10,7 @@ import type { RouteHandler } from '../route-table.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { readListQuery } from './job-list-query.js';
 import { viewAccepted, viewStatus, viewWebhook } from './job-view.js';
-import { resultText } from './result-text.js';
-import { viewResult } from './result-view.js';
+import { resultText, viewSingleResult } from './result-view.js';
 import type { ReadSubmission } from './submit-request.js';
 
 const JOB_ID = /^[\w.:-]{1,128}$/;
@@ -71,9 +70,8 @@ export function createJobHandlers(
           retryAfterS: secondsLeft(job),
         });
       }
-      if (job.imageCount === 1) {
-        return replyJson(c, 200, viewResult(job, await jobs.images(job.jobId), hide));
-      }
+      const [only] = job.imageCount === 1 ? await jobs.images(job.jobId) : [];
+      if (only !== undefined) return replyJson(c, 200, viewSingleResult(job, only, hide));
       const pieces = resultText(job, jobs.imagePages(job.jobId), hide);
       return replyJsonPieces(c, 200, pieces, (error) => {
         const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };

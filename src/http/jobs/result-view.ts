@@ -3,35 +3,64 @@ import { LatticeError, type Problem } from '../../errors.js';
 import type { ImageEntry, Job } from '../../jobs/job.js';
 import { countCars, viewImage } from '../inference/image-view.js';
 import { hideInProblem, type HideFolders } from '../problem.js';
-import type {
-  ImageEntryBody,
-  JobResultBody,
-  MultiResultBody,
-  SingleResultBody,
-} from './job.schema.js';
+import type { ImageEntryBody, JobResultBody, MultiResultBody } from './job.schema.js';
 
-/** What all images come to. */
-export type Totals = Omit<MultiResultBody, 'images'>;
-
-/** `images` are all entries of the job in input order. */
-export function viewResult(
+/** The record of a job of one image. Its `result` is null when the image gave no boxes; `error` says why. */
+export function viewSingleResult(
   job: Job,
-  images: readonly ImageEntry[],
+  { path, outcome }: ImageEntry,
   hide: HideFolders,
 ): JobResultBody {
-  return {
-    ...viewHead(job),
-    result: images.length === 1 ? viewSingle(job, images[0]) : viewMulti(job, images, hide),
-    ...viewTail(job, hide),
-  };
+  const result =
+    outcome?.status === 'ok'
+      ? {
+          image_path: path,
+          ...viewImage(outcome, outcome.annotatedPath),
+          model: job.spec.modelName,
+          worker_id: outcome.workerId ?? job.workerId,
+        }
+      : null;
+  return { ...viewHead(job), result, ...viewTail(job, hide) };
 }
 
-/** What stands before `result`. */
+/**
+ * The record of a job of several images as JSON text, one piece per page. A page is read when its piece is requested.
+ * Throws what `pages` throws; the pieces until then are not valid JSON.
+ */
+export async function* resultText(
+  job: Job,
+  pages: AsyncIterable<readonly ImageEntry[]>,
+  hide: HideFolders,
+): AsyncGenerator<string, void> {
+  const tally = new Tally();
+  let text = `{${fieldsOf(viewHead(job))},"result":{"images":[`;
+  let count = 0;
+  for await (const page of pages) {
+    for (const entry of page) {
+      const image = viewEntry(job, entry, hide);
+      tally.add(image);
+      text += `${count === 0 ? '' : ','}${JSON.stringify(image)}`;
+      count += 1;
+    }
+    // The last piece waits for the end, so that one page makes one piece.
+    if (count >= job.imageCount) continue;
+    yield text;
+    text = '';
+  }
+  yield `${text}],${fieldsOf(tally.totals(job))}},${fieldsOf(viewTail(job, hide))}}`;
+}
+
+/** The fields of an object as JSON without the braces. */
+function fieldsOf(value: object): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+/** The fields before `result`. */
 export function viewHead(job: Job): Pick<JobResultBody, 'job_id' | 'status'> {
   return { job_id: job.jobId, status: job.status };
 }
 
-/** What stands after `result`. */
+/** The fields after `result`. */
 export function viewTail(
   job: Job,
   hide: HideFolders,
@@ -67,7 +96,7 @@ export function viewEntry(
   };
 }
 
-/** Adds images up one by one, so that nobody has to hold them all. */
+/** Adds images up one by one, so that they need not be in memory together. */
 export class Tally {
   readonly #classes = new Map<string, number>();
   #total = 0;
@@ -86,7 +115,7 @@ export class Tally {
     }
   }
 
-  totals(job: Job): Totals {
+  totals(job: Job): Omit<MultiResultBody, 'images'> {
     const startedAt = job.startedAt ?? job.submittedAt;
     return {
       car_count: countCars(this.#classes),
@@ -99,24 +128,6 @@ export class Tally {
       worker_id: job.workerId,
     };
   }
-}
-
-/** Null when the image gave no boxes; the record's `error` says why. */
-function viewSingle(job: Job, entry: ImageEntry | undefined): SingleResultBody | null {
-  if (entry?.outcome?.status !== 'ok') return null;
-  return {
-    image_path: entry.path,
-    ...viewImage(entry.outcome, entry.outcome.annotatedPath),
-    model: job.spec.modelName,
-    worker_id: entry.outcome.workerId ?? job.workerId,
-  };
-}
-
-function viewMulti(job: Job, entries: readonly ImageEntry[], hide: HideFolders): MultiResultBody {
-  const tally = new Tally();
-  const images = entries.map((entry) => viewEntry(job, entry, hide));
-  for (const image of images) tally.add(image);
-  return { images, ...tally.totals(job) };
 }
 
 /** The job ended before this image had its turn. */

@@ -10,12 +10,8 @@ const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 /** Written out: `URL` makes hosts of `http:x` and `http:///x`, and drops white space, without a word. */
 const WRITTEN_URL = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/\\?#@]+(?:[/?#]\S*)?$/;
 
-function isCallable(text: string): boolean {
-  if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return false;
-  const url = new URL(text);
-  const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
-  return isHttp && url.username === '' && url.password === '' && url.hostname !== '';
-}
+/** No user name either: the pattern has no `@` before the path. */
+const isCallable = (text: string): boolean => WRITTEN_URL.test(text) && URL.canParse(text);
 
 export const callbackUrlSchema = z
   .string()

@@ -1,7 +1,7 @@
-/** The images that a folder or a glob stands for. */
+/** What a path is, and the images that a folder or a glob names. */
+import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
-import { isPlainFolder } from './path-kind.js';
 
 export const GLOB_MAGIC = /[*?[\]{}]/;
 export const IMAGE_NAME = /\.(?:jpe?g|png|webp|tiff?|bmp|avif)$/i;
@@ -53,4 +53,39 @@ function toPattern(text: string): string {
 
 function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** `relative` is beneath `root`. */
+export interface Place {
+  root: string;
+  relative: string;
+}
+
+export type PathKind = 'file' | 'folder' | 'absent';
+
+/** Does not follow links. */
+export async function kindOf({ root, relative }: Place): Promise<PathKind> {
+  try {
+    const entry = await lstat(join(root, relative));
+    return entry.isDirectory() ? 'folder' : 'file';
+  } catch {
+    return 'absent';
+  }
+}
+
+/** Whether this user may list the folder and open what is in it. */
+export async function isReadable({ root, relative }: Place): Promise<boolean> {
+  return access(join(root, relative), constants.R_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether no component beneath the root is a link. */
+async function isPlainFolder({ root, relative }: Place): Promise<boolean> {
+  try {
+    return (await realpath(join(root, relative))) === join(await realpath(root), relative, '.');
+  } catch {
+    return false;
+  }
 }

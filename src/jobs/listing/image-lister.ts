@@ -2,8 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LatticeError } from '../../errors.js';
-import type { Listing } from './find-images.js';
-import type { PathKind, Place } from './path-kind.js';
+import type { Listing, PathKind, Place } from './find-images.js';
 
 export type ListingRequest = { listing: Listing } | { kindOf: Place } | { isReadable: Place };
 /** `hangs`: the file system did not answer in time, although the process is well. */

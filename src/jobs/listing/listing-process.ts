@@ -3,9 +3,8 @@
  * volume that does not answer would take the threads of its file calls for good, one each, until none is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findImages } from './find-images.js';
+import { findImages, isReadable, kindOf, type PathKind } from './find-images.js';
 import type { ListingAnswer, ListingRequest } from './image-lister.js';
-import { isReadable, kindOf, type PathKind } from './path-kind.js';
 
 /** A listing that makes progress notices the end of its time by then. */
 const HANGS_AFTER_MS = 500;

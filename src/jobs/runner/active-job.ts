@@ -36,6 +36,10 @@ export class ActiveJob implements Ranked {
   savedAt = -Infinity;
   /** Ends the saver's wait for more outcomes. */
   hurry: () => void = () => undefined;
+  /** When `job_progress` was last emitted, by the monotonic clock. */
+  reportedAt = -Infinity;
+  /** Emits the next `job_progress`. */
+  report: NodeJS.Timeout | undefined;
   #ended = false;
 
   /** `onAhead` is called when there are images to hand out again. */
@@ -80,6 +84,7 @@ export class ActiveJob implements Ranked {
   /** Nothing of it runs or is stored any more. */
   end(): void {
     this.#ended = true;
+    clearTimeout(this.report);
     this.aside.end();
     this.ahead.length = 0;
     this.allRead = true;

@@ -23,7 +23,7 @@ export interface ImageRun {
   image: WaitingImage;
   /** Level of the job at this moment. */
   priority: number;
-  deadlineMs?: number;
+  deadlineMs: number | undefined;
   signal: AbortSignal;
 }
 

@@ -2,14 +2,13 @@
  * Feeds the images of all jobs to the detector, the most urgent first, and stores their outcomes. Holds few
  * images of a job at a time; the rest waits on disk. Lives on the main thread; nothing here blocks.
  */
-import type { Detector } from '../../execution/detector.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ActiveJob, type WaitingJob } from './active-job.js';
 import { FlightWindow } from './flight-window.js';
 import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
 import type { ImageOutcome } from '../job.js';
 import type { CancelOutcome, QueuedJob, WaitingImage } from '../job-records.js';
 import type { JobStore } from '../store/job-store.js';
-import type { Logger } from '../../logger-port.js';
 import { OutcomeSaver } from './outcome-saver.js';
 import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
@@ -19,18 +18,17 @@ import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
 import { WorkOrder } from './work-order.js';
 import { toLatticeError } from '../../errors.js';
 
-export interface RunnerParts {
+export interface RunnerParts extends Omit<ImageRunner, 'stopping'> {
   store: JobStore;
-  detector: Detector;
   counts: QueueCounts;
   progress: ProgressReports;
   patience: Patience;
-  logger: Logger;
-  images: Omit<ImageRunner, 'stopping'>;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds: number;
   volumeTimes: SetAsideTimes;
 }
+
+const unrefSleep = (ms: number) => sleep(Math.max(0, ms), undefined, { ref: false });
 
 const READ_AHEAD = 64;
 /** Images at hand while the next job's start is on its way to the disk. */
@@ -51,7 +49,7 @@ export class JobRunner {
     this.#saver = new OutcomeSaver(parts);
     this.#order = new WorkOrder(parts.ageingSeconds);
     this.#window = new FlightWindow(parts.detector);
-    this.#images = { ...parts.images, stopping: () => this.#stopping };
+    this.#images = { ...parts, stopping: () => this.#stopping };
   }
 
   /** Completions that were refused because another process run holds the job. */
@@ -91,12 +89,15 @@ export class JobRunner {
     this.#stopping = true;
     const deadline = performance.now() + deadlineMs;
     while (this.#busy.size > 0 && performance.now() < deadline) {
-      await Promise.race([Promise.allSettled(this.#busy), pause(deadline - performance.now())]);
+      await Promise.race([
+        Promise.allSettled(this.#busy),
+        unrefSleep(deadline - performance.now()),
+      ]);
     }
     this.#parts.patience.end();
     for (const job of [...this.#order.active.values()]) job.end();
     // Aborted calls settle at once; one that hangs is not waited for.
-    await Promise.race([Promise.allSettled(this.#busy), pause(250)]);
+    await Promise.race([Promise.allSettled(this.#busy), unrefSleep(250)]);
   }
 
   #track(work: Promise<void>): void {
@@ -187,9 +188,16 @@ export class JobRunner {
   }
 
   #handOut(job: ActiveJob, image: WaitingImage, level: number): void {
-    if (image.deaths >= DEATHS_TO_STOP)
-      this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
-    else this.#track(this.#run(job, image, level));
+    if (image.deaths < DEATHS_TO_STOP) {
+      this.#track(this.#run(job, image, level));
+      return;
+    }
+    const { logger, detector } = this.#parts;
+    logger.error(
+      { jobId: job.jobId, index: image.index },
+      'image killed the process twice: stopped',
+    );
+    this.#store(job, image, poisonOutcome(), detector.workerId);
   }
 
   async #run(
@@ -203,11 +211,9 @@ export class JobRunner {
     const abort = new AbortController();
     job.inFlight.set(image.index, abort);
     this.#window.enter(priority);
-    const run = { jobNumber, jobId, settings, image, priority, signal: abort.signal };
-    const end = await runImage(
-      this.#images,
-      deadlineMs === undefined ? run : { ...run, deadlineMs },
-    );
+    const { signal } = abort;
+    const run = { jobNumber, jobId, settings, image, priority, deadlineMs, signal };
+    const end = await runImage(this.#images, run);
     job.inFlight.delete(image.index);
     this.#window.leave(priority);
     if (end.kind === 'done') {
@@ -241,7 +247,6 @@ export class JobRunner {
   #end(job: ActiveJob): void {
     job.end();
     this.#order.active.delete(job.number);
-    this.#parts.progress.forget(job.number);
   }
 
   async #runSuspects(): Promise<void> {
@@ -251,14 +256,7 @@ export class JobRunner {
         const queued = this.#order.waiting.take(number);
         return this.#order.active.get(number) ?? (queued && (await this.#startJob(queued)));
       },
-      stop: (job, image) => {
-        this.#store(job, image, poisonOutcome(), this.#parts.detector.workerId);
-      },
       run: (job, image) => this.#run(job, image, 0, SUSPECT_DEADLINE_MS),
     });
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());
 }

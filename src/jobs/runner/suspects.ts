@@ -17,8 +17,6 @@ export interface SuspectRuns {
   stopping(): boolean;
   /** Started where it was not; null when it is not there any more. */
   job(jobNumber: number): Promise<ActiveJob | null>;
-  /** Ends the image without a run. */
-  stop(job: ActiveJob, image: WaitingImage): void;
   run(job: ActiveJob, image: WaitingImage): Promise<void>;
 }
 
@@ -35,18 +33,14 @@ export async function runSuspects(
     if (job === null || job.ended) continue;
     const read = await patience.insist('waiting', () => store.waiting(jobNumber, index, 1));
     const image = read?.value[0];
-    if (image?.index !== index) continue;
+    // An image with too many deaths is not run: it ends with its error in the job's order.
+    if (image?.index !== index || image.deaths >= DEATHS_TO_STOP) continue;
     job.takenApart.add(index);
     const at = job.ahead.findIndex((ahead) => ahead.index === index);
     if (at !== -1) job.ahead.splice(at, 1);
-    if (image.deaths >= DEATHS_TO_STOP) {
-      logger.error({ jobId: job.jobId, index }, 'image killed the process twice: stopped');
-      runs.stop(job, image);
-    } else {
-      await modelOf(job, parts.detector);
-      logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
-      await runs.run(job, image);
-    }
+    await modelOf(job, parts.detector);
+    logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
+    await runs.run(job, image);
   }
 }
 

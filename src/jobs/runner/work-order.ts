@@ -17,26 +17,21 @@ const MOST_STARTED = 1_000;
 /** Jobs that have not started, by priority. Only the first of each priority can be next, whatever its age. */
 class WaitingLine {
   readonly #lines = Array.from({ length: TOP_PRIORITY + 1 }, () => new Map<number, WaitingJob>());
-  readonly #priorities = new Map<number, number>();
-
-  get size(): number {
-    return this.#priorities.size;
-  }
 
   add(job: QueuedJob): void {
     const priority = Math.min(TOP_PRIORITY, Math.max(0, job.priority));
     this.#lines[priority]?.set(job.number, { ...job, waitingSince: waitingSince(job.submittedAt) });
-    this.#priorities.set(job.number, priority);
   }
 
   /** Takes a job out; null when it does not wait. */
   take(jobNumber: number): WaitingJob | null {
-    const priority = this.#priorities.get(jobNumber);
-    if (priority === undefined) return null;
-    const job = this.#lines[priority]?.get(jobNumber) ?? null;
-    this.#lines[priority]?.delete(jobNumber);
-    this.#priorities.delete(jobNumber);
-    return job;
+    for (const line of this.#lines) {
+      const job = line.get(jobNumber);
+      if (job === undefined) continue;
+      line.delete(jobNumber);
+      return job;
+    }
+    return null;
   }
 
   /** The first job of each priority. */

@@ -1,4 +1,5 @@
 /** Reads of the job store: after the writes of their group, outside its transaction. */
+import type { Problem } from '../../errors.js';
 import type { Idempotency, JobEvent, JobFilter } from '../job.js';
 import {
   MAX_IMAGES,
@@ -10,7 +11,7 @@ import {
   type WaitingImage,
 } from '../job-records.js';
 import { findByKey } from './idempotency-keys.js';
-import { JOB_COLUMNS, toJobEvent, toStoredJob, type EventRow, type JobRow } from './job-row.js';
+import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-row.js';
 import type { Statements } from './statements.js';
 
 /** In characters: parsing one page holds the event loop for a millisecond or two. */
@@ -99,14 +100,18 @@ export class JobReads {
   /** Oldest first; `gap` when events after `after` are gone. */
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
-      'SELECT * FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?',
+      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, error FROM outbox
+       WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
       limit,
-    ) as EventRow[];
+    ) as (Omit<JobEvent, 'error'> & { error: string | null })[];
     const first = rows[0]?.seq;
     // Nothing newer is right at the newest number only; else the events after `after` are gone or never were.
     const gap = first === undefined ? after !== lastSeq(this.#statements) : first !== after + 1;
-    return { events: rows.map(toJobEvent), gap };
+    const events = rows.map(({ error, ...event }) =>
+      error === null ? event : { ...event, error: JSON.parse(error) as Problem },
+    );
+    return { events, gap };
   }
 
   counts(): JobCounts {

@@ -13,8 +13,8 @@ import {
   type SubmitOutcome,
 } from '../job-records.js';
 import { findByKey, rememberKey } from './idempotency-keys.js';
-import { JOB_COLUMNS, settingsText, type JobRow } from './job-row.js';
-import { isTerminal, type JobTransitions } from './job-transitions.js';
+import { JOB_COLUMNS, type JobRow } from './job-row.js';
+import { hasEnded, type JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
 
 const CANCELLED = new LatticeError('cancelled', 'The job was cancelled before it had finished.');
@@ -57,11 +57,11 @@ export class JobWrites {
     at: number,
   ): RecordOutcome {
     const row = this.#row(jobNumber);
-    if (row === null || isTerminal(row.status)) return refused('ended', row);
+    if (row === null || hasEnded(row.status)) return refused('ended', row);
     if (row.status !== 'running' || row.lease !== lease) return refused('stale', row);
     const stored = outcomes.filter(({ index, outcome }) => this.#insert(jobNumber, index, outcome));
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
-    const finished = row.finished + stored.length;
+    const finished = row.finishedImages + stored.length;
     this.#statements.run(
       'UPDATE jobs SET finished = ?, succeeded = ?, worker_id = ? WHERE number = ?',
       finished,
@@ -69,11 +69,10 @@ export class JobWrites {
       workerId,
       jobNumber,
     );
-    const terminal = finished === row.image_count;
+    const terminal = finished === row.imageCount;
     if (terminal) {
-      const now = { ...row, finished, succeeded, worker_id: workerId };
-      if (succeeded > 0) this.#transitions.move(now, 'completed', { at });
-      else this.#transitions.move(now, 'failed', { at, error: this.#failureOf(now) });
+      if (succeeded > 0) this.#transitions.move(row, 'completed', { at });
+      else this.#transitions.move(row, 'failed', { at, error: this.#failureOf(row) });
     }
     return { kind: 'stored', stored: stored.length, finishedImages: finished, terminal };
   }
@@ -91,7 +90,7 @@ export class JobWrites {
     ) as LeasedRow | undefined;
     if (row === undefined || (keyId !== null && row.key_id !== keyId)) return { kind: 'missing' };
     const from = row.status;
-    if (from === 'completed' || from === 'failed') return { kind: 'already_finished' };
+    if (hasEnded(from)) return { kind: 'already_finished' };
     const job = this.#transitions.move(row, 'failed', { at, error });
     return { kind: 'cancelled', job, from };
   }
@@ -130,7 +129,7 @@ export class JobWrites {
       settings.keyId,
       settings.jobType,
       settings.priority,
-      settingsText(settings),
+      JSON.stringify({ ...settings, metadata: null }),
       settings.metadata,
       imagePaths.length,
       submittedAt,
@@ -156,11 +155,11 @@ export class JobWrites {
     const first = JSON.parse(outcome) as ImageOutcome;
     if (first.status === 'ok')
       throw new Error(`Job ${row.number} failed with an image that is ok.`);
-    if (row.image_count === 1) return first.error;
+    if (row.imageCount === 1) return first.error;
     const { code, detail } = first.error;
     return new LatticeError(
       'all_images_failed',
-      `None of the ${row.image_count} images could be processed. The first: ${code}: ${detail}`,
+      `None of the ${row.imageCount} images could be processed. The first: ${code}: ${detail}`,
     ).toProblem();
   }
 
@@ -180,5 +179,5 @@ interface LeasedRow extends JobRow {
 }
 
 function refused(kind: 'stale' | 'ended', row: LeasedRow | null): RecordOutcome {
-  return { kind, stored: 0, finishedImages: row?.finished ?? 0, terminal: false };
+  return { kind, stored: 0, finishedImages: row?.finishedImages ?? 0, terminal: false };
 }

@@ -76,5 +76,4 @@ export type FromThread =
   /** The message is for the operator. */
   | { kind: 'refused'; message: string }
   | ({ kind: 'committed' } & GroupResult)
-  | { kind: 'read'; results: GroupResult['results'] }
-  | { kind: 'closed' };
+  | { kind: 'read'; results: GroupResult['results'] };

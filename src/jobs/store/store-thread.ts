@@ -58,7 +58,6 @@ class StoreThread {
     }
     if (!this.#closing) return;
     this.#folder.release();
-    this.#send({ kind: 'closed' });
     this.#port.close();
   }
 

@@ -1,12 +1,12 @@
 /**
  * The durable queue of webhook deliveries, for one worker: reading does not lease, so the worker itself remembers the
- * deliveries that it is sending. The three outcome methods count one attempt each, and do nothing on a delivery that
- * is already final or gone.
+ * deliveries that it is sending. `settle` counts one attempt, and does nothing on a delivery that is already final or
+ * gone.
  */
-import type { AttemptPlan, WebhookDelivery, WebhookDeliveryState } from '../webhook-delivery.js';
+import type { Verdict, WebhookDelivery, WebhookDeliveryState } from '../webhook-delivery.js';
 import type { Statements } from './statements.js';
 
-const NEVER = { plannedAt: null, at: null };
+const STATE_AFTER = { succeeded: 'delivered', retry: 'pending', gave_up: 'gave_up' } as const;
 const DELIVERY = `delivery_id AS deliveryId, job_id AS jobId, url, host, attempt, created_at AS createdAt`;
 
 export class WebhookReads {
@@ -88,16 +88,19 @@ export class WebhookWrites {
     this.#statements = statements;
   }
 
-  succeeded(deliveryId: string, httpStatus: number): void {
-    this.#settle(deliveryId, 'delivered', NEVER, httpStatus, null);
-  }
-
-  retry(deliveryId: string, plan: AttemptPlan, httpStatus: number | null, error: string): void {
-    this.#settle(deliveryId, 'pending', plan, httpStatus, error);
-  }
-
-  gaveUp(deliveryId: string, httpStatus: number | null, error: string): void {
-    this.#settle(deliveryId, 'gave_up', NEVER, httpStatus, error);
+  settle(deliveryId: string, verdict: Verdict): void {
+    const retry = verdict.action === 'retry' ? verdict : null;
+    this.#statements.run(
+      `UPDATE webhook_deliveries SET state = ?, attempt = attempt + 1, planned_at = ?,
+         next_attempt_at = ?, last_status = ?, last_error = ?
+       WHERE delivery_id = ? AND state = 'pending'`,
+      STATE_AFTER[verdict.action],
+      retry?.plannedAt ?? null,
+      retry?.at ?? null,
+      verdict.status,
+      verdict.action === 'succeeded' ? null : verdict.error,
+      deliveryId,
+    );
   }
 
   /**
@@ -111,26 +114,6 @@ export class WebhookWrites {
        WHERE state = 'pending' AND planned_at > ?1`,
       now,
       setBackS,
-    );
-  }
-
-  #settle(
-    deliveryId: string,
-    state: WebhookDeliveryState['state'],
-    { plannedAt, at }: AttemptPlan | typeof NEVER,
-    httpStatus: number | null,
-    error: string | null,
-  ): void {
-    this.#statements.run(
-      `UPDATE webhook_deliveries SET state = ?, attempt = attempt + 1, planned_at = ?,
-         next_attempt_at = ?, last_status = ?, last_error = ?
-       WHERE delivery_id = ? AND state = 'pending'`,
-      state,
-      plannedAt,
-      at,
-      httpStatus,
-      error,
-      deliveryId,
     );
   }
 }

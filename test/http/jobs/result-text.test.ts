@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../../src/errors.js';
-import { resultText } from '../../../src/http/jobs/result-text.js';
-import { viewResult } from '../../../src/http/jobs/result-view.js';
+import { resultText } from '../../../src/http/jobs/result-view.js';
+import { webhookRecord } from '../../../src/http/jobs/webhook-record.js';
 import type { ImageEntry, ImageOutcome, Job } from '../../../src/jobs/job.js';
 import { specOf } from '../../jobs/job-folder.js';
 import { endedJob, pagesOf } from '../../support/ended-job.js';
@@ -44,7 +44,7 @@ async function joined(pieces: AsyncIterable<string>): Promise<string[]> {
   return all;
 }
 
-test('pieces join to the text of the whole record, whatever the pages', async () => {
+test('the pieces join to the text of the record that the webhook carries, for any page size', async () => {
   await fc.assert(
     fc.asyncProperty(
       entries.chain((images) => fc.tuple(fc.constant(images), job(images.length))),
@@ -52,7 +52,8 @@ test('pieces join to the text of the whole record, whatever the pages', async ()
       async ([images, of], size) => {
         const pieces = await joined(resultText(of, pagesOf(images, size), hide));
         expect(pieces).toHaveLength(Math.ceil(images.length / size));
-        expect(pieces.join('')).toBe(JSON.stringify(viewResult(of, images, hide)));
+        const record = await webhookRecord(of, pagesOf(images, size), hide);
+        expect(pieces.join('')).toBe(JSON.stringify(record));
       },
     ),
   );

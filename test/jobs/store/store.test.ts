@@ -183,6 +183,9 @@ test('lists are newest first, filtered, and go on below a number', () =>
     expect(await numbers({ submittedBefore: submittedAt }, 9, null)).toEqual([2, 1]);
   }));
 
+const RETRY = { action: 'retry', status: 500, error: 'no' } as const;
+const GAVE_UP = { action: 'gave_up', status: null, error: 'refused' } as const;
+
 test('a clock that was set back moves pending webhooks with it', () =>
   withStore(async (store) => {
     const { webhooks } = store;
@@ -190,7 +193,7 @@ test('a clock that was set back moves pending webhooks with it', () =>
       const job = await start(store, { callbackUrl: 'http://example.test/hook' });
       await store.record(job.number, job.lease, [entry(0)], 'w', plannedAt);
       const { deliveryId } = (await webhooks.forJob(job.jobId))[0]!;
-      if (at > plannedAt) await webhooks.retry(deliveryId, { plannedAt, at }, 500, 'no');
+      if (at > plannedAt) await webhooks.settle(deliveryId, { ...RETRY, plannedAt, at });
       return async () => (await webhooks.forJob(job.jobId))[0]?.nextAttemptAt;
     };
     const first = await addPending(5_000, 5_000);
@@ -225,13 +228,13 @@ test('an end adds its webhook, which is delivered as the queue promises', () =>
     expect(delivery).toMatchObject({ jobId: job.jobId, url, attempt: 0, createdAt: 3000 });
 
     const { deliveryId } = delivery!;
-    await store.webhooks.retry(deliveryId, { plannedAt: 3000, at: 3010 }, 500, 'no');
+    await store.webhooks.settle(deliveryId, { ...RETRY, plannedAt: 3000, at: 3010 });
     expect(await store.webhooks.waitingCount()).toBe(1);
     expect(await store.webhooks.due(3005, PAGE)).toEqual([]);
     expect(await store.webhooks.due(3010, PAGE)).toMatchObject([{ deliveryId, attempt: 1 }]);
-    await store.webhooks.succeeded(deliveryId, 204);
+    await store.webhooks.settle(deliveryId, { action: 'succeeded', status: 204 });
     expect(await store.webhooks.waitingCount()).toBe(0);
-    await store.webhooks.gaveUp(deliveryId, 500, 'too late');
+    await store.webhooks.settle(deliveryId, { ...GAVE_UP, error: 'too late' });
     expect(await store.webhooks.forJob(job.jobId)).toEqual([
       {
         ...delivery!,
@@ -247,7 +250,7 @@ test('an end adds its webhook, which is delivered as the queue promises', () =>
     await store.cancel(cancelled.jobId, null, 4000);
     expect(added).toBe(1);
     const [second] = await store.webhooks.due(9999, PAGE);
-    await store.webhooks.gaveUp(second!.deliveryId, null, 'refused');
+    await store.webhooks.settle(second!.deliveryId, GAVE_UP);
     expect(await store.webhooks.forJob(cancelled.jobId)).toMatchObject([
       { state: 'gave_up', attempt: 1, lastError: 'refused' },
     ]);
