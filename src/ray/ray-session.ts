@@ -44,14 +44,14 @@ export interface RaySessionOptions {
 }
 
 export class RaySession {
+  rayVersion = '';
+  pythonVersion: string | null = null;
   readonly #driver: DriverClient;
   readonly #streamer: StreamerClient;
   readonly #metadata: grpc.Metadata;
   /** Calls in hand, to be cancelled at the end. */
   readonly #open = new Set<{ cancel(): void }>();
   #data: DataStream | null = null;
-  #rayVersion = '';
-  #pythonVersion: string | null = null;
   #closing: Promise<void> | null = null;
 
   /** Rejects with a `RayFailure`; then nothing of the session is left. */
@@ -86,14 +86,6 @@ export class RaySession {
     this.#metadata.set('client_id', randomBytes(16).toString('hex'));
     this.#metadata.set('reconnecting', 'False');
     if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
-  }
-
-  get rayVersion(): string {
-    return this.#rayVersion;
-  }
-
-  get pythonVersion(): string | null {
-    return this.#pythonVersion;
   }
 
   /** Aborted with a `RayFailure` when the session is gone. A session that is gone never comes back. */
@@ -172,7 +164,7 @@ export class RaySession {
       INFO_DEADLINE_MS,
     );
     if (info === undefined) throw new RayFailure('init failed: the head names no version');
-    this.#rayVersion = info.ray_version;
-    this.#pythonVersion = info.python_version === '' ? null : info.python_version;
+    this.rayVersion = info.ray_version;
+    this.pythonVersion = info.python_version === '' ? null : info.python_version;
   }
 }
