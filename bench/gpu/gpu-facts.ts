@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildInfo } from '../../src/native/core.js';
-import { gpuReadings } from '../../src/native/gpu-readings.js';
-import { gpus } from '../../src/native/gpus.js';
+
+import { gpuReadings, gpus } from '../../src/native/gpus.js';
 
 const FIELDS = {
   driver: 'driver_version',
@@ -37,13 +37,13 @@ export interface GpuFacts {
 }
 
 export function gpuFacts(): GpuFacts {
-  const { names, missing } = gpus();
+  const { gpus: found, missing } = gpus();
   const words = missing === null ? ask(Object.values(FIELDS)) : null;
   const text = (field: keyof typeof FIELDS) => words?.[Object.keys(FIELDS).indexOf(field)] ?? null;
   const number = (field: keyof typeof FIELDS) => toNumber(text(field));
   const built = buildInfo().cuda ?? '';
   return {
-    names,
+    names: found.map(({ name }) => name),
     missing,
     driver: text('driver'),
     memoryMiB: number('memoryMiB'),

@@ -26,10 +26,15 @@ Napi::Value BuildInfo(const Napi::CallbackInfo& info) {
 
 Napi::Value Gpus(const Napi::CallbackInfo& info) {
   const auto usable = lattice::UsableGpus();
-  auto names = Napi::Array::New(info.Env());
-  for (uint32_t i = 0; usable.ok() && i < usable->size(); ++i) names.Set(i, (*usable)[i].name);
+  auto gpus = Napi::Array::New(info.Env());
+  for (uint32_t i = 0; usable.ok() && i < usable->size(); ++i) {
+    auto gpu = Napi::Object::New(info.Env());
+    gpu.Set("index", (*usable)[i].index);
+    gpu.Set("name", (*usable)[i].name);
+    gpus.Set(i, gpu);
+  }
   auto object = Napi::Object::New(info.Env());
-  object.Set("names", names);
+  object.Set("gpus", gpus);
   if (usable.ok()) {
     object.Set("missing", info.Env().Null());
   } else {

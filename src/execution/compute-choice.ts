@@ -1,6 +1,7 @@
 /** Which device and precision are taken and why, for logs and status. */
 import { readFileSync } from 'node:fs';
 import { LatticeError } from '../errors.js';
+import type { NativeGpus } from '../native/contract.js';
 
 export interface ComputeChoice {
   device: string;
@@ -21,14 +22,8 @@ export interface DeviceChoice {
   reason: string;
 }
 
-/** GPUs by name, or what keeps them from being used. */
-export interface GpuFindings {
-  names: readonly string[];
-  missing: string | null;
-}
-
 /** Throws `gpu_unavailable` when cuda is asked for and cannot be had. */
-export function chooseDevice(wish: ComputeWish, gpus: GpuFindings): DeviceChoice {
+export function chooseDevice(wish: ComputeWish, gpus: NativeGpus): DeviceChoice {
   if (wish.device === 'cpu') return { device: 'cpu', gpus: 0, reason: 'asked for' };
   const missing = whyNoGpu(wish, gpus);
   if (wish.device === 'cuda') {
@@ -38,7 +33,11 @@ export function chooseDevice(wish: ComputeWish, gpus: GpuFindings): DeviceChoice
     return { device: 'cuda', gpus: 1, reason: 'asked for' };
   }
   if (missing !== null) return { device: 'cpu', gpus: 0, reason: firstSentence(missing) };
-  return { device: 'cuda', gpus: 1, reason: `found ${gpus.names.join(', ')}` };
+  return {
+    device: 'cuda',
+    gpus: 1,
+    reason: `found ${gpus.gpus.map(({ name }) => name).join(', ')}`,
+  };
 }
 
 /** Without its full stop: what to do about it is for those who ask for a GPU. */
@@ -46,7 +45,7 @@ function firstSentence(text: string): string {
   return (text.split('. ')[0] ?? '').replace(/\.$/, '');
 }
 
-function whyNoGpu(wish: ComputeWish, gpus: GpuFindings): string | null {
+function whyNoGpu(wish: ComputeWish, gpus: NativeGpus): string | null {
   if (gpus.missing !== null) return gpus.missing;
   return wish.precision === 'auto' ? null : `precision ${wish.precision} is the CPU engine's.`;
 }

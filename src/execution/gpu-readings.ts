@@ -1,7 +1,7 @@
 /** What the GPUs do, for statistics that are asked for many times a second. */
 import type { GpuReading, GpuState } from '../contract/gpu-reading.js';
 import type { Logger } from '../logger-port.js';
-import type { NativeGpuReadings } from '../native/gpu-reading.js';
+import type { NativeGpuReadings } from '../native/contract.js';
 
 /** The addon looks once a second; crossing to it for every image would be waste. */
 const KEEP_MS = 250;

@@ -1,10 +1,22 @@
-/** How much memory the loaded models may take together, and which of them go when it is too much. */
+/** How the memory of the machine is divided, and which models are unloaded when theirs is too small. */
+import { totalmem } from 'node:os';
 import type { LoadedModel } from './loaded-model.js';
-import { machineMemory } from './machine-memory.js';
 
 const BYTES_PER_MB = 1e6;
-/** The rest is for pixels, results and everybody else on the machine. */
-const SHARE_OF_MEMORY = 0.5;
+/** The rest is for results, files and other processes. */
+const SHARE_OF_MODELS = 1 / 2;
+const SHARE_OF_PIXELS = 1 / 8;
+
+/** Bytes of the machine, or of the container where that has less. */
+export function machineMemory(): number {
+  const limit = process.constrainedMemory();
+  return Math.min(totalmem(), limit > 0 ? limit : Number.POSITIVE_INFINITY);
+}
+
+/** Bytes of pixels that images of jobs may hold while they wait for the network. */
+export function lookAheadBytes(): number {
+  return Math.floor(SHARE_OF_PIXELS * machineMemory());
+}
 
 /**
  * Bytes: what `modelMemoryMb` says. 0 is half of the machine's memory, or of the container's, on the CPU, and no bound
@@ -13,7 +25,7 @@ const SHARE_OF_MEMORY = 0.5;
 export function modelMemoryBudget(modelMemoryMb: number, device: 'cpu' | 'cuda'): number {
   if (modelMemoryMb > 0) return modelMemoryMb * BYTES_PER_MB;
   if (device === 'cuda') return Number.POSITIVE_INFINITY;
-  return SHARE_OF_MEMORY * machineMemory();
+  return SHARE_OF_MODELS * machineMemory();
 }
 
 /**

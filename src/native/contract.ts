@@ -2,7 +2,7 @@
  * What the addon exports, line for line with `native/addon/module.cc`.
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
-import type { NativeGpuReadings } from './gpu-reading.js';
+import type { GpuReading } from '../contract/gpu-reading.js';
 import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
 export type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
@@ -37,9 +37,18 @@ export interface NativeBuildInfo {
 }
 
 export interface NativeGpus {
-  /** As the driver calls them; empty where none can be used. */
-  names: string[];
+  /** `index` as CUDA counts in this process, `name` as the driver calls it; empty where none can be used. */
+  gpus: { index: number; name: string }[];
   /** What is missing and what to do about it; null where a GPU can be used. */
+  missing: string | null;
+}
+
+/** Of one GPU: whether it may be used, the addon does not know. */
+export type NativeGpuReading = Omit<GpuReading, 'state'>;
+
+export interface NativeGpuReadings {
+  gpus: NativeGpuReading[];
+  /** Why there are none; null where there are. */
   missing: string | null;
 }
 

@@ -8,27 +8,18 @@ const PATIENCE_MS = 2_000;
 
 type ByLabel = Record<string, number>;
 
-/** A source that fails, or says nothing for two seconds, is left out of that answer. */
+/** A source that fails, or says nothing for two seconds, is left out of that answer. `FIGURES` says what each is. */
 export interface MetricSources {
   /** Whether traffic may come, as `/readyz` has it. */
   ready: () => Promise<boolean>;
-  /** Jobs by status. */
   jobs: () => Promise<ByLabel>;
-  /** Images without an outcome, in jobs that have not ended. */
   jobImages: () => Promise<number>;
-  /** How long the oldest job that has not started has waited; 0 when there is none. */
   oldestJobSeconds: () => Promise<number>;
-  /** Webhook deliveries that are still owed. */
   webhooksWaiting: () => Promise<number>;
-  /** Images in front of the network, by class (`sync`, `async`). */
   queuedImages: () => ByLabel;
-  /** Bytes of decoded pixels that images of jobs hold. */
   heldBytes: () => number;
-  /** Image folders whose volume does not answer, of each worker. */
   hangingFolders: () => number;
-  /** Workers by state. */
   workers: () => ByLabel;
-  /** Since the start: workers lost, images requeued, stale answers refused. */
   workerEvents: () => ByLabel;
   /** Of all workers; none where there are none. */
   gpus: () => readonly NodeGpu[];
@@ -63,7 +54,7 @@ const FIGURES: readonly Figure[] = [
   },
   {
     name: 'lattice_webhooks_waiting',
-    help: 'Webhook deliveries that are still owed.',
+    help: 'Webhook deliveries that are still to be made.',
     read: ({ webhooksWaiting }) => webhooksWaiting(),
   },
   {

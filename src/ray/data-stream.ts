@@ -61,10 +61,6 @@ export class DataStream {
     this.#waiting.delete(id);
     clearTimeout(waiting?.timer);
     waiting?.resolve(response);
-    // The head keeps an answer until it knows that it arrived. The answer to the last question is never kept.
-    if (response.connection_cleanup === undefined) {
-      this.#stream.write({ req_id: ++this.#lastId, acknowledge: { req_id: id } });
-    }
   }
 
   #lose(failure: RayFailure): void {

@@ -2,11 +2,10 @@
  * Calls of a Ray dashboard. Never through `fetch`: Node's sends `sec-fetch-mode`, and the dashboard answers whatever
  * writes with that header 405, as it would a browser.
  */
-import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type ClientRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
 import { ConfigError } from '../config.js';
-
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** The message is one sentence without a full stop. */
 export class DashboardError extends Error {
@@ -103,17 +102,6 @@ function exchange(
     });
     request.end(body);
   });
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error('the answer is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function refusalOf(status: number, text: string): string {

@@ -19,7 +19,6 @@ export interface DataRequest {
   init?: { job_config: Uint8Array; ray_init_kwargs: string; reconnect_grace_period: number };
   connection_info?: object;
   connection_cleanup?: object;
-  acknowledge?: { req_id: number };
 }
 
 /** Exactly one field besides `req_id` is set. */

@@ -3,12 +3,30 @@
  * that carry the same client id. It costs the head about 100 MB and a second or two to start, so a service holds one.
  */
 import { randomBytes } from 'node:crypto';
-import { Metadata } from '@grpc/grpc-js';
+import * as grpc from '@grpc/grpc-js';
 import { DataStream } from './data-stream.js';
 import type { RayAddress } from './ray-address.js';
-import { RayChannel } from './ray-channel.js';
 import { initFailed, RayFailure, toRayFailure } from './ray-failure.js';
-import type { ClusterInfoResponse, ClusterInfoType } from './ray-protocol.js';
+import {
+  rayProtocol,
+  type ClusterInfoResponse,
+  type ClusterInfoType,
+  type DriverClient,
+  type StreamerClient,
+} from './ray-protocol.js';
+
+/** A NODES answer grows with every node that ever was; gRPC's own limit is 4 MiB. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+const CHANNEL_OPTIONS: grpc.ClientOptions = {
+  'grpc.max_receive_message_length': MAX_ANSWER_BYTES,
+  // Ray's own clients go straight to the cluster too, whatever http_proxy says.
+  'grpc.enable_http_proxy': 0,
+  // Else each connection asks the name server for a TXT record first.
+  'grpc.service_config_disable_resolution': 1,
+  // Else a new session would inherit the back-off of the connection that the last one lost.
+  'grpc.use_local_subchannel_pool': 1,
+};
 
 const PING_DEADLINE_MS = 3_000;
 /** The head itself waits up to 30 s for the process that serves the session. */
@@ -26,60 +44,71 @@ export interface RaySessionOptions {
 }
 
 export class RaySession {
-  readonly #channel: RayChannel;
-  readonly #metadata: Metadata;
-  readonly #data: DataStream;
-  #rayVersion = '';
-  #pythonVersion: string | null = null;
+  rayVersion = '';
+  pythonVersion: string | null = null;
+  readonly #driver: DriverClient;
+  readonly #streamer: StreamerClient;
+  readonly #metadata: grpc.Metadata;
+  /** Calls in hand, to be cancelled at the end. */
+  readonly #open = new Set<{ cancel(): void }>();
+  #data: DataStream | null = null;
   #closing: Promise<void> | null = null;
 
   /** Rejects with a `RayFailure`; then nothing of the session is left. */
   static async open(options: RaySessionOptions): Promise<RaySession> {
-    const channel = new RayChannel(options.address);
+    const session = new RaySession(options);
     const stop = () => {
-      channel.close();
+      session.#disconnect();
     };
     options.signal.addEventListener('abort', stop, { once: true });
     try {
-      const metadata = sessionMetadata(options.token);
-      await ping(channel, metadata);
-      const session = new RaySession(channel, metadata);
+      // Answered without a session: tells a head from a port where nothing, or something else, listens.
+      await session.ask('PING', PING_DEADLINE_MS);
       await session.#init(options.namespace);
       return session;
     } catch (error) {
-      channel.close();
+      stop();
       throw toRayFailure(error);
     } finally {
       options.signal.removeEventListener('abort', stop);
     }
   }
 
-  private constructor(channel: RayChannel, metadata: Metadata) {
-    this.#channel = channel;
-    this.#metadata = metadata;
-    this.#data = new DataStream(channel.datapath(metadata));
-  }
-
-  get rayVersion(): string {
-    return this.#rayVersion;
-  }
-
-  get pythonVersion(): string | null {
-    return this.#pythonVersion;
+  private constructor({ address: { host, port }, token }: RaySessionOptions) {
+    const { RayletDriver, RayletDataStreamer } = rayProtocol();
+    const target = `dns:${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const credentials = grpc.credentials.createInsecure();
+    this.#driver = new RayletDriver(target, credentials, CHANNEL_OPTIONS);
+    this.#streamer = new RayletDataStreamer(target, credentials, {
+      channelOverride: this.#driver.getChannel(),
+    });
+    this.#metadata = new grpc.Metadata();
+    this.#metadata.set('client_id', randomBytes(16).toString('hex'));
+    this.#metadata.set('reconnecting', 'False');
+    if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
   }
 
   /** Aborted with a `RayFailure` when the session is gone. A session that is gone never comes back. */
   get lost(): AbortSignal {
-    return this.#data.lost;
+    return this.#stream().lost;
   }
 
   /** Rejects with a `RayFailure`. */
-  async ask(type: ClusterInfoType, deadlineMs: number): Promise<ClusterInfoResponse> {
-    try {
-      return await this.#channel.clusterInfo(type, this.#metadata, deadlineMs);
-    } catch (error) {
-      throw toRayFailure(error, deadlineMs);
-    }
+  ask(type: ClusterInfoType, deadlineMs: number): Promise<ClusterInfoResponse> {
+    return new Promise((resolve, reject) => {
+      const deadline = Date.now() + deadlineMs;
+      const call = this.#driver.clusterInfo(
+        { type },
+        this.#metadata,
+        { deadline },
+        (error, response) => {
+          this.#open.delete(call);
+          if (error !== null) reject(toRayFailure(error, deadlineMs));
+          else resolve(response ?? { type });
+        },
+      );
+      this.#open.add(call);
+    });
   }
 
   /** Lets the head end the process it holds for the session. Never rejects; takes two seconds at most. */
@@ -89,15 +118,32 @@ export class RaySession {
   }
 
   async #cleanUp(): Promise<void> {
-    if (!this.lost.aborted) {
-      await this.#data.ask({ connection_cleanup: {} }, CLEANUP_DEADLINE_MS).catch(() => undefined);
-      await this.#data.end(CLEANUP_DEADLINE_MS);
+    const data = this.#stream();
+    if (!data.lost.aborted) {
+      await data.ask({ connection_cleanup: {} }, CLEANUP_DEADLINE_MS).catch(() => undefined);
+      await data.end(CLEANUP_DEADLINE_MS);
     }
-    this.#channel.close();
+    this.#disconnect();
+  }
+
+  /** Ends every call and stream in hand with CANCELLED. */
+  #disconnect(): void {
+    for (const call of this.#open) call.cancel();
+    this.#driver.close();
+  }
+
+  /** Opened at its first use. */
+  #stream(): DataStream {
+    if (this.#data === null) {
+      const stream = this.#streamer.datapath(this.#metadata);
+      this.#open.add(stream);
+      this.#data = new DataStream(stream);
+    }
+    return this.#data;
   }
 
   async #init(namespace: string): Promise<void> {
-    const { init } = await this.#data.ask(
+    const { init } = await this.#stream().ask(
       {
         init: {
           job_config: new Uint8Array(),
@@ -113,29 +159,12 @@ export class RaySession {
       INIT_DEADLINE_MS,
     );
     if (init?.ok !== true) throw initFailed(init?.msg ?? '');
-    const { connection_info: info } = await this.#data.ask(
+    const { connection_info: info } = await this.#stream().ask(
       { connection_info: {} },
       INFO_DEADLINE_MS,
     );
     if (info === undefined) throw new RayFailure('init failed: the head names no version');
-    this.#rayVersion = info.ray_version;
-    this.#pythonVersion = info.python_version === '' ? null : info.python_version;
+    this.rayVersion = info.ray_version;
+    this.pythonVersion = info.python_version === '' ? null : info.python_version;
   }
-}
-
-/** Answered without a session: tells a head from a port where nothing, or something else, listens. */
-async function ping(channel: RayChannel, metadata: Metadata): Promise<void> {
-  try {
-    await channel.clusterInfo('PING', metadata, PING_DEADLINE_MS);
-  } catch (error) {
-    throw toRayFailure(error, PING_DEADLINE_MS);
-  }
-}
-
-function sessionMetadata(token: string | null): Metadata {
-  const metadata = new Metadata();
-  metadata.set('client_id', randomBytes(16).toString('hex'));
-  metadata.set('reconnecting', 'False');
-  if (token !== null) metadata.set('authorization', `Bearer ${token}`);
-  return metadata;
 }

@@ -42,16 +42,19 @@ export interface RayWatchOptions {
 }
 
 export class RayWatch {
+  /** The newest one, however old. */
+  snapshot: RaySnapshot | null = null;
+  /** What failed last; meaningful while no new snapshot comes. */
+  reason = 'not connected yet';
+  /** Versions of the last session that was opened; null before the first. */
+  rayVersion: string | null = null;
+  pythonVersion: string | null = null;
   readonly #options: RayWatchOptions;
   readonly #times: RayWatchTimes;
   readonly #backOff: BackOff;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  #snapshot: RaySnapshot | null = null;
-  #reason = 'not connected yet';
   #warned: string | null = null;
-  #rayVersion: string | null = null;
-  #pythonVersion: string | null = null;
 
   /** Starts at once. */
   constructor(options: RayWatchOptions) {
@@ -59,25 +62,6 @@ export class RayWatch {
     this.#times = { ...TIMES, ...options.times };
     this.#backOff = new BackOff(this.#times.leastBackOff, this.#times.mostBackOff);
     this.#running = this.#run();
-  }
-
-  /** The newest one, however old. */
-  get snapshot(): RaySnapshot | null {
-    return this.#snapshot;
-  }
-
-  /** What failed last; meaningful while no new snapshot comes. */
-  get reason(): string {
-    return this.#reason;
-  }
-
-  /** Of the last session that was opened; null before the first. */
-  get rayVersion(): string | null {
-    return this.#rayVersion;
-  }
-
-  get pythonVersion(): string | null {
-    return this.#pythonVersion;
   }
 
   /** Gives the session back. Takes two seconds at most; never rejects. */
@@ -111,8 +95,8 @@ export class RayWatch {
     const close = () => void session.close();
     stop.addEventListener('abort', close, { once: true });
     try {
-      this.#rayVersion = session.rayVersion;
-      this.#pythonVersion = session.pythonVersion;
+      this.rayVersion = session.rayVersion;
+      this.pythonVersion = session.pythonVersion;
       await this.#poll(session, AbortSignal.any([session.lost, stop]));
     } finally {
       stop.removeEventListener('abort', close);
@@ -126,16 +110,16 @@ export class RayWatch {
     while (!ended.aborted) {
       const startedAt = performance.now();
       try {
-        const known = this.#snapshot;
-        this.#snapshot = await takeSnapshot(session, this.#times.deadline);
+        const known = this.snapshot;
+        this.snapshot = await takeSnapshot(session, this.#times.deadline);
         missed = 0;
         if (!connected) this.#noteConnection();
-        if (!connected || hasJoined(known, this.#snapshot)) this.#options.onNodes();
+        if (!connected || hasJoined(known, this.snapshot)) this.#options.onNodes();
         connected = true;
       } catch (error) {
         const failure = toRayFailure(error);
         if (!(failure instanceof NoAnswer) || ++missed === MISSED_ROUNDS) throw failure;
-        this.#reason = failure.message;
+        this.reason = failure.message;
       }
       const left = startedAt + this.#times.poll - performance.now();
       await sleep(Math.max(0, left), undefined, { signal: ended }).catch(() => null);
@@ -146,9 +130,9 @@ export class RayWatch {
   #noteConnection(): void {
     this.#backOff.reset();
     this.#warned = null;
-    this.#reason = 'no answer for a while';
+    this.reason = 'no answer for a while';
     const { address, logger } = this.#options;
-    const versions = { ray: this.#rayVersion, python: this.#pythonVersion };
+    const versions = { ray: this.rayVersion, python: this.pythonVersion };
     logger.info({ address: address.text, ...versions }, 'Ray cluster connected');
   }
 
@@ -160,7 +144,7 @@ export class RayWatch {
     if (failure.message === this.#warned) logger.debug(fields, 'Ray cluster still unavailable');
     else logger.warn(fields, 'Ray cluster unavailable');
     this.#warned = failure.message;
-    this.#reason = failure.message;
+    this.reason = failure.message;
   }
 }
 

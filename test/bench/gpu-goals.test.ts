@@ -7,7 +7,7 @@ import { against, judged, type Goal } from '../../bench/gpu/answer.js';
 import { gpuMemoryMiB } from '../../bench/gpu/gpu-facts.js';
 import { findModels } from '../../bench/gpu/plan.js';
 import { standIn } from '../../bench/gpu/run-record.js';
-import type { NativeGpuReading } from '../../src/native/gpu-reading.js';
+import type { NativeGpuReading } from '../../src/native/contract.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-goals-'));
 afterEach(() => {

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { chooseDevice, explainChoice } from '../../src/execution/compute-choice.js';
 
-const none = { names: [], missing: 'No NVIDIA driver was found. Install the driver.' };
-const one = { names: ['NVIDIA L4'], missing: null };
+const none = { gpus: [], missing: 'No NVIDIA driver was found. Install the driver.' };
+const one = { gpus: [{ index: 0, name: 'NVIDIA L4' }], missing: null };
 const wish = (device: 'auto' | 'cpu' | 'cuda', precision: 'auto' | 'f32' | 'bf16' = 'auto') => ({
   device,
   precision,

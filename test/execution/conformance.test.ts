@@ -1,4 +1,4 @@
-/** Either cluster behaves as a detector: the lane in this process, and a worker at the other end of a socket. */
+/** Either cluster behaves as a detector: the worker in this process, and a worker at the other end of a socket. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

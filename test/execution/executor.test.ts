@@ -240,7 +240,7 @@ describe('what it says', () => {
     expect(executor.workerId).toBe('');
   });
 
-  it('is unhealthy without a lane, or when none is well', () => {
+  it('is unhealthy without a worker, or when none is well', () => {
     const executor = open();
     expect(executor.unhealthy()).toMatchObject({ code: 'cluster_unavailable' });
     expect(executor.stats()).toMatchObject({ device: 'none', suggestedWindow: 1 });
@@ -369,7 +369,7 @@ const events = fc.array(
   { maxLength: 80 },
 );
 
-it('answers every request exactly once and never overfills a lane, whatever happens', async () => {
+it('answers every request exactly once and never overfills a worker, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(events, async (steps) => {
       const executor = open();

@@ -1,16 +1,16 @@
-/** Jobs of a size that only a cluster takes, over the real store and lanes that answer after a while. */
+/** Jobs of a size that only a cluster takes, over the real store and workers that answer after a while. */
 import { expect, test } from 'vitest';
 import { openJobs, openJobStore } from '../../src/jobs/open-jobs.js';
 import { imagesNamed, silent, specOf, TemporaryFolder, until } from '../jobs/job-folder.js';
 import { overWorkers, SimulatedWorker } from '../support/simulated-worker.js';
 
-const LANES = 64;
+const WORKERS = 64;
 const SLOTS = 4;
 const SERVICE_MS = 5;
 const MIB = 2 ** 20;
 
-async function openCluster(folder: TemporaryFolder, lanes: SimulatedWorker[]) {
-  const detector = overWorkers(lanes);
+async function openCluster(folder: TemporaryFolder, workers: SimulatedWorker[]) {
+  const detector = overWorkers(workers);
   const jobs = await openJobs(await openJobStore(folder.path), {
     dataDir: folder.path,
     detector,
@@ -23,7 +23,7 @@ async function openCluster(folder: TemporaryFolder, lanes: SimulatedWorker[]) {
   return { detector, jobs };
 }
 
-const lanesNamed = (count: number) =>
+const workersNamed = (count: number) =>
   Array.from(
     { length: count },
     (_, index) =>
@@ -34,10 +34,10 @@ const lanesNamed = (count: number) =>
       }),
   );
 
-test('100,000 images over 64 lanes, some of which go: each once, in order, in flat memory', async () => {
+test('100,000 images over 64 workers, some of which go: each once, in order, in flat memory', async () => {
   using folder = new TemporaryFolder();
-  const lanes = lanesNamed(LANES);
-  const { detector, jobs } = await openCluster(folder, lanes);
+  const workers = workersNamed(WORKERS);
+  const { detector, jobs } = await openCluster(folder, workers);
   const count = 100_000;
   const { job } = await jobs.service.submit(specOf({ imagePaths: imagesNamed('i', count) }));
   const start = performance.now();
@@ -46,7 +46,7 @@ test('100,000 images over 64 lanes, some of which go: each once, in order, in fl
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
   let most = before;
-  for (const lost of lanes.slice(0, 8)) {
+  for (const lost of workers.slice(0, 8)) {
     const reached = await finished();
     detector.leave(lost);
     lost.lose();
@@ -63,7 +63,7 @@ test('100,000 images over 64 lanes, some of which go: each once, in order, in fl
   );
   const perSecond = (count * 1_000) / (performance.now() - start);
   console.log(
-    `${count} images over ${LANES} lanes: ${perSecond.toFixed(0)} images/s, ` +
+    `${count} images over ${WORKERS} workers: ${perSecond.toFixed(0)} images/s, ` +
       `${((most - before) / MIB).toFixed(0)} MiB above the first 5,000, ${detector.events.requeued} requeued`,
   );
   expect(most - before).toBeLessThan(192 * MIB);
@@ -80,7 +80,7 @@ test('100,000 images over 64 lanes, some of which go: each once, in order, in fl
 
 test('an urgent job passes a large one', async () => {
   using folder = new TemporaryFolder();
-  const { jobs } = await openCluster(folder, lanesNamed(8));
+  const { jobs } = await openCluster(folder, workersNamed(8));
   const submit = async (count: number, priority: number) =>
     (await jobs.service.submit(specOf({ imagePaths: imagesNamed('i', count), priority }))).job
       .jobId;

@@ -2,7 +2,12 @@ import { totalmem } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LoadedModel } from '../../src/models/loaded-model.js';
-import { modelMemoryBudget, unloadedFor } from '../../src/models/model-memory.js';
+import {
+  lookAheadBytes,
+  machineMemory,
+  modelMemoryBudget,
+  unloadedFor,
+} from '../../src/models/model-memory.js';
 
 const model = (memoryBytes: number, lastUse: number) =>
   ({ file: { name: `m${lastUse}.pt` }, native: { memoryBytes }, lastUse }) as LoadedModel;
@@ -37,5 +42,19 @@ describe('memory of the loaded models', () => {
         if (last !== undefined) expect(oneLess + last.native.memoryBytes).toBeGreaterThan(budget);
       }),
     );
+  });
+});
+
+describe('memory of the machine', () => {
+  it('is no more than there is, and a container says less', () => {
+    expect(machineMemory()).toBeLessThanOrEqual(totalmem());
+    expect(machineMemory()).toBeGreaterThan(0);
+    const limit = process.constrainedMemory();
+    if (limit > 0) expect(machineMemory()).toBeLessThanOrEqual(limit);
+  });
+
+  it('leaves an eighth to decoded pixels', () => {
+    expect(Number.isInteger(lookAheadBytes())).toBe(true);
+    expect(lookAheadBytes() / machineMemory()).toBeCloseTo(1 / 8, 6);
   });
 });

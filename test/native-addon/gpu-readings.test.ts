@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { gpuReadings } from '../../src/native/gpu-readings.js';
-import { gpus } from '../../src/native/gpus.js';
+import { gpuReadings, gpus } from '../../src/native/gpus.js';
 import { until } from '../support/worker-rig.js';
 
-const { missing, names } = gpus();
+const { missing, gpus: usable } = gpus();
 
 test('GPUs that a core can use are read, or it is said what is missing', async () => {
   const started = performance.now();
@@ -16,7 +15,7 @@ test('GPUs that a core can use are read, or it is said what is missing', async (
   }
   await until(() => gpuReadings().gpus.some(({ ageMs }) => ageMs !== null), 'the first figures');
   const { gpus: readings } = gpuReadings();
-  expect(readings.map(({ name }) => name)).toEqual(names);
+  expect(readings).toMatchObject(usable.slice(0, 1));
   for (const { memoryUsed, memoryTotal, temperature } of readings) {
     expect(memoryUsed).toBeLessThan(memoryTotal!);
     expect(temperature).toBeGreaterThan(0);

@@ -37,7 +37,6 @@ export class FakeRayHead {
   readonly asked: ClusterInfoType[] = [];
   readonly clientIds: string[] = [];
   readonly inits: NonNullable<DataRequest['init']>[] = [];
-  readonly acknowledged: number[] = [];
   cleanups = 0;
   readonly #streams = new Map<string, Stream>();
   #server = new grpc.Server();
@@ -144,9 +143,8 @@ export class FakeRayHead {
   }
 
   #answer(stream: Stream, clientId: string, request: DataRequest): void {
-    const { req_id: id, init, connection_info, connection_cleanup, acknowledge } = request;
-    if (acknowledge) this.acknowledged.push(acknowledge.req_id);
-    else if (init) {
+    const { req_id: id, init, connection_info, connection_cleanup } = request;
+    if (init) {
       this.inits.push(init);
       if (this.silent.has('init')) return;
       const ok = this.initFailure === null;

@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERRORS, LatticeError } from '../../errors.js';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { chooseDevice, explainChoice, type GpuFindings } from '../../execution/compute-choice.js';
+import { chooseDevice, explainChoice } from '../../execution/compute-choice.js';
+import type { NativeGpus } from '../../native/contract.js';
 import { defaultModelName, ModelFolder } from '../../models/model-folder.js';
 import type { NativeBuildInfo } from '../../native/contract.js';
 import { fail, ok, warn, type Finding } from './finding.js';
@@ -14,10 +15,10 @@ const SETUP = 'npm run setup';
 export interface AddonFindings {
   finding: Finding;
   built: NativeBuildInfo | null;
-  gpus: GpuFindings;
+  gpus: NativeGpus;
 }
 
-const NO_ADDON: GpuFindings = { names: [], missing: 'the addon cannot be loaded.' };
+const NO_ADDON: NativeGpus = { gpus: [], missing: 'the addon cannot be loaded.' };
 
 /** `built` is null when the addon cannot be loaded; the finding then says why. */
 export async function checkAddon(): Promise<AddonFindings> {
@@ -47,7 +48,7 @@ export function checkOpenVino(built: NativeBuildInfo | null): Finding {
 }
 
 /** What `serve` would take. */
-export function checkDevice(config: Config, gpus: GpuFindings): Finding {
+export function checkDevice(config: Config, gpus: NativeGpus): Finding {
   try {
     const { device, precision, reason } = explainChoice(config, chooseDevice(config, gpus), null);
     return ok('device', `${device}, ${precision} (${reason})`);

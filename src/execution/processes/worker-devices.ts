@@ -28,8 +28,8 @@ export function workerDevices(
     return [];
   }
   if (listed.length > 0) return listed.map((ordinal) => gpuWorker(Number(ordinal)));
-  const { names } = usable();
-  return names.length < 2 ? [] : names.map((_, ordinal) => gpuWorker(ordinal));
+  const found = usable().gpus;
+  return found.length < 2 ? [] : found.map(({ index }) => gpuWorker(index));
 }
 
 function cpuWorker(index: number): WorkerDevice {

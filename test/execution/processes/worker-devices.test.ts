@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { onlyVisibleGpu } from '../../../src/config.js';
 import { workerDevices } from '../../../src/execution/processes/worker-devices.js';
 
-const usable = (...names: string[]) => ({ names, missing: names.length === 0 ? 'no GPU' : null });
+const usable = (...indices: number[]) => ({
+  gpus: indices.map((index) => ({ index, name: 'A' })),
+  missing: indices.length === 0 ? 'no GPU' : null,
+});
 const never = () => {
   throw new Error('no need to look for GPUs');
 };
@@ -12,15 +15,20 @@ describe('worker processes', () => {
   it.each([
     ['the CPU alone', { device: 'cpu', gpus: 'auto' } as const, never],
     ['no GPU', { device: 'auto', gpus: 'auto' } as const, () => usable()],
-    ['one GPU', { device: 'auto', gpus: 'auto' } as const, () => usable('A')],
+    ['one GPU', { device: 'auto', gpus: 'auto' } as const, () => usable(0)],
   ])('are none for %s', (_what, settings, look) => {
     expect(workerDevices(settings, look)).toEqual([]);
   });
 
   it('are one per GPU where there are several, each with its own GPU', () => {
-    const devices = workerDevices({ device: 'auto', gpus: 'auto' }, () => usable('A', 'B'));
+    const devices = workerDevices({ device: 'auto', gpus: 'auto' }, () => usable(0, 1));
     expect(ids(devices)).toEqual(['gpu-0', 'gpu-1']);
     expect(devices.map(({ env }) => env.LATTICE_DEVICE)).toEqual(['cuda', 'cuda']);
+  });
+
+  it('keep the ordinals of CUDA where an unusable GPU is between the others', () => {
+    const devices = workerDevices({ device: 'auto', gpus: 'auto' }, () => usable(0, 2));
+    expect(ids(devices)).toEqual(['gpu-0', 'gpu-2']);
   });
 
   it('are one per listed device', () => {
