@@ -12,7 +12,7 @@ import { HttpClient } from './load/http-client.js';
 import { median, summarise } from './load/percentiles.js';
 import { serve, setting, type Measurement } from './setting.js';
 
-const LANES = 16;
+const WORKERS = 16;
 const IMAGES = 200_000;
 const WINDOW = 256;
 const SYNC_BLOCKS = 12;
@@ -52,12 +52,15 @@ async function rate(detector: Pick<Detector, 'detect'>, images: number): Promise
 
 async function dispatcherAlone(): Promise<Measurement> {
   const options = { slots: { sync: 8, async: 8 }, serviceMs: 0, keeps: false };
-  const lanes = Array.from({ length: LANES }, (_, lane) => new SimulatedWorker(`${lane}`, options));
-  const detector = overWorkers(lanes);
+  const workers = Array.from(
+    { length: WORKERS },
+    (_, index) => new SimulatedWorker(`${index}`, options),
+  );
+  const detector = overWorkers(workers);
   await rate(detector, IMAGES / 10);
   const value = await rate(detector, IMAGES);
   return {
-    what: `no-op images through the dispatcher, ${LANES} lanes`,
+    what: `no-op images through the executor, ${WORKERS} workers`,
     value,
     unit: 'images/s',
     goal: '>= 20,000',
@@ -70,7 +73,7 @@ async function overSocket(): Promise<Measurement[]> {
   const rig = await openWorkerRig();
   const worker = startInstantWorker(rig.server.url, BUILD);
   try {
-    await until(() => rig.detector.workers().length === 1, 'a lane', 20_000);
+    await until(() => rig.detector.workers().length === 1, 'a worker', 20_000);
     await rate(rig.detector, 5_000);
     const before = process.cpuUsage();
     const images = 50_000;
@@ -166,13 +169,13 @@ async function syncThroughLane(): Promise<Measurement[]> {
         }
       }
     }
-    const [own, lane] = [summarise(times[0]).p50, summarise(times[1]).p50];
+    const [own, remote] = [summarise(times[0]).p50, summarise(times[1]).p50];
     // Per photo: photos differ far more from each other.
     const more = median(times[1].map((ms, i) => ms - times[0][i]!));
     return [
       {
-        what: 'sync detect over HTTP through a lane, p50',
-        value: lane,
+        what: 'sync detect over HTTP through a worker, p50',
+        value: remote,
         unit: 'ms',
         baseline: { what: 'embedded, p50', value: own },
         ratio: more,

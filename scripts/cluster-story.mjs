@@ -61,7 +61,9 @@ class ClusterStory {
 
   /** Resolves with 0; rejects with what did not work. */
   async tell() {
-    console.log('Cluster demo: a Ray of two nodes on this machine, in a network of its own\n');
+    console.log(
+      'Cluster demo: a Ray cluster of two nodes on this machine, in a separate network\n',
+    );
     await this.#startRay();
     await this.#startService();
     await this.#showStatus();

@@ -1,4 +1,4 @@
-// The service as demonstrations start it: a process of its own, and calls to it.
+// The service as demonstrations start it: a separate process, and calls to it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

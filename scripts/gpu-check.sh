@@ -147,7 +147,7 @@ needed setup "build, gpu, $later"
 step gpu 12 bash -c "$which_gpu"
 needed gpu "$later"
 if [ -n "$gtest" ]; then
-  # Each test is a process of its own with a limit of its own, too short for a build.
+  # Each test is a separate process with a time limit that is too short for a build.
   step engine 40 node dist/cli/lattice.js engine build tiny-v8
   step tests 45 npm run test:gpu
 else

@@ -27,7 +27,7 @@ export type { AppDeps } from './http/app-deps.js';
 
 export interface ComposedApp {
   app: OpenAPIHono<AppEnv>;
-  /** Connections of `/v1/stream`; closed by whoever listens. */
+  /** Connections of `/v1/stream`; closed by the listening server. */
   stream: EventStream;
   openApi(): object;
   /** True for sockets that stay open at a stop until the jobs have drained. */

@@ -166,12 +166,12 @@ async function inParallel<In, Out>(
 ): Promise<Out[]> {
   const outputs = new Array<Out>(inputs.length);
   let next = 0;
-  const lane = async () => {
+  const requestLoop = async () => {
     while (next < inputs.length) {
       const index = next++;
       outputs[index] = await work(inputs[index] as In);
     }
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: width }, requestLoop));
   return outputs;
 }

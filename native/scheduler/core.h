@@ -43,8 +43,9 @@ struct LoadedModel {
   ModelInfo info;
 };
 
-// The engine is freed on `thread`, whoever releases it last; where `thread` was stopped before, by
-// that one. Freeing takes long, so neither the event loop nor a holder of a lock should do it.
+// The engine is freed on `thread`, whichever thread releases it last; where `thread` was stopped
+// before, by that one. Freeing takes long, so neither the event loop nor a holder of a lock should
+// do it.
 std::shared_ptr<Engine> FreedOn(std::shared_ptr<SerialThread> thread,
                                 std::unique_ptr<Engine> engine);
 

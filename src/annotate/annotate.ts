@@ -9,7 +9,7 @@ import type { Detector } from '../execution/detector.js';
 import { drawDetections } from './drawing.js';
 
 const QUALITY = 85;
-/** Unguessable, because whoever knows the name may fetch the picture. */
+/** Unguessable, because a client that knows the name can fetch the picture. */
 const FILE_NAME = /^[0-9a-f]{32}\.jpg$/;
 
 export interface AnnotatorOptions {

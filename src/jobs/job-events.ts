@@ -1,4 +1,4 @@
-/** Hands events to whoever listens. A listener that throws is logged and stays; the others are not affected. */
+/** Passes events to the listeners. A listener that throws is logged and stays; the others are not affected. */
 import type { JobEvent } from './job.js';
 import type { Logger } from '../logger-port.js';
 

@@ -27,7 +27,7 @@ export interface RayWorkersOptions {
   serviceUrl: string;
   /** What each worker runs; null for what `lattice_ray` runs of itself. */
   command: string | null;
-  /** For the command. The dashboard shows it to whoever may look: no secrets. */
+  /** For the command. The dashboard shows it: no secrets. */
   env: Readonly<Record<string, string>>;
   /** `LATTICE_RAY_TOKEN_FILE`; empty for none. */
   tokenFile: string;

@@ -1,4 +1,4 @@
-/** Makes an INT8 copy of a model with a Python library of its own environment, and judges it on the user's photos. */
+/** Makes an INT8 copy of a model with a Python library in a separate environment, and compares it on the user's photos. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

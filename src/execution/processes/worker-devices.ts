@@ -1,4 +1,4 @@
-/** Which devices run in worker processes of their own. */
+/** Which devices run in separate worker processes. */
 import { ConfigError, onlyVisibleGpu, type Config } from '../../config.js';
 import type { NativeGpus } from '../../native/contract.js';
 import { gpus as usableGpus } from '../../native/gpus.js';

@@ -61,7 +61,7 @@ export function createReadSubmission(
   };
 }
 
-/** A webhook that could never be sent is told to whoever asks for it, not only to the log at the end of the job. */
+/** Refuses a webhook that can never be sent at submit, not only in the log at the end of the job. */
 function refuseTarget(url: string | null | undefined, targets: TargetPolicy): void {
   if (url === null || url === undefined) return;
   const refusal = targetRefusal(url, targets);
