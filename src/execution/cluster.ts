@@ -1,8 +1,12 @@
 /** Where images run, as the service sees it. */
 import type { Executor } from './executor.js';
-import type { JobService } from '../jobs/job.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 import type { WorkerGate } from './remote/worker-gate.js';
+
+/** Unfinished jobs, for the status of the cluster. */
+export interface JobCounter {
+  counts(): Promise<{ pending: number; running: number }>;
+}
 
 export interface LeftOutWorker {
   workerId: string;
@@ -15,8 +19,8 @@ export interface Cluster {
   /** Closing it closes the workers. */
   detector: Executor;
   /** To be called once, when the jobs are open. */
-  watch(jobs: Pick<JobService, 'counts'>): ClusterStatusSource;
-  /** Workers that will not be started again; absent where somebody else starts them. */
+  watch(jobs: JobCounter): ClusterStatusSource;
+  /** Workers that will not be started again; absent if the service does not start them. */
   leftOut?(): LeftOutWorker[];
   /** Where worker processes connect; absent where images run in this process. */
   gate?: WorkerGate;

@@ -1,6 +1,6 @@
 /** The status of a Ray cluster, as its head reports it. */
 import { LatticeError } from '../errors.js';
-import type { JobService } from '../jobs/job.js';
+import type { JobCounter } from '../execution/cluster.js';
 import type { ClusterSnapshot, ClusterStatusSource } from '../execution/cluster-status.js';
 import type { Logger } from '../logger-port.js';
 import { parseRayAddress } from './ray-address.js';
@@ -16,7 +16,7 @@ export interface RayClusterOptions {
   namespace: string;
   /** `LATTICE_RAY_TOKEN_FILE`; empty for none. */
   tokenFile: string;
-  jobs: Pick<JobService, 'counts'>;
+  jobs: JobCounter;
   logger: Logger;
   /** Called when the cluster is reached, again or for the first time, and when a node has joined. */
   onNodes?: () => void;

@@ -51,6 +51,8 @@ export function workerConformance(subject: WorkersUnderTest): void {
       ['gone with exit code 69, as when its GPU is lost', 'SIGUSR2'],
       ['hanging', 'SIGSTOP'],
     ])('%s: each image once, the other worker goes on', async (what, signal) => {
+      // The line in the log may come after the worker is ready.
+      await expect.poll(() => runs(pidOf(service, workerIds[0]))).toBe(true);
       const victim = pidOf(service, workerIds[0]);
       const jobId = await submit(service.url, { image_paths: PATHS });
       const finished = async () =>
@@ -67,7 +69,7 @@ export function workerConformance(subject: WorkersUnderTest): void {
       const lostBy = await finished();
       await workersReady(service, 2, restartMs);
       console.log(`worker ${what}: two workers again after ${after()}`);
-      expect(pidOf(service, workerIds[0])).not.toBe(victim);
+      await expect.poll(() => pidOf(service, workerIds[0])).not.toBe(victim);
       const { result } = await resultOf(service.url, jobId, 120_000);
       console.log(`worker ${what}: job of ${IMAGES} complete after ${after()}`);
       expect(result.images.map(({ image_path }) => image_path)).toEqual(PATHS);
@@ -82,6 +84,14 @@ export function workerConformance(subject: WorkersUnderTest): void {
       expect(lostBy, 'the other worker went on').toBeGreaterThan(IMAGES / 10);
     });
   });
+}
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** Of the process that joined last under this name. */

@@ -1,12 +1,12 @@
 /** The cluster of one: this process is the worker, its machine the only node. */
 import { availableParallelism, hostname } from 'node:os';
 import type { Detector } from '../detector.js';
-import type { JobService } from '../../jobs/job.js';
+import type { JobCounter } from '../cluster.js';
 import type { ClusterSnapshot, ClusterStatusSource } from '../cluster-status.js';
 
 export interface LocalClusterOptions {
   detector: Pick<Detector, 'stats'>;
-  jobs: Pick<JobService, 'counts'>;
+  jobs: JobCounter;
   version: string;
   /** CPU threads that an image in hand occupies. */
   threads: number;

@@ -3,7 +3,7 @@
  * there: urgent work enters at once although the window is full of lesser work, by at most one window per level.
  */
 import type { Detector } from '../../execution/detector.js';
-import { TOP_PRIORITY } from '../priority.js';
+import { TOP_PRIORITY } from '../../contract/priority.js';
 
 const REREAD_MS = 100;
 

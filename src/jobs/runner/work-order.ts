@@ -1,11 +1,11 @@
 /** Which job is started next and whose image is handed out next. Decides only; the runner acts. */
+import { TOP_PRIORITY } from '../../contract/priority.js';
 import type { ActiveJob, WaitingJob } from './active-job.js';
 import type { QueuedJob } from '../job-records.js';
 import {
   monotonicSeconds,
   pickNext,
   rankOf,
-  TOP_PRIORITY,
   waitingSince,
   type Rank,
   type Ranked,
