@@ -13,7 +13,7 @@ import { ServiceLink } from './execution/worker/service-link.js';
 import { ConfigError, loadConfig, type Config } from './config.js';
 import { openDetector } from './execution/open-detector.js';
 import { ImageLister } from './jobs/listing/image-lister.js';
-import { createLogger } from './observability/logger.js';
+import { createLogger, standardOutput } from './observability/logger.js';
 import { packageVersion } from './package-version.js';
 import { warnOfModelsFolder } from './setting-folders.js';
 import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
@@ -29,6 +29,7 @@ async function runWorker(config: Config): Promise<void> {
     throw new ConfigError('LATTICE_SERVICE_URL is not set: ws://HOST:PORT of the service.');
   }
   const logger = createLogger(config);
+  const stopLogger = createLogger(config, standardOutput({ sync: true }));
   void warnOfModelsFolder(config.modelsDir, logger);
   const nodeId = config.nodeId || hostname();
   const workerId = config.workerId || `${hostname()}-${process.pid}`;
@@ -36,7 +37,7 @@ async function runWorker(config: Config): Promise<void> {
   const drainMs = config.drainSeconds * 1_000;
   void stopping.then(() => {
     // For a load or a drain that hangs. Unreferenced: it does not keep the process alive.
-    setTimeout(endAtOnce, drainMs + OVERRUN_MS, logger).unref();
+    setTimeout(endAtOnce, drainMs + OVERRUN_MS, stopLogger).unref();
   });
   const token = await createTokenReader(config);
   const detector = await openDetector(config, logger, {
@@ -46,7 +47,7 @@ async function runWorker(config: Config): Promise<void> {
       process.exit(EX_UNAVAILABLE);
     },
   });
-  const releases = new Releases(logger, drainMs + OVERRUN_MS);
+  const releases = new Releases(stopLogger, drainMs);
   releases.add('detector', () => detector.close());
   const link = new ServiceLink({
     serviceUrl: config.serviceUrl,
@@ -63,7 +64,7 @@ async function runWorker(config: Config): Promise<void> {
   logger.info({ why, drainSeconds: config.drainSeconds }, 'worker stopping');
   await link.stop(drainMs);
   await served;
-  if (!(await releases.releaseAll())) endAtOnce(logger);
+  if (!(await releases.releaseAll())) endAtOnce(stopLogger);
 }
 
 /**

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTime } from '../../in-time.js';
 import type { Logger } from '../../logger-port.js';
 import { RestartPolicy } from './restart-policy.js';
 
@@ -126,7 +127,7 @@ export class WorkerProcess {
     try {
       const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
       // Its last words; a process that it started may hold the pipe for longer.
-      await Promise.race([once(child.stderr, 'close'), sleep(LAST_OUTPUT_MS)]);
+      await inTime(once(child.stderr, 'close'), LAST_OUTPUT_MS, null);
       return this.#howItEnded(signal ?? `exit code ${code ?? -1}`);
     } catch (error) {
       return `cannot be started: ${String(error)}`;
