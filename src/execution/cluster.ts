@@ -3,6 +3,17 @@ import type { Executor } from './executor.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 import type { WorkerGate } from './remote/worker-gate.js';
 
+/** Settings that every worker process needs as the service has them: which files it reads, and which boxes it finds. */
+export const WORKER_SETTINGS = [
+  'imageRoots',
+  'modelsDir',
+  'modelFamily',
+  'rectangles',
+  'maxFileBytes',
+  'maxPixels',
+  'maxSide',
+] as const;
+
 /** Unfinished jobs, for the status of the cluster. */
 export interface JobCounter {
   counts(): Promise<{ pending: number; running: number }>;

@@ -10,7 +10,7 @@ import {
   type Config,
 } from '../config.js';
 import { openFileAccess } from '../execution/file-access.js';
-import type { Cluster } from '../execution/cluster.js';
+import { WORKER_SETTINGS, type Cluster } from '../execution/cluster.js';
 import { Executor } from '../execution/executor.js';
 import type { Logger } from '../logger-port.js';
 import { WorkerGate } from '../execution/remote/worker-gate.js';
@@ -18,17 +18,7 @@ import { parseRayAddress } from './ray-address.js';
 import { RayCluster } from './ray-cluster.js';
 import { RayWorkers } from './ray-workers.js';
 
-/** What workers must have as the service has it. */
-const SHARED_SETTINGS = [
-  'imageRoots',
-  'modelsDir',
-  'modelFamily',
-  'rectangles',
-  'maxFileBytes',
-  'maxPixels',
-  'maxSide',
-  'workerTokenFile',
-] as const;
+const RAY_WORKER_SETTINGS = [...WORKER_SETTINGS, 'workerTokenFile'] as const;
 
 /** Rejects with a `ConfigError`. Neither the workers nor the cluster need be there. */
 export async function openRayCluster(
@@ -112,7 +102,7 @@ function openWorkers(
     serviceUrl: serviceUrl(config),
     // Every node has this package at the same path, as the images and the models.
     command: `node ${join(PACKAGE_ROOT, 'dist/worker.js')}`,
-    env: environmentOf(config, SHARED_SETTINGS),
+    env: environmentOf(config, RAY_WORKER_SETTINGS),
     tokenFile: config.rayTokenFile,
     version,
     connected,

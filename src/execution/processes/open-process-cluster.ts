@@ -10,7 +10,7 @@ import {
   type Config,
 } from '../../config.js';
 import type { Logger } from '../../logger-port.js';
-import type { Cluster } from '../cluster.js';
+import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
 import { Executor } from '../executor.js';
 import { openFileAccess } from '../file-access.js';
 import { LocalCluster } from '../local/local-cluster.js';
@@ -18,20 +18,14 @@ import { WorkerGate } from '../remote/worker-gate.js';
 import type { WorkerDevice } from './worker-devices.js';
 import { WorkerProcess } from './worker-process.js';
 
-/** What workers must have as the service has it. */
-const SHARED_SETTINGS = [
-  'imageRoots',
-  'modelsDir',
-  'modelFamily',
+/** On one machine, also those that a Ray node has for itself. */
+const PROCESS_SETTINGS = [
+  ...WORKER_SETTINGS,
   'modelMemoryMb',
   'precision',
   'jobsYield',
-  'rectangles',
   'dataDir',
   'engineCacheDir',
-  'maxFileBytes',
-  'maxPixels',
-  'maxSide',
   'canaryMinutes',
   'drainSeconds',
   'logLevel',
@@ -122,7 +116,7 @@ function environment(
 ): Record<string, string | undefined> {
   return {
     ...inheritedEnvironment(),
-    ...environmentOf(config, SHARED_SETTINGS),
+    ...environmentOf(config, PROCESS_SETTINGS),
     ...device.env,
     [environmentName('workerId')]: device.workerId,
     [environmentName('nodeId')]: hostname(),
