@@ -11,7 +11,7 @@ export interface ComputeChoice {
   reason: string;
 }
 
-export interface ComputeWish {
+export interface ComputeSettings {
   device: 'auto' | 'cpu' | 'cuda';
   precision: 'auto' | 'f32' | 'bf16';
 }
@@ -23,10 +23,10 @@ export interface DeviceChoice {
 }
 
 /** Throws `gpu_unavailable` when cuda is asked for and cannot be had. */
-export function chooseDevice(wish: ComputeWish, gpus: NativeGpus): DeviceChoice {
-  if (wish.device === 'cpu') return { device: 'cpu', gpus: 0, reason: 'asked for' };
-  const missing = whyNoGpu(wish, gpus);
-  if (wish.device === 'cuda') {
+export function chooseDevice(settings: ComputeSettings, gpus: NativeGpus): DeviceChoice {
+  if (settings.device === 'cpu') return { device: 'cpu', gpus: 0, reason: 'asked for' };
+  const missing = whyNoGpu(settings, gpus);
+  if (settings.device === 'cuda') {
     if (missing !== null) {
       throw new LatticeError('gpu_unavailable', `LATTICE_DEVICE=cuda, but: ${missing}`);
     }
@@ -45,9 +45,11 @@ function firstSentence(text: string): string {
   return (text.split('. ')[0] ?? '').replace(/\.$/, '');
 }
 
-function whyNoGpu(wish: ComputeWish, gpus: NativeGpus): string | null {
+function whyNoGpu(settings: ComputeSettings, gpus: NativeGpus): string | null {
   if (gpus.missing !== null) return gpus.missing;
-  return wish.precision === 'auto' ? null : `precision ${wish.precision} is the CPU engine's.`;
+  return settings.precision === 'auto'
+    ? null
+    : `precision ${settings.precision} is the CPU engine's.`;
 }
 
 /** Flags of the CPU for bf16, as in /proc/cpuinfo; empty where that cannot be read. */
@@ -63,16 +65,16 @@ export function bf16Features(): string[] {
 
 /** `loaded` is what the engine reports for the default model; null before one is loaded. */
 export function explainChoice(
-  wish: ComputeWish,
+  settings: ComputeSettings,
   chosen: DeviceChoice,
   loaded: { device: string; precision: string } | null,
   features: readonly string[] = bf16Features(),
 ): ComputeChoice {
-  const precision = loaded?.precision ?? expectedPrecision(wish, chosen, features);
+  const precision = loaded?.precision ?? expectedPrecision(settings, chosen, features);
   // The engine of the CPU calls it "CPU", that of a GPU by the GPU's name.
   const device =
     chosen.device === 'cpu' || loaded === null ? chosen.device : `cuda: ${loaded.device}`;
-  const why = whyPrecision(wish, chosen, precision, features);
+  const why = whyPrecision(settings, chosen, precision, features);
   const { gpus } = chosen;
   return {
     device,
@@ -83,24 +85,25 @@ export function explainChoice(
 }
 
 function expectedPrecision(
-  wish: ComputeWish,
+  settings: ComputeSettings,
   chosen: DeviceChoice,
   features: readonly string[],
 ): string {
   if (chosen.device === 'cuda') return 'fp16';
-  if (wish.precision !== 'auto') return wish.precision;
+  if (settings.precision !== 'auto') return settings.precision;
   return features.length > 0 ? 'bf16 or f32' : 'f32';
 }
 
 function whyPrecision(
-  wish: ComputeWish,
+  settings: ComputeSettings,
   chosen: DeviceChoice,
   precision: string,
   features: readonly string[],
 ): string {
   if (chosen.device === 'cuda') return 'what the GPU engine computes in';
-  if (wish.precision === precision) return 'asked for';
-  if (wish.precision !== 'auto') return `${wish.precision} was asked for, the engine cannot`;
+  if (settings.precision === precision) return 'asked for';
+  if (settings.precision !== 'auto')
+    return `${settings.precision} was asked for, the engine cannot`;
   const found = features.join(' and ');
   if (precision === 'bf16') return `measured to be the faster, the CPU has ${found || 'it'}`;
   if (found === '') return 'the CPU has neither amx_bf16 nor avx512_bf16';

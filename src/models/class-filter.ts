@@ -20,8 +20,8 @@ export class ClassFilter {
 
   /**
    * The ids of `names`, ascending, or null for all classes. A name that the model lacks throws
-   * `validation_failed` naming the model's classes. The default vehicles are a wish, not a demand:
-   * those of them that the model has are taken, at least one.
+   * `validation_failed` naming the model's classes. Of the default vehicles,
+   * those that the model has are taken, at least one.
    */
   ids(names: readonly string[] | null): number[] | null {
     if (names === null) return null;

@@ -4,19 +4,22 @@ import { chooseDevice, explainChoice } from '../../src/execution/compute-choice.
 
 const none = { gpus: [], missing: 'No NVIDIA driver was found. Install the driver.' };
 const one = { gpus: [{ index: 0, name: 'NVIDIA L4' }], missing: null };
-const wish = (device: 'auto' | 'cpu' | 'cuda', precision: 'auto' | 'f32' | 'bf16' = 'auto') => ({
+const settings = (
+  device: 'auto' | 'cpu' | 'cuda',
+  precision: 'auto' | 'f32' | 'bf16' = 'auto',
+) => ({
   device,
   precision,
 });
 
 describe('the device', () => {
   it.each([
-    [wish('cpu'), one, { device: 'cpu', gpus: 0, reason: 'asked for' }],
-    [wish('auto'), one, { device: 'cuda', gpus: 1, reason: 'found NVIDIA L4' }],
-    [wish('cuda'), one, { device: 'cuda', gpus: 1, reason: 'asked for' }],
-    [wish('auto'), none, { device: 'cpu', gpus: 0, reason: 'No NVIDIA driver was found' }],
+    [settings('cpu'), one, { device: 'cpu', gpus: 0, reason: 'asked for' }],
+    [settings('auto'), one, { device: 'cuda', gpus: 1, reason: 'found NVIDIA L4' }],
+    [settings('cuda'), one, { device: 'cuda', gpus: 1, reason: 'asked for' }],
+    [settings('auto'), none, { device: 'cpu', gpus: 0, reason: 'No NVIDIA driver was found' }],
     [
-      wish('auto', 'f32'),
+      settings('auto', 'f32'),
       one,
       { device: 'cpu', gpus: 0, reason: "precision f32 is the CPU engine's" },
     ],
@@ -26,11 +29,15 @@ describe('the device', () => {
 
   it.each([
     [
-      wish('cuda'),
+      settings('cuda'),
       none,
       'LATTICE_DEVICE=cuda, but: No NVIDIA driver was found. Install the driver.',
     ],
-    [wish('cuda', 'bf16'), one, "LATTICE_DEVICE=cuda, but: precision bf16 is the CPU engine's."],
+    [
+      settings('cuda', 'bf16'),
+      one,
+      "LATTICE_DEVICE=cuda, but: precision bf16 is the CPU engine's.",
+    ],
   ])('is refused for %o with %o', (wished, gpus, message) => {
     expect(() => chooseDevice(wished, gpus)).toThrow(
       expect.objectContaining({ code: 'gpu_unavailable', message }),
@@ -42,7 +49,7 @@ describe('the explanation', () => {
   const cpu = { device: 'cpu' as const, gpus: 0, reason: 'no GPU.' };
   it('says what the engine reports once a model is loaded', () => {
     const loaded = { device: 'CPU', precision: 'bf16' };
-    expect(explainChoice(wish('auto'), cpu, loaded, ['amx_bf16'])).toEqual({
+    expect(explainChoice(settings('auto'), cpu, loaded, ['amx_bf16'])).toEqual({
       device: 'cpu',
       gpus: 0,
       precision: 'bf16',
@@ -59,27 +66,29 @@ describe('the explanation', () => {
     ['f32', ['avx512_bf16'], 'measured to be the faster, though the CPU has avx512_bf16'],
     ['f32', [], 'the CPU has neither amx_bf16 nor avx512_bf16'],
   ])('of %s on a CPU with %o', (precision, features, why) => {
-    const { reason } = explainChoice(wish('auto'), cpu, { device: 'CPU', precision }, features);
+    const { reason } = explainChoice(settings('auto'), cpu, { device: 'CPU', precision }, features);
     expect(reason).toBe(`cpu: no GPU.; ${precision}: ${why}`);
   });
 
   it('says what is expected before', () => {
-    expect(explainChoice(wish('auto'), cpu, null, [])).toMatchObject({ precision: 'f32' });
-    expect(explainChoice(wish('auto'), cpu, null, ['avx512_bf16'])).toMatchObject({
+    expect(explainChoice(settings('auto'), cpu, null, [])).toMatchObject({ precision: 'f32' });
+    expect(explainChoice(settings('auto'), cpu, null, ['avx512_bf16'])).toMatchObject({
       precision: 'bf16 or f32',
       reason:
         'cpu: no GPU.; bf16 or f32: the CPU has avx512_bf16; which is the faster is measured when a model is loaded',
     });
-    expect(explainChoice(wish('auto', 'bf16'), cpu, null, [])).toMatchObject({ precision: 'bf16' });
+    expect(explainChoice(settings('auto', 'bf16'), cpu, null, [])).toMatchObject({
+      precision: 'bf16',
+    });
     const cuda = { device: 'cuda' as const, gpus: 1, reason: 'found NVIDIA L4' };
-    expect(explainChoice(wish('auto'), cuda, null, [])).toEqual({
+    expect(explainChoice(settings('auto'), cuda, null, [])).toEqual({
       device: 'cuda',
       gpus: 1,
       precision: 'fp16',
       reason: 'cuda: found NVIDIA L4; fp16: what the GPU engine computes in',
     });
     expect(
-      explainChoice(wish('auto'), cuda, { device: 'NVIDIA L4', precision: 'fp16' }, []),
+      explainChoice(settings('auto'), cuda, { device: 'NVIDIA L4', precision: 'fp16' }, []),
     ).toMatchObject({ device: 'cuda: NVIDIA L4' });
   });
 });
