@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from added_labels import IGNORED
 from dataset import Photo
 
 GREY = 114
@@ -16,11 +17,13 @@ GREY = 114
 class Strength:
     """How far an epoch's pictures may move from the stored photos.
 
-    mosaic: share of pictures made of four photos. scale: side factor 1 +- scale. shift: share of
-    the side. hue, saturation, value: relative change of each.
+    mosaics: shares of pictures made of 4, 9 and 16 photos; in the last, a photo has about a third
+    of its size. paste: share of photos that get vehicles of others. scale: side factor 1 +- scale
+    for mosaics of 4, half of it for others. shift: share of the side. hue, saturation, value: relative change of each.
     """
 
-    mosaic: float = 0.75
+    mosaics: tuple[float, float, float] = (0.3, 0.2, 0.15)
+    paste: float = 0.15
     scale: float = 0.5
     shift: float = 0.1
     hue: float = 0.015
@@ -30,12 +33,19 @@ class Strength:
 
     def without_mosaic(self) -> Strength:
         """For the last epochs: whole photos at nearly their own size."""
-        return Strength(mosaic=0.0, scale=0.35)
+        return Strength(mosaics=(0.0, 0.0, 0.0), paste=0.0, scale=0.7)
+
+
+# Shorter sides in pixels and visible parts below which a vehicle is neither taught nor denied.
+LEAST_SIDE = 5
+LEAST_VISIBLE = 0.25
 
 
 @dataclass(frozen=True)
 class Sample:
-    """pixels: [side, side, 3] uint8 RGB. boxes: [n, 4] x1, y1, x2, y2 in pixels. classes: [n]."""
+    """pixels: [side, side, 3] uint8 RGB. boxes: [n, 4] x1, y1, x2, y2 in pixels. classes: [n],
+    IGNORED for a place left out of the loss.
+    """
 
     pixels: np.ndarray
     boxes: np.ndarray
@@ -63,11 +73,18 @@ def letterbox(pixels: np.ndarray, side: int) -> tuple[np.ndarray, float, tuple[i
 def augment(
     photos: list[Photo], side: int, strength: Strength, random: np.random.Generator
 ) -> Sample:
-    """One photo, or four for a mosaic, to one training sample of side x side pixels."""
-    canvas, boxes, classes = (
-        _mosaic(photos, side, random) if len(photos) == 4 else _single(photos[0], side, random)
-    )
-    pixels, boxes, keep = _warp(canvas, boxes, side, strength, random)
+    """One photo, or 4, 9 or 16 for a mosaic, to one training sample of side x side pixels."""
+    if len(photos) == 1:
+        canvas, boxes, classes = _single(photos[0], side, random)
+    elif len(photos) == 4:
+        canvas, boxes, classes = _mosaic(photos, side, random)
+    else:
+        canvas, boxes, classes = _grid(photos, side, random)
+    scale = strength.scale * (1 if len(photos) == 4 else 0.5)
+    pixels, boxes, visible = _warp(canvas, boxes, side, scale, strength.shift, random)
+    keep = (visible > 0.02) & ((boxes[:, 2:] - boxes[:, :2]) > 1).all(1)
+    doubtful = (visible < LEAST_VISIBLE) | ((boxes[:, 2:] - boxes[:, :2]) < LEAST_SIDE).any(1)
+    classes = np.where(doubtful, IGNORED, classes)
     pixels = _recolour(pixels, strength, random)
     if random.random() < 0.5:
         pixels = pixels[:, ::-1]
@@ -106,6 +123,25 @@ def _mosaic(
     return canvas, np.concatenate(boxes), np.concatenate(classes)
 
 
+def _grid(
+    photos: list[Photo], side: int, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """k x k photos of 1.5 side / k pixels edge to edge, each in the middle of its cell."""
+    count = round(len(photos) ** 0.5)
+    cell = round(1.5 * side / count)
+    canvas = np.full((cell * count, cell * count, 3), GREY, np.uint8)
+    boxes, classes = [], []
+    for place, photo in enumerate(photos):
+        tile = _resized(photo, cell, random)
+        height, width = tile.shape[:2]
+        left = place % count * cell + (cell - width) // 2
+        top = place // count * cell + (cell - height) // 2
+        canvas[top : top + height, left : left + width] = tile
+        boxes.append(photo.boxes * (width, height, width, height) + (left, top, left, top))
+        classes.append(photo.classes)
+    return canvas, np.concatenate(boxes), np.concatenate(classes)
+
+
 def _single(
     photo: Photo, side: int, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -118,17 +154,17 @@ def _warp(
     canvas: np.ndarray,
     boxes: np.ndarray,
     side: int,
-    strength: Strength,
+    most: float,
+    shift: float,
     random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scales and shifts the canvas about its centre into side x side.
+    """Scales by 1 +- most and shifts the canvas about its centre into side x side.
 
-    Also returns which boxes remain: more than 2 pixels a side and more than a tenth of their area
-    visible.
+    Also returns the clipped boxes and the visible part of each.
     """
-    scale = random.uniform(1 - strength.scale, 1 + strength.scale)
+    scale = random.uniform(1 - most, 1 + most)
     height, width = canvas.shape[:2]
-    middle = side * (0.5 + random.uniform(-strength.shift, strength.shift, 2))
+    middle = side * (0.5 + random.uniform(-shift, shift, 2))
     offset = middle - np.array((width, height)) / 2 * scale
     matrix = np.array([[scale, 0, offset[0]], [0, scale, offset[1]]], np.float32)
     pixels = cv2.warpAffine(canvas, matrix, (side, side), borderValue=(GREY, GREY, GREY))
@@ -136,7 +172,7 @@ def _warp(
     clipped = moved.clip(0, side)
     size, full = clipped[:, 2:] - clipped[:, :2], moved[:, 2:] - moved[:, :2]
     visible = size.prod(1) / np.maximum(full.prod(1), 1e-6)
-    return pixels, clipped.astype(np.float32), (size > 2).all(1) & (visible > 0.1)
+    return pixels, clipped.astype(np.float32), visible
 
 
 def _recolour(pixels: np.ndarray, strength: Strength, random: np.random.Generator) -> np.ndarray:

@@ -9,7 +9,7 @@ from dataset import Photo
 
 
 def empty_crop(photo: Photo, random: np.random.Generator, tries: int = 12) -> Photo | None:
-    """A part of the photo that touches no labelled box, at least a quarter of each side.
+    """A part of the photo that touches no box, labelled or ignored, at least a quarter of each side.
 
     None when none is found.
     """

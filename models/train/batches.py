@@ -11,18 +11,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from added_labels import IGNORED
 from assigner import Objects
 from augment import Sample, Strength, augment
 from backgrounds import empty_crop, rendered_background
 from dataset import Photo, PhotoStore
+from pasting import paste_beside
 
 
 @dataclass(frozen=True)
 class Batch:
-    """images: [B, side, side, 3] uint8 RGB. complete: [B] bool, whether no label lacks."""
+    """images: [B, side, side, 3] uint8 RGB. ignored: places left out of the loss. complete: [B]
+    bool, whether no label lacks.
+    """
 
     images: Tensor
     objects: Objects
+    ignored: Objects
     complete: Tensor
 
 
@@ -38,8 +43,11 @@ class EpochBatches:
         negatives: float,
         seed: int,
         epoch: int,
+        photos: float = 1.0,
     ):
-        """negatives: vehicle-free pictures added, as a share of the epoch's photos."""
+        """negatives: vehicle-free pictures added, as a share of the epoch's photos. photos: share
+        of the store's weighted photos that the epoch draws.
+        """
         self.store = store
         self.side = side
         self.batch_size = batch_size
@@ -48,6 +56,7 @@ class EpochBatches:
         self.epoch = epoch
         random = np.random.default_rng((seed, epoch))
         order = store.epoch_order(random)
+        order = order[: round(len(order) * photos)]
         empties = np.full(round(len(order) * negatives), -1)
         self.order = random.permutation(np.concatenate((order, empties)))
 
@@ -92,9 +101,14 @@ class EpochBatches:
         boxes = np.concatenate([sample.boxes for sample in samples]).astype(np.float32)
         classes = np.concatenate([sample.classes for sample in samples])
         photo = np.repeat(np.arange(len(samples)), counts)
+        labelled, ignored = (
+            Objects(*(torch.from_numpy(part[which]) for part in (photo, boxes, classes)))
+            for which in (classes != IGNORED, classes == IGNORED)
+        )
         return Batch(
             torch.from_numpy(np.stack([sample.pixels for sample in samples])),
-            Objects(torch.from_numpy(photo), torch.from_numpy(boxes), torch.from_numpy(classes)),
+            labelled,
+            ignored,
             torch.tensor([sample.complete for sample in samples]),
         )
 
@@ -103,12 +117,20 @@ class EpochBatches:
         index = self.order[place]
         if index < 0:
             photos = [self._background(random)]
-        elif random.random() < self.strength.mosaic:
-            others = random.integers(0, len(self.store), 3)
-            photos = [self.store.photos[i] for i in (index, *others)]
         else:
-            photos = [self.store.photos[index]]
+            others = random.integers(0, len(self.store), self._photo_count(random) - 1)
+            photos = [self._with_pasted(self.store.photos[i], random) for i in (index, *others)]
         return augment(photos, self.side, self.strength, random)
+
+    def _photo_count(self, random: np.random.Generator) -> int:
+        shares = self.strength.mosaics
+        return int(random.choice((4, 9, 16, 1), p=(*shares, 1 - sum(shares))))
+
+    def _with_pasted(self, photo: Photo, random: np.random.Generator) -> Photo:
+        if random.random() >= self.strength.paste:
+            return photo
+        donors = random.integers(0, len(self.store), 3)
+        return paste_beside(photo, [self.store.photos[i] for i in donors], random)
 
     def _background(self, random: np.random.Generator) -> Photo:
         if random.random() < 0.6:

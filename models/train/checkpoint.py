@@ -29,13 +29,15 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 def write_weights(path: Path, state: dict[str, Any]) -> None:
     """The averaged weights alone, large ones as float16: an eighth of the checkpoint.
 
-    To train on from, to judge and to export; a run cannot be resumed from it.
+    To train on from, to judge and to export; a run cannot be resumed from it. `taught` says that
+    a teacher's boxes were among the labels.
     """
     average = {
         name: value.half() if value.is_floating_point() and value.ndim > 1 else value
         for name, value in state["average"].items()
     }
-    write_checkpoint(path, {"names": state["names"], "average": average})
+    taught = state.get("taught", False)
+    write_checkpoint(path, {"names": state["names"], "average": average, "taught": taught})
 
 
 def averaged_detector(state: dict[str, Any]) -> Detector:

@@ -10,8 +10,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from added_labels import NOTHING_ADDED, AddedBoxes
+
 CLASS_NAMES = ("car", "motorcycle", "bus", "truck")
-PHOTO_ENDINGS = {".jpg", ".jpeg", ".png"}
+PHOTO_ENDINGS = {".jpg", ".jpeg", ".png", ".webp"}
+# One in so many training photos of an incomplete source chooses thresholds instead of training.
+HELD_BACK_SHARE = 20
 
 
 @dataclass(frozen=True)
@@ -28,9 +32,20 @@ class Source:
     complete: bool
 
     def photos(self, part: str) -> list[Path]:
-        """Photo files of `train` or `valid`, in name order."""
-        folder = self.folder / "images" / part
-        return sorted(p for p in folder.iterdir() if p.suffix.lower() in PHOTO_ENDINGS)
+        """Photo files of `train`, `held-back` (of the folder train, too) or `valid`, in name
+        order.
+        """
+        folder = self.folder / "images" / ("valid" if part == "valid" else "train")
+        found = sorted(p for p in folder.iterdir() if p.suffix.lower() in PHOTO_ENDINGS)
+        if part == "valid":
+            return found
+        return [p for p in found if self._held_back(p) == (part == "held-back")]
+
+    def _held_back(self, photo: Path) -> bool:
+        # Augmented copies of one photo share the name before `.rf.`, so they stay together.
+        original = photo.stem.partition(".rf.")[0]
+        number = int(hashlib.sha256(original.encode()).hexdigest(), 16)
+        return not self.complete and number % HELD_BACK_SHARE == 0
 
 
 def standard_sources(root: Path) -> list[Source]:
@@ -50,7 +65,7 @@ class Photo:
     """A photo in memory with its labels.
 
     pixels: [H, W, 3] uint8 RGB. boxes: [n, 4] x1, y1, x2, y2, 0 to 1 of width and height.
-    classes: [n]. complete: see Source.
+    classes: [n], IGNORED for a place left out of the loss. complete: see Source.
     """
 
     pixels: np.ndarray
@@ -65,10 +80,18 @@ def read_labels(path: Path) -> tuple[np.ndarray, np.ndarray]:
     Returns boxes [n, 4] as x1, y1, x2, y2 clipped to 0..1, and classes [n]. A missing file means
     no objects. Raises ValueError for a line of another form or an unknown class.
     """
+    boxes, classes = read_rows(path)
+    if not ((classes >= 0) & (classes < len(CLASS_NAMES))).all():
+        raise ValueError(f"{path}: expected `class cx cy w h` with classes 0 to 3")
+    return boxes, classes
+
+
+def read_rows(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The same with classes of any number."""
     text = path.read_text() if path.exists() else ""
     rows = [line.split() for line in text.splitlines() if line.strip()]
-    if any(len(row) != 5 or not 0 <= int(row[0]) < len(CLASS_NAMES) for row in rows):
-        raise ValueError(f"{path}: expected `class cx cy w h` with classes 0 to 3")
+    if any(len(row) != 5 for row in rows):
+        raise ValueError(f"{path}: expected `class cx cy w h`")
     table = np.array(rows, np.float32).reshape(-1, 5)
     centre, size = table[:, 1:3], table[:, 3:5]
     boxes = np.concatenate((centre - size / 2, centre + size / 2), 1).clip(0, 1)
@@ -95,13 +118,30 @@ def read_photo(path: Path, longest_side: int | None = None) -> np.ndarray:
 class PhotoStore:
     """All training photos of the sources, decoded once and kept in memory."""
 
-    def __init__(self, sources: list[Source], longest_side: int, limit: int | None = None):
-        """limit keeps only the first photos of the first source, for the overfit check."""
+    def __init__(
+        self,
+        sources: list[Source],
+        longest_side: int,
+        limit: int | None = None,
+        added: dict[str, AddedBoxes] | None = None,
+    ):
+        """limit keeps only the first photos of the first source, for the overfit check. added:
+        boxes by `set/photo` beside the labels; where given, photos of incomplete sources that it
+        does not name are left out.
+        """
         listed = [(source, path) for source in sources for path in source.photos("train")]
+        if added:
+            listed = [
+                (source, path)
+                for source, path in listed
+                if source.complete or f"{source.name}/{path.stem}" in added
+            ]
         listed = listed[:limit]
         refuse_held_out(sources, [path for _, path in listed])
         with ThreadPoolExecutor(2) as pool:
-            self.photos = list(pool.map(lambda item: _load(*item, longest_side), listed))
+            self.photos = list(
+                pool.map(lambda item: load_photo(*item, longest_side, added or {}), listed)
+            )
         self.weights = np.array([source.weight for source, _ in listed])
 
     def __len__(self) -> int:
@@ -113,9 +153,18 @@ class PhotoStore:
         return random.permutation(np.repeat(np.arange(len(self.photos)), turns))
 
 
-def _load(source: Source, path: Path, longest_side: int) -> Photo:
+def load_photo(
+    source: Source, path: Path, longest_side: int | None, added: dict[str, AddedBoxes]
+) -> Photo:
+    """A photo with its own labels, then the added ones."""
     boxes, classes = read_labels(label_file(path))
-    return Photo(read_photo(path, longest_side), boxes, classes, source.complete)
+    more = added.get(f"{source.name}/{path.stem}", NOTHING_ADDED)
+    return Photo(
+        read_photo(path, longest_side),
+        np.concatenate((boxes, more.boxes)),
+        np.concatenate((classes, more.classes)),
+        source.complete,
+    )
 
 
 def refuse_held_out(sources: list[Source], photos: list[Path]) -> None:

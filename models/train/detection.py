@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import numpy as np
+import onnxruntime
 import torch
 from torch import Tensor
 
 from augment import letterbox
 from average_precision import Detections
 from boxes import anchor_points, distances_to_boxes, expected_distances, flatten_maps
+from dataset import CLASS_NAMES
 from model import Detector
 
 
@@ -51,19 +56,50 @@ class PhotoDetector:
         self.threshold = threshold
         self.overlap = overlap
 
-    @torch.inference_mode()
     def detect(self, pixels: np.ndarray) -> Detections:
         """pixels: [H, W, 3] uint8 RGB of any size."""
         height, width = pixels.shape[:2]
         canvas, scale, margin = letterbox(pixels, self.side)
+        boxes, scores = self.anchors(canvas)
+        best, classes = scores.max(1), scores.argmax(1)
+        likely = np.flatnonzero(best > self.threshold)
+        likely = likely[np.argsort(-best[likely], kind="stable")[:3000]]
+        found = (boxes[likely] - np.tile(margin, 2)) / scale
+        found = found.clip(0, (width, height, width, height))
+        kept = suppress(found, best[likely], classes[likely], self.overlap)[:300]
+        return Detections(found[kept], best[likely][kept], classes[likely][kept])
+
+    @torch.inference_mode()
+    def anchors(self, canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """[side, side, 3] uint8 RGB -> boxes [A, 4] x1, y1, x2, y2 in its pixels, scores
+        [A, classes].
+        """
         device = next(self.model.parameters()).device
         image = torch.from_numpy(canvas).to(device).permute(2, 0, 1)[None].float() / 255
-        boxes, scores = (t[0].cpu() for t in decode(self.model(image)))
-        best, classes = scores.max(1)
-        likely = (best > self.threshold).nonzero()[:, 0]
-        likely = likely[best[likely].argsort(descending=True, stable=True)[:3000]]
-        found = (boxes[likely].numpy() - np.tile(margin, 2)) / scale
-        found = found.clip(0, (width, height, width, height))
-        best_np, classes_np = best[likely].numpy(), classes[likely].numpy()
-        kept = suppress(found, best_np, classes_np, self.overlap)[:300]
-        return Detections(found[kept], best_np[kept], classes_np[kept])
+        boxes, scores = (t[0].cpu().numpy() for t in decode(self.model(image)))
+        return boxes, scores
+
+
+class ExportDetector(PhotoDetector):
+    """The same for an exported file of this or a public model whose `names` include the vehicles."""
+
+    def __init__(self, path: Path, side: int, threads: int, threshold: float = 0.001):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        self.session = onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
+        self.side = side
+        self.threshold = threshold
+        self.overlap = 0.7
+        names = ast.literal_eval(self.session.get_modelmeta().custom_metadata_map["names"])
+        numbers = {name: number for number, name in names.items()}
+        self.vehicles = [numbers[name] for name in CLASS_NAMES]
+
+    def anchors(self, canvas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        image = canvas.transpose(2, 0, 1)[None].astype(np.float32) / 255
+        rows = self.session.run(None, {self.session.get_inputs()[0].name: image})[0][0].T
+        centre, half, scores = rows[:, :2], rows[:, 2:4] / 2, rows[:, 4:]
+        # What looks more like a person is no vehicle.
+        scores = np.where(scores == scores.max(1, keepdims=True), scores, 0)[:, self.vehicles]
+        return np.concatenate((centre - half, centre + half), 1), scores

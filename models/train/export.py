@@ -34,6 +34,9 @@ DATA = (
     '"Vehicles-OpenImages" by Jacob Solawetz / Roboflow, derived from Open Images, CC BY 4.0; '
     '"vehicles" (RF100) by Yudha Bhakti Nugraha and Kris, CC BY 4.0; all modified.'
 )
+TEACHER = (
+    " Some labels were added by YOLOX-nano (Megvii, Apache-2.0), itself trained on COCO train2017."
+)
 
 
 class ExportedDetector(nn.Module):
@@ -97,19 +100,20 @@ def store_weights_as_half(model: onnx.ModelProto) -> None:
     model.graph.node.extend(nodes)
 
 
-def describe(model: onnx.ModelProto, names: list[str], size: int, version: str) -> None:
+def describe(model: onnx.ModelProto, state: dict, size: int, version: str) -> None:
     """Adds the metadata that readers of public exports expect, licence and data sources."""
+    data = DATA + TEACHER if state.get("taught") else DATA
     entries = {
         "description": "Vehicle detector, v8 layout, n size",
         "version": version,
         "license": LICENCE,
-        "data": DATA,
+        "data": data,
         "task": "detect",
         "stride": str(max(STRIDES)),
         "batch": "1",
         "channels": "3",
         "imgsz": str([size, size]),
-        "names": str(dict(enumerate(names))),
+        "names": str(dict(enumerate(state["names"]))),
     }
     onnx.helper.set_model_props(model, entries)
 
@@ -146,7 +150,7 @@ def main() -> None:
     graph = to_onnx(model, options.size)
     if options.half:
         store_weights_as_half(graph)
-    describe(graph, state["names"], options.size, options.version)
+    describe(graph, state, options.size, options.version)
     onnx.checker.check_model(graph, full_check=True)
     content = graph.SerializeToString(deterministic=True)
     options.onnx.write_bytes(content)

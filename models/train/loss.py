@@ -35,7 +35,7 @@ class MissingLabels:
 
     A background anchor that scores above `confidence` and whose point lies outside every labelled
     box (grown by `margin` of its size) counts only `weight` in the class loss: it may be a vehicle
-    that nobody labelled.
+    without a label.
     """
 
     confidence: float = 0.35
@@ -65,10 +65,14 @@ class DetectionLoss:
         self.assigner = TaskAlignedAssigner()
 
     def __call__(
-        self, maps: list[Tensor], objects: Objects, forgiving: Tensor | None = None
+        self,
+        maps: list[Tensor],
+        objects: Objects,
+        forgiving: Tensor | None = None,
+        ignored: Objects | None = None,
     ) -> LossParts:
         """maps: the head's level maps. forgiving: [B] bool, photos to which MissingLabels applies,
-        or None.
+        or None. ignored: places whose background anchors have no class loss.
         """
         points, strides = anchor_points(maps)
         distance_logits, class_logits = flatten_maps(maps)
@@ -82,6 +86,10 @@ class DetectionLoss:
         classes = functional.binary_cross_entropy_with_logits(
             class_logits, targets, reduction="none"
         )
+        if ignored is not None and len(ignored.photo):
+            left_out = covered_anchors(points, ignored, len(scores))
+            left_out[found.photo, found.anchor] = False
+            classes = classes * ~left_out[..., None]
         forgiven = 0
         if forgiving is not None:
             doubtful = self._doubtful(scores, points, objects, found) & forgiving[:, None]
@@ -119,6 +127,13 @@ class DetectionLoss:
         covered = (near & far).all(2) & (photo[:, None] == objects.photo[None])
         doubtful[photo, anchor] = ~covered.any(1)
         return doubtful
+
+
+def covered_anchors(points: Tensor, places: Objects, photos: int) -> Tensor:
+    """[photos, A] bool: the anchor's point lies in one of the photo's boxes."""
+    inside = (points[None] > places.boxes[:, None, :2]) & (points[None] < places.boxes[:, None, 2:])
+    covered = points.new_zeros((photos, len(points)))
+    return covered.index_add_(0, places.photo, inside.all(2).float()) > 0
 
 
 def distribution_focal(logits: Tensor, goal: Tensor) -> Tensor:

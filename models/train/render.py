@@ -15,7 +15,7 @@ import numpy as np
 
 from backgrounds import rendered_background
 from dataset import CLASS_NAMES
-from scenes.street import Scene, render_scene
+from scenes.street import DENSE, Scene, render_scene
 
 # Each use has seeds of its own: nothing is judged on a picture that was trained on.
 TRAINING_SEED = 1_000_000
@@ -25,12 +25,14 @@ DEMO_SIZE = (960, 720)
 
 
 def write_set(folder: Path, count: int) -> None:
-    """`images/train` and `labels/train` as dataset.Source reads them."""
+    """`images/train` and `labels/train` as dataset.Source reads them; every other street is full."""
     for part in ("images", "labels"):
         (folder / part / "train").mkdir(parents=True, exist_ok=True)
     for index in range(count):
         random = np.random.default_rng(TRAINING_SEED + index)
-        scene = render_scene(*random_size(random), random)
+        size = random_size(random)
+        dense = index % 2 == 1
+        scene = render_scene(*size, random, 40, DENSE) if dense else render_scene(*size, random)
         name = f"scene-{index:05d}"
         write_picture(folder / "images/train" / f"{name}.jpg", scene.pixels)
         (folder / "labels/train" / f"{name}.txt").write_text(labels(scene))
@@ -46,12 +48,15 @@ def write_empty(folder: Path, count: int) -> None:
     """Streets without vehicles and, every other one, patterns."""
     folder.mkdir(parents=True, exist_ok=True)
     for index in range(count):
-        random = np.random.default_rng(EMPTY_SEED + index)
-        if index % 2 == 0:
-            pixels = render_scene(*random_size(random), random, most=0).pixels
-        else:
-            pixels = rendered_background(640, random).pixels
-        write_picture(folder / f"empty-{index:05d}.jpg", pixels)
+        write_picture(folder / f"empty-{index:05d}.jpg", empty_picture(EMPTY_SEED, index))
+
+
+def empty_picture(seed: int, index: int) -> np.ndarray:
+    """A street for an even index, else a pattern."""
+    random = np.random.default_rng(seed + index)
+    if index % 2 == 0:
+        return render_scene(*random_size(random), random, most=0).pixels
+    return rendered_background(640, random).pixels
 
 
 def labels(scene: Scene) -> str:

@@ -11,12 +11,13 @@ import argparse
 import json
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from added_labels import AddedBoxes, read_added
 from augment import Strength
 from average import WeightAverage
 from batches import Batch, EpochBatches
@@ -35,8 +36,10 @@ class Plan:
 
     size: input side in pixels. whole_photos: last share of the epochs without mosaic.
     forgive_after: share of the epochs after which confident unlabelled finds count less. negatives:
-    vehicle-free pictures as a share of the epoch. overfit: train and judge on that many photos
-    without augmentation, as a check of the code.
+    vehicle-free pictures as a share of the epoch. photos: share of the weighted photos that an
+    epoch draws. ramp: updates over which the average of the weights grows longer. frozen: 1 keeps
+    the layers down to stride 8 as they are, which saves a third of a backward pass. overfit: train
+    and judge on that many photos without augmentation, as a check of the code.
     """
 
     epochs: int = 40
@@ -48,6 +51,9 @@ class Plan:
     whole_photos: float = 0.15
     forgive_after: float = 0.25
     negatives: float = 0.08
+    photos: float = 1.0
+    ramp: float = 1000.0
+    frozen: int = 0
     judge_every: int = 5
     seed: int = 7
     overfit: int = 0
@@ -63,6 +69,7 @@ class Training:
         out: Path,
         device: torch.device,
         threads: ThreadCount,
+        added: dict[str, AddedBoxes],
     ):
         torch.manual_seed(plan.seed)
         self.threads = threads
@@ -71,17 +78,20 @@ class Training:
         self.out = out
         self.device = device
         self.model = Detector(len(CLASS_NAMES)).to(device, memory_format=torch.channels_last)
-        self.average = WeightAverage(self.model)
+        self.model.backbone.to_stride8.requires_grad_(not plan.frozen)
+        self.average = WeightAverage(self.model, ramp=plan.ramp)
         self.optimiser = make_optimiser(self.model, plan.rate, plan.decay)
         self.loss = DetectionLoss()
         self.epoch = 0
+        self.taught = bool(added)
         # A fifth of spare resolution, so that enlarged tiles stay sharp.
-        self.store = PhotoStore(sources, round(plan.size * 1.2), plan.overfit or None)
+        self.store = PhotoStore(sources, round(plan.size * 1.2), plan.overfit or None, added)
 
     def start_from(self, state: dict) -> None:
         """Takes the averaged weights of another run."""
+        self.taught |= state.get("taught", False)
         self.model.load_state_dict(state["average"])
-        self.average = WeightAverage(self.model)
+        self.average = WeightAverage(self.model, ramp=self.plan.ramp)
 
     def restore(self, state: dict) -> None:
         """Continues a run after its last finished epoch."""
@@ -95,6 +105,7 @@ class Training:
         state = {
             "plan": asdict(self.plan),
             "names": list(CLASS_NAMES),
+            "taught": self.taught,
             "epoch": self.epoch,
             "model": self.model.state_dict(),
             "average": self.average.model.state_dict(),
@@ -118,6 +129,7 @@ class Training:
     def _train_epoch(self) -> dict[str, float]:
         batches = self._batches()
         self.model.train()
+        self.model.backbone.to_stride8.train(not self.plan.frozen)
         forgive = self.epoch >= self.plan.forgive_after * self.plan.epochs
         sums = dict.fromkeys(("loss", "box", "distribution", "classes", "forgiven"), 0.0)
         rate = 0.0
@@ -144,10 +156,17 @@ class Training:
         if self.epoch >= plan.epochs * (1 - plan.whole_photos):
             strength = strength.without_mosaic()
         if plan.overfit:
-            strength = Strength(0, 0, 0, 0, 0, 0, 0)
+            strength = Strength((0, 0, 0), 0, 0, 0, 0, 0, 0, 0)
         negatives = 0.0 if plan.overfit else plan.negatives
         return EpochBatches(
-            self.store, plan.size, plan.batch, strength, negatives, plan.seed, self.epoch
+            self.store,
+            plan.size,
+            plan.batch,
+            strength,
+            negatives,
+            plan.seed,
+            self.epoch,
+            plan.photos,
         )
 
     def _step(self, batch: Batch, rate: float, forgive: bool) -> LossParts:
@@ -158,7 +177,8 @@ class Training:
         with torch.autocast(self.device.type, torch.bfloat16):
             maps = self.model(images)
         forgiving = ~batch.complete.to(self.device) if forgive else None
-        parts = self.loss(maps, batch.objects.to(self.device), forgiving)
+        objects, ignored = batch.objects.to(self.device), batch.ignored.to(self.device)
+        parts = self.loss(maps, objects, forgiving, ignored)
         if not torch.isfinite(parts.total):
             raise RuntimeError(f"loss is not finite in epoch {self.epoch + 1}")
         self.optimiser.zero_grad()
@@ -201,6 +221,9 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=Path("../shared/vehicles"))
     parser.add_argument("--out", type=Path, required=True, help="folder for last.pt and logs")
     parser.add_argument("--resume", action="store_true", help="continue OUT/last.pt")
+    parser.add_argument(
+        "--end", type=int, help="with --resume: end after this epoch, and the rate with it"
+    )
     parser.add_argument("--start", type=Path, help="checkpoint whose weights to begin with")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
@@ -209,6 +232,10 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--extra", action="append", default=[], metavar="FOLDER:WEIGHT",
         help="a further fully labelled set, for example renders",
+    )  # fmt: skip
+    parser.add_argument(
+        "--added", type=Path, default=Path(__file__).parent / "teacher-labels.txt",
+        help="boxes added to the labels of photos (teacher.py)",
     )  # fmt: skip
     for name, value in asdict(Plan()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
@@ -226,15 +253,18 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     threads = ThreadCount(options.threads, options.adapt_threads)
     plan = Plan(**{name: getattr(options, name) for name in asdict(Plan())})
+    added = read_added(options.added)
     last = options.out / "last.pt"
     if options.resume:
         state = read_checkpoint(last)
-        training = Training(Plan(**state["plan"]), sources, options.out, device, threads)
+        plan = Plan(**state["plan"])
+        plan = replace(plan, epochs=options.end or plan.epochs)
+        training = Training(plan, sources, options.out, device, threads, added)
         training.restore(state)
     else:
         if last.exists():
             raise SystemExit(f"{last} exists: give --resume or another --out")
-        training = Training(plan, sources, options.out, device, threads)
+        training = Training(plan, sources, options.out, device, threads, added)
         if options.start:
             training.start_from(read_checkpoint(options.start))
     print(json.dumps(asdict(training.plan)), len(training.store), "photos", flush=True)

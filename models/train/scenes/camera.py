@@ -17,13 +17,11 @@ SUBPIXEL_BITS = 4
 class Face:
     """A flat polygon. corners: [n, 3] metres, x right, y up, z ahead. colour: RGB, 0 to 255.
 
-    owner: 0 for the street, else the number of the vehicle. applied: lies on another face of the same
-    thing, so it is painted after all of those.
+    applied: lies on another face of the same thing, so it is painted after all of those.
     """
 
     corners: np.ndarray
     colour: tuple[float, float, float]
-    owner: int = 0
     applied: bool = False
 
 
@@ -70,12 +68,13 @@ class Canvas:
         self.colours = np.zeros((*size, 3), np.uint8)
         self.owners = np.zeros(size, np.uint8)
 
-    def paint(self, face: Face) -> None:
+    def paint(self, face: Face, owner: int = 0) -> None:
+        """owner: 0 for the street, else the number of the vehicle."""
         outline = self._outline(face.corners)
         if outline is None:
             return
         cv2.fillPoly(self.colours, [outline], face.colour, cv2.LINE_8, SUBPIXEL_BITS)
-        cv2.fillPoly(self.owners, [outline], face.owner, cv2.LINE_8, SUBPIXEL_BITS)
+        cv2.fillPoly(self.owners, [outline], owner, cv2.LINE_8, SUBPIXEL_BITS)
 
     def darken(self, corners: np.ndarray, factor: float) -> None:
         """Multiplies the colours beneath a polygon: a shadow."""

@@ -9,13 +9,43 @@ import cv2
 import numpy as np
 
 from .camera import Camera, Canvas, Face, far_to_near, seen_from_front
-from .vehicles import MAKERS, Shape, block, footprint, placed
+from .vehicles import MAKERS, Shape, block, footprint, motorcycle_with_rider, placed
 
 LANE = 3.3
 SIDEWALK = 3.0
-# A vehicle that shows less than this part of what it would show alone is left out of the street.
-LEAST_SEEN = 0.55
 LEAST_SIDE = 12  # pixels
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Which vehicles stand in a street.
+
+    makers, shares: kinds and how often each is drawn. near, far: share of vehicles at 6 to 15
+    metres, and the farthest of the others in metres. gap: least metres between vehicles along the
+    street. least_seen: a vehicle that shows a smaller part of what it would show alone is left out.
+    least_side: likewise one with a shorter side in pixels.
+    """
+
+    makers: tuple = MAKERS
+    shares: tuple[float, ...] = (0.5, 0.2, 0.14, 0.16)
+    near: float = 0.45
+    far: float = 55
+    gap: float = 0.8
+    least_seen: float = 0.55
+    least_side: int = LEAST_SIDE
+
+
+USUAL = Traffic()
+# Many small and half-hidden vehicles, and motorcycles mostly with a rider.
+DENSE = Traffic(
+    makers=(*MAKERS, motorcycle_with_rider),
+    shares=(0.5, 0.08, 0.12, 0.12, 0.18),
+    near=0.15,
+    far=110,
+    gap=0.4,
+    least_seen=0.3,
+    least_side=6,
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +65,13 @@ class Parked:
     heading: float
 
 
-def render_scene(width: int, height: int, random: np.random.Generator, most: int = 9) -> Scene:
+def render_scene(
+    width: int,
+    height: int,
+    random: np.random.Generator,
+    most: int = 9,
+    traffic: Traffic = USUAL,
+) -> Scene:
     """Draws 1 to `most` vehicles, none for 0; every one that can be seen at all has its box."""
     camera = Camera(
         width,
@@ -45,14 +81,17 @@ def render_scene(width: int, height: int, random: np.random.Generator, most: int
         pitch=random.uniform(0.0, 0.16),
     )
     lanes = int(random.integers(2, 5))
-    vehicles = _place(lanes, int(random.integers(min(1, most), most + 1)), random)
+    vehicles = _place(lanes, int(random.integers(min(1, most), most + 1)), random, traffic)
     background = _background(camera, lanes, random)
+    faces = [_visible_faces(v, camera) for v in vehicles]
+    whole = [_pixels_alone(those, camera) for those in faces]
     while True:
-        canvas = _draw(camera, background, vehicles)
-        hidden = _hidden(canvas, camera, vehicles)
-        if not hidden:
+        canvas = _draw(camera, background, vehicles, faces)
+        hidden = _first_hidden(canvas, whole, traffic)
+        if hidden is None:
             break
-        vehicles = [v for i, v in enumerate(vehicles) if i not in hidden]
+        # Without it, those behind may be seen well.
+        del vehicles[hidden], faces[hidden], whole[hidden]
     boxes = [_seen_box(canvas.owners == i + 1) for i in range(len(vehicles))]
     return Scene(
         _as_photo(canvas.picture(), random),
@@ -61,28 +100,32 @@ def render_scene(width: int, height: int, random: np.random.Generator, most: int
     )
 
 
-def _place(lanes: int, count: int, random: np.random.Generator) -> list[Parked]:
+def _place(lanes: int, count: int, random: np.random.Generator, traffic: Traffic) -> list[Parked]:
     """Vehicles in lanes and at the kerb that do not stand in one another."""
     found: list[Parked] = []
     for _ in range(count * 4):
         if len(found) == count:
             break
-        shape = MAKERS[random.choice(4, p=(0.5, 0.2, 0.14, 0.16))](random)
+        kind = random.choice(len(traffic.makers), p=traffic.shares)
+        shape = traffic.makers[kind](random)
         lane = int(random.integers(lanes))
         x = (lane - lanes / 2 + 0.5) * LANE + random.normal(0, 0.25)
         heading = (0.0 if x > 0 else math.pi) + random.normal(0, 0.06)
         if random.random() < 0.12:
             heading += math.pi / 2
-        z = random.uniform(6, 15) if random.random() < 0.45 else random.uniform(12, 55)
+        near = random.random() < traffic.near
+        z = random.uniform(6, 15) if near else random.uniform(12, traffic.far)
         candidate = Parked(shape, x, z, heading)
-        if z - shape.length / 2 > 3 and all(_apart(candidate, other) for other in found):
+        if z - shape.length / 2 > 3 and all(
+            _apart(candidate, other, traffic.gap) for other in found
+        ):
             found.append(candidate)
     return found
 
 
-def _apart(a: Parked, b: Parked) -> bool:
+def _apart(a: Parked, b: Parked, gap: float) -> bool:
     (ax, az), (bx, bz) = _reach(a), _reach(b)
-    return abs(a.x - b.x) > ax + bx + 0.3 or abs(a.z - b.z) > az + bz + 0.8
+    return abs(a.x - b.x) > ax + bx + 0.3 or abs(a.z - b.z) > az + bz + gap
 
 
 def _reach(v: Parked) -> tuple[float, float]:
@@ -205,41 +248,44 @@ def _paint_trees(canvas: Canvas, lanes: int, random: np.random.Generator) -> Non
             cv2.circle(canvas.colours, np.round(at).astype(int).tolist(), size, leaf, -1)
 
 
-def _draw(camera: Camera, background: np.ndarray, vehicles: list[Parked]) -> Canvas:
+def _draw(
+    camera: Camera, background: np.ndarray, vehicles: list[Parked], faces: list[list[Face]]
+) -> Canvas:
     canvas = Canvas(camera)
     canvas.colours[:] = background
     for v in vehicles:
         canvas.darken(footprint(v.shape, v.x + 0.25, v.z, v.heading, 0.12), 0.45)
     for index in sorted(range(len(vehicles)), key=lambda i: -vehicles[i].z):
-        for face in _visible_faces(vehicles[index], index + 1, camera):
-            canvas.paint(face)
+        for face in faces[index]:
+            canvas.paint(face, index + 1)
     return canvas
 
 
-def _visible_faces(v: Parked, owner: int, camera: Camera) -> list[Face]:
-    faces = placed(v.shape, v.x, v.z, v.heading, owner)
+def _visible_faces(v: Parked, camera: Camera) -> list[Face]:
+    faces = placed(v.shape, v.x, v.z, v.heading)
     return far_to_near([f for f in faces if seen_from_front(f, camera)], camera)
 
 
-def _hidden(canvas: Canvas, camera: Camera, vehicles: list[Parked]) -> set[int]:
-    """Vehicles that others or the picture's edge hide for the most part, or that are too small."""
-    hidden = set()
-    for i, v in enumerate(vehicles):
-        # Alone on a canvas with room on all sides.
-        wide = Camera(camera.width * 3, camera.height * 3, camera.focal, camera.eye, camera.pitch)
-        alone = Canvas(
-            Camera(wide.width // 2, wide.height // 2, wide.focal / 2, wide.eye, wide.pitch)
-        )
-        for face in _visible_faces(v, 1, camera):
-            alone.paint(face)
-        whole = 4 * np.count_nonzero(alone.owners)
+def _pixels_alone(faces: list[Face], camera: Camera) -> int:
+    """What a vehicle shows alone on a canvas with room on all sides."""
+    wide = Camera(camera.width * 3, camera.height * 3, camera.focal, camera.eye, camera.pitch)
+    alone = Canvas(Camera(wide.width // 2, wide.height // 2, wide.focal / 2, wide.eye, wide.pitch))
+    for face in faces:
+        alone.paint(face, 1)
+    return 4 * np.count_nonzero(alone.owners)
+
+
+def _first_hidden(canvas: Canvas, whole: list[int], traffic: Traffic) -> int | None:
+    """The first vehicle that others or the picture's edge hide for the most part, or that is too
+    small.
+    """
+    for i, alone in enumerate(whole):
         seen = canvas.owners == i + 1
-        box = _seen_box(seen)
-        small = min(box[2] - box[0], box[3] - box[1]) < LEAST_SIDE
-        if small or np.count_nonzero(seen) < LEAST_SEEN * whole:
-            hidden.add(i)
-            break  # without it, those behind may be seen well
-    return hidden
+        left, top, right, bottom = _seen_box(seen)
+        small = min(right - left, bottom - top) < traffic.least_side
+        if small or np.count_nonzero(seen) < traffic.least_seen * alone:
+            return i
+    return None
 
 
 def _seen_box(mask: np.ndarray) -> tuple[float, float, float, float]:

@@ -228,16 +228,33 @@ def motorcycle(random: np.random.Generator) -> Shape:
     return Shape(1, base + 2 * radius, 0.72, faces)
 
 
+def motorcycle_with_rider(random: np.random.Generator) -> Shape:
+    """One or two people on it; the box is that of all."""
+    shape = motorcycle(random)
+    cloth, trousers = (PAINTS[i] for i in random.integers(0, len(PAINTS), 2))
+    skin: Colour = (176, 132, 104)
+    helmet = PAINTS[random.integers(len(PAINTS))] if random.random() < 0.7 else (46, 36, 30)
+    faces = list(shape.faces)
+    for seat in (0.0, -0.42)[: 1 + int(random.random() < 0.3)]:
+        back, front = seat - 0.3, seat - 0.04
+        faces += [
+            *block(0.35, 0.85, 0.26, back + 0.1, front + 0.25, trousers),
+            *frustum(0.72, 1.32, (0.19, back, front), (0.23, back + 0.1, front + 0.1), [cloth] * 4),
+            *block(1.3, 1.38, 0.07, back + 0.16, front + 0.04, skin),
+            *block(1.38, 1.62, 0.11, back + 0.1, front + 0.1, helmet),
+            panel(front + 0.11, 1.4, 1.52, -0.08, 0.08, skin),
+        ]
+    return replace(shape, faces=faces)
+
+
 MAKERS = (car, motorcycle, bus, truck)
 
 
-def placed(shape: Shape, x: float, z: float, heading: float, owner: int) -> list[Face]:
+def placed(shape: Shape, x: float, z: float, heading: float) -> list[Face]:
     """The faces turned by `heading` radians about the upright axis and moved to (x, z)."""
     sine, cosine = math.sin(heading), math.cos(heading)
     turn = np.array(((cosine, 0, -sine), (0, 1, 0), (sine, 0, cosine)))
-    return [
-        replace(face, corners=face.corners @ turn + (x, 0, z), owner=owner) for face in shape.faces
-    ]
+    return [replace(face, corners=face.corners @ turn + (x, 0, z)) for face in shape.faces]
 
 
 def footprint(shape: Shape, x: float, z: float, heading: float, margin: float) -> np.ndarray:

@@ -1,12 +1,15 @@
 import unittest
+from dataclasses import replace
 
 import numpy as np
 
+from added_labels import IGNORED
 from augment import GREY, Strength, augment, letterbox
 from backgrounds import empty_crop, rendered_background
 from dataset import Photo
 
-STILL = Strength(mosaic=0, scale=0, shift=0, hue=0, saturation=0, value=0, grey=0)
+WHOLE = (0.0, 0.0, 0.0)
+STILL = Strength(mosaics=WHOLE, scale=0, shift=0, hue=0, saturation=0, value=0, grey=0)
 MOVING = Strength(hue=0, saturation=0, value=0, grey=0)
 
 
@@ -50,20 +53,42 @@ class Augment(unittest.TestCase):
             with self.subTest(seed=seed):
                 np.testing.assert_allclose(sample.boxes[0], seen, atol=2)
 
-    def test_a_mosaic_keeps_the_boxes_of_its_four_photos(self):
+    def test_a_mosaic_keeps_the_boxes_of_its_photos(self):
+        for count in (4, 9, 16):
+            with self.subTest(count=count):
+                self.assertGreater(self.boxes_kept(count), 20)
+
+    def boxes_kept(self, count: int) -> int:
         kept = 0
         for seed in range(20):
             random = np.random.default_rng(seed)
-            photos = [marked_photo(random) for _ in range(4)]
+            photos = [marked_photo(random) for _ in range(count)]
             sample = augment(photos, 160, MOVING, random)
             self.assertEqual(sample.pixels.shape, (160, 160, 3))
             self.assertTrue((sample.boxes >= 0).all() and (sample.boxes <= 160).all())
-            for left, top, right, bottom in np.round(sample.boxes).astype(int):
+            for left, top, right, bottom in np.round(sample.boxes[sample.classes == 1]).astype(int):
                 inner = sample.pixels[top + 2 : bottom - 2, left + 2 : right - 2]
                 if inner.size:
                     self.assertGreater(inner.mean(), 200)
                     kept += 1
-        self.assertGreater(kept, 20)
+        return kept
+
+    def test_vehicles_of_sixteen_photos_are_small(self):
+        random = np.random.default_rng(4)
+        photos = [marked_photo(random) for _ in range(16)]
+        alone = augment(photos[:1], 160, STILL, random)
+        among = augment(photos, 160, STILL, random)
+        self.assertGreater(len(among.boxes), 4)
+        longest = (among.boxes[:, 2:] - among.boxes[:, :2]).max()
+        self.assertLess(longest, 0.5 * (alone.boxes[:, 2:] - alone.boxes[:, :2]).max())
+
+    def test_what_is_hardly_seen_is_neither_taught_nor_denied(self):
+        photo = marked_photo(np.random.default_rng(3))
+        height, width = photo.pixels.shape[:2]
+        tiny = np.array([[0.5, 0.5, 0.5 + 2 / width, 0.5 + 2 / height]], np.float32)
+        sample = augment([replace(photo, boxes=tiny)], max(height, width), STILL,
+                         np.random.default_rng(1))  # fmt: skip
+        self.assertEqual(sample.classes.tolist(), [IGNORED])
 
     def test_the_same_random_numbers_give_the_same_sample(self):
         photo = marked_photo(np.random.default_rng(3))

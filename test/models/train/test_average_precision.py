@@ -2,7 +2,13 @@ import unittest
 
 import numpy as np
 
-from average_precision import Detections, Truth, average_precision, iou_table
+from average_precision import (
+    Detections,
+    Truth,
+    average_precision,
+    iou_table,
+    precision_and_recall,
+)
 
 BOX = [10.0, 10, 50, 50]
 ELSEWHERE = [100.0, 100, 140, 140]
@@ -58,3 +64,21 @@ class AveragePrecision(unittest.TestCase):
 
     def test_a_class_nobody_labelled_has_no_figure(self):
         self.assertIsNone(average_precision([(found((BOX, 0.9, 0)), truth((BOX, 0)))], 3))
+
+    def test_boxes_of_other_sizes_and_their_finds_do_not_count(self):
+        small = [10.0, 10, 26, 26]
+        pairs = [(found((ELSEWHERE, 0.9, 0), ([200, 200, 300, 300], 0.8, 0), (small, 0.7, 0)),
+                  truth((ELSEWHERE, 0), (small, 0)))]  # fmt: skip
+        self.assertEqual(average_precision(pairs, 0, sizes=(0, 32)), 1)
+        self.assertEqual(average_precision(pairs, 0, sizes=(32, 96)), 1)
+        self.assertIsNone(average_precision(pairs, 0, sizes=(96, np.inf)))
+        pairs[0][0].boxes[1] = [200, 200, 220, 220]  # now a false find of that size
+        self.assertEqual(average_precision(pairs, 0, sizes=(0, 32)), 0.5)
+
+    def test_precision_and_recall_are_of_the_finds_at_a_threshold(self):
+        pairs = [(found((BOX, 0.9, 0), ([60, 60, 90, 90], 0.6, 0), (ELSEWHERE, 0.4, 0)),
+                  truth((BOX, 0), (ELSEWHERE, 0)))]  # fmt: skip
+        self.assertEqual(precision_and_recall(pairs, 0, 0.5), (0.5, 0.5))
+        self.assertEqual(precision_and_recall(pairs, 0, 0.25), (2 / 3, 1))
+        self.assertEqual(precision_and_recall(pairs, 0, 0.95), (None, 0))
+        self.assertEqual(precision_and_recall(pairs, 3, 0.5), (None, None))

@@ -5,6 +5,8 @@ from pathlib import Path
 from torch_tests import needs_torch, torch
 
 if torch:
+    import onnx
+
     from average import WeightAverage
     from checkpoint import averaged_detector, read_checkpoint, write_checkpoint, write_weights
     from export import describe, store_weights_as_half, to_onnx, worst_difference
@@ -37,6 +39,14 @@ class Checkpoint(unittest.TestCase):
         with self.assertRaisesRegex(Exception, "[Ww]eights"):
             read_checkpoint(self.folder / "code.pt")
 
+    def test_an_export_names_the_teacher_of_weights_that_had_one(self):
+        write_weights(self.folder / "weights.pt", {**self.state, "taught": True})
+        graph = onnx.ModelProto()
+        describe(graph, read_checkpoint(self.folder / "weights.pt"), 64, "1.0.0")
+        props = {entry.key: entry.value for entry in graph.metadata_props}
+        self.assertIn("YOLOX-nano (Megvii, Apache-2.0)", props["data"])
+        self.assertIn("Roboflow", props["data"])
+
     def test_weights_alone_are_small_and_export_to_the_same_bytes(self):
         write_weights(self.folder / "weights.pt", self.state)
         self.assertLess((self.folder / "weights.pt").stat().st_size, 7_000_000)
@@ -45,9 +55,11 @@ class Checkpoint(unittest.TestCase):
             state = read_checkpoint(self.folder / "weights.pt")
             graph = to_onnx(averaged_detector(state), 64)
             store_weights_as_half(graph)
-            describe(graph, state["names"], 64, "1.0.0")
+            describe(graph, state, 64, "1.0.0")
             contents.append(graph.SerializeToString(deterministic=True))
         self.assertEqual(*contents)
+        props = {p.key: p.value for p in onnx.load_from_string(contents[0]).metadata_props}
+        self.assertNotIn("YOLOX", props["data"])
         (self.folder / "a.onnx").write_bytes(contents[0])
         self.assertLess(worst_difference(self.folder / "a.onnx", averaged_detector(state)), 0.02)
 

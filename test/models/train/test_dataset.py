@@ -5,6 +5,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from added_labels import IGNORED, AddedBoxes, read_added, write_added
 from dataset import PhotoStore, Source, read_labels, read_photo, refuse_held_out
 
 
@@ -65,3 +66,48 @@ class Dataset(unittest.TestCase):
         turns = sum(np.bincount(store.epoch_order(random), minlength=8) for _ in range(400))
         np.testing.assert_array_equal(turns[:4], 800)
         np.testing.assert_allclose(turns[4:], 200, atol=40)
+
+    def test_one_in_twenty_training_photos_is_held_back_with_its_copies(self):
+        for index in range(200):
+            write_photo(self.folder / f"images/train/{index}.rf.a.png", 1, (2, 2))
+            write_photo(self.folder / f"images/train/{index}.rf.b.png", 1, (2, 2))
+        source = Source("set", self.folder, 1.0, False)
+        parts = [{p.name for p in source.photos(part)} for part in ("train", "held-back")]
+        self.assertEqual(len(parts[0]) + len(parts[1]), 400)
+        self.assertFalse(parts[0] & parts[1])
+        self.assertTrue(4 <= len(parts[1]) <= 40)
+        for name in parts[1]:
+            self.assertIn(name.replace(".a.", ".b."), parts[1])
+        complete = Source("set", self.folder, 1.0, True)
+        self.assertEqual(len(complete.photos("train")), 400)
+
+    def test_added_boxes_come_back_from_their_file(self):
+        random = np.random.default_rng(1)
+        added = {
+            f"set/{index}": AddedBoxes(
+                random.random((index, 4)).round(4), random.integers(IGNORED, 4, index)
+            )
+            for index in range(5)
+        }
+        write_added(self.folder / "added.txt", added)
+        back = read_added(self.folder / "added.txt")
+        self.assertEqual(list(back), list(added))
+        for name, boxes in added.items():
+            np.testing.assert_allclose(back[name].boxes, boxes.boxes, atol=1e-6)
+            np.testing.assert_array_equal(back[name].classes, boxes.classes)
+
+    def test_an_added_line_of_another_form_is_refused(self):
+        for text in ("0 1 2 3 4\n", "# set/a\n0 1 2 3\n"):
+            (self.folder / "bad.txt").write_text(text)
+            with self.subTest(text), self.assertRaisesRegex(ValueError, r"bad.txt:\d"):
+                read_added(self.folder / "bad.txt")
+
+    def test_added_boxes_join_the_labels_and_other_photos_are_left_out(self):
+        for name in ("a", "b"):
+            write_photo(self.folder / f"images/train/{name}.png", ord(name))
+        (self.folder / "labels/train").mkdir(parents=True)
+        (self.folder / "labels/train/a.txt").write_text("2 0.5 0.5 0.2 0.4\n")
+        added = {"set/a": AddedBoxes(np.array([[0.1, 0.1, 0.2, 0.2]]), np.array([IGNORED]))}
+        store = PhotoStore([Source("set", self.folder, 1.0, False)], 64, added=added)
+        self.assertEqual(len(store), 1)
+        self.assertEqual(store.photos[0].classes.tolist(), [2, IGNORED])

@@ -1,11 +1,14 @@
+import tempfile
 import unittest
+from pathlib import Path
 
 import numpy as np
 
 from torch_tests import needs_torch, torch
 
 if torch:
-    from detection import PhotoDetector, suppress
+    from detection import ExportDetector, PhotoDetector, suppress
+    from export import describe, to_onnx
     from model import Detector
 
 
@@ -44,3 +47,19 @@ class Photos(unittest.TestCase):
             self.assertTrue((np.diff(found.scores) <= 0).all())
             self.assertTrue((found.boxes >= 0).all())
             self.assertTrue((found.boxes <= (width, height, width, height)).all())
+
+    def test_an_export_finds_what_its_checkpoint_finds(self):
+        torch.manual_seed(6)
+        model = Detector(4).eval()
+        photo = np.random.default_rng(1).integers(0, 256, (50, 80, 3), np.uint8)
+        wanted = PhotoDetector(model, 64, threshold=0.0).detect(photo)
+        with tempfile.TemporaryDirectory() as folder:
+            graph = to_onnx(model, 64)
+            names = ["car", "motorcycle", "bus", "truck"]
+            describe(graph, {"names": names}, 64, "1.0.0")
+            path = Path(folder) / "model.onnx"
+            path.write_bytes(graph.SerializeToString())
+            found = ExportDetector(path, 64, threads=1, threshold=0.0).detect(photo)
+        self.assertEqual(len(found.scores), len(wanted.scores))
+        np.testing.assert_allclose(found.scores, wanted.scores, atol=1e-4)
+        np.testing.assert_allclose(found.boxes.sum(0), wanted.boxes.sum(0), rtol=1e-3)

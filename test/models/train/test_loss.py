@@ -48,6 +48,21 @@ class Loss(unittest.TestCase):
         self.assertLess(forgiving.classes, strict.classes)
         self.assertEqual(forgiving.box, strict.box)
 
+    def test_ignored_places_have_no_class_loss_but_labelled_vehicles_in_them_do(self):
+        maps = [level.detach().clone() for level in self.model(self.photos)]
+        nowhere = Objects(torch.zeros(0, dtype=torch.long), torch.zeros(0, 4),
+                          torch.zeros(0, dtype=torch.long))  # fmt: skip
+        corner = Objects(torch.tensor([0]), torch.tensor([[48.0, 48, 64, 64]]), torch.tensor([-1]))
+        loss = DetectionLoss()
+        calm = loss(maps, self.objects, ignored=corner)
+        plain = loss(maps, self.objects, ignored=nowhere)
+        maps[0][0, -4:, -1, -1] = 4.0  # a sure vehicle at the ignored place
+        self.assertAlmostEqual(loss(maps, self.objects, ignored=corner).classes, calm.classes, 4)
+        self.assertGreater(loss(maps, self.objects, ignored=nowhere).classes, plain.classes + 0.01)
+        everywhere = Objects(torch.tensor([0, 1]), torch.tensor([[0.0, 0, 64, 64]] * 2),
+                             torch.tensor([-1, -1]))  # fmt: skip
+        self.assertGreater(loss(maps, self.objects, ignored=everywhere).classes, 0)
+
     def test_photos_without_vehicles_have_a_finite_loss(self):
         nothing = Objects(torch.zeros(0, dtype=torch.long), torch.zeros(0, 4),
                           torch.zeros(0, dtype=torch.long))  # fmt: skip

@@ -6,9 +6,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from average_precision import iou_table
 from dataset import read_labels
 from render import DEMO, write_demo, write_empty, write_set
-from scenes.street import LEAST_SIDE, render_scene
+from scenes.street import DENSE, LEAST_SIDE, render_scene
 
 DEMO_FOLDER = Path(__file__).resolve().parents[3] / "models" / "demo"
 
@@ -25,6 +26,18 @@ class Scenes(unittest.TestCase):
             self.assertTrue((far - near >= LEAST_SIDE).all())
             vehicles += len(scene.boxes)
         self.assertGreater(vehicles, 25)
+
+    def test_full_streets_have_small_and_half_hidden_vehicles_besides(self):
+        small, overlapping = 0, 0
+        for seed in range(3):
+            scene = render_scene(480, 320, np.random.default_rng(seed), 30, DENSE)
+            sides = (scene.boxes[:, 2:] - scene.boxes[:, :2]).min(1)
+            self.assertTrue((sides >= DENSE.least_side).all())
+            small += int((sides < LEAST_SIDE).sum())
+            table = iou_table(scene.boxes, scene.boxes)
+            overlapping += int((np.triu(table, 1) > 0.05).sum())
+        self.assertGreater(small, 3)
+        self.assertGreater(overlapping, 3)
 
     def test_a_street_may_have_none(self):
         scene = render_scene(320, 240, np.random.default_rng(1), most=0)

@@ -1,0 +1,73 @@
+import tempfile
+import unittest
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from torch_tests import needs_torch, torch
+
+if torch:
+    from checkpoint import read_checkpoint
+    from dataset import Source
+    from threads import ThreadCount
+    from train import Plan, Training
+
+    PLAN = Plan(epochs=2, size=64, batch=4, warm_up_epochs=0.5, judge_every=100)
+
+
+@needs_torch
+class Train(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        for part in ("images/train", "labels/train"):
+            (self.folder / "set" / part).mkdir(parents=True)
+        random = np.random.default_rng(1)
+        for index in range(8):
+            pixels = random.integers(0, 80, (60, 64, 3), np.uint8)
+            pixels[20:40, 16:48] = 250
+            cv2.imwrite(str(self.folder / f"set/images/train/{index}.png"), pixels)
+            label = self.folder / f"set/labels/train/{index}.txt"
+            label.write_text("0 0.5 0.5 0.5 0.33\n")
+
+    def training(self, name: str, plan) -> "Training":
+        (self.folder / name).mkdir(exist_ok=True)
+        sources = [Source("set", self.folder / "set", 1.0, True)]
+        threads = ThreadCount(1, False)
+        return Training(plan, sources, self.folder / name, torch.device("cpu"), threads, {})
+
+    def weights(self, name: str) -> dict:
+        return read_checkpoint(self.folder / name / "last.pt")["average"]
+
+    def test_a_run_cut_after_an_epoch_and_resumed_ends_with_the_same_weights(self):
+        self.training("whole", PLAN).run()
+        cut = self.training("cut", PLAN)
+        save = cut.save
+
+        def save_and_stop():
+            save()
+            raise InterruptedError
+
+        cut.save = save_and_stop
+        with self.assertRaises(InterruptedError):
+            cut.run()
+        resumed = self.training("cut", PLAN)
+        resumed.restore(read_checkpoint(self.folder / "cut/last.pt"))
+        self.assertEqual(resumed.epoch, 1)
+        resumed.run()
+        again = self.weights("cut")
+        for name, value in self.weights("whole").items():
+            torch.testing.assert_close(again[name], value, rtol=0, atol=0)
+
+    def test_frozen_layers_stay_as_they_are_and_the_others_learn(self):
+        training = self.training("frozen", replace(PLAN, frozen=1, epochs=1))
+        before = {name: value.clone() for name, value in training.model.state_dict().items()}
+        training.run()
+        after = training.model.state_dict()
+        moved = {name for name, value in before.items() if not torch.equal(value, after[name])}
+        self.assertFalse([name for name in moved if name.startswith("backbone.to_stride8")])
+        for part in ("backbone.to_stride16", "neck", "head.classify", "head.box"):
+            self.assertTrue([name for name in moved if name.startswith(part)], part)
