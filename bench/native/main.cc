@@ -81,7 +81,7 @@ Status TimeBatches(const std::string& path, const GpuEngineOptions& options) {
   const auto engine = OpenTensorRtModel(**library, **runtime, *gpu, options, nullptr, &*model);
   if (!engine.ok()) return engine.status();
   const TensorRtSlotOptions wanted{.buckets = BucketsOf(model->info)};
-  const auto slot = TensorRtSlot::Create(**engine, model->info, wanted);
+  const auto slot = TensorRtSlot::Create(**engine, *model, wanted);
   if (!slot.ok()) return slot.status();
   SlotTimer timer(**slot);
   for (std::string line; std::getline(std::cin, line);) {

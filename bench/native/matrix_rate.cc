@@ -14,7 +14,7 @@
 namespace lattice {
 namespace {
 
-// Of one round: some hundredths of a second, so that starting it does not count.
+// Of one round: some 10 ms, so that its start does not count.
 constexpr double kRoundFlops = 8e12;
 
 Status Refused(const std::string& what) {
@@ -35,7 +35,7 @@ Result<std::vector<char>> Build(const TensorRtLibrary& library, int size, Clock:
   shape.input_width = size;
   shape.input_height = size;
   shape.fixed_batch = 1;
-  std::vector<char> timings;  // of use to nobody else
+  std::vector<char> timings;  // not used further
   return BuildTensorRtPlan(library, MatrixProductModel(size), shape, &timings,
                            [&](double) { return Clock::now() < until; });
 }

@@ -41,7 +41,6 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
   const TensorRtSlot::Bucket& bucket = *fits;
   const auto count = static_cast<size_t>(bucket.batch);
   auto* images_there = slot_.asked_there_.As<DeviceImage>();
-  const auto* requests = reinterpret_cast<const DeviceRequest*>(images_there + count);
   const size_t asked_bytes = count * (sizeof(DeviceImage) + sizeof(DeviceRequest));
 
   const std::array<std::function<Status()>, 5> stages = {
@@ -49,14 +48,11 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
         const cudaError_t there = cudaMemcpyAsync(images_there, slot_.asked_.data(), asked_bytes,
                                                   cudaMemcpyHostToDevice, slot_.stream_.get());
         if (there != cudaSuccess) return ToStatus(there, "recording a copy");
-        return ToStatus(cudaMemcpyAsync(slot_.results_.data(), slot_.results_there_.data(),
-                                        count * sizeof(DeviceDetections), cudaMemcpyDeviceToHost,
-                                        slot_.stream_.get()),
-                        "recording a copy");
+        return slot_.QueueResults(bucket.batch);
       },
       [&] {
-        return ToStatus(LaunchLetterbox(images_there, bucket.batch, slot_.model_.input_width,
-                                        slot_.model_.input_height, slot_.input_.As<__half>(),
+        return ToStatus(LaunchLetterbox(images_there, bucket.batch, slot_.model_.info.input_width,
+                                        slot_.model_.info.input_height, slot_.input_.As<__half>(),
                                         slot_.stream_.get()),
                         "recording the letterbox");
       },
@@ -65,14 +61,7 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
                    ? Status()
                    : Status(StatusCode::kDetectionFailed, "The network cannot be recorded.");
       },
-      [&] {
-        return ToStatus(
-            LaunchDetections(slot_.head_.As<float>(), slot_.ShapeOf(bucket.batch), requests,
-                             slot_.layout_, slot_.results_there_.As<DeviceDetections>(),
-                             slot_.stream_.get()),
-            "recording the box decode");
-      },
-      [] { return Status(); }};
+      [&] { return slot_.QueueBoxes(bucket.batch); }, [] { return Status(); }};
   std::vector<GraphExec> graphs;
   for (const auto& stage : stages) {
     auto graph = Record(stage);
@@ -88,10 +77,10 @@ Result<BatchTimes> SlotTimer::TimeStages(const TensorRtSlot::Bucket& bucket,
   PinnedMemory pinned;
   const Image image{kWidth, kHeight, ByteBuffer(bytes, 128, &pinned), PixelLayout::kYuv420};
   const DetectionOptions options;
-  const SlotImage one{
-      &image,
-      ComputeLetterbox(kWidth, kHeight, slot_.model_.input_width, slot_.model_.input_height),
-      &options};
+  const SlotImage one{&image,
+                      ComputeLetterbox(kWidth, kHeight, slot_.model_.info.input_width,
+                                       slot_.model_.info.input_height),
+                      &options};
   const std::vector<SlotImage> images(static_cast<size_t>(bucket.batch), one);
   const auto upload = [&] { return slot_.Upload(images, bucket.batch); };
   const auto alone = [&](size_t stage) { return graphs[stage].Launch(slot_.stream_); };

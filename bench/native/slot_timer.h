@@ -17,7 +17,7 @@ struct BatchTimes {
   double network_ms = 0;  // the bare network
   double copy_ms = 0;     // pixels and requests to the GPU, boxes back
   double letterbox_ms = 0;
-  double boxes_ms = 0;   // box decode and suppression
+  double boxes_ms = 0;   // box decode and suppression; 0 where the host does it
   double whole_ms = 0;   // everything, as TensorRtSlot::Run does it
   double launch_ms = 0;  // host time of the one launch
   double empty_ms = 0;   // host time until an empty graph has ended

@@ -1,5 +1,7 @@
 #include "native/addon/core_wrap.h"
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -146,15 +148,29 @@ void CoreWrap::Submit(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (Closed(env)) return;
   std::vector<ImageTask> tasks;
-  if (!ParseTasks(
-          info[0], [this](uint32_t id) { return core_->FindModel(id); }, tasks))
-    return;
+  const bool parsed = ParseTasks(
+      info[0], [this](uint32_t id) { return core_->FindModel(id); },
+      [this](const Napi::Uint8Array& bytes) { return Hold(bytes); }, tasks);
+  if (!parsed) return;
   const size_t count = tasks.size();
   const uint64_t duplicate = core_->Submit(std::move(tasks));
   if (duplicate != 0) {
     return ThrowTypeError(env, "task id " + std::to_string(duplicate) + " is live already");
   }
   AddPending(env, count);
+}
+
+// A thread may still decode the bytes of a task that was answered: the reference ends with their
+// last owner, on the JS thread, where alone it can be deleted.
+SentImage CoreWrap::Hold(const Napi::Uint8Array& bytes) {
+  napi_ref reference = nullptr;
+  if (napi_create_reference(bytes.Env(), bytes, 1, &reference) != napi_ok) return nullptr;
+  using Bytes = std::span<const uint8_t>;
+  return {new Bytes(bytes.Data(), bytes.ByteLength()),
+          [mailbox = mailbox_, reference](const Bytes* held) {
+            delete held;
+            mailbox->PostReleased(reference);
+          }};
 }
 
 Napi::Value CoreWrap::Cancel(const Napi::CallbackInfo& info) {
@@ -258,6 +274,7 @@ void CoreWrap::Deliver(Napi::Env env) {
                              arguments->data(), &ignored);
     ReportException(env);
   }
+  for (napi_ref value : contents.released) (void)napi_delete_reference(env, value);
   // Before the replies: the reply of close() takes the wake function away.
   RemovePending(env, contents.results.size() + contents.replies.size());
   for (const Mailbox::Reply& reply : contents.replies) reply(env);

@@ -45,6 +45,7 @@ class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
   void AddPending(Napi::Env env, size_t count);
   void RemovePending(Napi::Env env, size_t count);
   void Deliver(Napi::Env env);
+  SentImage Hold(const Napi::Uint8Array& bytes);
   void FinishClose(Napi::Env env);
   void Abandon();
 

@@ -110,6 +110,10 @@ void ReadStrings(Properties& properties, const char* name, std::vector<std::stri
   }
 }
 
+bool IsBytes(const Napi::Value& value) {
+  return value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_uint8_array;
+}
+
 void ParsePixels(const Napi::Value& value, Properties& task, std::optional<Image>& image) {
   Properties pixels(value, "task.pixels");
   int width = 0;
@@ -119,21 +123,31 @@ void ParsePixels(const Napi::Value& value, Properties& task, std::optional<Image
   const Napi::Value data = pixels.Get("data");
   if (!pixels.ok()) return task.Stop();
   const size_t needed = size_t{3} * static_cast<size_t>(width) * static_cast<size_t>(height);
-  if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array ||
-      data.As<Napi::TypedArray>().ByteLength() != needed) {
+  if (!IsBytes(data) || data.As<Napi::TypedArray>().ByteLength() != needed) {
     return task.Fail("pixels.data", "a Uint8Array of 3 * width * height bytes");
   }
   const auto bytes = data.As<Napi::Uint8Array>();
   image.emplace(Image{width, height, {bytes.Data(), bytes.Data() + needed}});
 }
 
+// Of a task without a path.
+void ParseBrought(Properties& properties, const HoldBytes& hold_bytes, ImageTask& task) {
+  const Napi::Value pixels = properties.Get("pixels");
+  if (!pixels.IsUndefined()) return ParsePixels(pixels, properties, task.pixels);
+  const Napi::Value bytes = properties.Get("bytes");
+  if (!IsBytes(bytes)) return properties.Fail("path", "a string, or null with bytes or pixels");
+  if (properties.ok()) task.sent = hold_bytes(bytes.As<Napi::Uint8Array>());
+  if (task.sent == nullptr) properties.Fail("bytes", "an array that can be kept");
+}
+
 void ParseRectangles(const Napi::Value& value, Properties& options,
-                     std::vector<InputSize>& rectangles) {
+                     std::optional<std::vector<InputSize>>& rectangles) {
+  rectangles.emplace();
   if (!value.IsArray()) return options.Fail("rectangles", "an array of {width, height}");
   const auto array = value.As<Napi::Array>();
   for (uint32_t i = 0; i < array.Length(); ++i) {
     Properties rectangle(array.Get(i), "options.rectangles[" + std::to_string(i) + "]");
-    InputSize& size = rectangles.emplace_back();
+    InputSize& size = rectangles->emplace_back();
     rectangle.Read("width", 1, 1 << 14, size.width);
     rectangle.Read("height", 1, 1 << 14, size.height);
     if (!rectangle.ok()) return options.Stop();
@@ -166,7 +180,8 @@ void ParseKind(Properties& properties, ImageTask& task) {
   }
 }
 
-bool ParseTask(const Napi::Value& value, const FindModel& find_model, ImageTask& task) {
+bool ParseTask(const Napi::Value& value, const FindModel& find_model, const HoldBytes& hold_bytes,
+               ImageTask& task) {
   Properties properties(value, "task");
   properties.Read("id", 1, kMaxSafeInteger, task.id);
   ParseKind(properties, task);
@@ -180,10 +195,9 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, ImageTask&
   properties.Read("iou", 0, 1, task.options.iou);
   properties.Read("maxDetections", 0, 1e6, task.options.max_detections);
   ParseClassIds(properties.Get("classIds"), properties, task.options.class_ids);
-  const Napi::Value pixels = properties.Get("pixels");
   if (properties.ok()) task.engine = find_model(model);
-  if (properties.Get("path").IsNull() && !pixels.IsUndefined()) {
-    ParsePixels(pixels, properties, task.pixels);
+  if (properties.Get("path").IsNull()) {
+    ParseBrought(properties, hold_bytes, task);
   } else {
     properties.Read("path", task.path);
   }
@@ -266,7 +280,7 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
   return properties.ok();
 }
 
-bool ParseTasks(const Napi::Value& value, const FindModel& find_model,
+bool ParseTasks(const Napi::Value& value, const FindModel& find_model, const HoldBytes& hold_bytes,
                 std::vector<ImageTask>& tasks) {
   if (!value.IsArray()) return FailArray(value.Env(), "tasks must be an array");
   const auto array = value.As<Napi::Array>();
@@ -274,7 +288,7 @@ bool ParseTasks(const Napi::Value& value, const FindModel& find_model,
   tasks.resize(count);
   for (uint32_t i = 0; i < count; ++i) {
     const Napi::HandleScope scope(value.Env());
-    if (!ParseTask(array.Get(i), find_model, tasks[i])) return false;
+    if (!ParseTask(array.Get(i), find_model, hold_bytes, tasks[i])) return false;
   }
   return true;
 }

@@ -28,7 +28,10 @@ Napi::Value ToError(Napi::Env env, const Status& status);
 bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options);
 
 using FindModel = std::function<std::shared_ptr<Engine>(uint32_t)>;
-bool ParseTasks(const Napi::Value& value, const FindModel& find_model,
+// Keeps the array where it is until the result's last owner is gone, on any thread; null when the
+// environment is ending.
+using HoldBytes = std::function<SentImage(const Napi::Uint8Array&)>;
+bool ParseTasks(const Napi::Value& value, const FindModel& find_model, const HoldBytes& hold_bytes,
                 std::vector<ImageTask>& tasks);
 bool ParseIds(const Napi::Value& value, std::vector<uint64_t>& ids);
 

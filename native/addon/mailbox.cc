@@ -23,6 +23,13 @@ void Mailbox::PostReply(Reply reply) {
   Wake();
 }
 
+void Mailbox::PostReleased(napi_ref value) {
+  const MutexLock lock(mutex_);
+  if (wake_ == nullptr) return;
+  contents_.released.push_back(value);
+  Wake();
+}
+
 void Mailbox::PostDeviceLost(const Status& status) {
   const MutexLock lock(mutex_);
   if (wake_ == nullptr) return;

@@ -22,7 +22,8 @@ class Mailbox {
   struct Contents {
     std::vector<TaskResult> results;
     std::vector<Reply> replies;
-    Status device_lost;  // not ok: it is
+    std::vector<napi_ref> released;  // nothing reads these values any more
+    Status device_lost;              // not ok: it is
   };
 
   // `wake` is the function to call when something arrives; it must live until Shut.
@@ -31,6 +32,7 @@ class Mailbox {
   // Any thread. What arrives after Shut is dropped.
   void PostResult(TaskResult result);
   void PostReply(Reply reply);
+  void PostReleased(napi_ref value);
   void PostDeviceLost(const Status& status);
 
   // JS thread: takes everything that has arrived.

@@ -1,4 +1,4 @@
-// Decodes images: on the GPU's JPEG engines while they have room, else on the calling thread.
+// Decodes images: on the GPU's JPEG engines while they have capacity, else on the calling thread.
 #ifndef LATTICE_DECODE_IMAGE_DECODER_H_
 #define LATTICE_DECODE_IMAGE_DECODER_H_
 

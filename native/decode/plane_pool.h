@@ -25,7 +25,7 @@ struct PlaneLayout {
 PlaneLayout LayOutPlanes(int width, int height);
 
 // A block that comes back is kept for images of nearly the same size, and freed when a block of
-// another size needs its room. Thread-safe; lives until its last block is gone.
+// another size needs its memory. Thread-safe; lives until its last block is freed.
 class PlanePool : public std::enable_shared_from_this<PlanePool> {
  public:
   using Block = std::shared_ptr<uint8_t>;
@@ -37,7 +37,8 @@ class PlanePool : public std::enable_shared_from_this<PlanePool> {
   PlanePool(const PlanePool&) = delete;
   PlanePool& operator=(const PlanePool&) = delete;
 
-  // Comes back when the last copy is gone. Null where the limit or the GPU has no room.
+  // The block returns to the pool with its last copy. Null if the limit or the GPU's memory is
+  // reached.
   Block Take(size_t bytes);
 
   size_t held_bytes() const;
@@ -45,7 +46,7 @@ class PlanePool : public std::enable_shared_from_this<PlanePool> {
  private:
   PlanePool(size_t most_bytes, Allocate allocate)
       : most_bytes_(most_bytes), allocate_(std::move(allocate)) {}
-  // A kept block of that size; else null, with the size counted as held where it has room.
+  // A kept block of that size; else null, with the size counted as held if the limit allows it.
   Block TakeKept(size_t size, bool* has_room, std::vector<Block>* freed);
   void Return(Block block, size_t size);
 

@@ -20,7 +20,7 @@
 
 namespace lattice {
 
-// Sync work has a caller who waits; async work yields to it.
+// A caller waits for sync work; async work has lower priority.
 enum class WorkClass { kSync, kAsync };
 
 struct ClassOptions {
@@ -36,8 +36,9 @@ struct EngineOptions {
   bool async_yields = true;  // async batches compute only where no other thread wants the core
   size_t idle_inputs = 8;    // host inputs kept for later images
   // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in
-  // the model's own, which is less to compute and changes its boxes a little. CPU only.
-  std::vector<InputSize> rectangles = {};
+  // the model's own, which is less to compute. Without a list every smaller input of a model with
+  // open sides, as the reference does; an empty list is none. CPU only.
+  std::optional<std::vector<InputSize>> rectangles = std::nullopt;
 };
 
 // An image as its engine keeps it between a decode thread and its batch.

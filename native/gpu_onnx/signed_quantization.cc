@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "native/gpu_onnx/graph_types.h"
-#include "native/gpu_onnx/op_typing.h"
+#include "native/gpu_onnx/graph_constants.h"
 #include "native/gpu_onnx/tensor_names.h"
 
 namespace lattice {
 namespace {
 
-constexpr int64_t kHalfScalesOpset = 19;
 constexpr int64_t kHalfScalesIrVersion = 9;
 constexpr int64_t kMiddle = 128;
 
@@ -24,12 +21,14 @@ bool Dequantizes(const OnnxNode& node) {
 
 class Signer {
  public:
-  Signer(OnnxModel& model, GraphTypes types, GraphConstants constants);
+  Signer(OnnxModel& model, GraphConstants constants)
+      : model_(model), constants_(std::move(constants)), names_(model.graph) {}
 
   Status Run();
 
  private:
-  Status CheckReaders() const;
+  Status CheckReaders();
+  int32_t TypeOf(const std::string& name) const;
   Status Sign(OnnxNode& node);
   Status CheckZeroPoints(const OnnxNode& node, int32_t type) const;
   Status FoldBias(const OnnxNode& node);
@@ -37,37 +36,43 @@ class Signer {
   bool MayRaise() const;
 
   OnnxModel& model_;
-  const GraphTypes types_;
   const GraphConstants constants_;
   TensorNames names_;
+  std::unordered_map<std::string, int32_t> quantized_;       // types of what QuantizeLinear makes
   std::unordered_map<std::string, std::string> int8_names_;  // by the uint8 constant's name
 };
-
-Signer::Signer(OnnxModel& model, GraphTypes types, GraphConstants constants)
-    : model_(model), types_(std::move(types)), constants_(std::move(constants)) {
-  for (const auto& [name, type] : types_) names_.Take(name);
-}
 
 std::string InputName(const OnnxNode& node, size_t index) {
   return index < node.inputs.size() ? node.inputs[index] : "";
 }
 
+// Of a constant, or of what a QuantizeLinear makes.
+int32_t Signer::TypeOf(const std::string& name) const {
+  if (const auto made = quantized_.find(name); made != quantized_.end()) return made->second;
+  const auto constant = constants_.find(name);
+  return constant == constants_.end() ? int32_t{kNoType} : constant->second.type;
+}
+
 // What QuantizeLinear makes may go to DequantizeLinear only: other readers would see the shift.
-Status Signer::CheckReaders() const {
-  std::unordered_set<std::string> quantized;
+Status Signer::CheckReaders() {
   for (const OnnxNode& node : model_.graph.nodes) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const bool wanted = Dequantizes(node) && i == 0;
       if (wanted && constants_.contains(node.inputs[i])) continue;
-      if (wanted == quantized.contains(node.inputs[i])) continue;
+      if (wanted == quantized_.contains(node.inputs[i])) continue;
       return InvalidModel(NodeText(node) + " reads '" + node.inputs[i].substr(0, 80) +
                           "'; quantised tensors must go from a QuantizeLinear or a constant "
                           "straight to a DequantizeLinear.");
     }
-    if (Quantizes(node)) quantized.insert(node.outputs.begin(), node.outputs.end());
+    if (!Quantizes(node)) continue;
+    const int32_t point = TypeOf(InputName(node, 2));
+    const auto without_point = static_cast<int32_t>(node.Integer("output_dtype", kUint8));
+    for (const std::string& output : node.outputs) {
+      quantized_[output] = point != kNoType ? point : without_point;
+    }
   }
   for (const OnnxValueInfo& output : model_.graph.outputs) {
-    if (quantized.contains(output.name)) return InvalidModel("The model's output is quantised.");
+    if (quantized_.contains(output.name)) return InvalidModel("The model's output is quantised.");
   }
   return {};
 }
@@ -138,14 +143,14 @@ Status Signer::UseInt8(OnnxNode& node, size_t input) {
 
 Status Signer::Sign(OnnxNode& node) {
   const bool made_here = Quantizes(node);
-  const int32_t type = types_.at(made_here ? node.outputs[0] : node.inputs[0]);
+  const int32_t type = TypeOf(made_here ? node.outputs[0] : node.inputs[0]);
   const bool bias = !made_here && type == kInt32;
   if (type != kInt8 && type != kUint8 && !bias) {
     return InvalidModel(NodeText(node) + " quantises to " + TypeName(type) +
                         "; int8 about 0 or uint8 about 128 is needed.");
   }
   const std::string point = InputName(node, 2);
-  if (!point.empty() && types_.at(point) != type) {
+  if (!point.empty() && TypeOf(point) != type) {
     return InvalidModel(NodeText(node) + " has a zero point of another type than its numbers.");
   }
   const int64_t own_type = node.Integer("output_dtype", kNoType);
@@ -163,14 +168,16 @@ Status Signer::Sign(OnnxNode& node) {
   return UseInt8(node, 2);  // it is there: without one, a uint8 zero point counts as 0
 }
 
+// Whether every operator of the graph means the same in opset 19.
 bool Signer::MayRaise() const {
   if (model_.opset < 13 || model_.opset >= kHalfScalesOpset) return false;
   return std::all_of(model_.graph.nodes.begin(), model_.graph.nodes.end(),
                      [](const OnnxNode& node) {
-                       // Before 18 a Split without sizes split evenly by itself.
+                       // Before 18 a Split without sizes split evenly by itself, and axes were an
+                       // attribute.
                        if (node.op == "Split") return node.inputs.size() > 1;
-                       const OpTyping* typing = FindOpTyping(node.op);
-                       return typing != nullptr && typing->same_to_19;
+                       return node.op != "GroupNormalization" &&
+                              (!node.op.starts_with("Reduce") || node.op == "ReduceSum");
                      });
 }
 
@@ -183,7 +190,7 @@ Status Signer::Run() {
       if (InputName(node, 0).empty() || InputName(node, 1).empty() || node.outputs.size() != 1) {
         return InvalidModel(NodeText(node) + " lacks inputs or outputs.");
       }
-      const bool bias = Dequantizes(node) && types_.at(node.inputs[0]) == kInt32;
+      const bool bias = Dequantizes(node) && TypeOf(node.inputs[0]) == kInt32;
       const Status changed = Sign(node);
       if (!changed.ok()) return changed;
       if (bias) continue;
@@ -203,11 +210,9 @@ Status MakeQuantizationSigned(OnnxModel& model) {
                    [](const OnnxNode& node) { return Quantizes(node) || Dequantizes(node); })) {
     return {};
   }
-  auto types = InferTypes(model);
-  if (!types.ok()) return types.status();
   auto constants = CollectConstants(model);
   if (!constants.ok()) return constants.status();
-  return Signer(model, *std::move(types), *std::move(constants)).Run();
+  return Signer(model, *std::move(constants)).Run();
 }
 
 }  // namespace lattice

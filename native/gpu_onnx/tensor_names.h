@@ -5,13 +5,20 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
+
+#include "native/onnx/onnx_graph.h"
 
 namespace lattice {
 
 class TensorNames {
  public:
-  void Take(const std::string& name) { taken_.insert(name); }
+  explicit TensorNames(const OnnxGraph& graph) {
+    for (const OnnxTensor& tensor : graph.initializers) taken_.insert(tensor.name);
+    for (const OnnxValueInfo& input : graph.inputs) taken_.insert(input.name);
+    for (const OnnxNode& node : graph.nodes) {
+      taken_.insert(node.outputs.begin(), node.outputs.end());
+    }
+  }
 
   // `wanted`, or the first free one of wanted_2, wanted_3, ...; takes it.
   std::string Free(const std::string& wanted) {

@@ -10,7 +10,7 @@
 namespace lattice {
 
 enum class PixelLayout : int32_t {
-  kRgb,     // one plane: R, G, B bytes of each pixel in turn
+  kRgb,     // one plane: R, G, B bytes of each pixel, interleaved
   kYuv420,  // planes Y, Cb, Cr; full range as in JPEG; chroma sides are half, rounded up
 };
 

@@ -1,4 +1,4 @@
-// The sides of a network's input.
+// Width and height of a network's input, in pixels.
 #ifndef LATTICE_ONNX_INPUT_SIZE_H_
 #define LATTICE_ONNX_INPUT_SIZE_H_
 

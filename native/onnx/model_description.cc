@@ -33,6 +33,33 @@ int Side(int64_t exported, int from_metadata) {
   return exported > kMaxSide ? 0 : static_cast<int>(exported);
 }
 
+// Columns of a network that suppresses by itself.
+constexpr int64_t kFinalColumns = 6;
+constexpr int64_t kMaxAnchors = 10'000'000;
+
+constexpr const char* kOneOutput =
+    "Needed is one output, of boxes; several are those of segmentation, of poses, or of a head "
+    "without its end. Export a detector with task=detect.";
+
+// How to export again what has another output.
+std::string Advice(const Shape& output, int64_t classes) {
+  const auto columns = output.size() == 3 ? output[2] : 0;
+  if (columns == 4 + classes && output[1] <= 1000) {
+    return "This is the layout of RT-DETR, which is not read: export another detector.";
+  }
+  if (columns == 4 + classes) return "Rows and columns are swapped: export it without a transpose.";
+  if (columns == 5 + classes) {
+    return "A fifth column is that of networks with anchor boxes (v5, v7): export one without "
+           "them, such as yolov5nu.";
+  }
+  if (columns > kFinalColumns && columns < output[1]) {
+    return "Rows of more columns are of masks, key points or turned boxes: export a detector with "
+           "task=detect.";
+  }
+  return "Export a detector with task=detect, nms=False and end2end=False, and with the class "
+         "names it was trained on.";
+}
+
 }  // namespace
 
 std::string ToText(const Shape& shape) {
@@ -49,7 +76,12 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) 
   info.task = "detect";
   if (const auto task = metadata.find("task"); task != metadata.end() && task->second != "detect") {
     return Refuse("The model's task is '" + task->second.substr(0, 40) +
-                  "'; a detector (task 'detect') is needed.");
+                  "'; a detector is needed: export one with task=detect.");
+  }
+  if (const auto head = metadata.find("head");
+      head != metadata.end() && head->second.find("RTDETR") != std::string::npos) {
+    return Refuse(
+        "The model is an RT-DETR, whose pictures are stretched: export another detector.");
   }
   const auto names = metadata.find("names");
   if (names == metadata.end()) {
@@ -107,16 +139,25 @@ Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info) {
 }
 
 Status CheckOutput(const std::vector<Shape>& outputs, int batch, ModelInfo& info) {
-  const auto rows = static_cast<int64_t>(4 + info.names.size());
-  const std::string needed = "; one output " + ToText(Shape{batch, rows}) +
-                             " with anchors last (4 + " + std::to_string(info.names.size()) +
-                             " classes) is needed.";
-  if (outputs.size() != 1 || outputs[0].size() != 3 || outputs[0][0] != batch ||
-      outputs[0][1] != rows || outputs[0][2] < 1 || outputs[0][2] > 10'000'000) {
-    return Refuse("The model's outputs are " + ListText(outputs) + needed);
+  const auto classes = static_cast<int64_t>(info.names.size());
+  info.head = {};
+  info.head.classes = static_cast<int>(classes);
+  const std::string found = "The model's outputs are " + ListText(outputs) + ". ";
+  if (outputs.size() != 1) return Refuse(found + kOneOutput);
+  const Shape& output = outputs[0];
+  const bool fits_batch = output.size() == 3 && (output[0] == batch || output[0] < 0);
+  if (fits_batch && output[2] == kFinalColumns) {
+    info.head.layout = HeadLayout::kFinal;
+    return {};
   }
-  info.anchors = static_cast<int>(outputs[0][2]);
-  return {};
+  if (fits_batch && output[1] == 4 + classes && output[2] >= 1 && output[2] <= kMaxAnchors) {
+    info.anchors = static_cast<int>(output[2]);
+    return {};
+  }
+  return Refuse(found + "Needed is one output " + ToText(Shape{batch, 4 + classes}) +
+                " with anchors last (4 + " + std::to_string(classes) + " classes), or " +
+                ToText(Shape{batch, -1, kFinalColumns}) + " of corners, score and class. " +
+                Advice(output, classes));
 }
 
 }  // namespace lattice

@@ -28,7 +28,9 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata);
 // or sides that are no multiple of the stride.
 Result<Shape> ResolveInput(const std::vector<Shape>& inputs, ModelInfo& info);
 
-// Sets anchors. kInvalidModel unless there is one output [batch, 4 + classes, anchors].
+// Of a whole network: sets head, and anchors where the layout is kRows. kInvalidModel unless there
+// is one output [batch, 4 + classes, anchors] or [batch, rows, 6], with what was found, and how to
+// export the model so that it can be used.
 Status CheckOutput(const std::vector<Shape>& outputs, int batch, ModelInfo& info);
 
 }  // namespace lattice

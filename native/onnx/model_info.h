@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "native/onnx/head.h"
 #include "native/onnx/input_size.h"
 
 namespace lattice {
@@ -16,8 +17,10 @@ struct ModelInfo {
   std::vector<std::string> names;
   int input_width = 0;
   int input_height = 0;
-  int anchors = 0;
-  std::vector<InputSize> rectangles;  // smaller inputs that it also runs at
+  Head head;
+  int anchors = 0;                    // of a whole network's output; 0 where it is cut
+  bool any_rectangle = false;         // it also runs at every smaller input of whole strides
+  std::vector<InputSize> rectangles;  // else: smaller inputs that it also runs at
   std::vector<std::string> without;   // a reason for each requested one that it cannot run at
   int fixed_batch = 0;                // 0 = any
   int stride = 32;

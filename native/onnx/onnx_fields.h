@@ -1,4 +1,4 @@
-// Field numbers of the messages in onnx.proto that the core reads or writes.
+// Field numbers in onnx.proto of the messages that the core reads or writes.
 #ifndef LATTICE_ONNX_ONNX_FIELDS_H_
 #define LATTICE_ONNX_ONNX_FIELDS_H_
 
@@ -26,7 +26,9 @@ inline constexpr uint32_t kAttributeName = 1;
 inline constexpr uint32_t kAttributeFloat = 2;
 inline constexpr uint32_t kAttributeInteger = 3;
 inline constexpr uint32_t kAttributeTensor = 5;
+inline constexpr uint32_t kAttributeGraph = 6;
 inline constexpr uint32_t kAttributeFloats = 7;
+inline constexpr uint32_t kAttributeGraphs = 11;
 inline constexpr uint32_t kAttributeType = 20;
 inline constexpr uint64_t kTypeIsInteger = 2;
 inline constexpr uint64_t kTypeIsTensor = 4;

@@ -51,7 +51,7 @@ Result<OpenedImage> ImagePipeline::Open(const ImageTask& task, ByteBuffer file) 
     OpenedImage opened;
     if (task.pixels) return opened;
     opened.file = std::move(file);
-    opened.encoded = DescribeEncoded(opened.file);
+    opened.encoded = DescribeEncoded(task.sent != nullptr ? *task.sent : opened.file);
     return opened;
   } catch (const std::exception&) {
     return Status(StatusCode::kInternalError, "The image could not be opened: out of memory.");
@@ -78,6 +78,7 @@ Result<PreparedImage> ImagePipeline::Prepare(ImageTask& task, OpenedImage opened
   try {
     Stopwatch watch;
     auto image = Decode(task, opened);
+    task.sent.reset();
     if (!image.ok()) return image.status();
     PreparedImage prepared;
     prepared.decode_ms = watch.Lap();

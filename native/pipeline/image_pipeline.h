@@ -13,10 +13,10 @@
 
 namespace lattice {
 
-// An image whose file was read, or that came as pixels, before it is decoded.
+// An image whose file was read, or that the task brought, before it is decoded.
 struct OpenedImage {
-  ByteBuffer file;       // empty where the task has the pixels
-  EncodedImage encoded;  // of `file`
+  ByteBuffer file;       // empty where the task brought the image
+  EncodedImage encoded;  // of `file`, or of the bytes that the task brought
 };
 
 // An image that is ready for the network.
@@ -52,11 +52,12 @@ class ImagePipeline {
   std::vector<size_t> hanging_roots() const { return files_.HangingRoots(); }
   void CloseFiles() const { files_.Close(); }
 
-  // `file` is what was read from the task's path; not looked at where the task brought pixels.
+  // `file` is what was read from the task's path; not looked at where the task brought the image.
   Result<OpenedImage> Open(const ImageTask& task, ByteBuffer file) const;
   // As ExpectedPixelBytes; of pixels that the task brought, their own.
   size_t PixelBytes(const ImageTask& task, const OpenedImage& opened) const;
-  // Decode, and the engine's own Prepare. Takes `task.pixels`. Codes of Decode and Engine::Prepare.
+  // Decode, and the engine's own Prepare. Takes `task.pixels` and `task.sent`, which ends when the
+  // image is decoded. Codes of Decode and Engine::Prepare.
   Result<PreparedImage> Prepare(ImageTask& task, OpenedImage opened) const;
 
   // To be called by every thread that called Prepare, before it ends: decoders keep memory per

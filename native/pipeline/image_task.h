@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "native/base/status.h"
@@ -14,10 +15,15 @@
 
 namespace lattice {
 
+// An encoded image that the caller brought. The caller keeps the memory as it is until the last
+// owner is gone, which may be later than the task's answer.
+using SentImage = std::shared_ptr<const std::span<const uint8_t>>;
+
 struct ImageTask {
   uint64_t id = 0;                 // unique among live tasks
   std::shared_ptr<Engine> engine;  // null: answered with kUnknownModel
-  std::string path;                // beneath the roots; unused where there are `pixels`
+  std::string path;                // beneath the roots; unused where the task brings the image
+  SentImage sent;                  // null: the file of `path`, or the `pixels`
   std::optional<Image> pixels;
   WorkClass work_class = WorkClass::kAsync;
   // Crosses the scheduler's threads as a sync task and does nothing else: measures the boundary.

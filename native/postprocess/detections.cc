@@ -21,8 +21,17 @@ struct BoxRows {
   }
 };
 
-bool ComesFirst(const Candidate& a, const Candidate& b) {
-  return a.score != b.score ? a.score > b.score : a.anchor < b.anchor;
+// A candidate and its box in input pixels.
+struct Found {
+  Candidate candidate;
+  Box box;
+};
+
+bool ComesFirst(const Found& a, const Found& b) {
+  const Candidate& one = a.candidate;
+  const Candidate& other = b.candidate;
+  if (one.score != other.score) return one.score > other.score;
+  return one.anchor != other.anchor ? one.anchor < other.anchor : one.class_id < other.class_id;
 }
 
 bool IsWanted(int32_t class_id, const std::vector<int>& class_ids) {
@@ -30,24 +39,75 @@ bool IsWanted(int32_t class_id, const std::vector<int>& class_ids) {
          std::find(class_ids.begin(), class_ids.end(), class_id) != class_ids.end();
 }
 
-// Best first. Sets `cut` when the cap dropped some.
-std::vector<Candidate> OrderedCandidates(const float* output, int classes, int anchors,
-                                         const DetectionOptions& options, bool* cut) {
+// Adds the candidate unless it cannot be a box.
+void Add(const Candidate& candidate, const Box& box, std::vector<Found>* found) {
+  if (IsFinite(candidate.score) && IsSound(box)) found->push_back({candidate, box});
+}
+
+std::vector<Found> FindInRows(const float* output, int classes, int anchors,
+                              const DetectionOptions& options) {
   const float* scores = output + ptrdiff_t{4} * anchors;
-  std::vector<Candidate> found = ScanScores(scores, classes, anchors, options.confidence);
   const BoxRows boxes{output, anchors};
-  std::erase_if(found, [&](const Candidate& candidate) {
-    return !IsWanted(candidate.class_id, options.class_ids) || !IsFinite(candidate.score) ||
-           !IsSound(boxes.At(candidate.anchor));
-  });
-  *cut = found.size() > size_t{kMaxCandidates};
-  if (*cut) {
-    const auto end = found.begin() + ptrdiff_t{kMaxCandidates};
-    std::nth_element(found.begin(), end, found.end(), ComesFirst);
-    found.erase(end, found.end());
+  std::vector<Found> found;
+  for (const Candidate& candidate : ScanScores(scores, classes, anchors, options.confidence)) {
+    if (!IsWanted(candidate.class_id, options.class_ids)) continue;
+    Add(candidate, boxes.At(candidate.anchor), &found);
   }
-  std::sort(found.begin(), found.end(), ComesFirst);
   return found;
+}
+
+std::vector<Found> FindInScales(const HeadOutput& output, const Head& head,
+                                const DetectionOptions& options) {
+  const float floor = LogitFloor(options.confidence);
+  std::vector<Found> found;
+  int32_t first = 0;  // anchor of the scale
+  for (size_t i = 0; i < kHeadScales; ++i) {
+    const ScaleView<float>& scale = output.scales[i];
+    for (const Candidate& best : ScanScores(scale.classes, head.classes, scale.cells, floor)) {
+      if (!(Sigmoid(best.score) > options.confidence)) continue;
+      const Box box = scale.BoxAt(head.bins, head.strides[i], best.anchor);
+      const auto look = [&](int32_t class_id, float logit) {
+        const float score = Sigmoid(logit);
+        if (!(score > options.confidence) || !IsWanted(class_id, options.class_ids)) return;
+        Add({score, first + best.anchor, class_id}, box, &found);
+      };
+      if (head.one_to_one) {
+        for (int c = 0; c < head.classes; ++c) look(c, scale.Logit(c, best.anchor));
+      } else {
+        look(scale.LowestEqualClass(best.class_id, best.anchor), best.score);
+      }
+    }
+    first += scale.cells;
+  }
+  return found;
+}
+
+std::vector<Found> FindInFinal(const float* output, int classes, int rows,
+                               const DetectionOptions& options) {
+  std::vector<Found> found;
+  for (int row = 0; row < rows; ++row) {
+    const float* values = output + ptrdiff_t{6} * row;
+    const float class_id = values[5];
+    if (!(values[4] > options.confidence) || !(class_id >= 0) ||
+        !(class_id < static_cast<float>(classes))) {
+      continue;
+    }
+    const Candidate candidate{values[4], row, static_cast<int32_t>(class_id)};
+    if (!IsWanted(candidate.class_id, options.class_ids)) continue;
+    Add(candidate, {values[0], values[1], values[2], values[3]}, &found);
+  }
+  return found;
+}
+
+// Best first. Sets `cut` when the cap dropped some.
+void Order(std::vector<Found>* found, bool* cut) {
+  *cut = found->size() > size_t{kMaxCandidates};
+  if (*cut) {
+    const auto end = found->begin() + ptrdiff_t{kMaxCandidates};
+    std::nth_element(found->begin(), end, found->end(), ComesFirst);
+    found->erase(end, found->end());
+  }
+  std::sort(found->begin(), found->end(), ComesFirst);
 }
 
 Detection Located(const Box& box, const Candidate& candidate, const LetterboxTransform& t) {
@@ -83,27 +143,40 @@ class KeptBoxes {
   std::unordered_map<int32_t, std::vector<Box>> by_class_;
 };
 
-}  // namespace
-
-Detections DecodeDetections(const float* output, int classes, int anchors,
-                            const LetterboxTransform& transform, const DetectionOptions& options) {
+// `suppresses`: boxes of a class that overlap another too much are dropped.
+Detections Choose(std::vector<Found> found, bool suppresses, const LetterboxTransform& transform,
+                  const DetectionOptions& options) {
   Detections result;
-  const std::vector<Candidate> candidates =
-      OrderedCandidates(output, classes, anchors, options, &result.truncated);
+  Order(&found, &result.truncated);
   const auto wanted = static_cast<size_t>(std::max(options.max_detections, 0));
-  const BoxRows boxes{output, anchors};
   KeptBoxes kept(options.iou);
-  for (const Candidate& candidate : candidates) {
-    const Box box = boxes.At(candidate.anchor);
-    if (!kept.Keep(candidate.class_id, box)) continue;
+  for (const Found& next : found) {
+    if (suppresses && !kept.Keep(next.candidate.class_id, next.box)) continue;
     // One survivor too many is enough to know that the list is cut: the rest need no comparison.
     if (result.boxes.size() == wanted) {
       result.truncated = true;
       break;
     }
-    result.boxes.push_back(Located(box, candidate, transform));
+    result.boxes.push_back(Located(next.box, next.candidate, transform));
   }
   return result;
+}
+
+}  // namespace
+
+Detections Decode(const Head& head, const HeadOutput& output, const LetterboxTransform& transform,
+                  const DetectionOptions& options) {
+  switch (head.layout) {
+    case HeadLayout::kScales:
+      return Choose(FindInScales(output, head, options), !head.one_to_one, transform, options);
+    case HeadLayout::kFinal:
+      return Choose(FindInFinal(output.rows, head.classes, output.count, options), false, transform,
+                    options);
+    case HeadLayout::kRows:
+      break;
+  }
+  return Choose(FindInRows(output.rows, head.classes, output.count, options), true, transform,
+                options);
 }
 
 }  // namespace lattice

@@ -1,10 +1,13 @@
-// Raw v8 head output -> boxes in source pixels.
+// Outputs of a network -> boxes in source pixels.
 #ifndef LATTICE_POSTPROCESS_DETECTIONS_H_
 #define LATTICE_POSTPROCESS_DETECTIONS_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "native/onnx/head.h"
+#include "native/postprocess/scale_view.h"
 #include "native/preprocess/letterbox.h"
 
 namespace lattice {
@@ -34,11 +37,20 @@ struct Detections {
   bool truncated = false;  // max_detections or the 30,000-candidate cap cut the list
 };
 
-// `output` is [4 + classes, anchors] of one image, row-major: cx, cy, w, h in input pixels, then
-// class scores. One class a box (argmax), class-wise suppression, then the letterbox undone. NaN
-// scores never pass. Thread-safe.
-Detections DecodeDetections(const float* output, int classes, int anchors,
-                            const LetterboxTransform& transform, const DetectionOptions& options);
+// The outputs of one image, row-major, laid out as HeadLayout says.
+struct HeadOutput {
+  std::array<ScaleView<float>, kHeadScales> scales = {};  // kScales
+  const float* rows = nullptr;                            // kRows, kFinal
+  int count = 0;                                          // of anchors, or of rows
+};
+
+// Boxes whose score passes, with the letterbox undone. NaN scores and boxes that are not finite
+// never pass. One class a box (argmax) and class-wise suppression, except for kFinal and for a
+// one-to-one head: there every class that passes is a box. kScales gives the boxes that kRows would
+// give for what the network's own end makes of these numbers; anchors are counted over the scales
+// in order. Thread-safe.
+Detections Decode(const Head& head, const HeadOutput& output, const LetterboxTransform& transform,
+                  const DetectionOptions& options);
 
 }  // namespace lattice
 

@@ -114,11 +114,15 @@ LetterboxTransform ComputeLetterbox(int source_width, int source_height, int inp
   t.scale = static_cast<float>(scale);
   t.resized_width = std::min(RoundedAtLeastOne(source_width * scale), input_width);
   t.resized_height = std::min(RoundedAtLeastOne(source_height * scale), input_height);
-  t.pad_left = PadBefore(input_width, t.resized_width);
-  t.pad_top = PadBefore(input_height, t.resized_height);
   t.source_width = source_width;
   t.source_height = source_height;
-  return t;
+  return CentredIn(t, input_width, input_height);
+}
+
+LetterboxTransform CentredIn(LetterboxTransform transform, int input_width, int input_height) {
+  transform.pad_left = PadBefore(input_width, transform.resized_width);
+  transform.pad_top = PadBefore(input_height, transform.resized_height);
+  return transform;
 }
 
 PixelLayout FastestLayout() {

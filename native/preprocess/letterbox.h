@@ -28,6 +28,9 @@ inline bool IsUnscaled(const LetterboxTransform& t) {
 LetterboxTransform ComputeLetterbox(int source_width, int source_height, int input_width,
                                     int input_height);
 
+// The same picture, centred in an input that is no smaller than it.
+LetterboxTransform CentredIn(LetterboxTransform transform, int input_width, int input_height);
+
 // The layout in which decoding and letterboxing a JPEG take the least time on this machine.
 PixelLayout FastestLayout();
 

@@ -8,7 +8,7 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define LATTICE_AVX2 __attribute__((target("avx2,fma")))
+#define LATTICE_AVX2_FMA __attribute__((target("avx2,fma")))
 #endif
 
 namespace lattice {
@@ -62,15 +62,16 @@ void SplitRgbPlain(const uint8_t* rgb, int64_t, int pixels, float* red, float* g
   SplitPlanesFrom(0, rgb, 3, pixels, red, green, blue);
 }
 
-constexpr LetterboxRows kPlain = {BlendColumnsPlain<3>, BlendColumnsPlain<4>, BlendRowsPlain,
-                                  SplitPlanesPlain, SplitRgbPlain};
+constexpr LetterboxRows kPlainLetterboxRows = {BlendColumnsPlain<3>, BlendColumnsPlain<4>,
+                                               BlendRowsPlain, SplitPlanesPlain, SplitRgbPlain};
 
 #if defined(__x86_64__)
 
 // Two target columns: 8 source bytes each become (r0 r1)(g0 g1)(b0 b1)(unused) as 16-bit pairs, and
 // one multiply-add gives the four sums of a pixel.
 template <int kStep>
-LATTICE_AVX2 inline __m256i BlendTwoColumns(const uint8_t* source, const ColumnTaps& taps, int x) {
+LATTICE_AVX2_FMA inline __m256i BlendTwoColumns(const uint8_t* source, const ColumnTaps& taps,
+                                                int x) {
   const __m128i left =
       _mm_loadl_epi64(reinterpret_cast<const __m128i*>(source + taps.first_byte[x]));
   const __m128i right =
@@ -85,7 +86,8 @@ LATTICE_AVX2 inline __m256i BlendTwoColumns(const uint8_t* source, const ColumnT
 }
 
 template <int kStep>
-LATTICE_AVX2 void BlendColumnsAvx2(const uint8_t* source, const ColumnTaps& taps, int16_t* out) {
+LATTICE_AVX2_FMA void BlendColumnsAvx2(const uint8_t* source, const ColumnTaps& taps,
+                                       int16_t* out) {
   int x = 0;
   for (; x + 4 <= taps.wide_count; x += 4) {
     const __m256i low = BlendTwoColumns<kStep>(source, taps, x);
@@ -97,8 +99,8 @@ LATTICE_AVX2 void BlendColumnsAvx2(const uint8_t* source, const ColumnTaps& taps
   BlendColumnsFrom<kStep>(x, source, taps, out);
 }
 
-LATTICE_AVX2 inline __m256i BlendSixteen(const int16_t* upper, const int16_t* lower,
-                                         __m256i weight0, __m256i weight1) {
+LATTICE_AVX2_FMA inline __m256i BlendSixteen(const int16_t* upper, const int16_t* lower,
+                                             __m256i weight0, __m256i weight1) {
   const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(upper));
   const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lower));
   const __m256i sum =
@@ -106,8 +108,8 @@ LATTICE_AVX2 inline __m256i BlendSixteen(const int16_t* upper, const int16_t* lo
   return _mm256_srai_epi16(_mm256_add_epi16(sum, _mm256_set1_epi16(2)), 2);
 }
 
-LATTICE_AVX2 void BlendRowsAvx2(const int16_t* upper, const int16_t* lower, int weight0,
-                                int weight1, int pixels, uint8_t* out) {
+LATTICE_AVX2_FMA void BlendRowsAvx2(const int16_t* upper, const int16_t* lower, int weight0,
+                                    int weight1, int pixels, uint8_t* out) {
   const __m256i w0 = _mm256_set1_epi16(static_cast<int16_t>(weight0));
   const __m256i w1 = _mm256_set1_epi16(static_cast<int16_t>(weight1));
   int x = 0;
@@ -122,7 +124,7 @@ LATTICE_AVX2 void BlendRowsAvx2(const int16_t* upper, const int16_t* lower, int 
 
 // x / 255, correctly rounded: one Newton step on the product with the reciprocal costs less than
 // dividing.
-LATTICE_AVX2 inline __m256 NormalisedEight(__m256i levels) {
+LATTICE_AVX2_FMA inline __m256 NormalisedEight(__m256i levels) {
   const __m256 value = _mm256_cvtepi32_ps(levels);
   const __m256 reciprocal = _mm256_set1_ps(1.0f / 255.0f);
   const __m256 guess = _mm256_mul_ps(value, reciprocal);
@@ -130,15 +132,16 @@ LATTICE_AVX2 inline __m256 NormalisedEight(__m256i levels) {
   return _mm256_fmadd_ps(rest, reciprocal, guess);
 }
 
-LATTICE_AVX2 inline void StoreEightPixels(__m256i pixels, float* red, float* green, float* blue) {
+LATTICE_AVX2_FMA inline void StoreEightPixels(__m256i pixels, float* red, float* green,
+                                              float* blue) {
   const __m256i mask = _mm256_set1_epi32(0xFF);
   _mm256_storeu_ps(red, NormalisedEight(_mm256_and_si256(pixels, mask)));
   _mm256_storeu_ps(green, NormalisedEight(_mm256_and_si256(_mm256_srli_epi32(pixels, 8), mask)));
   _mm256_storeu_ps(blue, NormalisedEight(_mm256_and_si256(_mm256_srli_epi32(pixels, 16), mask)));
 }
 
-LATTICE_AVX2 void SplitPlanesAvx2(const uint8_t* levels, int pixels, float* red, float* green,
-                                  float* blue) {
+LATTICE_AVX2_FMA void SplitPlanesAvx2(const uint8_t* levels, int pixels, float* red, float* green,
+                                      float* blue) {
   int x = 0;
   for (; x + 8 <= pixels; x += 8) {
     StoreEightPixels(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(levels + 4 * x)), red + x,
@@ -147,8 +150,8 @@ LATTICE_AVX2 void SplitPlanesAvx2(const uint8_t* levels, int pixels, float* red,
   SplitPlanesFrom(x, levels, 4, pixels, red, green, blue);
 }
 
-LATTICE_AVX2 void SplitRgbAvx2(const uint8_t* rgb, int64_t readable, int pixels, float* red,
-                               float* green, float* blue) {
+LATTICE_AVX2_FMA void SplitRgbAvx2(const uint8_t* rgb, int64_t readable, int pixels, float* red,
+                                   float* green, float* blue) {
   const __m256i spread = _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1,  //
                                           0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
   int x = 0;
@@ -163,21 +166,21 @@ LATTICE_AVX2 void SplitRgbAvx2(const uint8_t* rgb, int64_t readable, int pixels,
   SplitPlanesFrom(x, rgb, 3, pixels, red, green, blue);
 }
 
-constexpr LetterboxRows kAvx2 = {BlendColumnsAvx2<3>, BlendColumnsAvx2<4>, BlendRowsAvx2,
-                                 SplitPlanesAvx2, SplitRgbAvx2};
+constexpr LetterboxRows kAvx2LetterboxRows = {BlendColumnsAvx2<3>, BlendColumnsAvx2<4>,
+                                              BlendRowsAvx2, SplitPlanesAvx2, SplitRgbAvx2};
 
 #endif  // defined(__x86_64__)
 
 }  // namespace
 
-const LetterboxRows& PlainLetterboxRows() { return kPlain; }
+const LetterboxRows& PlainLetterboxRows() { return kPlainLetterboxRows; }
 
 const LetterboxRows& BestLetterboxRows() {
 #if defined(__x86_64__)
   static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (wide) return kAvx2;
+  if (wide) return kAvx2LetterboxRows;
 #endif
-  return kPlain;
+  return kPlainLetterboxRows;
 }
 
 }  // namespace lattice

@@ -19,7 +19,7 @@ int ConvertedWidth(const Image& image) {
   return IsRgb(image) || image.orientation > 4 ? 0 : image.width;
 }
 
-// Both columns of each tap in turn.
+// Both columns of each tap, interleaved.
 std::vector<int> SampledColumns(const LetterboxTransform& t) {
   std::vector<int> columns;
   const double scale = SourceStep(t.source_width, t.resized_width);

@@ -20,7 +20,7 @@ void ConvertPlain(const YuvRow& row, int width, YuvRowScratch&, uint8_t* out) {
   }
 }
 
-constexpr YuvRows kPlain = {ConvertPlain, false};
+constexpr YuvRows kPlainYuvRows = {ConvertPlain, false};
 
 #if defined(__x86_64__)
 
@@ -72,7 +72,7 @@ LATTICE_AVX2 inline __m256i Scaled(__m256i twice, int factor) {
   return _mm256_srai_epi16(_mm256_add_epi16(product, _mm256_set1_epi16(1)), 1);
 }
 
-// Sixteen pixels: R and G as bytes in turn, B in the low bytes.
+// Sixteen pixels: R and G as alternating bytes, B in the low bytes.
 struct SixteenPixels {
   __m256i red_green, blue;
 };
@@ -145,20 +145,20 @@ LATTICE_AVX2 void ConvertAvx2(const YuvRow& row, int width, YuvRowScratch& scrat
   ConvertBlock(rest, cb + x / 2, cr + x / 2, out + 4 * x);
 }
 
-constexpr YuvRows kAvx2 = {ConvertAvx2, true};
+constexpr YuvRows kAvx2YuvRows = {ConvertAvx2, true};
 
 #endif  // defined(__x86_64__)
 
 }  // namespace
 
-const YuvRows& PlainYuvRows() { return kPlain; }
+const YuvRows& PlainYuvRows() { return kPlainYuvRows; }
 
 const YuvRows& BestYuvRows() {
 #if defined(__x86_64__)
   static const bool wide = __builtin_cpu_supports("avx2");
-  if (wide) return kAvx2;
+  if (wide) return kAvx2YuvRows;
 #endif
-  return kPlain;
+  return kPlainYuvRows;
 }
 
 }  // namespace lattice

@@ -35,7 +35,7 @@ class YuvRowScratch {
 
 // The same bits on every machine: those of YuvRow::At.
 struct YuvRows {
-  // `scratch` was made for this width; `out` has room for YuvRowBytes.
+  // `scratch` was made for this width; `out` holds YuvRowBytes.
   void (*convert)(const YuvRow& row, int width, YuvRowScratch& scratch, uint8_t* out);
   bool fast;  // takes less time per row than a decoder saves by leaving it in planes
 };

@@ -52,7 +52,7 @@ struct ChromaRows {
 LATTICE_HOST_DEVICE inline bool ChromaIsInterpolated(int chroma_width) { return chroma_width > 2; }
 
 // Three parts near, one part far, in both directions. `odd` is the pixel column's last bit: sums
-// are rounded up and down in turn.
+// are rounded up and down alternately.
 LATTICE_HOST_DEVICE inline int ChromaAt(const ChromaRows& rows, ChromaPair columns, int odd) {
   const int near = 3 * rows.near[columns.near] + rows.far[columns.near];
   const int far = 3 * rows.near[columns.far] + rows.far[columns.far];

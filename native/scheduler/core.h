@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -27,9 +28,9 @@ struct CoreOptions {
   std::string precision = "auto";
   int threads = 1;
   bool async_yields = true;
-  std::vector<InputSize> rectangles;  // as EngineOptions
-  bool hardware_decode = true;        // the GPU's JPEG engines decode too
-  std::string engine_cache;           // folder of built TensorRT engines
+  std::optional<std::vector<InputSize>> rectangles;  // as EngineOptions
+  bool hardware_decode = true;                       // the GPU's JPEG engines decode too
+  std::string engine_cache;                          // folder of built TensorRT engines
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;

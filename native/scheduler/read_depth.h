@@ -1,4 +1,4 @@
-// How many files of jobs are read at a time: as many as bring more.
+// How many files of jobs are read at a time: more only as long as that raises the rate.
 #ifndef LATTICE_SCHEDULER_READ_DEPTH_H_
 #define LATTICE_SCHEDULER_READ_DEPTH_H_
 
@@ -7,10 +7,10 @@
 
 namespace lattice {
 
-// A volume that is far away gives twice as much for twice as many reads. One that does as much as
-// it can gives no more, and whoever waits for a file of it waits for all those before. Which it is
-// shows when files are what decoding waits for: then the depth is halved or doubled now and then,
-// and stays so where that cost little or was worth it.
+// A volume with a long delay gives twice the rate for twice as many reads. A volume at its limit
+// gives no more, and each file then waits for all the reads before it. To tell which it is, the
+// depth is halved or doubled now and then while decoding waits for files. It keeps the new depth if
+// the rate fell little, or rose enough.
 //
 // Only arithmetic: no thread, no clock. Not thread-safe. Times are milliseconds of any steady
 // clock.
@@ -42,7 +42,7 @@ class ReadDepth {
   size_t depth_;
   Trial trial_ = Trial::kNone;
   Trial last_ = Trial::kMore;  // of the trials that ended
-  double rate_before_ = 0;     // files a millisecond
+  double rate_before_ = 0;     // files per millisecond
   double next_trial_ms_ = 0;
   size_t unsettled_ = 0;  // files that were asked for at another depth
   size_t files_ = 0;      // that came since

@@ -152,12 +152,13 @@ void Scheduler::Close() {
   while (open_reads_ > 0 || (!running_.empty() && lost_.ok())) {
     in_hand_work_.Wait(mutex_);
   }
-  for (const RunningBatchPtr& batch : running_) {
-    if (!batch->Claim()) continue;
+  std::erase_if(running_, [&](const RunningBatchPtr& batch) {
+    if (!batch->Claim()) return false;
     batch->in_hand.reset();  // the marker may end before the call
     for (const LiveTaskPtr& live : batch->tasks) Move(live, TaskState::kOutside);
     left.insert(batch->thread);
-  }
+    return true;  // its thread alone holds the inputs now, until the call returns
+  });
   mutex_.Unlock();
 
   const std::lock_guard joining(joining_);
@@ -203,7 +204,7 @@ void Scheduler::Release() {
     in_hand_work_.NotifyAll();
     if (on_device_lost_) on_device_lost_(lost);
   }
-  for (Answer& answer : outbox.answers) on_result_(std::move(answer.result));
+  for (Outbox::Answer& answer : outbox.answers) on_result_(std::move(answer.result));
 }
 
 void Scheduler::Move(const LiveTaskPtr& live, TaskState to) {

@@ -14,6 +14,7 @@
 #include "native/base/mutex.h"
 #include "native/pipeline/image_pipeline.h"
 #include "native/scheduler/class_state.h"
+#include "native/scheduler/outbox.h"
 #include "native/scheduler/read_depth.h"
 #include "native/scheduler/running_batch.h"
 #include "native/scheduler/scheduler_options.h"
@@ -73,17 +74,6 @@ class Scheduler {
   void Close() LATTICE_EXCLUDES(mutex_);
 
  private:
-  // What a stretch of work under the lock leaves to be done without it. The tasks are released
-  // there too: one may hold the last use of an unloaded engine, which takes long to free.
-  struct Answer {
-    TaskResult result;
-    LiveTaskPtr task;
-  };
-  struct Outbox {
-    std::vector<Answer> answers;
-    bool device_lost = false;
-  };
-
   ClassState& Of(WorkClass work_class) LATTICE_REQUIRES(mutex_) {
     return work_class == WorkClass::kSync ? sync_ : async_;
   }

@@ -1,14 +1,12 @@
 // A candidate as one number. Ascending keys are the order of the result: highest score first, ties
-// by anchor. No two keys are equal, so that every sort gives the same list.
+// by anchor, then by class. No two keys are equal, so that every sort gives the same list.
 #ifndef LATTICE_CUDA_KERNELS_CANDIDATE_KEY_H_
 #define LATTICE_CUDA_KERNELS_CANDIDATE_KEY_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "native/base/host_device.h"
-#include "native/postprocess/box_math.h"
 
 namespace lattice {
 
@@ -33,21 +31,6 @@ LATTICE_HOST_DEVICE inline int AnchorOf(CandidateKey key) {
 }
 
 LATTICE_HOST_DEVICE inline int ClassOf(CandidateKey key) { return static_cast<int>(key & 0xFFFF); }
-
-// One image's head output: [4 + classes][anchors].
-struct HeadView {
-  const float* rows;
-  int classes, anchors;
-
-  LATTICE_HOST_DEVICE float Score(int class_id, int anchor) const {
-    return rows[(ptrdiff_t{4} + class_id) * anchors + anchor];
-  }
-  LATTICE_HOST_DEVICE Box BoxAt(int anchor) const {
-    const float* first = rows + anchor;
-    const ptrdiff_t step = anchors;
-    return CornersOf(first[0], first[step], first[2 * step], first[3 * step]);
-  }
-};
 
 }  // namespace lattice
 

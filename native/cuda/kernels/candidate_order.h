@@ -36,7 +36,7 @@ inline constexpr int kRankParts = 8;
 inline constexpr int kRankThreads = kRankedKeys * kRankParts;
 
 struct RankShared {
-  CandidateKey keys[kRankThreads];  // loaded in turn; each part compares with its own 32
+  CandidateKey keys[kRankThreads];  // loaded block by block; each part compares with its own 32
   int ranks[kRankParts][kRankedKeys];
 };
 

@@ -12,36 +12,28 @@
 
 namespace lattice {
 
-LATTICE_HOST_DEVICE inline HeadView HeadOf(const float* head, const HeadShape& shape,
-                                           unsigned image) {
-  const auto rows = static_cast<size_t>(4 + shape.classes);
-  return {head + image * rows * static_cast<size_t>(shape.anchors), shape.classes, shape.anchors};
-}
-
-LATTICE_HOST_DEVICE inline CandidateList ListOf(const DetectionWorkspace& workspace,
-                                                const HeadShape& shape, unsigned image) {
-  const size_t offset = image * static_cast<size_t>(shape.anchors);
+LATTICE_HOST_DEVICE inline CandidateList ListOf(const DetectionWorkspace& workspace, int anchors,
+                                                unsigned image) {
+  const size_t offset = image * static_cast<size_t>(anchors);
   return {workspace.keys + offset, workspace.sorted + offset, workspace.counts + image};
 }
 
 // Block `x` of an image: kFilterAnchors anchors.
 template <typename Block>
 LATTICE_HOST_DEVICE void FilterBlock(const Block& block, unsigned x, unsigned image,
-                                     const float* head, const HeadShape& shape,
-                                     const DeviceRequest* requests,
+                                     const DeviceHead& head, const DeviceRequest* requests,
                                      const DetectionWorkspace& workspace, FilterShared* shared) {
-  const CandidateList list = ListOf(workspace, shape, image);
-  FilterCandidates(block, HeadOf(head, shape, image), requests[image],
-                   static_cast<int>(x) * kFilterAnchors, shared, list.keys, list.count);
+  const CandidateList list = ListOf(workspace, head.anchors(), image);
+  FilterCandidates(block, head.Of(image), requests[image], static_cast<int>(x) * kFilterAnchors,
+                   shared, list.keys, list.count);
 }
 
 // Block `x` of an image: kRankedKeys candidates, only if one block cannot sort them all.
 template <typename Block>
-LATTICE_HOST_DEVICE void RankBlock(const Block& block, unsigned x, unsigned image,
-                                   const HeadShape& shape, const DetectionWorkspace& workspace,
-                                   RankShared* shared) {
-  const CandidateList list = ListOf(workspace, shape, image);
-  const int count = SmallerInt(*list.count, shape.anchors);
+LATTICE_HOST_DEVICE void RankBlock(const Block& block, unsigned x, unsigned image, int anchors,
+                                   const DetectionWorkspace& workspace, RankShared* shared) {
+  const CandidateList list = ListOf(workspace, anchors, image);
+  const int count = SmallerInt(*list.count, anchors);
   const int first = static_cast<int>(x) * kRankedKeys;
   if (count <= kPageKeys || first >= count) return;
   RankKeys(block, list.keys, count, first, shared, list.sorted);
@@ -49,11 +41,11 @@ LATTICE_HOST_DEVICE void RankBlock(const Block& block, unsigned x, unsigned imag
 
 // The one block of an image.
 template <typename Block>
-LATTICE_HOST_DEVICE void DetectBlock(const Block& block, unsigned image, const float* head,
-                                     const HeadShape& shape, const DeviceRequest* requests,
+LATTICE_HOST_DEVICE void DetectBlock(const Block& block, unsigned image, const DeviceHead& head,
+                                     const DeviceRequest* requests,
                                      const DetectionWorkspace& workspace, SuppressShared* shared,
                                      DeviceDetections* results) {
-  DetectInImage(block, HeadOf(head, shape, image), requests[image], ListOf(workspace, shape, image),
+  DetectInImage(block, head.Of(image), requests[image], ListOf(workspace, head.anchors(), image),
                 shared, results + image);
 }
 

@@ -1,5 +1,5 @@
-// Raw head output -> boxes on the GPU, for a whole batch. The same floats as DecodeDetections, for
-// any number of candidates.
+// Convolution outputs of a cut head -> boxes on the GPU, for a whole batch. The arithmetic of
+// Decode, for any number of candidates.
 #ifndef LATTICE_CUDA_KERNELS_DETECTION_KERNELS_H_
 #define LATTICE_CUDA_KERNELS_DETECTION_KERNELS_H_
 
@@ -9,14 +9,9 @@
 
 #include "native/cuda/kernels/candidate_key.h"
 #include "native/cuda/kernels/device_detections.h"
+#include "native/cuda/kernels/device_head.h"
 
 namespace lattice {
-
-// The shape of a batch's head output: [batch][4 + classes][anchors] floats, as
-// DecodeDetections takes them for one image.
-struct HeadShape {
-  int batch, classes, anchors;
-};
 
 // Working memory of the kernels on the GPU, owned by the caller and used by one run at a time.
 struct DetectionWorkspace {
@@ -25,29 +20,28 @@ struct DetectionWorkspace {
   int* counts;           // [batch]
 };
 
-// False if the shape has more classes or anchors than the kernels support: 1,024 and 32,768.
-bool IsServed(const HeadShape& shape);
+// False if there are more classes or anchors than the kernels support: 1,024 and 32,768.
+bool IsServed(int classes, int anchors);
 
-// Bytes of a workspace for batches up to `shape.batch`.
-size_t DetectionWorkspaceBytes(const HeadShape& shape);
+// Bytes of a workspace for batches up to `batch`.
+size_t DetectionWorkspaceBytes(int batch, int anchors);
 
 // Lays a workspace out in `memory` (aligned to 8, DetectionWorkspaceBytes long).
-DetectionWorkspace LayOutWorkspace(void* memory, const HeadShape& shape);
+DetectionWorkspace LayOutWorkspace(void* memory, int batch, int anchors);
 
 // Loads the kernels onto the current GPU. Call it before recording a graph: otherwise the first
 // launch loads them. cudaErrorNoKernelImageForDevice if this build has no code for the GPU.
 cudaError_t LoadDetectionKernels();
 
 // Call it once before the first run; each run leaves the workspace ready for the next one.
-cudaError_t ClearWorkspace(const DetectionWorkspace& workspace, const HeadShape& shape,
-                           cudaStream_t stream);
+cudaError_t ClearWorkspace(const DetectionWorkspace& workspace, int batch, cudaStream_t stream);
 
-// Three launches. `head`, `requests` and `results` (`shape.batch` each of the latter two) are in
-// GPU memory; `requests` is read when the kernels run. Allocates nothing and may be recorded.
-// cudaErrorInvalidValue for a shape that IsServed refuses.
-cudaError_t LaunchDetections(const float* head, const HeadShape& shape,
-                             const DeviceRequest* requests, const DetectionWorkspace& workspace,
-                             DeviceDetections* results, cudaStream_t stream);
+// Three launches. The tensors of `head`, `requests` and `results` (`batch` each of the latter two)
+// are in GPU memory; `requests` is read when the kernels run. Allocates nothing and may be
+// recorded. cudaErrorInvalidValue for what IsServed refuses.
+cudaError_t LaunchDetections(const DeviceHead& head, int batch, const DeviceRequest* requests,
+                             const DetectionWorkspace& workspace, DeviceDetections* results,
+                             cudaStream_t stream);
 
 }  // namespace lattice
 

@@ -16,6 +16,7 @@ inline constexpr int kMostAnchors = 32'768;
 // The options of one image of a batch; fields as in DetectionOptions.
 struct DeviceRequest {
   float confidence = 0.25f;
+  float logit_floor = 0;  // LogitFloor(confidence)
   float iou = 0.7f;
   int32_t max_detections = kMostDetections;     // at most kMostDetections count
   uint32_t all_classes = 1;                     // not 0: class_mask is ignored
@@ -38,6 +39,7 @@ inline DeviceRequest MakeDeviceRequest(const DetectionOptions& options,
                                        const LetterboxTransform& transform) {
   DeviceRequest request;
   request.confidence = options.confidence;
+  request.logit_floor = LogitFloor(options.confidence);
   request.iou = options.iou;
   request.max_detections = options.max_detections;
   request.all_classes = options.class_ids.empty() ? 1 : 0;

@@ -4,6 +4,7 @@
 #define LATTICE_CUDA_KERNELS_IMAGE_DETECTIONS_H_
 
 #include "native/base/host_device.h"
+#include "native/cuda/kernels/best_pairs.h"
 #include "native/cuda/kernels/suppression.h"
 
 namespace lattice {
@@ -15,7 +16,7 @@ struct CandidateList {
   int* count;
 };
 
-LATTICE_HOST_DEVICE inline void WriteRow(const HeadView& head, const LetterboxTransform& t,
+LATTICE_HOST_DEVICE inline void WriteRow(const DeviceHead& head, const LetterboxTransform& t,
                                          const Box& box, CandidateKey key, float* row) {
   const auto left = static_cast<float>(t.pad_left);
   const auto top = static_cast<float>(t.pad_top);
@@ -31,13 +32,15 @@ LATTICE_HOST_DEVICE inline void WriteRow(const HeadView& head, const LetterboxTr
 
 // Writes `result` and resets the count to 0 for the next run.
 template <typename Block>
-LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const HeadView& head,
+LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const DeviceHead& head,
                                        const DeviceRequest& request, const CandidateList& list,
                                        SuppressShared* shared, DeviceDetections* result) {
-  const int found = SmallerInt(*list.count, head.anchors);
+  const int found = SmallerInt(*list.count, head.anchors());
   const int candidates = SmallerInt(found, kMaxCandidates);
   const int asked = SmallerInt(request.max_detections, kMostDetections);
   const int wanted = asked < 0 ? 0 : asked;
+  // Of a one-to-one head each anchor is a box at least.
+  const int most = head.one_to_one != 0 ? wanted : kMaxCandidates;
   const float iou = request.iou;
   const bool in_order = found > kPageKeys;
   const CandidateKey* keys = in_order ? list.sorted : list.keys;
@@ -46,9 +49,16 @@ LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const HeadView& head,
     shared->kept = 0;
     shared->dead[0] = shared->dead[1] = 0;
   });
-  for (int page = 0; page < candidates && shared->kept <= wanted; page += kPageKeys) {
+  if (head.one_to_one != 0) {
+    const int anchors = SmallerInt(found, wanted);
+    LoadPage(block, keys, SmallerInt(found, kPageKeys), in_order, shared);
+    TakeBestPairs(block, head, request, anchors, wanted + 1, shared);
+  }
+  for (int page = 0; head.one_to_one == 0 && page < candidates && shared->kept <= wanted;
+       page += kPageKeys) {
     const int size = SmallerInt(candidates - page, kPageKeys);
-    LoadPage(block, head, keys + page, size, in_order, shared);
+    LoadPage(block, keys + page, size, in_order, shared);
+    ComputeBoxes(block, head, size, shared);
     for (int group = 0; group < size && shared->kept <= wanted; group += kGroupKeys) {
       SuppressGroup(block, iou, group, size, wanted + 1, shared);
     }
@@ -56,12 +66,12 @@ LATTICE_HOST_DEVICE void DetectInImage(const Block& block, const HeadView& head,
   block.Step([&](int thread) {
     const int count = SmallerInt(shared->kept, wanted);
     if (thread < count) {
-      WriteRow(head, request.transform, shared->kept_boxes[thread].box, shared->kept_keys[thread],
-               result->rows[thread]);
+      const CandidateKey key = shared->kept_keys[thread];
+      WriteRow(head, request.transform, shared->kept_boxes[thread].box, key, result->rows[thread]);
     }
     if (thread != 0) return;
     result->count = count;
-    result->truncated = shared->kept > wanted || found > kMaxCandidates ? 1 : 0;
+    result->truncated = shared->kept > wanted || found > most ? 1 : 0;
     *list.count = 0;
   });
 }

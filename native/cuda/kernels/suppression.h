@@ -14,6 +14,7 @@
 #include "native/base/host_device.h"
 #include "native/cuda/kernels/candidate_order.h"
 #include "native/cuda/kernels/device_detections.h"
+#include "native/cuda/kernels/device_head.h"
 
 namespace lattice {
 
@@ -35,6 +36,7 @@ struct SuppressShared {
   uint32_t dead[kGroupKeys / 32];                      // bit j: a kept box covers candidate j
   int winners[kGroupKeys];
   int kept_before, kept;
+  int pairs;  // of a one-to-one head, in `keys`
 };
 
 LATTICE_HOST_DEVICE inline int LowestBit(uint64_t bits) {
@@ -47,19 +49,28 @@ LATTICE_HOST_DEVICE inline int LowestBit(uint64_t bits) {
 
 LATTICE_HOST_DEVICE inline int SmallerInt(int a, int b) { return a < b ? a : b; }
 
-// Loads a page's candidates in order, and their boxes.
+LATTICE_HOST_DEVICE inline int PowerOfTwoFrom(int number) {
+  int power = 1;
+  while (power < number) power *= 2;
+  return power;
+}
+
+// Loads a page's candidates in order.
 template <typename Block>
-LATTICE_HOST_DEVICE void LoadPage(const Block& block, const HeadView& head,
-                                  const CandidateKey* keys, int size, bool in_order,
-                                  SuppressShared* shared) {
-  int padded = 1;
-  while (padded < size) padded *= 2;
+LATTICE_HOST_DEVICE void LoadPage(const Block& block, const CandidateKey* keys, int size,
+                                  bool in_order, SuppressShared* shared) {
+  const int padded = PowerOfTwoFrom(size);
   block.Step([&](int thread) {
     for (int i = thread; i < padded; i += kSuppressThreads) {
       shared->keys[i] = i < size ? keys[i] : kNoCandidate;
     }
   });
   if (!in_order) SortKeys(block, kSuppressThreads, padded, shared->keys);
+}
+
+template <typename Block>
+LATTICE_HOST_DEVICE void ComputeBoxes(const Block& block, const DeviceHead& head, int size,
+                                      SuppressShared* shared) {
   block.Step([&](int thread) {
     for (int i = thread; i < size; i += kSuppressThreads) {
       shared->boxes[i].box = head.BoxAt(AnchorOf(shared->keys[i]));

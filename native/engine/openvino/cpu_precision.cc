@@ -55,7 +55,8 @@ std::shared_ptr<ov::Model> SampleNetwork() {
 
 // One thread: synchronisation between several would hide the difference.
 ov::InferRequest SampleRequest(bool in_bf16) {
-  auto compiled = SharedCore().compile_model(SampleNetwork(), "CPU", CpuProperties(1, 0, in_bf16));
+  auto compiled =
+      SharedCore().compile_model(SampleNetwork(), "CPU", CpuProperties(1, 0, {.bf16 = in_bf16}));
   auto request = compiled.create_infer_request();
   ov::Tensor input = request.get_input_tensor();
   FillWithNoise(input.data<float>(), input.get_size());

@@ -3,6 +3,8 @@
 #define LATTICE_ENGINE_OPENVINO_OPENVINO_CORE_H_
 
 #include <openvino/openvino.hpp>
+#include <optional>
+#include <string>
 
 namespace lattice {
 
@@ -10,9 +12,19 @@ namespace lattice {
 // die. Thread-safe. Its calls throw what the library throws.
 ov::Core& SharedCore();
 
+// How to compute networks.
+struct CpuPrecision {
+  bool bf16 = false;
+  // Integer convolutions for networks with quantised ones; without, these are computed in floats.
+  bool eight_bit = true;
+};
+
 // The properties for compiling a network for the CPU. With 0 streams the library computes on the
 // calling thread.
-ov::AnyMap CpuProperties(int threads, int streams, bool bf16);
+ov::AnyMap CpuProperties(int threads, int streams, CpuPrecision precision);
+
+// The tensor of this name, as the ONNX file calls it; nothing if there is none.
+std::optional<ov::Output<ov::Node>> FindTensor(const ov::Model& network, const std::string& name);
 
 }  // namespace lattice
 

@@ -9,8 +9,10 @@
 #include <memory>
 #include <openvino/openvino.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "native/base/serial_thread.h"
 #include "native/base/thread_class.h"
@@ -21,7 +23,7 @@
 namespace lattice {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kInputAlignment = 64;
 
 std::string FirstLine(const std::exception& error) {
   const std::string text = error.what();
@@ -53,20 +55,23 @@ size_t AnonymousResidentBytes() {
 // An inference request with its memory, for one caller at a time. Throws what the library throws.
 class Slot {
  public:
-  Slot(ov::CompiledModel compiled, const ov::Shape& input)
+  Slot(ov::CompiledModel compiled, const ModelInfo& info)
       : compiled_(std::move(compiled)),
         request_(compiled_.create_infer_request()),
-        input_(ov::element::f32, input),
-        output_(request_.get_output_tensor()) {
+        head_(info.head),
+        own_{info.input_width, info.input_height},
+        input_(ov::element::f32, ShapeOf(own_, info.fixed_batch > 0 ? info.fixed_batch : 1)) {
     std::fill_n(input_.data<float>(), input_.get_size(), 0.0f);
-    Compute();  // allocates all memory before the first image
+    request_.set_input_tensor(input_);
+    Compute();  // allocates all memory of the model's own size before the first image
+    if (head_.layout == HeadLayout::kFinal) CheckRows();
   }
 
   void Run(std::span<NetworkItem> items) {
-    const ov::Shape& shape = input_.get_shape();
-    const size_t image = input_.get_size() / shape[0];
+    const ov::Shape shape = ShapeOf(items[0].size, Batch());
+    const size_t image = ov::shape_size(shape) / Batch();
     const float* first = items[0].input;
-    if (shape[0] == 1 && reinterpret_cast<uintptr_t>(first) % kAlignment == 0) {
+    if (Batch() == 1 && reinterpret_cast<uintptr_t>(first) % kInputAlignment == 0) {
       // The network never writes to its input; the library's interface just has no const tensor
       // here.
       request_.set_input_tensor(ov::Tensor(ov::element::f32, shape, const_cast<float*>(first)));
@@ -74,25 +79,59 @@ class Slot {
       for (size_t i = 0; i < items.size(); ++i) {
         std::memcpy(input_.data<float>() + i * image, items[i].input, image * sizeof(float));
       }
-      request_.set_input_tensor(input_);
+      request_.set_input_tensor(ov::Tensor(ov::element::f32, shape, input_.data<float>()));
     }
     Compute();
-    const size_t result = output_.get_size() / shape[0];
-    for (size_t i = 0; i < items.size(); ++i) {
-      items[i].output = output_.data<float>() + i * result;
-    }
+    for (size_t i = 0; i < items.size(); ++i) Read(i, &items[i].output);
   }
 
  private:
+  static ov::Shape ShapeOf(InputSize size, int batch) {
+    return {static_cast<size_t>(batch), 3, static_cast<size_t>(size.height),
+            static_cast<size_t>(size.width)};
+  }
+
+  size_t Batch() const { return input_.get_shape()[0]; }
+
   void Compute() {
     request_.start_async();
     request_.wait();
   }
 
+  // One image's part of an output: the request's memory, which moves with the shape of the input.
+  const float* Part(const ov::Tensor& tensor, size_t item) const {
+    return tensor.data<float>() + item * (tensor.get_size() / Batch());
+  }
+
+  void Read(size_t item, HeadOutput* output) {
+    if (head_.layout != HeadLayout::kScales) {
+      const ov::Tensor rows = request_.get_output_tensor();
+      output->rows = Part(rows, item);
+      output->count =
+          static_cast<int>(rows.get_shape()[head_.layout == HeadLayout::kFinal ? 1 : 2]);
+      return;
+    }
+    for (size_t i = 0; i < kHeadScales; ++i) {
+      const ov::Tensor boxes = request_.get_output_tensor(2 * i);
+      const ov::Tensor classes = request_.get_output_tensor(2 * i + 1);
+      const ov::Shape grid = boxes.get_shape();
+      output->scales[i] = {Part(boxes, item), Part(classes, item), static_cast<int>(grid[3]),
+                           static_cast<int>(grid[2] * grid[3])};
+    }
+  }
+
+  // What a network with its own suppression promises may be open; what it gives is not.
+  void CheckRows() {
+    const ov::Shape shape = request_.get_output_tensor().get_shape();
+    if (shape.size() == 3 && shape[0] == Batch() && shape[2] == 6) return;
+    throw std::runtime_error("its output is not [batch, rows, 6] when it runs");
+  }
+
   ov::CompiledModel compiled_;
   ov::InferRequest request_;
-  ov::Tensor input_;   // the slot's own memory, for images that cannot be used in place
-  ov::Tensor output_;  // the request's memory
+  Head head_;
+  InputSize own_;
+  ov::Tensor input_;  // the slot's own memory, for images that cannot be used in place
 };
 
 // A slot for async batches: a network of its own on a thread of its own, whose scheduling class
@@ -102,11 +141,11 @@ class Slot {
 class ThreadSlot {
  public:
   // Starts compiling and returns.
-  ThreadSlot(std::shared_ptr<ov::Model> model, ov::AnyMap properties, bool yields)
-      : made_(Do([this, model = std::move(model), properties = std::move(properties), yields] {
+  ThreadSlot(const OpenVinoModel& model, ov::AnyMap properties, bool yields)
+      : made_(Do([this, network = model.network, info = model.info,
+                  properties = std::move(properties), yields] {
           (void)NameThread("lattice-async");
-          auto compiled = SharedCore().compile_model(model, "CPU", properties);
-          slot_.emplace(std::move(compiled), model->input().get_shape());
+          slot_.emplace(SharedCore().compile_model(network, "CPU", properties), info);
           // Not before: a model loads at full speed even on a busy machine.
           if (yields) (void)MakeThreadIdleClass();
         })) {}
@@ -132,49 +171,23 @@ class ThreadSlot {
   std::future<void> made_;
 };
 
-std::vector<Slot> SyncSlots(const ov::CompiledModel& compiled, const ov::Shape& input, int count) {
+std::vector<Slot> SyncSlots(const ov::CompiledModel& compiled, const ModelInfo& info, int count) {
   std::vector<Slot> slots;
-  for (int i = 0; i < count; ++i) slots.emplace_back(compiled, input);
+  for (int i = 0; i < count; ++i) slots.emplace_back(compiled, info);
   return slots;
 }
 
-std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const std::shared_ptr<ov::Model>& model,
-                                                    const EngineOptions& options, bool bf16) {
+std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const OpenVinoModel& model,
+                                                    const EngineOptions& options,
+                                                    CpuPrecision precision) {
   const int threads = std::max(1, options.threads / std::max(1, options.async.parallel));
   std::vector<std::unique_ptr<ThreadSlot>> slots;
   for (int i = 0; i < options.async.slots; ++i) {
-    slots.push_back(
-        std::make_unique<ThreadSlot>(model, CpuProperties(threads, 0, bf16), options.async_yields));
+    slots.push_back(std::make_unique<ThreadSlot>(model, CpuProperties(threads, 0, precision),
+                                                 options.async_yields));
   }
   for (const auto& slot : slots) slot->WaitUntilMade();
   return slots;
-}
-
-// A network compiled for both classes.
-struct Compiled {
-  ModelInfo info;
-  int batch = 0;
-  std::vector<Slot> sync;
-  std::vector<std::unique_ptr<ThreadSlot>> async;
-};
-
-Result<Compiled> Compile(SizedNetwork sized, const EngineOptions& options) {
-  const auto bf16 = UsesBf16(options.precision);
-  if (!bf16.ok()) return bf16.status();
-  auto compiled = SharedCore().compile_model(
-      sized.network, "CPU", CpuProperties(options.threads, options.sync.parallel, *bf16));
-  Compiled made;
-  made.info = std::move(sized.info);
-  made.info.device = "CPU";
-  made.info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
-  made.batch = static_cast<int>(sized.input[0]);
-  made.sync = SyncSlots(compiled, sized.input, options.sync.slots);
-  made.async = AsyncSlots(sized.network, options, *bf16);
-  return made;
-}
-
-Status CannotBeLoaded(const std::exception& error) {
-  return {StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error)};
 }
 
 }  // namespace
@@ -184,59 +197,41 @@ struct OpenVinoNetwork::Slots {
   std::vector<std::unique_ptr<ThreadSlot>> async;
 };
 
-Result<OpenVinoNetworks> OpenVinoNetwork::Load(const std::string& path,
-                                               const EngineOptions& options) {
+Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string& path,
+                                                               const EngineOptions& options) {
   const size_t memory_before = AnonymousResidentBytes();
-  auto loaded = LoadAll(path, options);
-  if (!loaded.ok()) return loaded;
-  // An estimate: other threads allocate and free at the same time.
-  loaded->memory_bytes =
-      std::max(AnonymousResidentBytes(), memory_before + loaded->memory_bytes) - memory_before;
-  return loaded;
-}
-
-Result<OpenVinoNetworks> OpenVinoNetwork::LoadAll(const std::string& path,
-                                                  const EngineOptions& options) {
   try {
-    const auto model = ReadOpenVinoModel(path);
-    if (!model.ok()) return model.status();
-    OpenVinoNetworks loaded;
-    loaded.memory_bytes = model->file_bytes;
-    auto own = Make(*model, options, std::nullopt);
-    if (!own.ok()) return own.status();
-    loaded.networks.push_back(*std::move(own));
-    for (const InputSize& rectangle : options.rectangles) {
-      auto network = Make(*model, options, rectangle);
-      if (network.ok()) {
-        loaded.networks.push_back(*std::move(network));
-      } else {
-        loaded.without.push_back(network.status().message());
-      }
-    }
-    return loaded;
+    auto network = Make(path, options);
+    if (!network.ok()) return network;
+    // An estimate: other threads allocate and free at the same time.
+    const size_t least = memory_before + (*network)->info_.memory_bytes;
+    (*network)->info_.memory_bytes = std::max(AnonymousResidentBytes(), least) - memory_before;
+    return network;
   } catch (const std::exception& error) {
-    return CannotBeLoaded(error);
+    return Status(StatusCode::kInvalidModel, "The model cannot be loaded: " + FirstLine(error));
   }
 }
 
-Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const OpenVinoModel& model,
-                                                               const EngineOptions& options,
-                                                               std::optional<InputSize> rectangle) {
-  try {
-    auto sized = SizeNetwork(model, rectangle);
-    if (!sized.ok()) return sized.status();
-    auto made = Compile(*std::move(sized), options);
-    if (!made.ok()) return made.status();
-    auto slots = std::make_unique<Slots>(Slots{std::move(made->sync), std::move(made->async)});
-    return std::unique_ptr<OpenVinoNetwork>(
-        new OpenVinoNetwork(std::move(made->info), made->batch, std::move(slots)));
-  } catch (const std::exception& error) {
-    return CannotBeLoaded(error);
-  }
+Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string& path,
+                                                               const EngineOptions& options) {
+  auto model = ReadOpenVinoModel(path, options.rectangles);
+  if (!model.ok()) return model.status();
+  const auto bf16 = UsesBf16(options.precision);
+  if (!bf16.ok()) return bf16.status();
+  const CpuPrecision precision{*bf16, !model->has_signed_activations};
+  auto compiled = SharedCore().compile_model(
+      model->network, "CPU", CpuProperties(options.threads, options.sync.parallel, precision));
+  ModelInfo info = model->info;
+  info.device = "CPU";
+  info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
+  info.memory_bytes = model->file_bytes;
+  auto slots = std::make_unique<Slots>(
+      Slots{SyncSlots(compiled, info, options.sync.slots), AsyncSlots(*model, options, precision)});
+  return std::unique_ptr<OpenVinoNetwork>(new OpenVinoNetwork(std::move(info), std::move(slots)));
 }
 
-OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, int batch, std::unique_ptr<Slots> slots)
-    : info_(std::move(info)), batch_(batch), slots_(std::move(slots)) {}
+OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, std::unique_ptr<Slots> slots)
+    : info_(std::move(info)), slots_(std::move(slots)) {}
 
 OpenVinoNetwork::~OpenVinoNetwork() = default;
 

@@ -1,70 +1,57 @@
-// A network on the CPU: floats in, the head's raw output out.
+// A network on the CPU: floats in, the head's outputs out.
 #ifndef LATTICE_ENGINE_OPENVINO_OPENVINO_NETWORK_H_
 #define LATTICE_ENGINE_OPENVINO_OPENVINO_NETWORK_H_
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "native/engine/engine.h"
 #include "native/onnx/input_size.h"
+#include "native/postprocess/detections.h"
 
 namespace lattice {
 
-// `input`: 3 * input_width * input_height floats of the caller, which must outlive Run and are used
-// in place if aligned to 64 bytes. Run sets `output` to (4 + classes) * anchors floats, which the
-// slot owns and keeps until its next Run.
+// `input`: 3 * size.width * size.height floats of the caller, which must outlive Run and are used
+// in place if aligned to 64 bytes. Run sets `output`, whose numbers the slot owns and keeps until
+// its next Run.
 struct NetworkItem {
   const float* input = nullptr;
-  const float* output = nullptr;
+  InputSize size;
+  HeadOutput output = {};
 };
 
-class OpenVinoNetwork;
-struct OpenVinoModel;
-
-// The compiled networks of one file.
-struct OpenVinoNetworks {
-  // The one of the model's own input first, then those of the rectangles in the order of the
-  // options.
-  std::vector<std::unique_ptr<OpenVinoNetwork>> networks;
-  std::vector<std::string> without;  // for each rectangle that is missing, why
-  size_t memory_bytes = 0;           // of all networks together, estimated
-};
-
-// Calls on one slot must not overlap; slots are independent. An image's output does not depend on
-// class and slot, on the other images of the batch or on their number.
+// Calls on one slot must not overlap; slots are independent. An image's output depends on its
+// pixels and its size alone: not on class and slot, nor on what ran before.
 class OpenVinoNetwork {
  public:
-  // Reads the ONNX file, checks that it is a detector of the v8 layout (metadata task, one image
-  // input of 3 channels, one output [batch, 4 + classes, anchors]) and compiles it for its own
-  // input and for each rectangle of the options that is smaller and to which the network can be
-  // changed. kUnknownModel if there is no such file, kInvalidModel with what was found and what is
-  // needed. Blocks for up to seconds. Does not throw.
-  static Result<OpenVinoNetworks> Load(const std::string& path, const EngineOptions& options);
+  // Reads the ONNX file, checks that it is a detector (metadata task, one image input of 3
+  // channels, an output of a known HeadLayout), cuts it at its head where the core can do the rest,
+  // and compiles it, once per slot that computes for itself. kUnknownModel if there is no such
+  // file, kInvalidModel with what was found and what is needed. Blocks for up to seconds. Does not
+  // throw.
+  static Result<std::unique_ptr<OpenVinoNetwork>> Load(const std::string& path,
+                                                       const EngineOptions& options);
   ~OpenVinoNetwork();
   OpenVinoNetwork(const OpenVinoNetwork&) = delete;
   OpenVinoNetwork& operator=(const OpenVinoNetwork&) = delete;
 
   const ModelInfo& info() const { return info_; }
   int slots(WorkClass work_class) const;
-  int max_batch() const { return batch_; }
+  // 1 for a network with rectangles: a batch has one size.
+  int max_batch() const { return info_.fixed_batch > 0 ? info_.fixed_batch : 1; }
 
-  // As Engine::Run, on raw memory.
+  // As Engine::Run, on raw memory. All items have the model's own size, or one of its rectangles.
   Status Run(WorkClass work_class, int slot, std::span<NetworkItem> items);
 
  private:
   struct Slots;
   // As Load, without measuring the memory.
-  static Result<OpenVinoNetworks> LoadAll(const std::string& path, const EngineOptions& options);
-  static Result<std::unique_ptr<OpenVinoNetwork>> Make(const OpenVinoModel& model,
-                                                       const EngineOptions& options,
-                                                       std::optional<InputSize> rectangle);
-  OpenVinoNetwork(ModelInfo info, int batch, std::unique_ptr<Slots> slots);
+  static Result<std::unique_ptr<OpenVinoNetwork>> Make(const std::string& path,
+                                                       const EngineOptions& options);
+  OpenVinoNetwork(ModelInfo info, std::unique_ptr<Slots> slots);
 
-  const ModelInfo info_;
-  const int batch_;
+  ModelInfo info_;
   const std::unique_ptr<Slots> slots_;
 };
 

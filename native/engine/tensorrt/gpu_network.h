@@ -2,18 +2,22 @@
 #ifndef LATTICE_ENGINE_TENSORRT_GPU_NETWORK_H_
 #define LATTICE_ENGINE_TENSORRT_GPU_NETWORK_H_
 
+#include <optional>
 #include <string>
 
 #include "native/base/status.h"
+#include "native/onnx/detection_head.h"
 #include "native/onnx/model_info.h"
 
 namespace lattice {
 
-// The network in half precision (ToHalfPrecision), with the input sides of `info` and an open batch
-// unless the file fixes it. In exports with open sides, values that follow from the sides alone are
-// computed once here instead of in each batch (FoldSizes), if OpenVINO can read the file. Codes of
-// ReadOnnxModel and ToHalfPrecision. Thread-safe.
-Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info);
+// With a head, the network up to it in half precision, whose outputs are the head's tensors;
+// without one, the whole network in FP32. The input is FLOAT16 in both, with the sides of `info`
+// and an open batch unless the file fixes it. Arithmetic on sizes stays: TensorRT folds it. Codes
+// of ReadOnnxModel, MakeQuantizationSigned and SetFloatType. Thread-safe; needs about three times
+// the file's memory while it runs.
+Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,
+                               const std::optional<DetectionHead>& head);
 
 }  // namespace lattice
 

@@ -54,7 +54,10 @@ Status ParseFailure(const nvonnxparser::IParser& parser) {
   const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
   const std::string op = text(error->nodeOperator());
   const std::string at = op.empty() ? "" : op + " '" + text(error->nodeName()) + "': ";
-  return {StatusCode::kInvalidModel, kWhat + (": " + at + text(error->desc())).substr(0, kLongest)};
+  return {
+      StatusCode::kInvalidModel,
+      kWhat + (": " + at + text(error->desc())).substr(0, kLongest) +
+          " Export it with nms=False, in FP32 or with QuantizeLinear and DequantizeLinear nodes."};
 }
 
 nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {
@@ -118,7 +121,7 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   if (!(*parser)->parse(onnx.data(), onnx.size())) return ParseFailure(**parser);
   config->setMemoryPoolLimit(nvinfer1::MemoryPoolType::kWORKSPACE, kWorkspaceBytes);
   config->setBuilderOptimizationLevel(kBuilderLevel);
-  // The FP32 parts need full precision: the box decode adds distances with a convolution, for which
+  // A whole network is in FP32 for its box decode, which adds distances with a convolution: there
   // TF32 has no more bits than FP16.
   config->clearFlag(nvinfer1::BuilderFlag::kTF32);
   // TensorRT ignores a timing cache that does not fit.

@@ -57,17 +57,18 @@ struct ClassSlots {
 class TensorRtEngine final : public Engine {
  public:
   // With the GPU as the thread's current one, to which `engine` belongs.
-  TensorRtEngine(const GpuDevice& gpu, const ModelInfo& model,
+  TensorRtEngine(const GpuDevice& gpu, TensorRtModel model,
                  TensorRtOwned<nvinfer1::IRuntime> runtime,
                  TensorRtOwned<nvinfer1::ICudaEngine> engine, Clock::duration patience)
       : gpu_(gpu.index),
         patience_(patience),
-        info_(model),
+        model_(std::move(model)),
+        info_(model_.info),
         pixels_(PixelPool()),
         runtime_(std::move(runtime)),
         engine_(std::move(engine)) {
     info_.device = gpu.name;
-    info_.precision = "fp16";
+    info_.precision = PrecisionOf(model_);
   }
   ~TensorRtEngine() override {
     if (!IsGpuAbandoned()) (void)UseGpu(gpu_);
@@ -158,7 +159,7 @@ class TensorRtEngine final : public Engine {
   Status MakeClass(const TensorRtSlotOptions& options, int count, ClassSlots* made) {
     made->most = options.buckets.back();
     for (int i = 0; i < count; ++i) {
-      auto slot = TensorRtSlot::Create(*engine_, info_, options);
+      auto slot = TensorRtSlot::Create(*engine_, model_, options);
       if (!slot.ok()) return slot.status();
       made->slots.emplace_back().slot = *std::move(slot);
     }
@@ -172,6 +173,7 @@ class TensorRtEngine final : public Engine {
 
   const int gpu_;
   const Clock::duration patience_;
+  const TensorRtModel model_;
   ModelInfo info_;
   BlockPool& pixels_;
   // Destroyed in the reverse order: slots use the engine, which uses the runtime.
@@ -209,7 +211,7 @@ Result<std::unique_ptr<Engine>> LoadHere(const GpuDevice& gpu, const TensorRtLib
   if (!runtime.ok()) return runtime.status();
   auto opened = OpenTensorRtModel(library, **runtime, gpu, options, on_build, &*model);
   if (!opened.ok()) return opened.status();
-  auto engine = std::make_unique<TensorRtEngine>(gpu, model->info, *std::move(runtime),
+  auto engine = std::make_unique<TensorRtEngine>(gpu, *std::move(model), *std::move(runtime),
                                                  *std::move(opened), options.patience);
   const Status made = engine->MakeSlots(options, free_before);
   if (!made.ok()) return made;

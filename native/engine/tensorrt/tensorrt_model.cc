@@ -4,10 +4,14 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "native/base/stopwatch.h"
+#include "native/cuda/kernels/detection_kernels.h"
+#include "native/engine/openvino/head_check.h"
 #include "native/engine/tensorrt/gpu_network.h"
 #include "native/engine/tensorrt/tensorrt_builder.h"
 #include "native/engine/tensorrt/tensorrt_logger.h"
@@ -22,7 +26,7 @@ namespace lattice {
 namespace {
 
 // Raised whenever the same file would become another network.
-constexpr int kConversionVersion = 3;
+constexpr int kConversionVersion = 4;
 // Longer than any build of another process.
 constexpr std::chrono::minutes kLongestBuild{60};
 
@@ -47,7 +51,7 @@ EngineKey KeyOf(const TensorRtModel& model, const std::string& sha256,
   key.gpu_name = gpu.name;
   key.sm_major = gpu.sm_major;
   key.sm_minor = gpu.sm_minor;
-  key.precision = "fp16";
+  key.precision = PrecisionOf(model);
   key.buckets = BucketsOf(model.info);
   key.input_width = model.info.input_width;
   key.input_height = model.info.input_height;
@@ -63,7 +67,7 @@ struct Plan {
 
 Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, const EngineKey& key,
                    const EngineCache* cache, const OnEngineBuild& on_build) {
-  const auto network = GpuNetwork(model.onnx, model.info);
+  const auto network = GpuNetwork(model.onnx, model.info, model.cut);
   if (!network.ok()) return network.status();
   // Without timings the build only takes longer.
   std::vector<char> timings = cache == nullptr ? std::vector<char>() : cache->LoadTimings(key);
@@ -117,54 +121,139 @@ Result<TensorRtOwned<nvinfer1::ICudaEngine>> Deserialize(nvinfer1::IRuntime& run
                                        "TensorRT cannot load the engine");
 }
 
-// Shape of the output for the smallest bucket.
-Result<Shape> OutputShape(nvinfer1::ICudaEngine& engine, const ModelInfo& info) {
-  std::vector<const char*> inputs;
-  std::vector<const char*> outputs;
+Status Misfit(const std::string& what) { return {StatusCode::kInvalidModel, what}; }
+
+// The names of the engine's outputs as `model` expects them; nothing where they are others.
+std::vector<std::string> OutputNames(const nvinfer1::ICudaEngine& engine,
+                                     const TensorRtModel& model) {
+  std::vector<std::string> found;
+  size_t inputs = 0;
   for (int32_t i = 0; i < engine.getNbIOTensors(); ++i) {
     const char* name = engine.getIOTensorName(i);
     const bool input = engine.getTensorIOMode(name) == nvinfer1::TensorIOMode::kINPUT;
-    (input ? inputs : outputs).push_back(name);
+    if (!input) found.emplace_back(name);
+    inputs += input ? 1 : 0;
   }
-  if (inputs.size() != 1 || outputs.size() != 1) {
-    return Status(StatusCode::kInvalidModel, "The network has " + std::to_string(inputs.size()) +
-                                                 " inputs and " + std::to_string(outputs.size()) +
-                                                 " outputs; one of each is needed.");
+  std::vector<std::string> expected;
+  for (const HeadScale& scale : model.cut ? model.cut->scales : std::vector<HeadScale>()) {
+    expected.insert(expected.end(), {scale.boxes, scale.classes});
   }
-  if (engine.getTensorDataType(outputs[0]) != nvinfer1::DataType::kFLOAT) {
-    return Status(StatusCode::kInvalidModel, "The network's output is not of type float32.");
-  }
+  if (expected.empty() && found.size() == 1) expected = found;
+  const bool same =
+      std::is_permutation(found.begin(), found.end(), expected.begin(), expected.end());
+  return same && inputs == 1 ? expected : std::vector<std::string>();
+}
+
+// Shapes of the outputs for the smallest bucket.
+Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, const ModelInfo& info,
+                                        const std::vector<std::string>& names) {
   const TensorRtOwned<nvinfer1::IExecutionContext> context(
       engine.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
   const nvinfer1::Dims4 input(BucketsOf(info).front(), 3, info.input_height, info.input_width);
-  if (!context || !context->setInputShape(inputs[0], input)) {
+  bool set = context != nullptr;
+  for (int32_t i = 0; set && i < engine.getNbIOTensors(); ++i) {
+    const char* name = engine.getIOTensorName(i);
+    if (engine.getTensorIOMode(name) == nvinfer1::TensorIOMode::kINPUT) {
+      set = context->setInputShape(name, input);
+    }
+  }
+  if (!set) {
     return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
                                          "TensorRT refused the input's shape");
   }
-  const nvinfer1::Dims dims = context->getTensorShape(outputs[0]);
-  Shape shape;
-  for (int32_t i = 0; i < dims.nbDims; ++i) shape.push_back(dims.d[i]);
-  return shape;
+  std::vector<Shape> shapes;
+  for (const std::string& name : names) {
+    const nvinfer1::Dims dims = context->getTensorShape(name.c_str());
+    shapes.emplace_back(dims.d, dims.d + std::max(dims.nbDims, 0));
+  }
+  return shapes;
+}
+
+// Of a cut network: as the head that was found in the file.
+Status CheckHeadShapes(const std::vector<Shape>& shapes, const TensorRtModel& model) {
+  const int64_t batch = BucketsOf(model.info).front();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const int stride = model.info.head.strides[i / 2];
+    const int64_t channels = i % 2 == 0 ? 4 * model.info.head.bins : model.info.head.classes;
+    const Shape expected = {batch, channels, model.info.input_height / stride,
+                            model.info.input_width / stride};
+    if (shapes[i] != expected) {
+      return Misfit("TensorRT gives the head's tensors the shape " + ToText(shapes[i]) + "; " +
+                    ToText(expected) + " is needed.");
+    }
+  }
+  return {};
+}
+
+// Sets the outputs, and what follows from them.
+Status DescribeOutputs(nvinfer1::ICudaEngine& engine, TensorRtModel* model) {
+  const std::vector<std::string> names = OutputNames(engine, *model);
+  if (names.empty()) return Misfit("The engine's inputs and outputs are not the network's.");
+  const auto shapes = OutputShapes(engine, model->info, names);
+  if (!shapes.ok()) return shapes.status();
+  const Status fits = model->cut
+                          ? CheckHeadShapes(*shapes, *model)
+                          : CheckOutput(*shapes, BucketsOf(model->info).front(), model->info);
+  if (!fits.ok()) return fits;
+  const auto type = model->cut ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (engine.getTensorDataType(names[i].c_str()) != type) {
+      return Misfit("The network's output '" + names[i] + "' is of another type than " +
+                    PrecisionOf(*model) + ".");
+    }
+    const Shape& shape = (*shapes)[i];
+    model->outputs.push_back(
+        {names[i], {shape.begin() + 1, shape.end()}, model->cut ? sizeof(Half) : sizeof(float)});
+  }
+  return {};
+}
+
+// Cuts the network where that gives the same boxes and the kernels serve them.
+void Cut(const OnnxModel& network, const Shape& input, TensorRtModel* model) {
+  const auto classes = static_cast<int>(model->info.names.size());
+  model->cut = FindDetectionHead(network, classes);
+  const auto head = model->cut ? CheckHead(model->onnx, *model->cut, input, classes) : std::nullopt;
+  model->info.head.classes = classes;
+  if (!head) {
+    model->cut.reset();
+    return;
+  }
+  int anchors = 0;
+  for (const int stride : head->strides) {
+    anchors += model->info.input_width / stride * (model->info.input_height / stride);
+  }
+  if (!IsServed(classes, anchors)) {
+    model->cut.reset();
+    return;
+  }
+  model->info.head = *head;
 }
 
 }  // namespace
 
+size_t EngineOutput::elements() const {
+  return std::accumulate(shape.begin(), shape.end(), size_t{1}, std::multiplies<>());
+}
+
+std::string PrecisionOf(const TensorRtModel& model) { return model.cut ? "fp16" : "fp32"; }
+
 Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
   auto file = ReadModelFile(path);
   if (!file.ok()) return file.status();
-  const ByteView bytes = BytesOf(*file);
+  TensorRtModel model;
+  model.name = std::filesystem::path(path).filename().string();
+  model.onnx = *std::move(file);
+  const ByteView bytes = BytesOf(model.onnx);
   auto metadata = ReadOnnxMetadata(bytes);
   if (!metadata.ok()) return metadata.status();
   auto described = DescribeMetadata(*std::move(metadata));
   if (!described.ok()) return described.status();
+  model.info = *std::move(described);
   const auto network = ReadOnnxModel(bytes);
   if (!network.ok()) return network.status();
-  TensorRtModel model;
-  model.info = *std::move(described);
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
-  model.name = std::filesystem::path(path).filename().string();
-  model.onnx = *std::move(file);
+  Cut(*network, *input, &model);
   return model;
 }
 
@@ -183,10 +272,8 @@ Result<TensorRtOwned<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     engine = Deserialize(runtime, plan->bytes);
   }
   if (!engine.ok()) return engine.status();
-  const auto output = OutputShape(**engine, model->info);
-  if (!output.ok()) return output.status();
-  const Status fits = CheckOutput({*output}, BucketsOf(model->info).front(), model->info);
-  if (!fits.ok()) return fits;
+  const Status described = DescribeOutputs(**engine, model);
+  if (!described.ok()) return described;
   return engine;
 }
 

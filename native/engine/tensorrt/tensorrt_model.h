@@ -4,27 +4,49 @@
 
 #include <NvInfer.h>
 
-#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "native/cuda/gpu_device.h"
 #include "native/engine/tensorrt/gpu_engine.h"
 #include "native/engine/tensorrt/tensorrt_library.h"
+#include "native/onnx/detection_head.h"
 
 namespace lattice {
+
+// An output of an engine.
+struct EngineOutput {
+  std::string name;
+  std::vector<size_t> shape;  // of one image
+  size_t element_bytes = 0;
+
+  size_t elements() const;
+  size_t bytes() const { return elements() * element_bytes; }
+};
 
 struct TensorRtModel {
   std::string name;  // file name without folder
   std::string onnx;  // the file's bytes
-  ModelInfo info;    // without device and anchors
+  ModelInfo info;    // without device
+  // Where the network is cut: the GPU makes the boxes of the head's tensors, in FP16. None: it runs
+  // whole, in FP32, and the host makes the boxes.
+  std::optional<DetectionHead> cut;
+  // Boxes and classes of each scale, or the one output of a whole network.
+  std::vector<EngineOutput> outputs;
 };
 
-// Codes of ReadModelFile, DescribeMetadata and ResolveInput.
+// "fp16" or "fp32".
+std::string PrecisionOf(const TensorRtModel& model);
+
+// All but the outputs, and anchors of a whole network. Runs the end of the network once on the CPU
+// to see whether it may be cut (head_check.h). Codes of ReadModelFile, DescribeMetadata and
+// ResolveInput.
 Result<TensorRtModel> ReadTensorRtModel(const std::string& path);
 
 // The engine for the thread's current GPU, which is `gpu`. A cached one that TensorRT refuses is
-// built again. Sets info.anchors. Codes of GpuNetwork and BuildTensorRtPlan if it is built;
-// kInvalidModel if the network is no detector of the v8 layout.
+// built again. Completes `model`. Codes of GpuNetwork and BuildTensorRtPlan if it is built;
+// kInvalidModel if the network's outputs are of no known layout.
 Result<TensorRtOwned<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model);

@@ -27,11 +27,11 @@ Status Refused(const std::string& what) {
   return TensorRtLogger::Get().Failure(StatusCode::kDetectionFailed, what);
 }
 
-// The name of the one tensor of this mode; the engine was checked to have one.
-const char* TensorOf(const nvinfer1::ICudaEngine& engine, nvinfer1::TensorIOMode mode) {
+// The name of the one input; the engine was checked to have one.
+const char* InputOf(const nvinfer1::ICudaEngine& engine) {
   for (int32_t i = 0; i < engine.getNbIOTensors(); ++i) {
     const char* name = engine.getIOTensorName(i);
-    if (engine.getTensorIOMode(name) == mode) return name;
+    if (engine.getTensorIOMode(name) == nvinfer1::TensorIOMode::kINPUT) return name;
   }
   return "";
 }
@@ -80,17 +80,34 @@ Status QueuePixels(const SlotImage& image, const Stream& stream, uint8_t* there,
                   "copying an image to the GPU");
 }
 
+Detections Copied(const DeviceDetections& result) {
+  Detections boxes;
+  boxes.truncated = result.truncated != 0;
+  const auto count = static_cast<size_t>(std::clamp(result.count, 0, kMostDetections));
+  boxes.boxes.reserve(count);
+  for (size_t row = 0; row < count; ++row) {
+    const float* r = result.rows[row];
+    boxes.boxes.push_back({r[0], r[1], r[2], r[3], r[4], r[5]});
+  }
+  return boxes;
+}
+
+// What the host makes of the output of a whole network, image `index` of the batch.
+Detections Decoded(const TensorRtModel& model, const float* outputs, size_t index,
+                   const SlotImage& image) {
+  const std::vector<size_t>& shape = model.outputs[0].shape;
+  const size_t count = shape[model.info.head.layout == HeadLayout::kFinal ? 0 : 1];
+  HeadOutput output;
+  output.rows = outputs + index * model.outputs[0].elements();
+  output.count = static_cast<int>(count);
+  return Decode(model.info.head, output, image.transform, *image.options);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine& engine,
-                                                           const ModelInfo& model,
+                                                           const TensorRtModel& model,
                                                            const TensorRtSlotOptions& options) {
-  if (!IsServed({1, static_cast<int>(model.names.size()), model.anchors})) {
-    return Status(StatusCode::kInvalidModel,
-                  "The model has " + std::to_string(model.names.size()) + " classes and " +
-                      std::to_string(model.anchors) + " anchors; a GPU serves at most " +
-                      std::to_string(kMostClasses) + " and " + std::to_string(kMostAnchors) + ".");
-  }
   std::unique_ptr<TensorRtSlot> slot(new TensorRtSlot(engine, model));
   Status made = slot->Allocate(options);
   for (size_t i = 0; made.ok() && i < options.buckets.size(); ++i) {
@@ -100,8 +117,40 @@ Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine
   return slot;
 }
 
-HeadShape TensorRtSlot::ShapeOf(int batch) const {
-  return {batch, static_cast<int>(model_.names.size()), model_.anchors};
+DeviceHead TensorRtSlot::HeadOf() const {
+  DeviceHead head;
+  head.classes = model_.info.head.classes;
+  head.bins = model_.info.head.bins;
+  head.one_to_one = model_.info.head.one_to_one ? 1 : 0;
+  for (size_t i = 0; i < kHeadScales; ++i) {
+    const std::vector<size_t>& boxes = model_.outputs[2 * i].shape;
+    const auto columns = static_cast<int>(boxes[2]);
+    head.strides[i] = model_.info.head.strides[i];
+    head.scales[i] = {outputs_[2 * i].As<Half>(), outputs_[2 * i + 1].As<Half>(), columns,
+                      static_cast<int>(boxes[1]) * columns};
+  }
+  return head;
+}
+
+Status TensorRtSlot::AllocateOutputs(size_t count) {
+  for (const EngineOutput& output : model_.outputs) {
+    const Status taken = Take(count * output.bytes(), &outputs_.emplace_back());
+    if (!taken.ok()) return taken;
+  }
+  if (!model_.cut) return Take(count * model_.outputs[0].bytes(), &results_);
+  const int anchors = HeadOf().anchors();
+  const auto batch = static_cast<int>(count);
+  return InOrder([&] { return Take(DetectionWorkspaceBytes(batch, anchors), &workspace_); },
+                 [&] { return Take(count * sizeof(DeviceDetections), &results_there_); },
+                 [&] { return Take(count * sizeof(DeviceDetections), &results_); },
+                 [&] {
+                   layout_ = LayOutWorkspace(workspace_.data(), batch, anchors);
+                   return ToStatus(LoadDetectionKernels(), "loading the detection kernels");
+                 },
+                 [&] {
+                   return ToStatus(ClearWorkspace(layout_, batch, stream_.get()),
+                                   "clearing the workspace");
+                 });
 }
 
 Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
@@ -113,34 +162,19 @@ Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
   if (!done.ok()) return done.status();
   done_ = *std::move(done);
 
-  const int most = options.buckets.back();
-  const auto count = static_cast<size_t>(most);
+  const auto count = static_cast<size_t>(options.buckets.back());
   const auto pixels =
-      static_cast<size_t>(model_.input_width) * static_cast<size_t>(model_.input_height);
-  const auto rows = static_cast<size_t>(4 + model_.names.size());
+      static_cast<size_t>(model_.info.input_width) * static_cast<size_t>(model_.info.input_height);
   int64_t arena = 0;
   for (size_t i = 0; i < options.buckets.size(); ++i) {
     arena = std::max(arena, engine_.getDeviceMemorySizeForProfileV2(static_cast<int32_t>(i)));
   }
-  const Status taken = InOrder(
-      [&] { return Take(static_cast<size_t>(std::max<int64_t>(arena, 1)), &arena_); },
-      [&] { return Take(count * 3 * pixels * sizeof(__half), &input_); },
-      [&] {
-        return Take(count * rows * static_cast<size_t>(model_.anchors) * sizeof(float), &head_);
-      },
-      [&] { return Take(DetectionWorkspaceBytes(ShapeOf(most)), &workspace_); },
-      [&] { return Take(count * kAskedBytes, &asked_); },
-      [&] { return Take(count * kAskedBytes, &asked_there_); },
-      [&] { return Take(count * sizeof(DeviceDetections), &results_there_); },
-      [&] { return Take(count * sizeof(DeviceDetections), &results_); });
-  if (!taken.ok()) return taken;
-  layout_ = LayOutWorkspace(workspace_.data(), ShapeOf(most));
-  return InOrder([] { return ToStatus(LoadLetterboxKernel(), "loading the letterbox kernel"); },
-                 [] { return ToStatus(LoadDetectionKernels(), "loading the detection kernels"); },
-                 [&] {
-                   return ToStatus(ClearWorkspace(layout_, ShapeOf(most), stream_.get()),
-                                   "clearing the workspace");
-                 });
+  return InOrder([&] { return Take(static_cast<size_t>(std::max<int64_t>(arena, 1)), &arena_); },
+                 [&] { return Take(count * 3 * pixels * sizeof(__half), &input_); },
+                 [&] { return Take(count * kAskedBytes, &asked_); },
+                 [&] { return Take(count * kAskedBytes, &asked_there_); },
+                 [&] { return ToStatus(LoadLetterboxKernel(), "loading the letterbox kernel"); },
+                 [&] { return AllocateOutputs(count); });
 }
 
 Status TensorRtSlot::AddBucket(int profile, int batch) {
@@ -154,13 +188,13 @@ Status TensorRtSlot::AddBucket(int profile, int batch) {
   if (!context.setOptimizationProfileAsync(profile, stream_.get())) {
     return Refused("TensorRT refused its profile " + std::to_string(profile));
   }
-  const char* input = TensorOf(engine_, nvinfer1::TensorIOMode::kINPUT);
-  const char* output = TensorOf(engine_, nvinfer1::TensorIOMode::kOUTPUT);
-  const nvinfer1::Dims4 shape(batch, 3, model_.input_height, model_.input_width);
-  if (!context.setInputShape(input, shape) || !context.setTensorAddress(input, input_.data()) ||
-      !context.setTensorAddress(output, head_.data())) {
-    return Refused("TensorRT refused the tensors of a batch of " + std::to_string(batch));
+  const char* input = InputOf(engine_);
+  const nvinfer1::Dims4 shape(batch, 3, model_.info.input_height, model_.info.input_width);
+  bool set = context.setInputShape(input, shape) && context.setTensorAddress(input, input_.data());
+  for (size_t i = 0; set && i < outputs_.size(); ++i) {
+    set = context.setTensorAddress(model_.outputs[i].name.c_str(), outputs_[i].data());
   }
+  if (!set) return Refused("TensorRT refused the tensors of a batch of " + std::to_string(batch));
   // The first run is not recorded and has no images: in it TensorRT prepares what depends on the
   // shape and CUDA loads kernels, and a recording must contain neither.
   const Status ran = InOrder([&] { return Upload({}, batch); }, [&] { return Queue(bucket); },
@@ -179,36 +213,42 @@ Status TensorRtSlot::AddBucket(int profile, int batch) {
 }
 
 Status TensorRtSlot::Queue(const Bucket& bucket) {
-  const auto count = static_cast<size_t>(bucket.batch);
   auto* images = asked_there_.As<DeviceImage>();
-  auto* requests = reinterpret_cast<DeviceRequest*>(images + count);
-  const HeadShape shape = ShapeOf(bucket.batch);
   return InOrder(
       [&] {
-        return ToStatus(cudaMemcpyAsync(images, asked_.data(), count * kAskedBytes,
-                                        cudaMemcpyHostToDevice, stream_.get()),
-                        "queueing the copy of the requests");
+        return ToStatus(
+            cudaMemcpyAsync(images, asked_.data(), static_cast<size_t>(bucket.batch) * kAskedBytes,
+                            cudaMemcpyHostToDevice, stream_.get()),
+            "queueing the copy of the requests");
       },
       [&] {
-        return ToStatus(LaunchLetterbox(images, bucket.batch, model_.input_width,
-                                        model_.input_height, input_.As<__half>(), stream_.get()),
-                        "queueing the letterbox");
+        return ToStatus(
+            LaunchLetterbox(images, bucket.batch, model_.info.input_width, model_.info.input_height,
+                            input_.As<__half>(), stream_.get()),
+            "queueing the letterbox");
       },
       [&] {
         return bucket.context->enqueueV3(stream_.get()) ? Status()
                                                         : Refused("The network could not run");
       },
-      [&] {
-        return ToStatus(LaunchDetections(head_.As<float>(), shape, requests, layout_,
-                                         results_there_.As<DeviceDetections>(), stream_.get()),
-                        "queueing the box decode");
-      },
-      [&] {
-        return ToStatus(cudaMemcpyAsync(results_.data(), results_there_.data(),
-                                        count * sizeof(DeviceDetections), cudaMemcpyDeviceToHost,
-                                        stream_.get()),
-                        "queueing the copy of the boxes");
-      });
+      [&] { return QueueBoxes(bucket.batch); }, [&] { return QueueResults(bucket.batch); });
+}
+
+Status TensorRtSlot::QueueBoxes(int batch) {
+  if (!model_.cut) return {};
+  const auto* requests =
+      reinterpret_cast<const DeviceRequest*>(asked_there_.As<DeviceImage>() + batch);
+  return ToStatus(LaunchDetections(HeadOf(), batch, requests, layout_,
+                                   results_there_.As<DeviceDetections>(), stream_.get()),
+                  "queueing the box decode");
+}
+
+Status TensorRtSlot::QueueResults(int batch) {
+  const DeviceBuffer& from = model_.cut ? results_there_ : outputs_[0];
+  const size_t one = model_.cut ? sizeof(DeviceDetections) : model_.outputs[0].bytes();
+  return ToStatus(cudaMemcpyAsync(results_.data(), from.data(), static_cast<size_t>(batch) * one,
+                                  cudaMemcpyDeviceToHost, stream_.get()),
+                  "queueing the copy of the boxes");
 }
 
 // Queues the pixels and writes the requests that the graph copies.
@@ -230,10 +270,11 @@ Status TensorRtSlot::Upload(std::span<const SlotImage> images, int batch) {
     requests[i] = MakeDeviceRequest(*images[i].options, images[i].transform);
     there += UploadBytes(images[i]);
   }
+  DetectionOptions unreachable;
+  unreachable.confidence = kUnreachable;
   for (auto i = images.size(); i < static_cast<size_t>(batch); ++i) {
     asked[i] = {};
-    requests[i] = {};
-    requests[i].confidence = kUnreachable;
+    requests[i] = MakeDeviceRequest(unreachable, {});
   }
   return {};
 }
@@ -251,22 +292,16 @@ Status TensorRtSlot::Run(std::span<const SlotImage> images, std::vector<Detectio
     const Status rest = stream_.Synchronize(patience_);
     return rest.code() == StatusCode::kGpuLost ? rest : ran;
   }
-  Collect(images.size(), found);
+  Collect(images, found);
   return {};
 }
 
-void TensorRtSlot::Collect(size_t count, std::vector<Detections>* found) const {
-  const auto* results = results_.As<DeviceDetections>();
-  found->assign(count, {});
-  for (size_t i = 0; i < count; ++i) {
-    Detections& one = (*found)[i];
-    one.truncated = results[i].truncated != 0;
-    const auto boxes = static_cast<size_t>(std::clamp(results[i].count, 0, kMostDetections));
-    one.boxes.reserve(boxes);
-    for (size_t row = 0; row < boxes; ++row) {
-      const float* r = results[i].rows[row];
-      one.boxes.push_back({r[0], r[1], r[2], r[3], r[4], r[5]});
-    }
+void TensorRtSlot::Collect(std::span<const SlotImage> images,
+                           std::vector<Detections>* found) const {
+  found->assign(images.size(), {});
+  for (size_t i = 0; i < images.size(); ++i) {
+    (*found)[i] = model_.cut ? Copied(results_.As<DeviceDetections>()[i])
+                             : Decoded(model_, results_.As<float>(), i, images[i]);
   }
 }
 

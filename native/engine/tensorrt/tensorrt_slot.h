@@ -14,6 +14,7 @@
 #include "native/cuda/owners.h"
 #include "native/engine/engine.h"
 #include "native/engine/tensorrt/tensorrt_library.h"
+#include "native/engine/tensorrt/tensorrt_model.h"
 
 namespace lattice {
 
@@ -34,14 +35,15 @@ struct SlotImage {
 
 // A batch is one launch: the copy of the requests, letterbox, network, box decode and the copy of
 // the boxes are recorded in one graph per bucket. The graph reads image sizes and options from
-// memory, so it serves any images. One call at a time.
+// memory, so it serves any images. Of a network that runs whole the output is copied, and the host
+// makes the boxes. One call at a time.
 class TensorRtSlot {
  public:
   // On the thread's current GPU, to which `engine` belongs; records and warms up every graph.
   // `engine` and `model` must outlive the slot. kOverloaded if the GPU has too little free memory,
   // kGpuLost as Run.
   static Result<std::unique_ptr<TensorRtSlot>> Create(nvinfer1::ICudaEngine& engine,
-                                                      const ModelInfo& model,
+                                                      const TensorRtModel& model,
                                                       const TensorRtSlotOptions& options);
 
   // Fills `found` with one entry per image. 1 <= images.size() <= the largest bucket. Blocks until
@@ -59,32 +61,35 @@ class TensorRtSlot {
     GraphExec graph;
   };
 
-  TensorRtSlot(nvinfer1::ICudaEngine& engine, const ModelInfo& model)
+  TensorRtSlot(nvinfer1::ICudaEngine& engine, const TensorRtModel& model)
       : engine_(engine), model_(model) {}
   Status Allocate(const TensorRtSlotOptions& options);
+  Status AllocateOutputs(size_t count);
   Status AddBucket(int profile, int batch);
   // Queues all of a batch except its pixels on the stream, to be run or recorded.
   Status Queue(const Bucket& bucket);
-  HeadShape ShapeOf(int batch) const;
+  Status QueueBoxes(int batch);    // nothing where the host makes them
+  Status QueueResults(int batch);  // the copy to the host
+  DeviceHead HeadOf() const;
   Status Upload(std::span<const SlotImage> images, int batch);
-  void Collect(size_t count, std::vector<Detections>* found) const;
+  void Collect(std::span<const SlotImage> images, std::vector<Detections>* found) const;
 
   nvinfer1::ICudaEngine& engine_;
-  const ModelInfo& model_;
+  const TensorRtModel& model_;
   Clock::duration patience_{};
   Stream stream_;
   Event done_;
   DeviceBuffer arena_;  // working memory that the contexts share: one runs at a time
   DeviceBuffer input_;
-  DeviceBuffer head_;
+  std::vector<DeviceBuffer> outputs_;  // of the network, one each of the model's outputs
   DeviceBuffer workspace_;
   DetectionWorkspace layout_{};
   // Images and requests of a batch; the requests follow the bucket's images.
   PinnedBuffer asked_;
   DeviceBuffer asked_there_;
   DeviceBuffer results_there_;
-  PinnedBuffer results_;
-  DeviceBuffer pixels_;  // as large as the largest batch so far
+  PinnedBuffer results_;  // DeviceDetections, or the output of a whole network
+  DeviceBuffer pixels_;   // as large as the largest batch so far
   std::vector<Bucket> buckets_;
 };
 

@@ -18,7 +18,7 @@ TEST_F(SlotTimerTest, TimesTheSmallestBatchThatHoldsTheImages) {
       OpenTensorRtModel(**library, *runtime, ListGpus()->front(), {}, nullptr, &model);
   ASSERT_TRUE(engine.ok()) << engine.status().message();
   const TensorRtSlotOptions options{.buckets = BucketsOf(model.info)};
-  const auto slot = TensorRtSlot::Create(**engine, model.info, options);
+  const auto slot = TensorRtSlot::Create(**engine, model, options);
   ASSERT_TRUE(slot.ok()) << slot.status().message();
   SlotTimer timer(**slot);
 

@@ -66,7 +66,7 @@ TEST(PlanePool, NeverPassesItsLimitAndLendsABlockToOneAtATime) {
       ASSERT_EQ(*allocated, pool->held_bytes());
     }
     lent.clear();
-    EXPECT_TRUE(pool->Take(size_t{20} << 20)) << "kept blocks make room";
+    EXPECT_TRUE(pool->Take(size_t{20} << 20)) << "kept blocks are freed";
   }
   EXPECT_GT(refused, 0);
 }

@@ -6,8 +6,9 @@ namespace lattice {
 namespace {
 
 TEST(TensorNamesTest, GivesTheFirstFreeNumber) {
-  TensorNames names;
-  names.Take("x_3");
+  OnnxGraph graph;
+  graph.initializers.emplace_back().name = "x_3";
+  TensorNames names(graph);
   EXPECT_EQ(names.Free("x"), "x");
   EXPECT_EQ(names.Free("x"), "x_2");
   EXPECT_EQ(names.Free("x"), "x_4");
@@ -18,7 +19,7 @@ TEST(TensorNamesTest, GivesTheFirstFreeNumber) {
 // As the nodes of a file that names none of its nodes ask: trying every number each time would take
 // minutes.
 TEST(TensorNamesTest, TakesNoLongerForANameThatIsWantedOften) {
-  TensorNames names;
+  TensorNames names{OnnxGraph()};
   for (int i = 2; i <= 200'000; ++i) (void)names.Free("x");
   EXPECT_EQ(names.Free("x"), "x_200000");
 }

@@ -13,6 +13,9 @@ namespace lattice::test {
 
 class TypeChecker {
  public:
+  // `type` is that of the outputs.
+  explicit TypeChecker(ElementType type) : type_(type) {}
+
   // What is wrong with the graph, a line each: inputs and outputs, order, names, types, Casts.
   std::string Complaints(const OnnxModel& model) {
     for (const OnnxTensor& tensor : model.graph.initializers) {
@@ -23,13 +26,15 @@ class TypeChecker {
       Make(input.name, input.type);
       if (input.type != kFloat16) complaints_ += "input is not FLOAT16\n";
     }
+    opset_ = model.opset;
+    for (const OnnxValueInfo& output : model.graph.outputs) outputs_.insert(output.name);
     for (const OnnxNode& node : model.graph.nodes) CheckNode(node);
     for (const OnnxTensor& tensor : model.graph.initializers) {
       if (!read_.contains(tensor.name)) complaints_ += "unused initializer " + tensor.name + "\n";
     }
     for (const OnnxValueInfo& output : model.graph.outputs) {
-      if (output.type != kFloat) complaints_ += "output is not declared as FLOAT\n";
-      Expect(types_[output.name] == kFloat, "output " + output.name + " is not FLOAT");
+      Expect(output.type == type_, "output is declared as another type");
+      Expect(types_[output.name] == type_, "output " + output.name + " is of another type");
     }
     for (const OnnxValueInfo& info : model.graph.value_info) {
       Expect(types_.contains(info.name) && types_[info.name] == info.type,
@@ -72,6 +77,7 @@ class TypeChecker {
     } else if (node.op == "QuantizeLinear") {
       made = In(node, 2);
       Expect(In(node, 0) == In(node, 1), node.name + " has a scale of another type");
+      Expect(opset_ >= 19 || In(node, 1) == kFloat, node.name + " has an FP16 scale too early");
     } else if (node.op == "DequantizeLinear") {
       made = In(node, 1);
       Expect(In(node, 0) == In(node, 2), node.name + " has a zero point of another type");
@@ -93,11 +99,15 @@ class TypeChecker {
   void CheckCast(const OnnxNode& node, int32_t made) {
     if (!IsFloating(made) || !IsFloating(In(node, 0))) return;
     Expect(!constants_.contains(node.inputs[0]), node.name + " casts a constant");
-    Expect(made != In(node, 0), node.name + " casts to the same type");
+    Expect(made != In(node, 0) || outputs_.contains(node.outputs[0]),
+           node.name + " casts to the same type");
     Expect(casts_.insert(node.inputs[0]).second, node.inputs[0] + " is cast twice");
   }
 
+  const ElementType type_;
+  int64_t opset_ = 0;
   std::map<std::string, int32_t> types_;
+  std::set<std::string> outputs_;
   std::set<std::string> constants_;
   std::set<std::string> read_;
   std::set<std::string> node_names_;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,13 +33,20 @@ inline std::string Integer(const std::string& name, int64_t value) {
   return Bytes(5, Bytes(1, name) + Number(3, static_cast<uint64_t>(value)) + Number(20, 2));
 }
 
+inline std::string Integers(const std::string& name, const std::vector<int64_t>& values) {
+  std::string attribute = Bytes(1, name);
+  for (const int64_t value : values) attribute += Number(8, static_cast<uint64_t>(value));
+  return Bytes(5, attribute + Number(20, 7));
+}
+
 inline std::string TensorValue(const std::string& name, const std::string& tensor) {
   return Bytes(5, Bytes(1, name) + Bytes(5, tensor) + Number(20, 4));
 }
 
 class GraphWriter {
  public:
-  // `attributes` are of Integer or TensorValue, joined. The node's name is its first output's.
+  // `attributes` are of Integer, Integers or TensorValue, joined. The node's name is its first
+  // output's.
   GraphWriter& Node(const std::string& op, const std::vector<std::string>& inputs,
                     const std::vector<std::string>& outputs, const std::string& attributes = "") {
     std::string node;
@@ -61,10 +69,19 @@ class GraphWriter {
   // Input `images` [1, 3, 8, 8], output `output0`.
   std::string Model(int input_type = kFloat, int output_type = kFloat, uint64_t opset = 17,
                     uint64_t ir_version = 8) const {
-    const std::string graph = nodes_ + Bytes(2, "g") + initializers_ +
-                              Bytes(11, TensorPort("images", input_type, {1, 3, 8, 8})) +
-                              Bytes(12, TensorPort("output0", output_type, {-1})) + value_info_;
-    return Number(1, ir_version) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Number(2, opset));
+    return Model(TensorPort("images", input_type, {1, 3, 8, 8}),
+                 TensorPort("output0", output_type, {-1}), {}, opset, ir_version);
+  }
+
+  std::string Model(const std::string& input, const std::string& output,
+                    const std::map<std::string, std::string>& metadata, uint64_t opset = 17,
+                    uint64_t ir_version = 8) const {
+    const std::string graph =
+        nodes_ + Bytes(2, "g") + initializers_ + Bytes(11, input) + Bytes(12, output) + value_info_;
+    std::string model =
+        Number(1, ir_version) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Number(2, opset));
+    for (const auto& [key, value] : metadata) model += Bytes(14, Bytes(1, key) + Bytes(2, value));
+    return model;
   }
 
  private:

@@ -26,6 +26,9 @@ TEST(DescribeMetadataTest, SaysWhatItFound) {
   EXPECT_NE(Refusal(DescribeMetadata({{"task", "segment"}, {"names", "{0: 'car'}"}}).status())
                 .find("'segment'"),
             std::string::npos);
+  EXPECT_NE(Refusal(DescribeMetadata({{"names", "{0: 'car'}"}, {"head", "RTDETRDecoder"}}).status())
+                .find("RT-DETR"),
+            std::string::npos);
   EXPECT_NE(Refusal(DescribeMetadata({{"task", "detect"}}).status()).find("names"),
             std::string::npos);
   EXPECT_NE(Refusal(DescribeMetadata({{"names", "['car']"}}).status()).find("dict literal"),
@@ -84,22 +87,46 @@ TEST(ResolveInputTest, TellsOfManyInputsInASentence) {
       << text;
 }
 
-TEST(CheckOutputTest, WantsOneOutputOfFourPlusClassesRows) {
+TEST(CheckOutputTest, TakesRowsPerAnchorAndRowsPerBox) {
   ModelInfo info = Detector();
   EXPECT_TRUE(CheckOutput({{1, 6, 8400}}, 1, info).ok());
+  EXPECT_EQ(info.head.layout, HeadLayout::kRows);
+  EXPECT_EQ(info.head.classes, 2);
   EXPECT_EQ(info.anchors, 8400);
-  for (const std::vector<Shape>& outputs :
-       std::vector<std::vector<Shape>>{{},
-                                       {{1, 8400, 6}},
-                                       {{1, 300, 6}},
-                                       {{1, 84, 8400}},
-                                       {{1, 6, 8400}, {1, 32, 160, 160}},
-                                       {{2, 6, 8400}},
-                                       {{1, 6, -1}},
-                                       {{1, 6, 0}},
-                                       {{6, 8400}}}) {
-    EXPECT_NE(Refusal(CheckOutput(outputs, 1, info)).find("[1, 6]"), std::string::npos);
+  for (const Shape& rows : {Shape{1, 300, 6}, Shape{1, -1, 6}, Shape{-1, -1, 6}}) {
+    ASSERT_TRUE(CheckOutput({rows}, 1, info).ok());
+    EXPECT_EQ(info.head.layout, HeadLayout::kFinal);
   }
+}
+
+TEST(CheckOutputTest, RefusesOthersWithTheWholeShape) {
+  ModelInfo info = Detector();
+  for (const std::vector<Shape>& outputs : std::vector<std::vector<Shape>>{{{1, 8400, 7}},
+                                                                           {{1, 300, 38}},
+                                                                           {{1, 84, 8400}},
+                                                                           {{2, 6, 8400}},
+                                                                           {{1, 6, -1}},
+                                                                           {{1, 6, 0}},
+                                                                           {{6, 8400}}}) {
+    const std::string text = Refusal(CheckOutput(outputs, 1, info));
+    EXPECT_NE(text.find(ToText(outputs[0]) + "."), std::string::npos) << text;
+    EXPECT_NE(text.find("[1, 6] with anchors last"), std::string::npos) << text;
+  }
+  EXPECT_NE(Refusal(CheckOutput({}, 1, info)).find("none"), std::string::npos);
+}
+
+TEST(CheckOutputTest, SaysHowToExportAgain) {
+  ModelInfo info = Detector();
+  const auto advice = [&](const std::vector<Shape>& outputs) {
+    return Refusal(CheckOutput(outputs, 1, info));
+  };
+  EXPECT_NE(advice({{1, 25200, 7}}).find("yolov5nu"), std::string::npos);
+  EXPECT_NE(advice({{1, 300, 38}}).find("task=detect"), std::string::npos);
+  EXPECT_NE(advice({{1, 84, 8400}}).find("nms=False and end2end=False"), std::string::npos);
+  EXPECT_NE(advice({{1, 116, 8400}, {1, 32, 160, 160}}).find("task=detect"), std::string::npos);
+  info.names.resize(80);
+  EXPECT_NE(advice({{1, 300, 84}}).find("RT-DETR"), std::string::npos);
+  EXPECT_NE(advice({{1, 8400, 84}}).find("swapped"), std::string::npos);
 }
 
 TEST(ToTextTest, MarksOpenDimensions) { EXPECT_EQ(ToText(Shape{-1, 3, 640}), "[?, 3, 640]"); }

@@ -42,5 +42,52 @@ TEST(BoxMath, ToSourceUndoesPaddingAndScaleAndClamps) {
   EXPECT_EQ(ToSource(5'000, 140, 0.5f, 1'000), 1'000);
 }
 
+TEST(LogitFloorTest, LiesBelowEveryLogitThatPasses) {
+  for (const float confidence : {1e-7f, 1e-6f, 1e-3f, 0.01f, 0.25f, 0.5f, 0.9f, 0.999f, 0.9999f,
+                                 std::nextafter(1.0f, 0.0f)}) {
+    const float floor = LogitFloor(confidence);
+    for (float logit = -40; logit < 40; logit += 0.001f) {
+      if (Sigmoid(logit) > confidence) {
+        ASSERT_GT(logit, floor) << confidence;
+      }
+    }
+  }
+  // Few logits are looked at in vain.
+  EXPECT_LT(Sigmoid(LogitFloor(0.25f)), 0.25f);
+  EXPECT_GT(Sigmoid(LogitFloor(0.25f)), 0.2497f);
+}
+
+TEST(LogitFloorTest, AtTheEnds) {
+  EXPECT_EQ(LogitFloor(0), -INFINITY);
+  EXPECT_EQ(LogitFloor(2), INFINITY);
+  EXPECT_EQ(LogitFloor(NAN), INFINITY);
+}
+
+TEST(SigmoidTest, HoldsForInfinity) {
+  EXPECT_EQ(Sigmoid(INFINITY), 1);
+  EXPECT_EQ(Sigmoid(-INFINITY), 0);
+  EXPECT_EQ(Sigmoid(0), 0.5f);
+}
+
+TEST(ExpectedDistanceTest, IsTheMeanOfTheBins) {
+  float logits[kDflBins] = {};
+  EXPECT_FLOAT_EQ(ExpectedDistance(logits), 7.5f);
+  logits[11] = 1000;  // far beyond what a float's exponential holds
+  EXPECT_FLOAT_EQ(ExpectedDistance(logits), 11);
+  logits[12] = 1000;
+  EXPECT_FLOAT_EQ(ExpectedDistance(logits), 11.5f);
+  logits[0] = NAN;
+  EXPECT_FALSE(IsFinite(ExpectedDistance(logits)));
+}
+
+TEST(BoxAroundTest, ReachesFromTheCentreOfTheCell) {
+  const float distances[4] = {1, 2, 3, 4};
+  const Box box = BoxAround(5, 7, distances, 8);
+  EXPECT_EQ(box.x1, 36);
+  EXPECT_EQ(box.y1, 44);
+  EXPECT_EQ(box.x2, 68);
+  EXPECT_EQ(box.y2, 92);
+}
+
 }  // namespace
 }  // namespace lattice

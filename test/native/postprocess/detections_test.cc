@@ -24,7 +24,8 @@ class Head {
   }
   float& Score(int anchor, int class_id) { return At(4 + class_id, anchor); }
   Detections Decode(const DetectionOptions& options, const LetterboxTransform& t) const {
-    return DecodeDetections(rows_.data(), classes_, anchors_, t, options);
+    const HeadOutput output{.rows = rows_.data(), .count = anchors_};
+    return lattice::Decode({HeadLayout::kRows, classes_}, output, t, options);
   }
   // Source and input are both 640 x 640.
   Detections Decode(const DetectionOptions& options = {}) const {
@@ -59,7 +60,7 @@ bool Same(const Detection& a, const Detection& b) {
          a.class_id == b.class_id;
 }
 
-TEST(DecodeDetections, OneClearBox) {
+TEST(DecodeRowsTest, OneClearBox) {
   Head head(3, 10);
   head.Box(4, 100, 200, 40, 60);
   head.Score(4, 2) = 0.75f;
@@ -70,7 +71,7 @@ TEST(DecodeDetections, OneClearBox) {
   EXPECT_FALSE(found.truncated);
 }
 
-TEST(DecodeDetections, ThresholdIsStrict) {
+TEST(DecodeRowsTest, ThresholdIsStrict) {
   Head head(1, 2);
   head.Box(0, 100, 100, 10, 10);
   head.Box(1, 300, 300, 10, 10);
@@ -86,7 +87,7 @@ TEST(DecodeDetections, ThresholdIsStrict) {
   EXPECT_EQ(head.Decode(options).boxes.size(), 2u);
 }
 
-TEST(DecodeDetections, LetterboxIsUndoneAndClamped) {
+TEST(DecodeRowsTest, LetterboxIsUndoneAndClamped) {
   Head head(1, 1);
   head.Score(0, 0) = 0.9f;
   const LetterboxTransform t = ComputeLetterbox(1920, 1080, 640, 640);
@@ -100,7 +101,7 @@ TEST(DecodeDetections, LetterboxIsUndoneAndClamped) {
   EXPECT_TRUE(Same(head.Decode({}, t).boxes.at(0), {0, 0, 1920, 1080, 0.9f, 0}));
 }
 
-TEST(DecodeDetections, NonFiniteValuesNeverPass) {
+TEST(DecodeRowsTest, NonFiniteValuesNeverPass) {
   const float bad[] = {NAN, std::numeric_limits<float>::infinity(),
                        -std::numeric_limits<float>::infinity()};
   for (const float value : bad) {
@@ -123,7 +124,7 @@ TEST(DecodeDetections, NonFiniteValuesNeverPass) {
   }
 }
 
-TEST(DecodeDetections, SuppressionIsStrictAndPerClass) {
+TEST(DecodeRowsTest, SuppressionIsStrictAndPerClass) {
   Head head(2, 3);
   for (int a = 0; a < 3; ++a) head.Box(a, 100, 100, 20, 20);
   head.Box(1, 110, 100, 20, 20);  // IoU 1/3 with the first
@@ -140,7 +141,7 @@ TEST(DecodeDetections, SuppressionIsStrictAndPerClass) {
   EXPECT_EQ(found.boxes[1].class_id, 1);
 }
 
-TEST(DecodeDetections, KeptBoxesOfAClassDoNotOverlapAndAreSorted) {
+TEST(DecodeRowsTest, KeptBoxesOfAClassDoNotOverlapAndAreSorted) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     DetectionOptions options;
     options.iou = 0.05f + 0.045f * static_cast<float>(seed);
@@ -166,7 +167,7 @@ TEST(DecodeDetections, KeptBoxesOfAClassDoNotOverlapAndAreSorted) {
   }
 }
 
-TEST(DecodeDetections, TiesAreOrderedByAnchor) {
+TEST(DecodeRowsTest, TiesAreOrderedByAnchor) {
   Head head(1, 50);
   for (int a = 0; a < 50; ++a) {
     head.Box(a, static_cast<float>(10 * a + 10), 100, 4, 4);
@@ -177,7 +178,7 @@ TEST(DecodeDetections, TiesAreOrderedByAnchor) {
   for (size_t i = 1; i < 50; ++i) EXPECT_LT(found.boxes[i - 1].x1, found.boxes[i].x1);
 }
 
-TEST(DecodeDetections, ClassFilterGivesTheClassesOwnResult) {
+TEST(DecodeRowsTest, ClassFilterGivesTheClassesOwnResult) {
   for (uint32_t seed = 100; seed < 110; ++seed) {
     const Head head = RandomHead(4, 300, seed);
     DetectionOptions options;
@@ -203,7 +204,7 @@ TEST(DecodeDetections, ClassFilterGivesTheClassesOwnResult) {
   }
 }
 
-TEST(DecodeDetections, MaxDetectionsKeepsTheBestAndSaysSo) {
+TEST(DecodeRowsTest, MaxDetectionsKeepsTheBestAndSaysSo) {
   Head head(1, 5);
   for (int a = 0; a < 5; ++a) {
     head.Box(a, static_cast<float>(100 * a + 50), 100, 10, 10);
@@ -221,7 +222,7 @@ TEST(DecodeDetections, MaxDetectionsKeepsTheBestAndSaysSo) {
   EXPECT_TRUE(head.Decode(options).boxes.empty());
 }
 
-TEST(DecodeDetections, SuppressedBoxesDoNotCountAsCut) {
+TEST(DecodeRowsTest, SuppressedBoxesDoNotCountAsCut) {
   Head head(1, 2);
   for (int a = 0; a < 2; ++a) {
     head.Box(a, 100, 100, 10, 10);
@@ -232,7 +233,7 @@ TEST(DecodeDetections, SuppressedBoxesDoNotCountAsCut) {
   EXPECT_FALSE(head.Decode(options).truncated);
 }
 
-TEST(DecodeDetections, MoreThanThirtyThousandCandidatesAreCutByScore) {
+TEST(DecodeRowsTest, MoreThanThirtyThousandCandidatesAreCutByScore) {
   const int anchors = 30'001;
   Head head(1, anchors);
   for (int a = 0; a < anchors; ++a) {
@@ -251,8 +252,9 @@ TEST(DecodeDetections, MoreThanThirtyThousandCandidatesAreCutByScore) {
   EXPECT_EQ(fits.boxes.size(), 2u);
 }
 
-TEST(DecodeDetections, NothingInNothingOut) {
-  EXPECT_TRUE(DecodeDetections(nullptr, 80, 0, ComputeLetterbox(10, 10, 64, 64), {}).boxes.empty());
+TEST(DecodeRowsTest, NothingInNothingOut) {
+  EXPECT_TRUE(
+      Decode({HeadLayout::kRows, 80}, {}, ComputeLetterbox(10, 10, 64, 64), {}).boxes.empty());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class Reader {
  public:
   explicit Reader(unsigned seed = 1) : random_(seed) {}
 
-  // For so long; returns files a millisecond.
+  // Runs for that time; returns files per millisecond.
   double Run(const Volume& volume, double ms, bool bound = true) {
     std::vector<double> free(volume.places, now_);
     const double end = now_ + ms;

@@ -116,7 +116,7 @@ TEST_F(SchedulerBytesTest, ALargeImageIsNotPassedBySmallOnesForEver) {
   Start({.batch_ms = 0.3, .max_batch = 2}, 3000);
   engine_->Hold();
   for (uint64_t id = 1; id <= 6; ++id) Submit(WideTask(id, 100));
-  Submit(WideTask(7, 1000));  // all there is room for
+  Submit(WideTask(7, 1000));  // as many bytes as the limit allows
   for (uint64_t id = 8; id <= 60; ++id) Submit(WideTask(id, 100));
   engine_->Release();
   for (uint64_t id = 1; id <= 60; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);

@@ -148,7 +148,7 @@ TEST_F(SchedulerReadsTest, CancelsAndDeadlinesAreKeptWhileAFileIsRead) {
   EXPECT_EQ(CodeOf(1), StatusCode::kCancelled);
   EXPECT_EQ(CodeOf(3), StatusCode::kCancelled);
   held_.reset();
-  // The ids may come again: what comes back late is nobody's.
+  // The ids may be used again: a late result belongs to no task.
   for (uint64_t id = 1; id <= 4; ++id) Submit(id + 10, "far");
   for (uint64_t id = 1; id <= 4; ++id) EXPECT_EQ(CodeOf(id + 10), StatusCode::kOk);
   EXPECT_EQ(engine_->images(), 4u);

@@ -70,7 +70,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int gpu) {
 cudaError_t cudaSetDevice(int gpu) {
   if (gpu < 0 || gpu >= Machine::Get().count()) return Remembered(cudaErrorInvalidDevice);
   ThisThread().gpu = gpu;
-  return cudaSuccess;  // on a GPU that has faulted too: nobody may rely on an error here
+  return cudaSuccess;  // also on a faulted GPU: no caller may rely on an error here
 }
 
 cudaError_t cudaGetDevice(int* gpu) {

@@ -51,7 +51,7 @@ bool IsWithinLimits(const Configuration& launch) {
 cudaError_t Launch(const void* stub, const Configuration& launch, void** arguments) {
   cudaError_t error = Machine::Get().Answer(Call::kKernel, launch.stream->gpu);
   if (error == cudaSuccess && !IsWithinLimits(launch)) error = cudaErrorInvalidConfiguration;
-  // A kernel is launched by whoever has its stream's GPU as the current one.
+  // A thread may launch a kernel if the GPU of its stream is the current one.
   if (error == cudaSuccess && launch.stream->gpu != ThisThread().gpu) {
     error = cudaErrorInvalidResourceHandle;
   }

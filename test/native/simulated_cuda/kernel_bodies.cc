@@ -86,34 +86,44 @@ Work Letterbox(const Grid& grid, void** arguments) {
   };
 }
 
+// Whether the workspace lies on the GPU, for this many images.
+bool Fits(const DetectionWorkspace& workspace, size_t images, int anchors, int gpu) {
+  const size_t keys = images * static_cast<size_t>(anchors) * sizeof(CandidateKey);
+  return IsOnGpu(workspace.keys, keys, gpu) && IsOnGpu(workspace.sorted, keys, gpu) &&
+         IsOnGpu(workspace.counts, images * sizeof(int), gpu);
+}
+
 struct Detecting {
-  const float* head;
-  HeadShape shape;
+  DeviceHead head;
   const DeviceRequest* requests;
   DetectionWorkspace workspace;
 
-  // Whether all of it lies on the GPU, for this many images.
-  bool Fits(size_t images, int gpu) const {
-    const auto anchors = static_cast<size_t>(shape.anchors);
-    const size_t floats = images * static_cast<size_t>(4 + shape.classes) * anchors;
-    const size_t keys = images * anchors * sizeof(CandidateKey);
-    return (head == nullptr || IsOnGpu(head, floats * sizeof(float), gpu)) &&
-           (requests == nullptr || IsOnGpu(requests, images * sizeof *requests, gpu)) &&
-           IsOnGpu(workspace.keys, keys, gpu) && IsOnGpu(workspace.sorted, keys, gpu) &&
-           IsOnGpu(workspace.counts, images * sizeof(int), gpu);
+  explicit Detecting(void** arguments)
+      : head(Argument<DeviceHead>(arguments, 0)),
+        requests(Argument<const DeviceRequest*>(arguments, 1)),
+        workspace(Argument<DetectionWorkspace>(arguments, 2)) {}
+
+  bool IsThere(size_t images, int gpu) const {
+    for (const ScaleView<Half>& scale : head.scales) {
+      const size_t halves = images * static_cast<size_t>(scale.cells) * sizeof(Half);
+      if (!IsOnGpu(scale.boxes, halves * static_cast<size_t>(4 * head.bins), gpu) ||
+          !IsOnGpu(scale.classes, halves * static_cast<size_t>(head.classes), gpu)) {
+        return false;
+      }
+    }
+    return IsOnGpu(requests, images * sizeof *requests, gpu) &&
+           Fits(workspace, images, head.anchors(), gpu);
   }
 };
 
 Work Filter(const Grid& grid, void** arguments) {
   if (grid.threads.x != kFilterThreads) return nullptr;
-  const Detecting d{Argument<const float*>(arguments, 0), Argument<HeadShape>(arguments, 1),
-                    Argument<const DeviceRequest*>(arguments, 2),
-                    Argument<DetectionWorkspace>(arguments, 3)};
+  const Detecting d(arguments);
   return [=] {
-    if (!d.Fits(grid.blocks.y, grid.gpu)) return cudaErrorIllegalAddress;
+    if (!d.IsThere(grid.blocks.y, grid.gpu)) return cudaErrorIllegalAddress;
     const auto shared = RubbishOf<FilterShared>();
     ForBlocks(grid, [&](const HostBlock& block, unsigned x, unsigned y, unsigned) {
-      FilterBlock(block, x, y, d.head, d.shape, d.requests, d.workspace, shared.get());
+      FilterBlock(block, x, y, d.head, d.requests, d.workspace, shared.get());
     });
     return cudaSuccess;
   };
@@ -121,13 +131,13 @@ Work Filter(const Grid& grid, void** arguments) {
 
 Work Rank(const Grid& grid, void** arguments) {
   if (grid.threads.x != kRankThreads) return nullptr;
-  const Detecting d{nullptr, Argument<HeadShape>(arguments, 0), nullptr,
-                    Argument<DetectionWorkspace>(arguments, 1)};
+  const auto anchors = Argument<int>(arguments, 0);
+  const auto workspace = Argument<DetectionWorkspace>(arguments, 1);
   return [=] {
-    if (!d.Fits(grid.blocks.y, grid.gpu)) return cudaErrorIllegalAddress;
+    if (!Fits(workspace, grid.blocks.y, anchors, grid.gpu)) return cudaErrorIllegalAddress;
     const auto shared = RubbishOf<RankShared>();
     ForBlocks(grid, [&](const HostBlock& block, unsigned x, unsigned y, unsigned) {
-      RankBlock(block, x, y, d.shape, d.workspace, shared.get());
+      RankBlock(block, x, y, anchors, workspace, shared.get());
     });
     return cudaSuccess;
   };
@@ -135,18 +145,16 @@ Work Rank(const Grid& grid, void** arguments) {
 
 Work Detect(const Grid& grid, void** arguments) {
   if (grid.threads.x != kSuppressThreads) return nullptr;
-  const Detecting d{Argument<const float*>(arguments, 0), Argument<HeadShape>(arguments, 1),
-                    Argument<const DeviceRequest*>(arguments, 2),
-                    Argument<DetectionWorkspace>(arguments, 3)};
-  auto* results = Argument<DeviceDetections*>(arguments, 4);
+  const Detecting d(arguments);
+  auto* results = Argument<DeviceDetections*>(arguments, 3);
   return [=] {
-    if (!d.Fits(grid.blocks.x, grid.gpu) ||
+    if (!d.IsThere(grid.blocks.x, grid.gpu) ||
         !IsOnGpu(results, grid.blocks.x * sizeof *results, grid.gpu)) {
       return cudaErrorIllegalAddress;
     }
     const auto shared = RubbishOf<SuppressShared>();
     ForBlocks(grid, [&](const HostBlock& block, unsigned x, unsigned, unsigned) {
-      DetectBlock(block, x, d.head, d.shape, d.requests, d.workspace, shared.get(), results);
+      DetectBlock(block, x, d.head, d.requests, d.workspace, shared.get(), results);
     });
     return cudaSuccess;
   };

@@ -1,12 +1,11 @@
-// NVIDIA GPUs played on the host: a CUDA runtime that is linked in the place of NVIDIA's, so that
-// everything on this side of it runs where no GPU is. Streams are threads, graphs are lists of what
-// was recorded, kernels run their blocks as plain C++, memory of a GPU is the host's, full of
-// rubbish when it comes and when it goes.
+// NVIDIA GPUs simulated on the host: a CUDA runtime that is linked instead of NVIDIA's, so that
+// everything above it runs without a GPU. Streams are threads, graphs are lists of recorded calls,
+// kernels run their blocks as plain C++. Memory of a GPU is host memory, filled with garbage when
+// it is allocated and when it is freed.
 //
-// It is strict where a GPU is: work that touches what is not its GPU's memory, or is no memory any
-// more, faults the GPU for good; what may not be recorded breaks the recording, copies of memory
-// that is not pinned too; a stream takes kernels of its own GPU only, within the limits of a
-// launch.
+// It is as strict as a GPU: work that touches memory of another GPU, or freed memory, faults the
+// GPU for good. A call that may not be recorded breaks the recording; so does a copy of memory that
+// is not pinned. A stream takes kernels of its own GPU only, within the limits of a launch.
 #ifndef LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_
 #define LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_
 
@@ -76,7 +75,7 @@ size_t WorkDone(int gpu);
 size_t UsedBytes(int gpu);
 size_t PinnedBytes();
 
-// For what is played beside the runtime: work of a stream, which runs on its thread or is recorded.
+// For the other simulated libraries: work of a stream, which runs on its thread or is recorded.
 // It answers cudaSuccess or the error that faults the GPU.
 using Work = std::function<cudaError_t()>;
 cudaError_t Queue(cudaStream_t stream, Work work);
@@ -87,15 +86,16 @@ bool IsOnGpu(const void* memory, size_t bytes, int gpu);
 // What a call on the current GPU of this thread answers: see FailCall.
 cudaError_t Answer(Call call);
 
-// What is to be seen of a GPU from outside.
+// What another process can see of a GPU.
 struct GpuSight {
   GpuKind kind;
   size_t used_bytes = 0;
   cudaError_t fault = cudaSuccess;
-  // In which a stream of it had work, since it was plugged in; a hanging one has.
+  // Time since it was plugged in during which one of its streams had work; a hanging stream has
+  // work.
   std::chrono::nanoseconds busy{};
 };
-// Nothing for a GPU that is not there (any more).
+// Empty for a GPU that is not there (any more).
 std::optional<GpuSight> LookAt(int gpu);
 
 // The PCI bus of GPU 0; the others follow.

@@ -35,26 +35,27 @@ bool Progress(nvinfer1::IProgressMonitor* monitor) {
 
 }  // namespace
 
-const PlayedTable<OptimizationProfile::Interface>& OptimizationProfile::Table() {
+const SimulatedTable<OptimizationProfile::Interface>& OptimizationProfile::Table() {
   static const auto* table = [] {
-    auto* made = new PlayedTable<Interface>();
-    made->Play(&Interface::setDimensions, [](void* self, const char*, nvinfer1::OptProfileSelector,
-                                             const nvinfer1::Dims& dims) {
-      ProfileShape& shape = Self::OwnerOf(self).shape_;
-      if (dims.nbDims != std::ssize(shape)) return false;
-      const bool is_first = shape == ProfileShape{};
-      if (is_first) std::copy_n(dims.d, shape.size(), shape.begin());
-      return std::equal(shape.begin(), shape.end(), dims.d);
-    });
+    auto* made = new SimulatedTable<Interface>();
+    made->Simulate(
+        &Interface::setDimensions,
+        [](void* self, const char*, nvinfer1::OptProfileSelector, const nvinfer1::Dims& dims) {
+          ProfileShape& shape = Self::OwnerOf(self).shape_;
+          if (dims.nbDims != std::ssize(shape)) return false;
+          const bool is_first = shape == ProfileShape{};
+          if (is_first) std::copy_n(dims.d, shape.size(), shape.begin());
+          return std::equal(shape.begin(), shape.end(), dims.d);
+        });
     return made;
   }();
   return *table;
 }
 
-const PlayedTable<TimingCache::Interface>& TimingCache::Table() {
+const SimulatedTable<TimingCache::Interface>& TimingCache::Table() {
   static const auto* table = [] {
-    auto* made = new PlayedTable<Interface>();
-    made->Play(&Interface::serialize, [](void* self) -> nvinfer1::IHostMemory* {
+    auto* made = new SimulatedTable<Interface>();
+    made->Simulate(&Interface::serialize, [](void* self) -> nvinfer1::IHostMemory* {
       return new HostMemory(Self::OwnerOf(self).bytes_);
     });
     return made;
@@ -62,37 +63,39 @@ const PlayedTable<TimingCache::Interface>& TimingCache::Table() {
   return *table;
 }
 
-const PlayedTable<BuilderConfig::Interface>& BuilderConfig::Table() {
+const SimulatedTable<BuilderConfig::Interface>& BuilderConfig::Table() {
   static const auto* table = [] {
-    auto* made = new PlayedTable<Interface>();
-    made->Play(&Interface::setMemoryPoolLimit, [](void*, nvinfer1::MemoryPoolType, std::size_t) {});
-    made->Play(&Interface::setBuilderOptimizationLevel, [](void*, int32_t) {});
-    made->Play(&Interface::clearFlag, [](void* self, nvinfer1::BuilderFlag flag) {
+    auto* made = new SimulatedTable<Interface>();
+    made->Simulate(&Interface::setMemoryPoolLimit,
+                   [](void*, nvinfer1::MemoryPoolType, std::size_t) {});
+    made->Simulate(&Interface::setBuilderOptimizationLevel, [](void*, int32_t) {});
+    made->Simulate(&Interface::clearFlag, [](void* self, nvinfer1::BuilderFlag flag) {
       if (flag == nvinfer1::BuilderFlag::kTF32) Self::OwnerOf(self).rounds_to_tf32_ = false;
     });
-    made->Play(&Interface::createTimingCache,
-               [](void*, const void* bytes, std::size_t size) -> nvinfer1::ITimingCache* {
-                 return new TimingCache(std::string(static_cast<const char*>(bytes), size));
-               });
-    made->Play(&Interface::setTimingCache,
-               [](void* self, const nvinfer1::ITimingCache& cache, bool) {
-                 // The config fills the cache that it is given, const or not.
-                 Self::OwnerOf(self).timings_ =
-                     const_cast<TimingCache*>(static_cast<const TimingCache*>(&cache));
-                 return true;
-               });
-    made->Play(&Interface::getTimingCache, [](void* self) -> const nvinfer1::ITimingCache* {
+    made->Simulate(&Interface::createTimingCache,
+                   [](void*, const void* bytes, std::size_t size) -> nvinfer1::ITimingCache* {
+                     return new TimingCache(std::string(static_cast<const char*>(bytes), size));
+                   });
+    made->Simulate(&Interface::setTimingCache,
+                   [](void* self, const nvinfer1::ITimingCache& cache, bool) {
+                     // The config fills the cache that it is given, const or not.
+                     Self::OwnerOf(self).timings_ =
+                         const_cast<TimingCache*>(static_cast<const TimingCache*>(&cache));
+                     return true;
+                   });
+    made->Simulate(&Interface::getTimingCache, [](void* self) -> const nvinfer1::ITimingCache* {
       return Self::OwnerOf(self).timings_;
     });
-    made->Play(&Interface::addOptimizationProfile,
-               [](void* self, const nvinfer1::IOptimizationProfile* profile) {
-                 auto& profiles = Self::OwnerOf(self).profiles_;
-                 profiles.push_back(static_cast<const OptimizationProfile*>(profile)->shape());
-                 return static_cast<int32_t>(profiles.size()) - 1;
-               });
-    made->Play(&Interface::setProgressMonitor, [](void* self, nvinfer1::IProgressMonitor* monitor) {
-      Self::OwnerOf(self).monitor_ = monitor;
-    });
+    made->Simulate(&Interface::addOptimizationProfile,
+                   [](void* self, const nvinfer1::IOptimizationProfile* profile) {
+                     auto& profiles = Self::OwnerOf(self).profiles_;
+                     profiles.push_back(static_cast<const OptimizationProfile*>(profile)->shape());
+                     return static_cast<int32_t>(profiles.size()) - 1;
+                   });
+    made->Simulate(&Interface::setProgressMonitor,
+                   [](void* self, nvinfer1::IProgressMonitor* monitor) {
+                     Self::OwnerOf(self).monitor_ = monitor;
+                   });
     return made;
   }();
   return *table;
@@ -108,7 +111,7 @@ nvinfer1::IHostMemory* Builder::Build(nvinfer1::INetworkDefinition& network,
   }
   if (asked.rounds_to_tf32()) {
     logger_.log(nvinfer1::ILogger::Severity::kERROR,
-                "The box decode is in FP32 for its bits, and would be rounded to TF32");
+                "A network in FP32 is so for its bits, and would be rounded to TF32");
     return nullptr;
   }
   // A build that comes out well logs errors too: of a kernel that was tried and passed over.
@@ -121,23 +124,23 @@ nvinfer1::IHostMemory* Builder::Build(nvinfer1::INetworkDefinition& network,
       WritePlan({asked.profiles(), static_cast<NetworkDefinition&>(network).onnx()}));
 }
 
-const PlayedTable<Builder::Interface>& Builder::Table() {
+const SimulatedTable<Builder::Interface>& Builder::Table() {
   static const auto* table = [] {
-    auto* made = new PlayedTable<Interface>();
-    made->Play(
+    auto* made = new SimulatedTable<Interface>();
+    made->Simulate(
         &Interface::createNetworkV2,
         [](void*, nvinfer1::NetworkDefinitionCreationFlags) -> nvinfer1::INetworkDefinition* {
           return new NetworkDefinition();
         });
-    made->Play(&Interface::createBuilderConfig,
-               [](void*) -> nvinfer1::IBuilderConfig* { return new BuilderConfig(); });
-    made->Play(&Interface::createOptimizationProfile,
-               [](void* self) -> nvinfer1::IOptimizationProfile* {
-                 auto& profiles = Self::OwnerOf(self).profiles_;
-                 profiles.push_back(std::make_unique<OptimizationProfile>());
-                 return profiles.back().get();
-               });
-    made->Play(
+    made->Simulate(&Interface::createBuilderConfig,
+                   [](void*) -> nvinfer1::IBuilderConfig* { return new BuilderConfig(); });
+    made->Simulate(&Interface::createOptimizationProfile,
+                   [](void* self) -> nvinfer1::IOptimizationProfile* {
+                     auto& profiles = Self::OwnerOf(self).profiles_;
+                     profiles.push_back(std::make_unique<OptimizationProfile>());
+                     return profiles.back().get();
+                   });
+    made->Simulate(
         &Interface::buildSerializedNetwork,
         [](void* self, nvinfer1::INetworkDefinition& network, nvinfer1::IBuilderConfig& config) {
           return Self::OwnerOf(self).Build(network, config);

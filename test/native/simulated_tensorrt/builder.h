@@ -9,46 +9,46 @@
 #include <vector>
 
 #include "test/native/simulated_tensorrt/plan.h"
-#include "test/native/simulated_tensorrt/played_interface.h"
+#include "test/native/simulated_tensorrt/simulated_interface.h"
 
 namespace lattice::simulated {
 
 // Each holds one shape: min, opt and max are the same.
 class OptimizationProfile final : public nvinfer1::IOptimizationProfile {
  public:
-  OptimizationProfile() : played_(Table(), this) { mImpl = played_.get(); }
+  OptimizationProfile() : simulated_(Table(), this) { mImpl = simulated_.get(); }
   const ProfileShape& shape() const { return shape_; }
 
  private:
   using Interface = nvinfer1::apiv::VOptimizationProfile;
-  using Self = Played<Interface, OptimizationProfile>;
-  static const PlayedTable<Interface>& Table();
+  using Self = Simulated<Interface, OptimizationProfile>;
+  static const SimulatedTable<Interface>& Table();
 
   ProfileShape shape_{};
-  Self played_;
+  Self simulated_;
 };
 
 // Each build adds a letter to it.
 class TimingCache final : public nvinfer1::ITimingCache {
  public:
-  explicit TimingCache(std::string bytes) : bytes_(std::move(bytes)), played_(Table(), this) {
-    mImpl = played_.get();
+  explicit TimingCache(std::string bytes) : bytes_(std::move(bytes)), simulated_(Table(), this) {
+    mImpl = simulated_.get();
   }
   void Measure() { bytes_ += 't'; }
 
  private:
   using Interface = nvinfer1::apiv::VTimingCache;
-  using Self = Played<Interface, TimingCache>;
-  static const PlayedTable<Interface>& Table();
+  using Self = Simulated<Interface, TimingCache>;
+  static const SimulatedTable<Interface>& Table();
 
   std::string bytes_;
-  Self played_;
+  Self simulated_;
 };
 
 class BuilderConfig final : public nvinfer1::IBuilderConfig {
  public:
-  BuilderConfig() : played_(Table(), this) { mImpl = played_.get(); }
-  // The monitor has to be there for as long as whoever may call it.
+  BuilderConfig() : simulated_(Table(), this) { mImpl = simulated_.get(); }
+  // The monitor must outlive the threads that may call it.
   ~BuilderConfig() override {
     if (monitor_ != nullptr) monitor_->phaseFinish("Simulated build");
   }
@@ -59,32 +59,32 @@ class BuilderConfig final : public nvinfer1::IBuilderConfig {
 
  private:
   using Interface = nvinfer1::apiv::VBuilderConfig;
-  using Self = Played<Interface, BuilderConfig>;
-  static const PlayedTable<Interface>& Table();
+  using Self = Simulated<Interface, BuilderConfig>;
+  static const SimulatedTable<Interface>& Table();
 
   std::vector<ProfileShape> profiles_;
   nvinfer1::IProgressMonitor* monitor_ = nullptr;  // borrowed
   TimingCache* timings_ = nullptr;                 // borrowed
   bool rounds_to_tf32_ = true;                     // unless it is told otherwise
-  Self played_;
+  Self simulated_;
 };
 
 class Builder final : public nvinfer1::IBuilder {
  public:
-  explicit Builder(nvinfer1::ILogger& logger) : logger_(logger), played_(Table(), this) {
-    mImpl = played_.get();
+  explicit Builder(nvinfer1::ILogger& logger) : logger_(logger), simulated_(Table(), this) {
+    mImpl = simulated_.get();
   }
 
  private:
   using Interface = nvinfer1::apiv::VBuilder;
-  using Self = Played<Interface, Builder>;
-  static const PlayedTable<Interface>& Table();
+  using Self = Simulated<Interface, Builder>;
+  static const SimulatedTable<Interface>& Table();
   nvinfer1::IHostMemory* Build(nvinfer1::INetworkDefinition& network,
                                nvinfer1::IBuilderConfig& config) noexcept;
 
   nvinfer1::ILogger& logger_;
   std::vector<std::unique_ptr<OptimizationProfile>> profiles_;
-  Self played_;
+  Self simulated_;
 };
 
 }  // namespace lattice::simulated

@@ -7,33 +7,34 @@
 #include <string>
 #include <utility>
 
-#include "test/native/simulated_tensorrt/played_interface.h"
+#include "test/native/simulated_tensorrt/simulated_interface.h"
 
 namespace lattice::simulated {
 
 class HostMemory final : public nvinfer1::IHostMemory {
  public:
-  explicit HostMemory(std::string bytes) : bytes_(std::move(bytes)), played_(Table(), this) {
-    mImpl = played_.get();
+  explicit HostMemory(std::string bytes) : bytes_(std::move(bytes)), simulated_(Table(), this) {
+    mImpl = simulated_.get();
   }
 
  private:
   using Interface = nvinfer1::apiv::VHostMemory;
-  using Self = Played<Interface, HostMemory>;
+  using Self = Simulated<Interface, HostMemory>;
 
-  static const PlayedTable<Interface>& Table() {
+  static const SimulatedTable<Interface>& Table() {
     static const auto* table = [] {
-      auto* made = new PlayedTable<Interface>();
-      made->Play(&Interface::data,
-                 [](void* self) -> void* { return Self::OwnerOf(self).bytes_.data(); });
-      made->Play(&Interface::size, [](void* self) { return Self::OwnerOf(self).bytes_.size(); });
+      auto* made = new SimulatedTable<Interface>();
+      made->Simulate(&Interface::data,
+                     [](void* self) -> void* { return Self::OwnerOf(self).bytes_.data(); });
+      made->Simulate(&Interface::size,
+                     [](void* self) { return Self::OwnerOf(self).bytes_.size(); });
       return made;
     }();
     return *table;
   }
 
   std::string bytes_;
-  Self played_;
+  Self simulated_;
 };
 
 }  // namespace lattice::simulated

@@ -7,7 +7,7 @@ namespace lattice::simulated {
 namespace {
 
 // Elements of an input that no detector has: a matrix product by which a GPU's limit is measured,
-// which would take a CPU minutes and whose result nobody reads.
+// which would take a CPU minutes and whose result is not used.
 constexpr size_t kNotComputed = size_t{8} << 20;
 
 // Never destroyed, as its threads may outlive the statics.
@@ -22,53 +22,67 @@ std::shared_ptr<ov::Model> ReadNetwork(const std::string& onnx) {
   return Core().read_model(onnx, ov::Tensor());
 }
 
+std::vector<int64_t> HostTensor::Shape(int64_t batch) const {
+  std::vector<int64_t> sides(shape.begin(), shape.end());
+  if (!sides.empty()) sides[0] = batch;
+  return sides;
+}
+
+size_t HostTensor::Bytes(int64_t batch) const {
+  return ov::shape_size(shape) / shape[0] * type.size() * static_cast<size_t>(batch);
+}
+
 HostNetwork::HostNetwork(const std::string& onnx, const ProfileShape& input) {
   const auto model = ReadNetwork(onnx);
-  input_name_ = model->input().get_any_name();
-  output_name_ = model->output().get_any_name();
   const bool any_batch = model->input().get_partial_shape()[0].is_dynamic();
   model->reshape(ov::PartialShape{any_batch ? 1 : input[0], input[1], input[2], input[3]});
-  auto compiled =
-      Core().compile_model(model, "CPU", ov::hint::inference_precision(ov::element::f32),
-                           ov::num_streams(1), ov::inference_num_threads(1));
+  // In floats: of quantised numbers with a sign the library's integer convolutions are wrong.
+  const ov::AnyMap properties = {ov::hint::inference_precision(ov::element::f32),
+                                 ov::num_streams(1),
+                                 ov::inference_num_threads(1),
+                                 {"LP_TRANSFORMS_MODE", false}};
+  auto compiled = Core().compile_model(model, "CPU", properties);
   request_ = compiled.create_infer_request();
-  input_ = compiled.input().get_shape();
-  output_ = compiled.output().get_shape();
-  input_type_ = compiled.input().get_element_type();
-  output_type_ = compiled.output().get_element_type();
+  const auto add = [&](const ov::Output<ov::Node>& from, const auto& port) {
+    tensors_.push_back({from.get_any_name(), port.get_shape(), port.get_element_type()});
+  };
+  add(model->input(), compiled.input());
+  for (size_t i = 0; i < model->outputs().size(); ++i) add(model->output(i), compiled.output(i));
+  last_.resize(tensors_.size());
 }
 
-std::vector<int64_t> HostNetwork::Shape(const ov::Shape& one, int64_t batch) const {
-  std::vector<int64_t> shape(one.begin(), one.end());
-  if (!shape.empty()) shape[0] = batch;
-  return shape;
+size_t HostNetwork::IndexOf(const char* name) const {
+  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
+                                  [&](const HostTensor& tensor) { return tensor.name == name; });
+  return found == tensors_.end() ? 0 : static_cast<size_t>(found - tensors_.begin());
 }
 
-size_t HostNetwork::InputBytes(int64_t batch) const {
-  return ov::shape_size(input_) / input_[0] * input_type_.size() * static_cast<size_t>(batch);
-}
-
-size_t HostNetwork::OutputBytes(int64_t batch) const {
-  return ov::shape_size(output_) / output_[0] * output_type_.size() * static_cast<size_t>(batch);
-}
-
-void HostNetwork::Run(const void* input, void* output, int64_t batch) {
+void HostNetwork::Run(const std::vector<void*>& memory, int64_t batch) {
   const std::lock_guard lock(mutex_);
-  if (ov::shape_size(input_) > kNotComputed) return;
-  const auto at_once = static_cast<int64_t>(input_[0]);
-  const auto* from = static_cast<const uint8_t*>(input);
-  auto* to = static_cast<uint8_t*>(output);
+  if (ov::shape_size(tensors_[0].shape) > kNotComputed) return;
+  const auto at_once = static_cast<int64_t>(tensors_[0].shape[0]);
   for (int64_t done = 0; done < batch; done += at_once) {
-    if (!std::equal(last_input_.begin(), last_input_.end(), from, from + InputBytes(at_once))) {
-      request_.set_input_tensor(ov::Tensor(input_type_, input_, const_cast<uint8_t*>(from)));
-      request_.set_output_tensor(ov::Tensor(output_type_, output_, to));
-      request_.infer();
-      last_input_.assign(from, from + InputBytes(at_once));
-      last_output_.assign(to, to + OutputBytes(at_once));
+    const auto at = [&](size_t tensor) {
+      return static_cast<uint8_t*>(memory[tensor]) + tensors_[tensor].Bytes(done);
+    };
+    const auto bytes = [&](size_t tensor) { return tensors_[tensor].Bytes(at_once); };
+    const bool same = std::equal(last_[0].begin(), last_[0].end(), at(0), at(0) + bytes(0));
+    for (size_t i = 0; !same && i < tensors_.size(); ++i) {
+      const ov::Tensor tensor(tensors_[i].type, tensors_[i].shape, at(i));
+      if (i == 0) {
+        request_.set_input_tensor(tensor);
+      } else {
+        request_.set_output_tensor(i - 1, tensor);
+      }
     }
-    std::copy(last_output_.begin(), last_output_.end(), to);
-    from += InputBytes(at_once);
-    to += OutputBytes(at_once);
+    if (!same) request_.infer();
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      if (same) {
+        if (i > 0) std::copy(last_[i].begin(), last_[i].end(), at(i));
+      } else {
+        last_[i].assign(at(i), at(i) + bytes(i));
+      }
+    }
   }
 }
 

@@ -16,6 +16,17 @@ namespace lattice::simulated {
 // Throws what OpenVINO throws.
 std::shared_ptr<ov::Model> ReadNetwork(const std::string& onnx);
 
+// An input or output of a network.
+struct HostTensor {
+  std::string name;
+  ov::Shape shape;  // of what one request computes
+  ov::element::Type type;
+
+  // Of a batch of `batch`.
+  std::vector<int64_t> Shape(int64_t batch) const;
+  size_t Bytes(int64_t batch) const;
+};
+
 // One image after the other, so that an image's answer does not depend on the batch around it; the
 // same one again is not computed again, as the hundreds of grey ones with which slots are warmed.
 // Thread-safe. Throws what OpenVINO throws.
@@ -24,31 +35,19 @@ class HostNetwork {
   // `input` is the shape of a batch; where the file leaves the batch open it does not count.
   HostNetwork(const std::string& onnx, const ProfileShape& input);
 
-  const std::string& input_name() const { return input_name_; }
-  const std::string& output_name() const { return output_name_; }
-  // Of its two tensors; else it is the output.
-  bool IsInput(const char* tensor) const { return input_name_ == tensor; }
-  // Of a batch of `batch`.
-  std::vector<int64_t> InputShape(int64_t batch) const { return Shape(input_, batch); }
-  std::vector<int64_t> OutputShape(int64_t batch) const { return Shape(output_, batch); }
-  size_t InputBytes(int64_t batch) const;   // halves
-  size_t OutputBytes(int64_t batch) const;  // floats
+  // The input, then the outputs in the file's order.
+  const std::vector<HostTensor>& tensors() const { return tensors_; }
+  // Index of that name; the input's for a name that there is not.
+  size_t IndexOf(const char* name) const;
 
-  void Run(const void* input, void* output, int64_t batch);
+  // `memory` has one entry for each of the tensors.
+  void Run(const std::vector<void*>& memory, int64_t batch);
 
  private:
-  std::vector<int64_t> Shape(const ov::Shape& one, int64_t batch) const;
-
   std::mutex mutex_;
-  std::string input_name_;
-  std::string output_name_;
-  ov::Shape input_;  // of what one request computes
-  ov::Shape output_;
-  ov::element::Type input_type_;
-  ov::element::Type output_type_;
+  std::vector<HostTensor> tensors_;
   ov::InferRequest request_;
-  std::vector<uint8_t> last_input_;
-  std::vector<uint8_t> last_output_;
+  std::vector<std::vector<uint8_t>> last_;  // the tensors of the last request
 };
 
 }  // namespace lattice::simulated

@@ -8,38 +8,38 @@
 #include <string>
 
 #include "test/native/simulated_tensorrt/host_network.h"
-#include "test/native/simulated_tensorrt/played_interface.h"
+#include "test/native/simulated_tensorrt/simulated_interface.h"
 
 namespace lattice::simulated {
 
 class NamedTensor final : public nvinfer1::ITensor {
  public:
-  explicit NamedTensor(std::string name) : name_(std::move(name)), played_(Table(), this) {
-    mImpl = played_.get();
+  explicit NamedTensor(std::string name) : name_(std::move(name)), simulated_(Table(), this) {
+    mImpl = simulated_.get();
   }
 
  private:
   using Interface = nvinfer1::apiv::VTensor;
-  using Self = Played<Interface, NamedTensor>;
+  using Self = Simulated<Interface, NamedTensor>;
 
-  static const PlayedTable<Interface>& Table() {
+  static const SimulatedTable<Interface>& Table() {
     static const auto* table = [] {
-      auto* made = new PlayedTable<Interface>();
-      made->Play(&Interface::getName,
-                 [](void* self) -> const char* { return Self::OwnerOf(self).name_.c_str(); });
+      auto* made = new SimulatedTable<Interface>();
+      made->Simulate(&Interface::getName,
+                     [](void* self) -> const char* { return Self::OwnerOf(self).name_.c_str(); });
       return made;
     }();
     return *table;
   }
 
   std::string name_;
-  Self played_;
+  Self simulated_;
 };
 
 // One parser fills it, with what is told of the network, before the builder takes it.
 class NetworkDefinition final : public nvinfer1::INetworkDefinition {
  public:
-  NetworkDefinition() : played_(Table(), this) { mImpl = played_.get(); }
+  NetworkDefinition() : simulated_(Table(), this) { mImpl = simulated_.get(); }
 
   void Fill(std::string onnx, const std::string& input) {
     onnx_ = std::move(onnx);
@@ -49,14 +49,14 @@ class NetworkDefinition final : public nvinfer1::INetworkDefinition {
 
  private:
   using Interface = nvinfer1::apiv::VNetworkDefinition;
-  using Self = Played<Interface, NetworkDefinition>;
+  using Self = Simulated<Interface, NetworkDefinition>;
 
-  static const PlayedTable<Interface>& Table() {
+  static const SimulatedTable<Interface>& Table() {
     static const auto* table = [] {
-      auto* made = new PlayedTable<Interface>();
-      made->Play(&Interface::getNbInputs,
-                 [](void* self) -> int32_t { return Self::OwnerOf(self).input_ ? 1 : 0; });
-      made->Play(&Interface::getInput, [](void* self, int32_t) -> nvinfer1::ITensor* {
+      auto* made = new SimulatedTable<Interface>();
+      made->Simulate(&Interface::getNbInputs,
+                     [](void* self) -> int32_t { return Self::OwnerOf(self).input_ ? 1 : 0; });
+      made->Simulate(&Interface::getInput, [](void* self, int32_t) -> nvinfer1::ITensor* {
         return Self::OwnerOf(self).input_.get();
       });
       return made;
@@ -66,7 +66,7 @@ class NetworkDefinition final : public nvinfer1::INetworkDefinition {
 
   std::string onnx_;
   std::unique_ptr<NamedTensor> input_;
-  Self played_;
+  Self simulated_;
 };
 
 }  // namespace lattice::simulated

@@ -31,17 +31,17 @@ class ParserError final : public nvonnxparser::IParserError {
   const std::string words_;
 };
 
-// The parser's interface is a plain one, whose functions differ by version: its table is played
+// The parser's interface is a plain one, whose functions differ by version: its table is simulated
 // too. Like NVIDIA's it logs nothing of what is wrong with a model: its errors are asked for.
 class Parser {
  public:
-  explicit Parser(NetworkDefinition& network) : network_(network), played_(Table(), this) {}
+  explicit Parser(NetworkDefinition& network) : network_(network), simulated_(Table(), this) {}
 
-  nvonnxparser::IParser* get() { return played_.get(); }
+  nvonnxparser::IParser* get() { return simulated_.get(); }
 
  private:
   using Interface = nvonnxparser::IParser;
-  using Self = Played<Interface, Parser>;
+  using Self = Simulated<Interface, Parser>;
 
   bool Refuse(const char* words) {
     errors_.emplace_back(words);
@@ -66,19 +66,22 @@ class Parser {
     }
   }
 
-  static const PlayedTable<Interface>& Table() {
+  static const SimulatedTable<Interface>& Table() {
     static const auto* table = [] {
-      auto* made = new PlayedTable<Interface>();
-      made->Play(&Interface::parse, [](void* self, const void* bytes, size_t size, const char*) {
-        return Self::OwnerOf(self).Parse(bytes, size);
+      auto* made = new SimulatedTable<Interface>();
+      made->Simulate(&Interface::parse,
+                     [](void* self, const void* bytes, size_t size, const char*) {
+                       return Self::OwnerOf(self).Parse(bytes, size);
+                     });
+      made->Simulate(&Interface::getNbErrors, [](void* self) {
+        return static_cast<int>(Self::OwnerOf(self).errors_.size());
       });
-      made->Play(&Interface::getNbErrors,
-                 [](void* self) { return static_cast<int>(Self::OwnerOf(self).errors_.size()); });
-      made->Play(&Interface::getError,
-                 [](void* self, int index) -> const nvonnxparser::IParserError* {
-                   return &Self::OwnerOf(self).errors_[static_cast<size_t>(index)];
-                 });
-      made->PlayDeletion(&Interface::clearErrors, [](void* self) { delete &Self::OwnerOf(self); });
+      made->Simulate(&Interface::getError,
+                     [](void* self, int index) -> const nvonnxparser::IParserError* {
+                       return &Self::OwnerOf(self).errors_[static_cast<size_t>(index)];
+                     });
+      made->SimulateDeletion(&Interface::clearErrors,
+                             [](void* self) { delete &Self::OwnerOf(self); });
       return made;
     }();
     return *table;
@@ -86,7 +89,7 @@ class Parser {
 
   NetworkDefinition& network_;
   std::vector<ParserError> errors_;
-  Self played_;
+  Self simulated_;
 };
 
 }  // namespace

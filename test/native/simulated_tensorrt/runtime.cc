@@ -36,11 +36,18 @@ nvinfer1::Dims DimsOf(const std::vector<int64_t>& shape) {
 }
 
 // Kernels are chosen for each profile alone, so each rounds in its own way.
-void RoundAsProfile(int32_t profile, void* output, size_t bytes) {
+void RoundAsProfile(int32_t profile, const HostTensor& tensor, void* memory, int64_t batch) {
   if (profile == 0) return;
-  const float factor = 1 + static_cast<float>(profile) * 0x1p-16f;
-  auto* values = static_cast<float*>(output);
-  std::for_each(values, values + bytes / sizeof(float), [&](float& value) { value *= factor; });
+  const auto scale = [&](auto* values, float step) {
+    const float factor = 1 + static_cast<float>(profile) * step;
+    std::for_each(values, values + tensor.Bytes(batch) / sizeof *values,
+                  [&](auto& value) { value = static_cast<float>(value) * factor; });
+  };
+  if (tensor.type == ov::element::f16) {
+    scale(static_cast<ov::float16*>(memory), 0x1p-12f);
+  } else {
+    scale(static_cast<float*>(memory), 0x1p-16f);
+  }
 }
 
 // Marks the memory that a run works in, to see whether another one worked in it meanwhile.
@@ -80,14 +87,14 @@ bool ExecutionContext::SetShape(const nvinfer1::Dims& dims) noexcept {
 }
 
 nvinfer1::Dims ExecutionContext::ShapeOf(const char* tensor) const noexcept {
-  const bool input = plan_->network->IsInput(tensor);
-  return DimsOf(input ? plan_->network->InputShape(batch_) : plan_->network->OutputShape(batch_));
+  const HostNetwork& network = *plan_->network;
+  return DimsOf(network.tensors()[network.IndexOf(tensor)].Shape(batch_));
 }
 
 bool ExecutionContext::Enqueue(cudaStream_t stream) noexcept {
   if (Answer(Call::kEnqueue) != cudaSuccess) return Complain("Cask convolution execution");
-  if (batch_ == 0 || input_ == nullptr || output_ == nullptr || arena_bytes_ < kArenaBytes ||
-      reinterpret_cast<uintptr_t>(arena_) % 256 != 0) {
+  if (batch_ == 0 || std::count(memory_.begin(), memory_.end(), nullptr) != 0 ||
+      arena_bytes_ < kArenaBytes || reinterpret_cast<uintptr_t>(arena_) % 256 != 0) {
     return Complain("The context lacks a shape, an address or its memory");
   }
   if (IsRecording(stream) && !settled_) {
@@ -97,17 +104,21 @@ bool ExecutionContext::Enqueue(cudaStream_t stream) noexcept {
   if (plan_->gpu != CurrentGpu() || plan_->gpu != GpuOf(stream)) {
     return Complain("The engine belongs to another device");
   }
-  const auto run = [plan = plan_, profile = profile_, batch = batch_, input = input_,
-                    output = output_, arena = arena_, runs = runs_] {
-    if (!IsOnGpu(input, plan->network->InputBytes(batch), plan->gpu) ||
-        !IsOnGpu(output, plan->network->OutputBytes(batch), plan->gpu) ||
-        !IsOnGpu(arena, kArenaBytes, plan->gpu) || runs->exchange(true)) {
+  const auto run = [plan = plan_, profile = profile_, batch = batch_, memory = memory_,
+                    arena = arena_, runs = runs_] {
+    const std::vector<HostTensor>& tensors = plan->network->tensors();
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (!IsOnGpu(memory[i], tensors[i].Bytes(batch), plan->gpu)) return cudaErrorIllegalAddress;
+    }
+    if (!IsOnGpu(arena, kArenaBytes, plan->gpu) || runs->exchange(true)) {
       return cudaErrorIllegalAddress;
     }
     const Arena mine(arena, runs.get());
     try {
-      plan->network->Run(input, output, batch);
-      RoundAsProfile(profile, output, plan->network->OutputBytes(batch));
+      plan->network->Run(memory, batch);
+      for (size_t i = 1; i < tensors.size(); ++i) {
+        RoundAsProfile(profile, tensors[i], memory[i], batch);
+      }
     } catch (const std::exception&) {
       return cudaErrorLaunchFailure;
     }
@@ -117,60 +128,65 @@ bool ExecutionContext::Enqueue(cudaStream_t stream) noexcept {
   return Queue(stream, run) == cudaSuccess || Complain("The network could not be queued");
 }
 
-const PlayedTable<ExecutionContext::Interface>& ExecutionContext::Table() {
+const SimulatedTable<ExecutionContext::Interface>& ExecutionContext::Table() {
   static const auto* table = [] {
-    auto* made = new PlayedTable<Interface>();
-    made->Play(&Interface::setDeviceMemoryV2, [](void* self, void* memory, int64_t bytes) {
+    auto* made = new SimulatedTable<Interface>();
+    made->Simulate(&Interface::setDeviceMemoryV2, [](void* self, void* memory, int64_t bytes) {
       Self::OwnerOf(self).arena_ = memory;
       Self::OwnerOf(self).arena_bytes_ = bytes;
     });
-    made->Play(&Interface::setOptimizationProfileAsync,
-               [](void* self, int32_t profile, cudaStream_t) {
-                 ExecutionContext& context = Self::OwnerOf(self);
-                 if (profile < 0 || profile >= std::ssize(context.plan_->profiles)) {
-                   return context.Complain("There is no such optimization profile");
-                 }
-                 context.profile_ = profile;
-                 context.batch_ = 0;
-                 return true;
-               });
-    made->Play(&Interface::setInputShape, [](void* self, const char*, const nvinfer1::Dims& dims) {
-      return Self::OwnerOf(self).SetShape(dims);
+    made->Simulate(&Interface::setOptimizationProfileAsync,
+                   [](void* self, int32_t profile, cudaStream_t) {
+                     ExecutionContext& context = Self::OwnerOf(self);
+                     if (profile < 0 || profile >= std::ssize(context.plan_->profiles)) {
+                       return context.Complain("There is no such optimization profile");
+                     }
+                     context.profile_ = profile;
+                     context.batch_ = 0;
+                     return true;
+                   });
+    made->Simulate(&Interface::setInputShape,
+                   [](void* self, const char*, const nvinfer1::Dims& dims) {
+                     return Self::OwnerOf(self).SetShape(dims);
+                   });
+    made->Simulate(&Interface::getTensorShape, [](void* self, const char* tensor) {
+      return Self::OwnerOf(self).ShapeOf(tensor);
     });
-    made->Play(&Interface::getTensorShape,
-               [](void* self, const char* tensor) { return Self::OwnerOf(self).ShapeOf(tensor); });
-    made->Play(&Interface::setTensorAddress, [](void* self, const char* tensor, void* memory) {
+    made->Simulate(&Interface::setTensorAddress, [](void* self, const char* tensor, void* memory) {
       ExecutionContext& context = Self::OwnerOf(self);
-      const bool input = context.plan_->network->IsInput(tensor);
-      (input ? context.input_ : context.output_) = memory;
+      context.memory_[context.plan_->network->IndexOf(tensor)] = memory;
       return reinterpret_cast<uintptr_t>(memory) % 256 == 0;
     });
-    made->Play(&Interface::enqueueV3,
-               [](void* self, cudaStream_t stream) { return Self::OwnerOf(self).Enqueue(stream); });
+    made->Simulate(&Interface::enqueueV3, [](void* self, cudaStream_t stream) {
+      return Self::OwnerOf(self).Enqueue(stream);
+    });
     return made;
   }();
   return *table;
 }
 
-const PlayedTable<CudaEngine::Interface>& CudaEngine::Table() {
+const SimulatedTable<CudaEngine::Interface>& CudaEngine::Table() {
   static const auto* table = [] {
-    auto* made = new PlayedTable<Interface>();
-    made->Play(&Interface::getNbIOTensors, [](void*) { return int32_t{2}; });
-    made->Play(&Interface::getIOTensorName, [](void* self, int32_t index) -> const char* {
-      const HostNetwork& network = *Self::OwnerOf(self).plan_->network;
-      return (index == 0 ? network.input_name() : network.output_name()).c_str();
+    auto* made = new SimulatedTable<Interface>();
+    made->Simulate(&Interface::getNbIOTensors, [](void* self) {
+      return static_cast<int32_t>(Self::OwnerOf(self).plan_->network->tensors().size());
     });
-    made->Play(&Interface::getTensorIOMode, [](void* self, const char* tensor) {
-      const bool input = Self::OwnerOf(self).plan_->network->IsInput(tensor);
+    made->Simulate(&Interface::getIOTensorName, [](void* self, int32_t index) -> const char* {
+      const HostNetwork& network = *Self::OwnerOf(self).plan_->network;
+      return network.tensors()[static_cast<size_t>(index)].name.c_str();
+    });
+    made->Simulate(&Interface::getTensorIOMode, [](void* self, const char* tensor) {
+      const bool input = Self::OwnerOf(self).plan_->network->IndexOf(tensor) == 0;
       return input ? nvinfer1::TensorIOMode::kINPUT : nvinfer1::TensorIOMode::kOUTPUT;
     });
-    made->Play(&Interface::getTensorDataType, [](void* self, const char* tensor) {
-      const bool input = Self::OwnerOf(self).plan_->network->IsInput(tensor);
-      return input ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
+    made->Simulate(&Interface::getTensorDataType, [](void* self, const char* tensor) {
+      const HostNetwork& network = *Self::OwnerOf(self).plan_->network;
+      const bool half = network.tensors()[network.IndexOf(tensor)].type == ov::element::f16;
+      return half ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
     });
-    made->Play(&Interface::getDeviceMemorySizeForProfileV2,
-               [](void*, int32_t) { return kArenaBytes; });
-    made->Play(
+    made->Simulate(&Interface::getDeviceMemorySizeForProfileV2,
+                   [](void*, int32_t) { return kArenaBytes; });
+    made->Simulate(
         &Interface::createExecutionContext,
         [](void* self,
            nvinfer1::ExecutionContextAllocationStrategy strategy) -> nvinfer1::IExecutionContext* {
@@ -213,14 +229,14 @@ nvinfer1::ICudaEngine* Runtime::Deserialize(const void* bytes, size_t size) noex
   }
 }
 
-const PlayedTable<Runtime::Interface>& Runtime::Table() {
+const SimulatedTable<Runtime::Interface>& Runtime::Table() {
   static const auto* table = [] {
-    auto* made = new PlayedTable<Interface>();
+    auto* made = new SimulatedTable<Interface>();
     using FromMemory = nvinfer1::ICudaEngine* (Interface::*)(const void*, std::size_t) noexcept;
-    made->Play(static_cast<FromMemory>(&Interface::deserializeCudaEngine),
-               [](void* self, const void* bytes, std::size_t size) {
-                 return Self::OwnerOf(self).Deserialize(bytes, size);
-               });
+    made->Simulate(static_cast<FromMemory>(&Interface::deserializeCudaEngine),
+                   [](void* self, const void* bytes, std::size_t size) {
+                     return Self::OwnerOf(self).Deserialize(bytes, size);
+                   });
     return made;
   }();
   return *table;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "test/native/simulated_tensorrt/host_network.h"
-#include "test/native/simulated_tensorrt/played_interface.h"
+#include "test/native/simulated_tensorrt/simulated_interface.h"
 
 namespace lattice::simulated {
 
@@ -44,8 +44,12 @@ struct LoadedPlan {
 class ExecutionContext final : public nvinfer1::IExecutionContext {
  public:
   ExecutionContext(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger, Dependants* all)
-      : plan_(std::move(plan)), logger_(logger), all_(*all), played_(Table(), this) {
-    mImpl = played_.get();
+      : plan_(std::move(plan)),
+        logger_(logger),
+        all_(*all),
+        memory_(plan_->network->tensors().size()),
+        simulated_(Table(), this) {
+    mImpl = simulated_.get();
     all_.Add();
   }
   ~ExecutionContext() override {
@@ -58,8 +62,8 @@ class ExecutionContext final : public nvinfer1::IExecutionContext {
 
  private:
   using Interface = nvinfer1::apiv::VExecutionContext;
-  using Self = Played<Interface, ExecutionContext>;
-  static const PlayedTable<Interface>& Table();
+  using Self = Simulated<Interface, ExecutionContext>;
+  static const SimulatedTable<Interface>& Table();
 
   bool Enqueue(cudaStream_t stream) noexcept;
   bool SetShape(const nvinfer1::Dims& dims) noexcept;
@@ -71,52 +75,51 @@ class ExecutionContext final : public nvinfer1::IExecutionContext {
   Dependants& all_;
   int32_t profile_ = 0;
   int64_t batch_ = 0;
-  bool settled_ = false;  // has run with this shape: what that settles cannot be recorded
-  void* input_ = nullptr;
-  void* output_ = nullptr;
+  bool settled_ = false;       // has run with this shape: what that settles cannot be recorded
+  std::vector<void*> memory_;  // of the network's tensors
   void* arena_ = nullptr;
   int64_t arena_bytes_ = 0;
   void* owned_arena_ = nullptr;
   std::shared_ptr<std::atomic<bool>> runs_ = std::make_shared<std::atomic<bool>>(false);
-  Self played_;
+  Self simulated_;
 };
 
 class CudaEngine final : public nvinfer1::ICudaEngine {
  public:
   CudaEngine(std::shared_ptr<LoadedPlan> plan, nvinfer1::ILogger& logger, Dependants* all)
-      : plan_(std::move(plan)), logger_(logger), all_(*all), played_(Table(), this) {
-    mImpl = played_.get();
+      : plan_(std::move(plan)), logger_(logger), all_(*all), simulated_(Table(), this) {
+    mImpl = simulated_.get();
     all_.Add();
   }
   ~CudaEngine() override { all_.Remove(); }
 
  private:
   using Interface = nvinfer1::apiv::VCudaEngine;
-  using Self = Played<Interface, CudaEngine>;
-  static const PlayedTable<Interface>& Table();
+  using Self = Simulated<Interface, CudaEngine>;
+  static const SimulatedTable<Interface>& Table();
 
   std::shared_ptr<LoadedPlan> plan_;
   nvinfer1::ILogger& logger_;
   Dependants& all_;
   Dependants contexts_{"An engine ends before its execution contexts."};
-  Self played_;
+  Self simulated_;
 };
 
 class Runtime final : public nvinfer1::IRuntime {
  public:
-  explicit Runtime(nvinfer1::ILogger& logger) : logger_(logger), played_(Table(), this) {
-    mImpl = played_.get();
+  explicit Runtime(nvinfer1::ILogger& logger) : logger_(logger), simulated_(Table(), this) {
+    mImpl = simulated_.get();
   }
 
  private:
   using Interface = nvinfer1::apiv::VRuntime;
-  using Self = Played<Interface, Runtime>;
-  static const PlayedTable<Interface>& Table();
+  using Self = Simulated<Interface, Runtime>;
+  static const SimulatedTable<Interface>& Table();
   nvinfer1::ICudaEngine* Deserialize(const void* bytes, size_t size) noexcept;
 
   nvinfer1::ILogger& logger_;
   Dependants engines_{"A runtime ends before its engines."};
-  Self played_;
+  Self simulated_;
 };
 
 }  // namespace lattice::simulated

@@ -19,20 +19,25 @@ namespace {
 
 TEST(ThreadedBlock, DetectionsAreTheCpus) {
   std::mt19937 random(1);
-  for (const int anchors : {40, 200}) {
-    const RandomHead head = MakeRandomHead(3, anchors, 0.9, 20, random);
+  for (const auto& [anchors, one_to_one] :
+       std::vector<std::pair<int, bool>>{{40, false}, {200, false}, {100, true}}) {
+    // More pairs than the page has space for.
+    const int classes = one_to_one ? 30 : 3;
+    const RandomHead random_head =
+        MakeRandomHead({classes, 1, one_to_one}, GridsOf(anchors), 0.9, 20, random);
+    const DeviceHead head = random_head.OnHost();
     const LetterboxTransform t = MakeRandomTransform(random);
     DetectionOptions options;
     options.iou = 0.2f;
+    if (one_to_one) options.confidence = 0.0001f;
     const DeviceRequest request = MakeDeviceRequest(options, t);
-    const HeadView view{head.rows.data(), head.classes, anchors};
     std::vector<CandidateKey> keys(static_cast<size_t>(anchors));
     int count = 0;
     for (int first = 0; first < anchors; first += kFilterAnchors) {
       FilterShared shared;
       FillWithRubbish(&shared);
       RunThreaded(kFilterThreads, [&](const ThreadedBlock& block) {
-        FilterCandidates(block, view, request, first, &shared, keys.data(), &count);
+        FilterCandidates(block, head, request, first, &shared, keys.data(), &count);
       });
     }
     EXPECT_GT(count, anchors / 2);
@@ -40,11 +45,9 @@ TEST(ThreadedBlock, DetectionsAreTheCpus) {
     FillWithRubbish(shared.get());
     DeviceDetections result;
     RunThreaded(kSuppressThreads, [&](const ThreadedBlock& block) {
-      DetectInImage(block, view, request, {keys.data(), nullptr, &count}, shared.get(), &result);
+      DetectInImage(block, head, request, {keys.data(), nullptr, &count}, shared.get(), &result);
     });
-    EXPECT_EQ(DifferenceFromCpu(
-                  result, DecodeDetections(head.rows.data(), head.classes, anchors, t, options)),
-              "");
+    EXPECT_EQ(DifferenceFromCpu(result, random_head.DecodedByCpu(t, options)), "");
     EXPECT_EQ(count, 0);
   }
 }

@@ -142,7 +142,7 @@ TEST_F(SimulatedNvJpegTest, JpegEnginesMakeNoMemoryForAPictureOfUsualSize) {
   simulated::FailCall(simulated::Call::kMalloc, cudaErrorMemoryAllocation);
   EXPECT_TRUE(engines->Decode(0, {&image, 1}).ok());
   EXPECT_EQ(simulated::UsedBytes(0), used);
-  EXPECT_FALSE(DeviceBuffer::Allocate(1).ok()) << "nobody has asked for memory before";
+  EXPECT_FALSE(DeviceBuffer::Allocate(1).ok()) << "no memory was allocated before";
 }
 
 }  // namespace

@@ -18,12 +18,12 @@ const std::string kBundled = LATTICE_SOURCE_DIR "/models/vehicles-v8n.onnx";
 std::unique_ptr<OpenVinoNetwork> Load(const std::string& precision) {
   auto loaded = OpenVinoNetwork::Load(kBundled, {precision, 2, {1, 1}, {1, 0}});
   EXPECT_TRUE(loaded.ok()) << loaded.status().message();
-  return loaded.ok() ? std::move(loaded->networks[0]) : nullptr;
+  return loaded.ok() ? *std::move(loaded) : nullptr;
 }
 
 double RunMs(OpenVinoNetwork& network) {
   const std::vector<float> image(size_t{3} * 640 * 640, 0.5f);
-  NetworkItem item{image.data(), nullptr};
+  NetworkItem item{image.data(), {640, 640}};
   Stopwatch watch;
   EXPECT_TRUE(network.Run(WorkClass::kSync, 0, {&item, 1}).ok());
   return watch.Lap();

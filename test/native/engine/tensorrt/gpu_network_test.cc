@@ -2,25 +2,28 @@
 #include "native/engine/tensorrt/gpu_network.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <random>
+#include <string>
+#include <vector>
 
-#include "native/engine/openvino/openvino_network.h"
-#include "native/engine/tensorrt/gpu_network.h"
-#include "native/gpu_onnx/half_precision.h"
-#include "native/gpu_onnx/size_folding.h"
+#include "native/engine/openvino/head_check.h"
 #include "native/onnx/onnx_reader.h"
+#include "native/postprocess/detections.h"
+#include "test/native/engine/tensorrt/network_runner.h"
 #include "test/native/gpu_onnx/type_checker.h"
 #include "test/native/onnx/graph_writer.h"
+#include "test/native/onnx/head_writer.h"
 
 namespace lattice {
 namespace {
 
 constexpr size_t kSide = 640;
+const std::string kShared = LATTICE_SOURCE_DIR "/../shared/testdata/models/";
 
 struct Rectangle {
   size_t x, y, width, height;
@@ -108,87 +111,135 @@ std::vector<float> Noise(unsigned seed) {
   return image;
 }
 
-std::vector<float> RunOne(OpenVinoNetwork& engine, const std::vector<float>& image) {
-  NetworkItem item{image.data(), nullptr};
-  const Status status = engine.Run(WorkClass::kSync, 0, {&item, 1});
-  EXPECT_TRUE(status.ok()) << status.message();
-  const auto rows = 4 + engine.info().names.size();
-  return {item.output, item.output + rows * static_cast<size_t>(engine.info().anchors)};
+test::NetworkOutputs RunOne(const std::string& onnx, const std::vector<float>& image) {
+  return test::NetworkRunner(onnx, {1, 3, kSide, kSide}).Run(image);
 }
 
-std::unique_ptr<OpenVinoNetwork> Load(const std::string& path) {
-  auto loaded = OpenVinoNetwork::Load(path, {"f32", 2, {1, 1}, {1, 0}});
-  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
-  return loaded.ok() ? std::move(loaded->networks[0]) : nullptr;
-}
-
-// Boxes [4 rows] and scores of both outputs agree; returns how many anchors score above 0.25.
-size_t ExpectSame(const std::vector<float>& exact, const std::vector<float>& half, size_t anchors) {
-  const size_t rows = exact.size() / anchors;
-  size_t found = 0;
-  for (size_t a = 0; a < anchors; ++a) {
-    float best = 0;
-    for (size_t row = 4; row < rows; ++row) {
-      const float score = exact[row * anchors + a];
-      best = std::max(best, score);
-      EXPECT_NEAR(half[row * anchors + a], score, 0.01) << "anchor " << a;
-    }
-    if (best <= 0.25f) continue;
-    ++found;
-    for (size_t axis = 0; axis < 2; ++axis) {
-      for (const float side : {-0.5f, 0.5f}) {
-        const auto corner = [&](const std::vector<float>& out) {
-          return out[axis * anchors + a] + side * out[(2 + axis) * anchors + a];
-        };
-        EXPECT_NEAR(corner(half), corner(exact), 1.0) << "anchor " << a;
-      }
-    }
+// Every box of `expected` is in `boxes`, nearly.
+void ExpectSame(const Detections& boxes, const Detections& expected) {
+  EXPECT_EQ(boxes.boxes.size(), expected.boxes.size());
+  for (const Detection& box : expected.boxes) {
+    EXPECT_TRUE(std::any_of(boxes.boxes.begin(), boxes.boxes.end(),
+                            [&](const Detection& other) {
+                              return other.class_id == box.class_id &&
+                                     std::abs(other.score - box.score) < 0.01f &&
+                                     std::abs(other.x1 - box.x1) < 1 &&
+                                     std::abs(other.y1 - box.y1) < 1 &&
+                                     std::abs(other.x2 - box.x2) < 1 &&
+                                     std::abs(other.y2 - box.y2) < 1;
+                            }))
+        << box.x1 << ", " << box.y1 << " scores " << box.score;
   }
-  return found;
 }
 
-// Runs both on all pictures; returns how many anchors score above 0.25 in all.
-size_t CompareModel(const std::string& path) {
-  const auto exact_engine = Load(path);
-  if (exact_engine == nullptr) return 0;
-  ModelInfo info = exact_engine->info();
-  info.fixed_batch = 0;
-  const auto half = GpuNetwork(test::FileBytes(path), info);
-  EXPECT_TRUE(half.ok()) << half.status().message();
-  if (!half.ok()) return 0;
-  const auto model = ReadOnnxModel(BytesOf(*half));
-  EXPECT_EQ(test::TypeChecker().Complaints(*model), "");
-  EXPECT_FALSE(ReckonsWithSizes(*model));
-  EXPECT_EQ(model->graph.inputs.at(0).Shape(), (std::vector<int64_t>{-1, 3, kSide, kSide}));
-  EXPECT_EQ(*ToHalfPrecision(BytesOf(*half)), *half);
-  const std::string file = testing::TempDir() + "half-" + std::to_string(getpid()) + ".onnx";
-  std::ofstream(file, std::ios::binary) << *half;
-  const auto half_engine = Load(file);
-  unlink(file.c_str());
-  if (half_engine == nullptr) return 0;
-  EXPECT_EQ(half_engine->info().names, exact_engine->info().names);
+struct Network {
+  Head head;
+  std::optional<DetectionHead> cut;
+  std::string original;  // cut, where it may be
+  std::string converted;
+};
+
+Network Convert(const std::string& onnx, int classes) {
+  Network network;
+  network.head.classes = classes;
+  auto model = *ReadOnnxModel(BytesOf(onnx));
+  network.cut = FindDetectionHead(model, classes);
+  const auto head =
+      network.cut ? CheckHead(onnx, *network.cut, {1, 3, kSide, kSide}, classes) : std::nullopt;
+  if (!head) network.cut.reset();
+  if (head) {
+    network.head = *head;
+    CutAtHead(&model, *network.cut);
+  }
+  network.original = WriteOnnxModel(model);
+  ModelInfo info;
+  info.input_width = info.input_height = static_cast<int>(kSide);
+  auto converted = GpuNetwork(onnx, info, network.cut);
+  EXPECT_TRUE(converted.ok()) << converted.status().message();
+  if (converted.ok()) network.converted = *std::move(converted);
+  return network;
+}
+
+void ExpectTypes(const Network& network) {
+  const auto model = ReadOnnxModel(BytesOf(network.converted));
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(test::TypeChecker(network.cut ? kFloat16 : kFloat).Complaints(*model), "");
+  const std::vector<int64_t> sides = model->graph.inputs.at(0).Shape();
+  EXPECT_EQ(sides.at(2), int64_t{kSide});
+  EXPECT_EQ(sides.at(3), int64_t{kSide});
+  ASSERT_EQ(model->graph.outputs.size(), network.cut ? 2 * kHeadScales : 1);
+  for (size_t i = 0; network.cut && i < 2 * kHeadScales; ++i) {
+    const HeadScale& scale = network.cut->scales[i / 2];
+    EXPECT_EQ(model->graph.outputs[i].name, i % 2 == 0 ? scale.boxes : scale.classes);
+  }
+}
+
+// Runs both on all pictures; returns how many boxes there are in all.
+size_t CompareModel(const std::string& path, int classes, bool is_cut) {
+  const Network network = Convert(test::FileBytes(path), classes);
+  EXPECT_EQ(network.cut.has_value(), is_cut);
+  ExpectTypes(network);
+  if (testing::Test::HasFailure()) return 0;
+  const ov::Shape input = {1, 3, kSide, kSide};
+  test::NetworkRunner original(network.original, input);
+  test::NetworkRunner converted(network.converted, input);
+  const LetterboxTransform same = ComputeLetterbox(kSide, kSide, kSide, kSide);
   size_t found = 0;
   for (const auto& image : {Street(), Sign(), Disc(), Drawing(1), Noise(2)}) {
-    found += ExpectSame(RunOne(*exact_engine, image), RunOne(*half_engine, image),
-                        static_cast<size_t>(exact_engine->info().anchors));
+    const Detections expected = original.Run(image).BoxesOf(network.head, 0, same, {});
+    ExpectSame(converted.Run(image).BoxesOf(network.head, 0, same, {}), expected);
+    found += expected.boxes.size();
   }
   return found;
 }
 
+// Its end is none that is known, so it runs whole.
 TEST(GpuNetworkTest, TestPatternModel) {
-  EXPECT_GE(CompareModel(LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx"), 5u);
+  EXPECT_GE(CompareModel(LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx", 4, false), 5u);
 }
 
 TEST(GpuNetworkTest, BundledModel) {
   const std::string path = LATTICE_SOURCE_DIR "/models/vehicles-v8n.onnx";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: there is no " << path;
-  EXPECT_GT(CompareModel(path), 0u);
+  EXPECT_GT(CompareModel(path, 4, true), 0u);
 }
 
 TEST(GpuNetworkTest, PublicModel) {
-  const std::string path = LATTICE_SOURCE_DIR "/../shared/testdata/models/yolov8n.onnx";
+  const std::string path = kShared + "yolov8n.onnx";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: there is no " << path;
-  EXPECT_GT(CompareModel(path), 0u);
+  EXPECT_GT(CompareModel(path, 80, true), 0u);
+}
+
+// Every layout of head that the writer knows: types and names of the outputs, and the boxes.
+TEST(GpuNetworkTest, WrittenHeads) {
+  for (const bool joins_kinds : {false, true}) {
+    for (const bool one_to_one : {false, true}) {
+      for (const bool quantised : {false, true}) {
+        for (const int bins : {1, kDflBins}) {
+          test::HeadOptions options;
+          options.width = options.height = static_cast<int>(kSide);
+          options.bins = bins;
+          options.joins_kinds = joins_kinds;
+          options.one_to_one = one_to_one;
+          options.quantised = quantised;
+          const Network network = Convert(test::HeadWriter(options).Model(), options.classes);
+          ASSERT_TRUE(network.cut.has_value());
+          EXPECT_EQ(network.head.one_to_one, one_to_one);
+          ExpectTypes(network);
+          const auto image = Noise(3);
+          const test::NetworkOutputs expected = RunOne(network.original, image);
+          const test::NetworkOutputs found = RunOne(network.converted, image);
+          ASSERT_EQ(found.shapes, expected.shapes);
+          for (size_t i = 0; i < found.values.size(); ++i) {
+            for (size_t k = 0; k < found.values[i].size(); ++k) {
+              // A quantised number may fall to the next step.
+              ASSERT_NEAR(found.values[i][k], expected.values[i][k], quantised ? 0.06 : 0.05);
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

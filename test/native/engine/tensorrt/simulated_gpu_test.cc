@@ -20,6 +20,7 @@
 #include "native/engine/tensorrt/gpu_engine.h"
 #include "native/engine_cache/checked_file.h"
 #include "test/native/engine/tiny_scene.h"
+#include "test/native/onnx/head_writer.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
 
 namespace lattice {
@@ -47,7 +48,7 @@ class SimulatedGpuTest : public testing::Test {
     options.gpu = gpu;
     options.cache_folder = cache_;
     options.model_sha256 = model_sha256_;
-    return LoadGpuEngine(kTiny, options, on_build);
+    return LoadGpuEngine(model_, options, on_build);
   }
 
   std::unique_ptr<Engine> Loaded() {
@@ -65,14 +66,25 @@ class SimulatedGpuTest : public testing::Test {
     return status;
   }
 
+  // A network that is cut at its head; the other model runs whole.
+  void WriteCutModel() {
+    model_ = cache_ / "head.onnx";
+    test::HeadOptions options;
+    options.batch = 0;
+    std::ofstream(model_, std::ios::binary) << test::HeadWriter(options).Model();
+    model_sha256_ = "fedcba9876543210";
+  }
+
   std::filesystem::path cache_;
+  std::string model_ = kTiny;
   std::string model_sha256_ = "0123456789abcdef";
   DetectionOptions options_;
 };
 
 // The first call of a kind, one in between, one of the last.
 TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNothing) {
-  (void)Loaded();
+  WriteCutModel();
+  EXPECT_NE(Loaded(), nullptr);
   struct Case {
     Call call;
     cudaError_t error;
@@ -80,7 +92,7 @@ TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNoth
     StatusCode code;
   };
   const Case cases[] = {
-      {Call::kMalloc, cudaErrorMemoryAllocation, {0, 9, 22}, StatusCode::kOverloaded},
+      {Call::kMalloc, cudaErrorMemoryAllocation, {0, 9, 43}, StatusCode::kOverloaded},
       {Call::kHostAlloc, cudaErrorMemoryAllocation, {0, 5}, StatusCode::kOverloaded},
       {Call::kStreamCreate, cudaErrorInvalidValue, {0, 3}, StatusCode::kInternalError},
       {Call::kGraphInstantiate, cudaErrorMemoryAllocation, {0, 7}, StatusCode::kOverloaded},

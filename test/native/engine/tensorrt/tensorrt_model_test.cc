@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 
 #include "native/engine/tensorrt/tensorrt_builder.h"
@@ -24,6 +25,8 @@ TEST(TensorRtModelTest, ReadsAModel) {
   EXPECT_EQ(model->info.input_height, 640);
   EXPECT_EQ(model->info.names.size(), 4u);
   EXPECT_FALSE(model->onnx.empty());
+  EXPECT_FALSE(model->cut.has_value());
+  EXPECT_EQ(PrecisionOf(*model), "fp32");
   EXPECT_EQ(BucketsOf(model->info), (std::vector<int>{1, 2, 4, 8, 16, 32}));
 }
 
@@ -45,6 +48,9 @@ TEST(TensorRtModelTest, TheSharedDetectorsAreRead) {
   const auto model = ReadTensorRtModel(path);
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->info.names.size(), 80u);
+  ASSERT_TRUE(model->cut.has_value());
+  EXPECT_EQ(PrecisionOf(*model), "fp16");
+  EXPECT_EQ(model->info.head.strides, (std::array<int, kHeadScales>{8, 16, 32}));
 }
 
 TEST(TensorRtLibraryTest, OtherVersionsAreRefusedWithBothNumbers) {

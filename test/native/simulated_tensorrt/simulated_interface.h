@@ -1,8 +1,8 @@
 // TensorRT's classes are shells around interfaces of its library, with hundreds of functions that
-// differ from version to version. Here an interface is played by the few that the engine calls; any
-// other ends the process and says so.
-#ifndef LATTICE_TEST_SIMULATED_TENSORRT_PLAYED_INTERFACE_H_
-#define LATTICE_TEST_SIMULATED_TENSORRT_PLAYED_INTERFACE_H_
+// differ from version to version. Only the few functions that the engine calls are simulated; a
+// call of any other one ends the process with a message.
+#ifndef LATTICE_TEST_SIMULATED_TENSORRT_SIMULATED_INTERFACE_H_
+#define LATTICE_TEST_SIMULATED_TENSORRT_SIMULATED_INTERFACE_H_
 
 #include <array>
 #include <cstddef>
@@ -16,25 +16,25 @@ namespace lattice::simulated {
 
 // A table of virtual functions, as the Itanium ABI lays it out, by name of the function.
 template <typename Interface>
-class PlayedTable {
+class SimulatedTable {
  public:
-  PlayedTable() { entries_.fill(reinterpret_cast<void*>(&NotPlayed)); }
+  SimulatedTable() { entries_.fill(reinterpret_cast<void*>(&NotSimulated)); }
 
   // `body` takes the object as its first argument.
   template <typename R, typename... Arguments, typename Body>
-  void Play(R (Interface::*function)(Arguments...) noexcept, Body body) {
+  void Simulate(R (Interface::*function)(Arguments...) noexcept, Body body) {
     R (*plain)(void*, Arguments...) = body;
     entries_[IndexOf(function)] = reinterpret_cast<void*>(plain);
   }
   template <typename R, typename... Arguments, typename Body>
-  void Play(R (Interface::*function)(Arguments...) const noexcept, Body body) {
+  void Simulate(R (Interface::*function)(Arguments...) const noexcept, Body body) {
     R (*plain)(void*, Arguments...) = body;
     entries_[IndexOf(function)] = reinterpret_cast<void*>(plain);
   }
 
   // The destructor that `delete` calls, where the interface declares it right behind `function`.
   template <typename Function>
-  void PlayDeletion(Function function, void (*body)(void*)) {
+  void SimulateDeletion(Function function, void (*body)(void*)) {
     entries_[IndexOf(function) + 2] = reinterpret_cast<void*>(body);
   }
 
@@ -43,7 +43,7 @@ class PlayedTable {
  private:
   static constexpr size_t kMostFunctions = 256;
 
-  static void NotPlayed() {
+  static void NotSimulated() {
     std::fprintf(stderr, "The simulated TensorRT lacks a function of %s that was called.\n",
                  typeid(Interface).name());
     std::abort();
@@ -69,13 +69,13 @@ class PlayedTable {
 
 // The object whose table it is; `Owner` is what the bodies work on.
 template <typename Interface, typename Owner>
-class Played {
+class Simulated {
  public:
-  Played(const PlayedTable<Interface>& table, Owner* owner)
+  Simulated(const SimulatedTable<Interface>& table, Owner* owner)
       : table_(table.first()), owner_(owner) {}
 
   Interface* get() { return reinterpret_cast<Interface*>(this); }
-  static Owner& OwnerOf(void* self) { return *static_cast<Played*>(self)->owner_; }
+  static Owner& OwnerOf(void* self) { return *static_cast<Simulated*>(self)->owner_; }
 
  private:
   void* const* table_;  // first, where the compiler looks for it
@@ -84,4 +84,4 @@ class Played {
 
 }  // namespace lattice::simulated
 
-#endif  // LATTICE_TEST_SIMULATED_TENSORRT_PLAYED_INTERFACE_H_
+#endif  // LATTICE_TEST_SIMULATED_TENSORRT_SIMULATED_INTERFACE_H_
