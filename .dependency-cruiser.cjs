@@ -50,6 +50,17 @@ module.exports = {
       { path: '^src/jobs/' },
       { path: '^src/(ray|http|stream|webhooks|cli|observability|native)/' },
     ),
+    forbid(
+      'browse-below-edges',
+      { path: '^src/browse/' },
+      { path: '^src/(ray|http|stream|webhooks|cli|observability|native)/' },
+    ),
+    forbid(
+      'export-knows-shapes-only',
+      { path: '^src/export/' },
+      { path: '^src/(?!export/|contract/)' },
+      'HTTP and CLI write the same files.',
+    ),
     forbid('http-below-cli', { path: '^src/(http|stream|webhooks|ray)/' }, { path: '^src/cli/' }),
     forbid(
       'ends-meet-in-the-wire',
@@ -60,7 +71,10 @@ module.exports = {
     forbid(
       'ui-stands-alone',
       { path: '^src/ui/' },
-      { path: '^src/', pathNot: '^src/(ui/|client/(follow-events|service-error|records)[.]ts)' },
+      {
+        path: '^src/',
+        pathNot: '^src/(ui/|client/(follow-events|page-socket|service-error|records)[.]ts)',
+      },
       'It runs in a browser: it takes the event stream and the shapes of answers from the client.',
     ),
     forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),

@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'build/', '.deps/', 'node_modules/', 'coverage/', 'data/', '**/.venv/'] },
+  { ignores: ['**/dist/', 'build/', '.deps/', 'node_modules/', 'coverage/', 'data/', '**/.venv/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

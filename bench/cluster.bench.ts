@@ -24,7 +24,7 @@ export default async function cluster(): Promise<Measurement[]> {
     await dispatcherAlone(),
     ...(await overSocket()),
     ...(await jobOverSocket()),
-    ...(await syncThroughLane()),
+    ...(await syncThroughWorker()),
   ];
 }
 
@@ -36,7 +36,7 @@ const options = {
   classes: null,
 };
 
-/** Images a second with `WINDOW` of them in the air. */
+/** Images per second with `WINDOW` images in flight. */
 async function rate(detector: Pick<Detector, 'detect'>, images: number): Promise<number> {
   let left = images;
   const start = performance.now();
@@ -143,8 +143,8 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** The same photo over HTTP, in turn: to a service that runs it itself, and to one whose worker does. */
-async function syncThroughLane(): Promise<Measurement[]> {
+/** The same photo over HTTP, alternately to a service that runs it itself and to one whose worker runs it. */
+async function syncThroughWorker(): Promise<Measurement[]> {
   const at = setting();
   await using embedded = await serve(at);
   await using service = await serve(at, { LATTICE_RAY_ADDRESS: 'ray://127.0.0.1:1' });

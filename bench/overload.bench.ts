@@ -1,4 +1,4 @@
-/** How much of its peak does the service keep when two and four times as much is asked of it? */
+/** How much of its peak does the service keep under two and four times that load? */
 import { overload } from './load/overload.js';
 import { summarise } from './load/percentiles.js';
 import { serve, setting, type Measurement } from './setting.js';
@@ -32,7 +32,7 @@ export default async function overloaded(): Promise<Measurement[]> {
         what: `sync results ${of} (${statuses})`,
         value: found.goodput,
         unit: 'req/s',
-        baseline: { what: '8 clients, bursts in turn', value: found.peak },
+        baseline: { what: '8 clients, in bursts', value: found.peak },
         ratio: share,
         goal: '>= 0.90',
         met: share >= 0.9,

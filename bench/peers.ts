@@ -1,178 +1,189 @@
-/** `npm run bench:peers`: the service against other ways to serve the same ONNX, same photos, same client. */
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { HttpClient } from './load/http-client.js';
-import { closedLoop } from './load/loops.js';
-import { median, summarise } from './load/percentiles.js';
-import { serve, setting, type Setting } from './setting.js';
+/**
+ * `npm run bench:peers`: the service against other ways to serve the same network, same photos, same client. All
+ * servers are started; each is stopped (SIGSTOP) while another is measured. Short bursts in turn, in an order that
+ * changes each time, and one ratio a round: a machine whose speed drifts is slow for both sides of a ratio.
+ *
+ *   --rounds N      instead of 8; fewer are not recorded
+ *   --only TEXT     only servers whose name holds the text, beside our own; may be given several times
+ *   --photos N      the first N of each set
+ *   --model FILE    an ONNX export with open sides, instead of the bundled one
+ */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
+import { HttpClient } from './load/http-client.js';
+import { agreement, boxesOf, detect, type BoxesByPhoto } from './peers/boxes.js';
+import { aloneBurst, togetherBurst } from './peers/bursts.js';
+import { PeerProcess } from './peers/peer-process.js';
+import { photoSets, type PhotoSet } from './peers/photo-sets.js';
+import { publish, show, type Outcome } from './peers/report.js';
+import type { Round } from './peers/round-figures.js';
+import { isInstalled, OURS, OURS_SQUARE, sidesOf, type Side } from './peers/sides.js';
+import { standings } from './peers/standing.js';
+import { orderOf, partsOf } from './peers/turns.js';
 
-const ROUNDS = 5;
-const SECONDS = 4;
-const PYTHON = join(PROJECT_ROOT, '.deps/peers/bin/python');
+const ROUNDS = 8;
+/** Photos of a burst: about a second at one client, two or three at eight. */
+const ALONE = 32;
+const TOGETHER = 64;
 
-interface Contender {
-  name: string;
-  start(at: Setting): Promise<{ url: string; stop(): Promise<void> }>;
+interface Contender extends Side {
+  server: PeerProcess;
+  boxes: BoxesByPhoto;
+  rounds: Record<PhotoSet['name'], Round[]>;
 }
 
-/** `auto` is the default. */
-const ours = (precision: 'auto' | 'bf16', rectangles = ''): Contender => ({
-  name: nameOf(precision, rectangles !== ''),
-  async start(at) {
-    const service = await serve(at, {
-      LATTICE_PRECISION: precision,
-      LATTICE_RECTANGLES: rectangles,
-    });
-    return { url: service.url, stop: () => service[Symbol.asyncDispose]() };
-  },
-});
-
-const nameOf = (precision: 'auto' | 'bf16', rectangles: boolean) =>
-  `lattice-core ${precision}${rectangles ? ', rectangles' : ''}`;
-
-const python = (
-  name: string,
-  folder: string,
-  args: (port: string) => string[],
-  env: Record<string, string>,
-): Contender => ({
-  name,
-  async start(at) {
-    const port = String(await freePort());
-    const child = spawn(PYTHON, args(port), {
-      cwd: join(PROJECT_ROOT, 'bench/peers', folder),
-      env: { ...process.env, MODEL: at.modelPath, ROOT: at.imageRoot, PORT: port, ...env },
-      stdio: 'ignore',
-      detached: true,
-    });
-    const stop = async () => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      await sleep(200);
-    };
-    return { url: `http://127.0.0.1:${port}`, stop };
-  },
-});
-
-const uvicorn = (port: string) => [
-  '-m',
-  'uvicorn',
-  'app:app',
-  '--port',
-  port,
-  '--log-level',
-  'error',
-];
-
-// The common shapes of photos: docs/rectangles.md.
-const RECTANGLES = '640x384,640x448,640x480,384x640,448x640,480x640';
-
-const CONTENDERS: Contender[] = [
-  ours('auto'),
-  ours('auto', RECTANGLES),
-  ours('bf16'),
-  ours('bf16', RECTANGLES),
-  python('OpenVINO bf16 + OpenCV, FastAPI', 'openvino-fastapi', uvicorn, { PRECISION: 'bf16' }),
-  python('OpenVINO f32 + OpenCV, FastAPI', 'openvino-fastapi', uvicorn, { PRECISION: 'f32' }),
-  python('ONNX Runtime f32 + OpenCV, LitServe', 'litserve-onnxruntime', () => ['app.py'], {}),
-];
-
-interface Figures {
-  p50: number[];
-  perSecond: number[];
+interface Flags {
+  rounds: number;
+  only: string[];
+  photos: number;
+  model: string;
 }
 
-async function main(): Promise<void> {
-  if (!existsSync(PYTHON)) {
-    console.log('No peers are installed: see bench/peers/README.md.');
-    return;
-  }
-  const at = setting();
-  const figures = new Map<string, Figures>();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    // The order is reversed in every second round, so that a drift of the machine favours no contender.
-    const order = round % 2 === 0 ? CONTENDERS : [...CONTENDERS].reverse();
-    for (const contender of order) await measure(contender, at, figures);
-  }
-  report(figures);
-}
-
-async function measure(
-  contender: Contender,
-  at: Setting,
-  figures: Map<string, Figures>,
-): Promise<void> {
-  const server = await contender.start(at);
-  const client = new HttpClient(server.url, 8);
-  try {
-    const detect = (turn: number) => client.detect(at.photos[turn % at.photos.length]);
-    await answering(() => detect(0));
-    await closedLoop(2, 1, (_, turn) => detect(turn));
-    const lone = await closedLoop(1, SECONDS, (_, turn) => detect(turn));
-    const eight = await closedLoop(8, SECONDS, (index, turn) => detect(index * 7 + turn));
-    if (lone.failures + eight.failures > 0) throw new Error(`${contender.name}: requests failed`);
-    const so = figures.get(contender.name) ?? { p50: [], perSecond: [] };
-    so.p50.push(summarise(lone.latencies).p50);
-    so.perSecond.push(eight.perSecond);
-    figures.set(contender.name, so);
-  } finally {
-    client.close();
-    await server.stop();
-  }
-}
-
-function report(figures: Map<string, Figures>): void {
-  const rows = [...figures].map(([name, each]) => ({
-    name,
-    'p50 ms, 1 client': Number(median(each.p50).toFixed(1)),
-    'req/s, 8 clients': Number(median(each.perSecond).toFixed(1)),
-    ...against(each, 'as it comes', figures.get(nameOf('auto', false))),
-    ...against(each, 'with rectangles', figures.get(nameOf('auto', true))),
-  }));
-  console.table(rows);
-  const versions = spawnSync(PYTHON, ['-m', 'pip', 'freeze'], { encoding: 'utf8' }).stdout;
-  const folder = join(PROJECT_ROOT, 'bench/results');
-  mkdirSync(folder, { recursive: true });
-  const date = new Date().toISOString().slice(0, 10);
-  const record = { date, command: 'npm run bench:peers', rows, versions: versions.split('\n') };
-  writeFileSync(join(folder, `peers-${date}.json`), `${JSON.stringify(record, null, 2)}\n`);
-}
-
-function against(other: Figures, name: string, ours: Figures | undefined) {
-  if (ours === undefined) return {};
-  const ratio = (key: keyof Figures) => (median(ours[key]) / median(other[key])).toFixed(2);
+function readFlags(): Flags {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string', default: String(ROUNDS) },
+      only: { type: 'string', multiple: true, default: [''] },
+      photos: { type: 'string', default: 'Infinity' },
+      model: { type: 'string', default: join(PROJECT_ROOT, 'models/vehicles-v8n.onnx') },
+    },
+  });
   return {
-    [`${name}: latency / this`]: ratio('p50'),
-    [`${name}: req/s / this`]: ratio('perSecond'),
+    rounds: Number(values.rounds),
+    only: values.only,
+    photos: Number(values.photos),
+    model: resolve(values.model),
   };
 }
 
-async function answering(probe: () => Promise<unknown>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    try {
-      await probe();
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await sleep(200);
+async function main(flags: Flags): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'lattice-peers-'));
+  process.once('exit', () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1));
+  const modelsDir = join(folder, 'models');
+  mkdirSync(modelsDir);
+  copyFileSync(flags.model, join(modelsDir, 'yolov8n.onnx'));
+  const { root, sets: all } = await photoSets(folder);
+  const sets = all.map((set) => ({ ...set, photos: set.photos.slice(0, flags.photos) }));
+  const material = { model: flags.model, modelsDir, root, dataDir: folder };
+  const sides = sidesOf(material).filter(
+    ({ name, ours }) => ours || flags.only.some((text) => name.includes(text)),
+  );
+  for (const side of sides.filter((each) => !isInstalled(each))) {
+    console.log(`${side.name}: left out: not installed (bench/peers/README.md).`);
+  }
+  const load = loadavg()[0] ?? NaN;
+  const contenders = await startAll(sides.filter(isInstalled), sets);
+  await runRounds(contenders, sets, flags.rounds);
+  const outcome: Outcome = {
+    model: basename(flags.model),
+    rounds: flags.rounds,
+    loadBefore: load,
+    sets: sets.map((set) => ({ ...set, standings: standingsOf(contenders, set) })),
+    servers: contenders.map(({ name, server }) => ({
+      name,
+      residentMiB: server.residentBytes() / 2 ** 20,
+      cpuMsInPauses: server.cpuMsInPauses(),
+    })),
+  };
+  for (const { server } of contenders) server.kill();
+  show(outcome);
+  const whole = flags.rounds >= ROUNDS && flags.only.includes('') && flags.photos === Infinity;
+  if (whole) await publish(outcome);
+  else console.log('Not recorded: not all rounds, servers and photos.');
+}
+
+/** One after the other, each paused once it has answered every photo, so that it has met every shape. */
+async function startAll(sides: readonly Side[], sets: readonly PhotoSet[]): Promise<Contender[]> {
+  const photos = sets.flatMap((set) => set.photos);
+  let classNames: string[] = [];
+  const contenders: Contender[] = [];
+  for (const side of sides) {
+    console.log(`starting ${side.name}`);
+    const server = await PeerProcess.start(side.command, async (url) => {
+      using client = new HttpClient(url, 1);
+      await detect(client, photos[0] ?? '');
+    });
+    using client = new HttpClient(server.url, 1);
+    if (side.ours) classNames = await classNamesOf(client);
+    const boxes = await boxesOf(client, photos, classNames);
+    await server.pause();
+    const rounds = { small: [], mix: [] };
+    contenders.push({ ...side, server, boxes, rounds });
+  }
+  return contenders;
+}
+
+async function classNamesOf(client: HttpClient): Promise<string[]> {
+  const { body } = await client.send('GET', '/v1/models');
+  const { models } = JSON.parse(body) as { models: { is_default: boolean; classes: string[] }[] };
+  return models.find(({ is_default: isDefault }) => isDefault)?.classes ?? [];
+}
+
+async function runRounds(
+  contenders: readonly Contender[],
+  sets: readonly PhotoSet[],
+  count: number,
+): Promise<void> {
+  let turn = 0;
+  const inTurn = async (work: (side: Contender) => Promise<void>) => {
+    for (const side of orderOf(contenders, turn)) await work(side);
+    turn += 1;
+  };
+  for (let round = 0; round < count; round += 1) {
+    const start = Date.now();
+    for (const { name, photos } of sets) {
+      const figures = new Map(
+        contenders.map((side) => [
+          side,
+          { latencies: new Map<string, number>(), seconds: 0, refused: 0 },
+        ]),
+      );
+      for (const part of partsOf(photos, ALONE)) {
+        await inTurn((side) => aloneBurst(side.server, part, figures.get(side)!.latencies));
+      }
+      const requests = repeated(photos, TOGETHER);
+      for (const part of partsOf(requests, TOGETHER)) {
+        await inTurn(async (side) => {
+          const { seconds, refused } = await togetherBurst(side.server, part);
+          figures.get(side)!.seconds += seconds;
+          figures.get(side)!.refused += refused;
+        });
+      }
+      for (const [side, { latencies, seconds, refused }] of figures) {
+        side.rounds[name].push({ latencies, perSecond: requests.length / seconds, refused });
+      }
     }
+    const took = ((Date.now() - start) / 1_000).toFixed(0);
+    console.log(`round ${round + 1} of ${count}: ${took} s`);
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        resolve(typeof address === 'object' && address !== null ? address.port : 0);
-      });
-    });
-  });
+/** All of them the same number of times, at least `least` in sum. */
+function repeated(photos: readonly string[], least: number): string[] {
+  return Array.from({ length: Math.ceil(least / photos.length) }, () => photos).flat();
 }
 
-await main();
+function standingsOf(contenders: readonly Contender[], { name: set, photos }: PhotoSet) {
+  const part = (boxes: BoxesByPhoto) =>
+    new Map(photos.map((photo) => [photo, boxes.get(photo) ?? []]));
+  const boxesOfOurs = (name: string) => part(contenders.find((side) => side.name === name)!.boxes);
+  const reference = { square: boxesOfOurs(OURS_SQUARE), rectangles: boxesOfOurs(OURS) };
+  return standings(
+    contenders.map(({ boxes, rounds, ...side }) => ({
+      ...side,
+      rounds: rounds[set],
+      agreement: {
+        sameShape: agreement(reference[side.shape], part(boxes)),
+        square: agreement(reference.square, part(boxes)),
+      },
+    })),
+  );
+}
+
+await main(readFlags());

@@ -1,4 +1,4 @@
-/** What does the service add to decode + engine for one synchronous caller? One HTTP call, one bare call, in turn. */
+/** What does the service add to decode + engine for one synchronous caller? HTTP calls and bare calls alternate. */
 import { HttpClient } from './load/http-client.js';
 import { summarise } from './load/percentiles.js';
 import { openBareCore, photoTask, serve, setting, type Measurement } from './setting.js';

@@ -1,4 +1,4 @@
-/** How many synchronous requests a second at 1, 8 and 32 clients, against the engine alone? */
+/** How many synchronous requests per second at 1, 8 and 32 clients, against the engine alone? */
 import { HttpClient } from './load/http-client.js';
 import { closedLoop, openLoop } from './load/loops.js';
 import { median, summarise } from './load/percentiles.js';
@@ -37,7 +37,7 @@ export default async function syncThroughput(): Promise<Measurement[]> {
   return rows;
 }
 
-/** Images a second of the network alone: lone batches, no decode beside it. */
+/** Images per second of the network alone: single batches without decoding. */
 export async function engineOnly(): Promise<number> {
   const at = setting();
   const { core, model } = await openBareCore(at);

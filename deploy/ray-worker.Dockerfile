@@ -12,7 +12,7 @@ FROM node:${NODE_VERSION}-bookworm-slim AS node
 # Compiled on the image it will run on: the C library of another one may be newer.
 FROM ${RAY_IMAGE} AS build
 USER root
-# For GPUs, from NVIDIA's package source, which whoever builds this adds to RAY_IMAGE: TensorRT's headers.
+# For GPUs: TensorRT's headers, from NVIDIA's package source, which you add to RAY_IMAGE.
 ARG TENSORRT_HEADERS=""
 # AUTO builds the GPU engine where CUDA and TensorRT are found, ON insists, OFF does not look.
 ARG LATTICE_CUDA=AUTO

@@ -4,10 +4,10 @@
 //   node scripts/build-native.mjs [--tests] [--bench] [--sanitize=address|thread] [--simulated-gpu]
 //
 // --bench adds the program of the GPU benchmark (bench/native), where CUDA is found; --tests does so too.
-// --simulated-gpu plays CUDA and TensorRT on the host (docs/gpu.md, "Without a GPU"); it needs CUDA and TensorRT's
+// --simulated-gpu simulates CUDA and TensorRT on the host (docs/gpu.md, "Without a GPU"); it needs CUDA and TensorRT's
 // headers, as a build for GPUs does.
 //
-// Environment, handed on to CMake where set: LATTICE_CUDA (AUTO, ON, OFF), TENSORRT_ROOT, CUDAToolkit_ROOT,
+// Environment variables for CMake, passed on if set: LATTICE_CUDA (AUTO, ON, OFF), TENSORRT_ROOT, CUDAToolkit_ROOT,
 // CMAKE_CUDA_COMPILER (or CUDACXX), CMAKE_CUDA_ARCHITECTURES.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -55,7 +55,7 @@ const OPTIONAL_PLACES = [
   ),
 ];
 
-/** What a build would find beyond the project: it is made again once this differs. */
+/** Optional parts that a build would find on this machine; when they change, the addon is built again. */
 export function optionalParts() {
   return [...cudaDefinitions(process.env), ...OPTIONAL_PLACES.filter(existsSync)];
 }
@@ -63,7 +63,7 @@ export function optionalParts() {
 /**
  * Leaves `build/Release/lattice.node`; with `sanitize`, `build/SANITIZER/Release/lattice.node` and the tests beside,
  * with `simulatedGpu` likewise in `build/simulated-gpu`.
- * Rejects with the compiler's words. Builds only what changed. Resolves with a line for each optional part: what was
+ * Rejects with the output of the compiler. Builds only what changed. Resolves with one line per optional part: what was
  * built in, or why it was left out.
  */
 export async function buildNative({

@@ -1,4 +1,4 @@
-// Checks (or with --write mends) the format of the C++ sources. Says so when clang-format is not there.
+// Checks (or with --write fixes) the format of the C++ sources. Prints a line if clang-format is missing.
 import { spawnSync } from 'node:child_process';
 
 const files = spawnSync(

@@ -1,5 +1,5 @@
-// Lock contracts, then clang-tidy over native/ with the checks of .clang-tidy; `npm run tidy -- engine` takes only paths
-// with that word.
+// Lock contracts, then clang-tidy over native/ with the checks of .clang-tidy; `npm run tidy -- engine` checks only
+// paths with that word.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { ROOT } from './setup.mjs';

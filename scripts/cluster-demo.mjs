@@ -1,9 +1,9 @@
-// Shows the service on a real Ray of two nodes: it has its workers placed, answers, and loses no image of a job when
-// a whole node is killed. Exits 0 when all of it worked. With --keep everything runs on until Ctrl-C.
+// Shows the service on a real Ray of two nodes: Ray places its workers, it answers requests, and no image of a job
+// is lost when a whole node is killed. Exits 0 if all of it worked. With --keep everything runs until Ctrl-C.
 //
 //   node scripts/cluster-demo.mjs [--keep]
 //
-// Ray listens on every address of a machine: all of this runs in a network namespace that has only `lo`.
+// Ray listens on every address of a machine, so all of this runs in a network namespace that has only `lo`.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { runClusterStory } from './cluster-story.mjs';
@@ -33,7 +33,7 @@ async function runInside() {
   ]);
   const child = spawn(program, args, {
     cwd: ROOT,
-    // The inner one stops when its standard input ends, so also when this process is killed.
+    // The inner process stops when its standard input closes, also when this process is killed.
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { ...process.env, LATTICE_RAY_PYTHON: await rayPython() },
   });
@@ -46,7 +46,7 @@ async function runInside() {
   });
 }
 
-/** Resolves when somebody wants the demonstration to stop. */
+/** Resolves at the first request to stop the demonstration. */
 function asked() {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, resolve);

@@ -1,4 +1,4 @@
-// What the cluster demonstration does, step by step. It has the network to itself: ports are fixed.
+// The steps of the cluster demonstration. Its ports are fixed, because it runs in a separate network namespace.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +9,15 @@ import { startRay } from './ray.mjs';
 import { ROOT } from './setup.mjs';
 
 const PORT = '8000';
-/** Room for one worker on each node. */
+/** One CPU per node, for one worker. */
 const N2 = { name: 'n2', cpus: 1 };
 const PICTURES = ['street.jpg', 'crossing.jpg'];
 const IMAGES = 300;
 const WAIT_MS = 60_000;
 
 /**
- * Resolves with the exit code: 0 when all of it worked, 1 when not, 130 when `stop` resolved before. Stops all it
- * started. `enter`: words before a command that run it in this network.
+ * Resolves with the exit code: 0 if all of it worked, 1 if not, 130 if `stop` resolved before. Stops all processes
+ * that it started. `enter`: words in front of a command that run it in this network.
  */
 export async function runClusterStory({ keep, enter, stop }) {
   const story = new ClusterStory();
@@ -26,7 +26,7 @@ export async function runClusterStory({ keep, enter, stop }) {
     stopped = true;
     return 130;
   });
-  // What is taken away from a story that was stopped is no failure.
+  // After a stop, errors of processes that have ended are no failure.
   const told = story.tell().catch((error) => (stopped ? 130 : story.fail(error)));
   let code = await Promise.race([interrupted, told]);
   if (code === 0 && keep) {
@@ -55,11 +55,12 @@ class ClusterStory {
 
   fail(error) {
     console.error(`\nCluster demo failed: ${error instanceof Error ? error.message : error}`);
-    if (this.#service !== null) console.error(`The service's last words:\n${this.#service.output}`);
+    if (this.#service !== null)
+      console.error(`The last output of the service:\n${this.#service.output}`);
     return 1;
   }
 
-  /** Resolves with 0; rejects with what did not work. */
+  /** Resolves with 0; rejects with the error of the first step that failed. */
   async tell() {
     console.log(
       'Cluster demo: a Ray cluster of two nodes on this machine, in a separate network\n',
@@ -75,7 +76,7 @@ class ClusterStory {
 
   tellHowToReachIt(enter) {
     const call = `${enter} curl -s http://127.0.0.1:${PORT}`;
-    this.say('all of it worked; it runs on until Ctrl-C. In a second terminal:');
+    this.say('all of it worked; service and Ray run until Ctrl-C. In a second terminal:');
     console.log(`  ${call}/v1/cluster/status`);
     console.log(
       `  ${call}/v1/inference/detect -H 'content-type: application/json' -d '{"image_path":"street.jpg"}'\n`,
@@ -94,7 +95,7 @@ class ClusterStory {
   async #startRay() {
     this.say('starting Ray: a head and the node n2, one CPU each ...');
     const python = process.env.LATTICE_RAY_PYTHON;
-    // What this shell has set for another service or cluster means nothing here.
+    // Variables of this shell are for another service or cluster.
     for (const name of Object.keys(process.env)) {
       if (/^(LATTICE|RAY)_/.test(name)) delete process.env[name];
     }
@@ -115,7 +116,7 @@ class ClusterStory {
         LATTICE_LOG_LEVEL: 'warn',
       },
     });
-    this.say(`the service listens on ${this.#service.url} and has its workers started by Ray ...`);
+    this.say(`the service listens on ${this.#service.url} and Ray starts its workers ...`);
     await this.#joined(2);
     this.say('two workers have joined');
   }
@@ -218,7 +219,7 @@ class ClusterStory {
     await this.#until(`${count} workers serve`, async () => ready.test(await this.#metrics()));
   }
 
-  /** The first answer of `ask` that is not empty. Rejects after a minute. */
+  /** The first answer of `ask` that is not empty. Rejects after `WAIT_MS`. */
   async #until(what, ask) {
     const deadline = Date.now() + WAIT_MS;
     for (;;) {

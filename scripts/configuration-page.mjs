@@ -1,4 +1,4 @@
-// Writes docs/configuration.md from the settings of src/settings.ts; with --check, only says whether it is up to date.
+// Writes docs/configuration.md from the settings of src/settings.ts; with --check, only checks whether it is up to date.
 //
 //   node scripts/configuration-page.mjs [--check]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -53,6 +53,9 @@ Example of such a file:
 - **Host**: on a loopback address a request must name \`localhost\`, \`127.0.0.1\`, \`[::1]\`, \`host.docker.internal\`, the
   listening address or the host of an origin in \`LATTICE_CORS_ORIGINS\`, with any port; any other is answered 403. This
   stops web pages whose name resolves to this machine.
+- **Pictures** (\`GET /v1/images\`, \`GET /v1/images/file\`): also in development answered to pages of the service and of the
+  origins in \`LATTICE_CORS_ORIGINS\` only; any other page gets 403. Programs are not concerned. \`LATTICE_BROWSE=false\`
+  switches both routes off.
 - **Connections**: a request must arrive within 30 s, its head within 10 s. A client that reads nothing of its answer for
   60 s is disconnected. At a stop, connections without a request in progress are closed at once.
 `;

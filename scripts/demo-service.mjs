@@ -7,7 +7,7 @@ import { ROOT } from './setup.mjs';
 const START_MS = 30_000;
 const STOP_MS = 30_000;
 
-/** Resolves once the service listens; rejects with what it printed when it ends first, or after 30 s. */
+/** Resolves once the service listens. Rejects with its output if it ends first, and after 30 s. */
 export async function startService({ args, env }) {
   const child = spawn(process.execPath, ['dist/cli/lattice.js', 'serve', ...args], {
     cwd: ROOT,
@@ -42,12 +42,12 @@ class Service {
     }
   }
 
-  /** The last of what it printed. */
+  /** The end of its output. */
   get output() {
     return this.#output;
   }
 
-  /** Body of the answer; with `body`, of a POST of it. Rejects with the problem's sentence. */
+  /** Body of the answer to a GET, or with `body` to a POST. Rejects with the detail of the problem. */
   async ask(path, body) {
     const post = {
       method: 'POST',
@@ -67,7 +67,7 @@ class Service {
     this.#child.kill('SIGKILL');
   }
 
-  /** Drains it; killed after 30 s. */
+  /** Drains the service; kills it after 30 s. */
   async stop() {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const killing = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);

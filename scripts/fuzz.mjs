@@ -1,8 +1,8 @@
-// Fuzzes what the C++ core parses, each target of test/native/fuzz in turn.
+// Fuzzes the parsers of the C++ core: runs the targets of test/native/fuzz one after the other.
 //
 //   npm run fuzz [-- SECONDS [TARGET]]       60 seconds each
 //
-// build/fuzz/corpus keeps what was learnt, build/fuzz/findings an input that breaks something.
+// build/fuzz/corpus keeps the corpus, build/fuzz/findings the inputs that break a target.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ function addPictures(corpus) {
   }
 }
 
-/** Whether every promise was kept. */
+/** Whether the target found no fault. */
 function fuzz(target, seconds) {
   const corpus = join(BUILD, 'corpus', target);
   mkdirSync(corpus, { recursive: true });

@@ -4,7 +4,7 @@
 #   scripts/gpu-check.sh [OUT]      OUT: folder for the results, by default build/gpu-check
 #
 # It ends within LATTICE_GPU_CHECK_SECONDS (520 unless set). Steps that do not fit are cut off or left out, and named.
-# A second start continues there: steps that passed are not run again (except set-up and build, which check for
+# A second run continues there: steps that passed are not run again (except set-up and build, which check for
 # themselves), answered questions of the benchmark are not asked again, and built engines stay in
 # LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, another GPU or another driver it starts from
 # the beginning. It needs no git: LATTICE_COMMIT may name the commit that is measured.

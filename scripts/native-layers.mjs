@@ -12,7 +12,7 @@ const entries = readdirSync(native, { recursive: true, withFileTypes: true });
 for (const entry of entries.filter((each) => each.isFile() && /\.(h|cc|cu)$/.test(each.name))) {
   const file = join(entry.parentPath, entry.name).slice(native.length + 1);
   const folder = file.split('/')[0];
-  // A folder without its line would be free to include anything.
+  // A folder without a line could include anything.
   if (!order.includes(folder)) faults.push(`native/${file}: CMakeLists.txt adds no ${folder}`);
   const text = readFileSync(join(native, file), 'utf8');
   for (const [, used] of text.matchAll(/^\s*#\s*include\s*["<]native\/(\w+)\//gm)) {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 // Without root a user namespace gives the right to make a network namespace.
 const asRoot = process.getuid?.() === 0;
 const network = asRoot ? ['-n'] : ['-r', '-n'];
-// Where permitted, one for processes as well: then nothing outlives the command, however it ends.
+// If permitted, also a namespace for processes: then no process outlives the command.
 const processes = ['-p', '-f', '--mount-proc', '--kill-child'];
 
 /** Options of unshare that work on this machine; throws with the reason when none do. */
@@ -26,14 +26,14 @@ function namespace() {
 }
 
 /**
- * The command line that runs `command` in such a namespace. Beneath it NAMESPACE_ENTER holds the words that, put
- * before another command in another terminal, run that one there too. Throws, with the reason, where it cannot be had.
+ * The command line that runs `command` in such a namespace. In it NAMESPACE_ENTER holds the words that,
+ * in front of a command in another terminal, run that command there too. Throws with the reason if there is none.
  */
 export function isolated(command) {
   const user = asRoot ? '' : '--user --preserve-credentials ';
   // unshare keeps the process id that the shell had, and stays in the namespace.
   const enter = `NAMESPACE_ENTER="nsenter --target $$ ${user}--net" exec unshare "$@"`;
-  // A trap, so that the shell waits for a command that cleans up after Ctrl-C; the command itself does not inherit it.
+  // With a trap the shell waits for a command that cleans up after Ctrl-C; the command does not inherit the trap.
   const inside = ['sh', '-c', 'trap : INT TERM; ip link set lo up && "$@"', 'sh', ...command];
   return ['sh', '-c', enter, 'sh', ...namespace(), ...inside];
 }

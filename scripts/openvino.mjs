@@ -1,5 +1,5 @@
 // Fetches OpenVINO from its Python wheel: headers, libraries and licences, without a Python environment.
-// pip only downloads; any Python 3 will do, because the wheel's own Python version is never run.
+// pip only downloads; any Python 3 works, because the code of the wheel is never run.
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -24,7 +24,7 @@ const STAMP = join(TARGET, 'VERSION');
 const PLATFORMS = { x64: 'manylinux_2_28_x86_64', arm64: 'manylinux_2_28_aarch64' };
 
 // The core, the CPU plugin with its threading, and the two readers in use (ONNX; IR for cached models).
-// GPU and NPU plugins and the other readers would add 70 MB and attack surface for nothing.
+// GPU and NPU plugins and the other readers would add 70 MB and attack surface without use.
 const KEPT_LIBRARIES =
   /^lib(openvino|openvino_intel_cpu_plugin|openvino_arm_cpu_plugin|openvino_onnx_frontend|openvino_ir_frontend|tbb|tbbbind_2_5|tbbmalloc|hwloc)\.so/;
 
@@ -54,14 +54,14 @@ function keepNeeded(wheel, target) {
   }
 }
 
-/** Whether it has to be fetched: `.deps/openvino` lacks the pinned version, and CMake is pointed to no other one. */
+/** Whether it must be fetched: `.deps/openvino` lacks the pinned version, and CMake has no path to another one. */
 export function needsOpenVino() {
   if (process.env.OpenVINO_DIR !== undefined) return false;
   return !existsSync(STAMP) || readFileSync(STAMP, 'utf8').trim() !== OPENVINO_VERSION;
 }
 
 /**
- * Leaves the pinned OpenVINO in `.deps/openvino`. Idempotent: a rename makes the finished folder visible, so an
+ * Installs the pinned OpenVINO in `.deps/openvino`. Idempotent: a rename makes the finished folder visible, so an
  * interruption leaves only a temporary folder, which the next run removes.
  */
 export async function ensureOpenVino() {

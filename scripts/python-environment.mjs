@@ -1,6 +1,6 @@
-// Python for tests and demonstrations, beneath .deps; users bring their own.
+// Python for tests and demonstrations, in .deps; users install their own.
 //
-//   node scripts/python-environment.mjs    makes the one that quantises models, for tests to come
+//   node scripts/python-environment.mjs    prepares the one that quantises models, for later tests
 import { fileURLToPath } from 'node:url';
 import { madePython, pythonEnvironment } from '../dist/cli/python-environment.js';
 
@@ -14,6 +14,11 @@ const report = (line) => console.log(line);
 export async function edgePython() {
   const own = process.env.LATTICE_EDGE_PYTHON;
   return own ?? madePython(RAY) ?? (await pythonEnvironment(EDGE, report));
+}
+
+/** Has what the notebooks need and no Ray: the checks of `lattice_edge` say what is missing. */
+export async function pythonWithoutRay() {
+  return await pythonEnvironment(EDGE, report);
 }
 
 /** Runs Ray, and the notebooks on it (400 MB). LATTICE_RAY_PYTHON names another Python that can. */

@@ -1,10 +1,10 @@
-// One node of a Ray on this machine: its processes, from start to end.
+// One Ray node on this machine: starts and ends its processes.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 export const HOST = '127.0.0.1';
 
-/** Every port is given: Ray's own choice at random can meet one in use. */
+/** Every port is given: Ray's random choice can be a port in use. */
 const PORTS = [
   'node-manager-port',
   'object-manager-port',
@@ -14,7 +14,7 @@ const PORTS = [
   'metrics-export-port',
 ];
 
-/** Starts `ray start --block`. What it returns knows the node's session, its last output and whether it has ended. */
+/** Starts `ray start --block`. Returns the node's session, its last output and whether it has ended. */
 export function startNode({ python, env, firstPort, flags }) {
   const ports = PORTS.map((port, index) => `--${port}=${firstPort + index}`);
   const fixed = ['--min-worker-port=0', '--max-worker-port=0', '--object-store-memory=100000000'];
@@ -22,7 +22,7 @@ export function startNode({ python, env, firstPort, flags }) {
   const child = spawn(
     python,
     [...start, `--node-ip-address=${HOST}`, ...flags, ...ports, ...fixed],
-    // Detached: it leads a session of its own, which all processes of the node share.
+    // Detached: it leads a separate session, which all processes of the node share.
     { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
   let output = '';
@@ -42,7 +42,7 @@ export function startNode({ python, env, firstPort, flags }) {
   };
 }
 
-/** Processes of a session; ended ones that nobody has reaped do not count. */
+/** Processes of a session, without zombies. */
 export function members(session) {
   return readdirSync('/proc')
     .filter((name) => {

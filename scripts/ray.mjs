@@ -13,7 +13,7 @@ export const GCS_PORT = 6379;
 export const CLIENT_PORT = 10001;
 export const DASHBOARD_PORT = 8265;
 
-/** A dead node is noticed after about 2.5 s in place of 15 s; a slow one still has 3 s for each answer. */
+/** Ray notices a dead node after about 2.5 s instead of 15 s; a slow one still has 3 s for each answer. */
 const QUICK_HEALTH_CHECKS = {
   RAY_health_check_initial_delay_ms: '1000',
   RAY_health_check_period_ms: '500',
@@ -23,7 +23,7 @@ const QUICK_HEALTH_CHECKS = {
 
 /**
  * Starts a head called `head` and joins the other nodes to it. `env` goes to every process of every node.
- * Rejects, with the end of Ray's output, when a node is not there after 60 s.
+ * Rejects with the end of Ray's output if a node has not started after 60 s.
  */
 export async function startRay({ python, nodes = [{}], env = {} }) {
   const outside = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
@@ -61,7 +61,7 @@ class Ray {
       ...process.env,
       RAY_USAGE_STATS_ENABLED: '0',
       RAY_memory_monitor_refresh_ms: '0',
-      // The client server forks beside the threads of gRPC, whose fork handlers have been seen to abort it.
+      // The client server forks while threads of gRPC run; gRPC's fork handlers have aborted it.
       GRPC_ENABLE_FORK_SUPPORT: '0',
       ...QUICK_HEALTH_CHECKS,
       PATH: [dirname(python), dirname(process.execPath), process.env.PATH].join(delimiter),
@@ -158,10 +158,10 @@ class Ray {
     for (const pid of raylets) end(pid);
   }
 
-  /** The node's machine loses its power: SIGKILL to all its processes at once. Resolves when none is left. */
+  /** Simulates a power loss: SIGKILL to all processes of the node at once. Resolves when none is left. */
   async kill(name) {
     const deadline = Date.now() + 10_000;
-    // Twice nothing: one may have been started while the others were looked at.
+    // Twice in a row: a process may have been started during the first look.
     for (let clear = 0; clear < 2;) {
       const left = this.processes(name);
       clear = left.length === 0 ? clear + 1 : 0;
@@ -192,12 +192,12 @@ class Ray {
     });
   }
 
-  /** Brings the workers up; resolves with what it printed, rejects with it unless all is well. */
+  /** Starts the workers; resolves with the output, rejects with it if a worker does not run. */
   async up(args) {
     return succeeded('up', await this.cli(['up', ...args]));
   }
 
-  /** Removes the workers; resolves with what it printed. */
+  /** Removes the workers; resolves with the output. */
   async down(args = []) {
     return succeeded('down', await this.cli(['down', ...args]));
   }
@@ -210,13 +210,13 @@ class Ray {
 
   /** Ends every process of every node and removes Ray's folder. */
   async stop() {
-    // The head last: a node that loses it writes pages of complaints.
+    // The head last: a node that loses it logs pages of errors.
     for (const name of [...this.#nodes.keys()].reverse()) await this.kill(name);
     process.removeListener('exit', this.#lastResort);
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 
-  /** Commands and the jobs that the head starts know our package; the other nodes must do without it. */
+  /** Commands and jobs that the head starts have our package on their path; the other nodes must work without it. */
   #driverEnv() {
     return { ...this.#env, PYTHONPATH: join(ROOT, 'cluster') };
   }

@@ -1,5 +1,5 @@
 // Everything a fresh clone needs: npm packages, OpenVINO, the addon, the compiled TypeScript.
-// Each step is skipped when its inputs have not changed, so an interrupted run goes on where it stopped.
+// Each step is skipped when its inputs have not changed, so a new run continues where an interrupted one stopped.
 // Uses Node's own modules only: it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -99,7 +99,7 @@ async function alone(work) {
   }
   for (let told = false; ;) {
     try {
-      linkSync(own, lock); // atomic, and never seen without its content
+      linkSync(own, lock); // atomic: the file never appears without its content
       break;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
@@ -170,12 +170,12 @@ export async function setup() {
   const work = async () => {
     for (const step of all) await bringUpToDate(step);
   };
-  // Where there is nothing to do nothing is written: a service's user need not own the project.
+  // With nothing to do it writes nothing: the user of the service need not own the project.
   if (all.every((step) => isDone(step))) all.forEach(tellDone);
   else await alone(work);
 }
 
-/** By npm's own note of what lies in node_modules, which may have been copied here without our stamp. */
+/** Compares with npm's list of the packages in node_modules, which may have been copied here without our stamp. */
 function hasPackages() {
   const listed = (file) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')).packages;
   const isForHere = ({ os, cpu, libc }) =>
@@ -198,7 +198,7 @@ async function steps() {
       name: 'npm packages',
       inputs: ['package-lock.json', '.npmrc'],
       output: 'node_modules/hono',
-      // It empties the folder first, which a machine without a network would not fill again.
+      // It empties the folder first; without a network it could not fill it again.
       work: () => (hasPackages() ? undefined : run('npm', ['ci', '--no-progress'])),
     },
     {

@@ -1,4 +1,4 @@
-// Builds and runs the GoogleTest suite of native/. Names what is missing where it cannot.
+// Builds and runs the GoogleTest suite of native/. Prints what is missing if it cannot.
 //
 //   node scripts/test-native.mjs [--build | --gpu | --simulated-gpu]
 //

@@ -1,5 +1,5 @@
 // The tests on a real Ray of two nodes, in a network namespace that has only `lo`.
-// Where that cannot be had they are left out and the reason is printed; with CI=true that is a failure.
+// Without such a namespace they are left out and the reason is printed; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';
 import { isolated } from './network-namespace.mjs';
 import { rayPython } from './python-environment.mjs';

@@ -1,12 +1,15 @@
 // The whole test run: static checks, native unit tests, then the TypeScript suite through the real addon.
-// What a machine cannot run is named with the reason.
+// Prints the steps that the machine cannot run, with the reason.
 //
-// The tests on Ray wait for most of their time, so what needs nothing but the processor is done beside them, in the
-// time that they leave over. Tests never run beside each other's steps: some of them measure time.
+// The tests on Ray mostly wait, so the steps that only compute run at the same time, at a low CPU share: builds, checks,
+// and the tests of folders in which none measures time.
 import { spawn } from 'node:child_process';
 import { ROOT } from './setup.mjs';
 
 const RAY = ['Ray cluster tests', 'node', 'scripts/test-ray.mjs'];
+const UNTIMED = ['bench', 'cli', 'clients', 'deploy', 'edge', 'models', 'ui'].map(
+  (name) => `test/${name}/`,
+);
 const BESIDE_RAY = [
   ['format', 'npm', 'run', '--silent', 'format:check'],
   ['lint', 'npm', 'run', '--silent', 'lint'],
@@ -14,12 +17,13 @@ const BESIDE_RAY = [
   ['types', 'npm', 'run', '--silent', 'typecheck'],
   ['build of the native unit tests', 'node', 'scripts/test-native.mjs', '--build'],
   ['Python that quantises', 'node', 'scripts/python-environment.mjs'],
+  ['TypeScript tests without times', 'npx', 'vitest', 'run', ...UNTIMED],
 ];
 const AFTERWARDS = [
   ['native unit tests', 'node', 'scripts/test-native.mjs'],
-  ['TypeScript tests', 'npx', 'vitest', 'run'],
+  ['TypeScript tests', 'npx', 'vitest', 'run', ...UNTIMED.map((path) => `--exclude=${path}**`)],
 ];
-/** A tenth of the time that others have; where the kernel shares it out by session, its session too. */
+/** Lowers the CPU share to a tenth; if the kernel divides the CPU by session, that of the session too. */
 const YIELDING = ['sh', '-c', '2>&- echo 10 >/proc/self/autogroup; exec nice -n 10 "$@"', 'sh'];
 
 const failed = [];
@@ -31,7 +35,7 @@ async function run([name, ...command]) {
   await finished(name, spawn(command[0], command.slice(1), { cwd: ROOT, stdio: 'inherit' }));
 }
 
-/** What it prints is shown once it has ended, in one piece. Without Ray beside it it yields to nobody. */
+/** Prints the output when the step has ended. Has a normal CPU share if the tests on Ray do not run. */
 async function runYielding([name, ...command]) {
   const [program, ...args] = rayRuns ? [...YIELDING, ...command] : command;
   yielding = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -60,7 +64,7 @@ async function inTurn(steps, work) {
 }
 
 process.once('exit', () => {
-  // It leads a session of its own, which no Ctrl-C reaches.
+  // It leads a separate session, which Ctrl-C does not reach.
   if (yielding?.exitCode === null) process.kill(-yielding.pid);
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));

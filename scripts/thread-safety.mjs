@@ -1,5 +1,5 @@
-// Has clang check the lock contracts of native/base/mutex.h: which mutex guards what, which one a function needs.
-// Left out, with its reason, where clang or the build is missing.
+// Lets clang check the lock contracts of native/base/mutex.h: which mutex guards which data, which one a function
+// needs. Prints the reason if clang or the build is missing.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { isPathError, pathFault } from './path-fault.js';
 import { settings } from './settings.js';
 
 /** Folder of package.json, from both `src/` and `dist/`. */
@@ -14,10 +15,11 @@ export type Settings = z.infer<typeof schema>;
 /** Settings with paths made absolute and lists split. */
 export interface Config extends Omit<
   Settings,
-  'imageRoots' | 'webhookAllow' | 'corsOrigins' | 'cluster'
+  'imageRoots' | 'preload' | 'webhookAllow' | 'corsOrigins' | 'cluster'
 > {
   cluster: 'local' | 'ray';
   imageRoots: string[];
+  preload: string[];
   webhookAllow: string[];
   corsOrigins: string[];
 }
@@ -43,8 +45,12 @@ export function environmentOf(
   config: Config,
   keys: readonly (keyof typeof settings)[],
 ): Record<string, string> {
-  const text = (value: unknown) => (Array.isArray(value) ? value.join(delimiter) : String(value));
-  const entries = keys.map((key) => [environmentName(key), text(config[key])] as const);
+  const entries = keys.map((key) => {
+    const value = config[key];
+    const separator = key === 'imageRoots' ? delimiter : ',';
+    const text = Array.isArray(value) ? value.join(separator) : String(value);
+    return [environmentName(key), text] as const;
+  });
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
@@ -115,7 +121,7 @@ function readApiKey(path: string): string {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError(`API key file ${path} cannot be read: ${String(error)}`);
+    throw new ConfigError(`API key file: ${pathFault(error, path, 'read')}`);
   }
   const lines = text.split('\n').map((line) => line.trim());
   const [key] = lines.find((line) => line !== '' && !line.startsWith('#'))?.split(/\s/) ?? [];
@@ -163,6 +169,7 @@ export function loadConfig(
       'engineCacheDir' in given
         ? resolve(values.engineCacheDir)
         : join(dataDir, values.engineCacheDir),
+    preload: list(values.preload, ','),
     webhookAllow: list(values.webhookAllow, ','),
     corsOrigins: list(values.corsOrigins, ','),
   };
@@ -174,10 +181,24 @@ function describeIssue(issue: z.core.$ZodIssue, given: Record<string, unknown>):
     return issue.keys.map((key) => `  ${key}: unknown setting (config file)`);
   }
   const key = String(issue.path[0]);
-  // Zod reports a text that is not a number as NaN, which does not show the text.
-  const notANumber = issue.code === 'invalid_type' && issue.message.endsWith('NaN');
-  const reason = notANumber ? `${JSON.stringify(given[key])} is not a number` : issue.message;
-  return [`  ${environmentName(key)}: ${reason}`];
+  return [`  ${environmentName(key)}: ${reasonOf(issue, JSON.stringify(given[key]))}`];
+}
+
+/** With the value as it was given: zod's own words name types and not the text. */
+function reasonOf(issue: z.core.$ZodIssue, value: string): string {
+  switch (issue.code) {
+    case 'invalid_value':
+      return `${value} is none of ${issue.values.join(', ')}`;
+    case 'invalid_type':
+      if (issue.expected === 'number') return `${value} is not a number`;
+      return `${value} is not a ${issue.expected === 'int' ? 'whole number' : issue.expected}`;
+    case 'too_big':
+      return `${value} is too large: at most ${issue.maximum}`;
+    case 'too_small':
+      return `${value} is too small: at least ${issue.minimum}`;
+    default:
+      return issue.message;
+  }
 }
 
 function chooseCluster({ cluster, rayAddress }: Settings): Config['cluster'] {
@@ -190,7 +211,10 @@ function readConfigFile(path: string): Record<string, unknown> {
   try {
     content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new ConfigError(`Config file ${path} cannot be read: ${String(error)}`);
+    const reason = isPathError(error)
+      ? pathFault(error, path, 'read')
+      : `${path} is not valid JSON: ${(error as Error).message}.`;
+    throw new ConfigError(`Config file: ${reason}`);
   }
   const fields = z.record(z.string(), z.unknown()).safeParse(content);
   if (!fields.success) throw new ConfigError(`Config file ${path} is not a JSON object.`);

@@ -2,6 +2,7 @@
 import type { Cluster } from './execution/cluster.js';
 import { countByState, gpusOf } from './execution/worker-stats.js';
 import { readinessFault } from './http/system/readiness.js';
+import type { JobService } from './jobs/job.js';
 import type { Jobs } from './jobs/open-jobs.js';
 import type { Metrics } from './observability/metrics.js';
 
@@ -15,10 +16,7 @@ export interface MetricFeeds {
 export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: MetricFeeds): void {
   const { detector } = cluster;
   const jobsHealth = () => jobs.health();
-  jobs.service.onEvent(({ event }) => {
-    if (event === 'job_completed') metrics.countEndedJob('completed');
-    else if (event === 'job_failed') metrics.countEndedJob('failed');
-  });
+  countJobs(metrics, jobs.service);
   metrics.watch({
     ready: async () => (await readinessFault({ draining, detector, jobsHealth })) === null,
     jobs: async () => {
@@ -37,6 +35,19 @@ export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: Metri
     workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
     workerEvents: () => ({ ...detector.events }),
     gpus: () => gpusOf(detector.workers()),
+  });
+}
+
+/** A job that an earlier process began counts from its start in this one. */
+export function countJobs(metrics: Metrics, jobs: Pick<JobService, 'onEvent'>): void {
+  const startedAt = new Map<string, number>();
+  jobs.onEvent(({ event, jobId, timestamp }) => {
+    if (event === 'job_started') startedAt.set(jobId, timestamp);
+    if (event !== 'job_completed' && event !== 'job_failed') return;
+    const start = startedAt.get(jobId);
+    startedAt.delete(jobId);
+    const seconds = start === undefined ? null : Math.max(0, timestamp - start);
+    metrics.countEndedJob(event === 'job_completed' ? 'completed' : 'failed', seconds);
   });
 }
 

@@ -123,8 +123,8 @@ async function startService(
     apiKeys,
     draining,
     readAnnotated: (file) => annotator.read(file),
-    annotate: (path, detections) => annotator.annotate(path, detections),
-    webhookStates: (jobId) => jobs.webhooks.forJob(jobId),
+    annotate: (image, detections) => annotator.annotate(image, detections),
+    webhooks: jobs.webhooks,
   });
   const server = await listen(composed, config);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
@@ -178,7 +178,7 @@ function readApiKeys(config: Config): ApiKeys | null {
   return config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile);
 }
 
-/** Fail closed: nobody reaches an open service by accident. */
+/** Fails closed: a service without keys must not be reachable by accident. */
 function refuseOpenAddress(config: Config, apiKeys: ApiKeys | null): void {
   if (apiKeys !== null || config.insecure) return;
   if (config.env === 'production') {

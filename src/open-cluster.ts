@@ -19,7 +19,7 @@ export async function openCluster(
       ? openLocalCluster(config, version, logger, options)
       : openProcessCluster(config, version, logger, devices);
   }
-  // What Ray needs takes a tenth of a second to load, which a service without Ray need not wait for.
+  // The modules for Ray take 0.1 s to load, and a service without Ray does not need them.
   const { openRayCluster } = await import('./ray/open-ray-cluster.js');
   return openRayCluster(config, version, logger);
 }

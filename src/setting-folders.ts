@@ -4,16 +4,19 @@ import { access, readdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ConfigError } from './config.js';
 import { makeFolder } from './make-folder.js';
+import { pathFault } from './path-fault.js';
 
 /** All that lies in it is this process's own, so a folder that cannot be written is a wrong setting. */
 export function makeDataFolder(dataDir: string): void {
   try {
     makeFolder(dataDir);
-    if (!statSync(dataDir).isDirectory()) throw new Error('not a folder');
+    if (!statSync(dataDir).isDirectory()) {
+      throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
+    }
     accessSync(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new ConfigError(
-      `LATTICE_DATA_DIR: the folder ${dataDir} cannot be made or written: ${String(error)}`,
+      `LATTICE_DATA_DIR: the folder ${dataDir} cannot be made or written. ${pathFault(error, dataDir, 'write')}`,
     );
   }
 }
@@ -31,7 +34,7 @@ export async function modelsFolderFault(modelsDir: string): Promise<Error | null
 
 /**
  * Logs a warning when the models folder cannot be read. No reason to refuse the start: the bundled models serve, and
- * the folder may be mounted later. Never rejects; nobody need wait for a volume that hangs.
+ * the folder may be mounted later. Never rejects; the start need not wait for a volume that hangs.
  */
 export async function warnOfModelsFolder(
   modelsDir: string,

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { delimiter } from 'node:path';
 import { z } from 'zod';
+import { clusterSettings } from './cluster-settings.js';
 
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 /** A limit of 0 would refuse everything: it is rejected, because it probably means that no limit is wanted. */
@@ -27,14 +28,16 @@ function hasDuplicates(text: string): boolean {
   return new Set(parts).size < parts.length;
 }
 
-/** `640x384,480x640` -> widths and heights; null for any other text. */
-export function readRectangles(text: string): { width: number; height: number }[] | null {
+/** `auto`; `off` -> none; `640x384,480x640` -> widths and heights; null for any other text. */
+export function readRectangles(text: string): 'auto' | { width: number; height: number }[] | null {
+  if (text === 'auto') return 'auto';
+  if (text === 'off') return [];
   const parts = text.split(',').filter((part) => part.trim() !== '');
   const rectangles = parts.map((part) => {
     const [, width, height] = /^\s*([1-9]\d{0,3})x([1-9]\d{0,3})\s*$/.exec(part) ?? [];
     return { width: Number(width), height: Number(height) };
   });
-  return rectangles.every(({ width }) => width > 0) ? rectangles : null;
+  return rectangles.length > 0 && rectangles.every(({ width }) => width > 0) ? rectangles : null;
 }
 
 /** Key -> schema with a description. The setting of `imageRoots` is `LATTICE_IMAGE_ROOTS`, its flag `--image-roots`. */
@@ -76,6 +79,12 @@ export const settings = {
     .regex(/^[A-Za-z0-9_-]+$/)
     .default('yolo')
     .describe('first part of the default model_name, FAMILYv8n.pt'),
+  preload: z
+    .string()
+    .default('')
+    .describe(
+      'models, comma-separated, that are loaded at the start after the default one, so that their first request is not slow',
+    ),
   modelMemoryMb: count(0).describe(
     'memory of all loaded models in MiB; beyond it the least recently used are unloaded; 0: half of the memory on the CPU, all memory on GPUs',
   ),
@@ -107,13 +116,9 @@ export const settings = {
     .describe(
       'precision of the model; auto uses bf16 where a measurement at the start finds it faster',
     ),
-  threads: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1024)
-    .default(availableParallelism())
-    .describe('CPU threads for the model and for decoding'),
+  threads: limit(availableParallelism(), 1024).describe(
+    'CPU threads for the model and for decoding',
+  ),
   jobsYield: yesOrNo
     .default(true)
     .describe(
@@ -121,63 +126,12 @@ export const settings = {
     ),
   rectangles: z
     .string()
-    .default('')
-    .refine((text) => readRectangles(text) !== null, 'must be like 640x384,480x640')
-    .describe(
-      'on the CPU, smaller model inputs in addition to the square one, for example 640x384,480x640: faster, boxes differ slightly; empty: none',
-    ),
-  cluster: z
-    .enum(['auto', 'local', 'ray'])
     .default('auto')
+    .refine((text) => readRectangles(text) !== null, 'must be auto, off, or like 640x384,480x640')
     .describe(
-      'where images are processed; local: in this process; auto: ray when rayAddress is set, else local',
+      "on the CPU, inputs smaller than the model's own, for photos of another shape: auto takes the smallest one for exports with open sides, as the reference does; off none; 640x384,480x640 these",
     ),
-  rayAddress: z
-    .string()
-    .default('')
-    .describe('address of the client server on the head of the Ray cluster, ray://HOST:10001'),
-  rayNamespace: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]+$/)
-    .default('lattice')
-    .describe('Ray namespace of the workers'),
-  rayTokenFile: z
-    .string()
-    .default('')
-    .describe('file with the token of a Ray cluster that requires one'),
-  rayDashboard: z
-    .string()
-    .default('')
-    .describe(
-      'address of the Ray dashboard, http://HOST:8265, through which the service starts the workers; empty: start them with lattice_ray up',
-    ),
-  rayWorkers: z
-    .string()
-    .regex(/^(auto|[1-9]\d*)$/)
-    .default('auto')
-    .describe(
-      'number of workers that the service starts; auto: one per GPU, without GPUs one per node',
-    ),
-  serviceUrl: z
-    .string()
-    .default('')
-    .describe(
-      'address at which workers reach this service, ws://HOST:PORT; empty: from host and port',
-    ),
-  workerId: z
-    .string()
-    .default('')
-    .describe('name of a worker process in results; empty: host name and process id'),
-  nodeId: z
-    .string()
-    .default('')
-    .describe('name of the machine of a worker process; empty: its host name'),
-  workerTokenFile: z
-    .string()
-    .default('')
-    .describe(
-      'file with the secret that service and workers share; required on an address other than loopback',
-    ),
+  ...clusterSettings,
   apiKeysFile: z
     .string()
     .default('')
@@ -208,18 +162,36 @@ export const settings = {
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('minimum log level'),
-  maxBodyBytes: limit(8 * 1024 * 1024).describe('maximum size of a request body in bytes'),
+  maxBodyBytes: limit(8 * 1024 * 1024).describe('maximum size of a JSON request body in bytes'),
+  acceptImages: yesOrNo
+    .default(true)
+    .describe(
+      'a synchronous detection may send the picture itself (image/* or multipart/form-data), within maxFileBytes; false: only name a file',
+    ),
+  compat: z
+    .enum(['none', 'deepstack'])
+    .default('none')
+    .describe(
+      "deepstack: also the routes of DeepStack and CodeProject.AI, for cameras' programs; see deepstack.md",
+    ),
+  browse: yesOrNo
+    .default(true)
+    .describe(
+      'GET /v1/images and /v1/images/file show the image folders and their pictures to callers with a key; false: both are answered 404',
+    ),
   maxImagesPerJob: limit(10_000, 1_000_000).describe(
     'maximum number of images per job after folders and globs are expanded',
   ),
   maxQueuedJobs: count(100_000).describe(
     'maximum number of unfinished jobs; beyond it a submission is answered 429',
   ),
-  maxFileBytes: limit(64 * 1024 * 1024).describe('maximum size of an image file in bytes'),
+  maxFileBytes: limit(64 * 1024 * 1024).describe(
+    'maximum size of an image in bytes, of a file or of a picture that is sent',
+  ),
   maxPixels: limit(64_000_000).describe('maximum number of pixels of an image'),
   maxSide: limit(16_384, 1_048_576).describe('maximum width and height of an image in pixels'),
   syncDeadlineMs: limit(10_000, HOUR_MS).describe(
-    'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504; requests that would wait over 2 s are refused at once',
+    'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504; requests that would wait over 1.75 s are refused at once',
   ),
   syncQueue: count(256).describe(
     'maximum number of synchronous requests waiting for a worker; fewer wait if the deadline could not be met; others are answered 503',

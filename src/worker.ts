@@ -42,6 +42,7 @@ async function runWorker(config: Config): Promise<void> {
   const token = await createTokenReader(config);
   const detector = await openDetector(config, logger, {
     workerId,
+    preload: config.preload,
     onGpuLost: () => {
       // The supervisor starts a new process, which gets the GPU back or says why not.
       process.exit(EX_UNAVAILABLE);
@@ -57,6 +58,7 @@ async function runWorker(config: Config): Promise<void> {
     nodeId,
     roots: () => Promise.all(config.imageRoots.map(checkRoot)),
     detector,
+    maxImageBytes: config.maxFileBytes,
     logger,
   });
   const served = link.serve();

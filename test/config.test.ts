@@ -40,6 +40,8 @@ describe('a wrong value', () => {
     ['insecure', 'maybe'],
     ['threads', '0'],
     ['threads', '100000'],
+    ['rectangles', 'on'],
+    ['rectangles', 'auto,640x384'],
     ['rectangles', '640'],
     ['rectangles', '640x'],
     ['rectangles', '640x384x3'],
@@ -71,6 +73,15 @@ describe('a wrong value', () => {
     expect(() => loadConfig({}, { LATTICE_PORT: '80 00' })).toThrow('LATTICE_PORT: "80 00" is no');
   });
 
+  test.each([
+    ['LATTICE_DEVICE', 'tpu', '"tpu" is none of auto, cpu, cuda'],
+    ['LATTICE_PORT', '70000', '"70000" is too large: at most 65535'],
+    ['LATTICE_THREADS', '0', '"0" is too small: at least 1'],
+    ['LATTICE_THREADS', '1.5', '"1.5" is not a whole number'],
+  ])('%s=%s is refused in words', (name, value, reason) => {
+    expect(() => loadConfig({}, { [name]: value })).toThrow(`${name}: ${reason}`);
+  });
+
   test.each([[[1]], ['text'], [null]])('a file with %j is refused in a sentence', (content) => {
     const file = configFile(content);
     expect(() => loadConfig({ config: file }, {})).toThrow(`${file} is not a JSON object.`);
@@ -83,7 +94,8 @@ describe('a wrong value', () => {
 });
 
 test('rectangles are read side by side', () => {
-  expect(readRectangles('')).toEqual([]);
+  expect(readRectangles('auto')).toBe('auto');
+  expect(readRectangles('off')).toEqual([]);
   expect(readRectangles(' 640x384 , 32x9999,')).toEqual([
     { width: 640, height: 384 },
     { width: 32, height: 9999 },

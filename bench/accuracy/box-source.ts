@@ -43,6 +43,8 @@ function settings(precision: string): Record<string, string> {
       ? { LATTICE_DEVICE: 'cuda' }
       : { LATTICE_DEVICE: 'cpu', LATTICE_PRECISION: precision }),
     LATTICE_SYNC_DEADLINE_MS: '60000',
+    // The expected boxes are those of the square.
+    LATTICE_RECTANGLES: 'off',
   };
 }
 

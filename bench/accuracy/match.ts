@@ -24,14 +24,20 @@ export interface PhotoPair {
 /**
  * Both lists hold boxes down to a lower score than `floor`. A box counts (on either side) when its score is
  * above `floor`; its partner may be weaker, so that a box at the very floor is no accident. Partners have the
- * same class and overlap by `overlap` at least; each box has one partner, best overlap first.
+ * same class, overlap by `overlap` at least and differ in score by `scoreGap` at most; each box has one partner, best
+ * overlap first.
  */
-export function compare(pairs: readonly PhotoPair[], overlap: number, floor: number): Agreement {
+export function compare(
+  pairs: readonly PhotoPair[],
+  overlap: number,
+  floor: number,
+  scoreGap = Infinity,
+): Agreement {
   const total = { expected: 0, found: 0, expectedHit: 0, foundHit: 0 };
   let confidenceGap = 0;
   const misses: string[] = [];
   for (const { photo, expected, found } of pairs) {
-    const partners = pairUp(expected, found, overlap);
+    const partners = pairUp(expected, found, overlap, scoreGap);
     const foundWithPartner = new Set(partners.values());
     for (const box of expected.filter(({ confidence }) => confidence > floor)) {
       total.expected += 1;
@@ -63,10 +69,11 @@ export function pairUp(
   expected: readonly Detection[],
   found: readonly Detection[],
   overlap: number,
+  scoreGap = Infinity,
 ): Map<Detection, Detection> {
   const candidates = expected.flatMap((a) =>
     found
-      .filter((b) => b.class === a.class)
+      .filter((b) => b.class === a.class && Math.abs(b.confidence - a.confidence) <= scoreGap)
       .map((b) => ({ a, b, iou: intersectionOverUnion(a.box, b.box) }))
       .filter(({ iou }) => iou >= overlap),
   );

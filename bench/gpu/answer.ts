@@ -7,7 +7,7 @@ export interface Figure {
   what: string;
   value: number;
   unit: string;
-  /** The other side of the ratio, measured in turn in the same process. */
+  /** The other side of the ratio, measured alternately in the same process. */
   baseline?: { what: string; value: number };
   /** The goal applies to it. */
   ratio?: number;

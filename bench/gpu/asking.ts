@@ -1,4 +1,4 @@
-/** All questions of a run in turn, each shown as it is answered. */
+/** Asks all questions of a run one by one and shows each answer. */
 import { judged, type JudgedAnswer } from './answer.js';
 import type { AnswerStore } from './answer-store.js';
 import { ask, OutOfTime } from './ask.js';

@@ -84,7 +84,7 @@ export async function timeBatches(time: TimeBatch, rounds: number): Promise<Batc
   return all;
 }
 
-/** Images a second of the bare network: batches end to end, on every sync slot of the CPU. */
+/** Images per second of the bare network: batches end to end, on every sync slot of the CPU. */
 export function networkRate(
   { device }: Pick<Plan, 'device'>,
   core: Pick<Core, 'stats'>,

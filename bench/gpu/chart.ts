@@ -149,7 +149,7 @@ function slot(chart: Chart, at: number): { left: number; width: number } {
   return { left: PLOT.left + at * width, width };
 }
 
-/** Names that lack the room side by side: bars lean theirs, lines leave some out. */
+/** The names do not fit side by side: bars slant them, lines leave some out. */
 function namesLean(chart: Chart): boolean {
   return chart.kind !== 'lines' && slot(chart, 0).width < longestName(chart) * 7 + 10;
 }
@@ -163,8 +163,8 @@ function nameHeight(chart: Chart): number {
 
 function categoryNames(chart: Chart): string[] {
   const lean = namesLean(chart);
-  const room = Math.max(1, Math.floor((PLOT.right - PLOT.left) / (longestName(chart) * 7 + 10)));
-  const every = lean ? 1 : Math.ceil(chart.categories.length / room);
+  const fitting = Math.max(1, Math.floor((PLOT.right - PLOT.left) / (longestName(chart) * 7 + 10)));
+  const every = lean ? 1 : Math.ceil(chart.categories.length / fitting);
   return chart.categories.flatMap((name, at) => {
     if (at % every !== 0) return [];
     const { left, width } = slot(chart, at);

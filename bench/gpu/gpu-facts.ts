@@ -59,8 +59,8 @@ export function gpuFacts(): GpuFacts {
 }
 
 /**
- * In use on all GPUs by all processes, by a reading that began after the call: the addon takes about one a second. Null
- * where a GPU does not report it.
+ * In use on all GPUs by all processes, by a reading that began after the call: the addon takes about one per second.
+ * Null if a GPU does not report it.
  */
 export async function gpuMemoryMiB(read = gpuReadings, mostMs = 3_000): Promise<number | null> {
   const asked = performance.now();

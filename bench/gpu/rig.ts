@@ -67,7 +67,7 @@ export interface Stretch {
   leastMs: number;
 }
 
-/** Of a throughput round. A GPU is done with a small network's images in a tenth of a second. */
+/** Of a throughput round. A GPU finishes the images of a small network in 0.1 s. */
 export function stretchOf({ images, seconds }: Effort): Stretch {
   return { images, leastMs: 250 * seconds };
 }
@@ -85,8 +85,8 @@ export async function runImages(
 }
 
 /**
- * Images a second while the air is full of them. What a run takes to fill it and to empty it is left out, where it is
- * long enough: a service at work has neither, and the network's own time to compare with has neither.
+ * Images per second while the pipeline is full. The times to fill and to empty it are left out if the run is long
+ * enough: a busy service has neither, and neither has the network's own time to compare with.
  */
 export async function imagesPerSecond(
   core: Pick<Core, 'run'>,

@@ -2,9 +2,9 @@
 import type { NetworkWork } from './network-work.js';
 
 export interface Limits {
-  /** 10^9 bytes a second, read and written ones together. */
+  /** 10^9 bytes per second, read and written ones together. */
   copyGbS: number;
-  /** 10^12 multiplications and additions a second. */
+  /** 10^12 multiplications and additions per second. */
   matrixTflopS: number;
 }
 

@@ -59,7 +59,7 @@ export class HttpClient {
     return reply.ms;
   }
 
-  /** Images a second of one durable job, from its submission to its end. */
+  /** Images per second of one durable job, from its submission to its end. */
   async runJob(imagePaths: string[]): Promise<number> {
     const start = performance.now();
     const body = { job_type: 'detect_vehicles', image_paths: imagePaths };
@@ -75,5 +75,9 @@ export class HttpClient {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }

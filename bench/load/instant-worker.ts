@@ -13,5 +13,6 @@ await new ServiceLink({
   nodeId: 'here',
   roots: () => Promise.resolve([]),
   detector,
+  maxImageBytes: 64 * 1024 * 1024,
   logger: { debug: log, info: log, warn: log, error: log },
 }).serve();

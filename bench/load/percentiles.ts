@@ -1,15 +1,12 @@
 /** Order statistics of latencies in milliseconds. */
+import { percentile } from '../../src/cli/bench/percentile.js';
+
 export interface Latency {
   p50: number;
   p90: number;
   p99: number;
   max: number;
   count: number;
-}
-
-export function percentile(sorted: readonly number[], share: number): number {
-  const index = Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1);
-  return sorted[Math.max(0, index)] ?? Number.NaN;
 }
 
 export function summarise(samples: readonly number[]): Latency {

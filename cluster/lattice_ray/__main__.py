@@ -25,13 +25,13 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     """The parsed command line."""
     parser = argparse.ArgumentParser(prog="lattice_ray", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    up = verbs.add_parser("up", help="bring the workers to what is wanted; safe to repeat")
+    up = verbs.add_parser("up", help="start and replace workers as given; safe to repeat")
     up.add_argument("--workers", default="auto", help="a number, or auto (as many as the GPUs)")
     up.add_argument("--service", required=True, help="ws://HOST:PORT of the service")
     up.add_argument("--command", default=f"node {shlex.quote(str(WORKER))}")
     up.add_argument("--env", action="append", default=[], metavar="KEY=VALUE")
-    up.add_argument("--gpus-per-worker", type=float, help="1 where there are GPUs; 0 for CPUs only")
-    up.add_argument("--cpus-per-worker", type=float, help="default: a node's CPUs but one, shared")
+    up.add_argument("--gpus-per-worker", type=float, help="1 if there are GPUs; 0 for CPUs only")
+    up.add_argument("--cpus-per-worker", type=float, help="default: a node's CPUs minus one, divided")
     up.add_argument("--restart", action="store_true", help="replace every worker, one by one")
     down = verbs.add_parser("down", help="drain the workers and remove them")
     for verb in (up, down):
@@ -48,7 +48,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def child_variables(pairs: list[str]) -> dict[str, str]:
-    """`KEY=VALUE` pairs as a table. Secrets are refused: command lines are shown in Ray's dashboard."""
+    """`KEY=VALUE` pairs as a table. Refuses secrets: Ray's dashboard shows command lines."""
     table = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -92,7 +92,7 @@ def up(options: argparse.Namespace, pool: Pool) -> int:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Refuses what can be seen to be wrong before the cluster is asked."""
+    """Refuses wrong options before it connects to the cluster. Raises UsageError."""
     if options.verb != "up":
         return
     if not re.match(r"wss?://[^/]+", options.service):
@@ -105,7 +105,7 @@ def check(options: argparse.Namespace) -> None:
 
 
 def connect(options: argparse.Namespace) -> None:
-    """Joins the cluster as a driver; raises UsageError, or ends the process when Ray is silent for 30 s."""
+    """Joins the cluster as a driver. Raises UsageError; ends the process if Ray does not answer within 30 s."""
     known = os.environ.get("RAY_ADDRESS", "") if options.address == "auto" else options.address
     host, _, port = known.rpartition(":")
     if port in NOT_OURS:
@@ -132,20 +132,20 @@ def connect(options: argparse.Namespace) -> None:
 
 
 def unreachable(address: str, reason: str) -> UsageError:
-    """The refusal that names the address."""
+    """The error for a cluster that cannot be reached, with its address."""
     return UsageError(
         f"No Ray cluster at {address} ({reason}): run this on a node of the cluster, or give --address HOST:6379."
     )
 
 
 def give_up(refusal: UsageError) -> None:
-    """Ends the process from another thread."""
+    """Prints the error and ends the process, from another thread."""
     print(refusal, file=sys.stderr, flush=True)
     os._exit(2)
 
 
 def print_table(views: list[View]) -> None:
-    """One line a worker, and the last words of those that are not well."""
+    """One line per worker, and the last lines of output of workers that do not run."""
     row = "{:<12} {:<10} {:<12} {:>8} {:<6} {:>8} {:>9}".format
     print(row("worker", "state", "node", "pid", "gpus", "restarts", "last exit"))
     for view in views:
@@ -165,7 +165,7 @@ def print_table(views: list[View]) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Exit code."""
+    """Runs the command; returns its exit code."""
     try:
         check(options)
         connect(options)

@@ -1,7 +1,7 @@
-"""Turns a fresh process into the worker's: run as `python -I -S -c <this text> PARENT COMMAND...`.
+"""Starts the worker process: run as `python -I -S -c <this text> PARENT COMMAND...`.
 
-A process of its own because the actor has many threads: code run between fork and exec could wait for ever on a lock
-that one of them held.
+It is a separate program because the actor has many threads: code between fork and exec could wait for ever for a lock
+that another thread held.
 """
 
 import ctypes
@@ -13,9 +13,9 @@ PR_SET_PDEATHSIG = 1
 
 
 def launch(parent: int, command: list[str]) -> None:
-    """Becomes `command`; it dies with `parent`, and no signal is blocked or ignored in it."""
+    """Replaces this process by `command`, which dies with `parent` and blocks or ignores no signal."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the line above took effect
+    if os.getppid() != parent:  # the parent died before the line above took effect
         os._exit(1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)

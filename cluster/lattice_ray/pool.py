@@ -1,4 +1,4 @@
-"""The workers of one Ray namespace: brought to what is wanted, shown, removed."""
+"""The workers of one Ray namespace: starts, replaces, shows and removes them."""
 
 import re
 import time
@@ -14,29 +14,29 @@ from lattice_ray.worker import Worker
 
 View = dict[str, Any]
 
-# The class travels with the actor: the nodes need no copy of this package.
+# Ray sends the class with the actor: the nodes need no copy of this package.
 cloudpickle.register_pickle_by_value(lattice_ray)
 
 NAME = re.compile(r"worker-(\d+)")
 WELL = ("running",)
 ILL = ("crashloop", "failed")
-#: A new worker that lives this long is taken to have started well.
+#: A new worker that has lived this long has started well.
 SETTLED_S = 3.0
 POLL_S = 0.1
-#: An actor with a place answers within milliseconds; one without never does.
+#: An actor that Ray has placed answers within milliseconds; any other never answers.
 ANSWER_S = 5.0
 
 
 class Pool:
-    """Needs `ray.init` in the namespace before. Every call has a deadline; `report` gets one line per change."""
+    """Call `ray.init` in the namespace first. Every call has a deadline; `report` gets one line per change."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
 
     def views(self, patience_s: float, names: Iterable[str] | None = None) -> list[View]:
-        """One view a worker, by number; of those named, when names are given.
+        """One view per worker, in order of their numbers; `names` selects workers.
 
-        One that does not answer in time is `pending`: it has no place, or its node is away.
+        A worker that does not answer in time is `pending`: Ray has not placed it, or its node is lost.
         """
         asked = {name: handle.view.remote() for name, handle in self._handles(names).items()}
         refs = list(asked.values())
@@ -57,9 +57,9 @@ class Pool:
         grace_s: float,
         patience_s: float,
     ) -> bool:
-        """Creates what is missing, replaces what differs one after the other, removes what is too much (if `shrink`).
+        """Creates missing workers, replaces changed ones one after the other, removes surplus ones (if `shrink`).
 
-        False when a worker does not start; those not yet replaced are then left as they were.
+        Returns False when a worker does not start; the workers not yet replaced then stay unchanged.
         """
         wanted = digest(settings, plan.share.gpus, cpus_asked)
         present = {str(view["worker"]): view for view in self.views(ANSWER_S)}
@@ -67,7 +67,7 @@ class Pool:
         surplus = [view for name, view in present.items() if name not in names]
         if shrink and surplus:
             self.take_down(surplus, grace_s)
-        # What one that waits for a place would start cannot be asked, and asking for its place anew costs nothing.
+        # A worker that waits for a place cannot report its settings, and creating it again costs nothing.
         waiting = [name for name in names if present.get(name, {}).get("state") == "pending"]
         self._remove(waiting)
         fresh = [name for name in names if name not in present]
@@ -82,7 +82,7 @@ class Pool:
             and name not in waiting
             and (restart or present[name].get("digest") != wanted)
         ]
-        # Those that serve nobody first: a bad configuration then shows before a good worker is touched.
+        # Workers that do not run come first: a bad setting then shows before a running worker is replaced.
         stale.sort(key=lambda each: present[each]["state"] in WELL)
         step = max(1, plan.count // 10)
         for group in (stale[start : start + step] for start in range(0, len(stale), step)):
@@ -92,14 +92,14 @@ class Pool:
             for name, state in self._settled(group, patience_s).items():
                 self._report(f"{name}: replaced, {state}")
                 if state in ILL or (state not in WELL and present[name]["state"] in WELL):
-                    self._report("The other workers are left as they were: a new one does not run.")
+                    self._report("The other workers stay unchanged: a new one does not run.")
                     return False
         return not any(state in ILL for state in self._settled(fresh, patience_s).values())
 
     def take_down(self, workers: Sequence[View], grace_s: float) -> None:
-        """Drains the workers side by side and removes them. Raises UsageError when Ray keeps one.
+        """Drains the workers in parallel and removes them. Raises UsageError when Ray keeps one.
 
-        Takes their views: one that is `pending` has nothing to drain and is not waited for.
+        `workers` are views. A `pending` worker has nothing to drain, so this does not wait for it.
         """
         names = [str(view["worker"]) for view in workers]
         handles = self._handles(view["worker"] for view in workers if view["state"] != "pending")
@@ -113,7 +113,7 @@ class Pool:
             self._report(f"{name}: removed")
 
     def _remove(self, names: Iterable[str]) -> None:
-        """Ends the actors, and with them the children, at once."""
+        """Ends the actors and their children at once."""
         handles = self._handles(names)
         for handle in handles.values():
             ray.kill(handle, no_restart=True)
@@ -124,7 +124,7 @@ class Pool:
             time.sleep(POLL_S)
 
     def _handles(self, names: Iterable[str] | None = None) -> dict[str, Any]:
-        """Handles of the workers that are there; one that goes meanwhile is left out."""
+        """Handles of the existing workers, without those that end meanwhile."""
         handles = {}
         wanted = None if names is None else set(names)
         for name in ray.util.list_named_actors():
@@ -136,7 +136,7 @@ class Pool:
         return handles
 
     def _settled(self, names: Sequence[str], patience_s: float) -> dict[str, str]:
-        """State of each once it has run for a while or has given up; as it is when `patience_s` is over."""
+        """State of each worker once it has run for `SETTLED_S` or has failed, else its state after `patience_s`."""
         deadline = time.monotonic() + patience_s
         states: dict[str, str] = {}
         while open_names := [name for name in names if name not in states]:
@@ -152,7 +152,7 @@ class Pool:
 
 
 def create(name: str, wanted: str, settings: Settings, share: Share) -> None:
-    """Asks Ray for the actor; does not wait for its place."""
+    """Creates the actor; does not wait until Ray places it."""
     options = {
         "name": name,
         "lifetime": "detached",
@@ -170,20 +170,20 @@ def create(name: str, wanted: str, settings: Settings, share: Share) -> None:
 
 
 def answer(name: str, asked: Any) -> View:
-    """The view that has come, or why none ever will."""
+    """The view that the worker sent, or the reason why it sends none."""
     try:
         return ray.get(asked, timeout=5.0)
     except (ray.exceptions.ActorUnavailableError, ray.exceptions.GetTimeoutError):
-        return absent(name, "pending", ["Ray is starting it again."])
+        return absent(name, "pending", ["Ray is restarting it."])
     except ray.exceptions.RayActorError as error:
         return absent(name, "failed", str(error).splitlines()[-20:])
 
 
 def absent(name: str, state: str, stderr: list[str]) -> View:
-    """View of a worker that cannot be asked."""
+    """View of a worker that does not answer."""
     return {"worker": name, "state": state, "pid": None, "restarts": None, "stderr": stderr}
 
 
 def number(name: str) -> int:
-    """7 of `worker-7`."""
+    """The number in a name: 7 for `worker-7`."""
     return int(name.rpartition("-")[2])

@@ -1,4 +1,4 @@
-"""When a child that died is started again."""
+"""When to restart a child that died."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class RestartPolicy:
     """At once after a first death, then after 1, 2, 4 .. `longest_s` seconds.
 
-    All times in seconds. A life of `healthy_s` forgets every earlier death. After `limit` lives in a row that were
-    shorter than `quick_s` there is no further start: it fails at its start, and another one will not help.
+    All times are in seconds. After a life of `healthy_s` earlier deaths do not count. After `limit` lives in a row
+    shorter than `quick_s` there is no further start: the child fails at its start, and another start does not help.
     """
 
     quick_s: float = 10.0
@@ -20,7 +20,7 @@ class RestartPolicy:
     quick_deaths: int = 0
 
     def after_death(self, life_s: float) -> float | None:
-        """Seconds to wait before the next start; None when there is to be none."""
+        """Seconds to wait before the next start; None for no further start."""
         self.deaths = 1 if life_s >= self.healthy_s else self.deaths + 1
         self.quick_deaths = self.quick_deaths + 1 if life_s < self.quick_s else 0
         if self.quick_deaths >= self.limit:

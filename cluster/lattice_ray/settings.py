@@ -1,4 +1,4 @@
-"""What `up` was asked for, and what that means on the nodes there are."""
+"""The options of `up`, and the plan that follows from them on the present nodes."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """What each worker runs."""
+    """The program, service and variables of each worker."""
 
     command: tuple[str, ...]
     service: str
@@ -23,7 +23,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Share:
-    """What one worker holds of its node."""
+    """The resources of its node that one worker holds."""
 
     gpus: float
     cpus: float
@@ -31,7 +31,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many workers, and how large each is."""
+    """The number of workers and the share of each."""
 
     count: int
     share: Share
@@ -43,10 +43,10 @@ def plan(
     gpus_per_worker: float | None,
     cpus_per_worker: float | None,
 ) -> Plan:
-    """Sizes of the pool on the resources of the living nodes; None means `auto`.
+    """The plan for the resources of the living nodes; None means `auto`.
 
-    A GPU each where there are GPUs, else one worker a node. Without a figure the workers of a node share its CPUs
-    but one, which stays free for other people's work. Raises UsageError.
+    One worker per GPU if there are GPUs, else one per node. Without `cpus_per_worker` the workers of a node share its
+    CPUs minus one, which stays free for other work. Raises UsageError.
     """
     hosts = [node for node in nodes if node.get("CPU", 0) >= (cpus_per_worker or 1)]
     gpus = gpus_per_worker
@@ -72,7 +72,7 @@ def plan(
 def child_environment(
     inherited: Mapping[str, str], settings: Settings, worker: str, node: str, share: Share
 ) -> dict[str, str]:
-    """The child's whole environment. `--env` wins over everything but where the worker is."""
+    """The complete environment of the child. `--env` takes precedence, except for service, worker and node."""
     env = dict(inherited)
     env.pop("OMP_NUM_THREADS", None)  # Ray sets it for Python; the child has its own setting
     env["LATTICE_DEVICE"] = "cuda" if share.gpus > 0 else "cpu"
@@ -85,6 +85,6 @@ def child_environment(
 
 
 def digest(settings: Settings, gpus: float, cpus_asked: float | None) -> str:
-    """Same digest, same worker: `up` leaves it alone. CPUs count only as asked for; a share follows the nodes."""
+    """`up` keeps a worker with the same digest. It includes CPUs only as given; computed shares follow the nodes."""
     facts = [__version__, asdict(settings), gpus, cpus_asked]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

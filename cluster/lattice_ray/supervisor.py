@@ -1,4 +1,4 @@
-"""Keeps one child process running. Knows nothing of Ray."""
+"""Keeps one child process running. Does not use Ray."""
 
 import os
 import subprocess
@@ -12,10 +12,10 @@ from typing import IO
 
 from lattice_ray.restart_policy import RestartPolicy
 
-# As text: the class travels to nodes where this package need not be installed.
+# As text: Ray sends the class to nodes where this package may not be installed.
 LAUNCHER = Path(__file__).with_name("launch.py").read_text(encoding="utf-8")
 
-#: Exit code with which a child says that its GPU is lost: starting it again on this node will not help.
+#: Exit code of a child whose GPU is lost: a restart on this node does not help.
 GPU_LOST = 69
 
 STDERR_LINES = 20
@@ -23,10 +23,10 @@ LINE_LENGTH = 500
 
 
 class Supervisor:
-    """Starts a command, starts it again when it dies, and stops it. The child never outlives the thread in `run`.
+    """Starts a command, restarts it when it dies, and stops it. The child never outlives the thread in `run`.
 
-    States: `starting`, `running`, `backoff` (waits before the next start), `crashloop` (given up: it dies at
-    its start), `draining` (asked to leave), `stopped`, `gpu_lost`.
+    States: `starting`, `running`, `backoff` (waits before the next start), `crashloop` (no further start: it dies
+    at its start), `draining` (told to stop), `stopped`, `gpu_lost`.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Supervisor:
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
 
     def run(self) -> str:
-        """Supervises until it is stopped, gives up or the GPU is lost; returns that last state.
+        """Supervises until a stop, a crash loop or the loss of the GPU; returns that last state.
 
-        Spawns and waits in the calling thread: the kernel kills the child when the thread that spawned it ends.
+        Starts the child and waits in the calling thread: the kernel kills the child when that thread ends.
         """
         try:
             while True:
@@ -72,7 +72,7 @@ class Supervisor:
             self._ended.set()
 
     def stop(self, grace_s: float) -> None:
-        """Asks the child to leave (SIGTERM) and kills it after `grace_s` seconds; afterwards it is gone for good."""
+        """Sends SIGTERM to the child and kills it after `grace_s` seconds. It is not restarted."""
         with self._lock:
             self._stop_asked.set()
             child = self._child
@@ -86,7 +86,7 @@ class Supervisor:
         self._ended.wait(5.0)
 
     def view(self) -> dict[str, object]:
-        """What `status` shows. Without a child `pid` and `life_s` are None; a negative `last_exit` is a signal."""
+        """The state for `status`. Without a child `pid` and `life_s` are None; a negative `last_exit` is a signal."""
         with self._lock:
             alive = self._child is not None
             return {
@@ -99,12 +99,12 @@ class Supervisor:
             }
 
     def _one_life(self) -> int | None:
-        """Exit code of one child, None when it was not to be started any more."""
+        """Runs one child. Returns its exit code, or None if a stop came before its start."""
         with self._lock:
             if self._stop_asked.is_set():
                 return None
             launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(os.getpid())]
-            # Its stdin is a pipe that only this process holds: it ends when this process does, however it does.
+            # Only this process holds the other end of its stdin: the pipe closes however this process ends.
             child = subprocess.Popen(
                 [*launcher, *self._command],
                 stdin=subprocess.PIPE,
@@ -127,7 +127,7 @@ class Supervisor:
         return code
 
     def _keep_lines(self, pipe: IO[bytes]) -> None:
-        """Keeps the last lines and passes all of them on to this process's own log."""
+        """Keeps the last lines and writes all lines to the log of this process."""
         with pipe:
             for raw in iter(lambda: pipe.readline(64_000), b""):
                 line = raw.decode("utf-8", "replace").rstrip()

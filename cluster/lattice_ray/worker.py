@@ -1,4 +1,4 @@
-"""The actor: owns one child process on the node where Ray placed it."""
+"""The actor. It owns one child process on the node where Ray placed it."""
 
 import logging
 import os
@@ -10,7 +10,7 @@ import ray
 from lattice_ray.settings import Settings, Share, child_environment
 from lattice_ray.supervisor import GPU_LOST, Supervisor
 
-#: A GPU lost so soon after the actor's start may be the same one again: without a pause Ray would go round and round.
+#: A GPU that is lost so soon may be the same one again: without a pause Ray would place the actor in a tight loop.
 SOON_S = 60.0
 PAUSE_S = 10.0
 
@@ -18,7 +18,7 @@ PAUSE_S = 10.0
 class Worker:
     """Starts its child at once and keeps it running.
 
-    The constructor only starts a thread: an exception in it would make the actor dead for ever.
+    The constructor only starts a thread: Ray does not restart an actor whose constructor raised an exception.
     """
 
     def __init__(self, name: str, digest: str, settings: Settings, share: Share) -> None:
@@ -34,7 +34,7 @@ class Worker:
         threading.Thread(target=self._supervise, name="supervise", daemon=True).start()
 
     def view(self) -> dict[str, object]:
-        """State of the child and where it is; see Supervisor.view."""
+        """State and place of the child; see Supervisor.view."""
         supervisor = self._supervisor
         if supervisor is not None:
             view = supervisor.view()
@@ -52,7 +52,7 @@ class Worker:
         }
 
     def drain(self, grace_s: float) -> None:
-        """The child finishes what it has and leaves; killed after `grace_s` seconds. It is not started again."""
+        """Lets the child finish the images in hand; kills it after `grace_s` seconds. It is not restarted."""
         with self._lock:
             self._draining = True
             supervisor = self._supervisor
@@ -75,7 +75,7 @@ class Worker:
             self._supervisor = None
 
     def _leave_node(self) -> None:
-        """Ends the actor as a crash does, so that Ray places it anew."""
+        """Ends the actor like a crash, so that Ray places it again."""
         if time.monotonic() - self._started_at < SOON_S:
             time.sleep(PAUSE_S)
         os._exit(GPU_LOST)

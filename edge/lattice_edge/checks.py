@@ -26,7 +26,7 @@ class Check:
 
 
 class Examination:
-    """Runs the checks while it is iterated over: whoever stops at the first fault pays for nothing after it.
+    """Runs the checks during the iteration: a caller that stops at the first fault runs no later check.
 
     `cluster`: True = it must be there, False = it is not looked at, None = it is looked at where the service runs on
     one or LATTICE_RAY_ADDRESS differs from its default. Afterwards `needs_ray` says whether it was looked at.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import http.client
+import socket
+
+import httpx
+
+from lattice_client.no_answer import why_no_answer
 
 from .deadline import within
 from .faults import SetupError
-from .http_call import call
-from .no_answer import is_unknown_name, why_no_answer
+from .http_call import ask, document_of
 from .port_probe import Speech, speech_of
 from .settings import CLIENT_PORT, DASHBOARD_PORT, Address
 from .versions import Versions
 
-# Half a second less than a check may take: what follows a time-out has to fit in.
+# 0.5 s less than the limit of a check: the steps after a time-out must fit too.
 SECONDS = 2.5
 # The versions have two sources at most; both together stay within the limit of one check.
 _DASHBOARD_SECONDS = 1.0
@@ -32,9 +35,9 @@ def probe_client_port(address: Address) -> None:
     try:
         speech = within(SECONDS, lambda: speech_of(address, SECONDS * 0.9))
     except OSError as error:
-        reason = why_no_answer(error, address, SECONDS)
+        reason = why_no_answer(error, f"{address.host}:{address.port}")
         start = f"start it with `ray start --head --ray-client-server-port={CLIENT_PORT}`, or "
-        start = "" if is_unknown_name(error) else start
+        start = "" if isinstance(error, socket.gaierror) else start
         raise SetupError(
             f"The Ray cluster at {address} cannot be reached, because {reason}: "
             f"{start}set LATTICE_RAY_ADDRESS to the address of its head node."
@@ -51,12 +54,8 @@ def ask_dashboard(address: Address) -> Versions | None:
     """The cluster's Ray version from its dashboard (its Python is not told there); None when it does not answer."""
     dashboard = Address("http", address.host, DASHBOARD_PORT)
     try:
-        answer = within(
-            _DASHBOARD_SECONDS,
-            lambda: call(dashboard, "GET", "/api/version", seconds=_DASHBOARD_SECONDS),
-        )
-    except (OSError, http.client.HTTPException):
+        document = document_of(ask(dashboard, "/api/version", _DASHBOARD_SECONDS))
+    except (httpx.HTTPError, TimeoutError):
         return None
-    document = answer.document()
     version = document.get("ray_version") if isinstance(document, dict) else None
     return Versions(version, None) if isinstance(version, str) else None

@@ -1,62 +1,36 @@
-"""One HTTP call by the standard library. Proxies of the environment are not used: the service is on the local net."""
+"""One question of the checks over HTTP, with a deadline that holds."""
 
 from __future__ import annotations
 
-import http.client
-import json
-import ssl
-from dataclasses import dataclass
 from typing import Any
 
+import httpx
+
+from lattice_client.tls import verification
+
+from .deadline import within
 from .settings import Address
 
-MAX_ANSWER_BYTES = 256 * 1024 * 1024
+
+def ask(
+    address: Address, path: str, seconds: float, headers: dict[str, str] | None = None
+) -> httpx.Response:
+    """Within `seconds`, name look-up included. Raises `httpx.HTTPError` or `TimeoutError` without an answer.
+
+    Proxies of the environment are not used: the service is on the local net.
+    """
+    url = f"{address}{path}"
+    return within(
+        seconds,
+        lambda: httpx.get(
+            url, headers=headers, timeout=seconds, verify=verification(url), trust_env=False
+        ),
+    )
 
 
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    #: Names in lower case.
-    headers: dict[str, str]
-    body: bytes
-
-    def document(self) -> Any:
-        """The JSON body; None when it is not JSON."""
-        try:
-            return json.loads(self.body)
-        except ValueError:
-            return None
-
-
-def call(
-    address: Address,
-    method: str,
-    path: str,
-    *,
-    body: Any = None,
-    headers: dict[str, str] | None = None,
-    seconds: float,
-) -> Answer:
-    """Raises `OSError` or `http.client.HTTPException` when there is no answer; `seconds` bounds each wait for bytes."""
-    sent = {"accept": "application/json", **(headers or {})}
-    payload = None
-    if body is not None:
-        payload = json.dumps(body).encode()
-        sent["content-type"] = "application/json"
-    connection = _connection(address, seconds)
+def document_of(response: httpx.Response) -> Any:
+    """The JSON body; None when it is not JSON."""
     try:
-        connection.request(method, address.path + path, body=payload, headers=sent)
-        response = connection.getresponse()
-        data = response.read(MAX_ANSWER_BYTES)
-        return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, data)
-    finally:
-        connection.close()
-
-
-def _connection(address: Address, seconds: float) -> http.client.HTTPConnection:
-    if address.scheme == "https":
-        context = ssl.create_default_context()
-        return http.client.HTTPSConnection(
-            address.host, address.port, timeout=seconds, context=context
-        )
-    return http.client.HTTPConnection(address.host, address.port, timeout=seconds)
+        return response.json()
+    except ValueError:
+        return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from lattice_client import JobStatus
+
 _WIDTH = 24
 
 
@@ -13,18 +15,16 @@ class ProgressLine:
         self._display: Any = None
         self._text = ""
 
-    def show(self, status: dict[str, Any]) -> None:
-        """`status` is a status record of the service."""
+    def show(self, status: JobStatus) -> None:
         text = line_of(status)
         if text == self._text:
             return
         self._text = text
-        ended = status["status"] in ("completed", "failed")
         if _in_notebook():
             self._show_in_notebook(text)
         elif sys.stdout.isatty():
-            print(f"\r{text:<78}", end="\n" if ended else "", flush=True)
-        elif ended:
+            print(f"\r{text:<78}", end="\n" if status.ended else "", flush=True)
+        elif status.ended:
             print(text, flush=True)
 
     def _show_in_notebook(self, text: str) -> None:
@@ -37,11 +37,10 @@ class ProgressLine:
             self._display.update(bundle, raw=True)
 
 
-def line_of(status: dict[str, Any]) -> str:
-    filled = round(_WIDTH * status["progress"])
+def line_of(status: JobStatus) -> str:
+    filled = round(_WIDTH * status.progress)
     bar = "█" * filled + "░" * (_WIDTH - filled)
-    done, total = status["finished_images"], status["image_count"]
-    return f"{bar} {done}/{total} images, {status['status']}"
+    return f"{bar} {status.finished_images}/{status.image_count} images, {status.status}"
 
 
 def _in_notebook() -> bool:

@@ -21,7 +21,7 @@ def join(settings: Settings, cluster: Versions | None, seconds: float = JOIN_SEC
     `cluster` holds the versions that were compared, None when they could not be.
     """
     try:
-        # Ray starts a server of its own for each session and sometimes does not get it up: a second try does.
+        # Ray starts a server for each session. Sometimes this start fails; a second try succeeds.
         _repeated(settings, seconds, attempts=1 if cluster is None else 2)
     except TimeoutError:
         raise SetupError(
@@ -61,7 +61,7 @@ def _repeated(settings: Settings, seconds: float, attempts: int) -> None:
 
 
 def _initialise(settings: Settings) -> None:
-    # Ray reports at length what nobody asked about: missing widgets, the thread it runs in.
+    # Ray logs warnings of no use here: missing widgets, the thread it runs in.
     logging.getLogger("ray.widgets").setLevel(logging.WARNING)
     import ray  # only after the versions were compared
 

@@ -30,11 +30,11 @@ export class Annotator {
   }
 
   /**
-   * Draws `detections` into a JPEG copy of `imagePath` and returns the copy's file name. Rejects with the
-   * image codes, `invalid_image`, or `storage_unavailable` when the copy cannot be written.
+   * Draws `detections` into a JPEG copy of the image, given by its path or its bytes, and returns the copy's file name.
+   * Rejects with the image codes, `invalid_image`, or `storage_unavailable` when the copy cannot be written.
    */
-  async annotate(imagePath: string, detections: readonly Detection[]): Promise<string> {
-    const bytes = await this.#options.detector.readImage(imagePath);
+  async annotate(image: string | Buffer, detections: readonly Detection[]): Promise<string> {
+    const bytes = typeof image === 'string' ? await this.#options.detector.readImage(image) : image;
     const jpeg = await drawnCopy(bytes, detections, this.#options.maxPixels);
     const name = `${randomBytes(16).toString('hex')}.jpg`;
     const target = join(this.#folder, name);

@@ -1,194 +1,184 @@
 /** Runs images through a detector of this process, in the order given, and prints what came of them. */
-import { toLatticeError, type LatticeError, type Problem } from '../errors.js';
-import { viewImage } from '../http/inference/image-view.js';
+import { toLatticeError, type LatticeError } from '../errors.js';
 import { Annotator } from '../annotate/annotate.js';
 import type { DetectOptions } from '../contract/detect-options.js';
-import type { ImageResult } from '../contract/image-result.js';
 import type { NativeWorker } from '../execution/native-worker.js';
 import { openDetector, type DetectorConfig } from '../execution/open-detector.js';
-import { defaultModelName } from '../models/model-folder.js';
+import { matchClasses, noSuchClass } from '../models/class-filter.js';
+import { defaultModelName, withSuffix } from '../models/model-folder.js';
 import { createLogger } from '../observability/logger.js';
-import { DETECTION_HEADER, detectionRows, failedRow } from './detection-rows.js';
 import { DrawnCopies } from './drawn-copies.js';
+import { exportImages } from './export-images.js';
+import type { ExportFlags } from './export-output.js';
+import { exitCodeOf, FirstSignal } from './first-signal.js';
+import type { ImageOutcome } from './image-entry.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
-import { renderTable } from './table.js';
-import { UsageError, type Terminal } from './terminal.js';
+import { jsonPrinter, tablePrinter } from './outcome-printers.js';
+import { Progress } from './progress.js';
+import { RunTotals } from './run-totals.js';
+import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from './terminal.js';
 
 /** As parsed and checked by `lattice detect`. */
-export interface DetectFlags {
+export interface DetectFlags extends ExportFlags {
   model?: string;
   confidence: number;
   iou: number;
   classes?: string[];
   maxDetections: number;
-  annotate?: string;
+  save?: string;
   json?: boolean;
 }
 
-type Outcome =
-  | { status: 'ok'; result: ImageResult; annotated: string | undefined }
-  | { status: 'error'; error: Problem };
+interface Run {
+  images: readonly NamedImage[];
+  detector: NativeWorker;
+  options: DetectOptions;
+  copies: DrawnCopies | null;
+}
 
-/** Gives the number of images that failed. Rejects with `UsageError` when the model or a class does not exist. */
+type Outcomes = AsyncGenerator<[NamedImage, ImageOutcome], void>;
+
+/**
+ * Sets the exit code of images that failed, and of a signal: the first one ends the run after the images that have
+ * begun. Rejects with `UsageError` when the model, a class or the folder of the copies cannot be used.
+ */
 export async function detectImages(
   images: readonly NamedImage[],
   flags: DetectFlags,
   config: DetectorConfig,
   terminal: Terminal,
   verbose: boolean,
-): Promise<number> {
-  const logger = createLogger(
-    { logLevel: verbose ? 'debug' : 'silent' },
-    {
-      write: (line) => {
-        terminal.err(line.trimEnd());
-      },
-    },
+): Promise<void> {
+  const detector = await openDetector(
+    { ...config, imageRoots: rootsOf(images) },
+    logger(terminal, verbose),
   );
-  const detector = await openDetector({ ...config, imageRoots: rootsOf(images) }, logger);
-  const copies =
-    flags.annotate === undefined
-      ? null
-      : new DrawnCopies(
-          flags.annotate,
-          (dataDir) => new Annotator({ detector, dataDir, maxPixels: config.maxPixels }),
-        );
+  let copies: DrawnCopies | null = null;
   try {
-    const options = await detectOptions(detector, flags, config);
-    const print = flags.json === true ? jsonPrinter(terminal) : tablePrinter(terminal);
-    const startedAt = performance.now();
-    let failed = 0;
-    for await (const [image, outcome] of outcomes(images, detector, options, copies)) {
-      if (outcome.status === 'error') failed += 1;
-      print.image(image, outcome);
+    const { options, classes } = await detectOptions(detector, flags, config);
+    if (flags.save !== undefined) {
+      copies = await DrawnCopies.open(
+        flags.save,
+        (dataDir) => new Annotator({ detector, dataDir, maxPixels: config.maxPixels }),
+      );
     }
-    print.end({
-      images: images.length,
-      failed,
-      seconds: (performance.now() - startedAt) / 1000,
-      detector,
-      options,
-    });
-    return failed;
+    await show({ images, detector, options, copies }, classes, flags, terminal);
   } finally {
     await copies?.close();
     await detector.close();
   }
 }
 
+/** Prints or writes what comes of the images, then the totals; where standard output is for programs, only to a screen. */
+async function show(
+  run: Run,
+  classes: string[],
+  flags: DetectFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const { images, detector, options } = run;
+  const totals = new RunTotals();
+  const interrupt = new FirstSignal(() => {
+    terminal.err('Stopping after the images that have begun. Ctrl-C again stops at once.');
+  });
+  const startedAt = performance.now();
+  const counted = count(
+    outcomes(run, () => interrupt.received !== null),
+    totals,
+    new Progress(terminal, images.length),
+  );
+  try {
+    if (flags.format !== undefined) {
+      await exportImages(counted, { model: options.modelName, classes }, flags, terminal);
+    } else {
+      const table = flags.json !== true;
+      const print = table ? tablePrinter(images, classes, terminal) : jsonPrinter(terminal);
+      for await (const [image, outcome] of counted) print(image, outcome);
+      if (table) terminal.out('');
+    }
+  } finally {
+    interrupt.unlisten();
+  }
+  const { device, precision } = detector.stats();
+  const engine = `${options.modelName} on ${device}, ${precision}`;
+  const forPrograms = flags.format !== undefined || flags.json === true;
+  if (!forPrograms || terminal.progress !== undefined) {
+    for (const line of totals.lines((performance.now() - startedAt) / 1000, engine)) {
+      if (forPrograms) terminal.err(line);
+      else terminal.out(line);
+    }
+  }
+  const { done, failed } = totals;
+  if (interrupt.received !== null) {
+    terminal.err(`Stopped: ${images.length - done - failed} of ${images.length} images are left.`);
+    terminal.setExitCode(exitCodeOf(interrupt.received));
+  } else if (failed > 0) terminal.setExitCode(done > 0 ? EXIT_PARTLY : EXIT_FAILED);
+}
+
+function logger(terminal: Terminal, verbose: boolean) {
+  const write = (line: string) => {
+    terminal.err(line.trimEnd());
+  };
+  return createLogger({ logLevel: verbose ? 'debug' : 'silent' }, { write });
+}
+
 async function detectOptions(
   detector: NativeWorker,
   flags: DetectFlags,
   config: DetectorConfig,
-): Promise<DetectOptions> {
-  const modelName = flags.model ?? defaultModelName(config);
+): Promise<{ options: DetectOptions; classes: string[] }> {
+  const modelName = flags.model === undefined ? defaultModelName(config) : withSuffix(flags.model);
   const model = await detector.prepare(modelName).catch((error: unknown) => {
     const { code, message } = toLatticeError(error);
     throw code === 'unknown_model' || code === 'invalid_model' ? new UsageError(message) : error;
   });
-  const classes = flags.classes ?? null;
-  const known = new Set(model.classes.map((name) => name.toLowerCase()));
-  const unknown = classes?.find((name) => !known.has(name.toLowerCase()));
-  if (unknown !== undefined) {
-    throw new UsageError(
-      `${modelName} has no class '${unknown}'. Its classes: ${model.classes.join(', ')}.`,
-    );
+  const requested = flags.classes ?? ['*'];
+  const { classes, unknown } = matchClasses(requested, model.classes);
+  const [first] = unknown;
+  if (first !== undefined) {
+    throw new UsageError(noSuchClass(modelName, requested[first] ?? '', model.classes));
   }
   const { confidence, iou, maxDetections } = flags;
-  return { modelName, confidence, iou, maxDetections, classes };
+  return {
+    options: { modelName, confidence, iou, maxDetections, classes },
+    classes: model.classes,
+  };
 }
 
-/** Keeps the detector busy and yields in input order. */
-async function* outcomes(
-  images: readonly NamedImage[],
-  detector: NativeWorker,
-  options: DetectOptions,
-  copies: DrawnCopies | null,
-): AsyncGenerator<[NamedImage, Outcome]> {
-  const running: Promise<Outcome>[] = [];
+async function* count(images: Outcomes, totals: RunTotals, progress: Progress): Outcomes {
+  for await (const [image, outcome] of images) {
+    totals.add(image.shown, outcome);
+    yield [image, outcome];
+    progress.step();
+  }
+}
+
+/** Keeps the detector busy and yields in input order; ends after the images that had begun when `stopped`. */
+async function* outcomes(run: Run, stopped: () => boolean): Outcomes {
+  const { images, detector } = run;
+  const running: Promise<ImageOutcome>[] = [];
   const window = Math.max(1, detector.stats().suggestedWindow);
   let next = 0;
   for (const image of images) {
-    while (next < images.length && running.length < window) {
+    while (next < images.length && running.length < window && !stopped()) {
       const following = images[next++];
-      if (following !== undefined) running.push(detectOne(following, detector, options, copies));
+      if (following !== undefined) running.push(detectOne(following, run));
     }
     const outcome = await running.shift();
-    if (outcome !== undefined) yield [image, outcome];
+    if (outcome === undefined) return;
+    yield [image, outcome];
   }
 }
 
 /** Never rejects. */
 async function detectOne(
   { path }: NamedImage,
-  detector: NativeWorker,
-  options: DetectOptions,
-  copies: DrawnCopies | null,
-): Promise<Outcome> {
+  { detector, options, copies }: Run,
+): Promise<ImageOutcome> {
   try {
     const result = await detector.detect({ path, options, class: 'async' });
     return { status: 'ok', result, annotated: await copies?.write(path, result.detections) };
   } catch (error) {
     return { status: 'error', error: (toLatticeError(error) satisfies LatticeError).toProblem() };
   }
-}
-
-interface Summary {
-  images: number;
-  failed: number;
-  seconds: number;
-  detector: NativeWorker;
-  options: DetectOptions;
-}
-
-interface Printer {
-  image(image: NamedImage, outcome: Outcome): void;
-  end(summary: Summary): void;
-}
-
-/** One object a line, as soon as it is known, in the fields of the HTTP interface. */
-function jsonPrinter(terminal: Terminal): Printer {
-  return {
-    image({ shown }, outcome) {
-      if (outcome.status === 'error') {
-        terminal.out(JSON.stringify({ image_path: shown, status: 'error', error: outcome.error }));
-        return;
-      }
-      const { result, annotated } = outcome;
-      terminal.out(
-        JSON.stringify({
-          image_path: shown,
-          status: 'ok',
-          ...viewImage(result),
-          model: result.model,
-          ...(annotated === undefined ? {} : { annotated_path: annotated }),
-        }),
-      );
-    },
-    end: () => undefined,
-  };
-}
-
-function tablePrinter(terminal: Terminal): Printer {
-  const rows: string[][] = [];
-  let boxes = 0;
-  return {
-    image({ shown }, outcome) {
-      if (outcome.status === 'error') {
-        rows.push(failedRow(shown, outcome.error));
-        return;
-      }
-      const { detections } = outcome.result;
-      boxes += detections.length;
-      rows.push(...detectionRows(shown, detections));
-    },
-    end({ images, failed, seconds, detector, options }) {
-      for (const line of renderTable([DETECTION_HEADER, ...rows])) terminal.out(line);
-      const { device, precision } = detector.stats();
-      terminal.out(
-        `\n${images} image(s), ${boxes} box(es), ${failed} failed, ${seconds.toFixed(2)} s; ` +
-          `${options.modelName} on ${device}, ${precision}`,
-      );
-    },
-  };
 }

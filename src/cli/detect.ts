@@ -1,9 +1,10 @@
 /** `lattice detect`: images on this machine, without a service. */
 import { loadConfig, type Config } from '../config.js';
 import type { DetectFlags } from './detect-images.js';
+import { checkExportFlags, formatOption, outputOption } from './export-output.js';
 import { fraction, nameList, wholeNumber } from './option-values.js';
 import { addSettingFlags } from './setting-flags.js';
-import { EXIT_FAILED, type RegisterCommand } from './terminal.js';
+import { EXIT_PARTLY, type RegisterCommand } from './terminal.js';
 
 /** Settings of the service that also matter here. */
 const SETTINGS = [
@@ -20,40 +21,50 @@ const SETTINGS = [
 
 const EXAMPLES = `
 Folders are searched for images, also in their subfolders; quote a glob to have it expanded here.
-Exit code: 0 all images done, 1 some image failed, 2 the command line is wrong.
+Ctrl-C stops after the images that have begun; what is done by then is printed and written.
+Exit code: 0 all images done, 3 some failed, 1 none was done, 2 the command line is wrong,
+130 Ctrl-C.
 
 Examples:
   $ lattice detect photo.jpg
   $ lattice detect photos/ --classes car,truck --confidence 0.4
   $ lattice detect 'photos/**/*.jpg' --json > boxes.ndjson
-  $ lattice detect photos/ --annotate drawn/`;
+  $ lattice detect photos/ --format yolo -o labels.zip
+  $ lattice detect photos/ --save drawn/
+  $ lattice detect photo.jpg --model depot`;
 
 export const registerDetect: RegisterCommand = (program, terminal) => {
   const command = program
     .command('detect')
     .description('detect in images, folders and globs, right here')
     .argument('<path...>', 'image, folder or glob')
-    .option('-m, --model <name>', 'model_name as over HTTP, for example yolov8s.pt')
+    .option('-m, --model <name>', 'name that `lattice model list` shows, with or without .pt')
     .option('-c, --confidence <number>', 'keep boxes with a score above this', fraction, 0.5)
     .option('--iou <number>', 'merge boxes of one class overlapping more than this', fraction, 0.7)
-    .option('--classes <names>', 'keep only these classes, comma-separated', nameList)
+    .option('--classes <names>', 'keep only these classes of the model, comma-separated', nameList)
     .option(
       '--max-detections <number>',
       'most boxes of one image, 1 to 300',
       wholeNumber(1, 300),
       300,
     )
-    .option('--annotate <folder>', 'also write copies with the boxes drawn')
+    .option('--annotate, --save <folder>', 'also write copies with the boxes drawn')
     .option('--json', 'print one JSON object an image')
+    .addOption(formatOption())
+    .addOption(outputOption())
     .addHelpText('after', EXAMPLES)
     .action(async (paths: string[], flags: DetectFlags & Record<string, unknown>) => {
+      checkExportFlags(flags, terminal);
       const config = detectConfig(flags);
       const { expandPaths } = await import('./image-paths.js');
-      const images = await expandPaths(paths);
+      const { images, unreadable } = await expandPaths(paths);
+      for (const folder of unreadable) {
+        terminal.err(`No permission to read ${folder}: its images are left out.`);
+      }
+      if (unreadable.length > 0) terminal.setExitCode(EXIT_PARTLY);
       const { detectImages } = await import('./detect-images.js');
       const verbose = program.opts().verbose === true;
-      const failed = await detectImages(images, flags, config, terminal, verbose);
-      if (failed > 0) terminal.setExitCode(EXIT_FAILED);
+      await detectImages(images, flags, config, terminal, verbose);
     });
   addSettingFlags(command, SETTINGS);
 };

@@ -56,7 +56,7 @@ async function examine(config: Config): Promise<Finding[]> {
   ];
 }
 
-/** A mistyped variable changes nothing, which nobody notices. */
+/** A mistyped variable has no effect and causes no error. */
 function checkNames(unknown: readonly string[]): Finding[] {
   if (unknown.length === 0) return [];
   const detail = `${unknown.join(', ')} in the environment: no such setting`;

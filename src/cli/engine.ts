@@ -1,6 +1,7 @@
 /** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig } from '../config.js';
+import { examples } from './examples.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
@@ -33,6 +34,7 @@ function registerBuild(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('build')
     .description('build the engine of a model for the GPUs of this machine; takes minutes')
+    .addHelpText('after', examples('engine build vehicles-v8n'))
     .argument('<model>', 'name as `lattice model list` shows it')
     .action(async (model: string, flags: Flags) => {
       const { buildEngine } = await import('./engine/building.js');
@@ -45,6 +47,7 @@ function registerList(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('list')
     .description('engines that are stored, and what is wrong with those that cannot be used')
+    .addHelpText('after', examples('engine list'))
     .option('--json', 'print one JSON array')
     .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
       const { listEngines } = await import('./engine/listing.js');
@@ -57,6 +60,7 @@ function registerInspect(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('inspect')
     .description('everything an engine file says about itself; reads and checks the whole file')
+    .addHelpText('after', examples('engine inspect vehicles-v8n'))
     .argument('<engine>', 'start of its name as `lattice engine list` shows it, or its model')
     .option('--json', 'print one JSON array')
     .action(async (engine: string, { json, ...flags }: { json?: boolean } & Flags) => {
@@ -70,6 +74,7 @@ function registerPrune(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('prune')
     .description('remove engines that are damaged or stale, and what broken-off builds left')
+    .addHelpText('after', examples('engine prune --older-than 30 --dry-run'))
     .option('--older-than <days>', 'also those not used for so many days', days)
     .option('--all', 'every engine; the next start builds anew')
     .option('--dry-run', 'only say what would be removed')

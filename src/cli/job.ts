@@ -1,6 +1,8 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
+import { examples } from './examples.js';
+import { checkExportFlags, formatOption, outputOption, type ExportFlags } from './export-output.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/listing.js';
 import type { SubmitFlags } from './job/submitting.js';
@@ -11,41 +13,56 @@ import type { RegisterCommand, Terminal } from './terminal.js';
 const EXAMPLES = `
 The service is that of --url, else of LATTICE_CORE_API_URL, else http://127.0.0.1:8000. Where it has API keys, the key
 comes from --api-key-file or from LATTICE_API_KEY.
-Exit code: 0 done, and a job waited for is completed; 1 the job failed, or the service refuses or is not there;
-2 the command line is wrong; 130 Ctrl-C, and the job goes on.
+Exit code of submit --wait, watch, status and result: 0 the job is completed (for status, or has yet to end);
+3 it is completed, but some of its images failed: the reasons are printed; 1 it failed. Of all: 1 the service refuses
+or is not there; 2 the command line is wrong; 130 Ctrl-C, and the job goes on.
 
 Examples:
   $ lattice job submit street.jpg --type detect_cars --wait
+  $ lattice job submit depot.jpg --model own --classes car_ahead,stop_sign
   $ JOB=$(lattice job submit '2026/**/*.jpg' --priority 5)
   $ lattice job watch $JOB
   $ lattice job result $JOB --json > boxes.json
+  $ lattice job result $JOB --format coco -o boxes.coco.json
   $ lattice job list --status pending,running
+  $ lattice job retry $JOB
   $ lattice job cancel $JOB`;
 
 export const registerJob: RegisterCommand = (program, terminal) => {
   const job = program
     .command('job')
-    .description('submit, list, watch and cancel jobs of a running service')
+    .description('submit, list, watch, retry and cancel jobs of a running service')
     .addHelpText('after', EXAMPLES);
   registerSubmit(job, terminal);
   registerList(job, terminal);
   registerStatus(job, terminal);
   registerResult(job, terminal);
   registerWatch(job, terminal);
+  registerRetry(job, terminal);
   registerCancel(job, terminal);
 };
 
-function command(parent: Command, name: string, description: string, json: string): Command {
+function command(
+  parent: Command,
+  name: string,
+  description: string,
+  json: string,
+  calls: readonly string[],
+): Command {
   return parent
     .command(name)
     .description(description)
     .option('--url <address>', 'of the service, http://HOST:8000')
     .option('--api-key-file <file>', 'file with the API key')
-    .option('--json', json);
+    .option('--json', json)
+    .addHelpText('after', examples(...calls.map((call) => `job ${name} ${call}`)));
 }
 
 function registerSubmit(parent: Command, terminal: Terminal): void {
-  command(parent, 'submit', 'queue images as one job; prints its id', 'print its records')
+  command(parent, 'submit', 'queue images as one job; prints its id', 'print its records', [
+    'street.jpg --type detect_cars --wait',
+    "'2026/**/*.jpg' --model depot --classes car_ahead,stop_sign --priority 5",
+  ])
     .argument(
       '<path...>',
       "images, folders or globs as the service sees them, beneath its image folders; quote a glob to have the service's files",
@@ -55,9 +72,14 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
         .choices(JOB_TYPES)
         .default('detect_vehicles'),
     )
-    .option('-m, --model <name>', 'model_name, for example yolov8s.pt')
+    .option('-m, --model <name>', 'name of a model that the service has, with or without .pt')
     .option('-c, --confidence <number>', 'keep boxes with a score above this', fraction)
-    .option('--vehicle-types <names>', 'classes of detect_vehicles, comma-separated', nameList)
+    .option('--classes <names>', "classes of the model, comma-separated; '*' for all", nameList)
+    .addOption(
+      new Option('--vehicle-types <names>', 'the same for detect_vehicles jobs only')
+        .argParser(nameList)
+        .conflicts('classes'),
+    )
     .option('-p, --priority <number>', '0 to 10, higher first', wholeNumber(0, 10))
     .option('--callback-url <url>', 'webhook that gets the result')
     .option('--metadata <json>', 'object that comes back with the result', jsonObject)
@@ -70,7 +92,9 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
 }
 
 function registerList(parent: Command, terminal: Terminal): void {
-  command(parent, 'list', 'jobs, newest first', 'print one JSON array')
+  command(parent, 'list', 'jobs, newest first', 'print one JSON array', [
+    '--status pending,running --limit 50',
+  ])
     .option('-s, --status <names>', `only these: ${JOB_STATUSES.join(', ')}`, statuses)
     .addOption(new Option('-t, --type <type>', 'only this type').choices(JOB_TYPES))
     .option('-n, --limit <number>', 'most jobs to show', wholeNumber(1, 1_000_000), 20)
@@ -81,7 +105,7 @@ function registerList(parent: Command, terminal: Terminal): void {
 }
 
 function registerStatus(parent: Command, terminal: Terminal): void {
-  command(parent, 'status', 'how far a job is', 'print its status record')
+  command(parent, 'status', 'how far a job is', 'print its status record', ['job_AaH_VN9D'])
     .argument('<job>', 'its id')
     .action(async (jobId: string, flags: AccessFlags) => {
       const { showStatus } = await import('./job/showing.js');
@@ -90,11 +114,22 @@ function registerStatus(parent: Command, terminal: Terminal): void {
 }
 
 function registerResult(parent: Command, terminal: Terminal): void {
-  command(parent, 'result', 'boxes of a job that has ended', 'print its result record')
+  command(parent, 'result', 'boxes of a job that has ended', 'print its result record', [
+    'job_AaH_VN9D --json > boxes.json',
+    'job_AaH_VN9D --format coco -o boxes.coco.json',
+  ])
     .argument('<job>', 'its id')
-    .action(async (jobId: string, flags: AccessFlags) => {
-      const { showResult } = await import('./job/showing.js');
-      await showResult(jobId, flags, terminal);
+    .addOption(formatOption())
+    .addOption(outputOption())
+    .action(async (jobId: string, flags: AccessFlags & ExportFlags) => {
+      checkExportFlags(flags, terminal);
+      if (flags.format === undefined) {
+        const { showResult } = await import('./job/showing.js');
+        await showResult(jobId, flags, terminal);
+      } else {
+        const { exportResult } = await import('./job/exporting.js');
+        await exportResult(jobId, flags.format, flags, terminal);
+      }
     });
 }
 
@@ -104,6 +139,7 @@ function registerWatch(parent: Command, terminal: Terminal): void {
     'watch',
     'follow a job to its end, or the events of all jobs',
     'print one JSON object a line',
+    ['job_AaH_VN9D --timeout 600', '--json > events.ndjson'],
   )
     .argument('[job]', 'its id; without one, all jobs until Ctrl-C')
     .option('--timeout <seconds>', 'wait for a job no longer; it goes on', seconds)
@@ -114,8 +150,25 @@ function registerWatch(parent: Command, terminal: Terminal): void {
     });
 }
 
+function registerRetry(parent: Command, terminal: Terminal): void {
+  command(
+    parent,
+    'retry',
+    'run the images of an ended job that have no boxes as a new job; prints its id',
+    'print its record',
+    ['job_AaH_VN9D'],
+  )
+    .argument('<job>', 'id of the job whose failed images are run again')
+    .action(async (jobId: string, flags: AccessFlags) => {
+      const { retryJob } = await import('./job/showing.js');
+      await retryJob(jobId, flags, terminal);
+    });
+}
+
 function registerCancel(parent: Command, terminal: Terminal): void {
-  command(parent, 'cancel', 'end a job; it counts as failed', 'print its status record')
+  command(parent, 'cancel', 'end a job; it counts as failed', 'print its status record', [
+    'job_AaH_VN9D',
+  ])
     .argument('<job>', 'its id')
     .action(async (jobId: string, flags: AccessFlags) => {
       const { cancelJob } = await import('./job/showing.js');

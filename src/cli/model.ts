@@ -1,22 +1,32 @@
 /** `lattice model`: the models folder, from outside a running service. */
 import type { Command } from 'commander';
+import { examples } from './examples.js';
 import { loadConfig } from '../config.js';
+import type { CheckFlags } from './model/checking.js';
 import { wholeNumber } from './option-values.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
-A model is an ONNX file of the v8 detection layout. NAME.onnx in the models folder answers to the model_name NAME.pt.
+A model is an ONNX file of a detector. NAME.onnx in the models folder answers to the model_name NAME.pt.
 
 Examples:
   $ lattice model list
   $ lattice model check best.onnx
-  $ lattice model add best.onnx --name depot
+  $ lattice model add best.onnx --name depot --images photos/
   $ lattice model add yolov8n.onnx                 # becomes the default model
   $ lattice model remove depot
   $ lattice model quantize yolov8n --images /srv/photos`;
 
+const IMAGES = 'image, folder or glob to run it on, of many 48 (default: the demo pictures)';
+
 type Flags = Record<string, unknown>;
+
+interface AddFlags {
+  name?: string;
+  force?: boolean;
+  images?: string;
+}
 
 export const registerModel: RegisterCommand = (program, terminal) => {
   const model = program
@@ -34,6 +44,7 @@ function registerList(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('list')
     .description('models that requests can name, the default first')
+    .addHelpText('after', examples('model list'))
     .option('--json', 'print one JSON array')
     .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
       const { listModels } = await import('./model/listing.js');
@@ -45,12 +56,14 @@ function registerList(parent: Command, terminal: Terminal): void {
 function registerCheck(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('check')
-    .description('load a model, compare its precisions and time them on the demo pictures')
+    .description('load a model, compare its precisions and time them on pictures')
     .argument('<model>', 'ONNX file, or a name that `lattice model list` shows')
+    .option('--images <path>', IMAGES)
     .option('--json', 'print one JSON object')
-    .action(async (model: string, { json, ...flags }: { json?: boolean } & Flags) => {
+    .addHelpText('after', examples('model check depot', 'model check best.onnx --images photos/'))
+    .action(async (model: string, { json, images, ...flags }: CheckFlags & Flags) => {
       const { checkModel } = await import('./model/checking.js');
-      await checkModel(model, loadConfig(flags), json === true, terminal);
+      await checkModel(model, { json, images }, loadConfig(flags), terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
 }
@@ -62,15 +75,16 @@ function registerAdd(parent: Command, terminal: Terminal): void {
     .argument('<file>', 'ONNX file; for a checkpoint, says how to export it')
     .option('--name <name>', 'what requests will call it (default: the name of the file)')
     .option('--force', 'replace a model of that name')
-    .action(
-      async (
-        file: string,
-        { name, force, ...flags }: { name?: string; force?: boolean } & Flags,
-      ) => {
-        const { addModel } = await import('./model/installing.js');
-        await addModel({ file, name, force: force === true }, loadConfig(flags), terminal);
-      },
-    );
+    .option('--images <path>', IMAGES)
+    .addHelpText(
+      'after',
+      examples('model add best.onnx --name depot', 'model add best.onnx --images photos/ --force'),
+    )
+    .action(async (file: string, { name, force, images, ...flags }: AddFlags & Flags) => {
+      const { addModel } = await import('./model/installing.js');
+      const request = { file, name, force: force === true, images };
+      await addModel(request, loadConfig(flags), terminal);
+    });
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
 }
 
@@ -78,6 +92,7 @@ function registerRemove(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('remove')
     .description('delete a model from the models folder; bundled ones stay')
+    .addHelpText('after', examples('model remove depot'))
     .argument('<name>', 'name as `lattice model list` shows it')
     .action(async (name: string, flags: Flags) => {
       const { removeModel } = await import('./model/installing.js');
@@ -90,6 +105,7 @@ function registerQuantize(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('quantize')
     .description('make an INT8 copy NAME-int8 of a model and compare it with the original')
+    .addHelpText('after', examples('model quantize depot --images photos/ --default'))
     .argument('<name>', 'name as `lattice model list` shows it')
     .requiredOption('--images <folder>', 'photos like those to come, to calibrate and compare on')
     .option('--count <number>', 'photos to calibrate on', wholeNumber(1, 1_000_000), 128)

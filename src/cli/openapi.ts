@@ -1,8 +1,9 @@
 /** `lattice openapi`: the document of the HTTP interface, made from the routes without starting anything. */
 import { writeFile } from 'node:fs/promises';
 import { loadConfig } from '../config.js';
-import type { RegisterCommand } from './terminal.js';
 import { packageVersion } from '../package-version.js';
+import { pathFault } from '../path-fault.js';
+import { UsageError, type RegisterCommand } from './terminal.js';
 
 const EXAMPLES = `
 Examples:
@@ -18,11 +19,15 @@ export const registerOpenApi: RegisterCommand = (program, terminal) => {
     .action(async ({ output }: { output?: string }) => {
       const text = JSON.stringify(await createDocument(), null, 2);
       if (output === undefined) terminal.out(text);
-      else await writeFile(output, `${text}\n`);
+      else {
+        await writeFile(output, `${text}\n`).catch((error: unknown) => {
+          throw new UsageError(pathFault(error, output, 'write'));
+        });
+      }
     });
 };
 
-/** A port that nobody will use beyond signing up for events: every method gives a way to sign off. */
+/** A port for routes that only subscribe to events: every method returns a function to unsubscribe. */
 const INERT = new Proxy<object>({}, { get: () => () => () => undefined }) as never;
 
 /** With the default settings, whatever the machine's are: the document is the same everywhere. */

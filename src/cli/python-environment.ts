@@ -80,7 +80,9 @@ export function runProgram(
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     child.once('error', (error) => {
-      fail(new UsageError(`${program} cannot be run: ${error.message}`));
+      const absent = 'code' in error && error.code === 'ENOENT';
+      const reason = absent ? 'it is not installed' : 'this user may not start it';
+      fail(new UsageError(`${program} cannot be run: ${reason}.`));
     });
     child.once('close', (code) => {
       if (code === 0) done(output);

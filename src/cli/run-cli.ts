@@ -3,6 +3,8 @@ import { Command, CommanderError } from 'commander';
 import { ServiceError } from '../client/service-error.js';
 import { ConfigError, loadConfig } from '../config.js';
 import { LatticeError } from '../errors.js';
+import { faultOf, isPathError } from '../path-fault.js';
+import { registerBench } from './bench.js';
 import { registerDetect } from './detect.js';
 import { registerDoctor } from './doctor.js';
 import { registerEngine } from './engine.js';
@@ -10,6 +12,7 @@ import { registerJob } from './job.js';
 import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
 import { registerServe } from './serve.js';
+import { registerWebhook } from './webhook.js';
 import { packageVersion } from '../package-version.js';
 import {
   EXIT_FAILED,
@@ -24,10 +27,12 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerServe,
   registerDetect,
   registerJob,
+  registerWebhook,
   registerDoctor,
   registerEngine,
   registerModel,
   registerOpenApi,
+  registerBench,
 ];
 
 /** Never rejects; the exit code is told to the terminal. */
@@ -51,18 +56,20 @@ export function createProgram(terminal: Terminal): Command {
     .version(packageVersion(), '-V, --version', 'print the version')
     .option('-v, --verbose', 'log more and show where an error came from')
     .showHelpAfterError('Run with --help for what is possible.')
-    .addHelpText('after', '\nlattice COMMAND --help shows the options and examples of a command.')
-    .helpCommand(false);
+    .addHelpText('after', '\nlattice COMMAND --help shows the options and examples of a command.');
   for (const register of COMMANDS) register(program, terminal);
   for (const command of withSubcommands(program)) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => {
-        terminal.out(text.trimEnd());
-      },
-      writeErr: (text) => {
-        terminal.err(text.trimEnd());
-      },
-    });
+    command
+      .helpCommand(false)
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => {
+          terminal.out(text.trimEnd());
+        },
+        writeErr: (text) => {
+          terminal.err(text.trimEnd());
+        },
+      });
   }
   return program;
 }
@@ -83,7 +90,7 @@ function wantsStack(program: Command): boolean {
 
 function explain(error: unknown, terminal: Terminal, withStack: boolean): void {
   const usage = error instanceof UsageError || error instanceof ConfigError;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const known = error instanceof LatticeError || error instanceof ServiceError;
   terminal.err(`lattice: ${message}${known ? ` (${error.code})` : ''}`);
   if (error instanceof ServiceError) for (const line of moreOf(error)) terminal.err(line);
@@ -92,12 +99,23 @@ function explain(error: unknown, terminal: Terminal, withStack: boolean): void {
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
       terminal.err(`caused by ${cause.stack ?? cause.message}`);
     }
-  } else if (!usage && !(error instanceof ServiceError)) {
+  } else if (!usage && !isExplained(error)) {
     terminal.err(
       'Run with --verbose to see where this came from; lattice doctor checks the set-up.',
     );
   }
   terminal.setExitCode(usage ? EXIT_USAGE : EXIT_FAILED);
+}
+
+function messageOf(error: unknown): string {
+  if (isPathError(error)) return faultOf(error);
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Its message says all: what the caller named is wrong, or the service has answered. */
+function isExplained(error: unknown): boolean {
+  if (error instanceof LatticeError) return error.status < 500;
+  return error instanceof ServiceError || isPathError(error);
 }
 
 /** What mends the error of a service, or tells more of it. */

@@ -4,6 +4,10 @@ import type { Command } from 'commander';
 export interface Terminal {
   out(line: string): void;
   err(line: string): void;
+  /** Writes a part of a file to standard output; resolves once it is taken. */
+  write(part: string | Uint8Array): Promise<void>;
+  /** Standard output is a screen, not a file or a pipe. */
+  readonly isScreen: boolean;
   /** Shows a line that the next one replaces; absent if standard error is not a terminal. */
   progress?(line: string): void;
   /** Defaults to 0; the last call wins. */
@@ -12,6 +16,8 @@ export interface Terminal {
 
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
+/** Done, but for some images that failed. */
+export const EXIT_PARTLY = 3;
 
 /** A wrong call: exit code 2 and only the message. */
 export class UsageError extends Error {
@@ -22,7 +28,7 @@ export class UsageError extends Error {
 export type RegisterCommand = (program: Command, terminal: Terminal) => void;
 
 interface Output {
-  write(text: string): unknown;
+  write(part: string | Uint8Array, taken?: () => void): unknown;
   isTTY?: boolean;
 }
 
@@ -39,7 +45,16 @@ export function consoleTerminal(
     clear = '';
     output.write(`${text}\n`);
   };
-  const terminal: Terminal = { out: line(stdout), err: line(stderr), setExitCode };
+  const terminal: Terminal = {
+    out: line(stdout),
+    err: line(stderr),
+    write: (part) =>
+      new Promise((resolve) => {
+        stdout.write(part, resolve);
+      }),
+    isScreen: stdout.isTTY === true,
+    setExitCode,
+  };
   if (stderr.isTTY === true) {
     terminal.progress = (text) => {
       stderr.write(`${CLEAR_LINE}${text}`);

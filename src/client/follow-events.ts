@@ -3,6 +3,7 @@
  * programs and the live page use it, each with its own socket.
  */
 import type { EventGap, JobEvent, Problem, SubscribeMessage } from './records.js';
+import { pause } from './pause.js';
 import { ServiceError } from './service-error.js';
 
 const FIRST_PAUSE_MS = 250;
@@ -71,6 +72,7 @@ export async function* followEvents(
           yield message;
         }
       }
+      if (lost !== null && !retries) throw lost;
     } catch (error) {
       if (!(error instanceof ServiceError) || !retries || !error.isPassing) throw error;
       lost = error;
@@ -125,18 +127,4 @@ class Position {
 function pauseBefore(attempt: number, longestMs: number): number {
   const most = Math.min(FIRST_PAUSE_MS * 2 ** attempt, longestMs);
   return most * (0.5 + Math.random() / 2);
-}
-
-/** Ends early when the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (signal?.aborted === true) return;
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end);
-  });
 }

@@ -1,8 +1,8 @@
 /** One call of the HTTP API: within a deadline, repeated after the service's `Retry-After`. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Problem } from '../errors.js';
 import { Deadline } from './deadline.js';
 import { isBrokenOff, unreachable } from './no-answer.js';
+import { pause } from './pause.js';
+import type { Problem } from './records.js';
 import { ServiceError } from './service-error.js';
 
 /** Clients that were refused together do not all return together. */
@@ -18,6 +18,7 @@ export interface ApiCall {
   method: 'GET' | 'POST' | 'DELETE';
   /** With the query. */
   path: string;
+  /** A form is sent as it is, any other value as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   /** Idempotent: it is sent again when the connection breaks. */
@@ -43,48 +44,82 @@ export class HttpCaller {
   async json(call: ApiCall, deadlineMs: number, signal?: AbortSignal): Promise<unknown> {
     const deadline = new Deadline(deadlineMs, signal);
     try {
-      for (;;) {
-        const outcome = this.#read(await this.#answer(call, deadline));
-        if (!(outcome instanceof ServiceError)) return outcome.json;
-        const pauseMs = retryPauseMs(outcome);
-        if (pauseMs === null || pauseMs >= deadline.leftMs) throw outcome;
-        await sleep(pauseMs, undefined, { signal: deadline.signal });
-      }
+      const outcome = await this.#retried(call, deadline, async () =>
+        this.#read(await answerOf(await this.#send(call, deadline))),
+      );
+      return outcome.json;
     } catch (error) {
       throw this.#explain(error, call, deadline, signal);
     }
   }
 
-  /** A service that closes an idle connection, or stops, breaks off a request that arrives at that moment. */
-  async #answer(call: ApiCall, deadline: Deadline): Promise<Answer> {
+  /**
+   * The body of a 2xx answer as it arrives; the deadline is that of the last byte. Rejects as `json` does, also in the
+   * middle, when the connection breaks.
+   */
+  async *bytes(
+    call: ApiCall,
+    deadlineMs: number,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void> {
+    const deadline = new Deadline(deadlineMs, signal);
     try {
-      return await this.#send(call, deadline);
+      const body = await this.#retried(call, deadline, async () => {
+        const response = await this.#send(call, deadline);
+        if (response.ok && response.body !== null) return response.body;
+        return this.#refusal(await answerOf(response));
+      });
+      yield* chunksOf(body);
     } catch (error) {
-      if (!call.repeatable || !isBrokenOff(error)) throw error;
-      return this.#send(call, deadline);
+      throw this.#explain(error, call, deadline, signal);
     }
   }
 
-  async #send({ method, path, body, headers }: ApiCall, deadline: Deadline): Promise<Answer> {
-    const response = await fetch(`${this.baseUrl}${path}`, {
+  /** Tries again after the service's `Retry-After`, as long as the deadline allows. */
+  async #retried<T>(
+    call: ApiCall,
+    deadline: Deadline,
+    attempt: () => Promise<T | ServiceError>,
+  ): Promise<T> {
+    for (;;) {
+      // A service that closes an idle connection, or stops, breaks off a request that arrives at that moment.
+      const outcome = await attempt().catch((error: unknown) => {
+        if (!call.repeatable || !isBrokenOff(error)) throw error;
+        return attempt();
+      });
+      if (!(outcome instanceof ServiceError)) return outcome;
+      const pauseMs = retryPauseMs(outcome);
+      if (pauseMs === null || pauseMs >= deadline.leftMs) throw outcome;
+      await pause(pauseMs, deadline.signal);
+      deadline.signal.throwIfAborted();
+    }
+  }
+
+  #send({ method, path, body, headers }: ApiCall, deadline: Deadline): Promise<Response> {
+    const isJson = body !== undefined && !(body instanceof FormData);
+    return fetch(`${this.baseUrl}${path}`, {
       method,
       headers: {
         accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(isJson ? { 'content-type': 'application/json' } : {}),
         ...this.headers,
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
       // Followed, a redirection would lose the key or turn a POST into a GET.
       redirect: 'manual',
       signal: deadline.signal,
     });
-    return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
-  #read({ status, headers, text }: Answer): { json: unknown } | ServiceError {
+  #read(answer: Answer): { json: unknown } | ServiceError {
+    const json = parse(answer.text);
+    const { status } = answer;
+    return status >= 200 && status < 300 && json !== undefined ? { json } : this.#refusal(answer);
+  }
+
+  #refusal({ status, headers, text }: Answer): ServiceError {
     const json = parse(text);
-    if (status >= 200 && status < 300 && json !== undefined) return { json };
     if (status >= 400 && isProblem(json)) {
       return new ServiceError(json, { retryAfterS: retryAfterS(headers) });
     }
@@ -106,6 +141,24 @@ export class HttpCaller {
     }
     if (signal?.aborted === true) return signal.reason;
     return unreachable(this.baseUrl, error);
+  }
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** Not every browser iterates over a stream. A reader that stops early ends the connection. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
   }
 }
 

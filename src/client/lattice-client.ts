@@ -1,8 +1,7 @@
 /**
- * A client of the service for Node programs: its HTTP API and its events. Bodies are the service's own JSON, so every
- * field is named as in the OpenAPI document. Every call rejects with a `ServiceError`.
+ * A client of the service for Node programs and browsers: its HTTP API and its events. Bodies are the service's own JSON,
+ * so every field is named as in the OpenAPI document. Every call rejects with a `ServiceError`.
  */
-import { randomUUID } from 'node:crypto';
 import { openEventSocket } from './event-socket.js';
 import { followEvents, type EventOptions } from './follow-events.js';
 import { HttpCaller, type CallOptions } from './http-call.js';
@@ -16,10 +15,12 @@ import type {
   JobFilter,
   JobList,
   JobResult,
+  JobRetried,
   JobStatus,
   JobSubmit,
   Model,
   ModelList,
+  ResultFormat,
 } from './records.js';
 import { DEFAULT_SERVICE_URL, readServiceUrl } from './service-url.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
@@ -76,10 +77,25 @@ export class LatticeClient {
     return this.#post('/v1/inference/detect', request, {}, options);
   }
 
+  /** Boxes of a picture that is sent; the service does not store it. The answer's `image_path` is the name of a `File`. */
+  detectPicture(
+    picture: Blob | Uint8Array<ArrayBuffer>,
+    fields: Omit<DetectRequest, 'image_path'> = {},
+    options?: CallOptions,
+  ): Promise<DetectResponse> {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) {
+      for (const each of [value ?? []].flat()) form.append(name, String(each));
+    }
+    if (picture instanceof File) form.append('image', picture);
+    else form.append('image', picture instanceof Blob ? picture : new Blob([picture]), 'image');
+    return this.#post('/v1/inference/detect', form, {}, options);
+  }
+
   /** Resolves once the job is on disk. */
   submit(
     job: JobSubmit,
-    { idempotencyKey = randomUUID(), ...options }: SubmitOptions = {},
+    { idempotencyKey = randomKey(), ...options }: SubmitOptions = {},
   ): Promise<JobAccepted> {
     return this.#post('/v1/jobs/submit', job, { 'idempotency-key': idempotencyKey }, options);
   }
@@ -91,6 +107,20 @@ export class LatticeClient {
   /** The record of an ended job, completed or failed; `job_not_finished` before. */
   result(jobId: string, options?: CallOptions): Promise<JobResult> {
     return this.#get(`${pathOf(jobId)}/result`, options, RESULT_MS);
+  }
+
+  /**
+   * The result of an ended job as a file of a format of docs/exports.md, in chunks. Rejects in the middle when the
+   * connection breaks: what came until then is no whole file.
+   */
+  export(
+    jobId: string,
+    format: ResultFormat,
+    { deadlineMs, signal }: CallOptions = {},
+  ): AsyncGenerator<Uint8Array, void> {
+    const path = `${pathOf(jobId)}/result?format=${encodeURIComponent(format)}`;
+    const longestMs = deadlineMs ?? this.#deadlineMs ?? RESULT_MS;
+    return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
   }
 
   /** Jobs, newest first; the next page is asked for when it is needed. Each has its own deadline. */
@@ -110,6 +140,18 @@ export class LatticeClient {
   /** Ends the job as `failed` with code `cancelled`; `job_already_finished` when it has ended. */
   cancel(jobId: string, options?: CallOptions): Promise<JobStatus> {
     return this.#call({ method: 'DELETE', path: pathOf(jobId), repeatable: false }, options);
+  }
+
+  /**
+   * A new job of the images of an ended one that have no boxes, with the same settings; `nothing_to_retry` where all
+   * have.
+   */
+  retry(
+    jobId: string,
+    { idempotencyKey = randomKey(), ...options }: SubmitOptions = {},
+  ): Promise<JobRetried> {
+    const headers = { 'idempotency-key': idempotencyKey };
+    return this.#post(`${pathOf(jobId)}/retry`, undefined, headers, options);
   }
 
   async models(options?: CallOptions): Promise<Model[]> {
@@ -161,4 +203,10 @@ export class LatticeClient {
 
 function pathOf(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
+}
+
+/** `randomUUID` is missing in pages of plain `http://` addresses. */
+function randomKey(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(18));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

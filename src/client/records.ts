@@ -3,6 +3,7 @@ import type { z } from '@hono/zod-openapi';
 import type { listQuerySchema } from '../http/jobs/job-list-query.js';
 import type { EventMessage } from '../stream/stream-messages.js';
 
+export type { ResultFormat } from '../export/formats.js';
 export type { ErrorCode, ErrorItem, Problem } from '../errors.js';
 export type { ImageFields } from '../http/inference/detection.schema.js';
 export type { ClusterStatusBody as ClusterStatus } from '../http/cluster/cluster.routes.js';
@@ -15,6 +16,7 @@ export type {
   JobAcceptedBody as JobAccepted,
   JobListBody as JobList,
   JobResultBody as JobResult,
+  JobRetriedBody as JobRetried,
   JobStatusBody as JobStatus,
   JobSubmitBody as JobSubmit,
   MultiResultBody as MultiImageResult,

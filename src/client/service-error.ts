@@ -1,5 +1,5 @@
 /** What every call of the client rejects with: a refusal of the service, or why there was no answer of it. */
-import type { ErrorCode, ErrorItem, Problem } from '../errors.js';
+import type { ErrorCode, ErrorItem, Problem } from './records.js';
 
 /** Codes beside those of the service. */
 const CLIENT_TITLES = {

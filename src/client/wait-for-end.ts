@@ -1,7 +1,7 @@
 /** Waits for the end of a job: woken by its events where they come, by a look every few seconds where they do not. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Deadline } from './deadline.js';
 import type { EventOptions } from './follow-events.js';
+import { pause } from './pause.js';
 import type { EventGap, JobEvent, JobStatus } from './records.js';
 import { ServiceError } from './service-error.js';
 
@@ -12,7 +12,7 @@ const SAFETY_MS = 15_000;
 
 export type JobProgress = Pick<
   JobStatus,
-  'job_id' | 'status' | 'progress' | 'finished_images' | 'image_count'
+  'job_id' | 'status' | 'progress' | 'finished_images' | 'failed_images' | 'image_count'
 >;
 
 export interface WaitOptions {
@@ -93,7 +93,7 @@ class JobWatch {
         signal,
         onConnection,
       })) {
-        if (event.event === 'job_progress') this.#tell(event.status, event.progress);
+        if (event.event === 'job_progress') this.#tell(event);
         else this.#wake();
       }
     } catch {
@@ -107,7 +107,7 @@ class JobWatch {
     try {
       const record = await this.#service.status(this.#jobId, { signal });
       this.#images = record.image_count;
-      this.#tell(record.status, record.progress);
+      this.#tell(record);
       if (!this.#reached) this.#options.onConnection?.(null);
       this.#reached = true;
       return record;
@@ -120,7 +120,11 @@ class JobWatch {
     }
   }
 
-  #tell(status: JobStatus['status'], progress: number): void {
+  #tell({
+    status,
+    progress,
+    failed_images,
+  }: Pick<JobStatus, 'status' | 'progress' | 'failed_images'>): void {
     if (this.#images === null) return;
     const finished = Math.round(progress * this.#images);
     this.seen = `it is ${status} with ${finished} of ${this.#images} images`;
@@ -129,6 +133,7 @@ class JobWatch {
       status,
       progress,
       finished_images: finished,
+      failed_images,
       image_count: this.#images,
     });
   }
@@ -140,7 +145,7 @@ class JobWatch {
   /** Rejects with the signal's reason. */
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
     const end = AbortSignal.any([signal, this.#woken.signal]);
-    await sleep(ms, undefined, { signal: end }).catch(() => undefined);
+    await pause(ms, end);
     signal.throwIfAborted();
   }
 }

@@ -21,10 +21,14 @@ export const imageSizeSchema = z
   .meta({ id: 'ImageSize', description: 'Size after EXIF orientation' });
 export type ImageSize = z.infer<typeof imageSizeSchema>;
 
-/** `queue` is all waiting. A new stage appears in worker frames, answers and metrics by being listed here. */
+/** `queue` is all other waiting. A new stage appears in worker frames, answers and metrics by being listed here. */
 export const timingsSchema = z
   .object({
     queue: z.number(),
+    model_load: z
+      .number()
+      .optional()
+      .meta({ description: 'Present if the image waited for its model to be loaded' }),
     decode: z.number(),
     preprocess: z.number(),
     inference: z.number(),

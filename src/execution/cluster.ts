@@ -8,6 +8,7 @@ export const WORKER_SETTINGS = [
   'imageRoots',
   'modelsDir',
   'modelFamily',
+  'preload',
   'rectangles',
   'maxFileBytes',
   'maxPixels',

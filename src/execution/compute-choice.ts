@@ -100,7 +100,11 @@ function whyPrecision(
   precision: string,
   features: readonly string[],
 ): string {
-  if (chosen.device === 'cuda') return 'what the GPU engine computes in';
+  if (chosen.device === 'cuda') {
+    return precision === 'fp32'
+      ? 'the network runs whole, for its end is none that is known'
+      : 'what the GPU engine computes in';
+  }
   if (settings.precision === precision) return 'asked for';
   if (settings.precision !== 'auto')
     return `${settings.precision} was asked for, the engine cannot`;

@@ -8,7 +8,10 @@ import type { LatticeError } from '../errors.js';
 export interface DetectRequest {
   /** Unique among live requests of this detector, 1 to 2^53-1; picked by the detector when left out. */
   id?: number;
+  /** Of a file beneath the image roots; with `image` only its name. */
   path: string;
+  /** The encoded image itself, when it is not in a file. Not copied: it must not change any more. */
+  image?: Buffer;
   options: DetectOptions;
   /** `sync` runs before all `async` work. */
   class: 'sync' | 'async';

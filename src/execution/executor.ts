@@ -13,27 +13,10 @@ import { ImageQueue } from './image-queue.js';
 import { SyncAdmission } from './sync-admission.js';
 import { Task } from './task.js';
 import { chooseWorker, WorkerLoad } from './worker-choice.js';
-import { describeWorkers, mergeModels } from './worker-stats.js';
-import { SYNC_READS, WorkerLost, type Worker } from './worker.js';
+import { describeWorkers, modelsOf, type WorkerReport } from './worker-stats.js';
+import { WorkerLost, type Worker } from './worker.js';
 
-/** Lost workers that an image survives. */
-const LOSSES = { sync: 1, async: 2 } as const;
-const DEFAULT_SYNC_QUEUE = 256;
 const RATE_WINDOW_MS = 20_000;
-/** They describe the worker, not the image: its node lost a volume, its device is not right, it builds an engine. */
-const OF_THE_WORKER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'volume_unavailable',
-  'model_not_ready',
-  'gpu_lost',
-  'gpu_unavailable',
-]);
-/** Nobody finished the image: it says nothing about the rate of the workers. */
-const UNFINISHED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'cancelled',
-  'deadline_exceeded',
-  'shutting_down',
-  'worker_lost',
-]);
 
 export interface ExecutorOptions {
   /** A sentence for the answer when no worker came in time. */
@@ -41,29 +24,21 @@ export interface ExecutorOptions {
   /** Describes models while no worker can, and opens images by the rules of detection. */
   files: Pick<Detector, 'models' | 'prepare' | 'readImage'>;
   /** Synchronous images that may wait for a worker. */
-  syncQueue?: number;
+  syncQueue: number;
   /** What else ends with the workers. */
   close?(): Promise<void>;
 }
 
-export interface WorkerReport {
-  worker: Worker;
-  inHand: number;
-  completed: number;
-}
-
-/** What happened to workers and their images since the start. */
-export interface WorkerEvents {
-  /** Workers that went with images in hand, or without a word. */
-  lost: number;
-  /** Images handed out again because their worker was lost. */
-  requeued: number;
-  /** Answers to a hand-out that was over: refused. */
-  stale: number;
-}
-
 export class Executor implements Detector {
-  readonly events: WorkerEvents = { lost: 0, requeued: 0, stale: 0 };
+  /** What happened to workers and their images since the start. */
+  readonly events = {
+    /** Workers that ended with images in hand, or without notice. */
+    lost: 0,
+    /** Images handed out again because their worker was lost. */
+    requeued: 0,
+    /** Answers to a hand-out that was over: refused. */
+    stale: 0,
+  };
   readonly #options: ExecutorOptions;
   readonly #queue = new ImageQueue();
   readonly #admission: SyncAdmission;
@@ -76,7 +51,11 @@ export class Executor implements Detector {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    this.#admission = new SyncAdmission(options.syncQueue ?? DEFAULT_SYNC_QUEUE);
+    this.#admission = new SyncAdmission(options.syncQueue);
+  }
+
+  get #workers(): Worker[] {
+    return this.#loads.map(({ worker }) => worker);
   }
 
   /** Of the only worker; empty while several may run an image. */
@@ -92,7 +71,7 @@ export class Executor implements Detector {
   /** The worker gets images from now on, and is closed with the executor. */
   join(worker: Worker): void {
     this.#loads = [...this.#loads, new WorkerLoad(worker)];
-    this.#handOutAll();
+    this.refresh();
   }
 
   /** The worker gets no more images. Call it before a lost worker rejects those in hand. */
@@ -100,9 +79,10 @@ export class Executor implements Detector {
     this.#loads = this.#loads.filter((load) => load.worker !== worker);
   }
 
-  /** A worker has other slots than before, or became healthy. */
+  /** Hands out what waits. Call it when a worker has more slots than before, or became healthy. */
   refresh(): void {
-    this.#handOutAll();
+    while (this.#queue.syncSize > 0 && this.#handOutNext('sync')) continue;
+    while (this.#queue.asyncSize > 0 && this.#handOutNext('async')) continue;
   }
 
   async detect(request: DetectRequest): Promise<ImageResult> {
@@ -119,7 +99,7 @@ export class Executor implements Detector {
       outcome = toLatticeError(thrown).code;
       throw thrown;
     } finally {
-      if (isSync) this.#admission.leave(outcome === 'ok' || !UNFINISHED.has(outcome));
+      if (isSync) this.#admission.leave(outcome);
       this.#rate.end(result !== null);
       if (result === null) this.#failed += 1;
       this.onImage(outcome, result);
@@ -135,7 +115,7 @@ export class Executor implements Detector {
     };
     task.watch({ onAbort: giveUp(cancelled), onDeadline: giveUp(() => this.#late(task)) });
     this.#queue.add(task, false);
-    this.#handOutAll();
+    this.refresh();
     return task.answer;
   }
 
@@ -146,15 +126,7 @@ export class Executor implements Detector {
 
   /** Synchronous images that the workers decode and compute at the same time. */
   #syncParallel(): number {
-    return this.#loads.reduce(
-      (sum, { worker }) => sum + Math.max(1, worker.slots.sync - SYNC_READS),
-      0,
-    );
-  }
-
-  #handOutAll(): void {
-    while (this.#queue.syncSize > 0 && this.#handOutNext('sync')) continue;
-    while (this.#queue.asyncSize > 0 && this.#handOutNext('async')) continue;
+    return this.#workers.reduce((sum, { syncParallel }) => sum + syncParallel, 0);
   }
 
   /** False when no worker has a slot for the next image. */
@@ -163,14 +135,13 @@ export class Executor implements Detector {
     if (free === null) return false;
     const task = kind === 'sync' ? this.#queue.takeSync() : this.#queue.takeAsync();
     if (task === null) return false;
-    const load =
-      task.refusals === null ? free : chooseWorker(kind, this.#loads, task.refusals.workers);
+    const load = task.refusedBy === null ? free : chooseWorker(kind, this.#loads, task.refusedBy);
     if (load !== null) {
       if (load.canFinishIn(task.timeLeft)) void this.#handOut(task, load);
       else task.reject(this.#late(task));
       return true;
     }
-    const refusal = this.#refusalOfAll(task);
+    const refusal = task.refusalOfAll(this.#workers);
     if (refusal === null) this.#queue.add(task, true);
     else task.reject(refusal);
     return refusal !== null;
@@ -182,45 +153,27 @@ export class Executor implements Detector {
     load[kind] += 1;
     try {
       const result = await load.worker.detect(task.forWorker());
-      const now = performance.now();
       load.completed += 1;
-      if (kind === 'sync') load.measured(now - handedOutAt, result);
-      task.resolve(withWait(result, handedOutAt - task.arrivedAt, now - task.arrivedAt));
+      if (kind === 'sync') load.measured(performance.now() - handedOutAt, result);
+      task.resolve(result, handedOutAt);
     } catch (thrown) {
-      if (thrown instanceof WorkerLost) this.#lost(task, load.worker);
-      else this.#failedAt(load.worker, task, toLatticeError(thrown));
+      if (!task.answered) this.#failedAt(load.worker, task, thrown);
     } finally {
       load[kind] -= 1;
-      this.#handOutAll();
+      this.refresh();
     }
   }
 
-  /** An image that a worker cannot run at present may run on another one. */
-  #failedAt(worker: Worker, task: Task, error: LatticeError): void {
-    if (task.answered) return;
-    if (OF_THE_WORKER.has(error.code)) task.refuse(worker, error);
-    const end = task.refusals?.last === error ? this.#refusalOfAll(task) : error;
-    if (end !== null) task.reject(end);
-    else if (this.#closed !== null) task.reject(shuttingDown());
-    else this.#queue.add(task, true);
-  }
-
-  /** Null while a worker is left that has not refused it. */
-  #refusalOfAll({ refusals }: Task): LatticeError | null {
-    if (refusals === null) return null;
-    const isLeft = this.#loads.some(
-      ({ worker }) => !worker.leaving && !refusals.workers.has(worker),
-    );
-    return isLeft ? null : refusals.last;
-  }
-
-  #lost(task: Task, worker: Worker): void {
-    if (task.answered) return;
-    task.losses += 1;
-    if (this.#closed !== null) task.reject(shuttingDown());
-    else if (task.losses > LOSSES[task.request.class]) task.reject(workerLost(task.losses, worker));
+  /** An image that a worker lost, or cannot run at present, may run on another worker. */
+  #failedAt(worker: Worker, task: Task, thrown: unknown): void {
+    const isLost = thrown instanceof WorkerLost;
+    const end = isLost
+      ? task.lostBy(worker)
+      : task.failedAt(worker, toLatticeError(thrown), this.#workers);
+    if (this.#closed !== null) task.reject(isLost ? shuttingDown() : (end ?? shuttingDown()));
+    else if (end !== null) task.reject(end);
     else {
-      this.events.requeued += 1;
+      if (isLost) this.events.requeued += 1;
       this.#queue.add(task, true);
     }
   }
@@ -237,21 +190,16 @@ export class Executor implements Detector {
   async prepare(modelName: string): Promise<ModelDescription> {
     if (this.#closed !== null) throw shuttingDown();
     const load = chooseWorker('sync', this.#loads) ?? this.#loads[0];
-    if (load === undefined) return this.#options.files.prepare(modelName);
     try {
-      return await load.worker.prepare(modelName);
+      if (load !== undefined) return await load.worker.prepare(modelName);
     } catch (thrown) {
       if (!(thrown instanceof WorkerLost)) throw thrown;
-      return this.#options.files.prepare(modelName);
     }
+    return this.#options.files.prepare(modelName);
   }
 
   async models(): Promise<ModelDescription[]> {
-    const answers = await Promise.allSettled(this.#loads.map(({ worker }) => worker.models()));
-    const offers = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' ? [answer.value] : [],
-    );
-    return offers.length === 0 ? this.#options.files.models() : mergeModels(offers);
+    return (await modelsOf(this.#workers)) ?? this.#options.files.models();
   }
 
   async readImage(path: string): Promise<Buffer> {
@@ -261,7 +209,7 @@ export class Executor implements Detector {
 
   stats(): DetectorStats {
     const { syncSize, asyncSize } = this.#queue;
-    const workers = describeWorkers(this.#loads.map(({ worker }) => worker));
+    const workers = describeWorkers(this.#workers);
     return {
       ...workers,
       queuedSync: syncSize + workers.queuedSync,
@@ -277,7 +225,7 @@ export class Executor implements Detector {
     if (this.#loads.length === 0) {
       return new LatticeError('cluster_unavailable', `No worker. ${this.#options.whyNoWorker()}`);
     }
-    const faults = this.#loads.map(({ worker }) => worker.unhealthy());
+    const faults = this.#workers.map((worker) => worker.unhealthy());
     return faults.includes(null) ? null : (faults[0] ?? null);
   }
 
@@ -288,29 +236,12 @@ export class Executor implements Detector {
   }
 
   async #close(): Promise<void> {
-    for (;;) {
-      const task = this.#queue.takeSync() ?? this.#queue.takeAsync();
-      if (task === null) break;
-      task.reject(shuttingDown());
-    }
-    await Promise.all(this.#loads.map(({ worker }) => worker.close()));
+    const next = () => this.#queue.takeSync() ?? this.#queue.takeAsync();
+    for (let task = next(); task !== null; task = next()) task.reject(shuttingDown());
+    await Promise.all(this.#workers.map((worker) => worker.close()));
     await this.#options.close?.();
   }
 }
 
-/** Times as the caller saw them: the worker knows nothing of the wait before it. */
-function withWait(result: ImageResult, waitedMs: number, totalMs: number): ImageResult {
-  const timingsMs = { ...result.timingsMs, queue: toMicros(result.timingsMs.queue + waitedMs) };
-  return { ...result, timingsMs, processingTimeMs: toMicros(totalMs) };
-}
-
-const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
 const cancelled = () => new LatticeError('cancelled', 'Cancelled.');
 const shuttingDown = () => new LatticeError('shutting_down', 'The detector is stopping.');
-
-function workerLost(losses: number, { workerId, nodeId }: Worker): LatticeError {
-  return new LatticeError(
-    'worker_lost',
-    `${losses} workers were lost with this image in hand, ${workerId} on node ${nodeId} last.`,
-  );
-}

@@ -1,9 +1,9 @@
-/** What the GPUs do, for statistics that are asked for many times a second. */
+/** Readings of the GPUs, for statistics that are read many times per second. */
 import type { GpuReading, GpuState } from '../contract/gpu-reading.js';
 import type { Logger } from '../logger-port.js';
 import type { NativeGpuReadings } from '../native/contract.js';
 
-/** The addon looks once a second; crossing to it for every image would be waste. */
+/** The addon reads once per second; a call per image would be waste. */
 const KEEP_MS = 250;
 
 /** The first look takes a moment. */

@@ -13,14 +13,22 @@ import type { NativeModel, NativeStats } from '../native/contract.js';
 import type { Core } from '../native/core.js';
 import type { ComputeChoice } from './compute-choice.js';
 import type { DetectRequest } from './detector.js';
-import { SYNC_READS, type Worker, type WorkerSlots } from './worker.js';
+import type { Worker, WorkerSlots } from './worker.js';
 
 /** Async images in hand for each that is decoded ahead: the others compute, or come and go. */
 const WINDOW_PER_AHEAD = 2;
+/**
+ * Synchronous images in hand beyond those that are decoded and computed: they wait for their files, so that a volume
+ * that hangs does not stop images of other volumes.
+ */
+const SYNC_READS = 64;
 /** Synchronous images that are being answered while others are decoded and computed. */
 const SYNC_IN_PASSING = 2;
-/** The slots change when a model is loaded; asking the addon for every image would be waste. */
-const SLOTS_KEPT_MS = 100;
+/** The capacity changes when a model is loaded; it is too slow to ask the addon for every image. */
+const CAPACITY_KEPT_MS = 100;
+
+/** To the microsecond: clocks are no finer. */
+const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
 
 export interface NativeWorkerParts {
   workerId: string;
@@ -43,8 +51,8 @@ export class NativeWorker implements Worker {
   readonly leaving = false;
   readonly loading: WorkerSlots = { sync: 0, async: 0 };
   readonly #parts: NativeWorkerParts;
-  #slots: WorkerSlots = { sync: 1, async: 1 };
-  #slotsAt = -Infinity;
+  #capacity = { slots: { sync: 1, async: 1 }, syncParallel: 1 };
+  #capacityAt = -Infinity;
   /** Why the default model could not be loaded. */
   #defaultFault: LatticeError | null = null;
   #gpuLost: LatticeError | null = null;
@@ -58,17 +66,26 @@ export class NativeWorker implements Worker {
   }
 
   get slots(): WorkerSlots {
+    return this.#currentCapacity().slots;
+  }
+
+  get syncParallel(): number {
+    return this.#currentCapacity().syncParallel;
+  }
+
+  #currentCapacity() {
     const now = performance.now();
-    if (now - this.#slotsAt >= SLOTS_KEPT_MS) {
+    if (now - this.#capacityAt >= CAPACITY_KEPT_MS) {
       const { gpus, suggestedWindow } = this.stats();
       const { syncBatches = 1 } = this.#lastStats ?? {};
       const onCpu = this.#parts.threads + syncBatches + SYNC_IN_PASSING;
       // A GPU takes synchronous images in batches as large as those of jobs.
-      const sync = gpus === 0 ? onCpu : Math.max(onCpu, suggestedWindow);
-      this.#slots = { sync: sync + SYNC_READS, async: suggestedWindow };
-      this.#slotsAt = now;
+      const syncParallel = gpus === 0 ? onCpu : Math.max(onCpu, suggestedWindow);
+      const slots = { sync: syncParallel + SYNC_READS, async: suggestedWindow };
+      this.#capacity = { slots, syncParallel };
+      this.#capacityAt = now;
     }
-    return this.#slots;
+    return this.#capacity;
   }
 
   async detect(request: DetectRequest): Promise<ImageResult> {
@@ -77,9 +94,11 @@ export class NativeWorker implements Worker {
     const { registry, core } = this.#parts;
     this.#refuseWhenOver(signal);
     // Loaded already on all but the first request; then nothing is awaited before the submit.
-    const model = registry.ready(options.modelName) ?? (await this.#modelFor(request));
+    const ready = registry.ready(options.modelName);
+    const model = ready ?? (await this.#modelFor(request));
     this.#refuseWhenOver(signal);
-    const leftMs = deadlineMs > 0 ? deadlineMs - (performance.now() - started) : 0;
+    const loadMs = ready === undefined ? performance.now() - started : 0;
+    const leftMs = deadlineMs > 0 ? deadlineMs - loadMs : 0;
     if (leftMs < 0) {
       throw new LatticeError(
         'deadline_exceeded',
@@ -91,7 +110,9 @@ export class NativeWorker implements Worker {
       ...(request.id === undefined ? {} : { id: request.id }),
       signal,
       modelId: model.native.modelId,
-      path: request.path,
+      ...(request.image === undefined
+        ? { path: request.path }
+        : { path: null, bytes: request.image }),
       kind: request.class,
       priority: request.priority ?? 0,
       deadlineMs: leftMs,
@@ -102,9 +123,9 @@ export class NativeWorker implements Worker {
     });
     return {
       detections: detectionsFrom(raw.boxes, model.native.names),
-      processingTimeMs: Math.round((performance.now() - started) * 1e3) / 1e3,
+      processingTimeMs: toMicros(performance.now() - started),
       image: { width: raw.width, height: raw.height },
-      timingsMs: raw.timings,
+      timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
       truncated: raw.truncated,
       model: options.modelName,
       workerId: this.workerId,

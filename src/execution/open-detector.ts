@@ -4,11 +4,12 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { GpuState } from '../contract/gpu-reading.js';
 import { PACKAGE_ROOT, type Config } from '../config.js';
-import type { LatticeError } from '../errors.js';
+import { toLatticeError, type LatticeError } from '../errors.js';
+import { inTime } from '../in-time.js';
 import type { Logger } from '../logger-port.js';
 import { makeFolder } from '../make-folder.js';
 import { EngineBuild } from '../models/engine-build.js';
-import { ModelFolder, type ModelFile } from '../models/model-folder.js';
+import { ModelFolder, withSuffix, type ModelFile } from '../models/model-folder.js';
 import { lookAheadBytes, modelMemoryBudget } from '../models/model-memory.js';
 import { ModelRegistry } from '../models/model-registry.js';
 import { readPicture } from '../models/self-check/model-check.js';
@@ -21,6 +22,9 @@ import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
 import { createGpuReadings } from './gpu-readings.js';
 import { NativeWorker } from './native-worker.js';
 import { watchVolumes } from './volume-watch.js';
+
+/** A worker process must have connected within 2 minutes of its start, whatever it has to load. */
+const PRELOAD_WITHIN_MS = 60_000;
 
 export type DetectorConfig = Pick<
   Config,
@@ -45,6 +49,8 @@ export interface OpenDetectorOptions {
   workerId?: string;
   /** File for the task ids in hand when a crash signal kills the process. */
   crashMarkerPath?: string;
+  /** Names of models to load after the default one. */
+  preload?: readonly string[];
   /** Called once when the GPU is lost: the process should exit for its supervisor. */
   onGpuLost?(error: LatticeError): void;
   /** Folder of `manifest.json` and the self-check picture. */
@@ -54,8 +60,8 @@ export interface OpenDetectorOptions {
 }
 
 /**
- * Starts the native core, loads the default model and checks it with the bundled picture; returns sooner where an
- * engine has to be built first. Rejects when the device of the settings is not there. A default model that is missing
+ * Starts the native core, loads the default model, checks it with the bundled picture and loads the models of `preload`;
+ * returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the settings is not there. A default model that is missing
  * or unfit does not reject but shows in `unhealthy()`, so that the service can start, report it and serve other models.
  */
 export async function openDetector(
@@ -65,9 +71,12 @@ export async function openDetector(
 ): Promise<NativeWorker> {
   const choice = chooseDevice(config, gpus());
   const onGpu = choice.device === 'cuda';
+  const rectangles = readRectangles(config.rectangles) ?? 'auto';
   if (onGpu) {
     makeFolder(dirname(config.engineCacheDir));
-    if (config.rectangles !== '') logger.warn({}, "GPUs run a model's own input: no rectangles");
+    if (rectangles !== 'auto' && rectangles.length > 0) {
+      logger.warn({}, "GPUs run a model's own input: no rectangles");
+    }
   }
   const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
   const picture = await readPicture(join(bundledDir, 'demo', 'street.jpg'));
@@ -79,7 +88,7 @@ export async function openDetector(
       precision: config.precision,
       threads: config.threads,
       asyncYields: config.jobsYield,
-      rectangles: readRectangles(config.rectangles) ?? [],
+      ...(rectangles === 'auto' ? {} : { rectangles }),
       engineCache: config.engineCacheDir,
       maxFileBytes: config.maxFileBytes,
       maxPixels: config.maxPixels,
@@ -138,8 +147,11 @@ export async function openDetector(
     const file = await folder.find(folder.defaultName).catch(() => null);
     report(worker, file, fault, logger);
   });
+  const preloaded = prepared.then(() => preload(worker, options.preload ?? [], logger));
   // Other models may be served, and status shows the progress, while an engine is built.
-  await build.orNotReady(prepared).catch(() => undefined);
+  const inBackground = () => undefined;
+  await build.orNotReady(prepared).catch(inBackground);
+  await inTime(build.orNotReady(preloaded).catch(inBackground), PRELOAD_WITHIN_MS, undefined);
   selfCheck.start();
   watchVolumes({
     roots: config.imageRoots,
@@ -147,6 +159,25 @@ export async function openDetector(
     logger,
   });
   return worker;
+}
+
+/** In order. A model that cannot be loaded is named in the log; a request for it gets the same reason. */
+async function preload(
+  worker: NativeWorker,
+  names: readonly string[],
+  logger: Logger,
+): Promise<void> {
+  for (const name of names.map(withSuffix)) {
+    const since = performance.now();
+    try {
+      await worker.prepare(name);
+      logger.info({ model: name, ms: Math.round(performance.now() - since) }, 'model preloaded');
+    } catch (thrown) {
+      const { code, message } = toLatticeError(thrown);
+      if (code === 'shutting_down') return;
+      logger.warn({ model: name, code, fault: message }, 'a model cannot be preloaded');
+    }
+  }
 }
 
 /** What the operator asked for and this model cannot do is told once. */

@@ -1,13 +1,20 @@
 /** Admits the synchronous requests that the present rate can finish in time; refuses the others at once. */
-import { LatticeError } from '../errors.js';
+import { LatticeError, type ErrorCode } from '../errors.js';
 import { CompletionRate } from './completion-rate.js';
 
 /** A request that would wait longer is refused although its deadline is later: clients retry sooner than that. */
-const LONGEST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 1_750;
 const LONGEST_RETRY_S = 60;
 const RATE_WINDOW_MS = 2_000;
 /** The first images may have waited for their model. */
 const LEAST_IMAGES = 4;
+/** No worker finished the image: it says nothing about the rate of the workers. */
+const UNFINISHED: ReadonlySet<string> = new Set<ErrorCode>([
+  'cancelled',
+  'deadline_exceeded',
+  'shutting_down',
+  'worker_lost',
+]);
 
 export class SyncAdmission {
   readonly #queueLimit: number;
@@ -33,9 +40,9 @@ export class SyncAdmission {
     this.#rate.begin();
   }
 
-  /** `completed`: a worker answered it, with a result or with an error of the image. */
-  leave(completed: boolean): void {
-    this.#rate.end(completed);
+  /** `outcome` of the image that `enter` admitted. */
+  leave(outcome: ErrorCode | 'ok'): void {
+    this.#rate.end(!UNFINISHED.has(outcome));
   }
 }
 

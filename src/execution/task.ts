@@ -1,21 +1,31 @@
 /** One request in the executor, from its arrival to its one answer. */
 import { setMaxListeners } from 'node:events';
-import { LatticeError } from '../errors.js';
+import { LatticeError, type ErrorCode } from '../errors.js';
 import type { ImageResult } from '../contract/image-result.js';
 import type { DetectRequest } from './detector.js';
 import type { Worker } from './worker.js';
+
+/** Lost workers that an image survives. */
+const LOSSES = { sync: 1, async: 2 } as const;
+/** They describe the worker, not the image: its node lost a volume, its device is not right, it builds an engine. */
+const OF_THE_WORKER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'volume_unavailable',
+  'model_not_ready',
+  'gpu_lost',
+  'gpu_unavailable',
+]);
 
 export class Task {
   readonly request: DetectRequest;
   readonly arrivedAt = performance.now();
   readonly answer: Promise<ImageResult>;
-  /** How often a worker was lost while it had the image in hand. */
-  losses = 0;
-  /** Workers that cannot run it at present, and the reason of the last one. */
-  refusals: { workers: Set<Worker>; last: LatticeError } | null = null;
   /** True in the queue; false at a worker and once answered. */
   waiting = false;
   #answered = false;
+  /** How often a worker was lost while it had the image in hand. */
+  #losses = 0;
+  /** Workers that cannot run it at present, and the reason of the last one. */
+  #refusals: { workers: Set<Worker>; last: LatticeError } | null = null;
   #resolve: (result: ImageResult) => void = () => undefined;
   #reject: (error: LatticeError) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -55,16 +65,43 @@ export class Task {
     if (timeLeft !== null) this.#timer = setTimeout(onDeadline, timeLeft);
   }
 
-  refuse(worker: Worker, error: LatticeError): void {
-    this.refusals ??= { workers: new Set(), last: error };
-    this.refusals.workers.add(worker);
-    this.refusals.last = error;
+  /** Workers that cannot run it at present; null: none is known. */
+  get refusedBy(): ReadonlySet<Worker> | null {
+    return this.#refusals?.workers ?? null;
   }
 
-  /** False when it was answered before. */
-  resolve(result: ImageResult): boolean {
+  /** The last reason when each of `workers` cannot run it at present or is leaving; else null. */
+  refusalOfAll(workers: readonly Worker[]): LatticeError | null {
+    if (this.#refusals === null) return null;
+    const { workers: refused, last } = this.#refusals;
+    return workers.some((worker) => !worker.leaving && !refused.has(worker)) ? null : last;
+  }
+
+  /** A worker answered with an error. Returns the error that ends the task; null when another of `workers` may run it. */
+  failedAt(worker: Worker, error: LatticeError, workers: readonly Worker[]): LatticeError | null {
+    if (!OF_THE_WORKER.has(error.code)) return error;
+    this.#refusals ??= { workers: new Set(), last: error };
+    this.#refusals.workers.add(worker);
+    this.#refusals.last = error;
+    return this.refusalOfAll(workers);
+  }
+
+  /** The worker was lost with the image in hand. Returns the error that ends the task; null when it may run again. */
+  lostBy({ workerId, nodeId }: Worker): LatticeError | null {
+    this.#losses += 1;
+    if (this.#losses <= LOSSES[this.request.class]) return null;
+    return new LatticeError(
+      'worker_lost',
+      `${this.#losses} workers were lost with this image in hand, ${workerId} on node ${nodeId} last.`,
+    );
+  }
+
+  /** The times of the answer include the wait before `handedOutAt`. False when it was answered before. */
+  resolve(result: ImageResult, handedOutAt: number): boolean {
     if (!this.#end()) return false;
-    this.#resolve(result);
+    const queue = toMicros(result.timingsMs.queue + handedOutAt - this.arrivedAt);
+    const processingTimeMs = toMicros(performance.now() - this.arrivedAt);
+    this.#resolve({ ...result, timingsMs: { ...result.timingsMs, queue }, processingTimeMs });
     return true;
   }
 
@@ -89,3 +126,5 @@ export class Task {
     return true;
   }
 }
+
+const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;

@@ -1,11 +1,11 @@
-/** Says in the log which image folders do not answer, and when they do again. */
+/** Logs which image folders do not answer, and when they answer again. */
 import type { Logger } from '../logger-port.js';
 
 const LOOK_EVERY_MS = 1_000;
 
 export interface VolumeWatchOptions {
   roots: readonly string[];
-  /** Positions in `roots`; null once nobody can tell any more. */
+  /** Positions in `roots`; null once the core is closed. */
   hanging: () => readonly number[] | null;
   logger: Logger;
 }

@@ -30,9 +30,10 @@ export class WorkerLoad {
 
   /** A synchronous image took so long from handing it out to its result. */
   measured(ms: number, { timingsMs }: ImageResult): void {
-    const stages = Object.values(timingsMs).reduce((sum, stage) => sum + stage, 0);
-    const workMs = stages - timingsMs.queue;
-    this.#syncMs = this.#syncMs === 0 ? ms : this.#syncMs + NEWEST * (ms - this.#syncMs);
+    const { model_load: loadMs = 0, ...stages } = timingsMs;
+    const workMs = Object.values(stages).reduce((sum, stage) => sum + stage, 0) - stages.queue;
+    const ownMs = ms - loadMs; // the next image finds the model loaded
+    this.#syncMs = this.#syncMs === 0 ? ownMs : this.#syncMs + NEWEST * (ownMs - this.#syncMs);
     this.#workMs = this.#workMs === 0 ? workMs : this.#workMs + NEWEST * (workMs - this.#workMs);
   }
 

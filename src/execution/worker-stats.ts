@@ -34,6 +34,12 @@ function count(workers: readonly Worker[]): string {
   return `${workers.length} workers on ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`;
 }
 
+export interface WorkerReport {
+  worker: Worker;
+  inHand: number;
+  completed: number;
+}
+
 export type WorkerState = 'ready' | 'leaving' | 'unhealthy';
 
 export function stateOf(worker: Worker): WorkerState {
@@ -74,8 +80,14 @@ const worse = (one: GpuState, other: GpuState) =>
 
 const RANK = { ready: 2, available: 1, refused: 0 } as const;
 
-/** Each model once, in the order of the first worker that has it, as the worker that is furthest with it describes it. */
-export function mergeModels(offers: readonly (readonly ModelDescription[])[]): ModelDescription[] {
+/**
+ * Each model once, in the order of the first worker that has it, as the worker that is furthest with it describes it.
+ * Null when no worker answers.
+ */
+export async function modelsOf(workers: readonly Worker[]): Promise<ModelDescription[] | null> {
+  const answers = await Promise.allSettled(workers.map((worker) => worker.models()));
+  const offers = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  if (offers.length === 0) return null;
   const byName = new Map<string, ModelDescription>();
   for (const model of offers.flat()) {
     const known = byName.get(model.name);

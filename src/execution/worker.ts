@@ -5,13 +5,7 @@ import type { ModelDescription } from '../contract/model-description.js';
 import type { LatticeError } from '../errors.js';
 import type { DetectRequest } from './detector.js';
 
-/**
- * Synchronous images that a worker may have in hand beyond those that it decodes and computes: they wait for their
- * files, so that a volume that hangs does not stop images elsewhere.
- */
-export const SYNC_READS = 64;
-
-/** Images that a worker may have in hand, by class; `sync` includes `SYNC_READS`. */
+/** Images that a worker may have in hand, by class. */
 export interface WorkerSlots {
   sync: number;
   async: number;
@@ -22,6 +16,8 @@ export interface Worker {
   /** The machine, as the cluster names it. */
   readonly nodeId: string;
   readonly slots: WorkerSlots;
+  /** Synchronous images that it decodes and computes at the same time, at least 1; others in hand wait for files. */
+  readonly syncParallel: number;
   /** Images in hand that wait for their model to be loaded; they take no slot. */
   readonly loading?: WorkerSlots;
   /** True from the moment it takes no more images; those in hand it still answers. */

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { ConfigError } from '../config.js';
+import { pathFault } from '../path-fault.js';
 import type { AppContext } from './app-env.js';
 import { FailedKeys } from './failed-keys.js';
 
@@ -56,7 +57,7 @@ export class ApiKeys {
       return ApiKeys.parse(readFileSync(path, 'utf8'));
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      throw new ConfigError(`API key file ${path} cannot be read: ${String(error)}`);
+      throw new ConfigError(`API key file: ${pathFault(error, path, 'read')}`);
     }
   }
 

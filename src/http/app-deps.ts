@@ -2,7 +2,7 @@
 import type { Config } from '../config.js';
 import type { LeftOutWorker } from '../execution/cluster.js';
 import type { ClusterStatusSource } from '../execution/cluster-status.js';
-import type { WorkerReport } from '../execution/executor.js';
+import type { WorkerReport } from '../execution/worker-stats.js';
 import type { WorkerGate } from '../execution/remote/worker-gate.js';
 import type { LatticeError } from '../errors.js';
 import type { Detection } from '../contract/image-result.js';
@@ -12,6 +12,12 @@ import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './api-keys.js';
 import type { Logger } from '../logger-port.js';
 import type { HttpMetrics } from './metrics-port.js';
+
+interface WebhookDeliveries {
+  forJob(jobId: string): Promise<readonly WebhookDeliveryState[]>;
+  /** Makes them due at `now`, in Unix seconds; gives their number. */
+  redeliver(jobId: string, now: number): Promise<number>;
+}
 
 export interface AppDeps {
   config: Config;
@@ -37,7 +43,7 @@ export interface AppDeps {
   /** Drawn copy by its file name (`NAME.jpg` or `NAME.png`, unguessable); null when there is none. */
   readAnnotated(file: string): Promise<Buffer | null>;
   /** Draws the boxes into a copy and returns the file name for `readAnnotated`. Undefined: `annotate` is refused. */
-  annotate?(imagePath: string, detections: readonly Detection[]): Promise<string>;
-  /** States of the job's webhook deliveries, for its status record. */
-  webhookStates?(jobId: string): Promise<readonly WebhookDeliveryState[]>;
+  annotate?(image: string | Buffer, detections: readonly Detection[]): Promise<string>;
+  /** Deliveries of a job's webhook, and the way to send them again. */
+  webhooks?: WebhookDeliveries;
 }

@@ -1,21 +1,39 @@
-/** What browsers may do: cross-origin reads, cross-site sockets, foreign Host headers. */
+/** What browsers may do: cross-origin reads, cross-site sockets, forms and pictures, foreign Host headers. */
 import { isLoopback, type Config } from '../config.js';
 
 const METHODS = 'GET, POST, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';
 const EXPOSED_HEADERS =
-  'location, retry-after, server-timing, x-request-id, idempotency-replayed, x-lattice-cluster-python';
+  'location, retry-after, server-timing, x-request-id, idempotency-replayed, x-lattice-cluster-python, ' +
+  'content-disposition, x-lattice-failed-images';
+
+/** These routes show people's pictures: to pages of this service and of listed origins only, also in development. */
+const PICTURES = /^\/v1\/images(?:\/|$)/;
+
+/** What a browser says about the page that makes a request; a program says none of it. */
+export interface Page {
+  origin: string | undefined;
+  /** Host of the request. */
+  host: string | undefined;
+  /** `Sec-Fetch-Site`. Browsers send it to https and to the own machine only. */
+  site: string | undefined;
+}
 
 export interface BrowserAccess {
-  /** CORS headers of an answer to a page from `origin`. Credentials are never allowed. */
-  corsHeaders(origin: string | undefined): Record<string, string>;
+  /** CORS headers of an answer of the route at `path` to a page from `origin`. Credentials are never allowed. */
+  corsHeaders(path: string, origin: string | undefined): Record<string, string>;
   /** Headers of the answer to a preflight. An allowed page may send every header that it `requested`. */
   preflightHeaders(
+    path: string,
     origin: string | undefined,
     requested: string | undefined,
   ): Record<string, string>;
-  /** May a page from `origin` open a socket? Browsers do not apply the same-origin rule to sockets. */
-  socketAllowed(origin: string | undefined, host: string | undefined): boolean;
+  /**
+   * May a page from `origin` open a socket or send a form? Browsers do both to any site without a preflight.
+   */
+  originAllowed(origin: string | undefined, host: string | undefined): boolean;
+  /** May this page make any request to the route at `path`? */
+  pageAllowed(path: string, page: Page): boolean;
   /**
    * May a request name this host? A page of a foreign name that resolves to this machine (DNS rebinding) has the same
    * origin as the service: only its Host tells.
@@ -37,8 +55,10 @@ export function createBrowserAccess(
   const listed = new Set(config.corsOrigins);
   const checkHost = isLoopback(config.host);
   const hosts = new Set([...OWN_NAMES, config.host, ...config.corsOrigins.map(hostOfOrigin)]);
-  const corsHeaders = (origin: string | undefined): Record<string, string> => {
-    if (open) {
+  const isOwn = (origin: string, host: string | undefined) =>
+    URL.canParse(origin) && new URL(origin).host === host;
+  const corsHeaders = (path: string, origin: string | undefined): Record<string, string> => {
+    if (open && !PICTURES.test(path)) {
       return {
         'access-control-allow-origin': '*',
         'access-control-expose-headers': EXPOSED_HEADERS,
@@ -53,8 +73,8 @@ export function createBrowserAccess(
   };
   return {
     corsHeaders,
-    preflightHeaders: (origin, requested) => {
-      const headers = corsHeaders(origin);
+    preflightHeaders: (path, origin, requested) => {
+      const headers = corsHeaders(path, origin);
       if (headers['access-control-allow-origin'] === undefined) return headers;
       return {
         ...headers,
@@ -63,11 +83,14 @@ export function createBrowserAccess(
         'access-control-max-age': '600',
       };
     },
-    socketAllowed: (origin, host) =>
-      open ||
-      origin === undefined ||
-      listed.has(origin) ||
-      (URL.canParse(origin) && new URL(origin).host === host),
+    originAllowed: (origin, host) =>
+      open || origin === undefined || listed.has(origin) || isOwn(origin, host),
+    pageAllowed: (path, { origin, host, site }) => {
+      if (!PICTURES.test(path)) return true;
+      if (origin !== undefined && listed.has(origin)) return true;
+      if (site !== undefined) return site === 'same-origin' || site === 'none';
+      return origin === undefined || isOwn(origin, host);
+    },
     // Every browser sends a Host: a request without one is an HTTP/1.0 probe.
     hostAllowed: (host) => !checkHost || host === undefined || hosts.has(hostName(host)),
   };

@@ -72,7 +72,7 @@ function answerInHand(socket: Socket & { _httpMessage?: ServerResponse | null })
 
 /**
  * A client that is gone and one that has closed its side look the same until something is sent to them. An interim
- * response may be sent to any client of HTTP/1.1; the write fails when nobody reads, and the request is aborted.
+ * response may be sent to any client of HTTP/1.1; the write fails if the client is gone, and the request is aborted.
  */
 function probe(socket: Socket): void {
   const timer = setInterval(() => {

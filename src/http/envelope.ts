@@ -7,7 +7,8 @@ import { LatticeError } from '../errors.js';
 import { clientAddress, presentedKey } from './api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
-import type { BrowserAccess } from './browser-access.js';
+import type { BrowserAccess, Page } from './browser-access.js';
+import { DEEPSTACK_PATH } from './deepstack/deepstack.routes.js';
 import { replyProblem, type HideFolders } from './problem.js';
 import { replyRaw } from './reply.js';
 
@@ -17,6 +18,9 @@ const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|(?:docs|ui)(?:\/[^
 /** This route checks its key itself and refuses by close code, which a browser can read. */
 const STREAM_PATH = '/v1/stream';
 const UNKNOWN_HOST = `Host header not allowed. Add the origin of a proxy to ${environmentName('corsOrigins')}.`;
+const FOREIGN_PAGE =
+  'Only pages of this service, and pages that fetch with CORS from an origin in ' +
+  `${environmentName('corsOrigins')}, may see images.`;
 
 export function envelope(
   deps: AppDeps,
@@ -37,7 +41,7 @@ export function envelope(
     c.set('keyId', null);
     c.set('baseHeaders', {
       ...fixedHeaders,
-      ...access.corsHeaders(c.req.header('origin')),
+      ...access.corsHeaders(c.req.path, c.req.header('origin')),
       'x-request-id': requestId,
     });
   };
@@ -49,11 +53,16 @@ export function envelope(
     }
     if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
       const requested = c.req.header('access-control-request-headers');
-      return replyRaw(c, 204, null, access.preflightHeaders(c.req.header('origin'), requested));
+      const origin = c.req.header('origin');
+      return replyRaw(c, 204, null, access.preflightHeaders(c.req.path, origin, requested));
+    }
+    if (!access.pageAllowed(c.req.path, pageOf(c))) {
+      return replyProblem(c, new LatticeError('forbidden', FOREIGN_PAGE), hide);
     }
     if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || c.req.path === STREAM_PATH) {
       return null;
     }
+    if (deps.config.compat === 'deepstack' && DEEPSTACK_PATH.test(c.req.path)) return null;
     const key = presentedKey((name) => c.req.header(name));
     const owner = key === null ? null : await deps.apiKeys.owner(key, clientAddress(c));
     if (owner === null) {
@@ -75,5 +84,13 @@ export function envelope(
       status: c.res.status,
       seconds: (performance.now() - start) / 1000,
     });
+  };
+}
+
+function pageOf(c: AppContext): Page {
+  return {
+    origin: c.req.header('origin'),
+    host: c.req.header('host'),
+    site: c.req.header('sec-fetch-site'),
   };
 }

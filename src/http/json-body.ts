@@ -12,13 +12,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Throws `unsupported_media_type`, `body_too_large`, `bad_json`, or `validation_failed` for a value nested or
  * keyed beyond the limits: such a value parses, but later copies of it would not.
  */
-export async function readJson(c: AppContext, maxBytes: number): Promise<unknown> {
+export async function readJson(
+  c: AppContext,
+  maxBytes: number,
+  wantedTypes = 'Send the body as JSON with Content-Type: application/json.',
+): Promise<unknown> {
   const type = c.req.header('content-type');
   if (type === undefined || !JSON_TYPE.test(type)) {
-    throw new LatticeError(
-      'unsupported_media_type',
-      'Send the body as JSON with Content-Type: application/json.',
-    );
+    throw new LatticeError('unsupported_media_type', wantedTypes);
   }
   const coding = c.req.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity') {

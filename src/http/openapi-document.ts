@@ -38,6 +38,10 @@ export function registerComponents(app: OpenAPIHono<AppEnv>): void {
     path: 'job.ended',
     operationId: 'jobEnded',
     summary: 'Sent to callback_url when a job completes or fails (Standard Webhooks)',
+    description:
+      'The body is the result record of the job; if that is too long, the record without `images` and with `result_url`. ' +
+      'A delivery is repeated until it is answered 2xx or given up, so a receiver may see it more than once: ' +
+      'compare `webhook-id`.',
     // Not `Jobs`: generators with one class per tag would overwrite the class of the routes.
     tags: ['Webhooks'],
     request: {
@@ -69,6 +73,7 @@ export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): obje
       { name: 'Inference', description: 'One image, synchronous' },
       { name: 'Jobs', description: 'Many images, durable' },
       { name: 'Webhooks', description: 'The end of a job, sent to its callback_url' },
+      { name: 'Images', description: 'What lies in the image folders' },
       { name: 'Stream', description: 'Events over WebSocket' },
       { name: 'Models', description: 'Values of model_name' },
       { name: 'Cluster', description: 'Nodes, devices and workers' },

@@ -18,22 +18,23 @@ export function replyJson(
 }
 
 /**
- * Answer with a JSON body that is made in pieces, no faster than it is read. One piece is answered as `replyJson` does.
- * An error of the first two pieces rejects; a later one breaks the connection off and goes to `onBroken`. A reader
- * that goes away ends `pieces`.
+ * Answer with a body, JSON unless `extra` says otherwise, that is made in pieces, no faster than it is read. One piece
+ * is answered with its length. An error of the first two pieces rejects; a later one breaks the connection off and goes
+ * to `onBroken`. A reader that goes away ends `pieces`.
  */
-export async function replyJsonPieces(
+export async function replyPieces(
   c: AppContext,
   status: number,
-  pieces: AsyncGenerator<string, void>,
+  pieces: AsyncGenerator<string | Uint8Array, void>,
   onBroken: (error: unknown) => void,
+  extra?: ExtraHeaders,
 ): Promise<Response> {
-  const headers = jsonHeaders(c);
-  const ready: string[] = [];
+  const headers = jsonHeaders(c, extra);
+  const ready: Uint8Array[] = [];
   while (ready.length < 2) {
     const { done, value } = await pieces.next();
-    if (done === true) return new Response(ready.join(''), { status, headers });
-    ready.push(value);
+    if (done === true) return new Response(Buffer.concat(ready), { status, headers });
+    ready.push(Buffer.from(value));
   }
   // The types of a browser, with which the page is compiled, lack `from`.
   const bytes = PulledStream.from(bytesOf(ready, pieces, onBroken)) as unknown as ReadableStream;
@@ -41,12 +42,12 @@ export async function replyJsonPieces(
 }
 
 async function* bytesOf(
-  ready: readonly string[],
-  rest: AsyncGenerator<string, void>,
+  ready: readonly Uint8Array[],
+  rest: AsyncGenerator<string | Uint8Array, void>,
   onBroken: (error: unknown) => void,
 ): AsyncGenerator<Uint8Array, void> {
   try {
-    for (const piece of ready) yield Buffer.from(piece);
+    yield* ready;
     for await (const piece of rest) yield Buffer.from(piece);
   } catch (error) {
     onBroken(error);

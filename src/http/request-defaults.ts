@@ -1,6 +1,6 @@
 /** Defaults of request fields, and the maximum length of lists. */
 import type { Config } from '../config.js';
-import { MAX_DETECTIONS, MAX_VEHICLE_TYPES } from './request-fields.schema.js';
+import { MAX_CLASSES, MAX_DETECTIONS } from './request-fields.schema.js';
 import { validationFailed } from './validation.js';
 
 export const DETECTION_DEFAULTS = { confidence: 0.5, iou: 0.7, maxDetections: MAX_DETECTIONS };
@@ -11,7 +11,11 @@ export const DETECTION_DEFAULTS = { confidence: 0.5, iou: 0.7, maxDetections: MA
  */
 export function refuseLongLists(body: unknown, config: Pick<Config, 'maxImagesPerJob'>): void {
   if (typeof body !== 'object' || body === null) return;
-  const limits = { image_paths: config.maxImagesPerJob, vehicle_types: MAX_VEHICLE_TYPES };
+  const limits = {
+    image_paths: config.maxImagesPerJob,
+    classes: MAX_CLASSES,
+    vehicle_types: MAX_CLASSES,
+  };
   for (const [field, limit] of Object.entries(limits)) {
     const value: unknown = Reflect.get(body, field);
     if (Array.isArray(value) && value.length > limit) {

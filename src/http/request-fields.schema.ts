@@ -3,32 +3,35 @@
  * clients send null for a field that is not set.
  */
 import { z } from '@hono/zod-openapi';
-import { VEHICLE_CLASSES, VEHICLE_CLASS_PATTERN, isVehicleClass } from './vehicle-classes.js';
+import { withSuffix } from '../models/model-folder.js';
 
 const MAX_PATH_BYTES = 4_096;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Checks size and text only; `src/jobs/image-paths.ts` checks where a path leads. */
-export const imagePathSchema = z
+export const pathTextSchema = z
   .string()
-  .min(1)
   .refine((path) => Buffer.byteLength(path) <= MAX_PATH_BYTES, {
     error: `A path has at most ${MAX_PATH_BYTES} bytes.`,
   })
-  .refine((path) => !LONE_SURROGATE.test(path), { error: 'A path must be well-formed Unicode.' })
-  .openapi({
-    maxLength: MAX_PATH_BYTES,
-    description:
-      'Path on the shared volume, relative to an image root or absolute beneath one; ' +
-      `at most ${MAX_PATH_BYTES} bytes as UTF-8`,
-    example: 'street.jpg',
-  });
+  .refine((path) => !LONE_SURROGATE.test(path), { error: 'A path must be well-formed Unicode.' });
+
+export const imagePathSchema = pathTextSchema.min(1).openapi({
+  maxLength: MAX_PATH_BYTES,
+  description:
+    'Path on the shared volume, relative to an image root or absolute beneath one; ' +
+    `at most ${MAX_PATH_BYTES} bytes as UTF-8`,
+  example: 'street.jpg',
+});
 
 export const modelNameSchema = z
   .string()
-  .regex(/^\w[\w.+-]{0,123}\.pt$/, { error: 'A model name has the shape NAME.pt.' })
+  .regex(/^\w[\w.+-]{0,123}(\.pt)?$/, {
+    error: 'A model name has the shape NAME.pt or NAME: letters, digits and . _ + -',
+  })
+  .overwrite(withSuffix)
   .openapi({
-    description: 'Model variant; the export of the same stem (NAME.onnx) is what runs',
+    description: 'Model variant, with or without .pt; the export of the same stem (NAME.onnx) runs',
     example: 'yolov8n.pt',
   });
 
@@ -55,24 +58,24 @@ export const maxDetectionsSchema = z
 /** For the description of a request. */
 export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not given.';
 
-/** Enough for all classes in several spellings. */
-export const MAX_VEHICLE_TYPES = 64;
+/** Their names fit into a frame to a worker; `*` stands for all classes of a model that has more. */
+export const MAX_CLASSES = 256;
 
-export const vehicleTypesSchema = z
-  .array(
-    z
-      .string()
-      .refine(isVehicleClass, { error: `Allowed vehicle types: ${VEHICLE_CLASSES.join(', ')}.` })
-      .openapi({ pattern: VEHICLE_CLASS_PATTERN }),
-  )
-  .min(1)
-  .max(MAX_VEHICLE_TYPES)
-  .openapi({
-    description:
-      'Classes to detect, without letter case: those of the model among ' +
-      `${VEHICLE_CLASSES.join(', ')}. Default: car, motorcycle, bus, truck`,
-    example: ['car', 'truck'],
-  });
+const classNamesSchema = z.array(z.string().min(1).max(128)).min(1).max(MAX_CLASSES);
+
+export const classesSchema = classNamesSchema.openapi({
+  description:
+    'Classes to detect: names of the classes of the model (see GET /v1/models), in any letter case; `*` for all. ' +
+    'Not together with vehicle_types',
+  example: ['car', 'truck'],
+});
+
+export const vehicleTypesSchema = classNamesSchema.openapi({
+  description:
+    'The same as classes, under the name of the interface document. Default of both: those of car, motorcycle, bus ' +
+    'and truck that the model has; if it has none of them, all its classes',
+  example: ['car', 'truck'],
+});
 
 export const annotateSchema = z
   .boolean()

@@ -54,8 +54,8 @@ export interface Servable {
   stream: { close(): void };
   /** True for sockets that `Listening.close` leaves open: their owner closes them. */
   outlives: (socket: WebSocket) => boolean;
-  /** The app refuses a longer body by its declared length. */
-  maxBodyBytes: number;
+  /** The app refuses a longer body of this Content-Type by its declared length. */
+  maxBodyBytes: (contentType: string | undefined) => number;
 }
 
 export interface Listening {
@@ -112,7 +112,7 @@ export async function listen(
   });
   // Node's own listener sends 100 Continue for every body. Without it Node closes the connection after the answer.
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: OutgoingResponse) => {
-    outgoing.bodyComes = declaredLength(incoming) <= maxBodyBytes;
+    outgoing.bodyComes = declaredLength(incoming) <= maxBodyBytes(incoming.headers['content-type']);
     if (outgoing.bodyComes) outgoing.writeContinue();
     void answer(incoming, outgoing);
   });

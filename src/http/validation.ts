@@ -1,6 +1,7 @@
 /** zod issues -> `validation_failed` with one entry per broken rule. */
 import { z } from 'zod';
 import { LatticeError, type ErrorItem } from '../errors.js';
+import { ruleText } from './rule-text.js';
 
 /** Bounds the answer: a small body can break many rules. */
 const MAX_ITEMS = 50;
@@ -11,7 +12,7 @@ export function validate<T extends z.ZodType>(
   value: unknown,
   prefix: string | null = '#',
 ): z.output<T> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: ruleText });
   if (parsed.success) return parsed.data;
   throw validationFailed(parsed.error.issues.flatMap((issue) => describe(issue, value, prefix)));
 }

@@ -1,7 +1,7 @@
 /**
- * What a crash signal left behind: task ids, one a line. First the one that the crashing thread had in hand (0 when
- * it had none or several), then all in hand. The addon empties `crash.marker` when it opens it, so a start sets the
- * file aside first.
+ * The task ids that a crash signal stored, one per line: first the one that the crashing thread had in hand (0 when
+ * it had none or several), then all in hand. The addon empties `crash.marker` when it opens it, so a start renames the
+ * file before that.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 export interface CrashReport {
   /** Differs for every crash. */
   markerId: string;
-  /** Tasks to blame: the crashing thread's one where it is known, else all in hand. */
+  /** Suspected tasks: that of the crashing thread if it is known, else all in hand. */
   tasks: number[];
 }
 

@@ -5,10 +5,10 @@ import { LatticeError } from '../errors.js';
 import { GLOB_MAGIC, IMAGE_NAME, type Listing, type PathKind } from './listing/find-images.js';
 import { ImageLister } from './listing/image-lister.js';
 
-/** Enough for every listing a person writes; more makes matching slow for hostile names. */
+/** Enough for every practical listing; with more, hostile names make matching slow. */
 const MAX_STARS = { inPattern: 8, inComponent: 3 };
 const LISTING_MS = 10_000;
-/** For a single call of the system. */
+/** For one system call. */
 const LOOK_MS = 5_000;
 const MAX_LISTINGS = 100;
 /** Paths that are checked in one turn of the event loop. */
@@ -17,13 +17,16 @@ const PATHS_PER_TURN = 10_000;
 const lister = new ImageLister();
 
 /**
- * Throws `path_not_allowed` for a NUL, a `..` component, or an absolute path that lies beneath no root. Decided
- * from the text alone; the open itself is confined again. `roots` are absolute and are not named in the answer.
+ * Throws `path_not_allowed` for a NUL, a `..` component, or an absolute path that lies beneath no root. Checks
+ * the text only; the open is confined again. `roots` are absolute and are not named in the answer. `pointer` says
+ * where a body has the path.
  */
-export function checkImagePath(path: string, roots: readonly string[], pointer: string): void {
+export function checkImagePath(path: string, roots: readonly string[], pointer?: string): void {
   const reason = refusal(path, roots);
   if (reason === null) return;
-  throw new LatticeError('path_not_allowed', reason, { errors: [{ detail: reason, pointer }] });
+  throw new LatticeError('path_not_allowed', reason, {
+    errors: [{ detail: reason, ...(pointer === undefined ? {} : { pointer }) }],
+  });
 }
 
 /**
@@ -73,7 +76,7 @@ function refusal(path: string, roots: readonly string[]): string | null {
 }
 
 /** `path` relative to `root`, or null when it lies elsewhere. */
-function beneath(path: string, root: string): string | null {
+export function beneath(path: string, root: string): string | null {
   const folder = root.endsWith('/') ? root : `${root}/`;
   if (path === root) return '.';
   return path.startsWith(folder) ? path.slice(folder.length) : null;

@@ -1,4 +1,4 @@
-/** Passes events to the listeners. A listener that throws is logged and stays; the others are not affected. */
+/** Passes events to the listeners. An error of a listener is logged; it stays, and the others get the event. */
 import type { JobEvent } from './job.js';
 import type { Logger } from '../logger-port.js';
 

@@ -1,4 +1,4 @@
-/** What goes into the job store and what comes out of it. Times are Unix seconds. */
+/** Records of the calls of the job store. Times are Unix seconds. */
 import type { Idempotency, Job, JobSpec } from './job.js';
 
 /** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
@@ -30,12 +30,22 @@ export interface StartedJob {
   lease: number;
 }
 
+export interface NewRetry extends Pick<NewJob, 'jobId' | 'submittedAt' | 'idempotency' | 'admit'> {
+  /** Id of the job whose images are run again. */
+  retryOf: string;
+  /** Null finds any job, else those of this owner; the new job is the caller's. */
+  keyId: string | null;
+}
+
 export type SubmitOutcome =
   | { kind: 'stored' | 'replayed'; job: StoredJob }
   | { kind: 'key_reused' }
   | { kind: 'not_admitted' };
 
-/** A job that has not ended, as little of it as the order of work needs. */
+export type RetryOutcome =
+  SubmitOutcome | { kind: 'missing' } | { kind: 'not_ended' } | { kind: 'nothing_failed' };
+
+/** A job that has not ended, with the fields that the order of work needs. */
 export interface QueuedJob {
   number: number;
   jobId: string;
@@ -72,6 +82,7 @@ export interface RecordOutcome {
   /** Entries that were new; an image keeps its first outcome. */
   stored: number;
   finishedImages: number;
+  failedImages: number;
   /** The last image was among them and the job ended with this call. */
   terminal: boolean;
 }

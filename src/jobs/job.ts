@@ -9,7 +9,7 @@ export type JobType = (typeof JOB_TYPES)[number];
 export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** A validated submission without its paths, which stay on disk until they are due: defaults filled in. */
+/** A validated submission with defaults, without its paths: those stay on disk until they are due. */
 export interface JobSettings extends DetectOptions {
   jobType: JobType;
   priority: number;
@@ -33,6 +33,10 @@ export interface Job {
   imageCount: number;
   /** Images that have an entry, ok or error. */
   finishedImages: number;
+  /** Those of them that ended in an error. */
+  failedImages: number;
+  /** The job whose failed images this one runs again. */
+  retryOf: string | null;
   /** Unix seconds, fractional. */
   submittedAt: number;
   startedAt: number | null;
@@ -85,6 +89,8 @@ export interface JobEvent {
   seq: number;
   /** finished images / all, 0 to 1. */
   progress: number;
+  /** Images that ended in an error so far. */
+  failedImages: number;
   keyId: string | null;
   error?: Problem;
 }
@@ -97,7 +103,7 @@ export interface JobFilter {
   keyId?: string | null;
 }
 
-/** Names a submission; `fingerprint` tells a repeat from another body. */
+/** Identifies a submission; `fingerprint` distinguishes a repeat from another body. */
 export interface Idempotency {
   key: string;
   fingerprint: string;
@@ -110,6 +116,16 @@ export interface JobService {
    * another fingerprint rejects with `idempotency_key_reused`.
    */
   submit(spec: JobSpec, idempotency?: Idempotency): Promise<{ job: Job; replayed: boolean }>;
+  /**
+   * Submits the images of an ended job that have no boxes as a new job with the same settings: those that failed and,
+   * in a job that was cancelled, those that had no turn. Idempotency as for `submit`. Rejects with `job_not_found`,
+   * `job_not_finished` or `nothing_to_retry`.
+   */
+  retry(
+    jobId: string,
+    keyId: string | null,
+    idempotency?: Idempotency,
+  ): Promise<{ job: Job; replayed: boolean }>;
   /** The job that an earlier submission with this key and body made; null when there is none. */
   repeated(keyId: string | null, idempotency: Idempotency): Promise<Job | null>;
   /** Rejects with `job_not_found`, also for another owner's job. */
@@ -117,7 +133,7 @@ export interface JobService {
   /** All entries in input order, for jobs of a few images. */
   images(jobId: string): Promise<ImageEntry[]>;
   /**
-   * All entries in input order, in pages that are quick to work on. The next page is read when it is asked for.
+   * All entries in input order, in short pages. The iterator reads the next page on demand.
    * Rejects with `job_not_found` when the job is removed before the last page.
    */
   imagePages(jobId: string): AsyncIterable<ImageEntry[]>;

@@ -34,9 +34,9 @@ export interface JobsOptions {
   retentionIntervalMs?: number;
   /** How long events and idempotency keys are kept. */
   historyHours?: number;
-  /** Pause before the first retry of an image that the detector had no room for; doubled for the second. */
+  /** Pause before the first retry of an image that the detector refused as overloaded; doubled for the second. */
   imageBackoffMs?: number;
-  /** Pause before images are tried again whose volume did not answer. */
+  /** Pause before the retry of images whose volume did not answer. */
   volumePauseMs?: number;
   /** Pause before a failed write is repeated. */
   storeRetryMs?: number;
@@ -47,7 +47,7 @@ export interface JobsOptions {
 export interface Jobs {
   service: JobService;
   webhooks: WebhookQueue;
-  /** Accepts nothing, starts no image, waits for running ones until `deadlineMs`. Reads go on. Idempotent; never rejects. */
+  /** Accepts no job, starts no image, waits for running ones until `deadlineMs`. Idempotent; never rejects. */
   drain(deadlineMs: number): Promise<void>;
   /** Drains, then closes the store. Idempotent; never rejects. */
   stop(deadlineMs: number): Promise<void>;
@@ -59,13 +59,13 @@ export interface Jobs {
 
 const UNFINISHED_PER_READ = 5_000;
 
-/** Starts to work. The store is the jobs' from here on: they close it, also when they cannot be opened. */
+/** Opens the jobs and starts their work. They own the store from here on and close it, also if the opening fails. */
 export async function openJobs(store: JobStore, options: JobsOptions): Promise<Jobs> {
   const { dataDir, detector, logger } = options;
   try {
     warnOfOpenFolder(dataDir, logger);
     const { pending, running, queuedImages } = await store.counts();
-    // Nothing runs yet: what a full disk has left `running` is taken up like the jobs that wait.
+    // Nothing runs yet: jobs that a full disk has left `running` start like those that wait.
     const counts = new QueueCounts({ pending: pending + running, running: 0, queuedImages });
     const events = new JobEvents(store.lastSeq, logger);
     store.onCommitted((committed) => {
@@ -147,11 +147,11 @@ function warnOfOpenFolder(dataDir: string, logger: Logger): void {
   const facts = { dataDir, mode: mode.toString(8) };
   logger.warn(
     facts,
-    'other users can enter the data folder: make it 0700 where nobody else needs it',
+    'other users can enter the data folder: make it 0700 if no other user needs it',
   );
 }
 
-/** Deaths first, then the file: a second crash in between charges nothing twice. */
+/** Stores the deaths before it removes the file: a crash in between charges no image twice. */
 function chargeCrash(dataDir: string, store: JobStore, logger: Logger): () => Promise<void> {
   setCrashMarkerAside(dataDir);
   const report = readCrashReport(dataDir);
@@ -173,7 +173,7 @@ async function enqueueUnfinished(store: JobStore, runner: JobRunner): Promise<vo
   }
 }
 
-/** Infinity where it is not known: such a folder shows in the next write. */
+/** Infinity if it is not known: the next write then shows the fault of the folder. */
 function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);

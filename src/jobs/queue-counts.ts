@@ -1,4 +1,4 @@
-/** Sizes of the queue, followed in memory: the store has one process, and each of its answers says what changed. */
+/** Sizes of the queue, counted in memory: one process uses the store, and each of its answers says what changed. */
 import type { CancelOutcome, JobCounts, StoredJob } from './job-records.js';
 
 export class QueueCounts {
@@ -18,7 +18,7 @@ export class QueueCounts {
     return this.#counts.pending + this.#counts.running + this.#reserved;
   }
 
-  /** Takes a place for a submission; give it back once its fate is known. */
+  /** Reserves a place for a submission; release it once the submission is stored or refused. */
   reserve(): () => void {
     this.#reserved += 1;
     return () => {

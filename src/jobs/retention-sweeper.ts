@@ -1,4 +1,4 @@
-/** Removes jobs, events and keys that are past their time, batch by batch, once a while. */
+/** Removes expired jobs, events and keys in batches, once per interval. */
 import type { JobStore } from './store/job-store.js';
 import type { Logger } from '../logger-port.js';
 

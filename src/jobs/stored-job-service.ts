@@ -12,9 +12,10 @@ import type {
   JobService,
   JobSpec,
 } from './job.js';
+import { decodeCursor, encodeCursor } from './list-cursor.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
-import type { StoredImage, StoredJob } from './job-records.js';
+import type { NewJob, StoredImage, StoredJob, SubmitOutcome } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
 
@@ -23,7 +24,7 @@ export interface ServiceParts {
   runner: JobRunner;
   events: JobEvents;
   counts: QueueCounts;
-  /** Too little is free on the disk for the results of new jobs. */
+  /** The disk has too little free space for the results of new jobs. */
   nearlyFull: () => boolean;
   maxQueuedJobs: number;
   stats: () => DetectorStats;
@@ -41,14 +42,39 @@ export class StoredJobService implements JobService {
   }
 
   async submit(spec: JobSpec, idempotency?: Idempotency): Promise<{ job: Job; replayed: boolean }> {
-    const { store, runner, counts } = this.#parts;
+    return this.#take(idempotency, (how) => this.#parts.store.submit({ ...how, spec }));
+  }
+
+  async retry(
+    jobId: string,
+    keyId: string | null,
+    idempotency?: Idempotency,
+  ): Promise<{ job: Job; replayed: boolean }> {
+    return this.#take(idempotency, async (how) => {
+      const outcome = await this.#parts.store.retry({ ...how, retryOf: jobId, keyId });
+      if (outcome.kind === 'missing') throw notFound();
+      if (outcome.kind === 'not_ended') {
+        const detail = 'Only a job that has ended can be retried.';
+        throw new LatticeError('job_not_finished', detail, { retryAfterS: 1 });
+      }
+      if (outcome.kind === 'nothing_failed') {
+        throw new LatticeError('nothing_to_retry', 'Every image of the job was processed.');
+      }
+      return outcome;
+    });
+  }
+
+  async #take(
+    idempotency: Idempotency | undefined,
+    store: (how: Omit<NewJob, 'spec'>) => Promise<SubmitOutcome>,
+  ): Promise<{ job: Job; replayed: boolean }> {
+    const { runner, counts } = this.#parts;
     const refusal = this.#refusal();
     if (refusal !== null && idempotency === undefined) throw refusal;
     const release = counts.reserve();
     try {
-      const outcome = await store.submit({
+      const outcome = await store({
         jobId: newJobId(),
-        spec,
         submittedAt: Date.now() / 1000,
         idempotency: idempotency ?? null,
         admit: refusal === null,
@@ -143,7 +169,7 @@ export class StoredJobService implements JobService {
     return this.#parts.events.lastSeq;
   }
 
-  /** Why nothing new is taken in at the moment. */
+  /** Why new jobs are refused at the moment. */
   #refusal(): LatticeError | null {
     const { stopping, nearlyFull, counts, maxQueuedJobs } = this.#parts;
     if (stopping()) return new LatticeError('shutting_down', 'The service is stopping.');
@@ -154,7 +180,7 @@ export class StoredJobService implements JobService {
     return counts.unfinished >= maxQueuedJobs ? this.#queueFull() : null;
   }
 
-  /** Retry once a job's worth of images is through. */
+  /** The time in which the images of one job are finished. */
   #queueFull(): LatticeError {
     const { counts, maxQueuedJobs, stats } = this.#parts;
     const { pending, running, queuedImages } = counts.current;
@@ -182,27 +208,12 @@ function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
 }
 
 /**
- * Each call resolves in a turn of the event loop of its own, in order of calling. Pages are never parsed back to back,
- * however many callers there are: one message port can hand over a thousand messages in a single turn.
+ * Each call resolves in a separate turn of the event loop, in order of calling. Two pages are never parsed in one turn,
+ * however many callers there are: a message port can deliver a thousand messages in one turn.
  */
 export function createTurns(): () => Promise<void> {
   let last = Promise.resolve();
   return () => (last = last.then(() => setImmediate()));
-}
-
-/** Where a list continues: opaque to callers, the number of a job inside. */
-function encodeCursor(jobNumber: number): string {
-  return Buffer.from(`before:${jobNumber}`).toString('base64url');
-}
-
-/** Throws `validation_failed` on text that `encodeCursor` did not make. */
-function decodeCursor(cursor: string): number {
-  const match = /^before:([1-9]\d{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
-  if (match?.[1] === undefined || encodeCursor(Number(match[1])) !== cursor) {
-    const detail = 'The cursor is not one that a list answered.';
-    throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
-  }
-  return Number(match[1]);
 }
 
 /** 96 random bits after 48 of the time: neighbours in time are neighbours in the index. */

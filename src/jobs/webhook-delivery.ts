@@ -8,7 +8,7 @@ export interface WebhookDelivery {
   url: string;
   /** Host and port of `url`: deliveries of one host share a limit. */
   host: string;
-  /** Attempts already made; 0 before the first. */
+  /** Attempts already made since the delivery was last begun; 0 before the first. */
   attempt: number;
   createdAt: number;
 }
@@ -19,6 +19,20 @@ export type Verdict =
   | { action: 'retry'; plannedAt: number; at: number; status: number | null; error: string }
   | { action: 'gave_up'; status: number | null; error: string };
 
+/** One POST, or why there was none. */
+export interface WebhookAttempt {
+  /** When it was sent. */
+  at: number;
+  durationMs: number;
+  /** HTTP status; null when no answer came. */
+  status: number | null;
+  /** Null after a success. */
+  error: string | null;
+}
+
+/** The newest attempts of each delivery that are kept. */
+export const MAX_ATTEMPTS_KEPT = 20;
+
 /** A delivery with its result so far. */
 export interface WebhookDeliveryState extends WebhookDelivery {
   /** `delivered` and `gave_up` are final. */
@@ -27,4 +41,8 @@ export interface WebhookDeliveryState extends WebhookDelivery {
   nextAttemptAt: number | null;
   lastStatus: number | null;
   lastError: string | null;
+  /** In all, since the job ended. */
+  attemptsMade: number;
+  /** The newest, oldest first; those of before this was stored are missing. */
+  attempts: WebhookAttempt[];
 }

@@ -1,8 +1,36 @@
-/** Class names of a request -> class ids of a model. */
+/** Class names of a request -> class names and ids of a model. */
 import { LatticeError } from '../errors.js';
 
-/** What the interface calls vehicles when a request names no classes. */
+/** The classes of a request that names none: what the interface calls vehicles. */
 export const DEFAULT_VEHICLES: readonly string[] = ['car', 'motorcycle', 'bus', 'truck'];
+
+/** Stands for all classes of the model in a request. */
+const ALL = '*';
+const MOST_LISTED = 100;
+
+/**
+ * The model's spelling of each requested name, each once; null where `*` is among them. `unknown` has the indices of the
+ * names that the model lacks.
+ */
+export function matchClasses(
+  requested: readonly string[],
+  known: readonly string[],
+): { classes: string[] | null; unknown: number[] } {
+  const spelling = new Map(known.map((name) => [name.toLowerCase(), name]));
+  const found = requested.map((name) => spelling.get(name.toLowerCase()));
+  const unknown = requested.flatMap((name, index) =>
+    name !== ALL && found[index] === undefined ? [index] : [],
+  );
+  const classes = [...new Set(found.filter((name) => name !== undefined))];
+  return { classes: requested.includes(ALL) ? null : classes, unknown };
+}
+
+/** The sentences about a class that a model lacks. */
+export function noSuchClass(modelName: string, missing: string, known: readonly string[]): string {
+  const more = known.length > MOST_LISTED ? ` and ${known.length - MOST_LISTED} more` : '';
+  const listed = known.slice(0, MOST_LISTED).join(', ') || 'none';
+  return `${modelName} has no class '${missing}'. Its classes: ${listed}${more}.`;
+}
 
 /** The classes of one model, looked up without letter case. */
 export class ClassFilter {
@@ -19,25 +47,22 @@ export class ClassFilter {
   }
 
   /**
-   * The ids of `names`, ascending, or null for all classes. A name that the model lacks throws
-   * `validation_failed` naming the model's classes. Of the default vehicles,
-   * those that the model has are taken, at least one.
+   * The ids of `names`, ascending, or null for all classes. A name that the model lacks throws `validation_failed` with
+   * the model's classes. Of the default vehicles, those that the model has are taken; if it has none, all its classes.
    */
   ids(names: readonly string[] | null): number[] | null {
     if (names === null) return null;
-    const ids = new Set<number>();
-    const unknown: string[] = [];
-    for (const name of names) {
-      const found = this.#ids.get(name.toLowerCase());
-      if (found === undefined) unknown.push(name);
-      for (const id of found ?? []) ids.add(id);
-    }
-    if (unknown.length > 0 && !(ids.size > 0 && isDefaultVehicles(names))) {
-      throw new LatticeError(
-        'validation_failed',
-        `The model has no class ${unknown.map((name) => `'${name}'`).join(', ')}. ` +
-          `Its classes: ${this.#classes.join(', ')}.`,
-      );
+    const ids = new Set(names.flatMap((name) => this.#ids.get(name.toLowerCase()) ?? []));
+    if (isDefaultVehicles(names)) {
+      if (ids.size === 0) return null;
+    } else {
+      const missing = names.find((name) => !this.#ids.has(name.toLowerCase()));
+      if (missing !== undefined) {
+        throw new LatticeError(
+          'validation_failed',
+          noSuchClass('The model', missing, this.#classes),
+        );
+      }
     }
     return [...ids].sort((a, b) => a - b);
   }

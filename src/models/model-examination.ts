@@ -1,5 +1,6 @@
 /** What a model file is and what it does on this machine, found out before anything depends on it. */
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { LatticeError } from '../errors.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore, type Core } from '../native/core.js';
@@ -42,6 +43,8 @@ export interface ExaminationOptions {
   threads: number;
   /** RGB pixels of the demo pictures. */
   pictures: readonly Picture[];
+  /** Told what is done next, as `Compiling for f32`. */
+  onStep?: (step: string) => void;
 }
 
 /** Rejects with `unknown_model` or `invalid_model`, saying what was found and what is needed. */
@@ -115,7 +118,7 @@ interface Examined {
 async function examineIn(
   precision: 'auto' | 'f32' | 'bf16',
   path: string,
-  { threads, pictures }: ExaminationOptions,
+  { threads, pictures, onStep }: ExaminationOptions,
 ): Promise<Examined> {
   const core = openCore({
     roots: [],
@@ -127,7 +130,10 @@ async function examineIn(
     maxSide: 16_384,
   });
   try {
+    const shown = precision === 'auto' ? 'the fastest precision' : precision;
+    onStep?.(`Compiling ${basename(path)} for ${shown}`);
     const model = await core.loadModel(path);
+    onStep?.(`Running it on ${pictures.length} picture(s) in ${model.precision}`);
     const runs = pictures.length > MANY ? RUNS_ON_MANY : RUNS;
     const times: number[] = [];
     const all: Detection[][] = [];

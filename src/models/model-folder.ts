@@ -42,6 +42,11 @@ export function defaultModelName({ modelFamily }: Pick<ModelSettings, 'modelFami
   return `${modelFamily}v8n.pt`;
 }
 
+/** `depot`, `depot.onnx` and `depot.pt` name the same model. */
+export function withSuffix(name: string): string {
+  return `${name.replace(/\.(pt|onnx)$/, '')}.pt`;
+}
+
 interface Parts {
   modelsDir: string;
   bundledDir: string;

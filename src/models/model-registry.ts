@@ -35,9 +35,9 @@ interface Refusal {
 }
 
 /**
- * Nothing is unloaded for a file that is missing, no usable model or not admitted: room is made for a model that is
- * loaded and right. What it takes is known no earlier, so where memory runs short while it loads, others are unloaded
- * for a load that may yet fail; a second time that happens only after `TOO_LARGE_MS`.
+ * Models are unloaded only for a model that has loaded and passed its check, because its memory is not known earlier; a
+ * file that is missing or unusable unloads none. If memory runs short during a load, others are unloaded although that
+ * load may still fail; a second time only after `TOO_LARGE_MS`.
  */
 export class ModelRegistry {
   readonly #parts: ModelRegistryParts;
@@ -88,7 +88,7 @@ export class ModelRegistry {
       this.#loading.set(file.path, loading);
     }
     const model = await loading;
-    // It may have made room for another one since.
+    // It may have been unloaded for another model since.
     if (this.#loading.get(file.path) !== loading) return this.load(name);
     this.#ready.set(name, model);
     return model;
@@ -117,7 +117,7 @@ export class ModelRegistry {
     }
   }
 
-  /** Where memory is short, models make room: the one used longest ago first, the default one never. */
+  /** If memory is short, unloads models: the least recently used first, the default one never. */
   async #loadWhereThereIsRoom(path: string, fingerprint: string): Promise<NativeModel> {
     for (;;) {
       try {

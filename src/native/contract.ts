@@ -14,7 +14,7 @@ export interface NativeAddon {
   gpus(): NativeGpus;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
-  /** The last look at these GPUs, about one a second; the first call starts it. Never waits, and never fails. */
+  /** The latest reading of these GPUs, about one per second; the first call starts them. Never waits or fails. */
   gpuReadings(): NativeGpuReadings;
   /**
    * Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. `onDeviceLost` is
@@ -65,7 +65,8 @@ export interface NativeCoreOptions {
   asyncYields: boolean;
   /**
    * Inputs of the network beside the model's own, smaller and with sides that its stride divides: an image takes the
-   * smallest that holds it as large as the model's own does. On the CPU; none when left out.
+   * smallest that holds it as large as the model's own does. On the CPU; when left out, all of them where the export
+   * leaves its sides open.
    */
   rectangles?: NativeInputSize[];
   /** Whether the JPEG engines of the GPU decode too; true when left out. */
@@ -81,7 +82,7 @@ export interface NativeCoreOptions {
    */
   lookAheadBytes?: number;
   /**
-   * Absolute file, emptied at the start, that receives the task ids in hand, one a line, when a crash signal kills
+   * Absolute file, emptied at the start, that receives the task ids in hand, one per line, when a crash signal kills
    * the process; '' for none. First comes the id that the crashing thread had in hand (0 when it had none or
    * several), then every id in hand.
    */
@@ -117,8 +118,10 @@ export interface NativeTask {
   /** Unique among live tasks, 1 to 2^53-1. */
   id: number;
   modelId: number;
-  /** Path as the caller gave it, absolute or relative to a root; or null with `pixels`. */
+  /** Path as the caller gave it, absolute or relative to a root; or null with `bytes` or `pixels`. */
   path: string | null;
+  /** The encoded image itself. Not copied: it must not change any more, since a cancelled task may still read it. */
+  bytes?: Uint8Array;
   /** RGB, 8 bit, rows without padding; copied by the addon. */
   pixels?: { data: Uint8Array; width: number; height: number };
   /** `sync` goes in front of every `async` task. `noop` returns at once: it measures the boundary. */

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { LatticeError, type ErrorCode } from '../errors.js';
+import { LatticeError } from '../errors.js';
 import { loadAddon } from './addon-loader.js';
+import { namingRoot, rethrow, translated } from './addon-errors.js';
 import {
   NATIVE_CODES,
   RESULT_STRIDE,
@@ -70,15 +71,6 @@ export function openCore(options: CoreOptions, onDeviceLost?: OnDeviceLost): Cor
   } catch (error) {
     throw namingRoot(error, options.roots);
   }
-}
-
-/** The addon names image folders by position, since some messages go to callers; this one goes to the operator. */
-function namingRoot(error: unknown, roots: readonly string[]): unknown {
-  if (!(error instanceof LatticeError) || error.code !== 'image_not_found') return error;
-  const named = error.message.replace(/folder (\d+) of \d+/, (position, number) => {
-    return `folder ${roots[Number(number) - 1] ?? position}`;
-  });
-  return new LatticeError(error.code, named, { cause: error });
 }
 
 export class Core {
@@ -246,24 +238,4 @@ async function sha256Of(path: string): Promise<string> {
 
 function closed(): LatticeError {
   return new LatticeError('shutting_down', 'The native core is closed.');
-}
-
-/** Errors of the addon carry a code of the table; misuse (a TypeError) has none and stays as it is. */
-function toCoreError(error: unknown): unknown {
-  const code = (error as { code?: unknown }).code;
-  const known = NATIVE_CODES.find((each) => each === code);
-  if (!(error instanceof Error) || known === undefined || known === 'ok') return error;
-  return new LatticeError(known satisfies ErrorCode, error.message, { cause: error });
-}
-
-function rethrow(error: unknown): never {
-  throw toCoreError(error);
-}
-
-function translated<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    return rethrow(error);
-  }
 }

@@ -1,15 +1,19 @@
-/** Which GPUs there are and what they do, for TypeScript. */
+/** The usable GPUs and their readings, for TypeScript. */
 import { loadAddon } from './addon-loader.js';
 import type { NativeGpuReadings, NativeGpus } from './contract.js';
 
-/** The GPUs that can be used now, or what is missing. Throws `AddonLoadError`. */
+let found: NativeGpus | null = null;
+
+/** The GPUs that can be used, or what is missing, at the first call in this process. Throws `AddonLoadError`. */
 export function gpus(): NativeGpus {
-  return loadAddon().gpus();
+  // CUDA lists the GPUs once per process: a second look at the same start only takes time.
+  found ??= loadAddon().gpus();
+  return found;
 }
 
 /**
- * The last look at the GPUs that a core can use; the first call starts looking, about once a second, on its own thread.
- * It touches the driver: do not call it where the settings name the CPU. Throws `AddonLoadError`.
+ * The latest reading of the GPUs that a core can use. The first call starts a thread that reads about once per second.
+ * It uses the driver: do not call it if the settings name the CPU. Throws `AddonLoadError`.
  */
 export function gpuReadings(): NativeGpuReadings {
   return loadAddon().gpuReadings();

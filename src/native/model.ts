@@ -13,7 +13,9 @@ export interface NativeModel {
   inputHeight: number;
   /** 0 = any batch size, else the export's fixed batch. */
   fixedBatch: number;
-  /** Smaller inputs that it also runs at, and a sentence for each that was asked for and cannot be had. */
+  /** Whether it also runs at every smaller input whose sides its stride divides. */
+  anyRectangle: boolean;
+  /** Else: smaller inputs that it also runs at, and a sentence for each that was asked for and cannot be had. */
   rectangles: NativeInputSize[];
   withoutRectangles: string[];
   device: string;

@@ -2,6 +2,9 @@
 import { STAGES, type Timings } from '../contract/image-result.js';
 import type { ResultField } from './contract.js';
 
+/** The addon has the model loaded before it sees an image. */
+const NATIVE_STAGES = STAGES.filter((stage) => stage !== 'model_load');
+
 export interface RawResult {
   id: number;
   /** Size of the image after EXIF orientation. */
@@ -29,7 +32,7 @@ export function toResult(
     height: field('height'),
     boxes,
     timings: Object.fromEntries(
-      STAGES.map((stage) => [stage, toMicros(field(`${stage}Ms`))]),
+      NATIVE_STAGES.map((stage) => [stage, toMicros(field(`${stage}Ms`))]),
     ) as Timings,
     batch: field('batch'),
     truncated: field('truncated') !== 0,

@@ -13,6 +13,8 @@ const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const STAGE_BUCKETS = [
   0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 4, 16, 64,
 ];
+/** From one small picture to a folder of a million. */
+const JOB_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
 const LAG_RESOLUTION_MS = 10;
 
 export class Metrics implements HttpMetrics {
@@ -36,6 +38,26 @@ export class Metrics implements HttpMetrics {
     name: 'lattice_images_total',
     help: 'Images by outcome: ok, or the error code.',
     labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+  /** Models and classes are those of model files, so the number of series stays bounded. */
+  private readonly modelImages = new Counter({
+    name: 'lattice_model_images_total',
+    help: 'Images with a result, by model.',
+    labelNames: ['model'],
+    registers: [this.registry],
+  });
+  private readonly detections = new Counter({
+    name: 'lattice_detections_total',
+    help: 'Detections by model and class.',
+    labelNames: ['model', 'class'],
+    registers: [this.registry],
+  });
+  private readonly jobSeconds = new Histogram({
+    name: 'lattice_job_seconds',
+    help: 'Time from the start of a job to its end, by status: completed, failed.',
+    labelNames: ['status'],
+    buckets: JOB_BUCKETS,
     registers: [this.registry],
   });
   private readonly jobsEnded = new Counter({
@@ -93,11 +115,21 @@ export class Metrics implements HttpMetrics {
   observeImage(outcome: string, result: ImageResult | null): void {
     this.images.inc({ outcome });
     if (result === null) return;
-    for (const stage of STAGES) this.stages.observe({ stage }, result.timingsMs[stage] * MS);
+    for (const stage of STAGES) {
+      const ms = result.timingsMs[stage];
+      if (ms !== undefined) this.stages.observe({ stage }, ms * MS);
+    }
+    const { model, detections } = result;
+    this.modelImages.inc({ model });
+    const counts = new Map<string, number>();
+    for (const { class: name } of detections) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const [name, count] of counts) this.detections.inc({ model, class: name }, count);
   }
 
-  countEndedJob(status: 'completed' | 'failed'): void {
+  /** `seconds`: from its start to its end; null for a job that ended before it started. */
+  countEndedJob(status: 'completed' | 'failed', seconds: number | null): void {
     this.jobsEnded.inc({ status });
+    if (seconds !== null) this.jobSeconds.observe({ status }, seconds);
   }
 
   countWebhookAttempt(outcome: string): void {

@@ -49,7 +49,7 @@ export class RayWorkers {
   #wanted = false;
   #running: Promise<void> | null = null;
 
-  /** Asks nobody. Throws a `ConfigError` for a dashboard that cannot be meant. */
+  /** Sends no request. Throws a `ConfigError` for an unusable dashboard address. */
   constructor(options: RayWorkersOptions) {
     this.#options = options;
     this.#url = parseDashboardUrl(options.dashboard);

@@ -56,6 +56,8 @@ export interface EventMessage {
   timestamp: number;
   seq: number;
   progress: number;
+  /** Images that ended in an error so far. */
+  failed_images: number;
   error?: Problem;
 }
 
@@ -93,6 +95,7 @@ export function eventMessage(
     timestamp: event.timestamp,
     seq: event.seq,
     progress: event.progress,
+    failed_images: event.failedImages,
     ...(event.error === undefined ? {} : { error: hideInProblem(event.error, hide) }),
   };
 }
@@ -109,6 +112,7 @@ export function submittedMessage(
     status: job.status,
     timestamp: job.submittedAt,
     progress: 0,
+    failed_images: 0,
   };
 }
 

@@ -38,7 +38,7 @@ export function addStreamRoute(
   access: BrowserAccess,
 ): void {
   table.add(stream, async (c) => {
-    if (!access.socketAllowed(c.req.header('origin'), c.req.header('host'))) {
+    if (!access.originAllowed(c.req.header('origin'), c.req.header('host'))) {
       throw new LatticeError('forbidden', 'Pages from this origin may not open a socket.');
     }
     const keyId = await ownerOf(c, deps);

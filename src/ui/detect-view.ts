@@ -3,6 +3,7 @@ import type { Api } from './api.js';
 import { drawing, element, foreign, named, setText, table } from './elements.js';
 import { score } from './format.js';
 import { detectionRows, imageSummary, timings } from './image-facts.js';
+import { ModelChoice } from './model-choice.js';
 import { showProblem } from './problem-view.js';
 import { detectRequest } from './requests.js';
 import type { DetectResponse, Model } from '../client/records.js';
@@ -12,7 +13,7 @@ type Box = DetectResponse['detections'][number];
 export class DetectView {
   readonly #api: Api;
   readonly #path = named('detect-path', HTMLInputElement);
-  readonly #model = named('detect-model', HTMLSelectElement);
+  readonly #choice = new ModelChoice('detect');
   readonly #threshold = named('detect-threshold', HTMLInputElement);
   readonly #button = named('detect-button', HTMLButtonElement);
   readonly #status = named('detect-status', HTMLElement);
@@ -29,16 +30,11 @@ export class DetectView {
   }
 
   get hasModels(): boolean {
-    return this.#model.length > 0;
+    return this.#choice.hasModels;
   }
 
   offer(models: readonly Model[]): void {
-    const chosen = this.#model.value;
-    const usable = models.filter(({ state }) => state !== 'refused');
-    const options = usable.map(({ name }) => element('option', { value: name }, name));
-    this.#model.replaceChildren(...options);
-    const wanted = usable.find(({ name }) => name === chosen) ?? usable.find((m) => m.is_default);
-    if (wanted !== undefined) this.#model.value = wanted.name;
+    this.#choice.offer(models);
   }
 
   async #detect(): Promise<void> {
@@ -60,8 +56,9 @@ export class DetectView {
   }
 
   #request(): object {
-    const [path, model] = [this.#path.value, this.#model.value];
-    return detectRequest({ path, model, threshold: this.#threshold.valueAsNumber });
+    const { model, classes } = this.#choice;
+    const path = this.#path.value;
+    return detectRequest({ path, model, classes, threshold: this.#threshold.valueAsNumber });
   }
 
   /** Null where there is no drawn copy: the boxes are shown without it. */

@@ -20,12 +20,10 @@ export interface Timing {
 
 /** Each step, and the whole last. */
 export function timings(image: ImageFields): Timing[] {
-  const steps = Object.entries(image.timings_ms).map(([step, ms]) => ({ step, ms }));
-  return [...steps, { step: 'all', ms: image.processing_time_ms }].map(({ step, ms }) => ({
-    step,
-    ms,
-    text: milliseconds(ms),
-  }));
+  const { queue, model_load: load, ...work } = image.timings_ms;
+  const waits = load === undefined ? { queue } : { queue, 'model load': load };
+  const all = { ...waits, ...work, all: image.processing_time_ms };
+  return Object.entries(all).map(([step, ms]) => ({ step, ms, text: milliseconds(ms) }));
 }
 
 export function imageSummary(image: ImageFields): string {

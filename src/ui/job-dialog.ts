@@ -1,4 +1,4 @@
-/** One job: its record, its result, and the button that cancels it. */
+/** One job: its record, its result, and the buttons that cancel it or run its failed images again. */
 import type { Api } from './api.js';
 import { element, facts, foreign, named, setText, table } from './elements.js';
 import { clock } from './format.js';
@@ -6,7 +6,7 @@ import { resultSummary } from './image-facts.js';
 import { jobRow } from './job-row.js';
 import { afterEvent, hasEnded } from './job-table.js';
 import { problemView, showProblem } from './problem-view.js';
-import type { JobStatus, JobEvent, JobResult } from '../client/records.js';
+import type { JobStatus, JobEvent, JobResult, JobRetried } from '../client/records.js';
 
 const IMAGES_SHOWN = 20;
 /** A longer result is many megabytes: it is fetched when it is asked for. */
@@ -18,6 +18,7 @@ export class JobDialog {
   readonly #dialog = named('job', HTMLDialogElement);
   readonly #heading = named('job-heading', HTMLElement);
   readonly #cancel = named('job-cancel', HTMLButtonElement);
+  readonly #retry = named('job-retry', HTMLButtonElement);
   readonly #problem = named('job-problem', HTMLElement);
   readonly #facts = named('job-facts', HTMLElement);
   readonly #result = named('job-result', HTMLElement);
@@ -29,6 +30,9 @@ export class JobDialog {
     this.#onRecord = onRecord;
     this.#cancel.addEventListener('click', () => {
       void this.#fetch((path) => this.#api.delete<JobStatus>(path));
+    });
+    this.#retry.addEventListener('click', () => {
+      void this.#retryFailed();
     });
     named('job-close', HTMLButtonElement).addEventListener('click', () => {
       this.close();
@@ -76,6 +80,21 @@ export class JobDialog {
     }
   }
 
+  /** Opens the new job. */
+  async #retryFailed(): Promise<void> {
+    const jobId = this.#job?.job_id;
+    if (jobId === undefined) return;
+    this.#retry.disabled = true;
+    try {
+      const { job_id } = await this.#api.post<JobRetried>(`${pathOf(jobId)}/retry`, {});
+      const job = await this.#api.get<JobStatus>(`${pathOf(job_id)}/status`);
+      if (this.#isOpen(jobId)) this.open(job);
+    } catch (error) {
+      if (this.#isOpen(jobId)) showProblem(this.#problem, error);
+    }
+    this.#retry.disabled = false;
+  }
+
   #isOpen(jobId: string): boolean {
     return this.#job?.job_id === jobId;
   }
@@ -85,6 +104,7 @@ export class JobDialog {
     this.#showFacts(job);
     setText(this.#heading, job.job_id);
     this.#cancel.hidden = hasEnded(job);
+    this.#retry.hidden = !hasEnded(job) || (job.status === 'completed' && job.failed_images === 0);
     if (!hasEnded(job) || this.#result.hasChildNodes()) return;
     if (job.image_count <= MOST_UNASKED) void this.#showResult(job.job_id);
     else this.#offerResult(job);
@@ -134,6 +154,7 @@ function factsOf(job: JobStatus): HTMLElement {
     ['State', element('span', { class: `state ${job.status}` }, row.state)],
     ['Images', row.images],
     ['Type', row.type],
+    ...(job.retry_of === null ? [] : [['Retry of', foreign(job.retry_of)] as const]),
     ['Priority', row.priority],
     ['Submitted', row.submitted],
     ['Started', time(job.started_at)],

@@ -2,7 +2,7 @@
 import { followEvents } from '../client/follow-events.js';
 import type { JobEvent } from '../client/records.js';
 import { ServiceError } from '../client/service-error.js';
-import { openPageSocket, type PageSocket } from './page-socket.js';
+import { openPageSocket, type PageSocket } from '../client/page-socket.js';
 
 const LONGEST_PAUSE_MS = 30_000;
 

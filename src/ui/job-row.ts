@@ -17,11 +17,16 @@ export function jobRow(job: JobStatus, now: number): JobRow {
   const end = job.completed_at ?? now;
   return {
     state: job.error === null ? job.status : `${job.status}: ${job.error.code}`,
-    images: `${job.finished_images} / ${job.image_count}`,
+    images: imagesText(job),
     type: job.job_type,
     priority: String(job.priority),
     submitted: clock(job.submitted_at, now),
     waited: duration((job.started_at ?? end) - job.submitted_at),
     took: job.started_at === null ? '' : duration(end - job.started_at),
   };
+}
+
+function imagesText({ finished_images, failed_images, image_count }: JobStatus): string {
+  const finished = `${finished_images} / ${image_count}`;
+  return failed_images === 0 ? finished : `${finished}, ${failed_images} failed`;
 }

@@ -22,6 +22,7 @@ export function afterEvent(job: JobStatus, event: JobEvent): JobStatus {
     status: event.status,
     progress: event.progress,
     finished_images: Math.round(event.progress * job.image_count),
+    failed_images: event.failed_images,
   };
   if (event.event === 'job_started') after.started_at ??= event.timestamp;
   if (hasEnded(after)) after.completed_at = event.timestamp;

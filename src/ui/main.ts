@@ -6,8 +6,7 @@ import { JobDialog } from './job-dialog.js';
 import { JobFeed, type FeedState } from './job-feed.js';
 import { JobsView } from './jobs-view.js';
 import { createKeyPrompt, savedKey } from './key-prompt.js';
-import { socketProtocols } from './key-store.js';
-import type { PageSocket } from './page-socket.js';
+import { socketProtocols, type PageSocket } from '../client/page-socket.js';
 import { ServiceView } from './service-view.js';
 import { openSubmitForm } from './submit-form.js';
 import type { Model } from '../client/records.js';
@@ -29,9 +28,10 @@ const dialog = new JobDialog(api, (job) => {
 const jobsView = new JobsView(api, (job) => {
   dialog.open(job);
 });
-const serviceView = new ServiceView(api, (models) => {
-  detectView.offer(models);
+const offerInSubmitForm = openSubmitForm(api, () => {
+  jobsView.refresh();
 });
+const serviceView = new ServiceView(api, showModels);
 const feed = new JobFeed(openSocket, {
   onState: showConnection,
   onEvent: (event) => {
@@ -93,7 +93,12 @@ async function start(): Promise<void> {
 /** A refusal shows where it matters: by the connection, and by each part that asks. */
 async function offerModels(): Promise<void> {
   const answer = await api.get<{ models: Model[] }>('/v1/models').catch(() => null);
-  if (answer !== null) detectView.offer(answer.models);
+  if (answer !== null) showModels(answer.models);
+}
+
+function showModels(models: readonly Model[]): void {
+  detectView.offer(models);
+  offerInSubmitForm(models);
 }
 
 function showPage(): void {
@@ -111,7 +116,4 @@ function showPage(): void {
 }
 
 window.addEventListener('hashchange', showPage);
-openSubmitForm(api, () => {
-  jobsView.refresh();
-});
 void start();

@@ -3,14 +3,16 @@
 export interface DetectFields {
   path: string;
   model: string;
+  classes: readonly string[];
   threshold: number;
 }
 
 /** Asks for a drawn copy too: pictures themselves are not served. */
-export function detectRequest({ path, model, threshold }: DetectFields): object {
+export function detectRequest({ path, model, classes, threshold }: DetectFields): object {
   return {
     image_path: path,
-    model_name: model === '' ? null : model,
+    model_name: textOrNull(model),
+    classes: listOrNull(classes),
     confidence_threshold: numberOrNull(threshold),
     annotate: true,
   };
@@ -20,16 +22,27 @@ export interface JobFields {
   /** One path a line; empty lines are none. */
   paths: string;
   type: string;
+  model: string;
+  classes: readonly string[];
   priority: number;
 }
 
-export function jobRequest({ paths, type, priority }: JobFields): object {
+/** A job that looks for cars takes no other classes. */
+export const takesClasses = (jobType: string): boolean => jobType !== 'detect_cars';
+
+export function jobRequest({ paths, type, model, classes, priority }: JobFields): object {
   return {
     job_type: type,
+    model_name: textOrNull(model),
+    classes: takesClasses(type) ? listOrNull(classes) : null,
     image_paths: paths.split(/\r?\n/).filter((line) => line.trim() !== ''),
     priority: numberOrNull(priority),
   };
 }
+
+const textOrNull = (text: string): string | null => (text === '' ? null : text);
+const listOrNull = (list: readonly string[]): readonly string[] | null =>
+  list.length === 0 ? null : list;
 
 /** A number field without a number is NaN. */
 function numberOrNull(value: number): number | null {

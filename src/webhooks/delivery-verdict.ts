@@ -1,18 +1,18 @@
-/** What follows from one attempt. Pure: the callers pass clock and chance. */
+/** Decides what follows from one attempt. A pure function: the callers pass time and random number. */
 import type { Verdict } from '../jobs/webhook-delivery.js';
 
-/** Seconds before each attempt, counted from the attempt before; the first entry is never waited for. */
+/** Seconds before each attempt, counted from the attempt before; the first attempt never waits. */
 export const DEFAULT_SCHEDULE: readonly number[] = [0, 5, 300, 1_800, 7_200, 18_000, 36_000];
 
-/** Longest wait that a receiver's Retry-After can ask for: the longest regular one. */
+/** Longest wait that a receiver can set with Retry-After: the longest regular one. */
 export const MAX_RETRY_AFTER_S = 36_000;
 
-/** Waits are spread by this share up and down, so that a receiver that was down is not hit by all at once. */
+/** Waits vary by this share, so that a receiver that was down does not get all retries at once. */
 export const JITTER = 0.2;
 
 export type AttemptOutcome =
   | { kind: 'answered'; status: number; retryAfter: string | null }
-  /** No status line came. `permanent`: no later attempt can end differently. */
+  /** No status line arrived. `permanent`: a later attempt cannot end differently. */
   | { kind: 'unreachable'; error: string; permanent: boolean };
 
 /** `attempt` counts from 0; `now` in Unix seconds; `chance` lies in [0, 1). */
@@ -48,7 +48,7 @@ export function parseRetryAfter(header: string | null, now: number): number {
 }
 
 function describeStatus(status: number): string {
-  if (status === 410) return 'HTTP 410: the receiver wants no more webhooks';
+  if (status === 410) return 'HTTP 410: the receiver accepts no more webhooks';
   if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
   return `HTTP ${status}`;
 }

@@ -1,7 +1,7 @@
 /**
- * One POST to a receiver that may be hostile. The host is resolved once, every address is judged, and only those
- * that passed are connected to, through an agent that checks the connected address again. Never `fetch`: it follows
- * redirects and decodes compressed answers unasked.
+ * Sends one POST to a receiver that may be hostile. Resolves the host once, checks every address, and connects only to
+ * allowed ones, through an agent that checks the connected address again. Never `fetch`: it follows redirects and
+ * decodes compressed answers by default.
  */
 import { lookup, type LookupAddress } from 'node:dns';
 import { request as httpRequest } from 'node:http';
@@ -14,14 +14,14 @@ import type { AttemptOutcome } from './delivery-verdict.js';
 import { hostOf, targetRefusal, type TargetPolicy } from './target-policy.js';
 import type { WebhookMessage } from './webhook-message.js';
 
-/** An answer's body is of no use; this much is read so that a normal receiver can finish writing. */
+/** The body of an answer is not used; this much is read so that a normal receiver can finish writing. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 export type Resolve = (host: string) => Promise<LookupAddress[]>;
 
 const lookupAll = promisify(lookup);
 
-/** The system's resolver. Callers that ask for one host at once share a look-up: each holds one of libuv's threads. */
+/** The system's resolver. Simultaneous calls for one host share a look-up: each holds one of libuv's threads. */
 export function createResolver(): Resolve {
   const running = new Map<string, Promise<LookupAddress[]>>();
   return (host) => {
@@ -36,9 +36,9 @@ export function createResolver(): Resolve {
 export interface PostOptions {
   policy: TargetPolicy;
   resolve: Resolve;
-  /** For everything: resolving, connecting, sending, the answer. */
+  /** For the whole attempt: resolving, connecting, sending, the answer. */
   timeoutMs: number;
-  /** Aborting ends the attempt at once with null: nothing is known about it. */
+  /** Aborting ends the attempt at once with null: its outcome is unknown. */
   stop: AbortSignal;
 }
 
@@ -83,8 +83,8 @@ async function allowedAddresses(target: URL, options: PostOptions): Promise<Look
   const found = family === 0 ? await options.resolve(host) : [{ address: host, family }];
   const allowed = found.filter(({ address }) => options.policy.refusal(host, address) === null);
   if (allowed.length > 0) return allowed;
-  // A name may point elsewhere by the next attempt. What it resolves to inside this network is not told: the reason
-  // reaches whoever may read the job.
+  // A name may resolve to other addresses at the next attempt. The message does not contain the addresses: every reader
+  // of the job sees it, and they may belong to this network.
   throw new Refused(
     `${host} has neither a public address nor one that ${environmentName('webhookAllow')} allows`,
     false,
@@ -124,7 +124,7 @@ function exchange(
         bytes += chunk.length;
         if (bytes >= MAX_ANSWER_BYTES) response.destroy();
       });
-      // The status line is the answer: a body that breaks off does not change it.
+      // The status line is the answer: an incomplete body does not change it.
       response.on('error', () => undefined);
       response.on('close', () => {
         resolve({
@@ -154,7 +154,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** One line, bounded: part of it may come from the other side. */
+/** One line of limited length: part of it may come from the receiver. */
 function describe(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { BackOff } from '../back-off.js';
 import type { Config } from '../config.js';
 import type { WebhookQueue } from '../jobs/store/job-store.js';
-import type { Verdict, WebhookDelivery } from '../jobs/webhook-delivery.js';
+import type { Verdict, WebhookAttempt, WebhookDelivery } from '../jobs/webhook-delivery.js';
 import { DEFAULT_SCHEDULE, judge } from './delivery-verdict.js';
 import { InHand, MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_HOST } from './in-hand.js';
 import { createResolver, postWebhook, type Resolve } from './post-webhook.js';
@@ -25,6 +25,12 @@ export interface WebhookOptions {
   resolve?: Resolve;
   /** Called once for each attempt that ended. */
   onAttempt?: (outcome: Verdict['action']) => void;
+}
+
+/** An attempt that has ended. */
+interface Made {
+  verdict: Verdict;
+  sent: Pick<WebhookAttempt, 'at' | 'durationMs'>;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -149,8 +155,8 @@ export class WebhookWorker {
   /** One attempt, from body to stored outcome. Never rejects. */
   private async deliver(delivery: WebhookDelivery): Promise<void> {
     try {
-      const verdict = await this.attempt(delivery);
-      if (verdict !== null) await this.store(delivery, verdict);
+      const made = await this.attempt(delivery);
+      if (made !== null) await this.store(delivery, made);
     } catch (error) {
       // A failure of this service (the result cannot be read), not of the receiver: no attempt is counted.
       this.options.logger.warn({ err: error, jobId: delivery.jobId }, 'webhook cannot be composed');
@@ -160,11 +166,14 @@ export class WebhookWorker {
     this.wake();
   }
 
-  private async attempt(delivery: WebhookDelivery): Promise<Verdict | null> {
+  private async attempt(delivery: WebhookDelivery): Promise<Made | null> {
     const record = await this.options.body(delivery.jobId);
+    const at = Date.now() / 1000;
     if (record === null) {
-      return { action: 'gave_up', status: null, error: 'The result is no longer kept' };
+      const error = 'The result is no longer kept';
+      return { verdict: { action: 'gave_up', status: null, error }, sent: { at, durationMs: 0 } };
     }
+    const begun = performance.now();
     const outcome = await postWebhook(
       delivery.url,
       composeMessage(delivery, record, new Date(), this.sign),
@@ -176,16 +185,18 @@ export class WebhookWorker {
       },
     );
     if (outcome === null) return null;
-    return judge(outcome, delivery.attempt, this.schedule, Date.now() / 1000, Math.random());
+    const sent = { at, durationMs: performance.now() - begun };
+    const now = Date.now() / 1000;
+    return { verdict: judge(outcome, delivery.attempt, this.schedule, now, Math.random()), sent };
   }
 
   /** Keeps trying while the store cannot be written: the POST was made and must not be repeated for that. */
-  private async store(delivery: WebhookDelivery, verdict: Verdict): Promise<void> {
+  private async store(delivery: WebhookDelivery, { verdict, sent }: Made): Promise<void> {
     this.report(delivery, verdict);
     const waits = storeWaits();
     while (!this.cut.signal.aborted) {
       try {
-        await this.options.queue.settle(delivery.deliveryId, verdict);
+        await this.options.queue.settle(delivery, verdict, sent);
         return;
       } catch (error) {
         this.options.logger.warn(

@@ -140,7 +140,7 @@ describe('a dry run', () => {
 });
 
 describe('the GPU benchmark', () => {
-  it('refuses in one sentence where there is no GPU and nobody asked for a dry run', async () => {
+  it('refuses in one sentence without a GPU and without --dry', async () => {
     const { code, stdout, stderr } = await runGpuBench([], { CUDA_VISIBLE_DEVICES: '' });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^No GPU can be used here, so nothing was measured .*--dry.*\.\n$/);

@@ -26,6 +26,15 @@ describe('agreement of two lists of boxes', () => {
     expect(compare([other], 0.9, 0.3).misses).toHaveLength(2);
   });
 
+  it('needs scores as close as asked for', () => {
+    const pair = { photo: 'p', expected: [box(0.9, A)], found: [box(0.82, A), box(0.87, SHIFTED)] };
+    expect(compare([pair], 0.9, 0.3)).toMatchObject({ recall: 1, precision: 0.5 });
+    const close = compare([pair], 0.9, 0.3, 0.05);
+    expect(close).toMatchObject({ recall: 1, precision: 0.5 });
+    expect(close.confidenceGap).toBeCloseTo(0.03, 12);
+    expect(compare([pair], 0.9, 0.3, 0.01)).toMatchObject({ recall: 0, precision: 0 });
+  });
+
   it('counts boxes above the floor only, but lets a partner lie below it', () => {
     const pairs = [
       { photo: 'p', expected: [box(0.305, A)], found: [box(0.295, A)] },

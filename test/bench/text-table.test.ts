@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { textTable } from '../../bench/gpu/text-table.js';
 
 describe('a table for the terminal', () => {
-  it('has aligned columns, and none without a word', () => {
+  it('has aligned columns, and no empty column', () => {
     const rows = [
       { what: 'a', value: '1 ms', goal: '' },
       { what: 'longer', value: '', goal: '' },

@@ -1,25 +1,28 @@
 /** `lattice detect` through the real addon, in this process and as a process of its own. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { run } from './run.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PICTURE = join(ROOT, 'models', 'demo', 'shapes.png');
 /** The bundled model, whatever lies in the user's folder. */
-const MODEL = ['--model', 'tiny-v8.pt', '--precision', 'f32'];
+const MODEL = ['--model', 'tiny-v8', '--precision', 'f32'];
 
 interface Line {
   image_path: string;
@@ -58,12 +61,15 @@ test('the table shows image, class, confidence and box, and what ran', async () 
   const lines = out.trimEnd().split('\n');
   expect(lines[0]).toMatch(/^IMAGE +CLASS +CONFIDENCE +BOX/);
   expect(lines[1]).toMatch(/shapes\.png +\w+ +0\.\d{3} +[\d.]+ {2}[\d.]+ {2}[\d.]+ {2}[\d.]+$/);
-  expect(lines.at(-1)).toMatch(/^1 image\(s\), 6 box\(es\), 0 failed, .*tiny-v8\.pt on cpu, f32$/);
+  expect(lines.at(-2)).toMatch(/^total: car 3, \w+ \d/);
+  expect(lines.at(-1)).toMatch(
+    /^1 done, 0 failed; 6 box\(es\), .* images\/s; tiny-v8\.pt on cpu, f32$/,
+  );
 });
 
-test('one line of JSON an image, in order; a bad image fails alone with exit code 1', async () => {
+test('one line of JSON per image, in order; a bad image fails alone with exit code 3', async () => {
   const { lines, code } = await detectJson(folder, join(folder, 'gone.jpg'));
-  expect(code).toBe(1);
+  expect(code).toBe(3);
   expect(lines.map(({ status, error }) => error?.code ?? status)).toEqual([
     'unsupported_image_format',
     'ok',
@@ -88,12 +94,12 @@ test('classes, confidence and max-detections narrow the boxes down', async () =>
   expect(two).toEqual(all.slice(0, 2));
 });
 
-test('annotate writes a drawn copy of each image under its own name', async () => {
+test('save writes a drawn copy of each image under its own name', async () => {
   const drawn = join(folder, 'drawn');
   const { lines, code } = await detectJson(
     join(folder, 'one.png'),
     join(folder, 'sub'),
-    '--annotate',
+    '--save',
     drawn,
   );
   expect(code).toBe(0);
@@ -112,6 +118,38 @@ test.each([
   const { code, err, out } = await run('detect', PICTURE, ...MODEL, ...args);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(reason);
+});
+
+test('a folder that cannot be made ends the run before it begins', async () => {
+  const file = join(folder, 'broken.jpg');
+  const { code, err, out } = await run('detect', PICTURE, ...MODEL, '--save', join(file, 'x'));
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toBe(
+    `lattice: ${join(file, 'x')} or what is above it is a file; a folder is needed.\n`,
+  );
+});
+
+test('Ctrl-C keeps what is done', async () => {
+  const many = join(folder, 'many');
+  mkdirSync(many);
+  for (let each = 0; each < 400; each += 1) copyFileSync(PICTURE, join(many, `${each}.png`));
+  const file = join(folder, 'many.ndjson');
+  const flags = ['--format', 'ndjson', '-o', file, ...MODEL];
+  const child = spawn(process.execPath, ['dist/cli/lattice.js', 'detect', many, ...flags], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const exited = once(child, 'exit');
+  await vi.waitFor(() => {
+    expect(statSync(`${file}.part`).size).toBeGreaterThan(0);
+  }, 10_000);
+  child.kill('SIGINT');
+  expect(await exited).toEqual([130, null]);
+  const written = readFileSync(file, 'utf8').trimEnd().split('\n').length;
+  expect(written).toBeLessThan(400);
+  expect(err).toMatch(new RegExp(`^Stopped: ${400 - written} of 400 images are left\\.$`, 'm'));
 });
 
 test('as a process: NDJSON on standard output alone, the exit code tells, a closed pipe is no error', () => {

@@ -27,7 +27,7 @@ async function examine(...flags: string[]) {
   };
 }
 
-test('every point is looked at, and whatever is not ok says what mends it', async () => {
+test('every point is checked, and each fault has a remedy', async () => {
   const { findings, ok, code } = await examine();
   const names = findings.map(({ name }) => name);
   for (const name of [
@@ -99,7 +99,7 @@ test('a models folder that is not there is named', async () => {
   const { of } = await examine('--models-dir', join(dataDir, 'nowhere'));
   expect(of('models folder')).toMatchObject({
     state: 'warn',
-    detail: expect.stringContaining('ENOENT') as string,
+    detail: expect.stringContaining('There is no file or folder') as string,
     fix: expect.stringContaining('LATTICE_MODELS_DIR') as string,
   });
   expect((await examine()).of('models folder')).toBeUndefined();
@@ -121,7 +121,9 @@ test('the report for people has a line for each finding and a sum', async () => 
     '--image-roots',
     '/nowhere',
   );
-  expect(out).toMatch(/^fail {2}image root +\/nowhere: ENOENT\n {6}fix: mkdir -p \/nowhere/m);
+  expect(out).toMatch(
+    /^fail {2}image root +There is no file or folder \/nowhere\.\n {6}fix: mkdir -p \/nowhere/m,
+  );
   expect(out).toMatch(/\d+ ok, \d+ to look at, \d+ failing\n$/);
 });
 
@@ -150,7 +152,8 @@ test('production without keys fails', () => {
 test('a key file is read as the service reads it', async () => {
   const file = join(dataDir, 'keys');
   const look = async () => (await examine('--api-keys-file', file)).of('API keys');
-  expect(await look()).toMatchObject({ state: 'fail', detail: expect.stringContaining('ENOENT') });
+  const absent = expect.stringContaining('There is no file or folder') as string;
+  expect(await look()).toMatchObject({ state: 'fail', detail: absent });
   writeFileSync(file, 'short\n');
   expect(await look()).toMatchObject({ state: 'fail', detail: expect.stringContaining('line 1') });
   writeFileSync(file, 'long-enough-0123456789\n');

@@ -37,7 +37,7 @@ describe('list', () => {
     expect(missing.out).toBe(`No engine is stored in ${join(folder, 'none', 'engines')}.\n`);
   });
 
-  test('shows a line an engine and why one cannot be used', async () => {
+  test('shows one line per engine and why one cannot be used', async () => {
     storeEngine(folder);
     makeOld(folder, `${SAMPLE_STEM}.engine`, 0);
     writeFile(folder, 'damaged.engine', 'LATENGIN');
@@ -110,7 +110,7 @@ describe('inspect', () => {
     expect(out).toContain(`damaged: ${name} is damaged: its checksum does not match.`);
   });
 
-  test('a name that fits none is a mistake of the caller', async () => {
+  test('a name without a match is a usage error', async () => {
     storeEngine(folder);
     for (const name of ['depot', '', '8f86']) {
       const { code, err } = await engine('inspect', name);
@@ -142,7 +142,7 @@ describe('prune', () => {
   const stays = ['foreign.engine', 'notes.txt', 'now.engine.partial', 'then.lock'];
   const left = () => readdirSync(folder).sort();
 
-  test('takes what nobody can use and names what it leaves', async () => {
+  test('removes unusable engines and names those that it keeps', async () => {
     const { out, err, code } = await engine('prune');
     expect(code).toBe(0);
     expect(out).toMatch(/^damaged\.engine +0\.0 MB +damaged$/m);
@@ -153,14 +153,14 @@ describe('prune', () => {
     expect((await engine('prune')).out).toBe(`There is nothing to remove in ${folder}.\n`);
   });
 
-  test('--older-than goes by the last use', async () => {
+  test('--older-than counts from the last use', async () => {
     expect((await engine('prune', '--older-than', '41')).out).not.toContain(unused);
     const { out } = await engine('prune', '--older-than', '39.5');
     expect(out).toMatch(new RegExp(`^${unused} +0\\.0 MB +not used for 40 days$`, 'm'));
     expect(left()).toEqual([...stays, used].sort());
   });
 
-  test('--all takes every engine; --dry-run takes none', async () => {
+  test('--all removes every engine; --dry-run removes none', async () => {
     const before = left();
     const dry = await engine('prune', '--all', '--dry-run');
     expect(dry.out).toContain('Would remove 5 files');

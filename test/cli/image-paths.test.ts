@@ -18,7 +18,7 @@ afterAll(() => {
 });
 
 const names = async (...args: string[]) =>
-  (await expandPaths(args.map((arg) => join(folder, arg)))).map(({ path }) =>
+  (await expandPaths(args.map((arg) => join(folder, arg)))).images.map(({ path }) =>
     path.slice(folder.length + 1),
   );
 
@@ -51,5 +51,5 @@ test.each(['*.gif', 'sub/*.jpg'])(
 );
 
 test('roots are the folders that hold the images', async () => {
-  expect(rootsOf(await expandPaths([folder]))).toEqual([folder, join(folder, 'sub')]);
+  expect(rootsOf((await expandPaths([folder])).images)).toEqual([folder, join(folder, 'sub')]);
 });

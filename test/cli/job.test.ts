@@ -1,10 +1,11 @@
 /** `lattice job` against a running service with API keys, in this process and as a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { DEMO, FEW_THREADS, writeEnlarged } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
 import { run, type CliRun } from './run.js';
@@ -90,10 +91,26 @@ describe('submit', () => {
   test('--wait ends 1 for a job that failed, and says why', async () => {
     const { err, code } = await job('submit', 'absent.png', '--wait');
     expect(code).toBe(1);
-    expect(err).toMatch(/^job_\S+ failed, 1\/1 images.*absent\.png.*\(image_not_found\)$/m);
+    expect(err).toMatch(/^job_\S+ failed, 0 done, 1 failed.*absent\.png.*\(image_not_found\)$/m);
   });
 
-  test('--wait --json prints the records, one a line', async () => {
+  test('--wait ends 3 where some images failed, with the first ten reasons', async () => {
+    const absent = Array.from({ length: 12 }, (_, index) => `absent-${index}.png`);
+    const { out, err, code } = await job('submit', 'shapes.png', ...absent, '--wait');
+    expect(code).toBe(3);
+    const lines = err.trimEnd().split('\n').slice(-12);
+    expect(lines[0]).toMatch(/^job_\S+ completed, 1 done, 12 failed, [\d.]+ s$/);
+    for (const [index, line] of lines.slice(1, 11).entries()) {
+      expect(line).toMatch(new RegExp(`^  absent-${index}\\.png: .*\\(image_not_found\\)$`));
+    }
+    expect(lines[11]).toBe('  and 2 more');
+    const watched = await job('watch', out.trim());
+    expect(watched.code).toBe(3);
+    expect(watched.out.trimEnd().split('\n')).toEqual(lines);
+    expect((await job('watch', out.trim(), '--json')).code).toBe(3);
+  });
+
+  test('--wait --json prints the records, one per line', async () => {
     const { out, err, code } = await job('submit', 'shapes.png', '--wait', '--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const lines = out
@@ -131,22 +148,47 @@ test('status and result for people', async () => {
   const id = (
     await job('submit', 'shapes.png', 'absent.png', '-t', 'batch_detect', '-w')
   ).out.trim();
-  const status = (await job('status', id)).out;
-  expect(status).toMatch(/^status +completed$/m);
-  expect(status).toMatch(/^images +2\/2$/m);
+  const status = await job('status', id);
+  expect(status.code).toBe(3);
+  expect(status.out).toMatch(/^status +completed$/m);
+  expect(status.out).toMatch(/^images +1 done, 1 failed$/m);
+  expect(status.out).toMatch(/^ {2}absent\.png: .*\(image_not_found\)$/m);
   const { out, code } = await job('result', id);
-  expect(code).toBe(0);
+  expect(code).toBe(3);
   expect(out).toMatch(/^IMAGE +CLASS +CONFIDENCE +BOX/);
   expect(out).toMatch(/^shapes\.png +\w+ +0\.\d{3} +[\d.]+ {2}[\d.]+ {2}[\d.]+ {2}[\d.]+$/m);
   expect(out).toMatch(/^absent\.png +failed: image_not_found/m);
-  expect(out).toMatch(/\n\n2 image\(s\), 6 box\(es\), 1 failed\n$/);
+  expect(out).toMatch(
+    /\n\n1 done, 1 failed; 6 box\(es\)\n {2}absent\.png: .*\(image_not_found\)\n$/,
+  );
+});
+
+test('retry makes a new job of the failed images', async () => {
+  writeFileSync(join(folder, 'late.png'), 'not yet a picture');
+  const { out } = await job('submit', 'late.png', 'shapes.png', '-t', 'batch_detect', '-w');
+  const id = out.trim();
+  copyFileSync(join(DEMO, 'shapes.png'), join(folder, 'late.png'));
+  const retry = await job('retry', id);
+  expect(retry).toMatchObject({
+    code: 0,
+    err: `Job accepted with 1 image. lattice job watch ${retry.out.trim()} follows it.\n`,
+  });
+  expect(await job('watch', retry.out.trim())).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/completed, 1\/1 images/),
+  });
+  expect((await job('status', retry.out.trim())).out).toMatch(new RegExp(`^retry of +${id}$`, 'm'));
+  expect(await job('retry', retry.out.trim())).toMatchObject({
+    code: 1,
+    err: 'lattice: Every image of the job was processed. (nothing_to_retry)\n',
+  });
 });
 
 test('the result of a failed job says why and ends 1, that of a running job there is none', async () => {
   const failed = (await job('submit', 'absent.png', '--wait')).out.trim();
   expect(await job('result', failed)).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^failed: .*\(image_not_found\); 0 image\(s\), 0 box\(es\)/),
+    out: expect.stringMatching(/^failed: .*\(image_not_found\); 0 done, 0 failed; 0 box\(es\)/),
   });
   const running = await submitted(...LONG);
   expect((await job('result', running)).err).toMatch(/\(job_not_finished\)/);
@@ -157,7 +199,7 @@ test('list is of the newest, filtered', async () => {
   const batch = await submitted('shapes.png', '--type', 'batch_detect');
   const { out } = await job('list', '--limit', '2', '--type', 'batch_detect');
   const [header, ...rows] = out.trimEnd().split('\n');
-  expect(header).toMatch(/^JOB +STATUS +TYPE +PRIORITY +IMAGES +SUBMITTED +ERROR$/);
+  expect(header).toMatch(/^JOB +STATUS +TYPE +PRIORITY +IMAGES +FAILED +SUBMITTED +ERROR$/);
   expect(rows[0]).toMatch(new RegExp(`^${batch} +\\w+ +batch_detect +0 +[01]/1 +2\\S+Z`));
   expect(rows.every((row) => row.includes(' batch_detect '))).toBe(true);
   const ended = (await job('list', '--status', 'failed,completed', '--json')).out;
@@ -169,7 +211,7 @@ test('list is of the newest, filtered', async () => {
 });
 
 describe('watch', () => {
-  test('follows a job that has ended, or has yet to', async () => {
+  test('follows a job before and after its end', async () => {
     const id = await submitted('shapes.png', '--wait');
     const { out, err, code } = await job('watch', id);
     expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -200,7 +242,7 @@ describe('watch', () => {
       await submitted('shapes.png');
       expect(watching.out()).not.toBe('');
     }, 10_000);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(watching.out()).toMatch(/^\S+Z {2}job_completed {2}job_\S+ {2}100 %$/m);
     });
     watching.child.kill('SIGINT');
@@ -237,7 +279,7 @@ describe('access', () => {
 
   test.each([
     [['status', 'x', '--url', 'ftp://host'], /must start with http/],
-    [['status', 'x', '--api-key-file', '/absent'], /\/absent cannot be read/],
+    [['status', 'x', '--api-key-file', '/absent'], /There is no file or folder \/absent/],
     [['submit'], /missing required argument/],
     [['submit', 'a', '--type', 'detect_trains'], /Allowed choices are detect_cars/],
     [['submit', 'a', '--metadata', '[1]'], /must be a JSON object/],

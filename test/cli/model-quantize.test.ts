@@ -40,12 +40,12 @@ test('a folder that is not there, or has no photo, is a usage error', async () =
     run('model', 'quantize', 'tiny-v8', '--images', images, '--models-dir', models);
   expect(await quantize(join(models, 'none'))).toMatchObject({
     code: 2,
-    err: expect.stringContaining('There is no folder'),
+    err: expect.stringContaining('There is no file or folder'),
   });
   mkdirSync(join(models, 'empty'));
   expect(await quantize(join(models, 'empty'))).toMatchObject({
     code: 2,
-    err: expect.stringContaining('has no photos'),
+    err: expect.stringContaining('has no images'),
   });
 });
 

@@ -2,6 +2,7 @@
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   realpathSync,
@@ -40,6 +41,10 @@ test('a file is checked, installed under its name, listed and removed', async ()
   expect(added.out).toMatch(/classes +4: car, motorcycle, bus, truck/);
   expect(added.out).toMatch(/input +640 x 640, any batch/);
   expect(added.out).toMatch(/f32 +[\d.]+ ms an image, [1-9]\d* boxes on 3 demo pictures/);
+  expect(added.out).toMatch(/boxes +car 3, /);
+  expect(added.err).toMatch(
+    /^Reading the demo pictures \.\.\.\nCompiling depot\.onnx for f32 \.\.\.\nRunning it on 3 picture/,
+  );
   expect(added.out).toContain('"model_name": "depot.pt".');
   expect(readdirSync(models)).toEqual(['depot.onnx']);
   expect(await listed()).toContainEqual(
@@ -50,6 +55,11 @@ test('a file is checked, installed under its name, listed and removed', async ()
       classes: ['car', 'motorcycle', 'bus', 'truck'],
     }),
   );
+  const [, next = ''] = /^ {2}lattice (detect .*)$/m.exec(added.out) ?? [];
+  expect(next).toMatch(/^detect --model depot \S+street\.jpg --models-dir /);
+  expect(await run(...next.split(' '))).toMatchObject({ code: 0 });
+  expect(added.out).toContain('-F model_name=depot.pt -F image=@');
+  expect(added.out).toContain('  lattice job submit --model depot street.jpg ');
   const removed = await run('model', 'remove', 'depot', ...where);
   expect(removed).toMatchObject({ code: 0, err: '' });
   expect(readdirSync(models)).toEqual([]);
@@ -91,6 +101,25 @@ test('what the service could not run is not installed', async () => {
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(reason) });
   }
   expect(existsSync(models)).toBe(false);
+});
+
+test('a model is run on pictures of your own', async () => {
+  const photos = join(folder, 'photos');
+  mkdirSync(photos);
+  copyFileSync(join(PACKAGE_ROOT, 'models', 'demo', 'shapes.png'), join(photos, 'own.png'));
+  const { out, code } = await run('model', 'check', TINY, '--images', photos);
+  expect(code).toBe(0);
+  expect(out).toMatch(/f32 +[\d.]+ ms an image, 6 boxes on 1 picture$/m);
+  expect(out).toContain(`  lattice model add ${TINY}`);
+  writeFileSync(join(photos, 'broken.jpg'), 'text');
+  for (const [images, reason] of [
+    [photos, /broken\.jpg is no picture, is damaged/],
+    [join(folder, 'none'), /There is no file or folder .*none\./],
+    [models, /There is no file or folder .*models\./],
+  ] as const) {
+    const failed = await run('model', 'check', TINY, '--images', images);
+    expect(failed).toMatchObject({ code: 2, err: expect.stringMatching(reason) });
+  }
 });
 
 test('bundled models can be checked by name and stay', async () => {

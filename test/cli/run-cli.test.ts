@@ -14,13 +14,25 @@ afterEach(() => {
 test('help names every command; each command has help with examples', async () => {
   const help = await run('--help');
   expect(help.code).toBe(0);
-  for (const name of ['serve', 'detect', 'job', 'doctor', 'openapi']) {
-    expect(help.out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
+  expect(commandsOf(help.out)).toEqual(
+    expect.arrayContaining(['serve', 'detect', 'job', 'model', 'doctor', 'openapi']),
+  );
+  for (const name of commandsOf(help.out)) {
     const own = await run(name, '--help');
     expect(own).toMatchObject({ code: 0, err: '' });
     expect(own.out).toContain(`$ lattice ${name}`);
+    for (const part of commandsOf(own.out)) {
+      const { out } = await run(name, part, '--help');
+      expect(out).toMatch(new RegExp(`^ {2}\\$ (\\w+=\\S+ )?lattice ${name} ${part}\\b`, 'm'));
+    }
   }
 });
+
+/** Of a help text. */
+function commandsOf(help: string): string[] {
+  const [, list = ''] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
+  return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name);
+}
 
 test('the version is that of the package', async () => {
   expect((await run('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);

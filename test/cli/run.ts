@@ -11,6 +11,11 @@ export async function run(...args: string[]): Promise<CliRun> {
   const result: CliRun = { out: '', err: '', code: 0 };
   await runCli(args, {
     out: (line) => (result.out += `${line}\n`),
+    write: (part) => {
+      result.out += Buffer.from(part).toString();
+      return Promise.resolve();
+    },
+    isScreen: false,
     err: (line) => (result.err += `${line}\n`),
     setExitCode: (code) => (result.code = code),
   });

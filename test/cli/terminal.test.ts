@@ -9,7 +9,7 @@ function screen(isTTY: boolean) {
   return { shown, terminal };
 }
 
-test('a progress line is replaced by the next one, and taken away before other lines', () => {
+test('a progress line is replaced by the next one and removed before other lines', () => {
   const { shown, terminal } = screen(true);
   terminal.out('before');
   terminal.progress?.('1 of 2');
@@ -20,6 +20,6 @@ test('a progress line is replaced by the next one, and taken away before other l
   expect(shown.text).toBe(`before\n${clear}1 of 2${clear}2 of 2${clear}after\nthe end\n`);
 });
 
-test('there is no progress line where nobody sees it change', () => {
+test('there is no progress line without a terminal', () => {
   expect(screen(false).terminal).not.toHaveProperty('progress');
 });

@@ -83,7 +83,7 @@ describe('an answer that does not come', () => {
     });
   });
 
-  test('is given up when the caller does', async () => {
+  test('is aborted when the caller aborts', async () => {
     proxy.faults.push(never);
     const reason = new Error('enough');
     const stop = new AbortController();
@@ -123,7 +123,7 @@ test.each([
   ['a page', 200, { 'content-type': 'text/html' }, '<html>', 'answers HTTP 200,'],
   ['a fault of a proxy', 502, { server: 'gate' }, 'Bad', 'answers HTTP 502 by gate,'],
   ['a redirection', 308, { location: '/login' }, '', 'answers HTTP 308 to /login,'],
-])('%s is no answer of the service', async (_what, status, headers, body, words) => {
+])('%s is not an answer of the service', async (_what, status, headers, body, words) => {
   proxy.faults.push((_incoming, outgoing) => outgoing.writeHead(status, headers).end(body));
   await expect(client.models()).rejects.toMatchObject({
     code: 'unexpected_answer',
@@ -181,7 +181,7 @@ describe('events', () => {
     await expect.poll(() => proxy.openSockets).toBe(0);
   });
 
-  test('that come before the subscription are not taken for it', async () => {
+  test('from before the subscription are not mistaken for its events', async () => {
     const stop = new AbortController();
     const events: string[] = [];
     let connected = 0;
@@ -212,7 +212,7 @@ describe('events', () => {
     await reading;
   });
 
-  test('go on after the other end has gone without a word', async () => {
+  test('continue after the service has gone silent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const stop = new AbortController();
     try {
@@ -305,7 +305,7 @@ describe('waiting for a job', () => {
     expect((await client.waitFor(job_id)).status).toBe('completed');
   });
 
-  test('rides out that the service is killed and comes back', async () => {
+  test('survives a kill and restart of the service', async () => {
     const direct = new LatticeClient({ url: service.url });
     const { job_id } = await direct.submit(images(...LONG, ...LONG));
     const states: (string | null)[] = [];

@@ -1,5 +1,4 @@
 /** Every call of the client against a running service with API keys. */
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -8,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LatticeClient, ServiceError } from '../../src/client/lattice-client.js';
 import { expectVehicles } from '../support/service-client.js';
-import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
+import { startService, type ServiceProcess } from '../support/service-process.js';
 
 const KEY = 'north-gate-0123456789';
 const JOB = { job_type: 'batch_detect', image_paths: ['shapes.png'] } as const;
@@ -165,16 +164,6 @@ test('a service that is not there is told with its address, and at once', async 
     );
   }
   expect(performance.now() - started).toBeLessThan(2_000);
-});
-
-test('as a package: programs import lattice-core/client, which loads nothing of the service', () => {
-  const program = `
-    import { LatticeClient } from 'lattice-core/client';
-    const client = new LatticeClient({ url: '${service.url}', apiKey: '${KEY}' });
-    console.log((await client.detect({ image_path: 'shapes.png' })).car_count);`;
-  const args = ['--input-type=module', '-e', program];
-  const ran = spawnSync(process.execPath, args, { cwd: PROJECT_ROOT, encoding: 'utf8' });
-  expect(ran).toMatchObject({ stdout: '3\n', stderr: '' });
 });
 
 test.each([

@@ -31,7 +31,7 @@ beforeAll(async () => {
   metrics.watch({ ...idleSources(), gpus: () => gpus });
   metrics.observeRequest({ method: 'GET', route: '/healthz', status: 200, seconds: 0.004 });
   metrics.observeImage('ok', oneCar);
-  metrics.countEndedJob('completed');
+  metrics.countEndedJob('completed', 1);
   metrics.countWebhookAttempt('retry');
   shown = await metrics.render();
   metrics.close();

@@ -1,7 +1,7 @@
 /** Executes a notebook of `edge/notebooks` as JupyterLab would, and what its cells left behind. */
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { runProgram } from '../../src/cli/python-environment.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
@@ -27,6 +27,11 @@ export interface Executed {
   pictures: Buffer[];
 }
 
+/** Where Python finds `lattice_edge` and `lattice_client`. */
+export const EDGE_PACKAGES = ['edge', 'clients/python']
+  .map((folder) => join(PROJECT_ROOT, folder))
+  .join(delimiter);
+
 export const notebookPath = (name: string) => join(PROJECT_ROOT, 'edge/notebooks', name);
 
 export function readCells(path: string): Cell[] {
@@ -43,7 +48,7 @@ export async function executeNotebook(
   const path = join(mkdtempSync(join(tmpdir(), 'lattice-notebook-')), name);
   const script = join(PROJECT_ROOT, 'test/edge/execute_notebook.py');
   const kept = Object.entries(process.env).filter(([key]) => !key.startsWith('LATTICE_'));
-  const environment = { ...Object.fromEntries(kept), ...variables };
+  const environment = { ...Object.fromEntries(kept), PYTHONPATH: EDGE_PACKAGES, ...variables };
   const args = ['-B', script, notebookPath(name), path, String(secondsPerCell)];
   await runProgram(python, args, environment);
   const cells = readCells(path);

@@ -38,7 +38,7 @@ test.each([
   expect(read('README.md')).toMatch(new RegExp(`\`${name}\` +\\| \`${value}\``));
 });
 
-test('JupyterLab is reached from this machine only, with a token that somebody chose', () => {
+test('JupyterLab is reached from this machine only, with a chosen token', () => {
   const compose = read('compose.yaml');
   expect(compose).toContain("- '127.0.0.1:${JUPYTER_PORT:-8889}:8889'\n");
   expect(compose).toContain('${JUPYTER_TOKEN:?');

@@ -1,19 +1,17 @@
-/** The tests of `edge/lattice_edge`: the checks with any Python 3, drawing with the notebooks' packages. */
+/** The tests of `edge/lattice_edge`, with the notebooks' packages. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram } from '../../src/cli/python-environment.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
-import { edgePython } from '../../scripts/python-environment.mjs';
+import { pythonWithoutRay } from '../../scripts/python-environment.mjs';
+import { EDGE_PACKAGES } from './notebook.js';
 
-test.each([
-  ['checks', () => Promise.resolve('python3')],
-  ['drawing', () => edgePython()],
-])('edge/lattice_edge: %s', { timeout: 300_000 }, async (part, python) => {
-  const folder = join(PROJECT_ROOT, 'test/edge', part);
+test('edge/lattice_edge', { timeout: 300_000 }, async () => {
+  const folder = join(PROJECT_ROOT, 'test/edge/checks');
   const output = await runProgram(
-    await python(),
+    await pythonWithoutRay(),
     ['-B', '-m', 'unittest', 'discover', '-v', '-s', folder],
-    { ...process.env, PYTHONPATH: join(PROJECT_ROOT, 'edge') },
+    { ...process.env, PYTHONPATH: EDGE_PACKAGES },
   );
   expect(output).toMatch(/Ran [1-9]\d* tests? in/);
   expect(output).not.toContain('skipped');

@@ -24,7 +24,7 @@ describe('the rate of completions', () => {
     expect(new CompletionRate(WINDOW_MS).perSecond()).toBe(0);
   });
 
-  it('is the rate of work', () => {
+  it('is the rate while images are in hand', () => {
     const { rate, image } = simulate();
     for (let i = 0; i < 200; i++) image(25);
     expect(rate.perSecond()).toBeCloseTo(40, 1);
@@ -47,7 +47,7 @@ describe('the rate of completions', () => {
     expect(rate.perSecond()).toBeCloseTo(10, 1);
   });
 
-  it('forgets what is long ago', () => {
+  it('forgets completions before the window', () => {
     const { rate, image } = simulate();
     for (let i = 0; i < 1000; i++) image(10);
     for (let i = 0; i < 400; i++) image(500);

@@ -90,5 +90,11 @@ describe('the explanation', () => {
     expect(
       explainChoice(settings('auto'), cuda, { device: 'NVIDIA L4', precision: 'fp16' }, []),
     ).toMatchObject({ device: 'cuda: NVIDIA L4' });
+    expect(
+      explainChoice(settings('auto'), cuda, { device: 'NVIDIA L4', precision: 'fp32' }, []),
+    ).toMatchObject({
+      reason:
+        'cuda: found NVIDIA L4; fp32: the network runs whole, for its end is none that is known',
+    });
   });
 });

@@ -46,7 +46,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
     build,
     explain: () => ({ device: 'cuda', gpus: 1, precision: 'fp16', reason: '' }),
   });
-  const detector = new Executor({ whyNoWorker: () => '', files: worker });
+  const detector = new Executor({ whyNoWorker: () => '', files: worker, syncQueue: 256 });
   detector.join(worker);
   return { detector, worker, build };
 }
@@ -74,14 +74,14 @@ it('a lost GPU makes the detector unhealthy', async () => {
   await detector.close();
 });
 
-it('a GPU short of memory is no lost one', async () => {
+it('a GPU short of memory is not a lost GPU', async () => {
   const { detector } = detectorOn('overloaded');
   await expect(detect(detector)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
   expect(detector.unhealthy()).toBeNull();
   await detector.close();
 });
 
-it('while an engine is built callers are told when to come again, images of jobs wait', async () => {
+it('while an engine is built, callers get Retry-After and images of jobs wait', async () => {
   const { detector, build } = detectorOn('internal_error', 0.4);
   build.start();
   await expect(detect(detector)).rejects.toMatchObject({

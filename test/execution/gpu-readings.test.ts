@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('the addon is asked four times a second at most', () => {
+test('the addon is called at most four times per second', () => {
   vi.useFakeTimers();
   let temperature = 40;
   const read = vi.fn(() => ({ gpus: [simulatedGpu(0, { temperature })], missing: null }));
@@ -26,7 +26,7 @@ test('the addon is asked four times a second at most', () => {
   expect(read).toHaveBeenCalledTimes(2);
 });
 
-test('the state is that of the process at each look', () => {
+test('each reading has the present state of the process', () => {
   vi.useFakeTimers();
   let now: GpuState = 'ok';
   const read = () => ({ gpus: [simulatedGpu(0)], missing: null });
@@ -37,7 +37,7 @@ test('the state is that of the process at each look', () => {
   }
 });
 
-test('why there are no GPUs is logged, each reason once, and not before the first look is over', () => {
+test('the reason why there are no GPUs is logged once, after the first reading', () => {
   vi.useFakeTimers();
   let missing: string | null = 'Not looked yet.';
   const readings = createGpuReadings({
@@ -67,7 +67,7 @@ test('why there are no GPUs is logged, each reason once, and not before the firs
   );
 });
 
-test('figures that were told some time ago are older by that', () => {
+test('the age of reported figures grows with time', () => {
   const told = [simulatedGpu(0, { ageMs: 400 }), simulatedGpu(1, { ageMs: null })];
   expect(aged(told, 100).map(({ ageMs }) => ageMs)).toEqual([500, null]);
   expect(told[0]!.ageMs).toBe(400);

@@ -34,7 +34,7 @@ const workersNamed = (count: number) =>
       }),
   );
 
-test('100,000 images over 64 workers, some of which go: each once, in order, in flat memory', async () => {
+test('100,000 images on 64 workers, some of which are lost: each once, in order, in constant memory', async () => {
   using folder = new TemporaryFolder();
   const workers = workersNamed(WORKERS);
   const { detector, jobs } = await openCluster(folder, workers);
@@ -78,7 +78,7 @@ test('100,000 images over 64 workers, some of which go: each once, in order, in 
   await jobs.stop(0);
 }, 180_000);
 
-test('an urgent job passes a large one', async () => {
+test('an urgent job overtakes a large one', async () => {
   using folder = new TemporaryFolder();
   const { jobs } = await openCluster(folder, workersNamed(8));
   const submit = async (count: number, priority: number) =>

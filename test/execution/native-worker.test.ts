@@ -47,7 +47,7 @@ describe('start of the native worker', () => {
     });
   });
 
-  it('has models make room for each other within the memory that they may take', async () => {
+  it('unloads models to stay within the memory limit', async () => {
     const folder = modelsDir({ yolov8n: TINY, north: VEHICLES, south: VEHICLES });
     const detector = await openDetector(config({ modelsDir: folder, modelMemoryMb: 250 }), logger);
     try {
@@ -67,7 +67,7 @@ describe('start of the native worker', () => {
     }
   });
 
-  it('is unhealthy, but there, with a default model that is damaged; a good file heals it', async () => {
+  it('starts unhealthy with a damaged default model; a good file makes it healthy', async () => {
     const folder = modelsDir({ good: TINY });
     writeFileSync(join(folder, 'yolov8n.onnx'), 'no network');
     const detector = await openDetector(config({ modelsDir: folder }), logger);
@@ -84,6 +84,38 @@ describe('start of the native worker', () => {
       copyFileSync(TINY, join(folder, 'yolov8n.onnx'));
       expect((await ask(detector, 'yolov8n.pt')).detections).toHaveLength(6);
       expect(detector.unhealthy()).toBeNull();
+    } finally {
+      await detector.close();
+    }
+  });
+
+  it('loads the models of the list at the start; only a request that waited for one says so', async () => {
+    const folder = modelsDir({ yolov8n: TINY, first: TINY, second: TINY, third: TINY });
+    writeFileSync(join(folder, 'broken.onnx'), 'no network');
+    const told: string[] = [];
+    const note = (fields: object, message: string) => {
+      const { model, code } = fields as { model?: string; code?: string };
+      if (message.includes('preload')) told.push(`${model ?? ''} ${code ?? 'loaded'}`);
+    };
+    const detector = await openDetector(
+      config({ modelsDir: folder }),
+      { ...logger, info: note, warn: note },
+      { preload: ['second', 'absent', 'broken.pt', 'first.pt'] },
+    );
+    try {
+      expect(told).toEqual([
+        'second.pt loaded',
+        'absent.pt unknown_model',
+        'broken.pt invalid_model',
+        'first.pt loaded',
+      ]);
+      for (const name of ['yolov8n.pt', 'first.pt', 'second.pt']) {
+        expect((await ask(detector, name)).timingsMs).not.toHaveProperty('model_load');
+      }
+      const { timingsMs, processingTimeMs } = await ask(detector, 'third.pt');
+      expect(timingsMs.model_load).toBeGreaterThan(1);
+      expect(timingsMs.model_load).toBeLessThan(processingTimeMs);
+      expect((await ask(detector, 'third.pt')).timingsMs).not.toHaveProperty('model_load');
     } finally {
       await detector.close();
     }
@@ -108,7 +140,7 @@ const absent = !existsSync(models);
 if (absent) console.warn('../shared/testdata is absent: tests on its models are left out.');
 
 describe.skipIf(absent)('models of others', () => {
-  it('that load but see nothing are refused, and make an unhealthy default', async () => {
+  it('that find nothing are refused; as default model they make the worker unhealthy', async () => {
     const folder = modelsDir({ yolov8n: join(models, 'zero-scores-int8.onnx') });
     const detector = await openDetector(config({ modelsDir: folder }), logger);
     try {
@@ -119,7 +151,7 @@ describe.skipIf(absent)('models of others', () => {
     }
   });
 
-  it('for another task are refused; a good one of other classes works beside them', async () => {
+  it('for another task are refused; a good model with other classes works beside them', async () => {
     const detector = await openDetector(config({ modelsDir: models }), logger);
     try {
       for (const name of ['yolov8n-seg-uint8.pt', 'yolov8n-pose-uint8.pt']) {

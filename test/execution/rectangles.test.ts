@@ -26,12 +26,12 @@ async function open(rectangles: string) {
   return { detector, warnings };
 }
 
-test('the setting reaches the network: the same vehicles, in other boxes', async () => {
+test('the setting reaches the network: the same vehicles with slightly different boxes', async () => {
   const street = JSON.parse(readFileSync(join(DEMO, 'street.json'), 'utf8')) as {
     boxes: { box: number[] }[];
   };
   const found = [];
-  for (const rectangles of ['', '640x480']) {
+  for (const rectangles of ['off', 'auto', '640x480']) {
     const { detector, warnings } = await open(rectangles);
     const request = { path: 'street.jpg', options: OPTIONS, class: 'sync' as const };
     const { detections } = await detector.detect(request);
@@ -44,9 +44,11 @@ test('the setting reaches the network: the same vehicles, in other boxes', async
     found.push(detections.map(({ box }) => box));
   }
   expect(found[1]).not.toEqual(found[0]);
+  // The photo is 4:3.
+  expect(found[2]).toEqual(found[1]);
 });
 
-test('a rectangle that the model cannot run at is told, and the model runs without it', async () => {
+test('a rectangle that the model cannot use is logged, and the model runs without it', async () => {
   const { detector, warnings } = await open('640x640,640x400');
   expect(detector.unhealthy()).toBeNull();
   await detector.close();

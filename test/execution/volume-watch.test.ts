@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a folder that hangs is in the log once, and once more when it answers', () => {
+test('a folder that hangs is logged once, and once more when it answers', () => {
   vi.useFakeTimers();
   const ignore = () => undefined;
   const error = vi.fn();
@@ -35,7 +35,7 @@ test('a folder that hangs is in the log once, and once more when it answers', ()
   expect(error).toHaveBeenCalledTimes(2);
 });
 
-test('it ends with the core', () => {
+test('the watch ends with the core', () => {
   vi.useFakeTimers();
   const ignore = () => undefined;
   const logger = { debug: ignore, warn: ignore, info: ignore, error: ignore };

@@ -16,7 +16,7 @@ test('the GPUs of all workers are named with their node, in the order of the wor
   ]);
 });
 
-test('a GPU that workers share is there once, as it was seen last', () => {
+test('a GPU that workers share is listed once, with its latest reading', () => {
   const seen = (ageMs: number | null, temperature: number) => [
     simulatedGpu(0, { ageMs, temperature }),
   ];
@@ -29,7 +29,7 @@ test('a GPU that workers share is there once, as it was seen last', () => {
   expect(gpusOf(reportOf(workers))).toMatchObject([{ temperature: 3, ageMs: 100 }]);
 });
 
-test('what one worker found of a GPU that is shared, the others did not take back', () => {
+test('the worst state that a worker reports of a shared GPU is kept', () => {
   const found = (state: GpuReading['state'], ageMs: number) => [simulatedGpu(0, { state, ageMs })];
   const workers = [
     new GpuWorker('a', 'node-1', found('failed_check', 300)),

@@ -40,7 +40,7 @@ describe('API keys', () => {
     expect(ApiKeys.readFile(join(folder, 'keys')).find(ALICE)?.keyId).toMatch(/^[0-9a-f]{16}$/);
     const none = () => ApiKeys.readFile(join(folder, 'none'));
     expect(none).toThrow(ConfigError);
-    expect(none).toThrow(`API key file ${join(folder, 'none')} cannot be read: Error: ENOENT`);
+    expect(none).toThrow(`API key file: There is no file or folder ${join(folder, 'none')}.`);
     rmSync(folder, { recursive: true });
   });
 
@@ -84,7 +84,7 @@ describe('API keys', () => {
     }
   });
 
-  test('jobs belong to their key: every route that names one hides those of others', async () => {
+  test('jobs belong to their key: every route hides the jobs of other keys', async () => {
     const app = compose({}, { apiKeys });
     const { body } = await post(app, '/v1/jobs/submit', job, as(ALICE));
     const id = body.job_id as string;
@@ -132,14 +132,14 @@ describe('unknown keys', () => {
     expect(await lastDelay(keys, '192.0.2.2', 1)).toBeLessThan(100);
   });
 
-  test('of one IPv6 network count together', async () => {
+  test('from one IPv6 network count together', async () => {
     const keys = slow();
     for (let i = 0; i < 5; i++) await keys.owner('none', `2001:db8:0:1::${i}`);
     expect(await lastDelay(keys, '2001:db8:0:1::ffff', 1)).toBeGreaterThan(240);
     expect(await lastDelay(keys, '2001:db8:0:2::1', 1)).toBeLessThan(100);
   });
 
-  test('slow no valid key of the same address, and no request without a key', async () => {
+  test('do not slow valid keys of the same address or requests without a key', async () => {
     const { app } = compose({}, { apiKeys: slow() });
     const env = { incoming: { socket: { remoteAddress: '192.0.2.1' } } };
     const ask = async (headers: Record<string, string>) =>
@@ -179,7 +179,7 @@ describe('browsers', () => {
     expect(asked.headers.has('access-control-allow-credentials')).toBe(false);
   });
 
-  test('a page that may ask may send headers of its own', async () => {
+  test('an allowed page may send custom headers', async () => {
     const asked = {
       ...preflight,
       'access-control-request-headers': 'content-type,x-requested-with',
@@ -191,7 +191,7 @@ describe('browsers', () => {
     expect(refused.headers.has('access-control-allow-headers')).toBe(false);
   });
 
-  test('production allows the listed origins, and preflights carry no key', async () => {
+  test('production allows the listed origins, and preflights need no key', async () => {
     const production = { env: 'production', corsOrigins: ['https://page.example'] } as const;
     const app = compose({ ...production, corsOrigins: [...production.corsOrigins] }, { apiKeys });
     const host = { host: 'localhost:8000' };
@@ -225,7 +225,7 @@ describe('browsers', () => {
     if (status === 403) expect(answer.body.code).toBe('forbidden');
   });
 
-  test('development: a page of any origin may submit, one that has rebound its name may not', async () => {
+  test('development: a page of any origin may submit, a page with a rebound name may not', async () => {
     const app = compose();
     const page = { origin: 'https://page.example', host: '127.0.0.1:8000' };
     expect((await post(app, '/v1/jobs/submit', job, page)).status).toBe(202);
@@ -270,7 +270,7 @@ describe('every answer', () => {
     }
   });
 
-  test('is closed to sniffing and framing', async () => {
+  test('forbids sniffing and framing', async () => {
     const { headers } = await get(compose(), '/v1/models');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
@@ -289,7 +289,7 @@ describe('every answer', () => {
     expect(app.observed).toMatchObject([{ route }]);
   });
 
-  test('a slash at the end opens no closed route and closes no open one', async () => {
+  test('a trailing slash does not change which routes need a key', async () => {
     const app = compose({}, { apiKeys });
     expect((await get(app, '/healthz/')).status).toBe(200);
     expect((await get(app, '/v1/jobs/')).status).toBe(401);
@@ -322,7 +322,7 @@ describe('every answer', () => {
     },
   );
 
-  test('HEAD is answered like GET without a body, and Allow names it where it is', async () => {
+  test('HEAD is answered like GET without a body, and Allow lists it', async () => {
     const app = compose();
     for (const path of ['/healthz', '/v1/jobs', '/v1/models', '/docs', '/openapi.json']) {
       expect(await get(app, path, {}, 'HEAD')).toMatchObject({ status: 200, body: '' });

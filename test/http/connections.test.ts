@@ -94,7 +94,7 @@ describe('a client that reads nothing is cut off', () => {
     await serverSocketsGone(5_000);
   });
 
-  test('but one that waits for its answer is not', async () => {
+  test('but a client that waits for its answer is not', async () => {
     const app = compose();
     app.detector.answer = () => new Promise((resolve) => setTimeout(resolve, 1_000, oneCar));
     await start(app, { unreadTimeout: 200, keepAliveTimeout: 100 });
@@ -133,7 +133,7 @@ describe('a client that closes its side after the request', () => {
 });
 
 describe('a stop', () => {
-  test('sends an answer that is made to its end', async () => {
+  test('sends a complete answer to its end', async () => {
     await start(compose());
     const client = new Client(false);
     client.socket.write(DOCUMENT.repeat(150));

@@ -5,11 +5,11 @@ import { WebSocket } from 'ws';
 import { listen, type Listening } from '../../src/http/serve.js';
 import { compose, type Harness } from '../support/composed-app.js';
 
-const WISH =
+const UPGRADE =
   'Host: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n';
 const BODY = JSON.stringify({ image_path: 'a.jpg' });
 const DETECT =
-  `POST /v1/inference/detect HTTP/1.1\r\n${WISH}Content-Type: application/json\r\n` +
+  `POST /v1/inference/detect HTTP/1.1\r\n${UPGRADE}Content-Type: application/json\r\n` +
   `Content-Length: ${BODY.length}\r\n\r\n`;
 
 let app: Harness;
@@ -36,9 +36,9 @@ async function answerTo(parts: readonly string[], done: RegExp): Promise<string>
   return answer;
 }
 
-describe('a wish for HTTP/2, as Java sends with every request, is passed over', () => {
+describe('a request to upgrade to HTTP/2, as Java sends each time, is ignored', () => {
   test('without a body', async () => {
-    const answer = await answerTo([`GET /healthz HTTP/1.1\r\n${WISH}\r\n`], /"status":"ok"/);
+    const answer = await answerTo([`GET /healthz HTTP/1.1\r\n${UPGRADE}\r\n`], /"status":"ok"/);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
@@ -51,7 +51,7 @@ describe('a wish for HTTP/2, as Java sends with every request, is passed over', 
   });
 
   test('and the connection goes on', async () => {
-    const health = `GET /healthz HTTP/1.1\r\n${WISH}\r\n`;
+    const health = `GET /healthz HTTP/1.1\r\n${UPGRADE}\r\n`;
     const answer = await answerTo([DETECT + BODY, health, health], /("ok"[^]*){2}/);
     expect(answer.match(/HTTP\/1\.1 200 /g)).toHaveLength(3);
   });
@@ -61,8 +61,8 @@ describe('a wish for HTTP/2, as Java sends with every request, is passed over', 
     expect(await answerTo([long], /body_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('and none is left open at a stop', async () => {
-    await answerTo([`GET /healthz HTTP/1.1\r\n${WISH}\r\n`], /"ok"/);
+  test('and no connection is left open at a stop', async () => {
+    await answerTo([`GET /healthz HTTP/1.1\r\n${UPGRADE}\r\n`], /"ok"/);
     const started = performance.now();
     await server.close(5_000);
     expect(performance.now() - started).toBeLessThan(1_000);

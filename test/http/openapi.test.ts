@@ -21,6 +21,7 @@ interface Parameter {
 interface Operation {
   operationId: string;
   summary: string;
+  description?: string;
   tags: string[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
   parameters?: Parameter[];
@@ -56,10 +57,21 @@ function compileSchema(name: string) {
   });
 }
 
-test('it is OpenAPI 3.1 of this version and is made once', () => {
+test('it is OpenAPI 3.1 of this version and is generated once', () => {
   expect(document.openapi).toBe('3.1.0');
   expect(document.info).toMatchObject({ title: 'lattice-core', version: '1.2.3' });
   expect(app.openApi()).toEqual(document);
+});
+
+test('every operation says what it is for, and more than its summary', () => {
+  const webhooks = Object.values(document.webhooks).flatMap((methods) => Object.values(methods));
+  for (const operation of [...operations.map((each) => each.operation), ...webhooks]) {
+    const { operationId, summary, description = '' } = operation;
+    expect(summary, operationId).toMatch(/\w/);
+    expect(description.length, operationId).toBeGreaterThan(20);
+    expect(description, operationId).not.toBe(summary);
+    expect(description, operationId).toMatch(/\.$/);
+  }
 });
 
 test('every route is in the document, and nothing else', () => {
@@ -131,7 +143,7 @@ test('bodies are required', () => {
   }
 });
 
-test('what generators stumble over is not in the document', () => {
+test('the document has no construct that breaks generators', () => {
   const tagsOf = (paths: Document['paths']) =>
     Object.values(paths).flatMap((path) => Object.values(path).flatMap(({ tags }) => tags));
   const ofRoutes = tagsOf(document.paths);
@@ -190,7 +202,7 @@ describe('schemas', () => {
     }
   });
 
-  test('no filter has an example: a documentation page would fill it in, and list nothing', () => {
+  test('no filter has an example, which a documentation page would fill in', () => {
     const filters = document.paths['/v1/jobs']!.get!.parameters!;
     expect(filters.filter(({ schema }) => schema.example !== undefined)).toEqual([]);
   });
@@ -234,7 +246,7 @@ describe('schemas', () => {
     check('DetectResponse', detected.body);
   });
 
-  test.each(['JobSubmit', 'DetectRequest'])('%s: what is optional may be null', (name) => {
+  test.each(['JobSubmit', 'DetectRequest'])('%s: optional fields may be null', (name) => {
     const schema = document.components.schemas[name]!;
     const required = schema.required as string[];
     const example = schema.example as Record<string, unknown>;
@@ -249,7 +261,7 @@ describe('schemas', () => {
     expect(schema.description).toContain('null');
   });
 
-  test('a schema refuses what the service refuses', () => {
+  test('a schema refuses the values that the service refuses', () => {
     const validate = compileSchema('JobSubmit');
     expect(validate({ job_type: 'detect_cars', image_paths: ['a'] })).toBe(true);
     for (const wrong of [
@@ -258,15 +270,19 @@ describe('schemas', () => {
       { job_type: 'detect_cars', image_paths: ['a'], confidence_threshold: 1.01 },
       { job_type: 'detect_cars', image_paths: ['a'], colour: 1 },
       { job_type: 'x', image_paths: ['a'] },
-      { job_type: 'detect_cars', image_paths: ['a'], vehicle_types: ['person'] },
-      { job_type: 'detect_cars', image_paths: ['a'], vehicle_types: ['cart'] },
+      { job_type: 'detect_cars', image_paths: ['a'], vehicle_types: [1] },
+      { job_type: 'detect_cars', image_paths: ['a'], classes: [] },
       { job_type: 'detect_cars', image_paths: ['a'], callback_url: 'ftp://h/' },
       { job_type: 'detect_cars', image_paths: ['a'], callback_url: 'http:///x' },
       { job_type: 'detect_cars', image_paths: ['a'], callback_url: 'http://u:p@h/' },
     ]) {
       expect(validate(wrong), JSON.stringify(wrong)).toBe(false);
     }
-    for (const right of [{ vehicle_types: ['BUS', 'Car'] }, { callback_url: 'HTTPS://h?a=b@c' }]) {
+    for (const right of [
+      { vehicle_types: ['BUS', 'Car'] },
+      { classes: ['stop_sign'] },
+      { callback_url: 'HTTPS://h?a=b@c' },
+    ]) {
       const body = { job_type: 'detect_cars', image_paths: ['a'], ...right };
       expect(validate(body), JSON.stringify(body)).toBe(true);
     }
@@ -288,7 +304,7 @@ describe('schemas', () => {
     expect(validate.errors).toBeNull();
   });
 
-  test('what a generator would have to name by itself has a name', () => {
+  test('every schema has a name, so that generators need not invent one', () => {
     const unnamed: string[] = [];
     const needsName = (choice: Record<string, unknown>) =>
       !('$ref' in choice) && !('additionalProperties' in choice) && choice.type !== 'null';
@@ -329,7 +345,7 @@ describe('headers', () => {
   const headersOf = (path: string, method: string, status: number) =>
     document.paths[path]![method]!.responses[status]!.headers ?? {};
 
-  test('every answer that asks to wait says so, and every 401 how to come in', () => {
+  test('answers with a wait have Retry-After, and every 401 has WWW-Authenticate', () => {
     for (const { path, method, operation } of operations) {
       for (const [status, { headers }] of Object.entries(operation.responses)) {
         const named = `${method} ${path} ${status}`;
@@ -342,7 +358,7 @@ describe('headers', () => {
     expect(headersOf('/v1/jobs/{job_id}', 'delete', 409)).toEqual({});
   });
 
-  test('answers carry the headers that are required of them, and those of a repeat', async () => {
+  test('answers have their required headers, and a repeat its own', async () => {
     const required = (path: string, method: string, status: number) =>
       Object.entries(headersOf(path, method, status))
         .filter(([, header]) => header.required)
@@ -379,7 +395,7 @@ test('any route may refuse a Host, and the document says so', () => {
   }
 });
 
-test('an accepted job links to its status, its result and its end', () => {
+test('an accepted job links to its status, its result and its cancel', () => {
   const { links } = document.paths['/v1/jobs/submit']!.post!.responses['202']!;
   const ids = operations.map(({ operation }) => operation.operationId);
   for (const { operationId, parameters } of Object.values(links!)) {
@@ -392,7 +408,7 @@ test('an accepted job links to its status, its result and its end', () => {
 test.each([
   ['status', ['pending', 'pending,failed'], ['', 'Pending', 'pending,', 'done']],
   ['submitted_after', [0, 1.5], [-1]],
-])('the filter %s takes what its schema takes', async (name, right, wrong) => {
+])('the filter %s accepts the values of its schema', async (name, right, wrong) => {
   const { parameters } = document.paths['/v1/jobs']!.get!;
   const validate = new Ajv2020({ strict: false }).compile(
     parameters!.find((parameter) => parameter.name === name)!.schema,

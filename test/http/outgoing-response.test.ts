@@ -48,7 +48,7 @@ async function sendSlowly({ socket }: Exchange, piece: string, pieces: number): 
   }
 }
 
-describe('a refusal before the body has come', () => {
+describe('a refusal before the whole body has arrived', () => {
   test.each(REFUSALS)(
     '%s: the client can send to the end, then the connection closes',
     async (_name, head, status) => {
@@ -64,7 +64,7 @@ describe('a refusal before the body has come', () => {
     },
   );
 
-  test('413, in chunks: what comes after the limit is taken too', async () => {
+  test('413, chunked: the service reads the body beyond the limit too', async () => {
     const held = exchange(`${DETECT}\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked`);
     await sendSlowly(held, `8000\r\n${' '.repeat(0x8000)}\r\n`, 9);
     expect(held.answer).toMatch(/^HTTP\/1\.1 413 [^]*^Connection: close\r$/im);

@@ -44,7 +44,7 @@ const post = (port: number, agent?: Agent): Promise<IncomingMessage> =>
       .end(body);
   });
 
-test('it answers on the port it names', async () => {
+test('the server answers on its reported port', async () => {
   const { url, port } = await start();
   expect(url).toBe(`http://127.0.0.1:${port}`);
   const response = await fetch(url + DETECT, {
@@ -56,7 +56,7 @@ test('it answers on the port it names', async () => {
   expect(await response.json()).toMatchObject({ status: 'success', total_count: 1 });
 });
 
-test('an address that cannot be listened on is refused with what to change', async () => {
+test('an unusable address is refused with the setting to change', async () => {
   const { port } = await start();
   await expect(listen(compose(), { host: '127.0.0.1', port })).rejects.toThrow(
     `Cannot listen on 127.0.0.1 port ${port}: another process uses it; set LATTICE_PORT to a free one.`,
@@ -64,7 +64,7 @@ test('an address that cannot be listened on is refused with what to change', asy
   await expect(listen(compose(), { host: '192.0.2.1', port: 0 })).rejects.toThrow('LATTICE_HOST');
 });
 
-test('idle connections stay for longer than the usual clients and proxies keep theirs', async () => {
+test('idle connections stay open longer than those of common clients and proxies', async () => {
   const { port } = await start();
   const agent = new Agent({ keepAlive: true });
   const { headers } = await post(port, agent);
@@ -74,7 +74,7 @@ test('idle connections stay for longer than the usual clients and proxies keep t
 });
 
 describe('bodies', () => {
-  test('10 MB are refused, declared and chunked, and the service goes on', async () => {
+  test('of 10 MB are refused, declared and chunked, and the service continues', async () => {
     const { url, port } = await start();
     const large = Buffer.alloc(10 * 1024 * 1024, 0x20);
     const send = (chunked: boolean): Promise<number> =>
@@ -105,7 +105,7 @@ describe('bodies', () => {
       `POST ${DETECT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
       `${length}\r\nExpect: ${expect_}\r\n\r\n`;
 
-    test('one that is too long is refused before it is sent, and the connection closed', async () => {
+    test('a body that is too long is refused before it is sent, and the connection is closed', async () => {
       const { port } = await start(compose({ maxBodyBytes: 100 }));
       const answer = await raw(port, announce('Content-Length: 101'));
       expect(answer).toMatch(/^HTTP\/1\.1 413 /);
@@ -121,7 +121,7 @@ describe('bodies', () => {
         'Transfer-Encoding: chunked',
         `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
       ],
-    ])('one %s is asked for and read', async (_name, length, sent) => {
+    ])('a body %s is requested and read', async (_name, length, sent) => {
       const { port } = await start(compose({ maxBodyBytes: 100 }));
       const socket = connect(port, '127.0.0.1');
       let answer = '';
@@ -163,7 +163,7 @@ test.each(['GET /healthz HTTP/1.0\r\n\r\n', 'OPTIONS /healthz HTTP/1.0\r\n\r\n']
   },
 );
 
-describe('requests that are none', () => {
+describe('malformed requests', () => {
   test.each([
     ['no HTTP at all', 'HELLO\r\n\r\n', 400],
     ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
@@ -202,7 +202,7 @@ describe('requests that are none', () => {
   });
 });
 
-test('a client that goes away aborts its detection', async () => {
+test('a client that disconnects aborts its detection', async () => {
   const app = compose();
   let signal: AbortSignal | undefined;
   app.detector.answer = (request_) => {
@@ -226,7 +226,7 @@ test('a client that goes away aborts its detection', async () => {
   await expect.poll(() => signal?.aborted, { timeout: 5_000 }).toBe(true);
 });
 
-test('a client that goes away inside its body is no error of the service', async () => {
+test('a client that disconnects inside its body causes no error of the service', async () => {
   const app = compose();
   const { port } = await start(app);
   for (const framing of ['Content-Length: 500', 'Transfer-Encoding: chunked']) {
@@ -242,7 +242,7 @@ test('a client that goes away inside its body is no error of the service', async
 });
 
 describe('close', () => {
-  test('lets a request in hand end, takes no new one, and frees the port', async () => {
+  test('lets a request in hand end, accepts no new one, and frees the port', async () => {
     const app = compose();
     let finish: (() => void) | undefined;
     app.detector.answer = () =>
@@ -267,7 +267,7 @@ describe('close', () => {
     agent.destroy();
   });
 
-  test('cuts what is left at the deadline', async () => {
+  test('closes remaining connections at the deadline', async () => {
     const app = compose();
     app.detector.answer = () => new Promise(() => undefined);
     const { port } = await start(app);

@@ -1,5 +1,6 @@
-// The compiled job part with a detector of 2 ms, under eight submitters. Prints every acknowledged id until it is killed.
+// The compiled job part with a detector of 2 ms that fails every second image of a job, under eight submitters. Prints every acknowledged id until it is killed.
 import { writeSync } from 'node:fs';
+import { LatticeError } from '../../dist/errors.js';
 import { openJobs, openJobStore } from '../../dist/jobs/open-jobs.js';
 
 const [dataDir] = process.argv.slice(2);
@@ -7,6 +8,7 @@ const detector = {
   workerId: 'child',
   detect: async ({ options, path }) => {
     await new Promise((resolve) => setTimeout(resolve, 2));
+    if (path.endsWith('-1.jpg')) throw new LatticeError('invalid_image', 'Broken.');
     return {
       detections: [{ box: [1, 2, 3, path.length], confidence: 0.9, class: 'car' }],
       image: { width: 1, height: 1 },

@@ -58,7 +58,7 @@ describe('entries', () => {
   });
 
   test.each([['day'], ['day/'], ['./day'], ['day/.']])(
-    'folder %s stands for its images in order of name',
+    'folder %s gives its images in order of name',
     async (path) => {
       expect(await expand([path])).toEqual(DAY);
     },
@@ -79,7 +79,7 @@ describe('entries', () => {
     ['day/[0-9]*.jpg', ['day/10.jpg', 'day/2.jpg']],
     ['day/*', ['day/10.jpg', 'day/2.jpg', 'day/B.PNG']],
     ['night/*', ['night/n.tif']],
-  ])('glob %s stands for what it matches', async (pattern, images) => {
+  ])('glob %s gives the images that match', async (pattern, images) => {
     expect(await expand([pattern])).toEqual(images);
     expect(await expand([join(pattern.startsWith('n') ? second : root, pattern)])).toEqual(images);
   });
@@ -137,7 +137,7 @@ describe('refused', () => {
     });
   });
 
-  test('a hundred listings are taken, one more is not', async () => {
+  test('100 listings are accepted, one more is not', async () => {
     const many = (count: number) => Array<string>(count).fill('day/a');
     expect(await expand(many(100), 1_000)).toHaveLength(100);
     await expect(expand(many(101), 1_000)).rejects.toMatchObject({ code: 'validation_failed' });
@@ -150,7 +150,7 @@ describe('refused', () => {
     },
   );
 
-  test('what a regular expression would repeat is meant literally', async () => {
+  test('operators of regular expressions are literal characters', async () => {
     writeFileSync(join(root, `${'a'.repeat(60)}b.jpg`), '');
     const started = performance.now();
     await expect(expand(['(a+)+*.png'])).rejects.toMatchObject({ code: 'validation_failed' });
@@ -160,7 +160,7 @@ describe('refused', () => {
   });
 });
 
-test('property: whatever the entry, nothing outside the roots is named', async () => {
+test('property: no entry gives a path outside the roots', async () => {
   const piece = fc.constantFrom(
     '..',
     '.',
@@ -187,7 +187,7 @@ test('property: whatever the entry, nothing outside the roots is named', async (
   );
 });
 
-test('10,000 plain paths cost no file access worth measuring', async () => {
+test('10,000 plain paths need no file access', async () => {
   const paths = Array.from({ length: 10_000 }, (_, index) => `camera/${index}.jpg`);
   const started = performance.now();
   expect(await expand(paths, 10_000)).toHaveLength(10_000);

@@ -139,7 +139,7 @@ test(`${RUNS} random histories of up to ${STEPS} steps`, async () => {
   );
 }, 60_000);
 
-test('a history at once: 300 submits, cancels and two restarts', async () => {
+test('a concurrent history: 300 submits, cancels and two restarts', async () => {
   using folder = new TemporaryFolder();
   const model = await Model.open(folder);
   for (let round = 0; round < 3; round += 1) {

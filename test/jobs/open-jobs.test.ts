@@ -3,7 +3,7 @@ import { LatticeError } from '../../src/errors.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
 
-test('a job runs to its end with one entry an image, events and counts', async () => {
+test('a job runs to its end with one entry per image, events and counts', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder);
   jobs.detector.answer = ({ path }) => (path === 'p1.jpg' ? 'invalid_image' : 'ok');
@@ -45,7 +45,7 @@ test('a job runs to its end with one entry an image, events and counts', async (
   expect(await service.counts()).toEqual({ pending: 0, running: 0, queuedImages: 0 });
 });
 
-test('a job whose images all fail ends failed, with the error of the image or of them all', async () => {
+test('a job whose images all fail ends failed, with the error of its image or one for all', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder);
   jobs.detector.answer = () => 'image_not_found';
@@ -63,7 +63,7 @@ test('a job whose images all fail ends failed, with the error of the image or of
   expect(jobs.detector.requests).toHaveLength(3);
 });
 
-test('passing trouble of the detector is retried twice, then it is the entry', async () => {
+test('a passing error of the detector is retried twice, then stored as the entry', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder);
   let calls = 0;
@@ -84,7 +84,7 @@ test('passing trouble of the detector is retried twice, then it is the entry', a
   expect(jobs.detector.paths.filter((path) => path === 'never.jpg')).toHaveLength(3);
 });
 
-test('images whose GPU was lost stay to do for the next process', async () => {
+test('images whose GPU was lost are left for the next process', async () => {
   using folder = new TemporaryFolder();
   const jobs = await openTestJobs(folder, { imageBackoffMs: 200 });
   jobs.detector.answer = ({ path }) => (path === 'p0.jpg' ? 'ok' : 'gpu_lost');
@@ -97,7 +97,7 @@ test('images whose GPU was lost stay to do for the next process', async () => {
   expect(next.detector.requests.length).toBeGreaterThanOrEqual(5);
 });
 
-test('the window bounds what is in flight, and 2,000 images stay in order', async () => {
+test('the window limits the images in flight, and 2,000 images stay in order', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder);
   const paths = imagesNamed('p', 2000);
@@ -111,7 +111,7 @@ test('the window bounds what is in flight, and 2,000 images stay in order', asyn
   expect(first?.id).toBe(2 ** 20);
 });
 
-test('drawn copies are named in the entry; one that cannot be drawn costs nothing', async () => {
+test('entries name their drawn copies; a failed drawing does not affect the entry', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder, {
     annotate: (jobId, index, path) =>
@@ -134,7 +134,7 @@ test('submits are refused and health fails while less than the reserve is free',
   expect(await jobs.health()).toMatchObject(refusal);
 });
 
-test('progress is told at once, then at most once an interval, and never late', async () => {
+test('progress is reported at once, then at most once per interval, and not after the end', async () => {
   using folder = new TemporaryFolder();
   // From the start: the runner keeps the window it has read for a while.
   const detector = new FakeDetector();
@@ -152,7 +152,7 @@ test('progress is told at once, then at most once an interval, and never late', 
   for (const event of progress) expect(event).toMatchObject({ status: 'running', seq: 2 });
 });
 
-test('stop lets images in hand finish; what is left goes on after the next start', async () => {
+test('stop lets images in hand finish; the others run after the next start', async () => {
   using folder = new TemporaryFolder();
   const jobs = await openTestJobs(folder);
   jobs.detector.delayMs = 100;
@@ -181,7 +181,7 @@ test('stop gives up at its deadline even when the detector hangs', async () => {
   expect(await ended(next.service, job.jobId)).toMatchObject({ status: 'completed' });
 });
 
-test('a listener that throws harms neither the others nor the job', async () => {
+test('a listener that throws affects neither the others nor the job', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder);
   jobs.service.onEvent(() => {
@@ -208,7 +208,7 @@ test('an unexpected failure of the detector is an entry without inner text', asy
   expect(JSON.stringify(error)).not.toContain('secret');
 });
 
-test('calls after the stop reject with an error of the table', async () => {
+test('calls after the stop reject with a known error code', async () => {
   using folder = new TemporaryFolder();
   const jobs = await openTestJobs(folder);
   await jobs.stop(0);

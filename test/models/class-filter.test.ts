@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ClassFilter, DEFAULT_VEHICLES } from '../../src/models/class-filter.js';
+import {
+  ClassFilter,
+  DEFAULT_VEHICLES,
+  matchClasses,
+  noSuchClass,
+} from '../../src/models/class-filter.js';
 
 describe('class filter', () => {
   const coco = new ClassFilter(['person', 'bicycle', 'car', 'motorcycle', 'bus', 'truck']);
@@ -27,14 +32,36 @@ describe('class filter', () => {
     );
   });
 
-  it('takes what there is of the default vehicles, but at least one', () => {
+  it('takes what there is of the default vehicles, and all classes where there is none', () => {
     expect(kitti.ids(DEFAULT_VEHICLES)).toEqual([0]);
-    expect(() => new ClassFilter(['cat', 'dog']).ids(DEFAULT_VEHICLES)).toThrow(
-      expect.objectContaining({ code: 'validation_failed' }),
-    );
+    expect(new ClassFilter(['cat', 'dog']).ids(DEFAULT_VEHICLES)).toBeNull();
   });
 
   it('keeps nothing for an empty list', () => {
     expect(coco.ids([])).toEqual([]);
+  });
+});
+
+describe('requested classes', () => {
+  const known = ['person', 'Car', 'stop sign'];
+
+  it('get the spelling of the model, each once', () => {
+    expect(matchClasses(['STOP SIGN', 'car', 'Car'], known)).toEqual({
+      classes: ['stop sign', 'Car'],
+      unknown: [],
+    });
+  });
+
+  it('are all for a star; a name that the model lacks is found beside it too', () => {
+    expect(matchClasses(['*'], known)).toEqual({ classes: null, unknown: [] });
+    expect(matchClasses(['*', 'boat'], known)).toEqual({ classes: null, unknown: [1] });
+  });
+
+  it('that a model lacks are answered with those it has, the first hundred of many', () => {
+    expect(noSuchClass('own.pt', 'boat', known)).toBe(
+      "own.pt has no class 'boat'. Its classes: person, Car, stop sign.",
+    );
+    const many = Array.from({ length: 1_203 }, (_, id) => `c${id}`);
+    expect(noSuchClass('own.pt', 'boat', many)).toMatch(/, c99 and 1103 more\.$/);
   });
 });

@@ -25,7 +25,7 @@ async function registry(
   const loads: string[] = [];
   const unloads: number[] = [];
   let fault: LatticeError | null = null;
-  let room = Number.POSITIVE_INFINITY;
+  let capacity = Number.POSITIVE_INFINITY;
   let held = 0;
   let large = '';
   const loader = {
@@ -34,7 +34,7 @@ async function registry(
       await new Promise((resolve) => setTimeout(resolve, 5));
       if (fault !== null) throw fault;
       const isLarge = large !== '' && path.endsWith(`${large}.onnx`);
-      if (held >= room || isLarge)
+      if (held >= capacity || isLarge)
         throw new LatticeError('overloaded', 'The GPU is out of memory.');
       held += 1;
       return nativeModel({
@@ -55,7 +55,7 @@ async function registry(
     loads,
     unloads,
     roomFor: (count: number) => {
-      room = count;
+      capacity = count;
     },
     tooLarge: (name: string) => {
       large = name;
@@ -171,7 +171,7 @@ describe('model registry', () => {
     expect(models.ready('a.pt')).toBeUndefined();
   });
 
-  it('asks again for a model that made room while somebody waited for it', async () => {
+  it('loads a model again that was unloaded while a caller waited for it', async () => {
     const { models } = await registry(undefined, 200);
     for (const name of ['a', 'b']) writeFileSync(join(modelsDir, `${name}.onnx`), name);
     await models.load('yolov8n.pt');
@@ -218,7 +218,7 @@ describe('model registry', () => {
     expect(models.ready('yolov8n.pt')).toBeUndefined();
   });
 
-  it('describes files that nobody asked for yet, with classes from the file', async () => {
+  it('describes files that were not loaded yet, with classes from the file', async () => {
     const { models, loads } = await registry();
     writeFileSync(join(modelsDir, 'noise.onnx'), 'noise');
     expect(await models.describeAll()).toMatchObject([

@@ -32,12 +32,12 @@ function child(script: string) {
 }
 
 describe('the process', () => {
-  it('ends by itself when nothing is owed, open core or not', () => {
+  it('ends by itself when no task is pending, with an open core or without', () => {
     const { status, output } = child(`${prelude()} load().then(() => console.log('loaded'))`);
     expect([status, output]).toEqual([0, 'loaded\n']);
   });
 
-  it('stays until everything owed is delivered', () => {
+  it('stays until every pending result is delivered', () => {
     const { status, output } = child(`${prelude()}
       load().then(({ modelId }) => run(modelId, 20));
       process.on('exit', () => console.log(done.length));`);

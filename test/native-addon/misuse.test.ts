@@ -105,6 +105,16 @@ describe('tasks', () => {
     }).toThrow(TypeError);
   });
 
+  it.each([undefined, null, 7, 'text', new ArrayBuffer(4), new Uint16Array(2)])(
+    'bytes = %s are a TypeError',
+    (value) => {
+      const task = { ...taskFor(model), id: 3, path: null, bytes: value };
+      expect(() => {
+        core.submit(bad([{ ...taskFor(model), id: 2, path: null, bytes: pixels.data }, task]));
+      }).toThrow('task.path must be a string, or null with bytes or pixels');
+    },
+  );
+
   it('lists must be arrays, and a live id may not come twice', () => {
     for (const value of [null, undefined, 7, {}, 'x']) {
       expect(() => {

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { countJobs } from '../../src/feed-metrics.js';
+import type { JobEvent, JobEventName } from '../../src/jobs/job.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { seriesValue } from '../support/metric-series.js';
 import { oneCar } from '../support/scripted-detector.js';
@@ -24,8 +26,34 @@ test('requests are counted by method, route and status, in seconds', async () =>
   expect(await value(`lattice_http_request_seconds_sum{${labels}}`)).toBeCloseTo(0.204);
 });
 
-test('jobs that ended are counted by status', async () => {
-  for (const status of ['completed', 'failed', 'completed'] as const) metrics.countEndedJob(status);
+test('jobs that ended are counted by status, their duration from their start', async () => {
+  const listeners: ((event: JobEvent) => void)[] = [];
+  countJobs(metrics, {
+    onEvent: (listener) => {
+      listeners.push(listener);
+      return () => undefined;
+    },
+  });
+  const tell = (event: JobEventName, jobId: string, timestamp: number) => {
+    const fields = {
+      status: 'running',
+      seq: 1,
+      progress: 0,
+      failedImages: 0,
+      keyId: null,
+    } as const;
+    for (const listener of listeners) listener({ ...fields, event, jobId, timestamp });
+  };
+  tell('job_submitted', 'a', 100);
+  tell('job_started', 'a', 140);
+  tell('job_started', 'b', 141);
+  tell('job_failed', 'never started', 142);
+  tell('job_completed', 'b', 141.2);
+  tell('job_completed', 'a', 160);
+  expect(await value('lattice_job_seconds_count{status="completed"}')).toBe(2);
+  expect(await value('lattice_job_seconds_sum{status="completed"}')).toBeCloseTo(20.2);
+  expect(await value('lattice_job_seconds_bucket{le="0.25",status="completed"}')).toBe(1);
+  expect(await value('lattice_job_seconds_count{status="failed"}')).toBeUndefined();
   expect(await value('lattice_jobs_ended_total{status="completed"}')).toBe(2);
   expect(await value('lattice_jobs_ended_total{status="failed"}')).toBe(1);
 });
@@ -64,4 +92,21 @@ test('images are counted by outcome, and their stages timed', async () => {
   expect(await value('lattice_images_total{outcome="image_not_found"}')).toBe(1);
   expect(await value('lattice_image_stage_seconds_count{stage="decode"}')).toBe(1);
   expect(await value('lattice_image_stage_seconds_sum{stage="inference"}')).toBeCloseTo(0.014);
+  const loads = 'lattice_image_stage_seconds_count{stage="model_load"}';
+  expect(await value(loads)).toBeUndefined();
+  metrics.observeImage('ok', { ...oneCar, timingsMs: { ...TIMINGS, model_load: 1_200 } });
+  expect(await value(loads)).toBe(1);
+});
+
+test('images are counted by model, their detections by class too', async () => {
+  const [car] = oneCar.detections;
+  const detections = ['car', 'van', 'car'].map((name) => ({ ...car!, class: name }));
+  metrics.observeImage('ok', { ...oneCar, detections, model: 'own.pt' });
+  metrics.observeImage('ok', oneCar);
+  metrics.observeImage('unknown_model', null);
+  expect(await value('lattice_model_images_total{model="own.pt"}')).toBe(1);
+  expect(await value('lattice_model_images_total{model="yolov8n.pt"}')).toBe(1);
+  expect(await value('lattice_detections_total{model="own.pt",class="car"}')).toBe(2);
+  expect(await value('lattice_detections_total{model="own.pt",class="van"}')).toBe(1);
+  expect(await value('lattice_detections_total{model="yolov8n.pt",class="car"}')).toBe(1);
 });

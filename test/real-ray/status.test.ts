@@ -134,7 +134,7 @@ test('logs the last lines of an `up` that was refused', async () => {
   expect(lines).toContain('put the secret in a file');
 });
 
-test('a store that stands still is no status, and one again when it goes on', async () => {
+test('a stopped GCS gives no status, and a status again when it continues', async () => {
   const [store] = ray.processes('head', 'gcs_server');
   const before = sessions;
   process.kill(store!, 'SIGSTOP');

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rayPython } from '../../scripts/python-environment.mjs';
 import { startRay, type Ray } from '../../scripts/ray.mjs';
-import { listenForLanes, type Lanes } from '../support/ray-lanes.js';
+import { listenForWorkers, type WorkerConnections } from '../support/ray-connections.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
 const N2 = { name: 'n2', cpus: 1, gpus: 1 };
 let ray: Ray;
-let lanes: Lanes;
+let connections: WorkerConnections;
 let usual: string[];
 
 const print = (what: string, since: number) => {
@@ -26,28 +26,35 @@ beforeAll(async () => {
   const start = performance.now();
   ray = await startRay({ python: await rayPython(), nodes: [{ cpus: 2, gpus: 1 }, N2] });
   print('Ray with two nodes', start);
-  lanes = await listenForLanes();
+  connections = await listenForWorkers();
   const child = join(PROJECT_ROOT, 'test/support/ray-child.mjs');
-  usual = ['--service', lanes.url, '--command', `node ${child}`, '--env', 'LATTICE_LOG_LEVEL=warn'];
+  usual = [
+    '--service',
+    connections.url,
+    '--command',
+    `node ${child}`,
+    '--env',
+    'LATTICE_LOG_LEVEL=warn',
+  ];
 });
 
 afterAll(async () => {
   await ray.stop();
-  await lanes.stop();
+  await connections.stop();
 });
 
-test('up starts a worker on each GPU and tells it where it is', async () => {
+test('up starts a worker on each GPU with the id of its node', async () => {
   const start = performance.now();
   const up = ray.up(usual);
-  const workers = await Promise.all(['worker-0', 'worker-1'].map((name) => lanes.of(name)));
-  print('up to both lanes', start);
+  const workers = await Promise.all(['worker-0', 'worker-1'].map((name) => connections.of(name)));
+  print('up to both connections', start);
   await up;
   print('up', start);
   const nodes = new Set(workers.map(({ env }) => env.LATTICE_NODE_ID));
   expect(nodes).toEqual(new Set([ray.nodeId('head'), ray.nodeId('n2')]));
   for (const { worker, env, nice } of workers) {
     expect(env).toMatchObject({
-      LATTICE_SERVICE_URL: lanes.url,
+      LATTICE_SERVICE_URL: connections.url,
       LATTICE_WORKER_ID: worker,
       LATTICE_DEVICE: 'cuda',
       LATTICE_THREADS: '1',
@@ -60,72 +67,72 @@ test('up starts a worker on each GPU and tells it where it is', async () => {
 });
 
 test('up again changes nothing', async () => {
-  const before = lanes.all.length;
+  const before = connections.all.length;
   const start = performance.now();
   const output = await ray.up(usual);
   print('up again', start);
   expect(output).not.toMatch(/created|replaced|removed/);
-  expect(lanes.all).toHaveLength(before);
-  expect(lanes.open()).toHaveLength(2);
+  expect(connections.all).toHaveLength(before);
+  expect(connections.open()).toHaveLength(2);
 });
 
 test.each(['worker-0', 'worker-1'])('a killed child of %s dials again', async (worker) => {
-  const lane = await lanes.of(worker);
+  const connection = await connections.of(worker);
   const start = performance.now();
-  process.kill(lane.pid, 'SIGKILL');
-  const next = await lanes.of(worker, lane);
-  print(`${worker}: child killed to lane`, start);
+  process.kill(connection.pid, 'SIGKILL');
+  const next = await connections.of(worker, connection);
+  print(`${worker}: child killed to connection`, start);
   expect(performance.now() - start).toBeLessThan(2_000);
-  expect(next.env.LATTICE_NODE_ID).toBe(lane.env.LATTICE_NODE_ID);
+  expect(next.env.LATTICE_NODE_ID).toBe(connection.env.LATTICE_NODE_ID);
   expect(await view(worker)).toMatchObject({ state: 'running', restarts: 1, last_exit: -9 });
 });
 
-test('a killed actor takes its child along and both come back', async () => {
-  const lane = await lanes.of('worker-0');
+test('a killed actor ends its child, and both are restarted', async () => {
+  const connection = await connections.of('worker-0');
   const actor = (await view('worker-0')).actor_pid!;
   const start = performance.now();
   process.kill(actor, 'SIGKILL');
-  await lanes.closed(lane);
+  await connections.closed(connection);
   print('actor killed to child gone', start);
-  await lanes.of('worker-0', lane);
-  print('actor killed to lane', start);
+  await connections.of('worker-0', connection);
+  print('actor killed to connection', start);
   expect((await view('worker-0')).actor_pid).not.toBe(actor);
 });
 
-test('a lost node takes its lane along; the lane is back when the node is', async () => {
-  const lost = lanes.open().find(({ env }) => env.LATTICE_NODE_ID === ray.nodeId('n2'))!;
-  const kept = lanes.open().find((lane) => lane !== lost)!;
+test('a lost node closes the connection of its worker; the connection is back with the node', async () => {
+  const lost = connections.open().find(({ env }) => env.LATTICE_NODE_ID === ray.nodeId('n2'))!;
+  const kept = connections.open().find((connection) => connection !== lost)!;
   const start = performance.now();
   ray.killRaylet('n2');
-  await lanes.closed(lost);
-  print('raylet killed to lane closed', start);
+  await connections.closed(lost);
+  print('raylet killed to connection closed', start);
   await ray.waitForNodes(1);
   print('raylet killed to node dead', start);
   expect(await view(lost.worker)).toMatchObject({ state: 'pending' });
-  expect(lanes.open()).toEqual([kept]);
+  expect(connections.open()).toEqual([kept]);
   await ray.kill('n2');
   const again = performance.now();
   await ray.addNode(N2);
   print('node back', again);
-  const next = await lanes.of(lost.worker, lost);
-  print('node started to lane', again);
+  const next = await connections.of(lost.worker, lost);
+  print('node started to connection', again);
   expect(next.env.LATTICE_NODE_ID).toBe(ray.nodeId('n2'));
 });
 
 test('a changed setting replaces the workers one after the other', async () => {
-  await Promise.all(['worker-0', 'worker-1'].map((name) => lanes.of(name)));
-  const before = new Set(lanes.open());
+  await Promise.all(['worker-0', 'worker-1'].map((name) => connections.of(name)));
+  const before = new Set(connections.open());
   let fewest = Infinity;
-  const watch = setInterval(() => (fewest = Math.min(fewest, lanes.open().length)), 5);
+  const watch = setInterval(() => (fewest = Math.min(fewest, connections.open().length)), 5);
   const start = performance.now();
   await ray.up([...usual, '--env', 'STAND_IN=2']);
   clearInterval(watch);
   print('two workers replaced', start);
   expect(fewest).toBe(1);
-  expect(lanes.open()).toHaveLength(2);
-  for (const lane of lanes.open()) {
-    expect(before.has(lane)).toBe(false);
-    expect(lane.env.STAND_IN).toBe('2');
+  expect(connections.open()).toHaveLength(2);
+  for (const connection of connections.open()) {
+    expect(before.has(connection)).toBe(false);
+    expect(connection.env.STAND_IN).toBe('2');
   }
 });
 
@@ -135,8 +142,8 @@ test('a child that dies at its start: given up, shown, and the other worker kept
   const { code, stdout } = await ray.cli(['up', ...broken]);
   print('a bad configuration is given up', start);
   expect(code).toBe(1);
-  expect(stdout).toContain('The other workers are left as they were');
-  expect(lanes.open().map(({ worker }) => worker)).toEqual(['worker-1']);
+  expect(stdout).toContain('The other workers stay unchanged');
+  expect(connections.open().map(({ worker }) => worker)).toEqual(['worker-1']);
   expect(await view('worker-0')).toMatchObject({
     state: 'crashloop',
     pid: null,
@@ -144,60 +151,60 @@ test('a child that dies at its start: given up, shown, and the other worker kept
     last_exit: 3,
     stderr: Array.from({ length: 5 }, () => 'no model here'),
   });
-  const kept = await lanes.of('worker-1');
+  const kept = await connections.of('worker-1');
   const output = await ray.up([...usual, '--env', 'STAND_IN=2']);
   expect(output).toContain('worker-0: replaced, running');
-  expect(await lanes.of('worker-1')).toBe(kept);
-  expect(lanes.open()).toHaveLength(2);
+  expect(await connections.of('worker-1')).toBe(kept);
+  expect(connections.open()).toHaveLength(2);
 });
 
 test('a worker whose GPU is lost is placed anew', async () => {
-  const lane = await lanes.of('worker-1');
+  const connection = await connections.of('worker-1');
   const actor = (await view('worker-1')).actor_pid!;
   const start = performance.now();
-  lane.socket.send('69');
-  await lanes.of('worker-1', lane);
-  print('GPU lost to lane', start);
+  connection.socket.send('69');
+  await connections.of('worker-1', connection);
+  print('GPU lost to connection', start);
   expect((await view('worker-1')).actor_pid).not.toBe(actor);
 });
 
 test('--restart replaces workers that need no change', async () => {
-  const before = lanes.open().map(({ pid }) => pid);
+  const before = connections.open().map(({ pid }) => pid);
   await ray.up([...usual, '--env', 'STAND_IN=2', '--restart']);
-  const after = lanes.open().map(({ pid }) => pid);
+  const after = connections.open().map(({ pid }) => pid);
   expect(after).toHaveLength(2);
   expect(after.filter((pid) => before.includes(pid))).toEqual([]);
 });
 
 test('fewer workers are wanted', async () => {
-  const kept = await lanes.of('worker-0');
+  const kept = await connections.of('worker-0');
   const output = await ray.up([...usual, '--env', 'STAND_IN=2', '--workers', '1']);
   expect(output).toContain('worker-1: removed');
-  expect(lanes.open()).toEqual([kept]);
+  expect(connections.open()).toEqual([kept]);
 });
 
-test('a worker without a place waits for one and holds nobody up', async () => {
+test('a worker without a place waits for one and delays no other', async () => {
   const three = [...usual, '--env', 'STAND_IN=2', '--workers', '3', '--wait', '2'];
   const first = await ray.up(three);
   expect(first).toMatch(/worker-1: created\nworker-2: created/);
   expect(await view('worker-2')).toMatchObject({ state: 'pending', pid: null });
-  const before = [await lanes.of('worker-0'), await lanes.of('worker-1')];
+  const before = [await connections.of('worker-0'), await connections.of('worker-1')];
   const start = performance.now();
   expect(await ray.up(three)).not.toMatch(/created|replaced|removed/);
   print('up again with one waiting', start);
-  expect([await lanes.of('worker-0'), await lanes.of('worker-1')]).toEqual(before);
+  expect([await connections.of('worker-0'), await connections.of('worker-1')]).toEqual(before);
   await ray.up([...usual, '--env', 'STAND_IN=2', '--workers', '1']);
   expect((await ray.workers()).map(({ worker }) => worker)).toEqual(['worker-0']);
 });
 
-test('namespaces are apart', async () => {
+test('namespaces are separate', async () => {
   expect(await ray.workers('other')).toEqual([]);
   expect(await ray.down(['--namespace', 'other'])).toBe('');
-  expect(lanes.open()).toHaveLength(1);
+  expect(connections.open()).toHaveLength(1);
 });
 
 test('down drains and removes', async () => {
-  const { pid } = await lanes.of('worker-0');
+  const { pid } = await connections.of('worker-0');
   const start = performance.now();
   expect(await ray.down()).toBe('worker-0: removed\n');
   print('down', start);
@@ -209,13 +216,13 @@ test('down drains and removes', async () => {
 test('a lost head: the other node goes on, a new head takes the workers with up', async () => {
   await ray.up(usual);
   const [onHead, onN2] = ['head', 'n2'].map((name) =>
-    lanes.open().find(({ env }) => env.LATTICE_NODE_ID === ray.nodeId(name)),
+    connections.open().find(({ env }) => env.LATTICE_NODE_ID === ray.nodeId(name)),
   );
   await ray.kill('head');
-  await lanes.closed(onHead!);
+  await connections.closed(onHead!);
   // A node that finds another head than its own ends soon: what counts is the time without one.
   await sleep(3_000);
-  expect(lanes.open().map(({ pid }) => pid)).toEqual([onN2!.pid]);
+  expect(connections.open().map(({ pid }) => pid)).toEqual([onN2!.pid]);
   const start = performance.now();
   await ray.addNode({ name: 'head', cpus: 2, gpus: 1 });
   print('head back', start);
@@ -224,7 +231,7 @@ test('a lost head: the other node goes on, a new head takes the workers with up'
   expect(await ray.workers()).toEqual([]);
   await ray.up(usual);
   print('head started to up', start);
-  expect(new Set(lanes.open().map(({ env }) => env.LATTICE_NODE_ID))).toEqual(
+  expect(new Set(connections.open().map(({ env }) => env.LATTICE_NODE_ID))).toEqual(
     new Set([ray.nodeId('head'), ray.nodeId('n2')]),
   );
 });

@@ -35,7 +35,7 @@ describe('without keys', () => {
     [
       'an absent key file',
       { LATTICE_API_KEYS_FILE: '/absent' },
-      /ended with 2 .*\n.*cannot be read/,
+      /ended with 2 .*\n.*There is no file or folder \/absent/,
     ],
   ])('%s refuses to start and says why', async (_what, env, reason) => {
     await expect(startService({ env })).rejects.toThrow(reason);

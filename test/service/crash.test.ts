@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { FEW_THREADS } from '../support/service-client.js';
 import { startService } from '../support/service-process.js';
 
-const KILLS = 20;
+const KILLS = 12;
 const CLIENTS = 8;
 
 interface StreamMessage {

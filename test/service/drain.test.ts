@@ -103,7 +103,7 @@ test('work in hand ends, new work is refused, and the job goes on after a restar
   expect(result).toMatchObject({ succeeded: 120, failed: 0, car_count: 360 });
 });
 
-test('a stop takes no longer than the drain time although everybody dawdles', async () => {
+test('a stop takes no longer than the drain time although all clients are slow', async () => {
   const drainSeconds = 2;
   await using receiver = await startReceiver(() => undefined);
   await using service = await startService({

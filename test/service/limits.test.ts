@@ -91,7 +91,7 @@ describe('a body', () => {
     for (const path of routes) expectProblem(await post(service.url, path, body), status, code);
   });
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'image/gif'])(
     'sent as %s is refused',
     async (type) => {
       const headers = { 'content-type': type };
@@ -121,6 +121,8 @@ describe('a field', () => {
     ['vehicle_types', 'car'],
     ['vehicle_types', ['zebra']],
     ['vehicle_types', ['bicycle']],
+    ['classes', ['zebra']],
+    ['deadline_ms', 3_600_000],
     ['model_name', '../x.pt'],
     ['confidence', 0.5],
   ])('%s: %j is refused by the synchronous route, with a pointer to it', async (field, value) => {
@@ -158,6 +160,14 @@ describe('a field', () => {
     const job = { job_type: 'detect_cars', image_paths: ['shapes.png'], ...nulls };
     const more = { priority: null, callback_url: null, metadata: null };
     expect((await post(service.url, '/v1/jobs/submit', { ...job, ...more })).status).toBe(202);
+  });
+
+  test('deadline_ms ends a request that is late', async () => {
+    const start = performance.now();
+    const late = await detect(service.url, { image_path: 'double.png', deadline_ms: 1 });
+    expectProblem(late, 504, 'deadline_exceeded');
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect((await detect(service.url, { deadline_ms: 9_000 })).status).toBe(200);
   });
 
   test('left out although required is refused', async () => {
@@ -249,7 +259,7 @@ test('a second service on one data folder refuses to start and names the first, 
   const told = await second;
   expect(told).toMatch(/ended with 1 before it listened/);
   expect(told).toContain(`${service.dataDir} is in use by process ${service.pid}.`);
-  // It has loaded nothing by then, and asked nobody for workers.
+  // By then it has loaded no model and requested no workers.
   expect(told).not.toMatch(/detector ready|"level":"(warn|error)"/);
   expect((await detect(service.url)).status).toBe(200);
 });

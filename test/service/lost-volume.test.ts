@@ -34,7 +34,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('only what lies there waits, a stop does not, and it is done when the volume is back', async ({
+test('only its images wait, a stop does not, and they run when the volume is back', async ({
   skip,
 }) => {
   const env = { ...FEW_THREADS, LATTICE_IMAGE_ROOTS: `${gone}:${well}` };
@@ -52,7 +52,7 @@ test('only what lies there waits, a stop does not, and it is done when the volum
   const jobs = (path: string) => submit(service.url, { image_paths: Array<string>(20).fill(path) });
   const waiting = await jobs(lost.image_path);
   const given = Array.from({ length: 12 }, () => detect(service.url, lost));
-  // Nobody knows yet that the volume is gone, and those elsewhere do not wait for it.
+  // The loss of the volume is not known yet, and images on other volumes do not wait for it.
   const since = performance.now();
   expectVehicles((await detect(service.url, fine)).body.detections);
   expect(performance.now() - since).toBeLessThan(2_500);

@@ -54,6 +54,7 @@ test('the result of several images, one broken, has an entry for each in their o
   };
   expect(body).toEqual(
     resultRecord(id, {
+      failed_images: 1,
       result: {
         images: [
           good,
@@ -95,6 +96,7 @@ test('a job whose only image failed has the error of that image', async () => {
   expect(await resultOf(service.url, id)).toEqual(
     resultRecord(id, {
       status: 'failed',
+      failed_images: 1,
       result: null,
       error: problem(422, 'image_not_found'),
       metadata: { a: 1 },

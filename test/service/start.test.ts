@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test('standard output is one JSON object a line, and a mistyped setting is among them', async () => {
+test('standard output is one JSON object per line, with a warning for a mistyped setting', async () => {
   const env = { LATTICE_LOG_LEVEL: 'info', LATTICE_IMAGE_ROOT: folder };
   await using service = await startService({ env });
   expect(await service.kill()).toBe(0);

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { resultOf, statusOf, submit } from '../support/service-client.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { call, resultOf, statusOf, submit } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { startReceiver, type Received, type Receiver } from '../webhooks/receiver.js';
 
@@ -96,7 +97,7 @@ test.concurrent(
     expect(taken!.headers['webhook-id']).toBe(refused!.headers['webhook-id']);
     expect(taken!.body).toBe(refused!.body);
     expect(verified(taken!)).toMatchObject({ type: 'job.completed', data: { job_id: id } });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { webhooks } = await statusOf(service.url, id);
       expect(webhooks).toEqual([
         {
@@ -112,6 +113,51 @@ test.concurrent(
     });
   },
 );
+
+test.concurrent('a webhook is sent again on request, and every attempt is shown', async () => {
+  let attempts = 0;
+  await using receiver = await startReceiver((response) => {
+    attempts += 1;
+    response.writeHead(attempts === 1 ? 410 : 200).end();
+  });
+  const id = await submit(service.url, { callback_url: receiver.url });
+  const path = `/v1/jobs/${id}/webhook`;
+  const delivery = async () =>
+    ((await call(service.url, path)).body as unknown as { deliveries: object[] }).deliveries;
+  await eventually(async () => {
+    expect(await delivery()).toMatchObject([{ state: 'gave_up', attempt_count: 1 }]);
+  });
+  expect((await call(service.url, `${path}/redeliver`, { method: 'POST' })).status).toBe(202);
+  const [first, second] = await arrived(receiver, 2);
+  expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+  expect(verified(second!)).toEqual(verified(first!));
+  await eventually(async () => {
+    expect(await delivery()).toEqual([
+      {
+        webhook_id: first!.headers['webhook-id'],
+        event: 'job.completed',
+        state: 'delivered',
+        created_at: expect.any(Number),
+        attempt_count: 2,
+        attempts: [
+          {
+            at: expect.closeTo(first!.at / 1000, 0),
+            status: 410,
+            error: 'HTTP 410: the receiver accepts no more webhooks',
+            duration_ms: expect.any(Number),
+          },
+          {
+            at: expect.closeTo(second!.at / 1000, 0),
+            status: 200,
+            error: null,
+            duration_ms: expect.any(Number),
+          },
+        ],
+        next_attempt_at: null,
+      },
+    ]);
+  });
+});
 
 test.concurrent.each([
   ['refused', 500],

@@ -1,7 +1,10 @@
 /** A service with two worker processes on the CPU in place of two GPUs. */
-import { existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { writeOwnModel } from '../support/own-model.js';
 import { call, DEMO, detect } from '../support/service-client.js';
 import { startService, type ServiceProcess } from '../support/service-process.js';
 import { WORKER_FAULTS, workerConformance, workersReady } from '../support/worker-conformance.js';
@@ -24,6 +27,7 @@ async function open(env: Record<string, string> = {}): Promise<ServiceProcess> {
 workerConformance({
   open: (imageRoots) => open({ LATTICE_IMAGE_ROOTS: imageRoots }),
   nodes: 1,
+  images: 500,
   workerIds: ['cpu-0', 'cpu-1'],
   restartMs: 30_000,
   hangMs: 15_000,
@@ -46,6 +50,33 @@ async function ended(pids: number[], withinMs: number): Promise<void> {
     await sleep(20);
   }
 }
+
+test('the models of LATTICE_PRELOAD are loaded in each of them; a wait for another is told', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lattice-preload-'));
+  writeOwnModel(folder);
+  copyFileSync(join(folder, 'own.onnx'), join(folder, 'late.onnx'));
+  try {
+    const env = { LATTICE_MODELS_DIR: folder, LATTICE_PRELOAD: 'own,absent' };
+    await using service = await open(env);
+    expect(service.output().match(/"model":"own.pt".*model preloaded/g)).toHaveLength(2);
+    expect(
+      service.output().match(/"model":"absent.pt".*a model cannot be preloaded/g),
+    ).toHaveLength(2);
+    const timings = async (model_name: string) => {
+      const { body, headers } = await detect(service.url, { model_name });
+      expect(headers.get('server-timing')?.includes('model_load')).toBe(
+        'model_load' in body.timings_ms,
+      );
+      return body.timings_ms;
+    };
+    expect(await timings('own.pt')).not.toHaveProperty('model_load');
+    expect((await timings('late.pt')).model_load).toBeGreaterThan(1);
+    const { text } = await call(service.url, '/metrics');
+    expect(text).toMatch(/lattice_image_stage_seconds_count\{stage="model_load"\} 1/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 describe('workers end with the service', () => {
   test('at a stop, one that hangs too', async () => {

@@ -10,6 +10,7 @@ const event = (seq: number, name: JobEvent['event'] = 'job_completed'): JobEvent
   timestamp: 0,
   seq,
   progress: 1,
+  failedImages: 0,
   keyId: null,
 });
 const frame = (seq: number): Buffer => Buffer.from(String(seq));

@@ -53,7 +53,7 @@ test('a frame of 64 KiB is read, one byte more closes 1009', async () => {
   expect(await client.closed).toMatchObject({ code: 1009 });
 });
 
-test('more than 50 messages a second are closed 1008, a burst is not', async () => {
+test('more than 50 messages per second are closed 1008, a burst is not', async () => {
   const [steady, rude] = [await open(), await open()];
   for (let count = 0; count < 90; count += 1) steady.send({ action: 'ping' });
   expect(await steady.take(90)).toHaveLength(90);

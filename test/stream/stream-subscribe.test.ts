@@ -34,7 +34,7 @@ afterEach(async () => {
 
 test('after a restart pong and subscribed name the newest event of the process before', async () => {
   const stored = { event: 'job_submitted', jobId: 'j', status: 'pending', timestamp: 1 } as const;
-  app.jobs.events.push({ ...stored, seq: 41, progress: 0, keyId: null });
+  app.jobs.events.push({ ...stored, seq: 41, progress: 0, failedImages: 0, keyId: null });
   const client = await open();
   client.send({ action: 'ping' });
   client.send({ action: 'subscribe' });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LatticeError } from '../../src/errors.js';
 import { listen, type Listening } from '../../src/http/serve.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { errorOutcome, okOutcome } from '../support/fake-jobs.js';
 import { StreamConnection } from './stream-connection.js';
 
 const job = { job_type: 'detect_cars', image_paths: ['a.jpg', 'b.jpg'] };
@@ -29,12 +29,12 @@ afterEach(async () => {
 });
 
 describe('events', () => {
-  test('everyone hears of a job from its acceptance to its end', async () => {
+  test('every client gets the events of a job from its acceptance to its end', async () => {
     const [one, two] = [await open(), await open()];
     const id = await submit();
     app.jobs.start(id);
     app.jobs.progress(id, 1);
-    app.jobs.finish(id, [okOutcome(), okOutcome()]);
+    app.jobs.finish(id, [okOutcome(), errorOutcome('invalid_image')]);
     for (const client of [one, two]) {
       expect(await client.settled()).toEqual([
         {
@@ -44,6 +44,7 @@ describe('events', () => {
           timestamp: expect.closeTo(Date.now() / 1000, 0),
           seq: 1,
           progress: 0,
+          failed_images: 0,
         },
         {
           event: 'job_completed',
@@ -52,6 +53,7 @@ describe('events', () => {
           timestamp: expect.any(Number),
           seq: 3,
           progress: 1,
+          failed_images: 1,
         },
       ]);
     }

@@ -9,6 +9,8 @@ export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
     status: 'completed',
     imageCount,
     finishedImages: imageCount,
+    failedImages: 0,
+    retryOf: null,
     submittedAt: 1.25,
     startedAt: 2.5,
     completedAt: 4.75,

@@ -1,6 +1,6 @@
 /** JobService in memory: submits are instant, tests move the jobs on by hand. */
 import { randomUUID } from 'node:crypto';
-import { LatticeError } from '../../src/errors.js';
+import { LatticeError, type ErrorCode } from '../../src/errors.js';
 import type {
   Idempotency,
   ImageEntry,
@@ -12,6 +12,7 @@ import type {
   JobService,
   JobSpec,
 } from '../../src/jobs/job.js';
+import type { WebhookDeliveryState } from '../../src/jobs/webhook-delivery.js';
 
 interface Entry {
   job: Job;
@@ -19,11 +20,28 @@ interface Entry {
 }
 
 function setOutcomes(entry: Entry, outcomes: (ImageOutcome | null)[]): void {
+  entry.job.failedImages = outcomes.filter((outcome) => outcome?.status === 'error').length;
   entry.images = outcomes.map((outcome, index) => {
     const path = entry.images[index]?.path ?? '';
     return { index, path, outcome };
   });
 }
+
+/** After an attempt that failed, before the next one. */
+export const pendingDelivery: WebhookDeliveryState = {
+  deliveryId: 'msg_1',
+  jobId: 'job_1',
+  url: 'http://h/x?token=secret',
+  host: 'h',
+  attempt: 1,
+  createdAt: 1.5,
+  state: 'pending',
+  nextAttemptAt: 6.5,
+  lastStatus: 500,
+  lastError: 'HTTP 500',
+  attemptsMade: 8,
+  attempts: [{ at: 2.5, durationMs: 12.5, status: 500, error: 'HTTP 500' }],
+};
 
 export const okOutcome = (classes: string[] = ['car']): ImageOutcome => ({
   status: 'ok',
@@ -36,6 +54,11 @@ export const okOutcome = (classes: string[] = ['car']): ImageOutcome => ({
   timingsMs: { queue: 0.1, decode: 1, preprocess: 0.2, inference: 10, postprocess: 0.1 },
   processingTimeMs: 11.4,
   truncated: false,
+});
+
+export const errorOutcome = (code: ErrorCode): ImageOutcome => ({
+  status: 'error',
+  error: new LatticeError(code, 'It is not one.').toProblem(),
 });
 
 export class FakeJobs implements JobService {
@@ -73,6 +96,8 @@ export class FakeJobs implements JobService {
       status: 'pending',
       imageCount: spec.imagePaths.length,
       finishedImages: 0,
+      failedImages: 0,
+      retryOf: null,
       submittedAt: Date.now() / 1000,
       startedAt: null,
       completedAt: null,
@@ -93,6 +118,22 @@ export class FakeJobs implements JobService {
     }
     if (this.submitMs > 0) await new Promise((resolve) => setTimeout(resolve, this.submitMs));
     return { job: { ...job }, replayed: false };
+  }
+
+  async retry(
+    jobId: string,
+    keyId: string | null,
+    idempotency?: Idempotency,
+  ): Promise<{ job: Job; replayed: boolean }> {
+    const { spec } = await this.get(jobId, keyId);
+    const imagePaths = this.#entry(jobId)
+      .images.filter(({ outcome }) => outcome?.status !== 'ok')
+      .map(({ path }) => path);
+    if (imagePaths.length === 0) throw new LatticeError('nothing_to_retry', 'All done.');
+    const { job, replayed } = await this.submit({ ...spec, imagePaths }, idempotency);
+    const entry = this.#entry(job.jobId);
+    entry.job.retryOf = jobId;
+    return { job: { ...entry.job }, replayed };
   }
 
   repeated(_keyId: string | null, { key, fingerprint }: Idempotency): Promise<Job | null> {
@@ -233,6 +274,7 @@ export class FakeJobs implements JobService {
       timestamp: Date.now() / 1000,
       seq: (this.events.at(-1)?.seq ?? this.#forgotten) + (stored ? 1 : 0),
       progress: job.finishedImages / job.imageCount,
+      failedImages: job.failedImages,
       keyId: job.spec.keyId,
       ...(job.error === null ? {} : { error: job.error }),
     };

@@ -135,3 +135,15 @@ export function refusal(status: 429 | 503, retryAfterS: number): Fault {
     );
   };
 }
+
+/** Passes the request to the service and breaks the connection off in place of its answer. */
+export function losesAnswer(serviceUrl: string): Fault {
+  return (incoming, outgoing) => {
+    const { method, url = '', headers } = incoming;
+    const passed = request(`${serviceUrl}${url}`, { method, headers }, (answer) => {
+      answer.resume();
+      outgoing.destroy();
+    });
+    incoming.pipe(passed);
+  };
+}

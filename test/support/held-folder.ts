@@ -10,7 +10,7 @@ export interface HeldFolder extends AsyncDisposable {
   release(): Promise<void>;
 }
 
-/** Nobody can open the folder or a file in it from here on. Null, with the reason printed, where only root may. */
+/** Blocks every open of the folder and of files in it. Null, with the reason printed, if only root may do that. */
 export async function holdFolder(path: string): Promise<HeldFolder | null> {
   const child = spawn('python3', [SCRIPT, path], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');

@@ -9,6 +9,7 @@ export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
     inputWidth: 640,
     inputHeight: 640,
     fixedBatch: 0,
+    anyRectangle: false,
     rectangles: [],
     withoutRectangles: [],
     device: 'CPU',

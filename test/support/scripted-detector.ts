@@ -21,10 +21,13 @@ export class ScriptedDetector implements Detector {
   readonly workerId = 'worker-1';
   /** As a worker. */
   readonly slots = { sync: 8, async: 8 };
+  readonly syncParallel = 1;
   readonly requests: DetectRequest[] = [];
   answer: (request: DetectRequest) => Promise<ImageResult> = () => Promise.resolve(oneCar);
   fault: LatticeError | null = null;
   rate = 0;
+  /** Of the model; none: nobody can say which. */
+  classes = CLASSES;
 
   detect(request: DetectRequest): Promise<ImageResult> {
     this.requests.push(request);
@@ -87,7 +90,7 @@ export class ScriptedDetector implements Detector {
         name: 'yolov8n.pt',
         state: 'ready',
         reason: null,
-        classes: CLASSES,
+        classes: this.classes,
         bundled: true,
         isDefault: true,
       },

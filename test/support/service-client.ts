@@ -32,6 +32,7 @@ export interface Body {
   total_count: number;
   car_count: number;
   annotated_url: string;
+  timings_ms: Record<string, number>;
   result: Body;
   images: Body[];
   succeeded: number;

@@ -30,6 +30,7 @@ export class SimulatedWorker implements Worker {
   readonly workerId: string;
   readonly nodeId: string;
   readonly slots: WorkerSlots;
+  readonly syncParallel = 1;
   leaving = false;
   fault: LatticeError | null = null;
   closed = false;
@@ -95,7 +96,7 @@ export class SimulatedWorker implements Worker {
   }
 
   prepare(modelName: string): Promise<ModelDescription> {
-    return Promise.reject(new WorkerLost(`nobody prepares ${modelName}`));
+    return Promise.reject(new WorkerLost(`no worker prepares ${modelName}`));
   }
 
   models(): Promise<ModelDescription[]> {

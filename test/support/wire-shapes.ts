@@ -46,6 +46,8 @@ export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
   submitted_at: number,
   job_type: 'batch_detect',
   priority: 0,
+  failed_images: 0,
+  retry_of: null,
   error: null,
   ...rest,
 });
@@ -53,6 +55,7 @@ export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
 export const resultRecord = (jobId: string, rest: Record<string, unknown>) => ({
   job_id: jobId,
   status: 'completed',
+  failed_images: 0,
   error: null,
   submitted_at: number,
   completed_at: number,

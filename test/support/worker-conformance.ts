@@ -11,6 +11,8 @@ export interface WorkersUnderTest {
   /** A service with two ready workers that logs at level info, with a sync deadline longer than `hangMs`. */
   open: (imageRoots: string) => Promise<ServiceProcess>;
   nodes: number;
+  /** Of the job during which a worker is lost. */
+  images: number;
   workerIds: [string, string];
   /** A killed worker must be back within this time. */
   restartMs: number;
@@ -25,20 +27,19 @@ export const WORKER_FAULTS = {
   NODE_OPTIONS: `--import=${pathToFileURL(join(PROJECT_ROOT, 'test/support/worker-faults.mjs')).href}`,
 };
 
-const IMAGES = 500;
-const PATHS = Array.from({ length: IMAGES }, (_, index) =>
-  index % 100 === 7 ? `absent-${index}.png` : 'shapes.png',
-);
-
 export function workerConformance(subject: WorkersUnderTest): void {
-  const { open, nodes, workerIds, restartMs, hangMs, endsHung } = subject;
+  const { open, nodes, images, workerIds, restartMs, hangMs, endsHung } = subject;
 
   describe('the routes', () => {
     const workerId = expect.stringMatching(new RegExp(`^(${workerIds.join('|')})$`)) as unknown;
     routeConformance({ open, nodes, workers: 2, workerId });
   });
 
-  describe('a worker lost in the midst of a job and of synchronous calls', () => {
+  describe('a worker lost during a job and synchronous calls', () => {
+    const paths = Array.from({ length: images }, (_, index) =>
+      index % 100 === 7 ? `absent-${index}.png` : 'shapes.png',
+    );
+    const absent = paths.filter((path) => path !== 'shapes.png').length;
     let service: ServiceProcess;
     beforeAll(async () => {
       service = await open(DEMO);
@@ -54,11 +55,11 @@ export function workerConformance(subject: WorkersUnderTest): void {
       // The line in the log may come after the worker is ready.
       await expect.poll(() => runs(pidOf(service, workerIds[0]))).toBe(true);
       const victim = pidOf(service, workerIds[0]);
-      const jobId = await submit(service.url, { image_paths: PATHS });
+      const jobId = await submit(service.url, { image_paths: paths });
       const finished = async () =>
         (await call(service.url, `/v1/jobs/${jobId}/status`)).body.finished_images;
-      while ((await finished()) < IMAGES / 10) await sleep(5);
-      expect(await finished(), 'the job is still running').toBeLessThan(IMAGES);
+      while ((await finished()) < images / 10) await sleep(5);
+      expect(await finished(), 'the job is still running').toBeLessThan(images);
       const load = startSyncLoad(service.url);
       process.kill(victim, signal);
       const lostAt = performance.now();
@@ -71,17 +72,17 @@ export function workerConformance(subject: WorkersUnderTest): void {
       console.log(`worker ${what}: two workers again after ${after()}`);
       await expect.poll(() => pidOf(service, workerIds[0])).not.toBe(victim);
       const { result } = await resultOf(service.url, jobId, 120_000);
-      console.log(`worker ${what}: job of ${IMAGES} complete after ${after()}`);
-      expect(result.images.map(({ image_path }) => image_path)).toEqual(PATHS);
+      console.log(`worker ${what}: job of ${images} complete after ${after()}`);
+      expect(result.images.map(({ image_path }) => image_path)).toEqual(paths);
       for (const image of result.images) {
         if (image.image_path === 'shapes.png') expectVehicles(image.detections);
         else expect(image).toMatchObject({ status: 'error', error: { code: 'image_not_found' } });
       }
-      expect(result).toMatchObject({ succeeded: IMAGES - 5, failed: 5 });
+      expect(result).toMatchObject({ succeeded: images - absent, failed: absent });
       const answers = await load.stop();
       console.log(`worker ${what}: ${answers.length} synchronous calls answered`);
       expect(new Set(answers)).toEqual(new Set([200]));
-      expect(lostBy, 'the other worker went on').toBeGreaterThan(IMAGES / 10);
+      expect(lostBy, 'the other worker went on').toBeGreaterThan(images / 10);
     });
   });
 }

@@ -1,4 +1,4 @@
-/** A real worker in a process of its own, as whoever places workers starts it. */
+/** A real worker in a process of its own, started as Ray or the service starts it. */
 import { spawn } from 'node:child_process';
 import { PROJECT_ROOT, TEST_MODELS } from './service-process.js';
 

@@ -42,6 +42,7 @@ export async function openWorkerRig(
   const detector = new Executor({
     whyNoWorker: () => 'None has joined.',
     files,
+    syncQueue: 256,
     close: () => files.close(),
   });
   const gate = new WorkerGate({
@@ -77,6 +78,7 @@ export async function startWorker(
     nodeId: more.nodeId ?? 'node-1',
     roots: () => Promise.resolve([]),
     detector,
+    maxImageBytes: 1024 * 1024,
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     backoffMs: 20,
   });

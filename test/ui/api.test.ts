@@ -3,7 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { ApiKeys } from '../../src/http/api-keys.js';
 import { ServiceError } from '../../src/client/service-error.js';
 import { Api } from '../../src/ui/api.js';
-import { keyFault, socketProtocols } from '../../src/ui/key-store.js';
+import { socketProtocols } from '../../src/client/page-socket.js';
+import { keyFault } from '../../src/ui/key-store.js';
 import { detectRequest, jobRequest } from '../../src/ui/requests.js';
 import type { DetectResponse, JobStatus, JobAccepted, JobList } from '../../src/client/records.js';
 import { compose, type Harness } from '../support/composed-app.js';
@@ -27,7 +28,13 @@ const problem = async (call: Promise<unknown>) =>
 
 test('a job is submitted, listed and cancelled', async () => {
   const api = apiOf(compose());
-  const fields = { paths: 'a.jpg\r\n\n b.jpg\n', type: 'detect_cars', priority: 7 };
+  const fields = {
+    paths: 'a.jpg\r\n\n b.jpg\n',
+    type: 'detect_cars',
+    model: '',
+    classes: [],
+    priority: 7,
+  };
   const { job_id } = await api.post<JobAccepted>('/v1/jobs/submit', jobRequest(fields));
   const { jobs } = await api.get<JobList>('/v1/jobs?limit=100');
   expect(jobs).toMatchObject([{ job_id, image_count: 2, priority: 7, status: 'pending' }]);
@@ -41,7 +48,7 @@ test('a job is submitted, listed and cancelled', async () => {
 
 test('a detection brings its drawn copy', async () => {
   const api = apiOf(compose({}, { annotate: () => Promise.resolve('a1.jpg') }));
-  const fields = { path: 'a.jpg', model: '', threshold: NaN };
+  const fields = { path: 'a.jpg', model: '', classes: [], threshold: NaN };
   const answer = await api.post<DetectResponse>('/v1/inference/detect', detectRequest(fields));
   expect(answer.annotated_url).toBe('/v1/annotated/a1.jpg');
   const picture = await api.picture(answer.annotated_url!);
@@ -49,9 +56,10 @@ test('a detection brings its drawn copy', async () => {
 });
 
 test('what a form says goes along', () => {
-  expect(detectRequest({ path: 'x', model: 'depot.pt', threshold: 0.25 })).toEqual({
+  expect(detectRequest({ path: 'x', model: 'depot.pt', classes: ['*'], threshold: 0.25 })).toEqual({
     image_path: 'x',
     model_name: 'depot.pt',
+    classes: ['*'],
     confidence_threshold: 0.25,
     annotate: true,
   });
@@ -59,7 +67,13 @@ test('what a form says goes along', () => {
 
 test('a refusal names the rules that were broken', async () => {
   const api = apiOf(compose());
-  const body = jobRequest({ paths: '../x', type: 'nothing', priority: 11 });
+  const body = jobRequest({
+    paths: '../x',
+    type: 'nothing',
+    model: '',
+    classes: [],
+    priority: 11,
+  });
   const { code, errors } = await problem(api.post('/v1/jobs/submit', body));
   expect(code).toBe('validation_failed');
   expect(errors.map(({ pointer }) => pointer)).toEqual(['#/job_type', '#/priority']);

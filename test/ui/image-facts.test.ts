@@ -29,6 +29,8 @@ test('a detection shows its class, confidence, place and size', async () => {
     'postprocess 0.3 ms',
     'all 15.7 ms',
   ]);
+  const loaded = { ...answer, timings_ms: { ...answer.timings_ms, model_load: 1_204 } };
+  expect(timings(loaded)[1]).toEqual({ step: 'model load', ms: 1_204, text: '1204 ms' });
 });
 
 test('a result shows its first images and what all come to', async () => {

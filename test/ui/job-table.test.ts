@@ -15,6 +15,8 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   priority: 0,
   image_count: 4,
   finished_images: 0,
+  failed_images: 0,
+  retry_of: null,
   error: null,
   ...fields,
 });
@@ -33,6 +35,7 @@ const event = (name: JobEvent['event'], fields: Partial<JobEvent> = {}): JobEven
     status: status[name],
     timestamp: 1_001,
     progress: 0,
+    failed_images: 0,
     seq: 1,
     ...fields,
   };
@@ -105,6 +108,8 @@ describe('the table', () => {
 describe('a row', () => {
   test('counts the times of a job that waits or runs', () => {
     expect(jobRow(job(), 1_002)).toMatchObject({ waited: '2.0 s', took: '', images: '0 / 4' });
+    const half = event('job_progress', { progress: 0.5, failed_images: 1 });
+    expect(jobRow(afterEvent(job(), half), 1_002).images).toBe('2 / 4, 1 failed');
     const running = job('job_1', { status: 'running', started_at: 1_001 });
     expect(jobRow(running, 1_004)).toMatchObject({ waited: '1.0 s', took: '3.0 s' });
   });

@@ -43,7 +43,7 @@ describe('judge', () => {
     expect(DEFAULT_SCHEDULE).toEqual([0, 5, 300, 1800, 7200, 18000, 36000]);
   });
 
-  test('Retry-After only ever puts an attempt off', () => {
+  test('Retry-After only delays an attempt', () => {
     fc.assert(
       fc.property(fc.nat({ max: 200_000 }), chance, (seconds, luck) => {
         const asked = judge(answered(429, String(seconds)), 0, DEFAULT_SCHEDULE, NOW, luck);

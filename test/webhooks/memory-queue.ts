@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { WebhookQueue } from '../../src/jobs/store/job-store.js';
 import type {
   Verdict,
+  WebhookAttempt,
   WebhookDelivery,
   WebhookDeliveryState,
 } from '../../src/jobs/webhook-delivery.js';
@@ -32,6 +33,8 @@ export class MemoryQueue implements WebhookQueue {
       nextAttemptAt: createdAt,
       lastStatus: null,
       lastError: null,
+      attemptsMade: 0,
+      attempts: [],
     });
     for (const listener of this.listeners) listener();
     return deliveryId;
@@ -89,7 +92,11 @@ export class MemoryQueue implements WebhookQueue {
     }
   }
 
-  async settle(deliveryId: string, verdict: Verdict): Promise<void> {
+  async settle(
+    { deliveryId }: Pick<WebhookDelivery, 'deliveryId'>,
+    verdict: Verdict,
+    sent: Pick<WebhookAttempt, 'at' | 'durationMs'>,
+  ): Promise<void> {
     await Promise.resolve();
     if (this.refusals > 0) {
       this.refusals -= 1;
@@ -98,8 +105,10 @@ export class MemoryQueue implements WebhookQueue {
     const row = this.get(deliveryId);
     if (row.state !== 'pending') return;
     row.attempt += 1;
+    row.attemptsMade += 1;
     row.lastStatus = verdict.status;
     row.lastError = verdict.action === 'succeeded' ? null : verdict.error;
+    row.attempts.push({ ...sent, status: row.lastStatus, error: row.lastError });
     row.plannedAt = verdict.action === 'retry' ? verdict.plannedAt : null;
     row.nextAttemptAt = verdict.action === 'retry' ? verdict.at : null;
     if (verdict.action !== 'retry')
@@ -109,6 +118,10 @@ export class MemoryQueue implements WebhookQueue {
   async forJob(jobId: string): Promise<WebhookDeliveryState[]> {
     await Promise.resolve();
     return [...this.rows.values()].filter((row) => row.jobId === jobId);
+  }
+
+  redeliver(): Promise<number> {
+    return Promise.reject(new Error('Tests of the worker add deliveries.'));
   }
 
   onEnqueued(listener: () => void): () => void {

@@ -87,7 +87,7 @@ describe('production', () => {
     expect(await attempt(`https://${host}:9/`, 'production')).toEqual(refused);
   });
 
-  test('judges the address a name stands for, at every attempt', async () => {
+  test('checks the address of a name at every attempt', async () => {
     await using receiver = await startReceiver(answerWith(200));
     const url = `http://hook.example:${receiver.port}/`;
     const local: Resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
@@ -108,7 +108,7 @@ describe('production', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  test('connects to what was judged, whatever the name stands for a moment later', async () => {
+  test('connects to the checked address although the name resolves to another one later', async () => {
     await using receiver = await startReceiver(answerWith(200));
     const answers = ['127.0.0.2', '127.0.0.1'];
     const rebinding: Resolve = () =>
@@ -157,7 +157,7 @@ test('development reaches the loopback address by number and by name', async () 
   expect(await attempt(`http://[::ffff:127.0.0.1]:${receiver.port}/`, 'development')).toBe(201);
 });
 
-test('https speaks TLS to the judged address', async () => {
+test('https speaks TLS to the checked address', async () => {
   await using receiver = await startReceiver(answerWith(200));
   const local: Resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
   const result = await attempt(`https://hook.example:${receiver.port}/`, 'development', [], local);

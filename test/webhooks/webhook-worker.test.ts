@@ -7,6 +7,7 @@ import { MAX_ANSWER_BYTES } from '../../src/webhooks/post-webhook.js';
 import { type WebhookOptions, WebhookWorker } from '../../src/webhooks/webhook-worker.js';
 import { MemoryQueue } from './memory-queue.js';
 import { answerWith, startReceiver, type Receiver } from './receiver.js';
+import { eventually } from '../support/eventually.js';
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 const RECORD = { job_id: 'job-1', status: 'completed', result: { car_count: 2 }, metadata: null };
@@ -206,7 +207,7 @@ test('a hanging host holds at most ten places and other hosts are served meanwhi
   for (let i = 0; i < 300; i++) queue.add(hanging.url);
   start(queue, { timeoutMs: 20_000 });
   const ids = Array.from({ length: 20 }, () => queue.add(good.url));
-  await vi.waitFor(() => {
+  await eventually(() => {
     for (const id of ids) expect(queue.get(id).state).toBe('delivered');
   });
   expect(hanging.peak).toBe(10);
@@ -220,7 +221,7 @@ test('at most fifty attempts run at once', async () => {
   for (const { url } of hanging) for (let i = 0; i < 12; i++) queue.add(url);
   start(queue, { timeoutMs: 20_000 });
   const inFlight = () => hanging.reduce((sum, { received }) => sum + received.length, 0);
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(inFlight()).toBe(50);
   });
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -233,7 +234,7 @@ test('a refused POST is not repeated because the outcome could not be stored', a
   queue.refusals = 1;
   const worker = start(queue);
   const id = queue.add(receiver.url);
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(queue.refusals).toBe(0);
   });
   await vi.waitFor(
@@ -260,7 +261,7 @@ test('stop lets an attempt in hand end', async () => {
   const queue = new MemoryQueue();
   const worker = start(queue);
   const id = queue.add(receiver.url);
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(receiver.received).toHaveLength(1);
   });
   await worker.stop(5_000);
@@ -270,7 +271,7 @@ test('stop lets an attempt in hand end', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-test('stop cuts what outlives its deadline and leaves it pending; the next worker sends it again', async () => {
+test('stop aborts an attempt at its deadline and leaves it pending; the next worker sends it again', async () => {
   let hang = true;
   const receiver = await receive((response) => {
     if (!hang) response.writeHead(200).end();
@@ -278,7 +279,7 @@ test('stop cuts what outlives its deadline and leaves it pending; the next worke
   const queue = new MemoryQueue();
   const worker = start(queue, { timeoutMs: 20_000 });
   const id = queue.add(receiver.url);
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(receiver.received).toHaveLength(1);
   });
   const stoppedAt = Date.now();
@@ -287,7 +288,7 @@ test('stop cuts what outlives its deadline and leaves it pending; the next worke
   expect(queue.get(id)).toMatchObject({ state: 'pending', attempt: 0 });
   hang = false;
   start(queue);
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(queue.get(id).state).toBe('delivered');
   });
   expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
@@ -317,7 +318,7 @@ describe('a clock that is set back by an hour', () => {
       response.writeHead(receiver.received.length < 2 ? 500 : 200).end();
     });
     const id = queue.add(receiver.url);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(queue.get(id).attempt).toBe(1);
     });
     const refusedAt = performance.now();
@@ -349,7 +350,7 @@ describe('a clock that is set back by an hour', () => {
     expect(waited).toBeGreaterThan(700);
   });
 
-  test('is heeded once the queue can be written again', async () => {
+  test('is handled once the queue can be written again', async () => {
     const queue = new MemoryQueue();
     start(queue, { schedule: [0, 0.5] });
     const replan = vi.spyOn(queue, 'replan');

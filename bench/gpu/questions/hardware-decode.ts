@@ -1,4 +1,4 @@
-/** How many photos a second are decoded by the CPU alone, and by the GPU's JPEG engines beside it? They take turns. */
+/** How many photos per second does the CPU decode, alone and with the GPU's JPEG engines? Measured alternately. */
 import { median } from '../../load/percentiles.js';
 import { against, type Answer, type Figure } from '../answer.js';
 import type { Plan } from '../plan.js';

@@ -120,7 +120,7 @@ async function bound(
   return own.networkMs + timings.inference;
 }
 
-/** `rate` calls of `send` a second, evenly, until stopped; `stop` waits for the answers and tells how many came a second. */
+/** `rate` calls of `send` per second, evenly, until stopped; `stop` waits for the answers and gives their rate. */
 function startPaced(rate: number, send: () => Promise<unknown>): { stop(): Promise<number> } {
   const air = new Set<Promise<unknown>>();
   const start = performance.now();

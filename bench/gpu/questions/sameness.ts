@@ -12,7 +12,7 @@ import { decodedPhoto, type Pixels } from '../photos.js';
 import { mainModel, type Plan } from '../plan.js';
 import { openRig, pixelTask } from '../rig.js';
 
-/** Images in the air at once, in turn: batches of every batch size come of them, full ones and padded ones. */
+/** Images in flight at once, wave by wave: they give batches of every batch size, full ones and padded ones. */
 const WAVES = [1, 2, 3, 5, 8, 13, 32, 7, 64, 1, 24, 4, 16];
 /** Low, for many boxes. */
 const CONFIDENCE = 0.01;

@@ -8,6 +8,7 @@ import { ApiKeys } from '../../http/api-keys.js';
 import { ImageLister } from '../../jobs/listing/image-lister.js';
 import { makeFolder } from '../../make-folder.js';
 import { modelsFolderFault } from '../../setting-folders.js';
+import { pathFault } from '../../path-fault.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 /** statfs types of file systems without dependable locks and shared memory, which the job store needs. */
@@ -41,7 +42,7 @@ export async function checkImageRoots(roots: readonly string[]): Promise<Finding
         return ok('image root', `${root} (${entries.length} entries)`);
       } catch (error) {
         const fix = `mkdir -p ${root} (or set LATTICE_IMAGE_ROOTS); it must be readable by this user`;
-        return fail('image root', `${root}: ${codeOf(error)}`, fix);
+        return fail('image root', pathFault(error, root, 'read'), fix);
       }
     }),
   );
@@ -60,7 +61,7 @@ export async function checkModelsDir(modelsDir: string): Promise<Finding[]> {
   const fault = await modelsFolderFault(modelsDir);
   if (fault === null) return [];
   const fix = 'make or mount it, readable by this user, or correct LATTICE_MODELS_DIR';
-  return [warn('models folder', `${modelsDir} cannot be read: ${codeOf(fault)}`, fix)];
+  return [warn('models folder', pathFault(fault, modelsDir, 'read'), fix)];
 }
 
 /** Makes the folder, as the service would. */
@@ -72,7 +73,7 @@ export async function checkDataDir(dataDir: string): Promise<Finding> {
     await rm(probe);
   } catch (error) {
     const fix = `make ${dirname(dataDir)} writable, or set LATTICE_DATA_DIR`;
-    return fail('data folder', `${dataDir} cannot be written: ${codeOf(error)}`, fix);
+    return fail('data folder', pathFault(error, dataDir, 'write'), fix);
   }
   const { type, bavail, bsize } = await statfs(dataDir);
   const remote = REMOTE_FILE_SYSTEMS.get(type);
@@ -98,7 +99,7 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
     });
     return ok('port', `${place} is free`);
   } catch (error) {
-    const taken = codeOf(error) === 'EADDRINUSE' ? 'is in use' : `cannot be used: ${codeOf(error)}`;
+    const taken = REFUSED_PORT[codeOf(error)] ?? `cannot be used (${codeOf(error)})`;
     return fail('port', `${place} ${taken}`, `lattice serve --port ${port + 1} (or LATTICE_PORT)`);
   } finally {
     server.close();
@@ -131,6 +132,12 @@ function checkApiKeys(file: string): Finding {
     return fail('API keys', reason, fix);
   }
 }
+
+const REFUSED_PORT: Record<string, string> = {
+  EADDRINUSE: 'is in use',
+  EACCES: 'needs a privilege, as every port below 1024',
+  EADDRNOTAVAIL: 'is no address of this machine',
+};
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);

@@ -4,8 +4,7 @@ import type { Config } from '../../config.js';
 import { openCore, type Core, type CoreOptions } from '../../native/core.js';
 import { makeFolder } from '../../make-folder.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
-import { ModelFolder } from '../../models/model-folder.js';
-import { withEnding } from '../model/checking.js';
+import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import type { Terminal } from '../terminal.js';
 
 const LOOK_EVERY_MS = 500;
@@ -24,7 +23,7 @@ export async function buildEngine(
   open: (options: CoreOptions) => Builder = openCore,
 ): Promise<void> {
   const folder = await ModelFolder.open(config);
-  const { path } = await folder.find(withEnding(name));
+  const { path } = await folder.find(withSuffix(name));
   makeFolder(dirname(config.engineCacheDir));
   const core = open({
     roots: [],

@@ -12,7 +12,7 @@ export interface ListFlags extends AccessFlags {
 }
 
 const LARGEST_PAGE = 100;
-const HEADER = ['JOB', 'STATUS', 'TYPE', 'PRIORITY', 'IMAGES', 'SUBMITTED', 'ERROR'];
+const HEADER = ['JOB', 'STATUS', 'TYPE', 'PRIORITY', 'IMAGES', 'FAILED', 'SUBMITTED', 'ERROR'];
 
 export async function listJobs(flags: ListFlags, terminal: Terminal): Promise<void> {
   const filter: JobFilter = { limit: Math.min(flags.limit, LARGEST_PAGE) };
@@ -36,6 +36,7 @@ function cells(job: JobStatus): string[] {
     job.job_type,
     String(job.priority),
     `${job.finished_images}/${job.image_count}`,
+    job.failed_images === 0 ? '' : String(job.failed_images),
     timeText(job.submitted_at),
     job.error?.code ?? '',
   ];

@@ -4,8 +4,8 @@ import { serviceAccess } from '../../config.js';
 import { UsageError } from '../terminal.js';
 
 export interface AccessFlags {
-  url?: string;
-  apiKeyFile?: string;
+  url?: string | undefined;
+  apiKeyFile?: string | undefined;
   json?: boolean;
 }
 

@@ -7,16 +7,41 @@ import type {
 } from '../../client/lattice-client.js';
 import { DETECTION_HEADER, detectionRows, failedRow } from '../detection-rows.js';
 import { renderTable } from '../table.js';
-import { EXIT_FAILED, type Terminal } from '../terminal.js';
-import { problemText, summaryOf, timeText } from './job-text.js';
+import { failureLines } from '../failure-lines.js';
+import type { Terminal } from '../terminal.js';
+import { failedImageLines, failedImagesOf } from './failed-images.js';
+import { exitCodeOfJob, imagesText, problemText, summaryOf, timeText } from './job-text.js';
 import { openClient, type AccessFlags } from './open-client.js';
+import { watchCommand } from './watching.js';
 
 export async function showStatus(
   jobId: string,
   flags: AccessFlags,
   terminal: Terminal,
 ): Promise<void> {
-  printStatus(await openClient(flags).status(jobId), flags, terminal);
+  const client = openClient(flags);
+  const job = await client.status(jobId);
+  if (flags.json === true) terminal.out(JSON.stringify(job));
+  else {
+    for (const line of renderTable(statusRows(job))) terminal.out(line);
+    for (const line of await failedImageLines(client, job)) terminal.out(line);
+  }
+  terminal.setExitCode(exitCodeOfJob(job));
+}
+
+/** Prints the id of the new job alone, or its record as JSON. Rejects with `nothing_to_retry`. */
+export async function retryJob(
+  jobId: string,
+  flags: AccessFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const accepted = await openClient(flags).retry(jobId);
+  if (flags.json === true) {
+    terminal.out(JSON.stringify(accepted));
+    return;
+  }
+  terminal.out(accepted.job_id);
+  terminal.err(`${accepted.message} ${watchCommand(accepted.job_id, flags)} follows it.`);
 }
 
 /** Rejects with `job_already_finished` when there is nothing to cancel. */
@@ -29,7 +54,7 @@ export async function cancelJob(
   terminal.out(flags.json === true ? JSON.stringify(record) : summaryOf(record));
 }
 
-/** Exit code 1 for a job that failed: it has no boxes. */
+/** Exit code 1 for a job that failed: it has no boxes; 3 where some images failed. */
 export async function showResult(
   jobId: string,
   flags: AccessFlags,
@@ -38,34 +63,31 @@ export async function showResult(
   const record = await openClient(flags).result(jobId);
   if (flags.json === true) terminal.out(JSON.stringify(record));
   else for (const line of resultLines(record)) terminal.out(line);
-  if (record.status === 'failed') terminal.setExitCode(EXIT_FAILED);
+  terminal.setExitCode(exitCodeOfJob(record));
 }
 
-function printStatus(job: JobStatus, flags: AccessFlags, terminal: Terminal): void {
-  if (flags.json === true) {
-    terminal.out(JSON.stringify(job));
-    return;
-  }
-  const rows = [
+function statusRows(job: JobStatus): string[][] {
+  return [
     ['job', job.job_id],
     ['status', job.status],
-    ['images', `${job.finished_images}/${job.image_count}`],
+    ['images', imagesText(job)],
     ['type', job.job_type],
     ['priority', String(job.priority)],
     ['worker', job.worker_id === '' ? '-' : job.worker_id],
     ['submitted', timeText(job.submitted_at)],
     ['started', timeText(job.started_at)],
     ['completed', timeText(job.completed_at)],
+    ...(job.retry_of === null ? [] : [['retry of', job.retry_of]]),
     ...(job.error === null ? [] : [['error', problemText(job.error)]]),
     ...(job.webhooks ?? []).map(({ state, attempts, last_error: error }) => [
       'webhook',
       `${state} after ${attempts} attempt(s)${error === null ? '' : `: ${error}`}`,
     ]),
   ];
-  for (const line of renderTable(rows)) terminal.out(line);
 }
 
-function resultLines({ result, error, status }: JobResult): string[] {
+function resultLines(record: JobResult): string[] {
+  const { result, error, status } = record;
   const entries = entriesOf(result);
   const rows = entries.flatMap((entry) =>
     entry.status === 'error'
@@ -74,8 +96,9 @@ function resultLines({ result, error, status }: JobResult): string[] {
   );
   const table = rows.length === 0 ? [] : [...renderTable([DETECTION_HEADER, ...rows]), ''];
   const failed = entries.filter((entry) => entry.status === 'error').length;
-  const counts = `${entries.length} image(s), ${result?.total_count ?? 0} box(es), ${failed} failed`;
-  return [...table, error === null ? counts : `${status}: ${problemText(error)}; ${counts}`];
+  const counts = `${entries.length - failed} done, ${failed} failed; ${result?.total_count ?? 0} box(es)`;
+  const summary = error === null ? counts : `${status}: ${problemText(error)}; ${counts}`;
+  return [...table, summary, ...failureLines(failedImagesOf(record))];
 }
 
 type ShownEntry = ({ status: 'ok' } & SingleImageResult) | ImageEntry;

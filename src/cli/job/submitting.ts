@@ -1,5 +1,6 @@
 /** Submits a job; with `--wait`, follows it to its end. */
 import type { JobSubmit } from '../../client/lattice-client.js';
+import { withSuffix } from '../../models/model-folder.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { openClient, type AccessFlags } from './open-client.js';
 import { followJob, watchCommand } from './watching.js';
@@ -8,6 +9,7 @@ export interface SubmitFlags extends AccessFlags {
   type: JobSubmit['job_type'];
   model?: string;
   confidence?: number;
+  classes?: string[];
   vehicleTypes?: string[];
   priority?: number;
   callbackUrl?: string;
@@ -29,8 +31,8 @@ export async function submitJob(
   const accepted = await client.submit(jobOf(paths, flags));
   terminal.out(flags.json === true ? JSON.stringify(accepted) : accepted.job_id);
   if (flags.wait === true) {
-    await followJob(client, accepted.job_id, flags, terminal, (summary) => {
-      terminal.err(summary);
+    await followJob(client, accepted.job_id, flags, terminal, (line) => {
+      terminal.err(line);
     });
   } else if (flags.json !== true) {
     const command = watchCommand(accepted.job_id, flags);
@@ -39,15 +41,16 @@ export async function submitJob(
 }
 
 function jobOf(paths: string[], flags: SubmitFlags): JobSubmit {
-  const { type, model, confidence, vehicleTypes, priority, callbackUrl, metadata } = flags;
+  const { type, model, confidence, classes, vehicleTypes, ...more } = flags;
   return {
     job_type: type,
     image_paths: paths,
-    model_name: model,
+    model_name: model === undefined ? model : withSuffix(model),
     confidence_threshold: confidence,
+    classes,
     vehicle_types: vehicleTypes,
-    priority,
-    callback_url: callbackUrl,
-    metadata,
+    priority: more.priority,
+    callback_url: more.callbackUrl,
+    metadata: more.metadata,
   };
 }

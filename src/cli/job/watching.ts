@@ -7,11 +7,12 @@ import type {
   ServiceError,
 } from '../../client/lattice-client.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
-import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
+import { bar } from '../progress.js';
+import { UsageError, type Terminal } from '../terminal.js';
 import { openClient, type AccessFlags } from './open-client.js';
-import { summaryOf } from './job-text.js';
+import { failedImageLines } from './failed-images.js';
+import { exitCodeOfJob, imagesText, summaryOf } from './job-text.js';
 
-const WIDTH = 24;
 /** A log gets one line per tenth of the job. */
 const LOG_STEPS = 10;
 
@@ -29,18 +30,18 @@ export async function watchJob(
 ): Promise<void> {
   const client = openClient(flags);
   await client.status(jobId); // a service that is not there is told at once
-  await followJob(client, jobId, flags, terminal, (summary) => {
-    terminal.out(summary);
+  await followJob(client, jobId, flags, terminal, (line) => {
+    terminal.out(line);
   });
 }
 
-/** Sets the exit code: 0 completed, 1 failed, 130 or 143 for a signal, after which the job goes on. */
+/** Sets the exit code: 0 completed, 3 with failed images, 1 failed, 130 or 143 for a signal, after which the job goes on. */
 export async function followJob(
   client: LatticeClient,
   jobId: string,
   flags: WatchFlags,
   terminal: Terminal,
-  tellEnd: (summary: string) => void,
+  tell: (line: string) => void,
 ): Promise<void> {
   const line = new JobLine(terminal, flags.json === true);
   const stop = new AbortController();
@@ -57,8 +58,11 @@ export async function followJob(
       onConnection: tellConnection(terminal),
     });
     if (flags.json === true) terminal.out(JSON.stringify(record));
-    else tellEnd(summaryOf(record));
-    if (record.status === 'failed') terminal.setExitCode(EXIT_FAILED);
+    else {
+      tell(summaryOf(record));
+      for (const line of await failedImageLines(client, record)) tell(line);
+    }
+    terminal.setExitCode(exitCodeOfJob(record));
   } catch (error) {
     if (interrupt.received === null) throw error;
     terminal.err(`The job goes on. ${watchCommand(jobId, flags)} watches it again.`);
@@ -117,7 +121,8 @@ function lineOf(event: JobEvent | EventGap): string {
   if (event.event === 'gap') return `${time}  gap: some events are lost`;
   const error = event.error === undefined ? '' : `  ${event.error.code}`;
   const percent = Math.floor(event.progress * 100);
-  return `${time}  ${event.event.padEnd(13)}  ${event.job_id}  ${percent} %${error}`;
+  const failed = event.failed_images === 0 ? '' : `  ${event.failed_images} failed`;
+  return `${time}  ${event.event.padEnd(13)}  ${event.job_id}  ${percent} %${failed}${error}`;
 }
 
 /** The progress of a job: one changing line on a terminal, else a line per step. */
@@ -132,13 +137,13 @@ class JobLine {
   }
 
   show(progress: JobProgress): void {
-    const { status, finished_images: done, image_count: images } = progress;
+    const { status, finished_images: done } = progress;
     // The end has a line of its own.
     if (status === 'completed' || status === 'failed') return;
     const step = this.#isLog ? Math.floor(progress.progress * LOG_STEPS) : done;
     if (this.#shown === `${status} ${step}`) return;
     this.#shown = `${status} ${step}`;
-    const text = `${done}/${images} images, ${status}`;
+    const text = `${imagesText(progress)}, ${status}`;
     if (this.#json) this.#terminal.out(JSON.stringify(progress));
     else if (this.#terminal.progress === undefined) this.#terminal.err(text);
     else this.#terminal.progress(`${bar(progress.progress)} ${text}`);
@@ -147,9 +152,4 @@ class JobLine {
   get #isLog(): boolean {
     return !this.#json && this.#terminal.progress === undefined;
   }
-}
-
-function bar(share: number): string {
-  const filled = Math.round(WIDTH * share);
-  return '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
 }

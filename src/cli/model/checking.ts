@@ -1,63 +1,85 @@
 /** Loads a model as the service would and says what it found. */
-import { readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { ModelFolder } from '../../models/model-folder.js';
+import { basename, sep } from 'node:path';
+import type { Config } from '../../config.js';
+import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import { LatticeError } from '../../errors.js';
-import { readPicture } from '../../models/self-check/model-check.js';
 import { examineModel, type ModelExamination } from '../../models/model-examination.js';
 import { megabytes } from '../megabytes.js';
+import { classesText } from '../run-totals.js';
 import { renderTable } from '../table.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { shorten } from './listing.js';
+import { addCall, nextCalls } from './next-calls.js';
+import { onnxFile } from './onnx-file.js';
+import { demoPictures, ownPictures, type Pictures } from './pictures.js';
 
-const DEMO = join(PACKAGE_ROOT, 'models', 'demo');
+export interface CheckFlags {
+  json?: boolean | undefined;
+  /** Image, folder or glob of the user; the demo pictures by default. */
+  images?: string | undefined;
+}
+
+export interface Examined extends ModelExamination {
+  pictures: Pictures;
+}
 
 export async function checkModel(
   model: string,
+  { json, images }: CheckFlags,
   config: Config,
-  json: boolean,
   terminal: Terminal,
 ): Promise<void> {
-  const path = model.endsWith('.onnx')
-    ? resolve(model)
-    : (await (await ModelFolder.open(config)).find(withEnding(model))).path;
-  const examination = await examineFile(path, config);
-  if (json) terminal.out(JSON.stringify(asJson(path, examination), null, 2));
-  else for (const line of report(path, examination)) terminal.out(line);
+  const isFile = model.endsWith('.onnx') || model.includes(sep);
+  const path = isFile
+    ? await onnxFile(model)
+    : (await (await ModelFolder.open(config)).find(withSuffix(model))).path;
+  const examined = await examineFile(path, images, config, terminal);
+  if (json === true) {
+    terminal.out(JSON.stringify(asJson(path, examined), null, 2));
+    return;
+  }
+  for (const line of report(path, examined)) terminal.out(line);
+  const next = isFile
+    ? addCall(model)
+    : nextCalls(basename(withSuffix(model), '.pt'), examined.pictures, config);
+  for (const line of next) terminal.out(line);
 }
 
-/** `depot` and `depot.pt` name the same model. */
-export function withEnding(name: string): string {
-  return name.endsWith('.pt') ? name : `${name}.pt`;
-}
-
-/** Throws `UsageError` saying what is wrong with the file. */
-export async function examineFile(path: string, config: Config): Promise<ModelExamination> {
-  const names = (await readdir(DEMO)).filter((name) => /\.(jpg|png)$/.test(name)).sort();
-  const pictures = await Promise.all(names.map((name) => readPicture(join(DEMO, name))));
+/** Says on standard error what it is doing. Throws `UsageError` saying what is wrong with the file. */
+export async function examineFile(
+  path: string,
+  images: string | undefined,
+  { threads }: Config,
+  terminal: Terminal,
+): Promise<Examined> {
+  const show = (step: string) => {
+    if (terminal.progress === undefined) terminal.err(`${step} ...`);
+    else terminal.progress(`${step} ...`);
+  };
+  show(images === undefined ? 'Reading the demo pictures' : `Reading ${images}`);
+  const pictures = images === undefined ? await demoPictures() : await ownPictures(images);
   try {
-    return await examineModel(path, { threads: config.threads, pictures });
+    const options = { threads, pictures: pictures.pictures, onStep: show };
+    return { ...(await examineModel(path, options)), pictures };
   } catch (error) {
     if (!(error instanceof LatticeError)) throw error;
     throw new UsageError(`${path} cannot be used: ${error.message}`);
   }
 }
 
-export function report(
-  path: string,
-  { bytes, model, runs, agreement }: ModelExamination,
-): string[] {
+export function report(path: string, examined: Examined): string[] {
+  const { bytes, model, runs, agreement, pictures } = examined;
   const facts = [
     ['file', `${path}, ${megabytes(bytes)}`],
-    ['task', 'detect, v8 layout'],
+    ['task', model.task],
     ['classes', `${model.names.length}: ${shorten(model.names)}`],
     ['input', `${model.inputWidth} x ${model.inputHeight}, ${batch(model.fixedBatch)}`],
     ['licence', model.metadata.license ?? 'not stated'],
     ...runs.map(({ precision, inferenceMs, boxes }) => [
       precision,
-      `${inferenceMs.toFixed(1)} ms an image, ${boxes.flat().length} boxes on ${boxes.length} demo pictures`,
+      `${inferenceMs.toFixed(1)} ms an image, ${boxes.flat().length} boxes on ${pictures.what}`,
     ]),
+    ['boxes', boxesText(examined)],
     ['agreement', agreed(runs.length, agreement)],
   ];
   return renderTable(facts);
@@ -67,10 +89,20 @@ function batch(fixed: number): string {
   return fixed === 0 ? 'any batch' : `batches of ${fixed}`;
 }
 
+/** By class, in full precision. */
+function boxesText({ runs }: Examined): string {
+  const counts = new Map<string, number>();
+  for (const { class: name } of runs[0]?.boxes.flat() ?? []) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts.size === 0
+    ? 'none above 0.3: --images takes pictures of your own'
+    : classesText(counts);
+}
+
 function agreed(precisions: number, share: number | null): string {
   if (precisions === 1) return 'this CPU has one precision';
-  if (share === null)
-    return 'no box on the demo pictures to compare; the classes may not be on them';
+  if (share === null) return 'no box on the pictures to compare; the classes may not be on them';
   return `${(share * 100).toFixed(1)} % of the boxes above 0.3 are found by both precisions (IoU 0.8)`;
 }
 

@@ -1,11 +1,14 @@
 /** Puts models into the models folder and takes them out again. */
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, extname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Config } from '../../config.js';
-import { defaultModelName, ModelFolder } from '../../models/model-folder.js';
+import { defaultModelName, ModelFolder, withSuffix } from '../../models/model-folder.js';
+import { isPathError, pathFault } from '../../path-fault.js';
 import { UsageError, type Terminal } from '../terminal.js';
-import { examineFile, report, withEnding } from './checking.js';
+import { examineFile, report } from './checking.js';
+import { nextCalls } from './next-calls.js';
+import { onnxFile } from './onnx-file.js';
 
 /** Below this part of common boxes the faster precision is not to be trusted with a model. */
 const LEAST_AGREEMENT = 0.9;
@@ -14,23 +17,24 @@ export interface NewModel {
   file: string;
   name: string | undefined;
   force: boolean;
+  /** As of `CheckFlags`. */
+  images: string | undefined;
 }
 
 /** Throws `UsageError` for a file that the service could not run, and for a name that is taken. */
 export async function addModel(
-  { file, name, force }: NewModel,
+  { file, name, force, images }: NewModel,
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
-  const path = resolve(file);
-  if (!(await isFile(path))) throw new UsageError(`There is no file ${path}.`);
-  refuseCheckpoint(path);
+  const path = await onnxFile(file);
   const modelName = nameOf(name ?? basename(path, '.onnx'));
   const target = join(config.modelsDir, `${modelName}.onnx`);
   if (!force && (await isFile(target))) {
     throw new UsageError(`${target} exists. --force replaces it, --name picks another name.`);
   }
-  const examination = await examineFile(path, config);
+  await checkFolder(config.modelsDir);
+  const examination = await examineFile(path, images, config, terminal);
   for (const line of report(path, examination)) terminal.out(line);
   if (examination.agreement !== null && examination.agreement < LEAST_AGREEMENT) {
     terminal.err(
@@ -43,26 +47,17 @@ export async function addModel(
   const standing = called === defaultModelName(config) ? ', the default model' : '';
   terminal.out(`\nInstalled as ${target}: requests name it "model_name": "${called}"${standing}.`);
   terminal.out('A running service finds it at the next request that names it.');
+  for (const line of nextCalls(modelName, examination.pictures, config)) terminal.out(line);
 }
 
 export async function removeModel(name: string, config: Config, terminal: Terminal): Promise<void> {
   const folder = await ModelFolder.open(config);
-  const found = await folder.find(withEnding(name));
+  const found = await folder.find(withSuffix(name));
   if (found.bundled) throw new UsageError(`${found.name} is bundled and stays.`);
-  await rm(found.path);
+  await rm(found.path).catch((error: unknown) => {
+    throw new UsageError(pathFault(error, found.path, 'write'));
+  });
   terminal.out(`Removed ${found.path}. A running service keeps what it has loaded until it stops.`);
-}
-
-function refuseCheckpoint(path: string): void {
-  if (extname(path) === '.onnx') return;
-  if (extname(path) !== '.pt') {
-    throw new UsageError(`${path} is no ONNX file: its name must end in .onnx.`);
-  }
-  throw new UsageError(
-    `${path} is a checkpoint, which only the tools that trained it can read. Export it with them:\n\n` +
-      `  yolo export model=${path} format=onnx dynamic=True\n\n` +
-      `and then: lattice model add ${path.replace(/\.pt$/, '.onnx')}`,
-  );
 }
 
 function nameOf(text: string): string {
@@ -76,9 +71,8 @@ function nameOf(text: string): string {
 /** Whole or not at all, also when the machine stops in between; makes the folder. */
 export async function copyWhole(from: string, to: string): Promise<void> {
   const folder = resolve(to, '..');
-  await mkdir(folder, { recursive: true });
-  await access(folder, constants.W_OK).catch(() => {
-    throw new UsageError(`${folder} cannot be written to.`);
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new UsageError(pathFault(error, folder, 'write'));
   });
   const partial = join(folder, `.${basename(to)}.${process.pid}`);
   try {
@@ -86,9 +80,19 @@ export async function copyWhole(from: string, to: string): Promise<void> {
     const file = await open(partial, 'r');
     await file.sync().finally(() => file.close());
     await rename(partial, to);
+  } catch (error) {
+    throw isPathError(error) ? new UsageError(pathFault(error, to, 'write')) : error;
   } finally {
     await rm(partial, { force: true });
   }
+}
+
+/** Before minutes are spent on the model. Rejects with `UsageError` for one that is there and cannot be written. */
+async function checkFolder(folder: string): Promise<void> {
+  await access(folder, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    if (isPathError(error) && error.code === 'ENOENT') return;
+    throw new UsageError(pathFault(error, folder, 'write'));
+  });
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -5,10 +5,16 @@ import { ModelFolder, type ModelFile } from '../../models/model-folder.js';
 import { describeModel } from '../../native/core.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
+import { faultOf, isPathError } from '../../path-fault.js';
+import { modelsFolderFault } from '../../setting-folders.js';
 import type { Terminal } from '../terminal.js';
 
 export async function listModels(config: Config, json: boolean, terminal: Terminal): Promise<void> {
   const folder = await ModelFolder.open(config);
+  const fault = await modelsFolderFault(config.modelsDir);
+  if (isPathError(fault) && fault.code !== 'ENOENT') {
+    terminal.err(`${faultOf(fault)} Only the bundled models are shown.`);
+  }
   const rows = await Promise.all((await folder.list()).map((file) => describe(file, folder)));
   if (json) {
     terminal.out(JSON.stringify(rows, null, 2));

@@ -1,20 +1,17 @@
 /** Makes an INT8 copy of a model with a Python library in a separate environment, and compares it on the user's photos. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { ModelFolder } from '../../models/model-folder.js';
-import { readPicture, type Picture } from '../../models/self-check/model-check.js';
+import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import { compareModels, type ModelComparison } from '../../models/model-examination.js';
 import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../table.js';
-import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
-import { withEnding } from './checking.js';
+import { EXIT_FAILED, type Terminal } from '../terminal.js';
 import { copyWhole } from './installing.js';
+import { ownPictures } from './pictures.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
-const PHOTO = /\.(jpe?g|png|webp)$/i;
-const COMPARED_PHOTOS = 48;
 /** A smaller gain is no reason to change the answers. */
 const LEAST_GAIN = 0.05;
 /** How much less than the machine's own choice it may agree with full precision. */
@@ -45,9 +42,9 @@ export async function quantizeModel(
   terminal: Terminal,
 ): Promise<void> {
   const folder = await ModelFolder.open(config);
-  const original = await folder.find(withEnding(request.name));
+  const original = await folder.find(withSuffix(request.name));
   const images = resolve(request.images);
-  const pictures = await readPhotos(images);
+  const { pictures } = await ownPictures(images);
   const python = await quantizePython((line) => {
     terminal.err(line);
   });
@@ -114,18 +111,3 @@ function table(comparison: ModelComparison): string[] {
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 const ms = (value: number) => `${value.toFixed(1)} ms`;
-
-/** Some of the folder's photos, evenly spread. */
-async function readPhotos(folder: string): Promise<Picture[]> {
-  const names = await readdir(folder, { recursive: true }).catch(() => {
-    throw new UsageError(`There is no folder ${folder}.`);
-  });
-  const photos = names.filter((name) => PHOTO.test(name)).sort();
-  if (photos.length === 0) throw new UsageError(`${folder} has no photos (JPEG, PNG, WebP).`);
-  const step = Math.max(1, photos.length / COMPARED_PHOTOS);
-  const picked = Array.from(
-    { length: Math.min(COMPARED_PHOTOS, photos.length) },
-    (_, index) => photos[Math.floor(index * step)],
-  ).filter((name) => name !== undefined);
-  return Promise.all(picked.map((name) => readPicture(join(folder, name))));
-}

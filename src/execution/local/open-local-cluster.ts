@@ -18,6 +18,7 @@ export async function openLocalCluster(
 ): Promise<Cluster> {
   const worker = await openDetector(config, logger, {
     ...options,
+    preload: config.preload,
     crashMarkerPath: join(config.dataDir, 'crash.marker'),
   });
   const { threads, syncQueue } = config;

@@ -31,7 +31,7 @@ const PROCESS_SETTINGS = [
   'logLevel',
 ] as const;
 
-/** On one machine a second without an answer means more than on a network. */
+/** On one machine, silence is a fault sooner than on a network. */
 const BEAT_MS = 1_000;
 const SILENCE_MS = 6_000;
 /** At a stop the jobs have drained before: a worker has nothing in hand. */

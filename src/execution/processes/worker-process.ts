@@ -126,7 +126,7 @@ export class WorkerProcess {
     logger.info({ workerId, workerPid: child.pid }, 'worker process started');
     try {
       const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-      // Its last words; a process that it started may hold the pipe for longer.
+      // Its last output; a process that it started may hold the pipe for longer.
       await inTime(once(child.stderr, 'close'), LAST_OUTPUT_MS, null);
       return this.#howItEnded(signal ?? `exit code ${code ?? -1}`);
     } catch (error) {

@@ -19,7 +19,7 @@ import {
 import { Calls } from './calls.js';
 
 export interface FrameSocket {
-  send(data: string): void;
+  send(data: string | Buffer): void;
   close(code: number, reason: string): void;
 }
 
@@ -81,6 +81,10 @@ export class RemoteWorker implements Worker {
     return this.#state.slots;
   }
 
+  get syncParallel(): number {
+    return this.#state.syncParallel;
+  }
+
   get leaving(): boolean {
     return this.#leaving;
   }
@@ -95,7 +99,7 @@ export class RemoteWorker implements Worker {
     return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
   }
 
-  detect({ path, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
+  detect({ path, image, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
     const { leaseMs, graceMs } = this.#parts;
     const { modelName } = options;
     const lease = this.#parts.nextLease();
@@ -118,7 +122,8 @@ export class RemoteWorker implements Worker {
         ...(priority === undefined ? {} : { priority }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
       };
-      this.#send({ type: 'detect', lease, request });
+      if (image === undefined) this.#send({ type: 'detect', lease, request });
+      else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
     });
   }
 
@@ -203,10 +208,11 @@ export class RemoteWorker implements Worker {
     return lease;
   }
 
-  #send(frame: ServiceFrame): void {
+  #send(frame: ServiceFrame, image?: Buffer): void {
     if (this.#lost !== null) return;
     try {
       this.#parts.socket.send(JSON.stringify(frame));
+      if (image !== undefined) this.#parts.socket.send(image);
     } catch (thrown) {
       this.lose(toLatticeError(thrown).message);
     }

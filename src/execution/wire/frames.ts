@@ -1,6 +1,7 @@
 /**
- * The frames between the service and a worker: JSON texts on one WebSocket that the worker opens. Both ends must have
- * the same version of this package, so that a frame needs no version of its own.
+ * The frames between the service and a worker: JSON texts on one WebSocket that the worker opens. The only other frames
+ * are images that a client sent, as they are. Both ends must have the same version of this package, so that a frame needs
+ * no version of its own.
  */
 import { z } from 'zod';
 import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
@@ -10,7 +11,7 @@ import { processedImageSchema } from '../../contract/image-result.js';
 import { modelDescriptionSchema } from '../../contract/model-description.js';
 
 export const WORKER_PATH = '/internal/v1/workers';
-/** No frame is longer; models are sent one per frame. */
+/** No text is longer; models are sent one per frame. */
 export const MAX_FRAME = 64 * 1024;
 
 /** The service pings this often, a worker reports this often. */
@@ -52,6 +53,7 @@ export function toWireError(error: LatticeError): z.input<typeof errorSchema> {
 
 const stateSchema = z.object({
   slots: z.object({ sync: z.int().min(0), async: z.int().min(0) }),
+  syncParallel: z.int().min(1),
   stats: workerStatsSchema,
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
@@ -125,6 +127,8 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
       /** Milliseconds left when it was sent. */
       deadlineMs: z.number().exactOptional(),
     }),
+    /** The next frame is the image itself, and has so many bytes. */
+    imageBytes: z.int().min(0).exactOptional(),
   }),
   z.object({ type: z.literal('cancel'), lease: z.int() }),
   z.object({ type: z.literal('prepare'), call: z.int(), modelName: z.string() }),

@@ -27,6 +27,8 @@ export interface ServiceLinkParts {
   nodeId: string;
   roots(): Promise<SentHello['roots']>;
   detector: SessionParts['detector'];
+  /** Of an image that a client sent. */
+  maxImageBytes: number;
   logger: Logger;
   /** Shortest wait before dialling again. */
   backoffMs?: number;
@@ -117,12 +119,13 @@ export class ServiceLink {
 
   /** One connection from dialling to its end. */
   #connection(hello: SentHello, token: string | null): Promise<ConnectionEnd> {
-    const { serviceUrl, detector, nodeId, logger } = this.#parts;
+    const { serviceUrl, detector, nodeId, maxImageBytes, logger } = this.#parts;
     return new Promise((resolve) => {
       const socket = new WebSocket(new URL(WORKER_PATH, serviceUrl), {
         headers: token === null ? {} : { authorization: `Bearer ${token}` },
         handshakeTimeout: HANDSHAKE_MS,
-        maxPayload: MAX_FRAME,
+        // `isFrame` keeps texts to their own limit.
+        maxPayload: Math.max(MAX_FRAME, maxImageBytes),
         perMessageDeflate: false,
       });
       this.#socket = socket;
@@ -144,15 +147,19 @@ export class ServiceLink {
       socket.on('ping', () => {
         heardAt = performance.now();
       });
-      socket.on('message', (data: Buffer) => {
-        heardAt = performance.now();
-        const { frame } = readServiceFrame(data.toString());
-        if (frame === null) socket.close(CLOSE.badFrame, 'Not a frame.');
-        else if (frame.type === 'welcome') {
+      const isFrame = (data: Buffer, isBinary: boolean): boolean => {
+        if (isBinary) return session.receiveImage(data);
+        const frame = data.length > MAX_FRAME ? null : readServiceFrame(data.toString()).frame;
+        if (frame?.type === 'welcome') {
           served = true;
           this.#session = session;
           logger.info({ serviceUrl }, 'serving');
-        } else session.receive(frame);
+        }
+        return frame !== null && session.receive(frame);
+      };
+      socket.on('message', (data: Buffer, isBinary) => {
+        heardAt = performance.now();
+        if (!isFrame(data, isBinary)) socket.close(CLOSE.badFrame, 'Not a frame.');
       });
       socket.on('unexpected-response', (_request, response) => {
         status = response.statusCode ?? 0;

@@ -12,7 +12,10 @@ import {
 } from '../wire/frames.js';
 
 export interface SessionParts {
-  detector: Pick<Worker, 'detect' | 'prepare' | 'models' | 'stats' | 'slots' | 'unhealthy'>;
+  detector: Pick<
+    Worker,
+    'detect' | 'prepare' | 'models' | 'stats' | 'slots' | 'syncParallel' | 'unhealthy'
+  >;
   nodeId: string;
   /** Must not throw. */
   send(frame: SentByWorker): void;
@@ -25,6 +28,8 @@ export class WorkerSession {
   readonly #parts: SessionParts;
   readonly #inHand = new Map<number, AbortController>();
   readonly #over = new AbortController();
+  /** Its image is the next frame. */
+  #announced: DetectFrame | null = null;
   #idle: () => void = () => undefined;
 
   constructor(parts: SessionParts) {
@@ -36,10 +41,13 @@ export class WorkerSession {
     return this.#inHand.size;
   }
 
-  receive(frame: ServiceFrame): void {
+  /** False when the image that the last frame announced should have come instead. */
+  receive(frame: ServiceFrame): boolean {
+    if (this.#announced !== null) return false;
     switch (frame.type) {
       case 'detect':
-        void this.#detect(frame);
+        if (frame.imageBytes === undefined) void this.#detect(frame);
+        else this.#announced = frame;
         break;
       case 'cancel':
         this.#inHand.get(frame.lease)?.abort();
@@ -55,6 +63,16 @@ export class WorkerSession {
       case 'welcome':
         break;
     }
+    return true;
+  }
+
+  /** False when no image of this length was announced. */
+  receiveImage(image: Buffer): boolean {
+    const frame = this.#announced;
+    this.#announced = null;
+    if (frame?.imageBytes !== image.length) return false;
+    void this.#detect(frame, image);
+    return true;
   }
 
   sendState(): void {
@@ -77,11 +95,16 @@ export class WorkerSession {
     for (const abort of this.#inHand.values()) abort.abort();
   }
 
-  async #detect({ lease, request }: DetectFrame) {
+  async #detect({ lease, request }: DetectFrame, image?: Buffer) {
     const abort = new AbortController();
     this.#inHand.set(lease, abort);
+    const { signal } = abort;
     try {
-      const result = await this.#parts.detector.detect({ ...request, signal: abort.signal });
+      const result = await this.#parts.detector.detect({
+        ...request,
+        ...(image === undefined ? {} : { image }),
+        signal,
+      });
       this.#send({ type: 'result', lease, result });
     } catch (thrown) {
       const error = toWireError(this.#withNode(toLatticeError(thrown)));
@@ -117,6 +140,7 @@ export function stateOf({ detector }: Pick<SessionParts, 'detector'>): ReportedS
   const fault = detector.unhealthy();
   return {
     slots: detector.slots,
+    syncParallel: detector.syncParallel,
     stats: detector.stats(),
     fault: fault === null ? null : toWireError(fault),
   };

@@ -1,4 +1,4 @@
-/** `GET /v1/annotated/{file}`: pictures with their boxes drawn in. */
+/** `GET /v1/annotated/{file}`: images with their boxes drawn. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { LatticeError } from '../../errors.js';
 import type { AppDeps } from '../app-deps.js';
@@ -17,11 +17,17 @@ const annotated: RouteConfig = {
   method: 'get',
   path: '/v1/annotated/{file}',
   operationId: 'getAnnotated',
-  summary: 'A drawn copy, as named by annotated_url',
+  summary: 'A drawn copy, at its annotated_url',
+  description:
+    'The image with its boxes drawn, made by a request with `annotate`. Its name cannot be guessed; the copy is removed ' +
+    'together with the job that it belongs to, at the latest after LATTICE_RESULT_TTL_HOURS.',
   tags: ['Inference'],
   request: { params: z.object({ file: z.string().openapi({ example: '3b6a1c2d4e5f.jpg' }) }) },
   responses: {
-    200: { description: 'The picture', content: { 'image/jpeg': picture, 'image/png': picture } },
+    200: {
+      description: 'The drawn copy',
+      content: { 'image/jpeg': picture, 'image/png': picture },
+    },
     ...problemResponses('unauthorized', 'not_found', 'internal_error'),
   },
 };
@@ -32,7 +38,7 @@ export function addAnnotatedRoute(table: RouteTable, deps: Pick<AppDeps, 'readAn
     const type = TYPES.get(FILE.exec(file)?.[1] ?? '');
     const bytes = type === undefined ? null : await deps.readAnnotated(file);
     if (type === undefined || bytes === null) {
-      throw new LatticeError('not_found', 'There is no such picture.');
+      throw new LatticeError('not_found', 'There is no such drawn copy.');
     }
     return replyRaw(c, 200, new Uint8Array(bytes), {
       'content-type': type,

@@ -2,8 +2,7 @@
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import type { LeftOutWorker } from '../../execution/cluster.js';
 import type { ClusterSnapshot } from '../../execution/cluster-status.js';
-import type { WorkerReport } from '../../execution/executor.js';
-import { gpusOf, stateOf } from '../../execution/worker-stats.js';
+import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../errors.js';
 import { detectorStatsSchema, type DetectorStats } from '../../contract/detector-stats.js';
 import type { AppDeps } from '../app-deps.js';
@@ -87,6 +86,9 @@ const status: RouteConfig = {
   path: '/v1/cluster/status',
   operationId: 'getClusterStatus',
   summary: 'Resources of the compute cluster',
+  description:
+    'The nodes with their CPUs and GPUs, the workers with what each has in hand, the device and precision of the model, ' +
+    'and the jobs that wait and run. Without an external cluster the machine of the service is the only node.',
   tags: ['Cluster'],
   responses: {
     200: {

@@ -49,21 +49,35 @@ const START = `window.ui = SwaggerUIBundle({
 
 const tags = ['System'];
 
-const get = (path: string, operationId: string, summary: string, type: string): RouteConfig => ({
+const get = (
+  path: string,
+  operationId: string,
+  texts: { summary: string; description: string },
+  type: string,
+): RouteConfig => ({
   method: 'get',
   path,
   operationId,
-  summary,
+  ...texts,
   tags,
   security: [],
   responses: {
-    200: { description: summary, content: { [type]: { schema: z.string() } } },
+    200: { description: texts.summary, content: { [type]: { schema: z.string() } } },
     ...problemResponses('internal_error'),
   },
 });
 
 const asset: RouteConfig = {
-  ...get('/docs/{asset}', 'docsAsset', 'A file of the documentation page', 'text/javascript'),
+  ...get(
+    '/docs/{asset}',
+    'docsAsset',
+    {
+      summary: 'A file of the documentation page',
+      description:
+        'Script, style and icons of `/docs`. They need no key and nothing from the internet.',
+    },
+    'text/javascript',
+  ),
   request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
   responses: {
     200: {
@@ -77,7 +91,16 @@ const asset: RouteConfig = {
 };
 
 const document: RouteConfig = {
-  ...get('/openapi.json', 'openapi', 'This document', 'application/json'),
+  ...get(
+    '/openapi.json',
+    'openapi',
+    {
+      summary: 'This document',
+      description:
+        'The OpenAPI 3.1 description of every route, for documentation and for generated clients.',
+    },
+    'application/json',
+  ),
   responses: {
     200: {
       description: 'OpenAPI 3.1 document',
@@ -88,7 +111,15 @@ const document: RouteConfig = {
 };
 
 const home: RouteConfig = {
-  ...get('/', 'home', 'Redirects to the documentation', 'text/plain'),
+  ...get(
+    '/',
+    'home',
+    {
+      summary: 'Redirects to the documentation',
+      description: 'For people who open the address of the service in a browser.',
+    },
+    'text/plain',
+  ),
   responses: {
     302: { description: 'To /docs', headers: z.object({ Location: z.literal('/docs') }) },
     ...problemResponses('internal_error'),
@@ -103,11 +134,21 @@ export function addDocsRoutes(table: RouteTable, openApi: () => unknown): void {
     text ??= JSON.stringify(openApi());
     return replyRaw(c, 200, text, { 'content-type': 'application/json' });
   });
-  table.add(get('/docs', 'docs', 'Interactive documentation', 'text/html'), (c) =>
-    replyRaw(c, 200, PAGE, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': POLICY,
-    }),
+  table.add(
+    get(
+      '/docs',
+      'docs',
+      {
+        summary: 'Interactive documentation',
+        description: 'This document as a page from which each request can be tried.',
+      },
+      'text/html',
+    ),
+    (c) =>
+      replyRaw(c, 200, PAGE, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': POLICY,
+      }),
   );
   table.add(asset, async (c) => {
     const name = c.req.param('asset') ?? '';

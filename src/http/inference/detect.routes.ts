@@ -2,16 +2,37 @@
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { problemResponses } from '../problem.schema.js';
 import type { RouteHandler, RouteTable } from '../route-table.js';
-import { detectRequestSchema, detectResponseSchema } from './detect.schema.js';
+import { FORM_TYPE, PICTURE_TYPES } from '../uploads/uploads.js';
+import {
+  detectFormSchema,
+  detectRequestSchema,
+  detectResponseSchema,
+  picture,
+  textOptions,
+} from './detect.schema.js';
 
 const detect: RouteConfig = {
   method: 'post',
   path: '/v1/inference/detect',
   operationId: 'detect',
   summary: 'Detect in one image and wait for the boxes',
+  description:
+    'Answers with the boxes of one image, before the images of all jobs. The body is JSON that names an image of the ' +
+    'shared volume by its path, or the picture itself, alone or in the field `image` of a form. A picture alone has its ' +
+    'options in the query, a form in its fields. Sent pictures are held in memory and not stored. A request that cannot ' +
+    'be answered in time at the present rate is refused at once with `overloaded` and Retry-After; one that is not ' +
+    'answered in time ends with `deadline_exceeded`.',
   tags: ['Inference'],
   request: {
-    body: { required: true, content: { 'application/json': { schema: detectRequestSchema } } },
+    query: z.object(textOptions),
+    body: {
+      required: true,
+      content: {
+        'application/json': { schema: detectRequestSchema },
+        ...Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: picture }])),
+        [FORM_TYPE]: { schema: detectFormSchema },
+      },
+    },
   },
   responses: {
     200: {
@@ -26,6 +47,7 @@ const detect: RouteConfig = {
     },
     ...problemResponses(
       'bad_json',
+      'bad_request',
       'unauthorized',
       'body_too_large',
       'unsupported_media_type',

@@ -1,7 +1,8 @@
 /** Query of `GET /v1/jobs` -> filter and page. */
 import { z } from '@hono/zod-openapi';
 import { JOB_STATUSES, type JobFilter } from '../../jobs/job.js';
-import { shorten, validate, validationFailed } from '../validation.js';
+import { readQuery, wholeNumber } from '../query.js';
+import { shorten } from '../validation.js';
 import { jobTypeSchema } from './job.schema.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;
@@ -30,11 +31,7 @@ export const listQuerySchema = z.strictObject({
   job_type: jobTypeSchema.optional(),
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
-  limit: z
-    .string()
-    .regex(/^\d{1,4}$/, { error: 'A limit is 1 to 100.' })
-    .transform(Number)
-    .pipe(z.int().min(1).max(100))
+  limit: wholeNumber('A limit', 1, 100)
     .optional()
     .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
   cursor: z
@@ -54,14 +51,7 @@ export interface ListQuery {
 
 /** Throws `validation_failed` for unknown, repeated or wrong parameters. */
 export function readListQuery(given: Record<string, string[]>, keyId: string | null): ListQuery {
-  const repeated = Object.keys(given).filter((name) => (given[name]?.length ?? 0) > 1);
-  if (repeated.length > 0) {
-    throw validationFailed(
-      repeated.map((name) => ({ detail: `${name} is given more than once.` })),
-    );
-  }
-  const flat = Object.fromEntries(Object.entries(given).map(([name, values]) => [name, values[0]]));
-  const query = validate(listQuerySchema, flat, null);
+  const query = readQuery(listQuerySchema, given);
   const filter: JobFilter = {
     keyId,
     status: query.status,

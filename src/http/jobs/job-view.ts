@@ -26,6 +26,8 @@ export function viewStatus(job: Job, hide: HideFolders): JobStatusBody {
     priority: job.spec.priority,
     image_count: job.imageCount,
     finished_images: job.finishedImages,
+    failed_images: job.failedImages,
+    retry_of: job.retryOf,
     error: job.error === null ? null : hideInProblem(job.error, hide),
   };
 }
@@ -35,7 +37,7 @@ export function viewWebhook(delivery: WebhookDeliveryState): WebhookBody {
   return {
     webhook_id: delivery.deliveryId,
     state: delivery.state,
-    attempts: delivery.attempt,
+    attempts: delivery.attemptsMade,
     created_at: delivery.createdAt,
     next_attempt_at: delivery.nextAttemptAt,
     last_status: delivery.lastStatus,

@@ -1,19 +1,18 @@
 /** Job routes: valid input -> job service -> wire shape. */
-import { LatticeError } from '../../errors.js';
-import { progressOf, type Idempotency, type Job, type JobSpec } from '../../jobs/job.js';
+import { FORMATS } from '../../export/formats.js';
+import type { Idempotency, Job, JobSpec } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
-import type { AppContext } from '../app-env.js';
 import { readJson } from '../json-body.js';
 import type { HideFolders } from '../problem.js';
-import { replyJson, replyJsonPieces } from '../reply.js';
+import { replyJson, replyPieces } from '../reply.js';
 import type { RouteHandler } from '../route-table.js';
+import { exportHeaders, exportSource, readFormat } from './export-view.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
+import { jobId, notFinished } from './job-of-path.js';
 import { readListQuery } from './job-list-query.js';
 import { viewAccepted, viewStatus, viewWebhook } from './job-view.js';
 import { resultText, viewSingleResult } from './result-view.js';
 import type { ReadSubmission } from './submit-request.js';
-
-const JOB_ID = /^[\w.:-]{1,128}$/;
 
 export interface JobHandlers {
   submit: RouteHandler;
@@ -32,7 +31,7 @@ export function createJobHandlers(
   const status = async (job: Job): Promise<object> => {
     const view = viewStatus(job, hide);
     const webhooks =
-      job.spec.callbackUrl === null ? undefined : await deps.webhookStates?.(job.jobId);
+      job.spec.callbackUrl === null ? undefined : await deps.webhooks?.forJob(job.jobId);
     return webhooks === undefined ? view : { ...view, webhooks: webhooks.map(viewWebhook) };
   };
   const submit = async (
@@ -64,19 +63,22 @@ export function createJobHandlers(
     },
     status: async (c) => replyJson(c, 200, await status(await jobs.get(jobId(c), c.get('keyId')))),
     result: async (c) => {
+      const format = readFormat(c.req.queries());
       const job = await jobs.get(jobId(c), c.get('keyId'));
       if (job.status === 'pending' || job.status === 'running') {
-        throw new LatticeError('job_not_finished', `The job is ${job.status}.`, {
-          retryAfterS: secondsLeft(job),
-        });
+        throw notFinished(job);
+      }
+      const onBroken = (error: unknown): void => {
+        const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
+        deps.logger.error(fields, 'result broken off');
+      };
+      if (format !== 'json') {
+        const pieces = FORMATS[format].write(await exportSource(job, deps, hide));
+        return replyPieces(c, 200, pieces, onBroken, exportHeaders(job, format));
       }
       const [only] = job.imageCount === 1 ? await jobs.images(job.jobId) : [];
       if (only !== undefined) return replyJson(c, 200, viewSingleResult(job, only, hide));
-      const pieces = resultText(job, jobs.imagePages(job.jobId), hide);
-      return replyJsonPieces(c, 200, pieces, (error) => {
-        const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
-        deps.logger.error(fields, 'result broken off');
-      });
+      return replyPieces(c, 200, resultText(job, jobs.imagePages(job.jobId), hide), onBroken);
     },
     list: async (c) => {
       const { filter, page } = readListQuery(c.req.queries(), c.get('keyId'));
@@ -89,19 +91,4 @@ export function createJobHandlers(
     cancel: async (c) =>
       replyJson(c, 200, await status(await jobs.cancel(jobId(c), c.get('keyId')))),
   };
-}
-
-/** Ids that no job can have are not looked up. */
-function jobId(c: AppContext): string {
-  const id = c.req.param('job_id') ?? '';
-  if (!JOB_ID.test(id)) throw new LatticeError('job_not_found', 'No job has this id.');
-  return id;
-}
-
-/** When to ask again: the rest at the pace so far, 1 to 60 s. */
-function secondsLeft(job: Job): number {
-  const progress = progressOf(job);
-  if (job.startedAt === null || progress === 0) return 1;
-  const elapsed = Date.now() / 1000 - job.startedAt;
-  return Math.min(Math.max(Math.ceil((elapsed * (1 - progress)) / progress), 1), 60);
 }

@@ -3,6 +3,7 @@ import { z, type RouteConfig } from '@hono/zod-openapi';
 import { problemResponses } from '../problem.schema.js';
 import type { RouteTable } from '../route-table.js';
 import { MAX_IDEMPOTENCY_KEY } from './idempotency.js';
+import { exportHeadersSchema, exportQuerySchema } from './export-view.js';
 import type { JobHandlers } from './job.handlers.js';
 import { listQuerySchema } from './job-list-query.js';
 import {
@@ -15,7 +16,7 @@ import {
 } from './job.schema.js';
 
 const tags = ['Jobs'];
-const params = z.object({ job_id: z.string().openapi({ example: EXAMPLE_JOB_ID }) });
+export const params = z.object({ job_id: z.string().openapi({ example: EXAMPLE_JOB_ID }) });
 const json = <T extends z.ZodType>(description: string, schema: T) => ({
   description,
   content: { 'application/json': { schema } },
@@ -23,39 +24,47 @@ const json = <T extends z.ZodType>(description: string, schema: T) => ({
 
 const JOB_OF_BODY = { job_id: '$response.body#/job_id' };
 
+export const JOB_LINKS = {
+  status: { operationId: 'getJobStatus', parameters: JOB_OF_BODY },
+  result: { operationId: 'getJobResult', parameters: JOB_OF_BODY },
+  cancel: { operationId: 'cancelJob', parameters: JOB_OF_BODY },
+};
+
+export const IDEMPOTENCY_HEADER = z.object({
+  'Idempotency-Key': z.string().min(1).max(MAX_IDEMPOTENCY_KEY).optional().openapi({
+    pattern: '^[!-~](?:[ -~]*[!-~])?$',
+    description:
+      'A repeat with the same key and body gives the first job again. Printable ASCII, bare or in quotes',
+    example: 'camera-7-2026-11-21T10:00',
+  }),
+});
+
+export const ACCEPTED_HEADERS = z.object({
+  Location: z.string().openapi({ description: 'Where to poll the status' }),
+  'Idempotency-Replayed': z
+    .literal('true')
+    .optional()
+    .openapi({ description: 'Present where the Idempotency-Key gave an earlier job again' }),
+});
+
 const submit: RouteConfig = {
   method: 'post',
   path: '/v1/jobs/submit',
   operationId: 'submitJob',
   summary: 'Submit a job',
-  description: 'Answers once the job is on disk.',
+  description:
+    'Queues images as one job and answers once the job is on disk: from then on it survives a crash. Its status is ' +
+    'polled, its events come over `/v1/stream`, and its result may be sent to `callback_url`.',
   tags,
   request: {
-    headers: z.object({
-      'Idempotency-Key': z.string().min(1).max(MAX_IDEMPOTENCY_KEY).optional().openapi({
-        pattern: '^[!-~](?:[ -~]*[!-~])?$',
-        description:
-          'A repeat with the same key and body gives the first job again. Printable ASCII, bare or in quotes',
-        example: 'camera-7-2026-11-21T10:00',
-      }),
-    }),
+    headers: IDEMPOTENCY_HEADER,
     body: { required: true, content: { 'application/json': { schema: jobSubmitSchema } } },
   },
   responses: {
     202: {
       ...json('Accepted', jobAcceptedSchema),
-      headers: z.object({
-        Location: z.string().openapi({ description: 'Where to poll the status' }),
-        'Idempotency-Replayed': z
-          .literal('true')
-          .optional()
-          .openapi({ description: 'Present where the Idempotency-Key gave an earlier job again' }),
-      }),
-      links: {
-        status: { operationId: 'getJobStatus', parameters: JOB_OF_BODY },
-        result: { operationId: 'getJobResult', parameters: JOB_OF_BODY },
-        cancel: { operationId: 'cancelJob', parameters: JOB_OF_BODY },
-      },
+      headers: ACCEPTED_HEADERS,
+      links: JOB_LINKS,
     },
     ...problemResponses(
       'bad_json',
@@ -82,6 +91,8 @@ const status: RouteConfig = {
   path: '/v1/jobs/{job_id}/status',
   operationId: 'getJobStatus',
   summary: 'Status of a job',
+  description:
+    'How far the job is, since when and on which worker; for a job that has failed, the error.',
   tags,
   request: { params },
   responses: {
@@ -97,13 +108,24 @@ const result: RouteConfig = {
   summary: 'Result of a finished job',
   description:
     'A long result is sent in chunks while it is read, without Content-Length. A connection that breaks off before ' +
-    'the last chunk has sent no JSON: ask again.',
+    'the last chunk has sent no JSON: ask again. The schema is that of `format=json`; docs/exports.md describes the ' +
+    'other formats, which come as a file to save.',
   tags,
-  request: { params },
+  request: { params, query: exportQuerySchema },
   responses: {
-    200: json('The job has ended, completed or failed', jobResultSchema),
+    200: {
+      description: 'The job has ended, completed or failed',
+      headers: exportHeadersSchema,
+      content: {
+        'application/json': { schema: jobResultSchema },
+        'text/csv': { schema: z.string() },
+        'application/x-ndjson': { schema: z.string() },
+        'application/zip': { schema: z.string().openapi({ format: 'binary' }) },
+      },
+    },
     ...problemResponses(
       'unauthorized',
+      'validation_failed',
       'job_not_found',
       'job_not_finished',
       'internal_error',
@@ -117,6 +139,8 @@ const list: RouteConfig = {
   path: '/v1/jobs',
   operationId: 'listJobs',
   summary: 'List jobs, newest first',
+  description:
+    'One page of the jobs of the API key, filtered by status, type and time of submission. `next_cursor` gives the next.',
   tags,
   request: { query: listQuerySchema },
   responses: {

@@ -6,6 +6,7 @@ import { problemSchema } from '../problem.schema.js';
 import {
   NULL_IS_NOT_GIVEN,
   annotateSchema,
+  classesSchema,
   confidenceSchema,
   imagePathSchema,
   iouSchema,
@@ -35,7 +36,20 @@ export const jobSubmitSchema = z
       }),
     model_name: modelNameSchema.nullish(),
     confidence_threshold: confidenceSchema.nullish(),
-    vehicle_types: vehicleTypesSchema.nullish(),
+    vehicle_types: vehicleTypesSchema
+      .openapi({
+        description:
+          'Classes of a detect_vehicles job, as in classes; other types ignore it. Default: those of car, motorcycle, ' +
+          'bus and truck that the model has; if it has none of them, all its classes',
+      })
+      .nullish(),
+    classes: classesSchema
+      .openapi({
+        description:
+          'Classes of a detect_vehicles or batch_detect job: names of the classes of the model (see GET /v1/models), in ' +
+          'any letter case; `*` for all. Not together with vehicle_types. batch_detect takes all without it',
+      })
+      .nullish(),
     priority: z
       .int()
       .min(0)
@@ -61,9 +75,12 @@ export const jobSubmitSchema = z
 
 export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
 
+const failedImagesSchema = z
+  .int()
+  .openapi({ description: 'Images that ended in an error so far', example: 0 });
 const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
 /** Its format is said: some generators take 32 bits for a number without, which are a minute off. */
-const timestampSchema = z.number().openapi({
+export const timestampSchema = z.number().openapi({
   format: 'double',
   description: 'Unix time in seconds, fractional',
   example: 1763722800.25,
@@ -74,6 +91,13 @@ export const jobAcceptedSchema = z
   .openapi('JobAccepted', {
     example: { job_id: EXAMPLE_JOB_ID, status: 'pending', message: 'Job accepted.' },
   });
+
+export const jobRetriedSchema = z
+  .object({
+    ...jobAcceptedSchema.shape,
+    retry_of: jobIdSchema.openapi({ description: 'The job whose failed images are run again' }),
+  })
+  .openapi('JobRetried');
 
 const webhookSchema = z
   .object({
@@ -100,6 +124,10 @@ export const jobStatusSchema = z
     priority: z.int(),
     image_count: z.int(),
     finished_images: z.int(),
+    failed_images: failedImagesSchema,
+    retry_of: jobIdSchema
+      .nullable()
+      .openapi({ description: 'The job whose failed images this one runs again', example: null }),
     error: z.union([problemSchema, z.null()]),
     webhooks: z
       .array(webhookSchema)
@@ -119,6 +147,8 @@ export const jobStatusSchema = z
       priority: 5,
       image_count: 2,
       finished_images: 1,
+      failed_images: 0,
+      retry_of: null,
       error: null,
     },
   });
@@ -169,6 +199,7 @@ export const jobResultSchema = z
   .object({
     job_id: jobIdSchema,
     status: stateSchema,
+    failed_images: failedImagesSchema,
     result: z.union([singleResultSchema, multiResultSchema, z.null()]),
     error: z.union([problemSchema, z.null()]),
     submitted_at: timestampSchema,
@@ -198,6 +229,7 @@ export const jobListSchema = z
   .openapi('JobList');
 
 export type JobAcceptedBody = z.infer<typeof jobAcceptedSchema>;
+export type JobRetriedBody = z.infer<typeof jobRetriedSchema>;
 export type JobStatusBody = z.infer<typeof jobStatusSchema>;
 export type SingleResultBody = z.infer<typeof singleResultSchema>;
 export type MultiResultBody = z.infer<typeof multiResultSchema>;

@@ -55,16 +55,18 @@ function fieldsOf(value: object): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
+type ResultHead = Pick<JobResultBody, 'job_id' | 'status' | 'failed_images'>;
+
 /** The fields before `result`. */
-export function viewHead(job: Job): Pick<JobResultBody, 'job_id' | 'status'> {
-  return { job_id: job.jobId, status: job.status };
+export function viewHead(job: Job): ResultHead {
+  return { job_id: job.jobId, status: job.status, failed_images: job.failedImages };
 }
 
 /** The fields after `result`. */
 export function viewTail(
   job: Job,
   hide: HideFolders,
-): Omit<JobResultBody, 'job_id' | 'status' | 'result'> {
+): Omit<JobResultBody, keyof ResultHead | 'result'> {
   return {
     error: job.error === null ? null : hideInProblem(job.error, hide),
     submitted_at: job.submittedAt,

@@ -10,13 +10,15 @@ import {
 } from '../../webhooks/target-policy.js';
 import type { AppDeps } from '../app-deps.js';
 import type { ModelCatalogue } from '../models/model-catalogue.js';
+import { matchClasses, noSuchClass } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
 import { DETECTION_DEFAULTS, refuseLongLists } from '../request-defaults.js';
+import { requestedClasses } from '../requested-classes.js';
 import { validate, validationFailed } from '../validation.js';
-import { resolveVehicleTypes } from '../vehicle-classes.js';
 import { jobSubmitSchema, type JobSubmitBody } from './job.schema.js';
 
 const MANY_PATHS = 1_000;
+const CAR = 'car';
 
 /** Parsed JSON -> a complete spec. Rejects with `validation_failed`, `path_not_allowed` or a model's error. */
 export type ReadSubmission = (value: unknown, keyId: string | null) => Promise<JobSpec>;
@@ -39,7 +41,8 @@ export function createReadSubmission(
     }
     refuseTarget(body.callback_url, targets);
     const modelName = body.model_name ?? defaultModelName(config);
-    await catalogue.check(modelName);
+    const listed = await catalogue.check(modelName);
+    const classes = await classesOf(body, modelName, listed, catalogue);
     await ownTurn(value);
     const { imageRoots, maxImagesPerJob } = config;
     const imagePaths = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
@@ -51,7 +54,7 @@ export function createReadSubmission(
       confidence: body.confidence_threshold ?? DETECTION_DEFAULTS.confidence,
       iou: body.iou_threshold ?? DETECTION_DEFAULTS.iou,
       maxDetections: body.max_detections ?? DETECTION_DEFAULTS.maxDetections,
-      classes: await classesOf(body, modelName, catalogue),
+      classes,
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
       metadata: body.metadata ? JSON.stringify(body.metadata) : null,
@@ -76,17 +79,34 @@ async function ownTurn(value: unknown): Promise<void> {
   if (Array.isArray(paths) && paths.length > MANY_PATHS) await setImmediate();
 }
 
+/** `listed`: the model's classes, none where they are not known without loading it; then its worker refuses. */
 async function classesOf(
   body: JobSubmitBody,
   modelName: string,
+  listed: readonly string[],
   catalogue: ModelCatalogue,
-): Promise<string[] | null> {
+): Promise<readonly string[] | null> {
   switch (body.job_type) {
     case 'detect_cars':
-      return ['car'];
+      refuseClassesOfCars(body, modelName, listed);
+      return [CAR];
     case 'detect_vehicles':
-      return [...(await resolveVehicleTypes(body.vehicle_types, modelName, catalogue))];
+      return requestedClasses(body, modelName, catalogue);
     case 'batch_detect':
-      return null;
+      return body.classes ? requestedClasses(body, modelName, catalogue) : null;
   }
+}
+
+function refuseClassesOfCars(
+  { classes }: JobSubmitBody,
+  modelName: string,
+  listed: readonly string[],
+): void {
+  if (classes) {
+    const detail = 'classes: A detect_cars job detects cars only. Send detect_vehicles instead.';
+    throw validationFailed([{ detail, pointer: '#/classes' }]);
+  }
+  if (listed.length === 0 || matchClasses([CAR], listed).unknown.length === 0) return;
+  const detail = `${noSuchClass(modelName, CAR, listed)} Send detect_vehicles or batch_detect instead of detect_cars.`;
+  throw validationFailed([{ detail, pointer: '#/job_type' }]);
 }

@@ -10,38 +10,53 @@ export class ModelCatalogue {
   readonly #now: () => number;
   #listed: Promise<ModelDescription[]> | null = null;
   #listedAt = 0;
-  readonly #classes = new Map<string, { at: number; classes: readonly string[] }>();
+  /** The last complete list, however old. */
+  #last: readonly ModelDescription[] = [];
 
   constructor(detector: Pick<Detector, 'models' | 'prepare'>, now = () => performance.now()) {
     this.#detector = detector;
     this.#now = now;
   }
 
-  /** Rejects with `unknown_model` (naming what there is) or `invalid_model`; does not load the model. */
-  async check(modelName: string): Promise<void> {
-    const model = (await this.#list()).find((entry) => entry.name === modelName);
-    if (model === undefined) await this.#detector.prepare(modelName);
-    else if (model.state === 'refused') {
+  /**
+   * The class names of a model as far as they are known without loading it. Rejects with `unknown_model` (naming what
+   * there is) or `invalid_model`.
+   */
+  async check(modelName: string): Promise<readonly string[]> {
+    const model = await this.#find(modelName);
+    if (model === undefined) return (await this.#detector.prepare(modelName)).classes;
+    if (model.state === 'refused') {
       throw new LatticeError('invalid_model', model.reason ?? `${modelName} cannot be used.`);
     }
+    return model.classes;
   }
 
-  /** Class names of a model; loads it when they are not known yet. */
+  /** The class names of a model, which is loaded only if its file does not tell them. None: nobody can say. */
   async classesOf(modelName: string): Promise<readonly string[]> {
-    const kept = this.#classes.get(modelName);
-    if (kept !== undefined && this.#now() - kept.at < KEEP_MS) return kept.classes;
-    const { classes } = await this.#detector.prepare(modelName);
-    this.#classes.set(modelName, { at: this.#now(), classes });
-    return classes;
+    const model = this.#loadedBefore(modelName) ?? (await this.#find(modelName));
+    if (model !== undefined && model.classes.length > 0) return model.classes;
+    return (await this.#detector.prepare(modelName)).classes;
+  }
+
+  /** A loaded model keeps its classes: no synchronous request waits for a new list to be told them. */
+  #loadedBefore(modelName: string): ModelDescription | undefined {
+    const model = this.#last.find(({ name, state }) => name === modelName && state === 'ready');
+    if (model !== undefined) this.#list().catch(() => undefined);
+    return model;
+  }
+
+  async #find(modelName: string): Promise<ModelDescription | undefined> {
+    return (await this.#list()).find(({ name }) => name === modelName);
   }
 
   async #list(): Promise<ModelDescription[]> {
     if (this.#listed === null || this.#now() - this.#listedAt >= KEEP_MS) {
       this.#listedAt = this.#now();
       this.#listed = this.#detector.models();
-      this.#listed.catch(() => {
-        this.#listed = null;
-      });
+      this.#listed.then(
+        (models) => (this.#last = models),
+        () => (this.#listed = null),
+      );
     }
     return this.#listed;
   }

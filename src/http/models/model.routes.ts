@@ -12,6 +12,9 @@ const models: RouteConfig = {
   path: '/v1/models',
   operationId: 'listModels',
   summary: 'Models there are',
+  description:
+    'The models that model_name may name, the default one first, each with its classes and its state. A model that is ' +
+    '`available` is loaded by the first request that names it.',
   tags: ['Models'],
   responses: {
     200: { description: 'Models', content: { 'application/json': { schema: modelListSchema } } },

@@ -16,23 +16,32 @@ const readySchema = z.object({ status: z.literal('ready') }).openapi('Ready');
 const probe = (
   path: string,
   operationId: string,
-  summary: string,
+  texts: { summary: string; description: string },
   schema: z.ZodType,
 ): RouteConfig => ({
   method: 'get',
   path,
   operationId,
-  summary,
+  ...texts,
   tags,
   security: [],
   responses: {
-    200: { description: 'Fine', content: { 'application/json': { schema } } },
+    200: { description: 'OK', content: { 'application/json': { schema } } },
     ...problemResponses('internal_error'),
   },
 });
 
 const ready: RouteConfig = {
-  ...probe('/readyz', 'ready', 'May traffic come: store, detector, not stopping', readySchema),
+  ...probe(
+    '/readyz',
+    'ready',
+    {
+      summary: 'Readiness for traffic: store and detector work, the service is not stopping',
+      description:
+        '503 with the reason while the job store cannot be written, the model is not fit or the service stops. For load balancers.',
+    },
+    readySchema,
+  ),
   responses: {
     200: { description: 'Ready', content: { 'application/json': { schema: readySchema } } },
     ...problemResponses(
@@ -49,6 +58,8 @@ const metrics: RouteConfig = {
   path: '/metrics',
   operationId: 'metrics',
   summary: 'Metrics for Prometheus',
+  description:
+    'Requests, images, stages, jobs, queues, workers and GPUs in the text format of Prometheus.',
   tags,
   responses: {
     200: {
@@ -60,11 +71,31 @@ const metrics: RouteConfig = {
 };
 
 export function addHealthRoutes(table: RouteTable, deps: AppDeps): void {
-  table.add(probe('/healthz', 'health', 'Liveness and cluster connection', healthSchema), (c) =>
-    replyJson(c, 200, { status: 'ok', cluster_connected: deps.cluster.connected() }),
+  table.add(
+    probe(
+      '/healthz',
+      'health',
+      {
+        summary: 'Liveness and cluster connection',
+        description:
+          '200 while the service answers at all. `cluster_connected` tells whether its workers can be reached.',
+      },
+      healthSchema,
+    ),
+    (c) => replyJson(c, 200, { status: 'ok', cluster_connected: deps.cluster.connected() }),
   );
-  table.add(probe('/livez', 'live', 'Liveness alone', liveSchema), (c) =>
-    replyJson(c, 200, { status: 'ok' }),
+  table.add(
+    probe(
+      '/livez',
+      'live',
+      {
+        summary: 'Liveness only',
+        description:
+          '200 while the service answers at all, whatever the state of its workers. For supervisors that restart it.',
+      },
+      liveSchema,
+    ),
+    (c) => replyJson(c, 200, { status: 'ok' }),
   );
   table.add(ready, async (c) => {
     const fault = await readinessFault(deps);

@@ -1,10 +1,10 @@
-/** Whether traffic may come: what `/readyz` answers and `lattice_ready` shows. */
+/** Readiness for traffic, for `/readyz` and the metric `lattice_ready`. */
 import { LatticeError } from '../../errors.js';
 import type { AppDeps } from '../app-deps.js';
 
 export type ReadinessDeps = Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>;
 
-/** Null when it may. Every reason is answered 503, whatever its own status: to a balancer they mean the same. */
+/** Null when ready. Every fault is answered 503, whatever its own status: a load balancer treats them alike. */
 export async function readinessFault(deps: ReadinessDeps): Promise<LatticeError | null> {
   if (deps.draining()) return new LatticeError('shutting_down', 'The service is stopping.');
   const fault = deps.detector.unhealthy();

@@ -1,4 +1,4 @@
-/** `/ui`: the live page, made of the files of `src/ui`. Its data comes from the public routes. */
+/** `/ui`: serves the live page, the files of `src/ui`. The page takes its data from the public routes. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { replyRaw } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
 
 const PAGE = 'index.html';
-/** Modules are served as compiled, the rest as written. */
+/** Modules come from the compiled files, other files from the sources. */
 const COMPILED = join(PACKAGE_ROOT, 'dist', 'ui');
 const WRITTEN = join(PACKAGE_ROOT, 'src', 'ui', 'page');
 const KINDS = new Map([
@@ -22,7 +22,7 @@ const KINDS = new Map([
 ]);
 const ASSET = /^[a-z][a-z-]*\.(?:css|js|svg)$/;
 
-/** Drawn copies come as blobs, because an image cannot send a key. Markup made of text is refused by the browser. */
+/** Drawn copies are blobs, because an `img` element cannot send a key. The browser refuses markup made from text. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
@@ -33,30 +33,48 @@ interface PageFile {
   etag: string;
 }
 
-const get = (path: string, operationId: string, summary: string, types: string[]): RouteConfig => ({
+const get = (
+  path: string,
+  operationId: string,
+  texts: { summary: string; description: string },
+  types: string[],
+): RouteConfig => ({
   method: 'get',
   path,
   operationId,
-  summary,
+  ...texts,
   tags: ['System'],
   security: [],
   responses: {
     200: {
-      description: summary,
+      description: texts.summary,
       content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])),
     },
-    304: { description: 'Unchanged: the If-None-Match of the request names it' },
+    304: { description: 'Unchanged since the version in If-None-Match' },
     ...problemResponses('not_found', 'internal_error'),
   },
 });
 
-const page = get('/ui', 'ui', 'The live page', ['text/html']);
+const page = get(
+  '/ui',
+  'ui',
+  {
+    summary: 'The live page',
+    description:
+      'Detect in an image, submit and follow jobs, see the state of the service. The page needs no key, its data does.',
+  },
+  ['text/html'],
+);
 const asset: RouteConfig = {
-  ...get('/ui/{asset}', 'uiAsset', 'A file of the live page', [
-    'text/css',
-    'text/javascript',
-    'image/svg+xml',
-  ]),
+  ...get(
+    '/ui/{asset}',
+    'uiAsset',
+    {
+      summary: 'A file of the live page',
+      description: 'Script, style and icon of `/ui`, with an ETag. They need no key.',
+    },
+    ['text/css', 'text/javascript', 'image/svg+xml'],
+  ),
   request: { params: z.object({ asset: z.string().openapi({ example: 'page.css' }) }) },
 };
 
@@ -71,7 +89,7 @@ export function addUiRoutes(table: RouteTable): void {
   });
 }
 
-/** A browser checks the file at each use: modules of two versions would not fit together. */
+/** A browser must check the file at each use, so that it never mixes modules of two versions. */
 function replyFile(
   c: AppContext,
   name: string,

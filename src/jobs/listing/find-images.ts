@@ -1,4 +1,4 @@
-/** What a path is, and the images that a folder or a glob names. */
+/** Finds out what a path is, and lists the images of a folder or a glob. */
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
@@ -12,12 +12,12 @@ export interface Listing {
   /** A folder beneath the root, or a glob from the root on. */
   relative: string;
   isFolder: boolean;
-  /** One more than this are given at most: enough to tell that there are too many. */
+  /** The result has at most one image more: enough to see that there are too many. */
   cap: number;
   withinMs: number;
 }
 
-/** Sorted by code units, relative to the root. Symbolic links are not followed. Rejects when the time is over. */
+/** Sorted by code units, relative to the root. Symbolic links are not followed. Rejects when the time has passed. */
 export async function findImages(listing: Listing): Promise<string[]> {
   const { root, relative, isFolder, cap, withinMs } = listing;
   const start = isFolder ? relative : literalPrefix(relative);
@@ -51,7 +51,7 @@ function toPattern(text: string): string {
   return text.replace(/[\\()|+@$]/g, '\\$&').replace(/^!/, '\\!');
 }
 
-function byCodeUnits(a: string, b: string): number {
+export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -82,7 +82,7 @@ export async function isReadable({ root, relative }: Place): Promise<boolean> {
 }
 
 /** Whether no component beneath the root is a link. */
-async function isPlainFolder({ root, relative }: Place): Promise<boolean> {
+export async function isPlainFolder({ root, relative }: Place): Promise<boolean> {
   try {
     return (await realpath(join(root, relative))) === join(await realpath(root), relative, '.');
   } catch {

@@ -1,22 +1,24 @@
-/** Looks at folders and lists them in processes of its own, which can be left where they hang. */
+/** Examines and lists folders in separate processes, which can be abandoned if they hang. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LatticeError } from '../../errors.js';
 import type { Listing, PathKind, Place } from './find-images.js';
+import type { FolderPage, FolderQuery } from './folder-page.js';
 
-export type ListingRequest = { listing: Listing } | { kindOf: Place } | { isReadable: Place };
-/** `hangs`: the file system did not answer in time, although the process is well. */
-export type ListingAnswer =
-  { value: string[] | PathKind | boolean } | { failure: string } | { hangs: true };
+export type ListingRequest =
+  { listing: Listing } | { page: FolderQuery } | { kindOf: Place } | { isReadable: Place };
+export type ListingValue = string[] | FolderPage | PathKind | boolean;
+/** `hangs`: the process works, but the file system did not answer in time. */
+export type ListingAnswer = { value: ListingValue } | { failure: string } | { hangs: true };
 
-/** A matcher that is caught in a hostile glob answers nothing: its process is ended this much after the time. */
+/** A matcher does not answer while it works on a hostile glob: its process is killed this long after the time limit. */
 const GRACE_MS = 3_000;
 /** A folder too large for this ends the process, not the service. */
 const MOST_HEAP_MB = 512;
-/** An idle process is let go after it. */
+/** An idle process is ended after this time. */
 const IDLE_MS = 60_000;
 const MOST_PROCESSES = 8;
-/** Of all processes; one root that hangs leaves the others to the other roots. */
+/** Of the processes; a root that hangs leaves the others for the other roots. */
 const MOST_PER_ROOT = 4;
 
 interface Question {
@@ -25,7 +27,7 @@ interface Question {
   withinMs: number;
   resolve: (value: never) => void;
   reject: (error: Error) => void;
-  /** Ends the wait for a process, then the wait for its answer. */
+  /** Time limit of the wait for a process, then of the wait for its answer. */
   timer: NodeJS.Timeout;
 }
 
@@ -52,6 +54,11 @@ export class ImageLister {
     return this.#ask({ listing }, listing.root, listing.withinMs + GRACE_MS);
   }
 
+  /** As `readFolderPage`; rejects with `volume_unavailable` where the volume did not answer in time. */
+  page(query: FolderQuery, withinMs: number): Promise<FolderPage> {
+    return this.#ask({ page: query }, query.root, withinMs);
+  }
+
   /** As `kindOf`; rejects with `volume_unavailable` where the volume did not answer in time. */
   kindOf(place: Place, withinMs: number): Promise<PathKind> {
     return this.#ask({ kindOf: place }, place.root, withinMs);
@@ -75,7 +82,7 @@ export class ImageLister {
     });
   }
 
-  /** Gives questions to processes while there are both. A question's time begins with its process. */
+  /** Assigns questions to free processes. The time of a question starts when its process gets it. */
   #next(): void {
     const question = this.#waiting.find(({ root }) => this.#countOf(root) < MOST_PER_ROOT);
     if (question === undefined) return;
@@ -89,7 +96,7 @@ export class ImageLister {
       this.#drop(lister, noAnswer(question.request));
       lister.child.kill('SIGKILL');
     }, question.withinMs);
-    // A question that cannot be sent is rejected at the end of the process.
+    // A question that cannot be sent is rejected when the process has ended.
     lister.child.send(question.request, () => undefined);
     this.#next();
   }
@@ -102,7 +109,7 @@ export class ImageLister {
     return [...this.#listers].find(({ question }) => question === null) ?? null;
   }
 
-  /** Null while as many processes run as may. */
+  /** Null while the maximum number of processes runs. */
   #start(): Lister | null {
     if (this.#listers.size >= MOST_PROCESSES) return null;
     const child = fork(fileURLToPath(new URL('./listing-process.js', import.meta.url)), {
@@ -131,7 +138,7 @@ export class ImageLister {
     const { question } = lister;
     if (question === null) return;
     if ('hangs' in answer) {
-      // The call of the system has a thread of that process for good.
+      // The system call holds a thread of that process for good.
       this.#drop(lister, hangs());
       lister.child.kill('SIGKILL');
       return;
@@ -161,7 +168,7 @@ function hangs(): LatticeError {
   return new LatticeError('volume_unavailable', 'The volume does not answer.', { retryAfterS: 10 });
 }
 
-/** Only the matcher of a glob can keep the process itself from answering. */
+/** Only the matcher of a glob can block the process itself. */
 function noAnswer(request: ListingRequest): Error {
   const isGlob = 'listing' in request && !request.listing.isFolder;
   return isGlob ? new Error('The listing did not end in time.') : hangs();

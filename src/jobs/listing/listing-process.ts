@@ -1,16 +1,18 @@
 /**
- * The process that looks at folders. A folder of 100,000 files would hold the event loop of the service, and one on a
+ * The process that examines folders. A folder of 100,000 files would hold the event loop of the service, and one on a
  * volume that does not answer would take the threads of its file calls for good, one each, until none is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findImages, isReadable, kindOf, type PathKind } from './find-images.js';
-import type { ListingAnswer, ListingRequest } from './image-lister.js';
+import { findImages, isReadable, kindOf } from './find-images.js';
+import { readFolderPage } from './folder-page.js';
+import type { ListingAnswer, ListingRequest, ListingValue } from './image-lister.js';
 
-/** A listing that makes progress notices the end of its time by then. */
+/** Until then a listing that makes progress notices that its time has passed. */
 const HANGS_AFTER_MS = 500;
 
-function valueFor(request: ListingRequest): Promise<string[] | PathKind | boolean> {
+function valueFor(request: ListingRequest): Promise<ListingValue> {
   if ('listing' in request) return findImages(request.listing);
+  if ('page' in request) return readFolderPage(request.page);
   return 'kindOf' in request ? kindOf(request.kindOf) : isReadable(request.isReadable);
 }
 

@@ -1,4 +1,4 @@
-/** A started job: the images read ahead, those in the detector, and the outcomes on their way to the disk. */
+/** A started job: the images read ahead, those in the detector, and the outcomes that are not stored yet. */
 import type { JobSettings } from '../job.js';
 import type { NewOutcome, QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
 import type { Ranked } from '../priority.js';
@@ -15,9 +15,10 @@ export class ActiveJob implements Ranked {
   readonly imageCount: number;
   /** Null until its start is on disk. */
   settings: JobSettings | null = null;
-  /** It was started under this one. */
+  /** The lease under which it was started. */
   lease = 0;
   finishedImages = 0;
+  failedImages = 0;
   /** Images to hand out next; the others stay on disk. */
   readonly ahead: WaitingImage[] = [];
   /** Index to read on from. */
@@ -29,7 +30,7 @@ export class ActiveJob implements Ranked {
   readonly inFlight = new Map<number, AbortController>();
   readonly aside: SetAside;
   unsaved: NewOutcome[] = [];
-  /** Who ran the newest of them. */
+  /** The worker that ran the newest of them. */
   workerId = '';
   saving = false;
   /** When outcomes were last stored, by the monotonic clock. */
@@ -70,6 +71,7 @@ export class ActiveJob implements Ranked {
     this.settings = job.spec;
     this.lease = lease;
     this.finishedImages = job.finishedImages;
+    this.failedImages = job.failedImages;
     this.take(images, limit);
   }
 
@@ -81,7 +83,7 @@ export class ActiveJob implements Ranked {
     this.ahead.push(...images.filter(({ index }) => !this.takenApart.has(index)));
   }
 
-  /** Nothing of it runs or is stored any more. */
+  /** Aborts its images; stores no further outcome. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.report);

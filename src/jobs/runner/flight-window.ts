@@ -1,6 +1,6 @@
 /**
- * How many images may be in the detector. An image may go in while fewer than a window of its level or above are
- * there: urgent work enters at once although the window is full of lesser work, by at most one window per level.
+ * Limits the images in the detector. An image may enter while fewer than one window of its level or above are there:
+ * urgent work enters at once although less urgent work fills the window, by at most one window per level.
  */
 import type { Detector } from '../../execution/detector.js';
 import { TOP_PRIORITY } from '../../contract/priority.js';

@@ -39,10 +39,10 @@ export interface ImageRunner {
 /** A death may be charged to an image that only ran beside the one that killed the process; two deaths are not. */
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
-/** The longest pause before a retry, in first pauses. */
+/** The longest pause before a retry, as a multiple of the first one. */
 const LONGEST = 4;
 
-/** They come from the state of the detector, not from the image. */
+/** Errors that come from the state of the detector, not from the image. */
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'shutting_down',
@@ -62,8 +62,8 @@ export function poisonOutcome(): ImageOutcome {
 }
 
 /**
- * `left`: aborted or stopping, the image is still to do. `late`: so is this one, it did not end by `deadlineMs`.
- * `no_volume`: the volume that it is on could not be read.
+ * `left`: aborted or stopping, the image is still to do. `late`: it did not end by `deadlineMs` and is still to do.
+ * `no_volume`: its volume could not be read.
  */
 export type ImageEnd =
   | { kind: 'done'; outcome: ImageOutcome; workerId: string }

@@ -1,14 +1,14 @@
 /**
  * Feeds the images of all jobs to the detector, the most urgent first, and stores their outcomes. Holds few
- * images of a job at a time; the rest waits on disk. Lives on the main thread; nothing here blocks.
+ * images of a job at a time; the others stay on disk. Runs on the main thread; nothing here blocks.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ActiveJob, type WaitingJob } from './active-job.js';
 import { FlightWindow } from './flight-window.js';
 import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
 import type { ImageOutcome } from '../job.js';
 import type { CancelOutcome, QueuedJob, WaitingImage } from '../job-records.js';
 import type { JobStore } from '../store/job-store.js';
+import { OpenWork } from './open-work.js';
 import { OutcomeSaver } from './outcome-saver.js';
 import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
@@ -28,11 +28,11 @@ export interface RunnerParts extends Omit<ImageRunner, 'stopping'> {
   volumeTimes: SetAsideTimes;
 }
 
-const unrefSleep = (ms: number) => sleep(Math.max(0, ms), undefined, { ref: false });
-
 const READ_AHEAD = 64;
-/** Images at hand while the next job's start is on its way to the disk. */
+/** Images ready to hand out while the start of the next job is being stored. */
 const LEAST_SUPPLY = 16;
+/** Aborted calls settle at once; one that hangs is not waited for. */
+const ABORT_MS = 250;
 
 export class JobRunner {
   readonly #parts: RunnerParts;
@@ -40,7 +40,7 @@ export class JobRunner {
   readonly #order: WorkOrder;
   readonly #saver: OutcomeSaver;
   readonly #window: FlightWindow;
-  readonly #busy = new Set<Promise<void>>();
+  readonly #work = new OpenWork();
   #quarantine = true;
   #stopping = false;
 
@@ -58,8 +58,8 @@ export class JobRunner {
   }
 
   /**
-   * Runs images that were in hand at a crash one by one, then everything; nothing before `chargeCrash`, which says
-   * which images these are, is done. A defect there has no job to fail: it ends the process.
+   * Waits for `chargeCrash`, which finds the images that were in hand at a crash. Runs those one by one, then all jobs.
+   * A defect in `chargeCrash` belongs to no job: it ends the process.
    */
   start(chargeCrash: () => Promise<void>): void {
     const start = async () => {
@@ -69,7 +69,7 @@ export class JobRunner {
       this.#quarantine = false;
       this.#pump();
     };
-    this.#track(start());
+    this.#work.add(start());
   }
 
   enqueue(job: QueuedJob): void {
@@ -84,27 +84,13 @@ export class JobRunner {
     if (active !== undefined) this.#end(active);
   }
 
-  /** Starts no image; those in the detector may finish until `deadlineMs`, the rest is left for the next start. */
+  /** Starts no image. Those in the detector may finish until `deadlineMs`; the others run after the next start. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    const deadline = performance.now() + deadlineMs;
-    while (this.#busy.size > 0 && performance.now() < deadline) {
-      await Promise.race([
-        Promise.allSettled(this.#busy),
-        unrefSleep(deadline - performance.now()),
-      ]);
-    }
+    await this.#work.settled(deadlineMs);
     this.#parts.patience.end();
     for (const job of [...this.#order.active.values()]) job.end();
-    // Aborted calls settle at once; one that hangs is not waited for.
-    await Promise.race([Promise.allSettled(this.#busy), unrefSleep(250)]);
-  }
-
-  #track(work: Promise<void>): void {
-    this.#busy.add(work);
-    void work.finally(() => {
-      this.#busy.delete(work);
-    });
+    await this.#work.settled(ABORT_MS);
   }
 
   #pump(): void {
@@ -112,7 +98,7 @@ export class JobRunner {
     for (;;) {
       const queued = this.#order.takeToStart(Math.max(LEAST_SUPPLY, 2 * this.#window.size));
       if (queued === null) break;
-      this.#track(this.#startJob(queued).then(() => undefined));
+      this.#work.add(this.#startJob(queued).then(() => undefined));
     }
     for (;;) {
       const next = this.#order.next();
@@ -127,10 +113,10 @@ export class JobRunner {
 
   /** A defect of the program in the work for a job fails that job: it neither repeats for ever nor stays `running`. */
   #workOn(job: ActiveJob, work: () => Promise<void>): void {
-    this.#track(work().catch((error: unknown) => this.#fail(job, error)));
+    this.#work.add(work().catch((error: unknown) => this.#fail(job, error)));
   }
 
-  /** Outcomes that are on disk stay. */
+  /** Outcomes that are on disk are kept. */
   async #fail(job: ActiveJob, thrown: unknown): Promise<void> {
     const { store, counts, patience, logger } = this.#parts;
     const error = toLatticeError(thrown);
@@ -159,7 +145,7 @@ export class JobRunner {
       return started?.value ?? null;
     };
     try {
-      // Called together, so both travel in one message and the images are there with the start.
+      // Both calls travel in one message, so the images arrive with the start.
       const [started, images] = await Promise.all([
         start(),
         patience.insist('waiting', () => store.waiting(job.number, 0, READ_AHEAD)),
@@ -189,7 +175,7 @@ export class JobRunner {
 
   #handOut(job: ActiveJob, image: WaitingImage, level: number): void {
     if (image.deaths < DEATHS_TO_STOP) {
-      this.#track(this.#run(job, image, level));
+      this.#work.add(this.#run(job, image, level));
       return;
     }
     const { logger, detector } = this.#parts;
@@ -220,13 +206,13 @@ export class JobRunner {
       job.aside.done(image);
       this.#store(job, image, end.outcome, end.workerId);
     } else if (end.kind === 'no_volume') this.#setAside(job, image, end.outcome);
-    // Not a death: it runs again in the job's order, among others and for as long as it takes.
+    // Not a death: it runs again in the job's order, beside other images and without a deadline.
     else if (end.kind === 'late' && !job.ended) job.ahead.unshift(image);
     if (job.ahead.length < READ_AHEAD / 2) this.#readAhead(job);
     this.#pump();
   }
 
-  /** The volume may be back in a moment or in an hour: meanwhile the job holds up no other one. */
+  /** The volume may be away for a second or for an hour: meanwhile the job delays no other job. */
   #setAside(job: ActiveJob, image: WaitingImage, failure: ImageOutcome): void {
     if (job.ended) return;
     const { logger, detector } = this.#parts;

@@ -1,7 +1,6 @@
 /**
- * Takes outcomes to the disk, in one call per job at a time: what arrives meanwhile goes with the next. No caller
- * waits for the outcome of one image of many, so between two calls of a job some time passes: a sync for each image
- * took 4 % of two cores.
+ * Stores outcomes, one call per job at a time; the next call stores those that arrive meanwhile. No caller waits for
+ * the outcome of one image, so there is a delay between two calls of a job: a sync per image took 4 % of two cores.
  */
 import type { ActiveJob } from './active-job.js';
 import type { ImageOutcome } from '../job.js';
@@ -10,7 +9,7 @@ import type { Patience } from './patience.js';
 import type { ProgressReports } from './progress-reports.js';
 import type { QueueCounts } from '../queue-counts.js';
 
-/** Between two calls of a job. After a crash at most the images of this time are run again. */
+/** Between two calls of a job. After a crash at most the images of this time run again. */
 const BATCH_DELAY_MS = 50;
 
 export interface SaverParts {
@@ -58,9 +57,10 @@ export class OutcomeSaver {
       );
       if (recorded === null) break;
       job.savedAt = performance.now();
-      const { kind, stored, finishedImages, terminal } = recorded.value;
+      const { kind, stored, finishedImages, failedImages, terminal } = recorded.value;
       counts.recorded(stored);
       job.finishedImages = finishedImages;
+      job.failedImages = failedImages;
       if (kind === 'stale') this.#staleRefused += 1;
       if (terminal) counts.finished();
       over = terminal || kind !== 'stored';

@@ -1,10 +1,10 @@
-/** Store calls of the runner: while the disk takes no writes they are repeated, until it does or until the stop. */
+/** Store calls of the runner. While the disk accepts no writes, they are repeated until it does or until the stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../back-off.js';
 import { toLatticeError } from '../../errors.js';
 import type { Logger } from '../../logger-port.js';
 
-/** The longest pause, in first pauses. */
+/** The longest pause, as a multiple of the first one. */
 const LONGEST = 5;
 
 export class Patience {
@@ -30,8 +30,8 @@ export class Patience {
   }
 
   /**
-   * Null: the disk did not take it before the end. Rejects with any other failure at once: a defect of the program
-   * does not go away by repeating it.
+   * Null: the disk did not accept the write before the end. Rejects with any other failure at once: a repeat does
+   * not correct a defect of the program.
    */
   async insist<T>(what: string, call: () => Promise<T>): Promise<{ value: T } | null> {
     const backOff = new BackOff(this.#retryMs, LONGEST * this.#retryMs);

@@ -32,6 +32,7 @@ export class ProgressReports {
       timestamp: Date.now() / 1000,
       seq: this.#events.lastSeq,
       progress: progressOf(job),
+      failedImages: job.failedImages,
       keyId: job.settings?.keyId ?? null,
     });
   }

@@ -1,6 +1,6 @@
 /**
- * Images of a job whose volume does not answer. They come back after a pause, in which other jobs have the detector;
- * when that has gone on for too long they fail.
+ * Images of a job whose volume does not answer. They are tried again after a pause, in which other jobs use the
+ * detector; after too long a time they fail.
  */
 import { dirname } from 'node:path';
 import type { WaitingImage } from '../job-records.js';
@@ -11,7 +11,7 @@ export interface SetAsideTimes {
   patienceMs: number;
 }
 
-/** With so many the job reads no further: its other images may be on the same volume. */
+/** With this many the job reads no more images: the others may be on the same volume. */
 const MOST = 64;
 
 export class SetAside {
@@ -35,12 +35,12 @@ export class SetAside {
     return this.#known.size >= MOST;
   }
 
-  /** None of the job's images was waiting for its volume before. */
+  /** No image of the job has waited for its volume before. */
   get isNew(): boolean {
     return this.#since === null;
   }
 
-  /** False when the patience is over: the image is not taken and has failed. */
+  /** False after too long a time: the image is not taken and has failed. */
   take(image: WaitingImage): boolean {
     const now = performance.now();
     this.#since ??= now;
@@ -59,7 +59,7 @@ export class SetAside {
     return true;
   }
 
-  /** The image was read: a volume that was waited for in its folder is back. */
+  /** The image was read: the volume of its folder is back. */
   done({ index, path }: WaitingImage): void {
     this.#known.delete(index);
     if (this.#since === null || !this.#folders.has(dirname(path))) return;

@@ -8,19 +8,19 @@ import type { ActiveJob } from './active-job.js';
 import { DEATHS_TO_STOP } from './image-run.js';
 import type { Patience } from './patience.js';
 
-/** A suspect runs alone; one that never comes back must not hold up all others for good. */
+/** A suspect runs alone; one that hangs must not block all other images for good. */
 export const SUSPECT_DEADLINE_MS = 60_000;
 /** An engine may have to be built first, which takes minutes. */
 const MODEL_MS = 20 * 60_000;
 
 export interface SuspectRuns {
   stopping(): boolean;
-  /** Started where it was not; null when it is not there any more. */
+  /** Starts the job if needed; null if it does not exist any more. */
   job(jobNumber: number): Promise<ActiveJob | null>;
   run(job: ActiveJob, image: WaitingImage): Promise<void>;
 }
 
-/** One after the other. Nothing else may be in the detector meanwhile, so that a second death names its image. */
+/** Runs suspects one by one. The detector must have no other image, so that a second death identifies its image. */
 export async function runSuspects(
   parts: { store: JobStore; detector: Detector; patience: Patience; logger: Logger },
   runs: SuspectRuns,

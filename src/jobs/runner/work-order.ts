@@ -1,4 +1,4 @@
-/** Which job is started next and whose image is handed out next. Decides only; the runner acts. */
+/** Decides which job is started next and whose image is handed out next. The runner acts on it. */
 import { TOP_PRIORITY } from '../../contract/priority.js';
 import type { ActiveJob, WaitingJob } from './active-job.js';
 import type { QueuedJob } from '../job-records.js';
@@ -11,7 +11,7 @@ import {
   type Ranked,
 } from '../priority.js';
 
-/** Jobs whose volume does not answer stay started, and every one of them is looked at for each image. */
+/** Jobs whose volume does not answer stay started, and each hand-out of an image examines all of them. */
 const MOST_STARTED = 1_000;
 
 /** Jobs that have not started, by priority. Only the first of each priority can be next, whatever its age. */
@@ -57,7 +57,7 @@ export class WorkOrder {
 
   /**
    * Takes the next job that waits; null while the active jobs have `supply` images that go before its own.
-   * Raised jobs are considered separately, or the others of their level would leave them none of the turns.
+   * Raised jobs are considered separately, or the others of their level would always come first.
    */
   takeToStart(supply: number): WaitingJob | null {
     if (this.active.size >= MOST_STARTED) return null;
@@ -72,7 +72,7 @@ export class WorkOrder {
     return null;
   }
 
-  /** The job whose image is due; null when no image is at hand. */
+  /** The job whose image is next; null if no image is ready. */
   next(): { job: ActiveJob; rank: Rank } | null {
     const rank = this.#ranks();
     const ready = [...this.active.values()].filter((job) => job.ahead.length > 0);

@@ -21,7 +21,7 @@ export type Database = InstanceType<typeof DatabaseSync>;
 
 export interface DataFolder {
   database: Database;
-  /** Closes the database and lets the next process in. */
+  /** Closes the database and releases the folder. */
   release(): void;
 }
 
@@ -47,7 +47,7 @@ function openLocked(dataDir: string, maxPages: number | null): DataFolder {
     const file = join(dataDir, 'jobs.db');
     if (sizeOf(file) === null) makeDatabase(file, maxPages);
     if (sizeOf(file) === 0) throw damaged(file, 'it has 0 bytes');
-    // SQLite gives its other files the mode of this one. What an earlier start left is no wider either.
+    // SQLite gives its other files the mode of this one. Files of an earlier start get it too.
     for (const each of [file, `${file}-wal`, `${file}-shm`]) keepToOwner(each);
     const database = openDatabase(file, maxPages);
     return {
@@ -122,7 +122,7 @@ function makeDatabase(file: string, maxPages: number | null): void {
   closeSync(folder);
 }
 
-/** Null where there is no file. */
+/** Null if there is no file. */
 function sizeOf(file: string): number | null {
   return statSync(file, { throwIfNoEntry: false })?.size ?? null;
 }
@@ -132,7 +132,7 @@ function keepToOwner(file: string): void {
   try {
     if (existsSync(file)) chmodSync(file, 0o600);
   } catch {
-    // The file of another user, who decides over it.
+    // Another user owns the file and sets its mode.
   }
 }
 
@@ -181,7 +181,7 @@ function damaged(file: string, finding: string): Error {
 }
 
 function configure(database: Database, file: string, maxPages: number | null): void {
-  // A damaged page opens without an error; only reading every page finds it. First, so that nothing is written on it.
+  // A damaged page opens without an error; only reading every page finds it. This comes first, before any write.
   const { quick_check: finding } = database.prepare('PRAGMA quick_check(1)').get() as {
     quick_check: string;
   };

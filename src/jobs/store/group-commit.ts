@@ -53,7 +53,7 @@ export class GroupCommit {
     this.#beginRun = beginRun;
   }
 
-  /** Null, or why a full disk leaves the begin to the first group that finds room. Throws any other failure. */
+  /** Null, or the error of a full disk: then the first group that fits begins the run. Throws any other failure. */
   begin(): string | null {
     try {
       this.#begin();
@@ -93,7 +93,7 @@ export class GroupCommit {
     this.#begun = true;
   }
 
-  /** A submit of many images may find no room where its small neighbours still do. */
+  /** A submit of many images may not fit on a disk on which smaller calls still fit. */
   #writeEach(operations: Operation[]): GroupResult {
     const groups = operations.map((operation) => this.write([operation]));
     return {
@@ -104,7 +104,7 @@ export class GroupCommit {
     };
   }
 
-  /** One that fails by itself is undone alone; one that finds the medium failing takes the group with it. */
+  /** An operation that fails by itself is undone alone; a failure of the disk undoes the group. */
   #runOne({ id, run }: Operation): OperationResult {
     const events = this.#notes.events.length;
     const { webhooksAdded } = this.#notes;

@@ -1,4 +1,4 @@
-/** Which job was submitted with an idempotency key. Keys of different owners never meet. */
+/** Which job was submitted with an idempotency key. Equal keys of different owners are different keys. */
 import type { Idempotency } from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-row.js';

@@ -14,7 +14,7 @@ import { findByKey } from './idempotency-keys.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-row.js';
 import type { Statements } from './statements.js';
 
-/** In characters: parsing one page holds the event loop for a millisecond or two. */
+/** In characters: parsing one page blocks the event loop for 1 to 2 ms. */
 const PAGE_LENGTH = 128 * 1024;
 
 export class JobReads {
@@ -100,7 +100,8 @@ export class JobReads {
   /** Oldest first; `gap` when events after `after` are gone. */
   events(after: number, limit: number): { events: JobEvent[]; gap: boolean } {
     const rows = this.#statements.all(
-      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, error FROM outbox
+      `SELECT seq, job_id AS jobId, key_id AS keyId, event, status, timestamp, progress, failed AS failedImages,
+         error FROM outbox
        WHERE seq > ? ORDER BY seq LIMIT ?`,
       after,
       limit,

@@ -1,4 +1,4 @@
-/** The durable job store, as the main thread sees it: calls go in bulk to the thread that owns the database. */
+/** The durable job store, as the main thread sees it: it sends calls in bulk to the thread that owns the database. */
 import { Worker } from 'node:worker_threads';
 import { LatticeError } from '../../errors.js';
 import type { JobEvent } from '../job.js';
@@ -38,10 +38,10 @@ export interface JobStore extends JobCalls {
 }
 
 /**
- * Takes the data folder, which lies on a local disk: this process has it alone until the store is closed. Puts the jobs
- * of a process that is gone back in the queue; on a full disk that waits for the first write that finds room, and only
+ * Takes the data folder, which lies on a local disk: no other process can open it until the store is closed. Puts the
+ * jobs of an ended process back in the queue; on a full disk that waits for the first write that fits, and only
  * reads succeed until then. `maxPages` caps the database in pages of 4 KiB; null = the disk. Rejects with an `Error`
- * for the operator: folder in use, damaged file, later schema, not a local disk, no room for a new store.
+ * for the operator: folder in use, damaged file, later schema, not a local disk, no space for a new store.
  */
 export async function openJobStore(
   dataDir: string,

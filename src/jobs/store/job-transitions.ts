@@ -58,7 +58,7 @@ export class JobTransitions {
     );
   }
 
-  /** Announces a job that was just inserted. */
+  /** Stores the event of a job that was just inserted. */
   created(jobNumber: number, at: number): StoredJob {
     return this.#announce(jobNumber, 'job_submitted', at);
   }
@@ -89,12 +89,12 @@ export class JobTransitions {
       jobNumber,
     ) as JobRow;
     const job = toStoredJob(row);
-    const { jobId, status, error } = job;
+    const { jobId, status, error, failedImages } = job;
     const { keyId } = job.spec;
     const progress = progressOf(job);
     const seq = this.#statements.insert(
-      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, error, terminal)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO outbox (job, job_id, key_id, event, status, timestamp, progress, failed, error, terminal)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       jobNumber,
       jobId,
       keyId,
@@ -102,10 +102,11 @@ export class JobTransitions {
       status,
       at,
       progress,
+      failedImages,
       row.error,
       hasEnded(status) ? 1 : 0,
     );
-    const stored = { event, jobId, status, timestamp: at, seq, progress, keyId };
+    const stored = { event, jobId, status, timestamp: at, seq, progress, failedImages, keyId };
     this.#notes.events.push(error === null ? stored : { ...stored, error });
     return job;
   }

@@ -1,18 +1,13 @@
-/** Writes of the job store. Each method runs inside a savepoint of a group commit; a throw undoes it alone. */
+/** Writes to jobs that are there. Each method runs inside a savepoint of a group commit; a throw undoes it alone. */
 import { LatticeError, type Problem } from '../../errors.js';
 import type { ImageOutcome } from '../job.js';
 import {
-  MAX_IMAGES,
   taskId,
   type CancelOutcome,
-  type NewJob,
   type NewOutcome,
   type RecordOutcome,
   type StartedJob,
-  type StoredJob,
-  type SubmitOutcome,
 } from '../job-records.js';
-import { findByKey, rememberKey } from './idempotency-keys.js';
 import { JOB_COLUMNS, type JobRow } from './job-row.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
@@ -26,18 +21,6 @@ export class JobWrites {
   constructor(statements: Statements, transitions: JobTransitions) {
     this.#statements = statements;
     this.#transitions = transitions;
-  }
-
-  submit(job: NewJob): SubmitOutcome {
-    const repeat = this.#findRepeat(job);
-    if (repeat !== null) return repeat;
-    if (!job.admit) return { kind: 'not_admitted' };
-    const stored = this.#insertJob(job);
-    const { spec, idempotency, jobId, submittedAt } = job;
-    if (idempotency !== null) {
-      rememberKey(this.#statements, spec.keyId, idempotency, jobId, submittedAt);
-    }
-    return { kind: 'stored', job: stored };
   }
 
   /** pending -> running under the lease of this process run; null when the job is not pending any more. */
@@ -74,7 +57,8 @@ export class JobWrites {
       if (succeeded > 0) this.#transitions.move(row, 'completed', { at });
       else this.#transitions.move(row, 'failed', { at, error: this.#failureOf(row) });
     }
-    return { kind: 'stored', stored: stored.length, finishedImages: finished, terminal };
+    const progress = { finishedImages: finished, failedImages: finished - succeeded };
+    return { kind: 'stored', stored: stored.length, ...progress, terminal };
   }
 
   /** Ends the job `failed` with `error`. `keyId` null may end any job, else its own only. */
@@ -107,38 +91,6 @@ export class JobWrites {
       const sql = 'UPDATE job_images SET deaths = deaths + 1 WHERE task = ? AND outcome IS NULL';
       return charged + this.#statements.run(sql, task);
     }, 0);
-  }
-
-  #findRepeat({ spec, idempotency }: NewJob): SubmitOutcome | null {
-    if (idempotency === null) return null;
-    const known = findByKey(this.#statements, spec.keyId, idempotency);
-    if (known === null) return null;
-    return known.sameBody ? { kind: 'replayed', job: known.job } : { kind: 'key_reused' };
-  }
-
-  #insertJob({ jobId, spec, submittedAt }: NewJob): StoredJob {
-    const { imagePaths, ...settings } = spec;
-    if (imagePaths.length === 0 || imagePaths.length >= MAX_IMAGES) {
-      const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imagePaths.length}.`;
-      throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
-    }
-    const number = this.#statements.insert(
-      `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?)`,
-      jobId,
-      settings.keyId,
-      settings.jobType,
-      settings.priority,
-      JSON.stringify({ ...settings, metadata: null }),
-      settings.metadata,
-      imagePaths.length,
-      submittedAt,
-    );
-    imagePaths.forEach((path, index) => {
-      const task = taskId(number, index);
-      this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
-    });
-    return this.#transitions.created(number, submittedAt);
   }
 
   #insert(jobNumber: number, index: number, outcome: string): boolean {
@@ -179,5 +131,6 @@ interface LeasedRow extends JobRow {
 }
 
 function refused(kind: 'stale' | 'ended', row: LeasedRow | null): RecordOutcome {
-  return { kind, stored: 0, finishedImages: row?.finishedImages ?? 0, terminal: false };
+  const { finishedImages = 0, failedImages = 0 } = row ?? {};
+  return { kind, stored: 0, finishedImages, failedImages, terminal: false };
 }

@@ -1,4 +1,4 @@
-/** Deletes what is past its time, little by little so that other calls are not held up. */
+/** Deletes expired records in small batches, so that other calls do not wait. */
 import { MAX_IMAGES, type SweepLimits } from '../job-records.js';
 import type { Statements } from './statements.js';
 
@@ -46,7 +46,7 @@ export class Retention {
     if (free > FREE_PAGES_KEPT) this.#statements.all(`PRAGMA incremental_vacuum(${ROWS_PER_CALL})`);
   }
 
-  /** The job goes at once, its images later: nobody sees half a job. A pending webhook keeps it. */
+  /** Removes jobs at once and their images later: no reader sees half a job. A pending webhook keeps its job. */
   #removeJobs(before: number): string[] {
     const expired = this.#statements.all(
       `SELECT number, job_id FROM jobs WHERE completed_at < ? AND NOT EXISTS

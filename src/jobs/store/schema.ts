@@ -1,4 +1,4 @@
-/** Tables of the job store. A change is a new entry of `MIGRATIONS`; entries that were released never change. */
+/** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
 
 type Database = InstanceType<typeof DatabaseSync>;
@@ -93,6 +93,28 @@ const MIGRATIONS = [
   UPDATE webhook_deliveries SET host = substr(url, instr(url, '://') + 3);
   UPDATE webhook_deliveries SET host = lower(substr(host, 1, instr(host || '/', '/') - 1));
   CREATE INDEX webhooks_by_host ON webhook_deliveries (host, next_attempt_at) WHERE state = 'pending';
+  `,
+  `
+  -- The job_id of the job whose failed images this one runs again; that job may be gone.
+  ALTER TABLE jobs ADD COLUMN retry_of TEXT;
+
+  -- Images in error when the event was stored. Older events than this column have it where they end a job.
+  ALTER TABLE outbox ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+  UPDATE outbox SET failed = coalesce((SELECT finished - succeeded FROM jobs WHERE number = outbox.job), 0)
+    WHERE terminal = 1;
+
+  -- Attempts that were made when the delivery was last begun: its waits follow from those since.
+  ALTER TABLE webhook_deliveries ADD COLUMN attempts_before INTEGER NOT NULL DEFAULT 0;
+  -- The newest attempts of each delivery, numbered from 1.
+  CREATE TABLE webhook_attempts (
+    delivery    INTEGER NOT NULL REFERENCES webhook_deliveries (sequence) ON DELETE CASCADE,
+    number      INTEGER NOT NULL,
+    at          REAL NOT NULL,
+    status      INTEGER,
+    error       TEXT,
+    duration_ms REAL NOT NULL,
+    PRIMARY KEY (delivery, number)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 

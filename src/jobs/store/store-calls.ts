@@ -2,8 +2,9 @@
  * The calls of the job store. A public method of one of these classes is a call: the thread finds it by its name, and
  * the main thread's type follows from it. What crosses between the two threads is here, too.
  */
-import type { GroupResult } from './group-commit.js';
+import type { CommitNotes, GroupResult } from './group-commit.js';
 import { JobReads } from './job-reads.js';
+import { JobSubmits } from './job-submits.js';
 import type { JobTransitions } from './job-transitions.js';
 import { JobWrites } from './job-writes.js';
 import { Retention } from './retention.js';
@@ -15,7 +16,10 @@ type Remote<T> = {
   [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
 };
 
-export type JobCalls = Remote<JobReads> & Remote<JobWrites> & Remote<Retention>;
+export type JobCalls = Remote<JobReads> &
+  Remote<JobSubmits> &
+  Remote<JobWrites> &
+  Remote<Retention>;
 export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 
 type Call = (...args: unknown[]) => unknown;
@@ -26,13 +30,18 @@ export interface CallTable {
   writes: Map<string, Call>;
 }
 
-export function bindCalls(statements: Statements, transitions: JobTransitions): CallTable {
+export function bindCalls(
+  statements: Statements,
+  notes: CommitNotes,
+  transitions: JobTransitions,
+): CallTable {
   return {
     reads: methodsOf(new JobReads(statements), new WebhookReads(statements)),
     writes: methodsOf(
+      new JobSubmits(statements, transitions),
       new JobWrites(statements, transitions),
       new Retention(statements),
-      new WebhookWrites(statements),
+      new WebhookWrites(statements, notes),
     ),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The thread that owns the database. Takes whatever calls have arrived, commits the writes of up to 128 of them
- * with one sync, answers, and looks again: a lone call never waits for others, calls that arrive together share the sync.
+ * The thread that owns the database. Takes the calls that have arrived, commits the writes of up to 128 of them
+ * with one sync, answers, and repeats: a single call never waits for others, calls that arrive together share the sync.
  */
 import {
   parentPort,
@@ -113,7 +113,7 @@ function start(port: MessagePort, folder: DataFolder): StoreOpened {
   const notes = new CommitNotes();
   const statements = new Statements(folder.database);
   const transitions = new JobTransitions(statements, notes);
-  const calls = bindCalls(statements, transitions);
+  const calls = bindCalls(statements, notes, transitions);
   const commits = new GroupCommit(folder.database, notes, () => {
     transitions.beginRun();
   });

@@ -1,13 +1,20 @@
 /**
  * The durable queue of webhook deliveries, for one worker: reading does not lease, so the worker itself remembers the
- * deliveries that it is sending. `settle` counts one attempt, and does nothing on a delivery that is already final or
- * gone.
+ * deliveries that it is sending.
  */
-import type { Verdict, WebhookDelivery, WebhookDeliveryState } from '../webhook-delivery.js';
+import {
+  MAX_ATTEMPTS_KEPT,
+  type Verdict,
+  type WebhookAttempt,
+  type WebhookDelivery,
+  type WebhookDeliveryState,
+} from '../webhook-delivery.js';
+import type { CommitNotes } from './group-commit.js';
 import type { Statements } from './statements.js';
 
 const STATE_AFTER = { succeeded: 'delivered', retry: 'pending', gave_up: 'gave_up' } as const;
-const DELIVERY = `delivery_id AS deliveryId, job_id AS jobId, url, host, attempt, created_at AS createdAt`;
+const DELIVERY = `delivery_id AS deliveryId, job_id AS jobId, url, host, attempt - attempts_before AS attempt,
+  created_at AS createdAt`;
 
 export class WebhookReads {
   readonly #statements: Statements;
@@ -41,7 +48,7 @@ export class WebhookReads {
     return due.slice(0, limit).map(({ delivery }) => delivery);
   }
 
-  /** When the earliest pending delivery falls due (may lie in the past); null when none is pending. */
+  /** When the earliest pending delivery falls due (may be in the past); null when none is pending. */
   nextDueAt(): number | null {
     const { at } = this.#statements.get(
       "SELECT min(next_attempt_at) AS at FROM webhook_deliveries WHERE state = 'pending'",
@@ -59,12 +66,21 @@ export class WebhookReads {
 
   /** Deliveries of one job, final ones too, oldest first; empty for a job without a callback. */
   forJob(jobId: string): WebhookDeliveryState[] {
-    return this.#statements.all(
+    const rows = this.#statements.all(
       `SELECT ${DELIVERY}, state, next_attempt_at AS nextAttemptAt, last_status AS lastStatus,
-         last_error AS lastError
+         last_error AS lastError, attempt AS attemptsMade, sequence
        FROM webhook_deliveries WHERE job = (SELECT number FROM jobs WHERE job_id = ?) ORDER BY sequence`,
       jobId,
-    ) as WebhookDeliveryState[];
+    ) as (Omit<WebhookDeliveryState, 'attempts'> & { sequence: number })[];
+    return rows.map(({ sequence, ...state }) => ({ ...state, attempts: this.#attempts(sequence) }));
+  }
+
+  #attempts(sequence: number): WebhookAttempt[] {
+    return this.#statements.all(
+      `SELECT at, duration_ms AS durationMs, status, error FROM webhook_attempts
+       WHERE delivery = ? ORDER BY number`,
+      sequence,
+    ) as WebhookAttempt[];
   }
 
   /** One step in the index per host, not one per delivery. */
@@ -83,23 +99,80 @@ export class WebhookReads {
 
 export class WebhookWrites {
   readonly #statements: Statements;
+  readonly #notes: CommitNotes;
 
-  constructor(statements: Statements) {
+  constructor(statements: Statements, notes: CommitNotes) {
     this.#statements = statements;
+    this.#notes = notes;
   }
 
-  settle(deliveryId: string, verdict: Verdict): void {
+  /**
+   * Counts one attempt and does what its verdict says; nothing on a delivery that is already final or gone. Where the
+   * delivery was begun anew during the attempt, it stays due.
+   */
+  settle(
+    { deliveryId, attempt }: Pick<WebhookDelivery, 'deliveryId' | 'attempt'>,
+    verdict: Verdict,
+    sent: Pick<WebhookAttempt, 'at' | 'durationMs'>,
+  ): void {
+    const row = this.#statements.get(
+      `SELECT sequence, attempt - attempts_before AS attempt, attempt + 1 AS number FROM webhook_deliveries
+       WHERE delivery_id = ? AND state = 'pending'`,
+      deliveryId,
+    ) as { sequence: number; attempt: number; number: number } | undefined;
+    if (row === undefined) return;
+    const { sequence, number } = row;
+    const error = verdict.action === 'succeeded' ? null : verdict.error;
+    this.#statements.run(
+      'UPDATE webhook_deliveries SET attempt = ?, last_status = ?, last_error = ? WHERE sequence = ?',
+      number,
+      verdict.status,
+      error,
+      sequence,
+    );
+    this.#log(sequence, number, { ...sent, status: verdict.status, error });
+    if (row.attempt === attempt) this.#judge(sequence, verdict);
+  }
+
+  /** Makes the deliveries of a job due now, final ones too, with all their attempts ahead. Gives their number. */
+  redeliver(jobId: string, now: number): number {
+    const begun = this.#statements.run(
+      `UPDATE webhook_deliveries SET state = 'pending', attempts_before = attempt, planned_at = ?1,
+         next_attempt_at = ?1
+       WHERE job = (SELECT number FROM jobs WHERE job_id = ?2)`,
+      now,
+      jobId,
+    );
+    this.#notes.webhooksAdded += begun;
+    return begun;
+  }
+
+  #judge(sequence: number, verdict: Verdict): void {
     const retry = verdict.action === 'retry' ? verdict : null;
     this.#statements.run(
-      `UPDATE webhook_deliveries SET state = ?, attempt = attempt + 1, planned_at = ?,
-         next_attempt_at = ?, last_status = ?, last_error = ?
-       WHERE delivery_id = ? AND state = 'pending'`,
+      'UPDATE webhook_deliveries SET state = ?, planned_at = ?, next_attempt_at = ? WHERE sequence = ?',
       STATE_AFTER[verdict.action],
       retry?.plannedAt ?? null,
       retry?.at ?? null,
-      verdict.status,
-      verdict.action === 'succeeded' ? null : verdict.error,
-      deliveryId,
+      sequence,
+    );
+  }
+
+  #log(sequence: number, number: number, { at, durationMs, status, error }: WebhookAttempt): void {
+    this.#statements.run(
+      `INSERT INTO webhook_attempts (delivery, number, at, duration_ms, status, error)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      sequence,
+      number,
+      at,
+      durationMs,
+      status,
+      error,
+    );
+    this.#statements.run(
+      'DELETE FROM webhook_attempts WHERE delivery = ? AND number <= ?',
+      sequence,
+      number - MAX_ATTEMPTS_KEPT,
     );
   }
 

@@ -61,7 +61,7 @@ export class ModelCheck {
   readonly #known: readonly KnownBox[] | null;
   #first: readonly Detection[] | null = null;
 
-  /** `known` boxes of the picture; null where nobody knows them: then later runs must repeat the first one. */
+  /** `known` boxes of the picture; null if they are not known: then later runs must repeat the first one. */
   constructor(known: readonly KnownBox[] | null) {
     this.#known = known;
   }

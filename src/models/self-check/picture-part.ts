@@ -26,7 +26,7 @@ function largest(boxes: readonly KnownBox[]): KnownBox['box'] | null {
   return boxes.map(({ box }) => box).sort((a, b) => area(b) - area(a))[0] ?? null;
 }
 
-/** Where a part of this length begins that lies around `centre`, as far as the whole has room. */
+/** Start of a part of this length around `centre`, moved so that it stays inside the whole. */
 function start(centre: number, length: number, whole: number): number {
   return Math.round(Math.min(Math.max(0, centre - length / 2), whole - length));
 }

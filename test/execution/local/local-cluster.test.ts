@@ -24,7 +24,7 @@ function cluster(
 
 const cpus = availableParallelism();
 
-test('an idle CPU machine has all it has', async () => {
+test('an idle CPU machine has all its CPUs available', async () => {
   const local = cluster(0, 0);
   expect(local.connected()).toBe(true);
   expect(await local.status()).toEqual({
@@ -44,7 +44,7 @@ test('an image in hand occupies the threads of the engine', async () => {
   expect(await cluster(0, 3).status()).toMatchObject({ availableCpus: cpus - 1 });
 });
 
-test('on GPUs it occupies those', async () => {
+test('on a GPU machine it occupies the GPUs', async () => {
   expect(await cluster(2, 0).status()).toMatchObject({ totalGpus: 2, availableGpus: 2 });
   expect(await cluster(2, 1).status()).toMatchObject({
     nodes: [{ resources: { GPU: 2 } }],
@@ -53,12 +53,12 @@ test('on GPUs it occupies those', async () => {
   });
 });
 
-test('a lost GPU is there, but not to be had', async () => {
+test('a lost GPU is counted but not available', async () => {
   const readings = [simulatedGpu(0), lostGpu(1)];
   expect(await cluster(2, 0, readings).status()).toMatchObject({ totalGpus: 2, availableGpus: 1 });
 });
 
-test('a store that fails is not papered over with figures', async () => {
+test('a failure of the store rejects', async () => {
   const jobs = new FakeJobs();
   const detector = new ScriptedDetector();
   const local = new LocalCluster({ detector, jobs, version: '1', threads: 1 });

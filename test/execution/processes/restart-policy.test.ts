@@ -5,13 +5,13 @@ import { RestartPolicy } from '../../../src/execution/processes/restart-policy.j
 /** Always the longest wait that is allowed. */
 const policy = () => new RestartPolicy(new BackOff(1_000, 30_000, () => 1));
 
-it('starts at once after a first end, then waits longer each time', () => {
+it('restarts at once after a first end, then waits longer each time', () => {
   const one = policy();
   const waits = Array.from({ length: 8 }, () => one.afterEnd(20_000, true));
   expect(waits).toEqual([0, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-it('forgets earlier ends after a minute of life', () => {
+it('forgets earlier ends after 60 s of life', () => {
   const one = policy();
   for (let end = 0; end < 4; end += 1) one.afterEnd(1_000, true);
   expect(one.afterEnd(60_000, true)).toBe(0);

@@ -36,7 +36,7 @@ const starts = () => logged.filter(({ message }) => message === 'worker process 
 const reasons = () => logged.flatMap(({ reason }) => reason ?? []);
 const LIVES = 'setInterval(() => {}, 1e6);';
 
-test('it gets the token on standard input and the address in its environment', async () => {
+test('a worker process gets the token on standard input and the address in its environment', async () => {
   const echo =
     "process.stdin.once('data', (line) => { console.error(process.env.LATTICE_SERVICE_URL, String(line).trim()); process.exit(1); })";
   start(echo);
@@ -58,13 +58,13 @@ test.each([
   },
 );
 
-test('a program that is not there is given up with the reason', async () => {
+test('a missing program is given up with the reason', async () => {
   const worker = start('', { command: ['/nowhere/node'] });
   await until(() => worker.failure !== null, 'given up');
   expect(worker.failure).toContain('ENOENT');
 });
 
-test('one that hangs is killed, also when it is stopped, and started again', async () => {
+test('a process that hangs is killed, even if stopped by a signal, and restarted', async () => {
   const worker = start(LIVES);
   worker.joined();
   const { workerPid } = starts()[0]!;
@@ -75,13 +75,13 @@ test('one that hangs is killed, also when it is stopped, and started again', asy
   expect(starts()[1]!.workerPid).not.toBe(workerPid);
 });
 
-test('one that does not connect in time is killed', async () => {
+test('a process that does not connect in time is killed', async () => {
   start(LIVES, { joinWithinMs: 100 });
   await until(() => starts().length === 2, 'started again');
   expect(reasons()[0]).toContain('killed: It did not connect within 0.1 s.');
 });
 
-test('a stop lets it end by itself, and kills it after the grace', async () => {
+test('a stop lets the process end and kills it after the grace time', async () => {
   const polite = start(`process.on('SIGTERM', () => process.exit(0)); process.stdin.resume();`);
   const deaf = start(`process.on('SIGTERM', () => {}); ${LIVES}`);
   await until(() => starts().length === 2, 'started');
@@ -95,7 +95,7 @@ test('a stop lets it end by itself, and kills it after the grace', async () => {
   await deaf.stop(100);
 });
 
-test('while it waits for its next start, a stop ends the wait', async () => {
+test('a stop ends the wait before the next start', async () => {
   const worker = start('process.exit(1)', {
     policy: new RestartPolicy(new BackOff(60_000, 60_000)),
   });

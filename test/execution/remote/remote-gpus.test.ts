@@ -26,7 +26,7 @@ afterEach(async () => {
   await rig.close();
 });
 
-test('a worker tells the service what its GPUs do, and what it told grows old', async () => {
+test('a worker reports its GPUs to the service, and the age of the report grows', async () => {
   const detector = new GpuDetector();
   links.push(await startWorker(rig, detector, { nodeId: 'node-7' }));
   const [first, second] = gpusOf(rig.detector.workers());
@@ -37,7 +37,7 @@ test('a worker tells the service what its GPUs do, and what it told grows old', 
   await until(() => gpusOf(rig.detector.workers())[0]!.temperature === 77, 'the next report');
 });
 
-test('a worker on the CPU tells nothing of the kind', async () => {
+test('a worker on the CPU reports no GPUs', async () => {
   links.push(await startWorker(rig, new ScriptedDetector()));
   expect(gpusOf(rig.detector.workers())).toEqual([]);
 });

@@ -64,6 +64,7 @@ const hello = (more: Partial<Hello> = {}): Hello => ({
   roots: [],
   state: {
     slots: { sync: 2, async: 2 },
+    syncParallel: 1,
     stats: {
       device: 'cpu',
       gpus: 0,
@@ -95,14 +96,16 @@ function withoutPid(): string {
 /** A worker that does only what the test says. */
 class HandWorker {
   readonly frames: ServiceFrame[] = [];
+  readonly images: Buffer[] = [];
   readonly socket: WebSocket;
   closed: { code: number; reason: string } | null = null;
 
   constructor(options: ClientOptions = {}) {
     this.socket = new WebSocket(rig.server.url.replace('http', 'ws') + WORKER_PATH, options);
     sockets.push(this.socket);
-    this.socket.on('message', (data: Buffer) => {
-      this.frames.push(JSON.parse(data.toString()) as ServiceFrame);
+    this.socket.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) this.images.push(data);
+      else this.frames.push(JSON.parse(data.toString()) as ServiceFrame);
     });
     this.socket.on('close', (code, reason) => {
       this.closed = { code, reason: reason.toString() };
@@ -139,8 +142,8 @@ class HandWorker {
   }
 }
 
-describe('who is let in', () => {
-  it('asks for the token and refuses another one', async () => {
+describe('admission of workers', () => {
+  it('requires the token and refuses another one', async () => {
     await open({ token: 'the-token' });
     const wrong = new HandWorker({ headers: { authorization: 'Bearer wrong' } });
     await wrong.closing();
@@ -150,14 +153,14 @@ describe('who is let in', () => {
     );
   });
 
-  it('refuses a page in a browser', async () => {
+  it('refuses a browser page', async () => {
     const page = new HandWorker({ origin: 'http://127.0.0.1:8000' });
     await page.closing();
     expect(page.frames).toEqual([]);
     expect(rig.detector.workers()).toEqual([]);
   });
 
-  it('refuses another version with a close code of its own, and says so in the log', async () => {
+  it('refuses another version with its close code, and logs it', async () => {
     const frames = [
       hello({ build: '0.0.1' }),
       { type: 'hello', build: '0.0.1', workerId: 'new-0' },
@@ -188,7 +191,7 @@ describe('who is let in', () => {
     ['a frame before hello', JSON.stringify({ type: 'draining' }), /^type: /],
     ['a text that is no frame', 'what?', 'it is not JSON'],
     ['a hello of the same version that lacks something', withoutPid(), /^pid: /],
-  ])('closes on %s and says why in the log', async (_what, frame, fault) => {
+  ])('closes on %s and logs the reason', async (_what, frame, fault) => {
     const worker = new HandWorker();
     await until(() => worker.socket.readyState === WebSocket.OPEN, 'open');
     worker.send(frame);
@@ -201,7 +204,7 @@ describe('who is let in', () => {
     ]);
   });
 
-  it('closes on a result that is none', async () => {
+  it('closes on an invalid result', async () => {
     const worker = await HandWorker.join();
     worker.send({ type: 'result', lease: 1, result: { ...result(1), detections: [{}] } });
     expect((await worker.closing()).code).toBe(CLOSE.badFrame);
@@ -210,7 +213,7 @@ describe('who is let in', () => {
     );
   });
 
-  it('is a plain 400 for HTTP, and not there where images run in the process itself', async () => {
+  it('answers HTTP with 400, and is absent if images run in the service', async () => {
     expect((await fetch(rig.server.url + WORKER_PATH)).status).toBe(400);
   });
 
@@ -229,7 +232,7 @@ describe('who is let in', () => {
 });
 
 describe('leases', () => {
-  it('a result is the answer once; a second one, or one nobody asked for, is refused and counted', async () => {
+  it('a result is accepted once; a second or unexpected one is refused and counted', async () => {
     const worker = await HandWorker.join();
     const answer = rig.detector.detect(image('a.jpg'));
     const lease = await worker.lease();
@@ -247,7 +250,40 @@ describe('leases', () => {
     expect(rig.detector.workers()).toHaveLength(1);
   });
 
-  it('a worker that went and came back cannot answer for its old lease', async () => {
+  it('an image that was sent follows its lease as it is, and goes to the next worker when one is lost', async () => {
+    const sent = Buffer.alloc(200_000, 'image');
+    const first = await HandWorker.join({ instance: 'a' });
+    const answer = rig.detector.detect(image('image', { class: 'sync', image: sent }));
+    await until(() => first.images.length === 1, 'the image');
+    expect(first.frames.at(-1)).toMatchObject({ type: 'detect', imageBytes: sent.length });
+    first.socket.terminate();
+    await until(() => rig.detector.workers().length === 0, 'lost');
+    const second = await HandWorker.join({ instance: 'b' });
+    await until(() => second.images.length === 1, 'the image again');
+    second.send(resultFrame(await second.lease(), 7));
+    expect((await answer).image.width).toBe(7);
+    expect([...first.images, ...second.images].map((each) => each.equals(sent))).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  it('a real worker gets the same bytes', async () => {
+    const sent = Buffer.from([255, 0, 1, 2]);
+    const detector = new ScriptedDetector();
+    const link = await startWorker(rig, detector);
+    await rig.detector.detect(image('image', { class: 'sync', image: sent }));
+    await rig.detector.detect(image('image', { class: 'sync', image: Buffer.alloc(0) }));
+    await rig.detector.detect(image('a.jpg'));
+    expect(detector.requests.map((request) => request.image)).toEqual([
+      sent,
+      Buffer.alloc(0),
+      undefined,
+    ]);
+    await link.stop(0);
+  });
+
+  it('a worker that reconnects cannot answer for its old lease', async () => {
     const before = await HandWorker.join({ instance: 'a' });
     const answer = rig.detector.detect(image('a.jpg'));
     const old = await before.lease();
@@ -263,7 +299,7 @@ describe('leases', () => {
     expect(rig.detector.events.requeued).toBe(1);
   });
 
-  it("carries the worker's own errors", async () => {
+  it("passes the worker's errors on", async () => {
     const worker = await HandWorker.join();
     const answer = rig.detector.detect(image('a.jpg'));
     const lease = await worker.lease();
@@ -289,8 +325,8 @@ describe('leases', () => {
   });
 });
 
-describe('workers that go', () => {
-  it('images of a lost one are run by the next; a drained one loses none', async () => {
+describe('workers that leave', () => {
+  it('images of a lost worker run on the next; a drained worker loses none', async () => {
     const first = await HandWorker.join({ instance: 'a' });
     const answers = [rig.detector.detect(image('a.jpg')), rig.detector.detect(image('b.jpg'))];
     await first.lease(1);
@@ -308,7 +344,7 @@ describe('workers that go', () => {
     expect(await answers[1]).toMatchObject({ workerId: 'worker-1', image: { width: 2 } });
   });
 
-  it('one whose GPU is lost, or that is stopping, gets no more and its image goes elsewhere', async () => {
+  it('a worker that is stopping or has lost its GPU gets no more images, and its image goes to another', async () => {
     const first = await HandWorker.join({ instance: 'a' });
     const answer = rig.detector.detect(image('a.jpg'));
     const lease = await first.lease();
@@ -320,7 +356,7 @@ describe('workers that go', () => {
     expect(first.leases).toHaveLength(1);
   });
 
-  it('one that falls silent is given up, and its image run elsewhere', async () => {
+  it('a silent worker is given up, and its image runs on another', async () => {
     await open({ silenceMs: 150, beatMs: 20 });
     // As a machine that vanished: no answer to pings, no close.
     const silent = await HandWorker.join({ instance: 'a' }, { autoPong: false });
@@ -335,7 +371,7 @@ describe('workers that go', () => {
   it.each([
     ['the longest lease', { leaseMs: 100 }, {}],
     ['its deadline and the grace', { graceMs: 100 }, { deadlineMs: 60 }],
-  ])('one that hangs with an image is given up after %s', async (_what, times, more) => {
+  ])('a worker that hangs with an image is given up after %s', async (_what, times, more) => {
     await open({ ...times, beatMs: 20 });
     const hanging = await HandWorker.join({ instance: 'a' });
     const hung = rig.detector.detect(image('a.jpg', more)).catch((error: unknown) => error);
@@ -351,7 +387,7 @@ describe('workers that go', () => {
     }
   });
 
-  it('a process that dials again replaces its half-open socket', async () => {
+  it('a process that reconnects replaces its half-open socket', async () => {
     const old = await HandWorker.join({ instance: 'same' });
     const answer = rig.detector.detect(image('a.jpg'));
     const lease = await old.lease();
@@ -379,7 +415,7 @@ describe('workers that go', () => {
   });
 });
 
-describe('a whole worker', () => {
+describe('a complete worker', () => {
   it('runs images through its detector, names its node in errors of the path, and drains', async () => {
     const detector = new ScriptedDetector();
     const link = await startWorker(rig, detector, { nodeId: 'node-7' });
@@ -397,7 +433,7 @@ describe('a whole worker', () => {
     expect(rig.logged.at(-1)!.message).toBe('a worker left');
   });
 
-  it('dials again when the service is back, and serves', async () => {
+  it('reconnects when the service is back, and serves', async () => {
     const detector = new ScriptedDetector();
     const link = await startWorker(rig, detector);
     const { port } = rig.server;

@@ -26,6 +26,7 @@ function openLink(parts: Partial<ServiceLinkParts> = {}): ServiceLink {
     nodeId: 'node-1',
     roots: () => Promise.resolve([]),
     detector: new ScriptedDetector(),
+    maxImageBytes: 1024 * 1024,
     logger: { debug: ignore, info: ignore, warn, error: ignore },
     backoffMs: 20,
     ...parts,
@@ -35,7 +36,7 @@ function openLink(parts: Partial<ServiceLinkParts> = {}): ServiceLink {
 const inTime = (served: Promise<void>) => Promise.race([served.then(() => 'ended'), sleep(2_000)]);
 
 describe('stop', () => {
-  it('while the image roots are looked at: it does not dial any more', async () => {
+  it('during the check of the image roots: it does not connect any more', async () => {
     let look: (roots: []) => void = () => undefined;
     const looked = new Promise<[]>((resolve) => {
       look = resolve;
@@ -48,7 +49,7 @@ describe('stop', () => {
     expect(rig.detector.workers()).toEqual([]);
   });
 
-  it('while it waits to dial again', async () => {
+  it('during the wait before it reconnects', async () => {
     const link = openLink({ serviceUrl: 'ws://127.0.0.1:9', backoffMs: 60_000 });
     const served = link.serve();
     await until(() => warnings.length === 1, 'the first attempt failed');
@@ -56,7 +57,7 @@ describe('stop', () => {
     expect(await inTime(served)).toBe('ended');
   });
 
-  it('of a worker that serves warns of nothing', async () => {
+  it('of a worker that serves logs no warning', async () => {
     const link = openLink();
     const served = link.serve();
     await until(() => rig.detector.workers().length === 1, 'joined');
@@ -66,11 +67,11 @@ describe('stop', () => {
   });
 });
 
-describe('what fails before the dial is one failed attempt', () => {
+describe('a failure before the connection is one failed attempt', () => {
   it.each<[string, Partial<ServiceLinkParts>, string]>([
     ['a token file that cannot be read', { token: fail('ENOENT: token') }, 'ENOENT: token'],
     [
-      'roots that cannot be looked at',
+      'roots that cannot be checked',
       { roots: () => Promise.reject(new Error('no roots')) },
       'no roots',
     ],

@@ -57,7 +57,7 @@ const picture = (more: Partial<DetectRequest> = {}): DetectRequest => ({
 });
 
 describe('a worker process', () => {
-  it('serves images, says which node cannot read one, and drains on SIGTERM', async () => {
+  it('serves images, names the node that cannot read one, and drains on SIGTERM', async () => {
     const worker = start();
     await joined();
     expect(rig.detector.workers()[0]!.worker).toMatchObject({
@@ -82,7 +82,7 @@ describe('a worker process', () => {
     expect(new Set(results.map((each) => JSON.stringify(each.detections))).size).toBe(1);
   });
 
-  it('killed with images in hand, another one answers them', async () => {
+  it('is killed with images in hand: another worker answers them', async () => {
     const victim = start();
     await joined();
     const crowd = Array.from({ length: 40 }, () =>
@@ -97,7 +97,7 @@ describe('a worker process', () => {
     expect(rig.detector.events.requeued).toBeGreaterThan(0);
   });
 
-  it('leaves when its standard input ends', async () => {
+  it('ends when its standard input closes', async () => {
     const worker = start();
     await joined();
     const at = performance.now();
@@ -115,7 +115,7 @@ describe('a worker process', () => {
     expect(worker.output()).not.toContain('dialling again');
   });
 
-  it('goes on dialling while the service refuses its token', async () => {
+  it('reconnects while the service refuses its token', async () => {
     const wrong = join(scratch, 'wrong');
     writeFileSync(wrong, 'another-secret');
     const worker = start({ LATTICE_WORKER_TOKEN_FILE: wrong });

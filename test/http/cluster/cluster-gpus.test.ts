@@ -11,7 +11,7 @@ const workers = () =>
     new GpuWorker('worker-2', 'node-2', [lostGpu(0)]),
   ]);
 
-test('the status shows what each GPU does', async () => {
+test('the status shows the reading of each GPU', async () => {
   const { status, body } = await get(compose({}, { workers }), '/v1/cluster/status');
   expect(status).toBe(200);
   expect(body.engine.gpus[0]).toEqual({
@@ -42,7 +42,7 @@ test('the status shows what each GPU does', async () => {
   });
 });
 
-test('a GPU that tells nothing is there with the reason', async () => {
+test('a GPU without a reading is listed with the reason', async () => {
   const { body } = await get(compose({}, { workers }), '/v1/cluster/status');
   expect(body.engine.gpus[2]).toMatchObject({
     node_id: 'node-2',
@@ -54,7 +54,7 @@ test('a GPU that tells nothing is there with the reason', async () => {
   });
 });
 
-test('on the CPU the list is empty and the reason of the engine stays', async () => {
+test('on the CPU the list is empty and the reason of the engine is given', async () => {
   const { body } = await get(compose(), '/v1/cluster/status');
   expect(body.engine).toMatchObject({ gpus: [], reason: 'scripted' });
 });

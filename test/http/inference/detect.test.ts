@@ -38,6 +38,15 @@ test('a detection is answered in the shape of the interface', async () => {
   expect(headers.get('server-timing')).toMatch(/^queue;dur=0\.10, decode;dur=2\.00, .*total;dur=/);
 });
 
+test('a wait for the model shows among the timings', async () => {
+  const app = compose();
+  const timingsMs = { ...oneCar.timingsMs, model_load: 1_204.5 };
+  app.detector.answer = () => Promise.resolve({ ...oneCar, timingsMs });
+  const { body, headers } = await post(app, PATH, image);
+  expect(detectResponseSchema.parse(body).timings_ms).toEqual(timingsMs);
+  expect(headers.get('server-timing')).toContain('queue;dur=0.10, model_load;dur=1204.50, decode');
+});
+
 test('no boxes is success', async () => {
   const app = compose();
   app.detector.answer = () => Promise.resolve({ ...oneCar, detections: [] });
@@ -73,10 +82,42 @@ test('requested classes reach the detector in the spelling of the model', async 
   });
 });
 
-test('null for an optional field is as if it were not given', async () => {
+test.each([
+  [{ classes: ['CAR', 'person'] }, ['Car', 'person']],
+  [{ vehicle_types: ['person'] }, ['person']],
+  [{ classes: ['*'] }, null],
+  [{ vehicle_types: ['bus', '*'] }, null],
+  [{ classes: null, vehicle_types: ['Bus'] }, ['bus']],
+])('%j reaches the detector as %j', async (fields, classes) => {
+  const app = compose();
+  expect(await post(app, PATH, { ...image, ...fields })).toMatchObject({ status: 200 });
+  expect(app.detector.requests[0]?.options.classes).toEqual(classes);
+});
+
+test('the classes of a model that nobody can describe are left to its worker', async () => {
+  const app = compose();
+  app.detector.classes = [];
+  await post(app, PATH, { ...image, classes: ['boat'] });
+  expect(app.detector.requests[0]?.options.classes).toEqual(['boat']);
+});
+
+test.each([
+  [{ confidence_threshold: 1.5 }, 'confidence_threshold: It must be at most 1.'],
+  [{ confidence_threshold: 'high' }, 'confidence_threshold: It must be a number.'],
+  [{ max_detections: 0 }, 'max_detections: It must be at least 1.'],
+  [{ max_detections: 2.5 }, 'max_detections: It must be a whole number.'],
+  [{ classes: [] }, 'classes: It must have at least 1 entry.'],
+  [{ image_path: 7 }, 'image_path: It must be a text.'],
+])('%j is refused in words', async (fields, detail) => {
+  const { status, body } = await post(compose(), PATH, { ...image, ...fields });
+  expect({ status, detail: body.detail }).toEqual({ status: 422, detail });
+});
+
+test('null for an optional field means not given', async () => {
   const app = compose();
   const optional = ['model_name', 'confidence_threshold', 'vehicle_types', 'iou_threshold'];
-  const nulls = [...optional, 'max_detections', 'annotate'].map((field) => [field, null]);
+  optional.push('classes', 'max_detections', 'annotate', 'deadline_ms');
+  const nulls = optional.map((field) => [field, null]);
   expect(await post(app, PATH, image)).toMatchObject({ status: 200 });
   const answer = await post(app, PATH, { ...image, ...Object.fromEntries(nulls) });
   expect(answer).toMatchObject({ status: 200 });
@@ -94,7 +135,17 @@ test.each([
   [{ image_path: '\udfff' }, '#/image_path'],
   [{ ...image, confidence_threshold: 1.0000001 }, '#/confidence_threshold'],
   [{ ...image, confidence_threshold: 'NaN' }, '#/confidence_threshold'],
-  [{ ...image, vehicle_types: ['person'] }, '#/vehicle_types/0'],
+  [{ ...image, vehicle_types: ['boat'] }, '#/vehicle_types/0'],
+  [{ ...image, classes: ['car', 'boat'] }, '#/classes/1'],
+  [{ ...image, classes: ['*', 'boat'] }, '#/classes/1'],
+  [{ ...image, classes: [] }, '#/classes'],
+  [{ ...image, classes: ['car', ''] }, '#/classes/1'],
+  [{ ...image, classes: Array(257).fill('car') }, '#/classes'],
+  [{ ...image, classes: ['car'], vehicle_types: ['car'] }, '#/classes'],
+  [{ ...image, deadline_ms: 0 }, '#/deadline_ms'],
+  [{ ...image, deadline_ms: 1.5 }, '#/deadline_ms'],
+  [{ ...image, deadline_ms: '100' }, '#/deadline_ms'],
+  [{ ...image, deadline_ms: 10_001 }, '#/deadline_ms'],
   [{ ...image, vehicle_types: 'car' }, '#/vehicle_types'],
   [{ ...image, annotate: true }, '#/annotate'],
   [{ ...image, priority: 1 }, '#/priority'],
@@ -169,7 +220,7 @@ describe('failures of the detector', () => {
     ]);
   });
 
-  test("the service's folders are hidden", async () => {
+  test("errors do not show the service's folders", async () => {
     const app = compose();
     app.detector.answer = () =>
       Promise.reject(new LatticeError('invalid_image', `cannot read ${ROOT}/in/a.jpg in ${ROOT}`));
@@ -177,7 +228,7 @@ describe('failures of the detector', () => {
     expect(body.detail).toBe('cannot read in/a.jpg in .');
   });
 
-  test('a request given up by a stopping detector is 503', async () => {
+  test('a request that a stopping detector cancels is answered 503', async () => {
     const app = compose();
     app.detector.answer = () => Promise.reject(new LatticeError('cancelled', 'Closed.'));
     expect(await post(app, PATH, image)).toMatchObject({
@@ -194,7 +245,15 @@ test('the detector is given the deadline and a signal', async () => {
   expect(app.detector.requests[0]?.signal).toBeInstanceOf(AbortSignal);
 });
 
-test('more pictures than a few are not drawn at a time', async () => {
+test('a deadline of its own reaches the detector; one that is too long is told the most', async () => {
+  const app = compose({ syncDeadlineMs: 4_000 });
+  await post(app, PATH, { ...image, deadline_ms: 250 });
+  expect(app.detector.requests[0]).toMatchObject({ deadlineMs: 250 });
+  const { body } = await post(app, PATH, { ...image, deadline_ms: 4_001 });
+  expect(body.detail).toBe('deadline_ms: It is at most 4000, the deadline of the service.');
+});
+
+test('only a few images are drawn at a time', async () => {
   const done: ((file: string) => void)[] = [];
   const annotate = () => new Promise<string>((resolve) => done.push(resolve));
   const app = compose({}, { annotate });
@@ -218,7 +277,7 @@ describe('drawing', () => {
     expect(new Uint8Array(await picture.arrayBuffer())).toEqual(new Uint8Array([255, 216]));
   });
 
-  test('a drawing that fails leaves the boxes', async () => {
+  test('a drawing that fails does not affect the boxes', async () => {
     const app = compose({}, { annotate: () => Promise.reject(new Error('disk')) });
     const { status, body } = await post(app, PATH, { ...image, annotate: true });
     expect(status).toBe(200);
@@ -227,7 +286,7 @@ describe('drawing', () => {
   });
 
   test.each([['nothing.jpg'], ['..%2fa1.jpg'], ['a1.jpg%00'], ['a1.gif'], ['%E0%A4%A']])(
-    'picture %s is not found',
+    'drawn copy %s is not found',
     async (file) => {
       const response = await compose().app.request(`/v1/annotated/${file}`);
       expect(response.status).toBe(404);

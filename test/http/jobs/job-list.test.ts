@@ -70,7 +70,7 @@ describe('list', () => {
     ['status=done', ['done']],
     ['status=pending,done,lost', ['done', 'lost']],
     ['status=', ['']],
-  ])('%s is told by the name that the caller wrote', async (query, wrong) => {
+  ])('the error of %s has the name that the caller wrote', async (query, wrong) => {
     const { body } = await get(compose(), `/v1/jobs?${query}`);
     expect(body.errors).toEqual(
       wrong.map((part) => ({

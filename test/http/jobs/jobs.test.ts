@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { LatticeError } from '../../../src/errors.js';
-import type { WebhookDeliveryState } from '../../../src/jobs/webhook-delivery.js';
 import { jobResultSchema, jobStatusSchema } from '../../../src/http/jobs/job.schema.js';
 import type { ImageOutcome } from '../../../src/jobs/job.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
-import { okOutcome } from '../../support/fake-jobs.js';
+import { okOutcome, pendingDelivery } from '../../support/fake-jobs.js';
 
 async function submit(app: Harness, fields: object = {}): Promise<string> {
   const { body } = await post(app, '/v1/jobs/submit', {
@@ -37,6 +36,8 @@ describe('status', () => {
       priority: 3,
       image_count: 2,
       finished_images: 0,
+      failed_images: 0,
+      retry_of: null,
       error: null,
     });
     app.jobs.start(id);
@@ -66,25 +67,18 @@ describe('status', () => {
   });
 
   test('webhook states are shown for jobs with a callback', async () => {
-    const delivery: WebhookDeliveryState = {
-      deliveryId: 'msg_1',
-      jobId: 'job_1',
-      url: 'http://h/x?token=secret',
-      host: 'h',
-      attempt: 1,
-      createdAt: 1.5,
-      state: 'pending',
-      nextAttemptAt: 6.5,
-      lastStatus: 500,
-      lastError: 'HTTP 500',
-    };
-    const app = compose({}, { webhookStates: () => Promise.resolve([delivery]) });
+    const begun: string[] = [];
+    const redeliver = (jobId: string) => Promise.resolve(begun.push(jobId));
+    const app = compose(
+      {},
+      { webhooks: { forJob: () => Promise.resolve([pendingDelivery]), redeliver } },
+    );
     const id = await submit(app, { callback_url: 'http://h/x' });
     expect((await get(app, `/v1/jobs/${id}/status`)).body.webhooks).toEqual([
       {
         webhook_id: 'msg_1',
         state: 'pending',
-        attempts: 1,
+        attempts: 8,
         created_at: 1.5,
         next_attempt_at: 6.5,
         last_status: 500,
@@ -114,7 +108,7 @@ describe('status', () => {
 });
 
 describe('result', () => {
-  test('before the end it is 409 with a wait', async () => {
+  test('before the end it is 409 with Retry-After', async () => {
     const app = compose();
     const id = await submit(app, { image_paths: ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'] });
     const pending = await get(app, `/v1/jobs/${id}/result`);
@@ -127,7 +121,7 @@ describe('result', () => {
     expect(['10', '11']).toContain(running.headers.get('retry-after'));
   });
 
-  test('one image: the shape of the interface and more', async () => {
+  test('one image: the shape of the interface with additions', async () => {
     const app = compose();
     const metadata = { order: 7, tags: ['a'] };
     const id = await submit(app, { metadata });
@@ -195,7 +189,7 @@ describe('result', () => {
     });
   });
 
-  test('a cancelled job keeps what was done and says so of the rest', async () => {
+  test('a cancelled job keeps its finished images and marks the others cancelled', async () => {
     const app = compose();
     const id = await submit(app, { image_paths: ['a.jpg', 'b.jpg'] });
     app.jobs.fail(id, new LatticeError('cancelled', 'Cancelled.'), [okOutcome(), null]);
@@ -221,7 +215,7 @@ describe('cancel', () => {
   });
 });
 
-test('a store that fails is a problem on every job route', async () => {
+test('a failure of the store is a problem on every job route', async () => {
   const app = compose();
   const id = await submit(app);
   app.jobs.broken = new LatticeError('storage_unavailable', 'Disk.');

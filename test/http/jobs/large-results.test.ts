@@ -11,7 +11,7 @@ import { overWorkers, SimulatedWorker } from '../../support/simulated-worker.js'
 
 const IMAGES = 40_000;
 const BOXES = 5;
-const LANES = 16;
+const WORKERS = 16;
 
 /** In a thread of its own, so that the lag of this one is the service's. */
 const READER = `
@@ -58,14 +58,14 @@ async function waitBeside<T>(url: string, work: Promise<T>): Promise<{ value: T;
   return { value: await settled, waitMs };
 }
 
-test('40,000 images are read without making anybody wait', async () => {
+test('40,000 images are read without a delay of other requests', async () => {
   using folder = new TemporaryFolder();
   const options = { slots: { sync: 4, async: 4 }, serviceMs: 0, keeps: false, boxes: BOXES };
-  const lanes = Array.from(
-    { length: LANES },
+  const workers = Array.from(
+    { length: WORKERS },
     (_, index) => new SimulatedWorker(`worker-${index}`, options),
   );
-  const detector = overWorkers(lanes);
+  const detector = overWorkers(workers);
   const jobs = await openJobs(await openJobStore(folder.path), {
     dataDir: folder.path,
     detector,

@@ -75,7 +75,7 @@ function failureOf(response: IncomingMessage, onData: (chunk: Buffer) => void): 
 
 const broken = (app: Harness) => app.logged.filter(({ message }) => message.includes('broken off'));
 
-test('what fits in one page comes with its length, what does not comes in chunks', async () => {
+test('a result of one page has a length, a longer one is chunked', async () => {
   const { app, path } = await finished(10, ['car']);
   const short = await ask(path);
   const whole = await text(short);
@@ -94,7 +94,7 @@ test('what fits in one page comes with its length, what does not comes in chunks
   expect(head).toMatchObject({ status: 200, body: '' });
 });
 
-test('a slow reader holds the reading up and gets everything in the end', async () => {
+test('a slow client slows the reading and gets the whole result', async () => {
   const { app, path } = await finished(IMAGES, BOXES);
   const response = await ask(path);
   expect(await standstill(app)).toBeLessThan(IMAGES / 10 / 2);
@@ -103,17 +103,20 @@ test('a slow reader holds the reading up and gets everything in the end', async 
   expect(body.result).toMatchObject({ total_count: IMAGES * BOXES.length, succeeded: IMAGES });
 });
 
-test('a reader that goes away ends the reading', async () => {
-  const { app, path } = await finished(IMAGES, BOXES);
-  const response = await ask(path);
-  const before = await standstill(app);
-  response.destroy();
-  await turnsUntil('the reader of the pages ends', () => app.jobs.readers === 0);
-  expect(app.jobs.pagesRead - before).toBeLessThanOrEqual(1);
-  expect(broken(app)).toEqual([]);
-});
+test.each(['json', 'coco', 'yolo'])(
+  'a client that disconnects from %s ends the reading',
+  async (format) => {
+    const { app, path } = await finished(IMAGES, BOXES);
+    const response = await ask(`${path}?format=${format}`);
+    const before = await standstill(app);
+    response.destroy();
+    await turnsUntil('the reader of the pages ends', () => app.jobs.readers === 0);
+    expect(app.jobs.pagesRead - before).toBeLessThanOrEqual(1);
+    expect(broken(app)).toEqual([]);
+  },
+);
 
-test('a reader that takes nothing is cut off after its time, and not before', async () => {
+test('a client that reads nothing is disconnected at its time limit, and not before', async () => {
   const { app, path } = await finished(IMAGES, BOXES, { unreadTimeout: 1_500 });
   const response = await ask(path);
   await standstill(app);
@@ -122,7 +125,7 @@ test('a reader that takes nothing is cut off after its time, and not before', as
   expect(await failureOf(response, () => undefined)).toMatchObject({ code: 'ECONNRESET' });
 });
 
-test('a store that fails under way breaks the connection off and is logged', async () => {
+test('a failure of the store during the answer closes the connection and is logged', async () => {
   const { app, path } = await finished(100, ['car']);
   app.jobs.brokenPage = 4;
   const response = await ask(path);
@@ -135,7 +138,7 @@ test('a store that fails under way breaks the connection off and is logged', asy
   expect(await text(await ask('/livez'))).not.toBe('');
 });
 
-test.each([1, 2])('a store that fails at page %i is answered as such', async (page) => {
+test.each([1, 2])('a failure of the store at page %i is answered as a problem', async (page) => {
   const { app, path } = await finished(100, ['car']);
   app.jobs.brokenPage = page;
   const answer = await get(app, path);

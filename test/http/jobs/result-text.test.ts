@@ -44,7 +44,7 @@ async function joined(pieces: AsyncIterable<string>): Promise<string[]> {
   return all;
 }
 
-test('the pieces join to the text of the record that the webhook carries, for any page size', async () => {
+test('the pieces join to the record of the webhook, for any page size', async () => {
   await fc.assert(
     fc.asyncProperty(
       entries.chain((images) => fc.tuple(fc.constant(images), job(images.length))),
@@ -59,7 +59,7 @@ test('the pieces join to the text of the record that the webhook carries, for an
   );
 });
 
-test('a page is read when its piece is asked for', async () => {
+test('a page is read when its piece is requested', async () => {
   let read = 0;
   async function* pages(): AsyncGenerator<ImageEntry[], void> {
     for (let index = 0; index < 9; index += 1) {

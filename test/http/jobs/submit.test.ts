@@ -37,7 +37,7 @@ test('the smallest submission is accepted with its defaults', async () => {
   ]);
 });
 
-test('every field arrives, metadata as its own text', async () => {
+test('every field arrives, metadata as the submitted text', async () => {
   const app = compose({}, { annotate: () => Promise.resolve('x.jpg') });
   const metadata = { camera: 'north', nested: { list: [1, null, 'é'] } };
   const { status } = await post(app, PATH, {
@@ -84,8 +84,39 @@ test('vehicle_types counts for detect_vehicles only', async () => {
   expect(app.jobs.specs[0]?.classes).toEqual(['car']);
 });
 
+test.each([
+  ['detect_vehicles', { classes: ['PERSON', 'car'] }, ['person', 'Car']],
+  ['detect_vehicles', { vehicle_types: ['person'] }, ['person']],
+  ['detect_vehicles', { classes: ['*'] }, null],
+  ['batch_detect', { classes: ['person'] }, ['person']],
+  ['batch_detect', { vehicle_types: ['bus'] }, null],
+])('%s of %j looks for %j', async (job_type, fields, classes) => {
+  const app = compose();
+  expect(await post(app, PATH, { ...cars, job_type, ...fields })).toMatchObject({ status: 202 });
+  expect(app.jobs.specs[0]?.classes).toEqual(classes);
+});
+
+test('a detect_cars job takes no classes, and no model without cars', async () => {
+  const app = compose();
+  const other = await post(app, PATH, { ...cars, classes: ['bus'] });
+  expect(other).toMatchObject({ status: 422, body: { errors: [{ pointer: '#/classes' }] } });
+  app.detector.classes = ['car_ahead', 'stop_sign'];
+  const without = await post(compose({}, { detector: app.detector }), PATH, cars);
+  expect(without).toMatchObject({
+    status: 422,
+    body: { code: 'validation_failed', errors: [{ pointer: '#/job_type' }] },
+  });
+  expect(without.body.detail).toBe(
+    "yolov8n.pt has no class 'car'. Its classes: car_ahead, stop_sign. " +
+      'Send detect_vehicles or batch_detect instead of detect_cars.',
+  );
+  app.detector.classes = [];
+  const unknown = compose({}, { detector: app.detector });
+  expect(await post(unknown, PATH, cars)).toMatchObject({ status: 202 });
+});
+
 describe('models', () => {
-  test('an unknown model is refused with what there is', async () => {
+  test('an unknown model is refused with the list of models', async () => {
     const { status, body } = await post(compose(), PATH, { ...cars, model_name: 'yolov8x.pt' });
     expect(status).toBe(422);
     expect(body).toMatchObject({
@@ -99,7 +130,7 @@ describe('models', () => {
     expect(body).toMatchObject({ code: 'invalid_model', detail: 'The file is damaged.' });
   });
 
-  test('a vehicle type that the model lacks is refused, naming those it has', async () => {
+  test('a class that the model lacks is refused, naming those it has', async () => {
     const { body } = await post(compose(), PATH, {
       ...cars,
       job_type: 'detect_vehicles',
@@ -130,7 +161,7 @@ describe('Idempotency-Key', () => {
     expect(app.jobs.specs).toHaveLength(1);
   });
 
-  test('a repeat gives the first job although its files are gone', async () => {
+  test('a repeat gives the first job although its files were removed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lattice-repeat-'));
     writeFileSync(join(folder, 'a.jpg'), '');
     const app = compose({ imageRoots: [folder] });
@@ -161,7 +192,7 @@ describe('Idempotency-Key', () => {
     expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
   });
 
-  test('255 characters are a key', async () => {
+  test('a key of 255 characters is accepted', async () => {
     const headers = { 'idempotency-key': 'k'.repeat(255) };
     expect(await post(compose(), PATH, cars, headers)).toMatchObject({ status: 202 });
   });

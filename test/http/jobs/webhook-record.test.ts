@@ -18,14 +18,14 @@ const manyImages = (count: number): ImageEntry[] =>
 const recordOf = (count: number) =>
   webhookRecord(endedJob(count), pagesOf(manyImages(count), 500), hide);
 
-test.each([2, 500])('a webhook carries %i images as the result has them', async (count) => {
+test.each([2, 500])('a webhook contains %i images as the result does', async (count) => {
   let text = '';
   const images = pagesOf(manyImages(count), 100);
   for await (const piece of resultText(endedJob(count), images, hide)) text += piece;
   expect(JSON.stringify(await recordOf(count))).toBe(text);
 });
 
-test('a webhook of very many images carries their totals and a link to the result', async () => {
+test('a webhook of very many images contains their totals and a link to the result', async () => {
   const { result, ...record } = await recordOf(5_000);
   expect(record).toMatchObject({ job_id: 'job_1', result_url: '/v1/jobs/job_1/result' });
   expect(result).toMatchObject({ car_count: 4_500, succeeded: 4_500, failed: 500 });

@@ -37,7 +37,7 @@ describe('probes', () => {
     });
   });
 
-  test('metrics are passed on', async () => {
+  test('the metrics of the registry are served', async () => {
     const answer = await get(compose(), '/metrics');
     expect(answer).toMatchObject({ status: 200, body: 'up 1\n' });
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -95,7 +95,7 @@ test('models are listed in the field names of the interface', async () => {
 });
 
 describe('documentation page', () => {
-  test('is whole without a network', async () => {
+  test('is complete without a network', async () => {
     const app = compose();
     const home = await get(app, '/');
     expect([home.status, home.headers.get('location')]).toEqual([302, '/docs']);
@@ -119,7 +119,7 @@ describe('documentation page', () => {
     expect(start).toContain("url: '/openapi.json'");
   });
 
-  test('the style sheet fetches nothing from elsewhere', async () => {
+  test('the style sheet loads nothing from other hosts', async () => {
     const { body } = await get(compose(), '/docs/swagger-ui.css');
     const fetched = [...(body as string).matchAll(/(?:url\(|@import )["']?([^)"';]{0,40})/g)];
     expect(fetched.length).toBeGreaterThan(0);

@@ -17,7 +17,7 @@ const sources = readdirSync(SOURCES)
 
 const load = async (path: string): Promise<string> => (await get(app, path)).body as string;
 
-test('the page may run, load and reach nothing but its own', () => {
+test('the page may run, load and connect to its own origin only', () => {
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   const policy = page.headers.get('content-security-policy');
@@ -28,7 +28,7 @@ test('the page may run, load and reach nothing but its own', () => {
   expect(html).not.toMatch(/https?:|"\/\/|<script>|<style| style=| on\w+=/);
 });
 
-test('everything that the page names is there', async () => {
+test('every file that the page names exists', async () => {
   expect(linked.length).toBeGreaterThanOrEqual(3);
   const types = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
   for (const path of linked) {
@@ -45,7 +45,7 @@ test('the page is one module', async () => {
   expect(await load('/ui/main.js')).not.toMatch(/^import|[;}]import|import\(/m);
 });
 
-test('the page has every element that its modules ask for', () => {
+test('the page has every element that its modules use', () => {
   const kinds: Record<string, string[]> = {
     HTMLInputElement: ['input'],
     HTMLTextAreaElement: ['textarea'],
@@ -59,11 +59,14 @@ test('the page has every element that its modules ask for', () => {
     [...html.matchAll(/<(\w+)[^>]*? id="([\w-]+)"/g)].map(([, tag, id]) => [id!, tag!]),
   );
   const asked = sources.flatMap((text) => [...text.matchAll(/named\('([\w-]+)', (\w+)\)/g)]);
+  for (const [, prefix] of sources.join().matchAll(/new ModelChoice\('(\w+)'\)/g)) {
+    for (const field of ['model', 'classes']) expect(tags.get(`${prefix}-${field}`)).toBe('select');
+  }
   expect(asked.length).toBeGreaterThan(20);
   for (const [, id, kind] of asked) expect(kinds[kind!], id).toContain(tags.get(id!));
 });
 
-test('no text is ever read as markup or as a program', () => {
+test('no text is parsed as markup or as a script', () => {
   for (const text of sources) {
     expect(text).not.toMatch(
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|DOMParser|eval\(|new Function/,
@@ -98,7 +101,7 @@ test.each([
 describe('with API keys', () => {
   const keyed = compose({}, { apiKeys: ApiKeys.parse('lat_alice_0123456789abcdef alice') });
 
-  test('the page needs none, its data does', async () => {
+  test('the page needs no key, its data does', async () => {
     for (const path of ['/ui', '/ui/', '/ui/main.js', '/ui/page.css']) {
       expect(await get(keyed, path), path).toMatchObject({ status: 200 });
     }

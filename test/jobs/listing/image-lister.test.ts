@@ -54,7 +54,7 @@ test('listings that run at once are each answered', async () => {
   expect(absent).toEqual([]);
 });
 
-test('of too many images no more are handed over than tell so', async () => {
+test('of too many images only one more than the limit is returned', async () => {
   const listed = await new ImageLister().list(folder('many', 9));
   expect(listed).toHaveLength(10);
   await expect(expandImagePaths(['many'], [root], 9)).rejects.toMatchObject({
@@ -63,7 +63,7 @@ test('of too many images no more are handed over than tell so', async () => {
   });
 });
 
-test('a glob that the matcher is caught in ends in time; the next listing is answered', async () => {
+test('a glob that blocks the matcher ends in time; the next listing is answered', async () => {
   const lister = new ImageLister();
   const began = performance.now();
   const caught = lister.list({ ...globOf(HOSTILE), withinMs: 300 });
@@ -75,7 +75,7 @@ test('a glob that the matcher is caught in ends in time; the next listing is ans
 test.each([
   ['folder', 'many'],
   ['glob', 'many/*.jpg'],
-])('a %s of 60,000 images is listed without making anybody wait', async (what, path) => {
+])('a %s of 60,000 images is listed without a delay of the event loop', async (what, path) => {
   const lag = monitorEventLoopDelay({ resolution: 1 });
   const lags: number[] = [];
   // A busy machine may hold up one round; a listing that blocks does so in each.
@@ -92,9 +92,7 @@ test.each([
   expect(Math.min(...lags)).toBeLessThan(50);
 });
 
-test('a folder on a volume that hangs is given up, others are listed meanwhile', async ({
-  skip,
-}) => {
+test('a folder on a hanging volume is given up; others are listed meanwhile', async ({ skip }) => {
   const gone = join(root, 'gone');
   mkdirSync(gone);
   const lister = new ImageLister();
@@ -112,7 +110,7 @@ test('a folder on a volume that hangs is given up, others are listed meanwhile',
   expect(await lister.kindOf({ root, relative: 'few' }, 5_000)).toBe('folder');
 });
 
-test('a root that hangs delays no other one, and its own submits end as volume_unavailable', async ({
+test('a root that hangs delays no other root, and its submits end with volume_unavailable', async ({
   skip,
 }) => {
   const lost = join(root, 'lost');

@@ -26,7 +26,7 @@ class TwoVolumes extends FakeDetector {
 const submitTo = async ({ service }: TestJobs, changes: Partial<JobSpec>) =>
   (await service.submit(specOf(changes))).job;
 
-test('a job waits for its volume and holds up no other one', async () => {
+test('a job waits for its volume and delays no other job', async () => {
   using folder = new TemporaryFolder();
   const detector = new TwoVolumes();
   detector.window = 2;
@@ -48,7 +48,7 @@ test('a job waits for its volume and holds up no other one', async () => {
   expect(detector.tried.size).toBe(300);
 });
 
-test('many small jobs on a volume that is gone let others through', async () => {
+test('many small jobs on a lost volume do not block others', async () => {
   using folder = new TemporaryFolder();
   const detector = new TwoVolumes();
   detector.window = 2;
@@ -62,7 +62,7 @@ test('many small jobs on a volume that is gone let others through', async () => 
     expect(await ended(jobs.service, jobId)).toMatchObject({ status: 'completed' });
 });
 
-test('of a job on two volumes the images that can be read are done first', async () => {
+test('a job on two volumes first runs the images that can be read', async () => {
   using folder = new TemporaryFolder();
   const detector = new TwoVolumes();
   await using jobs = await openTestJobs(folder, {}, detector);
@@ -76,7 +76,7 @@ test('of a job on two volumes the images that can be read are done first', async
   expect(await ended(jobs.service, jobId)).toMatchObject({ finishedImages: 220 });
 });
 
-test('after the patience they fail, each with the reason', async () => {
+test('after the waiting time they fail, each with the reason', async () => {
   using folder = new TemporaryFolder();
   const changes = { volumePatienceMs: 150 };
   await using jobs = await openTestJobs(folder, changes, new TwoVolumes());
@@ -94,7 +94,7 @@ test('after the patience they fail, each with the reason', async () => {
   }
 });
 
-test('what waits for its volume can be cancelled, and is there after a restart', async () => {
+test('a job that waits for its volume can be cancelled and survives a restart', async () => {
   using folder = new TemporaryFolder();
   const detector = new TwoVolumes();
   await using first = await openTestJobs(folder, {}, detector);

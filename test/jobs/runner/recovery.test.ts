@@ -78,12 +78,20 @@ test(`${KILLS} kills under load: nothing acknowledged is lost, each job ends onc
   const known = new Set(submitted);
   expect(acknowledged.filter((jobId) => !known.has(jobId))).toEqual([]);
   expect(acknowledged.length).toBeGreaterThan(KILLS);
+  let failedImages = 0;
+  for (const { jobId } of events.filter(({ event }) => event === 'job_completed').slice(0, 200)) {
+    const job = await jobs.service.get(jobId, null);
+    const outcomes = (await jobs.service.images(jobId)).map(({ outcome }) => outcome?.status);
+    expect(outcomes.filter((status) => status === 'error')).toHaveLength(job.failedImages);
+    failedImages += job.failedImages;
+  }
+  expect(failedImages).toBeGreaterThan(0);
   for (const { jobId } of events.slice(-20)) {
     const job = await jobs.service.get(jobId, null);
     const images = await jobs.service.images(jobId);
     if (job.status === 'completed') expect(images.every(({ outcome }) => outcome)).toBe(true);
-    const owed = await jobs.webhooks.forJob(jobId);
-    expect(owed).toHaveLength(job.spec.callbackUrl === null ? 0 : 1);
+    const pending = await jobs.webhooks.forJob(jobId);
+    expect(pending).toHaveLength(job.spec.callbackUrl === null ? 0 : 1);
   }
   console.log(`${KILLS} kills, ${acknowledged.length} acknowledged jobs, 0 lost`);
 }, 60_000);

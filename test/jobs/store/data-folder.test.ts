@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
+import { FakeDetector } from '../../support/fake-detector.js';
 import { openJobStore } from '../../../src/jobs/store/job-store.js';
 import {
   TemporaryFolder,
@@ -65,7 +66,7 @@ test('one process cannot open a folder twice either', async () => {
   await (await open(folder)).close();
 });
 
-test('a disk without room for the tables is named', async () => {
+test('a disk without space for the tables is named', async () => {
   using folder = new TemporaryFolder();
   await expect(openJobStore(folder.path, 2)).rejects.toThrow(
     new RegExp(`The disk of the data folder ${folder.path} is full\\..*LATTICE_DATA_DIR`),
@@ -75,13 +76,19 @@ test('a disk without room for the tables is named', async () => {
 
 test('tables of an earlier release are brought up to date, with their pending webhooks', async () => {
   using folder = new TemporaryFolder();
-  const jobs = await openTestJobs(folder);
-  const { job } = await jobs.service.submit(specOf({ callbackUrl: 'http://Example.test:81/x' }));
+  const detector = new FakeDetector();
+  detector.answer = ({ path }) => (path === 'p1.jpg' ? 'ok' : 'invalid_image');
+  const jobs = await openTestJobs(folder, {}, detector);
+  const imagePaths = imagesNamed('p', 3);
+  const spec = specOf({ imagePaths, callbackUrl: 'http://Example.test:81/x' });
+  const { job } = await jobs.service.submit(spec);
   await ended(jobs.service, job.jobId);
   await jobs.stop(1000);
   const database = new DatabaseSync(join(folder.path, 'jobs.db'));
   database.exec(`DROP INDEX webhooks_by_host; ALTER TABLE webhook_deliveries DROP COLUMN host;
-    ALTER TABLE webhook_deliveries DROP COLUMN planned_at; PRAGMA user_version = 1`);
+    ALTER TABLE webhook_deliveries DROP COLUMN planned_at; DROP TABLE webhook_attempts;
+    ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
+    ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA user_version = 1`);
   database.close();
   const store = await open(folder);
   const dueAt = await store.webhooks.nextDueAt();
@@ -90,6 +97,13 @@ test('tables of an earlier release are brought up to date, with their pending we
   expect(delivery).toMatchObject({ jobId: job.jobId, host: 'example.test:81' });
   expect(await store.webhooks.nextDueAt()).toBe(1_000);
   expect(dueAt).toBeCloseTo(Date.now() / 1000, -1);
+  expect(await store.find(job.jobId)).toMatchObject({ failedImages: 2, retryOf: null });
+  const { events } = await store.events(0, 10);
+  expect(events.map(({ event, failedImages }) => [event, failedImages])).toEqual([
+    ['job_submitted', 0],
+    ['job_started', 0],
+    ['job_completed', 2],
+  ]);
   await store.close();
 });
 
@@ -188,7 +202,7 @@ test.each(DAMAGES)('damage is named and nothing is changed: %s', async (_name, d
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
-test('a full disk refuses writes with a typed error; reads go on, and so does work once there is room', async () => {
+test('a full disk refuses writes with a typed error; reads work, and so do writes once space is free', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder, { maxPages: 120, resultTtlHours: 24 });
   const { job: kept } = await jobs.service.submit(specOf());

@@ -1,4 +1,4 @@
-/** A start on a disk that is full already: everything that is stored can be read, and work continues once there is room. */
+/** A start on a disk that is full already: all stored records can be read, and work continues once space is free. */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ function mountSmallDisk(): (TemporaryFolder & Disposable) | null {
   return null;
 }
 
-/** Takes all room that is left; gives the file to remove. */
+/** Fills the disk; returns the file to remove. */
 function fill(folder: TemporaryFolder): string {
   const file = join(folder.path, 'filler');
   const handle = openSync(file, 'w');
@@ -54,7 +54,7 @@ async function jobsOfKilled(folder: TemporaryFolder): Promise<string[]> {
   return output.split('\n').slice(1, -1);
 }
 
-test('a start on a full disk reads, refuses submits, and works again once there is room', async ({
+test('a start on a full disk reads, refuses submits, and works again once space is free', async ({
   skip,
 }) => {
   using folder = mountSmallDisk();

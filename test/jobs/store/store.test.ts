@@ -184,6 +184,7 @@ test('lists are newest first, filtered, and go on below a number', () =>
   }));
 
 const RETRY = { action: 'retry', status: 500, error: 'no' } as const;
+const SENT = { at: 2999, durationMs: 12.5 };
 const GAVE_UP = { action: 'gave_up', status: null, error: 'refused' } as const;
 
 test('a clock that was set back moves pending webhooks with it', () =>
@@ -192,8 +193,8 @@ test('a clock that was set back moves pending webhooks with it', () =>
     const addPending = async (plannedAt: number, at: number) => {
       const job = await start(store, { callbackUrl: 'http://example.test/hook' });
       await store.record(job.number, job.lease, [entry(0)], 'w', plannedAt);
-      const { deliveryId } = (await webhooks.forJob(job.jobId))[0]!;
-      if (at > plannedAt) await webhooks.settle(deliveryId, { ...RETRY, plannedAt, at });
+      const delivery = (await webhooks.forJob(job.jobId))[0]!;
+      if (at > plannedAt) await webhooks.settle(delivery, { ...RETRY, plannedAt, at }, SENT);
       return async () => (await webhooks.forJob(job.jobId))[0]?.nextAttemptAt;
     };
     const first = await addPending(5_000, 5_000);
@@ -204,7 +205,7 @@ test('a clock that was set back moves pending webhooks with it', () =>
     // From 5,020 to 1,520: what was due stays due at the same moment, what was not planned since is left.
     await webhooks.replan(1_520, 3_500);
     expect(await times()).toEqual([1_500, 1_810, 1_300]);
-    // To before all of them, nobody knows from where: each begins its wait anew.
+    // Set back to before all of them by an unknown time: each starts its wait again.
     await webhooks.replan(500, 0);
     expect(await times()).toEqual([500, 800, 800]);
     await webhooks.replan(500, 0);
@@ -228,13 +229,15 @@ test('an end adds its webhook, which is delivered as the queue promises', () =>
     expect(delivery).toMatchObject({ jobId: job.jobId, url, attempt: 0, createdAt: 3000 });
 
     const { deliveryId } = delivery!;
-    await store.webhooks.settle(deliveryId, { ...RETRY, plannedAt: 3000, at: 3010 });
+    await store.webhooks.settle(delivery!, { ...RETRY, plannedAt: 3000, at: 3010 }, SENT);
     expect(await store.webhooks.waitingCount()).toBe(1);
     expect(await store.webhooks.due(3005, PAGE)).toEqual([]);
     expect(await store.webhooks.due(3010, PAGE)).toMatchObject([{ deliveryId, attempt: 1 }]);
-    await store.webhooks.settle(deliveryId, { action: 'succeeded', status: 204 });
+    const again = { at: 3011, durationMs: 7 };
+    const second = { deliveryId, attempt: 1 };
+    await store.webhooks.settle(second, { action: 'succeeded', status: 204 }, again);
     expect(await store.webhooks.waitingCount()).toBe(0);
-    await store.webhooks.settle(deliveryId, { ...GAVE_UP, error: 'too late' });
+    await store.webhooks.settle(second, { ...GAVE_UP, error: 'too late' }, SENT);
     expect(await store.webhooks.forJob(job.jobId)).toEqual([
       {
         ...delivery!,
@@ -243,18 +246,57 @@ test('an end adds its webhook, which is delivered as the queue promises', () =>
         nextAttemptAt: null,
         lastStatus: 204,
         lastError: null,
+        attemptsMade: 2,
+        attempts: [
+          { ...SENT, status: 500, error: 'no' },
+          { ...again, status: 204, error: null },
+        ],
       },
     ]);
     stop();
     const cancelled = await submit(store, { callbackUrl: url });
     await store.cancel(cancelled.jobId, null, 4000);
     expect(added).toBe(1);
-    const [second] = await store.webhooks.due(9999, PAGE);
-    await store.webhooks.settle(second!.deliveryId, GAVE_UP);
+    const [other] = await store.webhooks.due(9999, PAGE);
+    await store.webhooks.settle(other!, GAVE_UP, SENT);
     expect(await store.webhooks.forJob(cancelled.jobId)).toMatchObject([
       { state: 'gave_up', attempt: 1, lastError: 'refused' },
     ]);
     expect(await store.webhooks.forJob('job_none')).toEqual([]);
+  }));
+
+test('a delivery that is begun anew is due at once with all its attempts ahead; the newest are kept', () =>
+  withStore(async ({ webhooks, ...store }) => {
+    let added = 0;
+    webhooks.onEnqueued(() => (added += 1));
+    const job = await start(store as JobStore, { callbackUrl: 'http://example.test/hook' });
+    await store.record(job.number, job.lease, [entry(0)], 'w', 3000);
+    const due = async (now: number) => (await webhooks.due(now, PAGE))[0]!;
+    const { deliveryId } = await due(3000);
+    const retry = { ...RETRY, plannedAt: 3000, at: 3000 };
+    for (let attempt = 0; attempt < 24; attempt += 1) {
+      await webhooks.settle({ deliveryId, attempt }, retry, { at: 3000 + attempt, durationMs: 1 });
+    }
+    await webhooks.settle({ deliveryId, attempt: 24 }, GAVE_UP, { at: 3024, durationMs: 1 });
+    const [given] = await webhooks.forJob(job.jobId);
+    expect(given).toMatchObject({ state: 'gave_up', attemptsMade: 25, nextAttemptAt: null });
+    expect(given!.attempts.map(({ at }) => at)).toEqual(
+      Array.from({ length: 20 }, (_, index) => 3005 + index),
+    );
+    expect(await webhooks.due(9999, PAGE)).toEqual([]);
+
+    expect(await webhooks.redeliver('job_none', 4000)).toBe(0);
+    expect(await webhooks.redeliver(job.jobId, 4000)).toBe(1);
+    expect(added).toBe(2);
+    expect(await due(4000)).toMatchObject({ deliveryId, attempt: 0 });
+    await webhooks.settle({ deliveryId, attempt: 0 }, { ...retry, at: 4005 }, SENT);
+    // Begun anew while the second attempt was on its way: its end does not end the delivery.
+    await webhooks.redeliver(job.jobId, 4003);
+    await webhooks.settle({ deliveryId, attempt: 1 }, GAVE_UP, SENT);
+    expect(await due(4003)).toMatchObject({ deliveryId, attempt: 1 });
+    expect(await webhooks.forJob(job.jobId)).toMatchObject([
+      { state: 'pending', attemptsMade: 27, nextAttemptAt: 4003, lastError: 'refused' },
+    ]);
   }));
 
 test('a page of images ends once it is full, and holds one image at least', () =>

@@ -28,7 +28,7 @@ describe('check with known boxes', () => {
   });
 });
 
-describe('check of a model whose answer nobody knows', () => {
+describe('check of a model without known boxes', () => {
   it('passes while the first run is repeated', () => {
     const check = new ModelCheck(null);
     expect(check.judge([car(0.05), car(0.02, 300)])).toBeNull();

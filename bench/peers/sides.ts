@@ -1,0 +1,117 @@
+/** The servers that are compared: this service, and others on the same network and photos. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../../test/support/service-process.js';
+import type { Command } from './peer-process.js';
+
+const HERE = join(PROJECT_ROOT, 'bench/peers');
+export const PYTHON = join(PROJECT_ROOT, '.deps/peers/bin/python');
+
+/** The network's input: always the square, or the smallest rectangle that the photo fits in. */
+export type Shape = 'square' | 'rectangles';
+
+export interface Side {
+  name: string;
+  ours: boolean;
+  shape: Shape;
+  command: Command;
+  /** What its boxes and speed depend on, all of it installed; else it is left out. */
+  needs: string;
+}
+
+export interface Material {
+  /** An ONNX export. */
+  model: string;
+  /** Folder of the model for the service, under its default name. */
+  modelsDir: string;
+  /** Folder of the photos. */
+  root: string;
+  /** Empty folder for data of the service. */
+  dataDir: string;
+}
+
+export const OURS = 'lattice-core';
+export const OURS_SQUARE = 'lattice-core, square';
+
+export function sidesOf(material: Material): Side[] {
+  return [
+    ours(OURS, 'rectangles', {}, material),
+    ours(OURS_SQUARE, 'square', { LATTICE_RECTANGLES: 'off' }, material),
+    openvino('LATENCY', 'square', material),
+    openvino('THROUGHPUT', 'square', material),
+    openvino('LATENCY', 'rectangles', material),
+    openvino('THROUGHPUT', 'rectangles', material),
+    litserve(material),
+    onnxruntimeNode(material),
+  ];
+}
+
+export const isInstalled = ({ needs }: Side) => existsSync(needs);
+
+function ours(
+  name: string,
+  shape: Shape,
+  env: Record<string, string>,
+  { modelsDir, root, dataDir }: Material,
+): Side {
+  const program = join(PROJECT_ROOT, 'dist/cli/lattice.js');
+  const settings = {
+    LATTICE_MODELS_DIR: modelsDir,
+    LATTICE_IMAGE_ROOTS: root,
+    LATTICE_DATA_DIR: join(dataDir, name.replace(/\W+/g, '-')),
+    LATTICE_LOG_LEVEL: 'warn',
+    LATTICE_DEVICE: 'cpu',
+    ...env,
+  };
+  const args = (port: number) => [program, 'serve', '--port', String(port)];
+  const command = { program: process.execPath, args, cwd: PROJECT_ROOT, env: settings };
+  return { name, ours: true, shape, command, needs: program };
+}
+
+function openvino(hint: 'LATENCY' | 'THROUGHPUT', shape: Shape, material: Material): Side {
+  const args = (port: number) =>
+    `-m uvicorn app:app --log-level error --no-access-log --port ${port}`.split(' ');
+  return {
+    name: `FastAPI + OpenVINO, ${hint.toLowerCase()} hint, ${shape}`,
+    ours: false,
+    shape,
+    command: {
+      program: PYTHON,
+      args,
+      cwd: join(HERE, 'openvino-fastapi'),
+      env: { MODEL: material.model, ROOT: material.root, HINT: hint, SHAPE: shape },
+    },
+    needs: join(PYTHON, '../uvicorn'),
+  };
+}
+
+function litserve({ model, root }: Material): Side {
+  return {
+    name: 'LitServe + ONNX Runtime, square',
+    ours: false,
+    shape: 'square',
+    command: {
+      program: PYTHON,
+      args: () => ['app.py'],
+      cwd: join(HERE, 'litserve-onnxruntime'),
+      env: { MODEL: model, ROOT: root },
+    },
+    needs: join(PYTHON, '../litserve'),
+  };
+}
+
+function onnxruntimeNode({ model, root }: Material): Side {
+  const cwd = join(HERE, 'onnxruntime-node');
+  return {
+    name: 'Hono + sharp + onnxruntime-node, square',
+    ours: false,
+    shape: 'square',
+    command: {
+      program: process.execPath,
+      args: () => ['server.mjs'],
+      cwd,
+      env: { MODEL: model, ROOT: root },
+    },
+    needs: join(cwd, 'node_modules/onnxruntime-node'),
+  };
+}

@@ -1,0 +1,76 @@
+"""Client of a lattice-core detection service: `Lattice`, and `AsyncLattice` for asyncio."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .async_client import AsyncLattice
+from .client import Lattice
+from .errors import (
+    CallTimeoutError,
+    JobFailedError,
+    JobTimeoutError,
+    LatticeError,
+    PictureError,
+    ServiceError,
+    UnexpectedAnswerError,
+    UnreachableError,
+)
+from .options import DetectOptions, JobFilter, JobOptions
+from .picture import Picture
+from .records import (
+    Detection,
+    ImageResult,
+    JobAccepted,
+    JobResult,
+    JobStatus,
+    Model,
+    Problem,
+)
+from .to_pandas import to_pandas
+from .to_supervision import to_supervision
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+__all__ = [
+    "AsyncLattice",
+    "CallTimeoutError",
+    "DetectOptions",
+    "Detection",
+    "ImageResult",
+    "JobAccepted",
+    "JobFailedError",
+    "JobFilter",
+    "JobOptions",
+    "JobResult",
+    "JobStatus",
+    "JobTimeoutError",
+    "Lattice",
+    "LatticeError",
+    "Model",
+    "Picture",
+    "PictureError",
+    "Problem",
+    "ServiceError",
+    "UnexpectedAnswerError",
+    "UnreachableError",
+    "colour_of",
+    "draw",
+    "to_pandas",
+    "to_supervision",
+]
+
+
+def draw(image: Picture, found: ImageResult) -> Image.Image:
+    """A copy of `image` with the boxes of `found`; a `str` is a file on this machine. Needs Pillow."""
+    from . import drawing
+
+    return drawing.draw(image, found)
+
+
+def colour_of(class_name: str) -> str:
+    """The colour in which boxes of a class are drawn, as `#rrggbb`. Needs Pillow."""
+    from . import drawing
+
+    return drawing.colour_of(class_name)

@@ -1,0 +1,183 @@
+"""The asyncio client: `Lattice` with `await` and `async for`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import httpx
+
+from .core import Core, JobRef
+from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
+from .http_request import LIMITS, answer_of, request_of
+from .picture import Picture
+from .progress import Progress
+from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model
+from .tls import verification
+
+if TYPE_CHECKING:
+    import supervision
+    from PIL import Image
+    from typing_extensions import Self, Unpack
+
+    from .options import DetectOptions, JobFilter, JobOptions
+
+T = TypeVar("T")
+
+
+class AsyncLattice:
+    """As `Lattice`, for one event loop of asyncio. Files are read and pictures encoded in threads."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 30.0,
+        retries: int = 2,
+        http_client: httpx.AsyncClient | None = None,
+    ) -> None:
+        self._core = Core(base_url, api_key, timeout, retries)
+        self._owned = http_client is None
+        self._http = http_client or httpx.AsyncClient(
+            verify=verification(self.base_url),
+            trust_env=False,
+            limits=LIMITS,
+        )
+
+    @property
+    def base_url(self) -> str:
+        return self._core.base_url
+
+    async def detect(
+        self, image: Picture, *, timeout: float | None = None, **options: Unpack[DetectOptions]
+    ) -> ImageResult:
+        """As `Lattice.detect`: a `str` is a path that the service reads, everything else is sent."""
+        return await self._run(self._core.detect(image, options, timeout))
+
+    async def submit(
+        self,
+        paths: str | Iterable[str],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        **options: Unpack[JobOptions],
+    ) -> JobAccepted:
+        return await self._run(self._core.submit(paths, options, idempotency_key, timeout))
+
+    async def status(self, job: JobRef, *, timeout: float | None = None) -> JobStatus:
+        return await self._run(self._core.status(job, timeout))
+
+    async def wait(
+        self, job: JobRef, *, timeout: float = 600.0, progress: Progress = False
+    ) -> JobStatus:
+        return await self._run(self._core.watch([job], timeout, progress))
+
+    def events(self, *jobs: JobRef, timeout: float = 600.0) -> AsyncIterator[JobStatus]:
+        return self._each(self._core.watch(jobs, timeout))
+
+    def jobs(self, **filters: Unpack[JobFilter]) -> AsyncIterator[JobStatus]:
+        return self._each(self._core.jobs(filters))
+
+    async def result(self, job: JobRef, *, timeout: float | None = None) -> JobResult:
+        return await self._run(self._core.result(job, timeout))
+
+    def iter_results(self, job: JobRef) -> AsyncIterator[ImageResult]:
+        return self._each(self._core.images(job))
+
+    async def retry(self, job: JobRef, *, idempotency_key: str | None = None) -> JobAccepted:
+        return await self._run(self._core.retry(job, idempotency_key))
+
+    async def cancel(self, job: JobRef) -> JobStatus:
+        return await self._run(self._core.cancel(job))
+
+    async def models(self) -> list[Model]:
+        return await self._run(self._core.models())
+
+    async def cluster_status(self) -> dict[str, Any]:
+        return await self._run(self._core.cluster_status())
+
+    async def to_supervision(
+        self, found: ImageResult, *, model: str | None = None
+    ) -> supervision.Detections:
+        return await self._run(self._core.to_supervision(found, model))
+
+    async def draw(self, found: ImageResult, image: Picture | None = None) -> Image.Image:
+        return await self._run(self._core.draw(found, image))
+
+    async def close(self) -> None:
+        if self._owned:
+            await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_url})"
+
+    async def _run(self, flow: Flow[T]) -> T:
+        async with aclosing(self._drive(flow)) as items:
+            async for item in items:
+                if isinstance(item, Done):
+                    return item.value  # type: ignore[no-any-return]
+        raise AssertionError("A flow ends with Done.")
+
+    async def _each(self, flow: Flow[Any]) -> AsyncIterator[Any]:
+        async with aclosing(self._drive(flow)) as items:
+            async for item in items:
+                if not isinstance(item, Done):
+                    yield item
+
+    async def _drive(self, flow: Flow[Any]) -> AsyncGenerator[Any, None]:
+        """As `Lattice._drive`."""
+        outcome: Any = None
+        failure: Exception | None = None
+        try:
+            while True:
+                try:
+                    effect = flow.send(outcome) if failure is None else flow.throw(failure)
+                except StopIteration as end:
+                    yield Done(end.value)
+                    return
+                outcome = failure = None
+                if isinstance(effect, Emit):
+                    yield effect.item
+                    continue
+                try:
+                    outcome = await self._perform(effect)
+                except Exception as error:  # noqa: BLE001  the flow decides
+                    failure = error
+        finally:
+            flow.close()
+
+    async def _perform(self, effect: Send | NextLine | Pause | Work) -> Any:
+        if isinstance(effect, Send):
+            return await self._send(effect)
+        if isinstance(effect, NextLine):
+            return await anext(effect.lines, None)
+        if isinstance(effect, Pause):
+            return await asyncio.sleep(effect.seconds)
+        return await asyncio.to_thread(effect.work)
+
+    async def _send(self, send: Send) -> Answer:
+        request = request_of(self._core, self._http, send)
+        left = max(send.end - time.monotonic(), 0)
+        try:
+            response = await asyncio.wait_for(self._http.send(request, stream=send.in_lines), left)
+        except asyncio.TimeoutError:  # another class before Python 3.11
+            raise TimeoutError from None
+        if send.in_lines and response.is_success:
+            return answer_of(response, b"", _lines(response))
+        return answer_of(response, await response.aread())
+
+
+async def _lines(response: httpx.Response) -> AsyncIterator[str]:
+    async with aclosing(response):
+        async for line in response.aiter_lines():
+            yield line

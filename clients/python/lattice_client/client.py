@@ -1,0 +1,214 @@
+"""The blocking client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import httpx
+
+from .core import Core, JobRef
+from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
+from .http_request import LIMITS, answer_of, request_of
+from .picture import Picture
+from .progress import Progress
+from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model
+from .tls import verification
+
+if TYPE_CHECKING:
+    import supervision
+    from PIL import Image
+    from typing_extensions import Self, Unpack
+
+    from .options import DetectOptions, JobFilter, JobOptions
+
+T = TypeVar("T")
+
+
+class Lattice:
+    """A client of one service; may be shared by threads.
+
+    `base_url` and `api_key` come from LATTICE_CORE_API_URL and LATTICE_API_KEY where they are not given. `timeout`
+    bounds each call in seconds, with its repeats: a call that was refused with Retry-After (429, 503) is sent again
+    after that time, and a call whose connection broke up to `retries` times. `http_client` replaces the connection pool
+    (for a proxy or own certificates); proxies of the environment are not used.
+
+    Every call raises `LatticeError` or one of its subclasses.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 30.0,
+        retries: int = 2,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        self._core = Core(base_url, api_key, timeout, retries)
+        self._owned = http_client is None
+        self._http = http_client or httpx.Client(
+            verify=verification(self.base_url),
+            trust_env=False,
+            limits=LIMITS,
+        )
+
+    @property
+    def base_url(self) -> str:
+        return self._core.base_url
+
+    def detect(
+        self, image: Picture, *, timeout: float | None = None, **options: Unpack[DetectOptions]
+    ) -> ImageResult:
+        """Boxes of one image, now.
+
+        A `str` is a path that the service reads, beneath its image folders. Everything else is sent: a `pathlib.Path`,
+        an open file, the bytes of an image file, a Pillow image or a uint8 array in RGB order.
+        """
+        return self._run(self._core.detect(image, options, timeout))
+
+    def submit(
+        self,
+        paths: str | Iterable[str],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        **options: Unpack[JobOptions],
+    ) -> JobAccepted:
+        """Queues images, folders and globs of the service as one job; `job_type` is detect_vehicles by default.
+
+        Returns once the job is on the service's disk. A later submission with the same key and options gives the same
+        job; by default each has a key of its own, so that a repeat after a broken connection makes no second job.
+        """
+        return self._run(self._core.submit(paths, options, idempotency_key, timeout))
+
+    def status(self, job: JobRef, *, timeout: float | None = None) -> JobStatus:
+        return self._run(self._core.status(job, timeout))
+
+    def wait(self, job: JobRef, *, timeout: float = 600.0, progress: Progress = False) -> JobStatus:
+        """The status of the job once it has ended, completed or failed; `JobTimeoutError` after `timeout` seconds.
+
+        `progress`: True for a bar (needs rich), or a function that receives each new status. The wait continues while
+        the service is away.
+        """
+        return self._run(self._core.watch([job], timeout, progress))
+
+    def events(self, *jobs: JobRef, timeout: float = 600.0) -> Iterator[JobStatus]:
+        """Each new status of the jobs until all have ended, by polling; `JobTimeoutError` after `timeout` seconds."""
+        return self._each(self._core.watch(jobs, timeout))
+
+    def jobs(self, **filters: Unpack[JobFilter]) -> Iterator[JobStatus]:
+        """All jobs, newest first, page by page."""
+        return self._each(self._core.jobs(filters))
+
+    def result(self, job: JobRef, *, timeout: float | None = None) -> JobResult:
+        """`JobFailedError` where the job failed, `ServiceError` with code job_not_finished while it runs."""
+        return self._run(self._core.result(job, timeout))
+
+    def iter_results(self, job: JobRef) -> Iterator[ImageResult]:
+        """The images of an ended job in the order of submission, also of a failed one, read as they arrive.
+
+        A connection that breaks is opened again after the last image. Entries do not name the `model`.
+        """
+        return self._each(self._core.images(job))
+
+    def retry(self, job: JobRef, *, idempotency_key: str | None = None) -> JobAccepted:
+        """A new job of the failed images of an ended one, with its options."""
+        return self._run(self._core.retry(job, idempotency_key))
+
+    def cancel(self, job: JobRef) -> JobStatus:
+        """Ends the job as failed with code cancelled; code job_already_finished where it has ended."""
+        return self._run(self._core.cancel(job))
+
+    def models(self) -> list[Model]:
+        return self._run(self._core.models())
+
+    def cluster_status(self) -> dict[str, Any]:
+        """Nodes, CPUs and GPUs, and the jobs that wait and run, as the service's JSON."""
+        return self._run(self._core.cluster_status())
+
+    def to_supervision(
+        self, found: ImageResult, *, model: str | None = None
+    ) -> supervision.Detections:
+        """With the class ids of `model`, by default the image's own; the classes are asked for once."""
+        return self._run(self._core.to_supervision(found, model))
+
+    def draw(self, found: ImageResult, image: Picture | None = None) -> Image.Image:
+        """`image` with the boxes, or the copy that the service drew (`annotate=True`). A `str` is a file here."""
+        return self._run(self._core.draw(found, image))
+
+    def close(self) -> None:
+        if self._owned:
+            self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_url})"
+
+    def _run(self, flow: Flow[T]) -> T:
+        for item in self._drive(flow):
+            if isinstance(item, Done):
+                return item.value  # type: ignore[no-any-return]
+        raise AssertionError("A flow ends with Done.")
+
+    def _each(self, flow: Flow[Any]) -> Iterator[Any]:
+        for item in self._drive(flow):
+            if not isinstance(item, Done):
+                yield item
+
+    def _drive(self, flow: Flow[Any]) -> Iterator[Any]:
+        """Performs the effects; yields the items that the flow emits and `Done` at its end."""
+        outcome: Any = None
+        failure: Exception | None = None
+        try:
+            while True:
+                try:
+                    effect = flow.send(outcome) if failure is None else flow.throw(failure)
+                except StopIteration as end:
+                    yield Done(end.value)
+                    return
+                outcome = failure = None
+                if isinstance(effect, Emit):
+                    yield effect.item
+                    continue
+                try:
+                    outcome = self._perform(effect)
+                except Exception as error:  # noqa: BLE001  the flow decides
+                    failure = error
+        finally:
+            flow.close()
+
+    def _perform(self, effect: Send | NextLine | Pause | Work) -> Any:
+        if isinstance(effect, Send):
+            return self._send(effect)
+        if isinstance(effect, NextLine):
+            return next(effect.lines, None)
+        if isinstance(effect, Pause):
+            return time.sleep(effect.seconds)
+        return effect.work()
+
+    def _send(self, send: Send) -> Answer:
+        request = request_of(self._core, self._http, send)
+        response = self._http.send(request, stream=True)
+        if send.in_lines and response.is_success:
+            return answer_of(response, b"", _lines(response))
+        with closing(response):
+            chunks: list[bytes] = []
+            # The time-outs of httpx are per read: an answer that drips would never end.
+            for chunk in response.iter_bytes():
+                chunks.append(chunk)
+                if time.monotonic() > send.end:
+                    raise TimeoutError
+            return answer_of(response, b"".join(chunks))
+
+
+def _lines(response: httpx.Response) -> Iterator[str]:
+    with closing(response):
+        yield from response.iter_lines()

@@ -1,0 +1,219 @@
+"""The operations of the client, as flows that a transport runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote
+
+import httpx
+
+from .address import authorization, service_url
+from .effects import Answer, Call, Emit, Flow, NextLine, Work
+from .errors import JobFailedError, PictureError, ServiceError, UnexpectedAnswerError
+from .exchange import exchange, no_answer
+from .picture import Picture, read_picture
+from .progress import Progress, shown
+from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model
+from .watching import watch
+
+if TYPE_CHECKING:
+    import supervision
+    from PIL import Image
+
+#: A job is named by its id or by any record of it.
+JobRef: TypeAlias = "str | JobAccepted | JobStatus | JobResult"
+
+#: A result may be of many thousand images.
+_RESULT_SECONDS = 300.0
+#: A code with which the service answers to a path that may be one of this machine.
+_PATH_CODES = ("image_not_found", "path_not_allowed")
+
+
+class Core:
+    def __init__(
+        self, base_url: str | None, api_key: str | None, timeout: float, retries: int
+    ) -> None:
+        self.base_url = service_url(base_url)
+        self.headers = {"accept": "application/json", **authorization(api_key)}
+        self._timeout = timeout
+        self._retries = retries
+        self._classes: dict[str, tuple[str, ...]] = {}
+
+    def detect(
+        self, image: Picture, options: Mapping[str, Any], timeout: float | None
+    ) -> Flow[ImageResult]:
+        path = "/v1/inference/detect"
+        if isinstance(image, str):
+            call = Call("POST", path, json={"image_path": image, **options})
+        else:
+            file = yield Work(lambda: read_picture(image))
+            call = Call("POST", path, file=file, form=_as_texts(options))
+        try:
+            return ImageResult.read((yield from self._json(call, timeout)))
+        except ServiceError as error:
+            if isinstance(image, str) and error.code in _PATH_CODES and os.path.isfile(image):  # noqa: PTH113
+                raise _with_hint(error, image) from None
+            raise
+
+    def submit(
+        self,
+        paths: str | Iterable[str],
+        options: Mapping[str, Any],
+        idempotency_key: str | None,
+        timeout: float | None,
+    ) -> Flow[JobAccepted]:
+        images = [paths] if isinstance(paths, str) else list(paths)
+        for path in images:
+            if not isinstance(path, str):
+                raise TypeError(
+                    "A job takes paths that the service reads, as str; a picture of this machine is sent by detect()."
+                )
+        body = {"job_type": "detect_vehicles", "image_paths": images, **options}
+        call = Call("POST", "/v1/jobs/submit", json=body, headers=_key(idempotency_key))
+        return JobAccepted.read((yield from self._json(call, timeout)))
+
+    def status(self, job: JobRef, timeout: float | None = None) -> Flow[JobStatus]:
+        call = Call("GET", f"{_path(job)}/status")
+        return JobStatus.read((yield from self._json(call, timeout)))
+
+    def watch(
+        self, jobs: Sequence[JobRef], timeout: float, progress: Progress = False
+    ) -> Flow[JobStatus]:
+        if not jobs:
+            raise ValueError("Give at least one job.")
+        with shown(progress) as tell:
+            return (yield from watch(self.status, [_id(job) for job in jobs], timeout, tell))
+
+    def jobs(self, filters: Mapping[str, Any]) -> Flow[None]:
+        """Emits each `JobStatus`, newest first."""
+        query = {"limit": "100", **_as_texts(filters)}
+        while True:
+            page = yield from self._json(Call("GET", "/v1/jobs", query=query), None)
+            for raw in page["jobs"]:
+                yield Emit(JobStatus.read(raw))
+            if page["next_cursor"] is None:
+                return
+            query["cursor"] = page["next_cursor"]
+
+    def result(self, job: JobRef, timeout: float | None) -> Flow[JobResult]:
+        call = Call("GET", f"{_path(job)}/result")
+        raw = yield from self._json(call, timeout or max(_RESULT_SECONDS, self._timeout))
+        result = JobResult.read(raw)
+        if result.status == "failed":
+            problem = raw["error"] or {"detail": "The job failed."}
+            failed = JobFailedError.of(problem, int(problem.get("status", 500)))
+            failed.result = result
+            raise failed
+        return result
+
+    def images(self, job: JobRef) -> Flow[None]:
+        """Emits each `ImageResult`. The result of an ended job never changes: a repeat continues after the last one."""
+        call = Call("GET", f"{_path(job)}/result", query={"format": "ndjson"})
+        emitted = broken = 0
+        while True:
+            answer = yield from exchange(
+                self.base_url, call, _RESULT_SECONDS, self._retries, in_lines=True
+            )
+            at = 0
+            try:
+                while (line := (yield NextLine(answer.lines))) is not None:
+                    at += 1
+                    if at > emitted:
+                        emitted, broken = at, 0
+                        yield Emit(ImageResult.read(json.loads(line)))
+                return
+            except (httpx.TransportError, TimeoutError) as error:
+                broken += 1
+                if broken > self._retries:
+                    raise no_answer(self.base_url, call, _RESULT_SECONDS, error) from error
+
+    def retry(self, job: JobRef, idempotency_key: str | None) -> Flow[JobAccepted]:
+        call = Call("POST", f"{_path(job)}/retry", headers=_key(idempotency_key))
+        return JobAccepted.read((yield from self._json(call, None)))
+
+    def cancel(self, job: JobRef) -> Flow[JobStatus]:
+        call = Call("DELETE", _path(job), repeatable=False)
+        return JobStatus.read((yield from self._json(call, None)))
+
+    def models(self) -> Flow[list[Model]]:
+        answer = yield from self._json(Call("GET", "/v1/models"), None)
+        return [Model.read(raw) for raw in answer["models"]]
+
+    def cluster_status(self) -> Flow[dict[str, Any]]:
+        status: dict[str, Any] = yield from self._json(Call("GET", "/v1/cluster/status"), None)
+        return status
+
+    def to_supervision(self, found: ImageResult, model: str | None) -> Flow[supervision.Detections]:
+        name = model or found.model
+        if name not in self._classes:
+            models = yield from self.models()
+            self._classes.update({each.name: each.classes for each in models})
+        if name not in self._classes:
+            raise ValueError(f'The service has no model "{name}".')
+        return found.to_supervision(self._classes[name])
+
+    def draw(self, found: ImageResult, image: Picture | None) -> Flow[Image.Image]:
+        from .drawing import draw, open_picture
+
+        if image is not None:
+            drawn = yield Work(lambda: draw(image, found))
+        elif found.annotated_url is not None:
+            answer = yield from self._call(Call("GET", found.annotated_url), None)
+            drawn = yield Work(lambda: open_picture(answer.body))
+        else:
+            raise PictureError(
+                f"There are no pixels of {found.image_path} here: give the picture, or call detect with annotate=True."
+            )
+        return drawn  # type: ignore[no-any-return]
+
+    def _call(self, call: Call, timeout: float | None) -> Flow[Answer]:
+        return exchange(self.base_url, call, timeout or self._timeout, self._retries)
+
+    def _json(self, call: Call, timeout: float | None) -> Flow[Any]:
+        answer = yield from self._call(call, timeout)
+        document = answer.document()
+        if document is None:
+            raise UnexpectedAnswerError(
+                f"{self.base_url}{call.path} answers no JSON (HTTP {answer.status}). Check the address.",
+                code="unexpected_answer",
+                status=answer.status,
+            )
+        return document
+
+
+def _id(job: JobRef) -> str:
+    return job if isinstance(job, str) else job.job_id
+
+
+def _path(job: JobRef) -> str:
+    return f"/v1/jobs/{quote(_id(job), safe='')}"
+
+
+def _key(given: str | None) -> dict[str, str]:
+    """Sent with every submission: the service then answers a repeat with the same job."""
+    return {"idempotency-key": given or str(uuid.uuid4())}
+
+
+def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
+    """For forms and queries: lists with commas, truth values as in JSON."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, (list, tuple, set)):
+            return ",".join(map(str, value))
+        return str(value)
+
+    return {name: text(value) for name, value in options.items() if value is not None}
+
+
+def _with_hint(error: ServiceError, path: str) -> ServiceError:
+    detail = (
+        f"{error.detail} A str is a path that the service reads. {path} is a file of this machine: give "
+        f'pathlib.Path("{path}") to send it.'
+    )
+    return ServiceError.of({**error.problem, "detail": detail}, error.status or 422)

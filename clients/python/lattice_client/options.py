@@ -1,0 +1,46 @@
+"""Options of a detection and of a job, named as in the HTTP API. An option that is absent has the service's default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+
+class ImageOptions(TypedDict, total=False):
+    model_name: str
+    #: 0 to 1
+    confidence_threshold: float
+    #: 0 to 1
+    iou_threshold: float
+    max_detections: int
+    #: Classes of the model, any letter case; `["*"]` for all. Excludes `vehicle_types`.
+    classes: Sequence[str]
+    vehicle_types: Sequence[str]
+    #: The service draws a copy: `annotated_url`.
+    annotate: bool
+
+
+class DetectOptions(ImageOptions, total=False):
+    #: Refused at once where the service cannot answer within this time.
+    deadline_ms: int
+
+
+class JobOptions(ImageOptions, total=False):
+    job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
+    #: 0 to 10; higher runs first
+    priority: int
+    callback_url: str
+    #: Comes back with the result.
+    metadata: Mapping[str, Any]
+
+
+class JobFilter(TypedDict, total=False):
+    #: One or more of pending, running, completed and failed.
+    status: str | Sequence[str]
+    job_type: Literal["detect_cars", "detect_vehicles", "batch_detect"]
+    #: Unix time in seconds
+    submitted_after: float
+    #: Unix time in seconds
+    submitted_before: float
+    #: Jobs per request; the listing goes over all pages.
+    limit: int

@@ -1,0 +1,249 @@
+"""Answers of the service. Each keeps its JSON in `raw`, also with fields that are newer than this client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pandas
+    import supervision
+    from PIL import Image
+
+    from .picture import Picture
+
+Json = Mapping[str, Any]
+JobState = Literal["pending", "running", "completed", "failed"]
+_RAW: Any = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why an image or a job has no result."""
+
+    code: str
+    detail: str
+    status: int
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json | None) -> Problem | None:
+        if raw is None:
+            return None
+        return cls(raw["code"], raw.get("detail", ""), raw.get("status", 500), raw)
+
+
+@dataclass(frozen=True)
+class Detection:
+    #: left, top, right, bottom in pixels of the upright picture
+    box: tuple[float, float, float, float]
+    #: 0 to 1
+    confidence: float
+    class_name: str
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json) -> Detection:
+        left, top, right, bottom = raw["box"]
+        return cls((left, top, right, bottom), raw["confidence"], raw["class"], raw)
+
+
+@dataclass(frozen=True)
+class ImageResult:
+    """The boxes of one image, surest first. Where `error` is set there are none."""
+
+    image_path: str
+    detections: tuple[Detection, ...]
+    car_count: int
+    total_count: int
+    class_counts: Mapping[str, int]
+    #: Pixels of the upright picture; 0 with an error.
+    width: int
+    height: int
+    processing_time_ms: float
+    timings_ms: Mapping[str, float]
+    #: More was found than `max_detections`.
+    truncated: bool
+    model: str
+    worker_id: str
+    #: Path of the copy that the service drew.
+    annotated_url: str | None
+    error: Problem | None
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json, job: Json | None = None) -> ImageResult:
+        """`job`: the result of the whole job, for an entry of it."""
+        size = raw.get("image", {})
+        job = job or {}
+        return cls(
+            image_path=raw["image_path"],
+            detections=tuple(Detection.read(each) for each in raw.get("detections", ())),
+            car_count=raw.get("car_count", 0),
+            total_count=raw.get("total_count", 0),
+            class_counts=raw.get("class_counts", {}),
+            width=size.get("width", 0),
+            height=size.get("height", 0),
+            processing_time_ms=raw.get("processing_time_ms", 0.0),
+            timings_ms=raw.get("timings_ms", {}),
+            truncated=raw.get("truncated", False),
+            model=raw.get("model", job.get("model", "")),
+            worker_id=raw.get("worker_id", job.get("worker_id", "")),
+            annotated_url=raw.get("annotated_url"),
+            error=Problem.read(raw.get("error")),
+            raw=raw,
+        )
+
+    @property
+    def ok(self) -> bool:
+        return self.error is None
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As `lattice_client.to_pandas`."""
+        from .to_pandas import to_pandas
+
+        return to_pandas([self])
+
+    def to_supervision(self, classes: Sequence[str]) -> supervision.Detections:
+        """`classes`: of the model, for the ids; `Lattice.to_supervision` asks the service for them."""
+        from .to_supervision import to_supervision
+
+        return to_supervision(self, classes)
+
+    def draw(self, image: Picture) -> Image.Image:
+        """A copy of `image` with the boxes; `PictureError` where it has another size than the service saw."""
+        from .drawing import draw
+
+        return draw(image, self)
+
+
+@dataclass(frozen=True)
+class JobAccepted:
+    """The job is on the service's disk."""
+
+    job_id: str
+    status: JobState
+    message: str
+    #: The job whose failed images this one runs again.
+    retry_of: str | None
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json) -> JobAccepted:
+        return cls(raw["job_id"], raw["status"], raw.get("message", ""), raw.get("retry_of"), raw)
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    job_id: str
+    status: JobState
+    #: Unix time in seconds, as the other times.
+    submitted_at: float
+    started_at: float | None
+    completed_at: float | None
+    #: Finished images / all
+    progress: float
+    #: Empty until a worker has the job.
+    worker_id: str
+    job_type: str
+    priority: int
+    image_count: int
+    finished_images: int
+    #: Images that ended in an error so far.
+    failed_images: int
+    retry_of: str | None
+    error: Problem | None
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json) -> JobStatus:
+        return cls(
+            job_id=raw["job_id"],
+            status=raw["status"],
+            submitted_at=raw["submitted_at"],
+            started_at=raw["started_at"],
+            completed_at=raw["completed_at"],
+            progress=raw["progress"],
+            worker_id=raw["worker_id"],
+            job_type=raw["job_type"],
+            priority=raw["priority"],
+            image_count=raw["image_count"],
+            finished_images=raw["finished_images"],
+            failed_images=raw.get("failed_images", 0),
+            retry_of=raw.get("retry_of"),
+            error=Problem.read(raw.get("error")),
+            raw=raw,
+        )
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ("completed", "failed")
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """The result of an ended job: one entry per image, in the order of submission, also where there is only one."""
+
+    job_id: str
+    status: JobState
+    images: tuple[ImageResult, ...]
+    car_count: int
+    total_count: int
+    class_counts: Mapping[str, int]
+    failed_images: int
+    error: Problem | None
+    submitted_at: float
+    completed_at: float
+    metadata: Mapping[str, Any] | None
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json) -> JobResult:
+        totals = raw["result"] or {"images": []}
+        images = tuple(ImageResult.read(each, totals) for each in totals.get("images", [totals]))
+        return cls(
+            job_id=raw["job_id"],
+            status=raw["status"],
+            images=images,
+            car_count=totals.get("car_count", 0),
+            total_count=totals.get("total_count", 0),
+            class_counts=totals.get("class_counts", {}),
+            failed_images=raw.get("failed_images", sum(not image.ok for image in images)),
+            error=Problem.read(raw["error"]),
+            submitted_at=raw["submitted_at"],
+            completed_at=raw["completed_at"],
+            metadata=raw["metadata"],
+            raw=raw,
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As `lattice_client.to_pandas`."""
+        from .to_pandas import to_pandas
+
+        return to_pandas(self.images)
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str
+    state: str
+    #: Why it cannot be used; None where it can.
+    reason: str | None
+    #: In the order of the class ids.
+    classes: tuple[str, ...]
+    is_default: bool
+    licence: str | None
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json) -> Model:
+        return cls(
+            name=raw["name"],
+            state=raw["state"],
+            reason=raw.get("reason"),
+            classes=tuple(raw["classes"]),
+            is_default=raw["is_default"],
+            licence=raw.get("licence"),
+            raw=raw,
+        )

@@ -1,0 +1,103 @@
+/** One level of load: measured in windows until the last three agree. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { STAGES } from '../../contract/image-result.js';
+import type { Finished, Load, Note } from './loops.js';
+import { percentile } from './percentile.js';
+
+const WINDOWS = 3;
+const SHARES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, max: 1 };
+
+export interface LevelOptions {
+  measurementInterval: number;
+  stabilityPercentage: number;
+  /** Whose latency decides on stability, 1 to 99. */
+  percentile: number;
+  maxTrials: number;
+}
+
+/** As it is written to a file. Times are milliseconds. */
+export type Level = ReturnType<typeof summarise>;
+
+interface Window {
+  seconds: number;
+  good: Finished[];
+  errors: string[];
+  /** At the percentile that decides; NaN without an answer. */
+  latency: number;
+}
+
+/** Rejects with the signal's reason when it goes off. */
+export async function measureLevel(
+  start: (note: Note) => Load,
+  options: LevelOptions,
+  signal: AbortSignal,
+) {
+  const windows: Window[] = [];
+  let finished: Finished[] = [];
+  const load = start((each) => finished.push(each));
+  try {
+    for (let trial = 0; trial < options.maxTrials; trial += 1) {
+      const startedAt = performance.now();
+      await sleep(options.measurementInterval, undefined, { signal });
+      const seconds = (performance.now() - startedAt) / 1000;
+      windows.push(windowOf(finished, seconds, options.percentile));
+      finished = [];
+      const [last] = windows.slice(-1);
+      if (last?.good.length === 0 && last.errors.length > 0) break;
+      if (areAlike(windows.slice(-WINDOWS), options.stabilityPercentage)) break;
+    }
+  } finally {
+    await load.stop();
+  }
+  const last = windows.slice(-WINDOWS);
+  return summarise(last, areAlike(last, options.stabilityPercentage), options.percentile);
+}
+
+function windowOf(finished: readonly Finished[], seconds: number, deciding: number): Window {
+  const good = finished.filter(({ error }) => error === null);
+  const errors = finished.flatMap(({ error }) => error ?? []);
+  return { seconds, good, errors, latency: percentile(latencies(good), deciding / 100) };
+}
+
+function areAlike(windows: readonly Window[], percent: number): boolean {
+  const alike = (values: number[]) =>
+    Math.max(...values) <= Math.min(...values) * (1 + percent / 100);
+  return (
+    windows.length === WINDOWS &&
+    windows.every(({ good }) => good.length > 0) &&
+    alike(windows.map(({ good, seconds }) => good.length / seconds)) &&
+    alike(windows.map(({ latency }) => latency))
+  );
+}
+
+function summarise(windows: readonly Window[], stable: boolean, deciding: number) {
+  const good = windows.flatMap((window) => window.good);
+  const sorted = latencies(good);
+  const shares = Object.entries(SHARES).map(([name, share]) => [name, percentile(sorted, share)]);
+  const errors: Record<string, number> = {};
+  for (const code of windows.flatMap((window) => window.errors)) {
+    errors[code] = (errors[code] ?? 0) + 1;
+  }
+  return {
+    images_per_second: good.length / windows.reduce((sum, { seconds }) => sum + seconds, 0),
+    latency_ms: {
+      mean: mean(sorted),
+      ...(Object.fromEntries(shares) as Record<keyof typeof SHARES, number>),
+    },
+    /** Of the percentile that was asked for. */
+    deciding_ms: percentile(sorted, deciding / 100),
+    /** Means of the service's own times. */
+    server_ms: Object.fromEntries(
+      STAGES.map((stage) => [stage, mean(good.map(({ timings }) => timings?.[stage] ?? 0))]),
+    ),
+    requests: good.length,
+    errors,
+    stable,
+  };
+}
+
+const latencies = (finished: readonly Finished[]) =>
+  finished.map(({ ms }) => ms).sort((a, b) => a - b);
+
+const mean = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;

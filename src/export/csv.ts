@@ -1,0 +1,35 @@
+/** One line per box, in the columns that `supervision` writes. Images without boxes and failed images have no line. */
+import { ClassNumbers } from './class-numbers.js';
+import { isProcessed, type ExportSource, type ProcessedEntry } from './export-source.js';
+import { rounded } from './rounded.js';
+
+/** `tracker_id` stays empty: boxes of single images have no track. */
+const HEADER =
+  'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model\r\n';
+
+export async function* writeCsv(source: ExportSource): AsyncGenerator<string, void> {
+  const classes = new ClassNumbers(source.classes);
+  const jobId = cell(source.jobId ?? '');
+  const model = cell(source.model);
+  const lines = ({ image_path: path, image, detections }: ProcessedEntry): string[] =>
+    detections.map(({ box, confidence, class: name }) => {
+      const corners = box.map((side) => rounded(side, 3)).join(',');
+      const score = rounded(confidence, 6);
+      return (
+        `${corners},${classes.of(name)},${score},,${cell(name)},` +
+        `${image.height},${cell(path)},${image.width},${jobId},${model}\r\n`
+      );
+    });
+  let text = HEADER;
+  for await (const page of source.pages()) {
+    yield text + page.filter(isProcessed).flatMap(lines).join('');
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+/** Text as RFC 4180 has it. Spreadsheets run a cell that begins like a formula: an apostrophe makes it text. */
+export function cell(text: string): string {
+  const guarded = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+}

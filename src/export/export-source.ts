@@ -1,0 +1,36 @@
+/** What every export format is written from. Nothing here knows of jobs, HTTP or files. */
+import type { Detection, ImageSize } from '../contract/image-result.js';
+
+/** The fields of an entry of `images[]` of a job's record that the formats read. An entry may have more. */
+export type ExportedImage =
+  | {
+      image_path: string;
+      status: 'ok';
+      detections: readonly Detection[];
+      image: ImageSize;
+    }
+  | { image_path: string; status: 'error' };
+
+export type ProcessedEntry = Extract<ExportedImage, { status: 'ok' }>;
+
+export interface ExportSource {
+  /** Id of the job; null for images that belong to none. */
+  jobId: string | null;
+  model: string;
+  /** Class names in the order of the model; empty where they are unknown. */
+  classes: readonly string[];
+  /** Path of an image relative to its folder, for formats that name files. */
+  fileName: (imagePath: string) => string;
+  /** All images from the first on, the same at each call. A page is read when it is needed. */
+  pages: () => AsyncIterable<readonly ExportedImage[]>;
+}
+
+/**
+ * The file in pieces, about one per page. A piece is made when it is read, so a slow reader slows the reading of pages.
+ * Rejects with what `pages` rejects with; the pieces until then are no valid file.
+ */
+export type WriteExport = (source: ExportSource) => AsyncGenerator<string | Uint8Array, void>;
+
+export function isProcessed(image: ExportedImage): image is ProcessedEntry {
+  return image.status === 'ok';
+}

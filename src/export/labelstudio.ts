@@ -1,0 +1,65 @@
+/**
+ * Tasks of Label Studio with the boxes as predictions. The names `label` and `image` must be those of the project's
+ * labeling config. A prediction has the score of its least certain box, so that a project sorted by score shows first
+ * what needs a look. Failed images are left out.
+ */
+import type { Detection, ImageSize } from '../contract/image-result.js';
+import { isProcessed, type ExportSource } from './export-source.js';
+import { JsonList } from './json-list.js';
+import { rounded } from './rounded.js';
+
+export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<string, void> {
+  const { model, fileName } = source;
+  const list = new JsonList();
+  let text = '[\n';
+  for await (const page of source.pages()) {
+    text += list.add(
+      page.filter(isProcessed).map(({ image_path: path, image, detections }) => ({
+        data: { image: localFile(fileName(path)), image_path: path },
+        predictions: [
+          {
+            model_version: model,
+            ...(detections.length === 0 ? {} : { score: lowestScore(detections) }),
+            result: detections.map((detection, index) => region(detection, index, image)),
+          },
+        ],
+      })),
+    );
+    yield text;
+    text = '';
+  }
+  yield `${text}]\n`;
+}
+
+function region({ box, confidence, class: name }: Detection, index: number, size: ImageSize) {
+  return {
+    id: `box${index + 1}`,
+    type: 'rectanglelabels',
+    from_name: 'label',
+    to_name: 'image',
+    original_width: size.width,
+    original_height: size.height,
+    image_rotation: 0,
+    score: rounded(confidence, 6),
+    value: { ...percentOf(box, size), rotation: 0, rectanglelabels: [name] },
+  };
+}
+
+/** Corners in pixels -> left, top, width, height in percent of the image. */
+export function percentOf([x1, y1, x2, y2]: Detection['box'], { width, height }: ImageSize) {
+  return {
+    x: rounded((x1 / width) * 100, 6),
+    y: rounded((y1 / height) * 100, 6),
+    width: rounded(((x2 - x1) / width) * 100, 6),
+    height: rounded(((y2 - y1) / height) * 100, 6),
+  };
+}
+
+function lowestScore(detections: readonly Detection[]): number {
+  return rounded(Math.min(...detections.map(({ confidence }) => confidence)), 6);
+}
+
+/** The address at which Label Studio serves a file beneath its document root. */
+function localFile(name: string): string {
+  return `/data/local-files/?d=${name.split('/').map(encodeURIComponent).join('/')}`;
+}

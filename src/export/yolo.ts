@@ -1,0 +1,66 @@
+/**
+ * A zip with the labels of a YOLO dataset. The images are not in it: `images.csv` says under which name each belongs
+ * into `images/`, `README.txt` how. Failed images are left out and counted there.
+ */
+import { posix } from 'node:path';
+import { ClassNumbers } from './class-numbers.js';
+import { cell } from './csv.js';
+import { isProcessed, type ExportSource } from './export-source.js';
+import { labelLines, UniqueStems } from './yolo-labels.js';
+import { zipped, type ZipFile } from './zipped.js';
+
+export function writeYolo(source: ExportSource): AsyncGenerator<Uint8Array, void> {
+  return zipped(files(source));
+}
+
+async function* files({ classes, pages, model }: ExportSource): AsyncGenerator<ZipFile, void> {
+  const numbers = new ClassNumbers(classes);
+  const stems = new UniqueStems();
+  const table = ['name,image_path\r\n'];
+  let count = 0;
+  let failed = 0;
+  for await (const page of pages()) {
+    for (const entry of page) {
+      if (!isProcessed(entry)) {
+        failed += 1;
+        continue;
+      }
+      const { name, ext } = posix.parse(entry.image_path);
+      const stem = stems.of(safeName(name));
+      const text = labelLines(entry.detections, entry.image, numbers);
+      count += 1;
+      table.push(`${cell(stem + safeName(ext))},${cell(entry.image_path)}\r\n`);
+      yield { name: `labels/${stem}.txt`, text };
+    }
+  }
+  yield { name: 'images.csv', text: table.join('') };
+  yield { name: 'classes.txt', text: numbers.names.map((name) => `${name}\n`).join('') };
+  yield { name: 'data.yaml', text: dataYaml(numbers.names) };
+  yield { name: 'README.txt', text: readme(model, count, failed) };
+}
+
+/** What some file systems refuse in a name. */
+function safeName(name: string): string {
+  // eslint-disable-next-line no-control-regex
+  return name.replace(/[\\:*?"<>|\x00-\x1f]/g, '_');
+}
+
+/** A JSON text is a YAML text: any class name is quoted right. */
+function dataYaml(names: readonly string[]): string {
+  const list = names.map((name) => `  - ${JSON.stringify(name)}\n`).join('');
+  return `train: images\nval: images\nnc: ${names.length}\nnames:${list === '' ? ' []\n' : `\n${list}`}`;
+}
+
+function readme(model: string, count: number, failed: number): string {
+  return `Labels of ${count} images, detected with ${model}. ${failed} failed images are left out.
+
+labels/      one file per image: class x_center y_center width height, as fractions of the image
+data.yaml    the dataset; its folders are relative to this file
+classes.txt  the class names in the order of their numbers
+images.csv   under which name each image belongs into the folder images/
+
+The images are not in this archive. Make the folder images/ beside labels/ and copy each image_path of
+images.csv to images/NAME. Images that a camera stored turned (EXIF orientation) must be turned upright:
+the labels are those of the upright image.
+`;
+}

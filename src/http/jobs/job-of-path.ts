@@ -1,0 +1,27 @@
+/** The job that the path of a request names. */
+import { LatticeError } from '../../errors.js';
+import { progressOf, type Job } from '../../jobs/job.js';
+import type { AppContext } from '../app-env.js';
+
+const JOB_ID = /^[\w.:-]{1,128}$/;
+
+/** Ids that no job can have are not looked up. */
+export function jobId(c: AppContext): string {
+  const id = c.req.param('job_id') ?? '';
+  if (!JOB_ID.test(id)) throw new LatticeError('job_not_found', 'No job has this id.');
+  return id;
+}
+
+export function notFinished(job: Job): LatticeError {
+  return new LatticeError('job_not_finished', `The job is ${job.status}.`, {
+    retryAfterS: secondsLeft(job),
+  });
+}
+
+/** When to ask again: the rest at the pace so far, 1 to 60 s. */
+function secondsLeft(job: Job): number {
+  const progress = progressOf(job);
+  if (job.startedAt === null || progress === 0) return 1;
+  const elapsed = Date.now() / 1000 - job.startedAt;
+  return Math.min(Math.max(Math.ceil((elapsed * (1 - progress)) / progress), 1), 60);
+}

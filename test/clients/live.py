@@ -1,0 +1,87 @@
+"""The installed Python client against a running service, which is killed and restarted while it waits.
+
+`live.py SERVICE PROXY PICTURE OWN_MODEL`: prints one JSON object per line, `running` first and then `done`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from lattice_client import AsyncLattice, ImageResult, JobStatus, Lattice
+from PIL import Image
+
+
+def say(**fields: Any) -> None:
+    print(json.dumps(fields), flush=True)
+
+
+def boxes(found: ImageResult) -> list[Any]:
+    return [
+        [each.class_name, round(each.confidence, 5), *each.box]
+        for each in found.detections
+    ]
+
+
+async def wait_too(url: str, job_id: str) -> str:
+    async with AsyncLattice(base_url=url) as lattice:
+        return (await lattice.wait(job_id, timeout=60)).status
+
+
+def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
+    lattice = Lattice(base_url=url)
+    ways = {
+        "path": picture.name,
+        "file": picture,
+        "bytes": picture.read_bytes(),
+        "pillow": Image.open(picture),
+    }
+    found = {way: lattice.detect(image) for way, image in ways.items()}
+    own = lattice.detect(
+        picture, model_name=own_model, classes=["car_ahead", "STOP_SIGN"]
+    )
+
+    with Lattice(base_url=proxy) as broken:
+        job = broken.submit(
+            ["large.png"] * 16 + ["absent.png"], job_type="batch_detect"
+        )
+    told = threading.Event()
+
+    def tell(status: JobStatus) -> None:
+        if status.finished_images > 0 and not told.is_set():
+            told.set()
+            say(event="running", job_id=job.job_id)
+
+    also: list[str] = []
+    thread = threading.Thread(
+        target=lambda: also.append(asyncio.run(wait_too(url, job.job_id)))
+    )
+    thread.start()
+    ended = lattice.wait(job, timeout=60, progress=tell)
+    thread.join()
+    result = lattice.result(job)
+    again = lattice.retry(job)
+    say(
+        event="done",
+        boxes={way: boxes(each) for way, each in found.items()},
+        names=[each.image_path for each in found.values()],
+        own={"model": own.model, "counts": own.class_counts},
+        statuses=[ended.status, *also],
+        counts=[ended.finished_images, ended.failed_images],
+        paths=[image.image_path for image in result.images],
+        errors=[image.error.code for image in result.images if image.error],
+        totals=sorted({image.total_count for image in result.images if image.ok}),
+        streamed=[image.image_path for image in lattice.iter_results(job)],
+        rows=len(result.to_pandas()),
+        retried=[lattice.wait(again).status, again.retry_of],
+        jobs=[each.job_id for each in lattice.jobs()],
+        drawn=lattice.draw(found["file"], picture).size,
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4])

@@ -1,0 +1,65 @@
+/**
+ * The installed Node client against a running service, which is killed and restarted while it waits. Arguments: the
+ * address of the service and of a proxy. Prints one JSON object per line: `submitted`, `running`, `done`.
+ */
+import { LatticeClient, type JobEvent, type JobStatus } from '../../src/client/lattice-client.js';
+
+declare const process: { argv: string[] };
+const [, , url, proxy] = process.argv;
+const say = (fields: Record<string, unknown>) => {
+  console.log(JSON.stringify(fields));
+};
+const images = [...Array<string>(14).fill('large.png'), 'absent.png'];
+
+const client = new LatticeClient(url === undefined ? {} : { url });
+const broken = new LatticeClient({ url: proxy });
+const own = await client.detect({
+  image_path: 'shapes.png',
+  model_name: 'own.pt',
+  classes: ['car_ahead', 'STOP_SIGN'],
+});
+const { job_id } = await broken.submit({ job_type: 'batch_detect', image_paths: images });
+
+const events: JobEvent['event'][] = [];
+// `events` rejects where the service is not there at first, so the kill comes once it is subscribed.
+let subscribe: () => void = () => undefined;
+const subscribed = new Promise<void>((resolve) => (subscribe = resolve));
+const onConnection = (lost: unknown) => {
+  if (lost === null) subscribe();
+};
+const watching = (async () => {
+  for await (const event of client.events({ job_ids: [job_id], after_seq: 0, onConnection })) {
+    if (event.event !== 'job_progress' && event.event !== 'gap') events.push(event.event);
+    if (event.event === 'job_completed') return;
+  }
+})();
+
+await subscribed;
+say({ event: 'submitted', job_id });
+const states: (string | null)[] = [];
+let running = false;
+const ended: JobStatus = await client.waitFor(job_id, {
+  deadlineMs: 60_000,
+  onProgress: ({ finished_images }) => {
+    if (finished_images > 0 && !running) say({ event: 'running' });
+    running ||= finished_images > 0;
+  },
+  onConnection: (lost) => states.push(lost === null ? null : lost.code),
+});
+await watching;
+const { result } = await client.result(job_id);
+if (result === null || !('images' in result)) throw new Error('The result has no images.');
+const jobs: string[] = [];
+for await (const job of client.list()) jobs.push(job.job_id);
+say({
+  event: 'done',
+  own: own.class_counts,
+  status: ended.status,
+  counts: [ended.finished_images, ended.failed_images],
+  paths: result.images.map((image) => image.image_path),
+  errors: result.images.flatMap((image) => (image.status === 'error' ? [image.error.code] : [])),
+  total: result.total_count,
+  states,
+  events,
+  jobs,
+});

@@ -1,0 +1,297 @@
+"""What each call sends, and what answers and refusals become."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import httpx
+
+from client_case import (
+    KEY,
+    URL,
+    ClientCase,
+    Cut,
+    Handler,
+    answers,
+    body_of,
+    found,
+    ok,
+    problem,
+    status,
+)
+from lattice_client import (
+    CallTimeoutError,
+    JobFailedError,
+    Lattice,
+    ServiceError,
+    UnexpectedAnswerError,
+    UnreachableError,
+)
+
+CAR = {"class": "car", "confidence": 0.91, "box": [1, 2, 30, 40]}
+ACCEPTED = {"job_id": "job_1", "status": "pending", "message": "Job accepted."}
+
+
+class Calls(ClientCase):
+    def recorded(self, document: Any) -> tuple[list[httpx.Request], Any]:
+        sent: list[httpx.Request] = []
+
+        def make() -> Handler:
+            def answer(request: httpx.Request) -> httpx.Response:
+                sent.append(request)
+                return ok(document)
+
+            return answer
+
+        return sent, make
+
+    def test_a_str_is_a_path_of_the_service(self) -> None:
+        sent, service = self.recorded(found("a.jpg", CAR))
+        for client in self.clients(service):
+            image = client.detect("a.jpg", classes=["car"], confidence_threshold=0.3)
+            self.assertEqual(image.detections[0].box, (1, 2, 30, 40))
+            self.assertEqual(image.detections[0].class_name, "car")
+            self.assertEqual((image.width, image.height, image.ok), (320, 240, True))
+            self.assertEqual(image.raw["detections"], [CAR])
+            request = sent.pop()
+            self.assertEqual(str(request.url), f"{URL}/v1/inference/detect")
+            self.assertEqual(request.headers["authorization"], f"Bearer {KEY}")
+            self.assertEqual(
+                body_of(request),
+                {"image_path": "a.jpg", "classes": ["car"], "confidence_threshold": 0.3},
+            )
+
+    def test_a_submission_carries_a_key_of_its_own_or_the_given_one(self) -> None:
+        sent, service = self.recorded(ACCEPTED)
+        for client in self.clients(service):
+            sent.clear()
+            job = client.submit("2026/*.jpg", priority=7, metadata={"camera": "north"})
+            client.submit(("a.jpg", "b.jpg"), job_type="detect_cars", idempotency_key="camera 7")
+            client.retry(job)
+            self.assertEqual(job.job_id, "job_1")
+            self.assertEqual(
+                body_of(sent[0]),
+                {
+                    "job_type": "detect_vehicles",
+                    "image_paths": ["2026/*.jpg"],
+                    "priority": 7,
+                    "metadata": {"camera": "north"},
+                },
+            )
+            self.assertEqual(body_of(sent[1])["image_paths"], ["a.jpg", "b.jpg"])
+            keys = [request.headers["idempotency-key"] for request in sent]
+            self.assertEqual(keys[1], "camera 7")
+            self.assertEqual(len(set(keys)), 3)
+            self.assertEqual(sent[2].url.path, "/v1/jobs/job_1/retry")
+
+    def test_a_job_takes_paths_only(self) -> None:
+        for client in self.clients(answers(ok(ACCEPTED))):
+            with self.assertRaisesRegex(TypeError, "sent by detect"):
+                client.submit([Path("a.jpg")])
+
+    def test_a_job_is_named_by_its_id_or_a_record_and_cannot_leave_its_path(self) -> None:
+        sent, service = self.recorded(status("failed", 4))
+        for client in self.clients(service):
+            record = client.cancel("job/../1")
+            client.status(record)
+            self.assertEqual(sent[-2].method, "DELETE")
+            self.assertEqual(sent[-2].url.raw_path, b"/v1/jobs/job%2F..%2F1")
+            self.assertEqual(sent[-1].url.path, "/v1/jobs/job_1/status")
+
+    def test_a_listing_goes_over_all_pages(self) -> None:
+        def pages() -> Handler:
+            def page(request: httpx.Request) -> httpx.Response:
+                at = int(request.url.params.get("cursor", "0"))
+                self.assertEqual(request.url.params["status"], "completed,failed")
+                jobs = [status("failed", 4, f"job_{at}"), status("failed", 4, f"job_{at + 1}")]
+                return ok({"jobs": jobs, "next_cursor": None if at == 4 else str(at + 2)})
+
+            return page
+
+        for client in self.clients(pages):
+            ids = [job.job_id for job in client.jobs(status=["completed", "failed"], limit=2)]
+            self.assertEqual(ids, [f"job_{number}" for number in range(6)])
+
+    def test_results_of_one_image_and_of_several_have_the_same_entries(self) -> None:
+        one = {**found("a.jpg", CAR), "worker_id": "w"}
+        refused = {"code": "image_not_found", "status": 422, "detail": "No such image."}
+        several = {
+            "images": [
+                {**found("a.jpg", CAR), "status": "ok"},
+                {"image_path": "b.jpg", "status": "error", "error": refused},
+            ],
+            **{key: one[key] for key in ("car_count", "total_count", "class_counts", "model")},
+            "worker_id": "w",
+        }
+        record = {
+            "job_id": "job_1",
+            "status": "completed",
+            "error": None,
+            "submitted_at": 1,
+            "completed_at": 2,
+            "metadata": {"camera": "north"},
+        }
+        for result, failed in ((one, 0), (several, 1)):
+            for client in self.clients(answers(ok({**record, "result": result}))):
+                job = client.result("job_1")
+                self.assertEqual((job.car_count, job.failed_images), (1, failed))
+                self.assertEqual(job.images[0].detections[0].confidence, 0.91)
+                self.assertEqual([image.ok for image in job.images], [True, False][: 1 + failed])
+                if failed:
+                    self.assertEqual(job.images[1].error.code, "image_not_found")
+                    self.assertEqual(job.images[1].model, "own.pt")
+
+    def test_images_are_read_in_lines_and_a_broken_answer_continues(self) -> None:
+        lines = [json.dumps({**found(f"{number}.jpg", CAR), "status": "ok"}) for number in range(3)]
+        text = "".join(f"{line}\n" for line in lines).encode()
+
+        def service() -> Handler:
+            bodies = [text[: len(text) // 2], text[: len(text) // 4], text]
+
+            def answer(request: httpx.Request) -> httpx.Response:
+                self.assertEqual(request.url.params["format"], "ndjson")
+                body = bodies.pop(0)
+                return httpx.Response(200, stream=Cut(body, breaks=len(bodies) > 0))
+
+            return answer
+
+        for client in self.clients(service):
+            images = list(client.iter_results("job_1"))
+            self.assertEqual([image.image_path for image in images], ["0.jpg", "1.jpg", "2.jpg"])
+
+    def test_images_of_a_job_that_runs_are_refused(self) -> None:
+        for client in self.clients(answers(problem("job_not_finished", 409, "5"))):
+            with self.assertRaises(ServiceError) as caught:
+                list(client.iter_results("job_1"))
+            self.assertEqual(
+                (caught.exception.code, caught.exception.retry_after), ("job_not_finished", 5)
+            )
+
+    def test_a_failed_job_carries_its_record(self) -> None:
+        error = {"code": "cancelled", "status": 409, "detail": "It was cancelled."}
+        record = {**status("failed", 0), "result": None, "error": error, "metadata": None}
+        for client in self.clients(answers(ok(record))):
+            with self.assertRaises(JobFailedError) as caught:
+                client.result("job_1")
+            self.assertEqual(caught.exception.code, "cancelled")
+            self.assertEqual(caught.exception.result.images, ())
+
+    def test_a_refusal_is_typed_and_survives_a_process_pool(self) -> None:
+        broken = [{"detail": "Must be a number.", "pointer": "#/priority"}]
+        refusal = problem("validation_failed", 422, errors=broken, request_id="r-1")
+        for client in self.clients(answers(refusal)):
+            with self.assertRaises(ServiceError) as caught:
+                client.submit("a.jpg", priority="high")
+            for error in (caught.exception, pickle.loads(pickle.dumps(caught.exception))):
+                self.assertEqual(
+                    (error.code, error.status, error.request_id, error.errors, error.is_passing),
+                    ("validation_failed", 422, "r-1", tuple(broken), False),
+                )
+                self.assertEqual(str(error), "validation_failed (422): It is validation_failed.")
+
+    def test_a_local_file_given_as_str_is_pointed_out(self) -> None:
+        with tempfile.NamedTemporaryFile(suffix=".jpg") as file:
+            for client in self.clients(answers(problem("path_not_allowed", 422))):
+                with self.assertRaisesRegex(ServiceError, r'give pathlib.Path\("/.*"\) to send it'):
+                    client.detect(file.name)
+                with self.assertRaises(ServiceError) as caught:
+                    client.detect("not-there.jpg")
+                self.assertNotIn("pathlib", str(caught.exception))
+
+
+class Repeats(ClientCase):
+    def test_a_refusal_is_sent_again_after_retry_after(self) -> None:
+        pauses = self.pauses()
+        service = answers(
+            problem("queue_full", 429, "1"), problem("overloaded", 503, "2"), ok(ACCEPTED)
+        )
+        for client in self.clients(service):
+            pauses.clear()
+            self.assertEqual(client.submit("a.jpg").job_id, "job_1")
+            self.assertEqual([int(pause) for pause in pauses], [1, 2])
+
+    def test_a_time_that_does_not_fit_is_raised_at_once(self) -> None:
+        pauses = self.pauses()
+        for client in self.clients(answers(problem("model_not_ready", 503, "60"))):
+            with self.assertRaises(ServiceError) as caught:
+                client.detect("a.jpg")
+            self.assertEqual(caught.exception.retry_after, 60)
+        self.assertEqual(pauses, [])
+
+    def test_a_broken_connection_is_repeated_with_the_same_key(self) -> None:
+        self.pauses()
+        keys: list[str] = []
+
+        def make() -> Handler:
+            keys.clear()
+
+            def answer(request: httpx.Request) -> httpx.Response:
+                keys.append(request.headers["idempotency-key"])
+                if len(keys) < 3:
+                    raise httpx.ReadError("broken off")
+                return ok(ACCEPTED)
+
+            return answer
+
+        for client in self.clients(make):
+            self.assertEqual(client.submit("a.jpg").job_id, "job_1")
+            self.assertEqual((len(keys), len(set(keys))), (3, 1))
+
+    def test_it_gives_up_and_says_why(self) -> None:
+        pauses = self.pauses()
+        for client in self.clients(answers(httpx.ReadError("broken off"))):
+            pauses.clear()
+            with self.assertRaisesRegex(UnreachableError, "service.test:8000 broke the connection"):
+                client.models()
+            self.assertEqual(len(pauses), 2)
+            with self.assertRaises(UnreachableError):
+                client.cancel("job_1")
+            self.assertEqual(len(pauses), 2)
+
+    def test_a_late_answer_is_not_asked_for_twice(self) -> None:
+        for client in self.clients(answers(httpx.ReadTimeout("late"), ok({"models": []}))):
+            with self.assertRaises(CallTimeoutError) as caught:
+                client.models()
+            self.assertEqual((caught.exception.code, caught.exception.status), ("timeout", None))
+
+    def test_an_answer_of_another_program_is_told(self) -> None:
+        proxy = httpx.Response(
+            502, headers={"server": "nginx"}, content=b"<html>bad gateway</html>"
+        )
+        for answer in (proxy, httpx.Response(200, content=b"<html>Welcome</html>")):
+            for client in self.clients(answers(answer)):
+                with self.assertRaisesRegex(UnexpectedAnswerError, "Check the address"):
+                    client.models()
+
+
+class Addresses(ClientCase):
+    def test_address_and_key_come_from_the_environment(self) -> None:
+        variables = {"LATTICE_CORE_API_URL": "https://gate.test/api/", "LATTICE_API_KEY": KEY}
+        with patch.dict(os.environ, variables), Lattice() as client:
+            self.assertEqual(client.base_url, "https://gate.test/api")
+            self.assertNotIn(KEY, repr(client))
+        with patch.dict(os.environ, {"LATTICE_CORE_API_URL": "", "LATTICE_API_KEY": ""}):
+            self.assertEqual(Lattice().base_url, "http://127.0.0.1:8000")
+
+    def test_what_cannot_be_an_address_or_a_key_is_refused(self) -> None:
+        for address, part in {
+            "localhost:8000": "shape http://HOST:8000",
+            "http://host:port": "shape http://HOST:8000",
+            "ftp://host": "start with http:// or https://",
+            "http://host/v1": "end before /v1",
+            "http://user:secret@host": "name no user",
+            "http://host?a=1": "plain address",
+        }.items():
+            with self.subTest(address), self.assertRaises(ValueError) as caught:
+                Lattice(base_url=address)
+            self.assertIn(part, str(caught.exception))
+            self.assertNotIn("secret", str(caught.exception))
+        with self.assertRaisesRegex(ValueError, "printable ASCII") as caught:
+            Lattice(api_key="two words")
+        self.assertNotIn("two words", str(caught.exception))

@@ -1,0 +1,7 @@
+import { vi } from 'vitest';
+
+const TIMEOUT_MS = 15_000;
+
+/** Repeats an assertion until it holds. A busy machine can delay a file's write by seconds. */
+export const eventually = <T>(assertion: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(assertion, { timeout: TIMEOUT_MS, interval: 20 });
