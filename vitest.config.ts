@@ -33,6 +33,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // On CI's two cores a test can miss a deadline by bad luck. The report marks each second try.
-    retry: process.env['CI'] ? 1 : 0,
+    retry: process.env.CI ? 1 : 0,
   },
 });
