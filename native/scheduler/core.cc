@@ -48,6 +48,7 @@ SchedulerOptions Schedule(int threads, bool on_gpu, size_t look_ahead_bytes) {
   }
   schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncBatch);
   schedule.sync.slots = schedule.sync.parallel + 1;
+  schedule.sync_batch = kLargestCpuSyncBatch;
   // No slot to spare: each is a network of its own, and while one turns output into boxes its core
   // has decoding to do.
   schedule.async.parallel = std::clamp(threads, 1, kMostAsyncBatches);

@@ -73,7 +73,7 @@ class CpuEngine final : public Engine {
 
   const ModelInfo& info() const override { return network_->info(); }
   int slots(WorkClass work_class) const override { return network_->slots(work_class); }
-  int max_batch(WorkClass) const override { return network_->max_batch(); }
+  int max_batch(WorkClass work_class) const override { return network_->max_batch(work_class); }
 
   std::pmr::memory_resource* pixel_memory() override { return &PixelPool(); }
   PixelLayout pixel_layout() const override { return FastestLayout(); }

@@ -24,6 +24,7 @@ namespace lattice {
 namespace {
 
 constexpr size_t kInputAlignment = 64;
+constexpr int kPair = 2;
 
 std::string FirstLine(const std::exception& error) {
   const std::string text = error.what();
@@ -171,9 +172,50 @@ class ThreadSlot {
   std::future<void> made_;
 };
 
-std::vector<Slot> SyncSlots(const ov::CompiledModel& compiled, const ModelInfo& info, int count) {
-  std::vector<Slot> slots;
-  for (int i = 0; i < count; ++i) slots.emplace_back(compiled, info);
+// A slot for sync batches. An image that comes alone is computed by all threads of a batch. Two are
+// computed side by side on half of them each: threads that share a network wait for each other at
+// every layer, so two images one after the other take longer.
+class SyncSlot {
+ public:
+  // Without `halves` it takes no pairs, only the batches of a model whose batch is fixed.
+  SyncSlot(const ov::CompiledModel& all_threads, const std::optional<ov::CompiledModel>& halves,
+           const ModelInfo& info)
+      : alone_(all_threads, info) {
+    if (!halves) return;
+    first_.emplace(*halves, info);
+    second_.emplace(*halves, info);
+  }
+
+  bool takes_pairs() const { return first_.has_value(); }
+
+  void Run(std::span<NetworkItem> items) {
+    if (items.size() == 1 || !takes_pairs()) return alone_.Run(items);
+    // Its destructor waits: the items outlive the work also where the first image fails.
+    auto second = std::async(std::launch::async, [&] { second_->Run(items.subspan(1)); });
+    first_->Run(items.first(1));
+    second.get();
+  }
+
+ private:
+  Slot alone_;
+  std::optional<Slot> first_;
+  std::optional<Slot> second_;
+};
+
+std::vector<SyncSlot> SyncSlots(const OpenVinoModel& model, const EngineOptions& options,
+                                CpuPrecision precision, ModelInfo* info) {
+  const auto compile = [&](int streams) {
+    return SharedCore().compile_model(model.network, "CPU",
+                                      CpuProperties(options.threads, streams, precision));
+  };
+  const auto all_threads = compile(options.sync.parallel);
+  info->precision = all_threads.get_property(ov::hint::inference_precision).to_string();
+  std::optional<ov::CompiledModel> halves;
+  if (info->fixed_batch <= 1 && options.threads >= kPair * options.sync.parallel) {
+    halves = compile(kPair * options.sync.parallel);
+  }
+  std::vector<SyncSlot> slots;
+  for (int i = 0; i < options.sync.slots; ++i) slots.emplace_back(all_threads, halves, *info);
   return slots;
 }
 
@@ -193,7 +235,7 @@ std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const OpenVinoModel& model,
 }  // namespace
 
 struct OpenVinoNetwork::Slots {
-  std::vector<Slot> sync;
+  std::vector<SyncSlot> sync;
   std::vector<std::unique_ptr<ThreadSlot>> async;
 };
 
@@ -219,14 +261,12 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
   const CpuPrecision precision{*bf16, !model->has_signed_activations};
-  auto compiled = SharedCore().compile_model(
-      model->network, "CPU", CpuProperties(options.threads, options.sync.parallel, precision));
   ModelInfo info = model->info;
   info.device = "CPU";
-  info.precision = compiled.get_property(ov::hint::inference_precision).to_string();
   info.memory_bytes = model->file_bytes;
-  auto slots = std::make_unique<Slots>(
-      Slots{SyncSlots(compiled, info, options.sync.slots), AsyncSlots(*model, options, precision)});
+  auto sync = SyncSlots(*model, options, precision, &info);
+  auto slots =
+      std::make_unique<Slots>(Slots{std::move(sync), AsyncSlots(*model, options, precision)});
   return std::unique_ptr<OpenVinoNetwork>(new OpenVinoNetwork(std::move(info), std::move(slots)));
 }
 
@@ -238,6 +278,11 @@ OpenVinoNetwork::~OpenVinoNetwork() = default;
 int OpenVinoNetwork::slots(WorkClass work_class) const {
   return static_cast<int>(work_class == WorkClass::kSync ? slots_->sync.size()
                                                          : slots_->async.size());
+}
+
+int OpenVinoNetwork::max_batch(WorkClass work_class) const {
+  if (info_.fixed_batch > 1) return info_.fixed_batch;
+  return work_class == WorkClass::kSync && slots_->sync[0].takes_pairs() ? kPair : 1;
 }
 
 Status OpenVinoNetwork::Run(WorkClass work_class, int slot, std::span<NetworkItem> items) {

@@ -38,10 +38,10 @@ class OpenVinoNetwork {
 
   const ModelInfo& info() const { return info_; }
   int slots(WorkClass work_class) const;
-  // 1 for a network with rectangles: a batch has one size.
-  int max_batch() const { return info_.fixed_batch > 0 ? info_.fixed_batch : 1; }
+  // Sync: a pair, where a batch has two threads or more. A fixed batch is what it is.
+  int max_batch(WorkClass work_class) const;
 
-  // As Engine::Run, on raw memory. All items have the model's own size, or one of its rectangles.
+  // As Engine::Run, on raw memory. Each item has the model's own size, or one of its rectangles.
   Status Run(WorkClass work_class, int slot, std::span<NetworkItem> items);
 
  private:

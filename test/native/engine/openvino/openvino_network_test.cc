@@ -89,7 +89,8 @@ TEST(OpenVinoNetworkTest, DescribesTheTinyModel) {
   EXPECT_EQ(info.metadata.at("task"), "detect");
   EXPECT_EQ(engine->slots(WorkClass::kSync), 2);
   EXPECT_EQ(engine->slots(WorkClass::kAsync), 3);
-  EXPECT_EQ(engine->max_batch(), 1);
+  EXPECT_EQ(engine->max_batch(WorkClass::kSync), 2);
+  EXPECT_EQ(engine->max_batch(WorkClass::kAsync), 1);
   EXPECT_FALSE(OpenVinoVersion().empty());
 }
 
@@ -167,7 +168,7 @@ TEST(OpenVinoNetworkTest, FixedBatchesAreFilledUpAndTakenApart) {
   const auto engine = Load(Saved(test::ReshapeModel({4, 3, 32, 32}, {4, 6, 512}, kTwoClasses)));
   ASSERT_NE(engine, nullptr);
   EXPECT_EQ(engine->info().fixed_batch, 4);
-  EXPECT_EQ(engine->max_batch(), 4);
+  EXPECT_EQ(engine->max_batch(WorkClass::kSync), 4);
   for (size_t count = 1; count <= 4; ++count) {
     std::vector<std::vector<float>> inputs;
     std::vector<NetworkItem> items;
@@ -221,6 +222,32 @@ TEST(OpenVinoNetworkTest, ExportsWithOpenSidesRunAtEverySmallerInput) {
     RunOne(*engine, 0, Noise(FloatsOf({320, 640}), 7).data(), {320, 640});
     EXPECT_EQ(RunOne(*engine, 0, input.data(), size), once);
   }
+}
+
+TEST(OpenVinoNetworkTest, TwoImagesOfABatchAreComputedAsEachAlone) {
+  const auto engine = Load(kBundled, At(std::nullopt));
+  ASSERT_NE(engine, nullptr);
+  ASSERT_EQ(engine->max_batch(WorkClass::kSync), 2);
+  const std::vector<InputSize> sizes{{640, 384}, {448, 640}};
+  std::vector<std::vector<float>> inputs;
+  std::vector<std::vector<float>> expected;
+  for (size_t i = 0; i < 2; ++i) {
+    inputs.push_back(Noise(FloatsOf(sizes[i]), static_cast<unsigned>(i)));
+    expected.push_back(RunOne(*engine, 0, inputs[i].data(), sizes[i]));
+  }
+  for (const size_t first : {size_t{0}, size_t{1}, size_t{0}}) {
+    std::vector<NetworkItem> pair{{inputs[first].data(), sizes[first]},
+                                  {inputs[1 - first].data(), sizes[1 - first]}};
+    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, pair).ok());
+    EXPECT_EQ(NumbersOf(engine->info().head, pair[0].output), expected[first]);
+    EXPECT_EQ(NumbersOf(engine->info().head, pair[1].output), expected[1 - first]);
+  }
+}
+
+TEST(OpenVinoNetworkTest, OneThreadTakesNoPairs) {
+  const auto engine = Load(kTiny, {"f32", 1, {1, 1}, {1, 1}});
+  ASSERT_NE(engine, nullptr);
+  EXPECT_EQ(engine->max_batch(WorkClass::kSync), 1);
 }
 
 TEST(OpenVinoNetworkTest, AnInputIsComputedAlikeWithOpenAndWithClosedSides) {
