@@ -87,7 +87,7 @@ Result<ModelInfo> DescribeMetadata(std::map<std::string, std::string> metadata) 
   if (names == metadata.end()) {
     return Refuse(
         "The model has no class names: the metadata key 'names' is missing. Export it with "
-        "metadata.");
+        "metadata, or name them with `lattice model add --names`.");
   }
   auto parsed = ParseClassNames(names->second);
   if (!parsed.ok()) {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { examples } from './examples.js';
 import { loadConfig } from '../config.js';
 import type { CheckFlags } from './model/checking.js';
+import { inputSides, type ModelDescription } from './model/described-copy.js';
 import { wholeNumber } from './option-values.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
@@ -15,6 +16,7 @@ Examples:
   $ lattice model check best.onnx
   $ lattice model add best.onnx --name depot --images photos/
   $ lattice model add yolov8n.onnx                 # becomes the default model
+  $ lattice model add old.onnx --names classes.txt --input 640
   $ lattice model remove depot
   $ lattice model quantize yolov8n --images /srv/photos`;
 
@@ -22,7 +24,7 @@ const IMAGES = 'image, folder or glob to run it on, of many 48 (default: the dem
 
 type Flags = Record<string, unknown>;
 
-interface AddFlags {
+interface AddFlags extends ModelDescription {
   name?: string;
   force?: boolean;
   images?: string;
@@ -61,10 +63,11 @@ function registerCheck(parent: Command, terminal: Terminal): void {
     .option('--images <path>', IMAGES)
     .option('--json', 'print one JSON object')
     .addHelpText('after', examples('model check depot', 'model check best.onnx --images photos/'))
-    .action(async (model: string, { json, images, ...flags }: CheckFlags & Flags) => {
+    .action(async (model: string, { json, images, names, input, ...flags }: CheckFlags & Flags) => {
       const { checkModel } = await import('./model/checking.js');
-      await checkModel(model, { json, images }, loadConfig(flags), terminal);
+      await checkModel(model, { json, images, names, input }, loadConfig(flags), terminal);
     });
+  addDescriptionFlags(command);
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
 }
 
@@ -80,12 +83,23 @@ function registerAdd(parent: Command, terminal: Terminal): void {
       'after',
       examples('model add best.onnx --name depot', 'model add best.onnx --images photos/ --force'),
     )
-    .action(async (file: string, { name, force, images, ...flags }: AddFlags & Flags) => {
+    .action(async (file: string, { name, force, ...flags }: AddFlags & Flags) => {
       const { addModel } = await import('./model/installing.js');
-      const request = { file, name, force: force === true, images };
-      await addModel(request, loadConfig(flags), terminal);
+      const { images, names, input, ...settings } = flags;
+      const request = { file, name, force: force === true, images, names, input };
+      await addModel(request, loadConfig(settings), terminal);
     });
+  addDescriptionFlags(command);
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
+}
+
+function addDescriptionFlags(command: Command): void {
+  command
+    .option(
+      '--names <list>',
+      "classes, if the file names none: 'a,b,c', or a .txt with one per line",
+    )
+    .option('--input <size>', 'WIDTHxHEIGHT of its input, if the file leaves it open', inputSides);
 }
 
 function registerRemove(parent: Command, terminal: Terminal): void {

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/config.js';
 import { bf16Features } from '../../src/execution/compute-choice.js';
+import { writeBareModel } from '../support/bare-model.js';
 import { run } from './run.js';
 
 const TINY = join(PACKAGE_ROOT, 'models', 'tiny', 'tiny-v8.onnx');
@@ -70,6 +71,40 @@ test('a file of the default name becomes the default model', async () => {
   expect(added.out).toContain('"model_name": "yolov8n.pt", the default model.');
   const [first] = await listed();
   expect(first).toMatchObject({ name: 'yolov8n.pt', bundled: false, is_default: true });
+});
+
+test('an export without metadata takes its class names and input size from the options', async () => {
+  const file = join(folder, 'bare.onnx');
+  writeBareModel(TINY, file);
+  expect(await run('model', 'check', file, ...where)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/bare\.onnx cannot be used: .*`lattice model add --names`/),
+  });
+  const names = join(folder, 'names.txt');
+  writeFileSync(names, "auto\nmoto's\nbus\ncamión\n");
+  const options = ['--names', names, '--input', '640', ...where];
+  const checked = await run('model', 'check', file, ...options);
+  expect(checked.out).toContain("4: auto, moto's, bus, camión");
+  expect(checked.out).toMatch(/boxes +auto 3, /);
+  expect(await run('model', 'add', file, ...options)).toMatchObject({ code: 0 });
+  expect(await listed()).toContainEqual(
+    expect.objectContaining({ name: 'bare.pt', classes: ['auto', "moto's", 'bus', 'camión'] }),
+  );
+});
+
+test.each([
+  [['--names', 'a,,b'], /name 2 of a,,b is empty/],
+  [['--names', 'none.txt'], /none\.txt/],
+  [['--names', 'a,b'], /outputs are .*4 \+ 2 classes/],
+  [['--names', 'a,b,c,d', '--input', '33'], /bare\.onnx are fixed at 640 x 640/],
+  [['--input', 'wide'], /like 640 or 640x384/],
+])('the options %j are refused with the reason', async (options, message) => {
+  const file = join(folder, 'bare.onnx');
+  writeBareModel(TINY, file);
+  const refused = await run('model', 'add', file, ...options, ...where);
+  expect(refused.code).toBe(2);
+  expect(refused.err).toMatch(message);
+  expect(existsSync(join(models, 'bare.onnx'))).toBe(false);
 });
 
 test('a name that is taken is replaced only by force', async () => {

@@ -8,12 +8,13 @@ import { megabytes } from '../megabytes.js';
 import { classesText } from '../run-totals.js';
 import { renderTable } from '../table.js';
 import { UsageError, type Terminal } from '../terminal.js';
+import { withDescribedCopy, type ModelDescription } from './described-copy.js';
 import { shorten } from './listing.js';
 import { addCall, nextCalls } from './next-calls.js';
 import { onnxFile } from './onnx-file.js';
 import { demoPictures, ownPictures, type Pictures } from './pictures.js';
 
-export interface CheckFlags {
+export interface CheckFlags extends ModelDescription {
   json?: boolean | undefined;
   /** Image, folder or glob of the user; the demo pictures by default. */
   images?: string | undefined;
@@ -25,7 +26,7 @@ export interface Examined extends ModelExamination {
 
 export async function checkModel(
   model: string,
-  { json, images }: CheckFlags,
+  { json, images, ...description }: CheckFlags,
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
@@ -33,7 +34,9 @@ export async function checkModel(
   const path = isFile
     ? await onnxFile(model)
     : (await (await ModelFolder.open(config)).find(withSuffix(model))).path;
-  const examined = await examineFile(path, images, config, terminal);
+  const examined = await withDescribedCopy(path, description, (described) =>
+    examineFile(described, { images, input: description.input }, config, terminal),
+  );
   if (json === true) {
     terminal.out(JSON.stringify(asJson(path, examined), null, 2));
     return;
@@ -48,7 +51,7 @@ export async function checkModel(
 /** Says on standard error what it is doing. Throws `UsageError` saying what is wrong with the file. */
 export async function examineFile(
   path: string,
-  images: string | undefined,
+  { images, input }: Pick<CheckFlags, 'images' | 'input'>,
   { threads }: Config,
   terminal: Terminal,
 ): Promise<Examined> {
@@ -60,10 +63,17 @@ export async function examineFile(
   const pictures = images === undefined ? await demoPictures() : await ownPictures(images);
   try {
     const options = { threads, pictures: pictures.pictures, onStep: show };
-    return { ...(await examineModel(path, options)), pictures };
+    const examination = await examineModel(path, options);
+    const { inputWidth: width, inputHeight: height } = examination.model;
+    if (input !== undefined && (input[0] !== height || input[1] !== width)) {
+      throw new UsageError(
+        `--input: the sides of ${basename(path)} are fixed at ${width} x ${height}.`,
+      );
+    }
+    return { ...examination, pictures };
   } catch (error) {
     if (!(error instanceof LatticeError)) throw error;
-    throw new UsageError(`${path} cannot be used: ${error.message}`);
+    throw new UsageError(`${basename(path)} cannot be used: ${error.message}`);
   }
 }
 

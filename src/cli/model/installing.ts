@@ -7,13 +7,14 @@ import { defaultModelName, ModelFolder, withSuffix } from '../../models/model-fo
 import { isPathError, pathFault } from '../../path-fault.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { examineFile, report } from './checking.js';
+import { withDescribedCopy, type ModelDescription } from './described-copy.js';
 import { nextCalls } from './next-calls.js';
 import { onnxFile } from './onnx-file.js';
 
 /** Below this part of common boxes the faster precision is not to be trusted with a model. */
 const LEAST_AGREEMENT = 0.9;
 
-export interface NewModel {
+export interface NewModel extends ModelDescription {
   file: string;
   name: string | undefined;
   force: boolean;
@@ -23,7 +24,7 @@ export interface NewModel {
 
 /** Throws `UsageError` for a file that the service could not run, and for a name that is taken. */
 export async function addModel(
-  { file, name, force, images }: NewModel,
+  { file, name, force, images, ...description }: NewModel,
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
@@ -34,7 +35,12 @@ export async function addModel(
     throw new UsageError(`${target} exists. --force replaces it, --name picks another name.`);
   }
   await checkFolder(config.modelsDir);
-  const examination = await examineFile(path, images, config, terminal);
+  const examination = await withDescribedCopy(path, description, async (described) => {
+    const wanted = { images, input: description.input };
+    const examined = await examineFile(described, wanted, config, terminal);
+    await copyWhole(described, target);
+    return examined;
+  });
   for (const line of report(path, examination)) terminal.out(line);
   if (examination.agreement !== null && examination.agreement < LEAST_AGREEMENT) {
     terminal.err(
@@ -42,7 +48,6 @@ export async function addModel(
         'LATTICE_PRECISION=f32 runs this model as it was exported.',
     );
   }
-  await copyWhole(path, target);
   const called = `${modelName}.pt`;
   const standing = called === defaultModelName(config) ? ', the default model' : '';
   terminal.out(`\nInstalled as ${target}: requests name it "model_name": "${called}"${standing}.`);

@@ -1,0 +1,99 @@
+/** Class names and input size for exports that carry none. */
+import { appendFile, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { isPathError, pathFault } from '../../path-fault.js';
+import { UsageError } from '../terminal.js';
+
+export interface ModelDescription {
+  /** Names separated by commas, or a text file with a name per line. */
+  names?: string | undefined;
+  /** `[height, width]` in pixels, for an export with open sides. */
+  input?: [number, number] | undefined;
+}
+
+/** `640` or `640x384`, width first. */
+export function inputSides(text: string): [number, number] {
+  const found = /^(\d{1,4})(?:x(\d{1,4}))?$/.exec(text.trim());
+  if (found === null) throw new InvalidArgumentError('It must be like 640 or 640x384.');
+  const width = Number(found[1]);
+  return [Number(found[2] ?? width), width];
+}
+
+/**
+ * Calls `use` with the model: `path` itself, or a copy whose metadata say what the description says, for as long as the
+ * call takes. Throws `UsageError` for names that cannot be read.
+ */
+export async function withDescribedCopy<T>(
+  path: string,
+  { names, input }: ModelDescription,
+  use: (path: string) => Promise<T>,
+): Promise<T> {
+  const metadata = new Map<string, string>();
+  if (names !== undefined) metadata.set('names', namesText(await namesOf(names)));
+  if (input !== undefined) metadata.set('imgsz', `[${input.join(', ')}]`);
+  if (metadata.size === 0) return use(path);
+  const folder = await mkdtemp(join(tmpdir(), 'lattice-model-'));
+  try {
+    const copy = join(folder, basename(path));
+    await writeDescribed(path, copy, metadata);
+    return await use(copy);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeDescribed(
+  path: string,
+  copy: string,
+  metadata: Map<string, string>,
+): Promise<void> {
+  await copyFile(path, copy);
+  // An ONNX file is a protobuf message: a field at its end adds to the list of that field, and the last entry counts.
+  for (const [key, value] of metadata) await appendFile(copy, metadataField(key, value));
+}
+
+async function namesOf(text: string): Promise<string[]> {
+  const isFile = /\.(txt|names)$/.test(text);
+  const listed = isFile ? (await textFile(text)).split('\n') : text.split(',');
+  const names = listed.map((name) => name.trim());
+  while (isFile && names.at(-1) === '') names.pop();
+  const empty = names.indexOf('');
+  if (empty >= 0) throw new UsageError(`--names: name ${empty + 1} of ${text} is empty.`);
+  return names;
+}
+
+async function textFile(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    throw isPathError(error) ? new UsageError(pathFault(error, path, 'read')) : error;
+  });
+}
+
+/** A JSON string is one that Python reads too. */
+function namesText(names: string[]): string {
+  return `{${names.map((name, at) => `${at}: ${JSON.stringify(name)}`).join(', ')}}`;
+}
+
+/** `ModelProto.metadata_props`, a `StringStringEntryProto` of the ONNX format. */
+const METADATA_PROPS = 14;
+
+function metadataField(key: string, value: string): Buffer {
+  return delimited(
+    METADATA_PROPS,
+    Buffer.concat([delimited(1, Buffer.from(key)), delimited(2, Buffer.from(value))]),
+  );
+}
+
+/** A protobuf field of bytes: tag, length, content. */
+function delimited(field: number, content: Buffer): Buffer {
+  const BYTES = 2;
+  return Buffer.concat([varint((field << 3) | BYTES), varint(content.length), content]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
