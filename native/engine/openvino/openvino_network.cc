@@ -9,6 +9,7 @@
 #include <memory>
 #include <openvino/openvino.hpp>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,34 @@ size_t AnonymousResidentBytes() {
   }
   return 0;
 }
+
+// A network that is compiled once. Compiling again for other threads would repeat the library's
+// work on the graph, which takes four times as long as loading what it came to, and up to seconds
+// for a quantised network. Thread-safe. Throws what the library throws.
+class CompiledNetwork {
+ public:
+  CompiledNetwork(const OpenVinoModel& model, int threads, int streams, CpuPrecision precision)
+      : precision_(precision),
+        compiled_(SharedCore().compile_model(model.network, "CPU",
+                                             CpuProperties(threads, streams, precision))) {
+    std::ostringstream exported;
+    compiled_.export_model(exported);
+    exported_ = std::make_shared<const std::string>(std::move(exported).str());
+  }
+
+  const ov::CompiledModel& compiled() const { return compiled_; }
+
+  // The same network with memory and threads of its own. It gives the same numbers.
+  ov::CompiledModel WithStreams(int threads, int streams) const {
+    std::istringstream exported(*exported_);
+    return SharedCore().import_model(exported, "CPU", CpuProperties(threads, streams, precision_));
+  }
+
+ private:
+  CpuPrecision precision_;
+  ov::CompiledModel compiled_;
+  std::shared_ptr<const std::string> exported_;
+};
 
 // An inference request with its memory, for one caller at a time. Throws what the library throws.
 class Slot {
@@ -141,12 +170,11 @@ class Slot {
 // other thread may wait for it.
 class ThreadSlot {
  public:
-  // Starts compiling and returns.
-  ThreadSlot(const OpenVinoModel& model, ov::AnyMap properties, bool yields)
-      : made_(Do([this, network = model.network, info = model.info,
-                  properties = std::move(properties), yields] {
+  // Starts loading and returns.
+  ThreadSlot(CompiledNetwork network, const ModelInfo& info, int threads, bool yields)
+      : made_(Do([this, network = std::move(network), info, threads, yields] {
           (void)NameThread("lattice-async");
-          slot_.emplace(SharedCore().compile_model(network, "CPU", properties), info);
+          slot_.emplace(network.WithStreams(threads, 0), info);
           // Not before: a model loads at full speed even on a busy machine.
           if (yields) (void)MakeThreadIdleClass();
         })) {}
@@ -202,31 +230,25 @@ class SyncSlot {
   std::optional<Slot> second_;
 };
 
-std::vector<SyncSlot> SyncSlots(const OpenVinoModel& model, const EngineOptions& options,
-                                CpuPrecision precision, ModelInfo* info) {
-  const auto compile = [&](int streams) {
-    return SharedCore().compile_model(model.network, "CPU",
-                                      CpuProperties(options.threads, streams, precision));
-  };
-  const auto all_threads = compile(options.sync.parallel);
-  info->precision = all_threads.get_property(ov::hint::inference_precision).to_string();
+std::vector<SyncSlot> SyncSlots(const CompiledNetwork& network, const ModelInfo& info,
+                                const EngineOptions& options) {
+  const int parallel = options.sync.parallel;
   std::optional<ov::CompiledModel> halves;
-  if (info->fixed_batch <= 1 && options.threads >= kPair * options.sync.parallel) {
-    halves = compile(kPair * options.sync.parallel);
+  if (info.fixed_batch <= 1 && options.threads >= kPair * parallel) {
+    halves = network.WithStreams(options.threads, kPair * parallel);
   }
   std::vector<SyncSlot> slots;
-  for (int i = 0; i < options.sync.slots; ++i) slots.emplace_back(all_threads, halves, *info);
+  for (int i = 0; i < options.sync.slots; ++i) slots.emplace_back(network.compiled(), halves, info);
   return slots;
 }
 
-std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const OpenVinoModel& model,
-                                                    const EngineOptions& options,
-                                                    CpuPrecision precision) {
+std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const CompiledNetwork& network,
+                                                    const ModelInfo& info,
+                                                    const EngineOptions& options) {
   const int threads = std::max(1, options.threads / std::max(1, options.async.parallel));
   std::vector<std::unique_ptr<ThreadSlot>> slots;
   for (int i = 0; i < options.async.slots; ++i) {
-    slots.push_back(std::make_unique<ThreadSlot>(model, CpuProperties(threads, 0, precision),
-                                                 options.async_yields));
+    slots.push_back(std::make_unique<ThreadSlot>(network, info, threads, options.async_yields));
   }
   for (const auto& slot : slots) slot->WaitUntilMade();
   return slots;
@@ -261,12 +283,13 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
   const CpuPrecision precision{*bf16, !model->has_signed_activations};
+  const CompiledNetwork compiled(*model, options.threads, options.sync.parallel, precision);
   ModelInfo info = model->info;
   info.device = "CPU";
+  info.precision = compiled.compiled().get_property(ov::hint::inference_precision).to_string();
   info.memory_bytes = model->file_bytes;
-  auto sync = SyncSlots(*model, options, precision, &info);
-  auto slots =
-      std::make_unique<Slots>(Slots{std::move(sync), AsyncSlots(*model, options, precision)});
+  auto slots = std::make_unique<Slots>(
+      Slots{SyncSlots(compiled, info, options), AsyncSlots(compiled, info, options)});
   return std::unique_ptr<OpenVinoNetwork>(new OpenVinoNetwork(std::move(info), std::move(slots)));
 }
 
