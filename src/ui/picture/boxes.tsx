@@ -2,12 +2,11 @@
 import { useComputed, type ReadonlySignal } from '@preact/signals';
 import { percent, visible } from '../text/format.js';
 import { classColour } from './class-colour.js';
-import type { ShownBox } from './picture.js';
+import type { LabelMode } from './marks.js';
 import { LABEL_HEIGHT, labelPlace, placeLabels, type Rect } from './place-labels.js';
+import type { ShownBox } from './shown-boxes.js';
 import { fontEpoch, textWidth } from './text-width.js';
 import type { Size } from './view-window.js';
-
-export type LabelMode = 'fit' | 'one' | 'none';
 
 const LABEL_PADDING = 6;
 

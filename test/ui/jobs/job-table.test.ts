@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { JobTable, afterEvent } from '../../src/ui/job-table.js';
-import { jobRow } from '../../src/ui/job-row.js';
-import type { JobEvent, JobStatus, Problem } from '../../src/client/records.js';
+import { JobTable, afterEvent } from '../../../src/ui/jobs/job-table.js';
+import { jobRow } from '../../../src/ui/jobs/job-row.js';
+import type { JobEvent, JobStatus, Problem } from '../../../src/client/records.js';
 
 const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   job_id: jobId,
