@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { JobTable, afterEvent } from '../../../src/ui/jobs/job-table.js';
+import { jobRow } from '../../../src/ui/jobs/job-row.js';
+import type { JobEvent, JobStatus, Problem } from '../../../src/client/records.js';
+
+const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
+  job_id: jobId,
+  status: 'pending',
+  submitted_at: 1_000,
+  started_at: null,
+  completed_at: null,
+  progress: 0,
+  worker_id: '',
+  job_type: 'detect_cars',
+  priority: 0,
+  image_count: 4,
+  finished_images: 0,
+  failed_images: 0,
+  retry_of: null,
+  error: null,
+  ...fields,
+});
+
+const event = (name: JobEvent['event'], fields: Partial<JobEvent> = {}): JobEvent => {
+  const status = {
+    job_submitted: 'pending',
+    job_started: 'running',
+    job_progress: 'running',
+    job_completed: 'completed',
+    job_failed: 'failed',
+  } as const;
+  return {
+    event: name,
+    job_id: 'job_1',
+    status: status[name],
+    timestamp: 1_001,
+    progress: 0,
+    failed_images: 0,
+    seq: 1,
+    ...fields,
+  };
+};
+
+const cancelled: Problem = {
+  type: 'urn:lattice:error:cancelled',
+  title: 'Cancelled',
+  status: 409,
+  code: 'cancelled',
+  detail: 'By its owner.',
+};
+
+describe('a job', () => {
+  test('goes on with its events', () => {
+    const started = afterEvent(job(), event('job_started', { timestamp: 1_001 }));
+    expect(started).toMatchObject({ status: 'running', started_at: 1_001, finished_images: 0 });
+    const half = afterEvent(started, event('job_progress', { progress: 0.5, timestamp: 1_002 }));
+    expect(half).toMatchObject({ started_at: 1_001, progress: 0.5, finished_images: 2 });
+    const done = afterEvent(half, event('job_completed', { progress: 1, timestamp: 1_003 }));
+    expect(done).toMatchObject({ status: 'completed', completed_at: 1_003, finished_images: 4 });
+  });
+
+  test('never goes back: events may come twice, or after a list that knew them', () => {
+    const half = job('job_1', { status: 'running', progress: 0.5, finished_images: 2 });
+    expect(afterEvent(half, event('job_submitted'))).toBe(half);
+    expect(afterEvent(half, event('job_progress', { progress: 0.25 }))).toBe(half);
+    const failed = afterEvent(half, event('job_failed', { progress: 0.5, error: cancelled }));
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
+    expect(afterEvent(failed, event('job_progress', { progress: 1 }))).toBe(failed);
+    expect(afterEvent(failed, event('job_failed', { timestamp: 9_999, progress: 1 }))).toBe(failed);
+  });
+});
+
+describe('the table', () => {
+  test('keeps the order of the list and asks for one when a job is new', () => {
+    const table = new JobTable();
+    table.show([job('job_2'), job('job_1')]);
+    expect(table.apply(event('job_started'))).toBe(false);
+    expect(table.apply(event('job_submitted', { job_id: 'job_3' }))).toBe(true);
+    expect(table.apply(event('job_completed', { job_id: 'older' }))).toBe(false);
+    const states = table.rows.map(({ job_id, status }) => [job_id, status]);
+    expect(states).toEqual([
+      ['job_2', 'pending'],
+      ['job_1', 'running'],
+    ]);
+  });
+
+  test('a list that was under way does not undo what happened meanwhile', () => {
+    const table = new JobTable();
+    table.show([job()]);
+    table.ask();
+    table.apply(event('job_completed', { progress: 1 }));
+    table.apply(event('job_submitted', { job_id: 'job_2' }));
+    table.show([job('job_2'), job()]);
+    expect(table.rows.map(({ status }) => status)).toEqual(['pending', 'completed']);
+    table.show([job()]);
+    expect(table.get('job_1')?.status).toBe('pending');
+  });
+
+  test('one record is put in where the job is shown', () => {
+    const table = new JobTable();
+    table.show([job()]);
+    table.put(job('job_1', { worker_id: 'w' }));
+    table.put(job('job_9'));
+    expect(table.rows.map(({ worker_id }) => worker_id)).toEqual(['w']);
+  });
+});
+
+describe('a row', () => {
+  test('counts the times of a job that waits or runs', () => {
+    expect(jobRow(job(), 1_002)).toMatchObject({ waited: '2.0 s', took: '', images: '0 / 4' });
+    const half = event('job_progress', { progress: 0.5, failed_images: 1 });
+    expect(jobRow(afterEvent(job(), half), 1_002).images).toBe('2 / 4, 1 failed');
+    const running = job('job_1', { status: 'running', started_at: 1_001 });
+    expect(jobRow(running, 1_004)).toMatchObject({ waited: '1.0 s', took: '3.0 s' });
+  });
+
+  test('of a job that has ended stands still and says why it failed', () => {
+    const failed = job('job_1', { status: 'failed', completed_at: 1_005, error: cancelled });
+    const row = jobRow(failed, 9_999);
+    expect(row).toMatchObject({ state: 'failed: cancelled', waited: '5.0 s', took: '' });
+  });
+});

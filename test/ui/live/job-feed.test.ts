@@ -1,0 +1,168 @@
+/** The page's end of `/v1/stream` against the service's. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { ApiKeys } from '../../../src/http/api-keys.js';
+import { listen, type Listening } from '../../../src/http/serve.js';
+import { JobFeed, type FeedState } from '../../../src/ui/live/job-feed.js';
+import { socketProtocols, type PageSocket } from '../../../src/client/page-socket.js';
+import type { JobEvent } from '../../../src/client/records.js';
+import { compose, post, type Harness } from '../../support/composed-app.js';
+import { okOutcome } from '../../support/fake-jobs.js';
+
+const KEY = 'lat_alice_0123456789abcdef';
+const job = { job_type: 'detect_cars', image_paths: ['a.jpg', 'b.jpg'] };
+
+let app: Harness;
+let server: Listening;
+let feed: JobFeed;
+let sockets: WebSocket[];
+let key: string | null;
+const events: JobEvent[] = [];
+const states: FeedState[] = [];
+let unknownPasts: number;
+let refusals: number;
+
+const listener = {
+  onState: (state: FeedState) => states.push(state),
+  onEvent: (event: JobEvent) => events.push(event),
+  onUnknownPast: () => (unknownPasts += 1),
+  onUnauthorized: () => (refusals += 1),
+};
+
+function open(): PageSocket {
+  const url = `${server.url.replace('http', 'ws')}/v1/stream`;
+  const socket = new WebSocket(url, socketProtocols(key));
+  sockets.push(socket);
+  return socket as unknown as PageSocket;
+}
+
+async function serve(harness: Harness): Promise<void> {
+  app = harness;
+  server = await listen(app, { host: '127.0.0.1', port: 0 });
+}
+
+const reached = (kind: FeedState['kind']) =>
+  expect.poll(() => states.at(-1)?.kind, { interval: 10 }).toBe(kind);
+const heard = (count: number) => expect.poll(() => events.length, { interval: 10 }).toBe(count);
+const listed = (count: number) => expect.poll(() => unknownPasts, { interval: 10 }).toBe(count);
+const names = () => events.map(({ event }) => event);
+const submit = async () => (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
+
+beforeEach(async () => {
+  [events.length, states.length, unknownPasts, refusals] = [0, 0, 0, 0];
+  sockets = [];
+  key = null;
+  await serve(compose());
+  feed = new JobFeed(open, listener);
+});
+
+afterEach(async () => {
+  feed.stop('test over');
+  vi.useRealTimers();
+  await server.close(0);
+});
+
+test('events come from the start of a job to its end', async () => {
+  feed.start();
+  await reached('live');
+  expect(unknownPasts).toBe(1);
+  const id = await submit();
+  app.jobs.start(id);
+  app.jobs.progress(id, 1);
+  app.jobs.finish(id, [okOutcome(), okOutcome()]);
+  await heard(4);
+  expect(names()).toEqual(['job_submitted', 'job_started', 'job_progress', 'job_completed']);
+});
+
+test('what was missed is replayed once the connection is back, in order', async () => {
+  feed.start();
+  await reached('live');
+  const id = await submit();
+  await heard(1);
+  sockets[0]!.terminate();
+  await reached('waiting');
+  app.jobs.start(id);
+  app.jobs.finish(id, [okOutcome(), okOutcome()]);
+  await reached('live');
+  await heard(3);
+  expect(names()).toEqual(['job_submitted', 'job_started', 'job_completed']);
+  expect(unknownPasts).toBe(1);
+});
+
+test('where the history is gone a list is asked for', async () => {
+  feed.start();
+  await reached('live');
+  await submit();
+  await heard(1);
+  sockets[0]!.terminate();
+  const id = await submit();
+  app.jobs.start(id);
+  app.jobs.forget(2);
+  await listed(2);
+});
+
+test('a service that began anew is followed from where it is', async () => {
+  feed.start();
+  await reached('live');
+  for (let count = 0; count < 5; count += 1) await submit();
+  await heard(5);
+  await server.close(0);
+  await serve(compose());
+  await listed(2);
+  await submit();
+  await heard(6);
+});
+
+test('a service that is away is asked less and less often', async () => {
+  await server.close(0);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  feed.start();
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 9; attempt += 1) {
+    const pauses = () => states.flatMap((each) => (each.kind === 'waiting' ? each.seconds : []));
+    await expect.poll(() => pauses().length, { interval: 10 }).toBe(attempt + 1);
+    waits.push(pauses().at(-1)!);
+    vi.advanceTimersByTime(30_000);
+  }
+  vi.useRealTimers();
+  expect(waits[0]).toBeLessThanOrEqual(0.5);
+  expect(waits[4]).toBeGreaterThanOrEqual(2);
+  for (const wait of waits.slice(-2)) {
+    expect(wait).toBeGreaterThanOrEqual(15);
+    expect(wait).toBeLessThanOrEqual(30);
+  }
+  await serve(compose());
+});
+
+test('a key goes along, and one that is not known stops the feed', async () => {
+  await server.close(0);
+  await serve(compose({}, { apiKeys: ApiKeys.parse(KEY) }));
+  feed.start();
+  await reached('stopped');
+  expect(refusals).toBe(1);
+  key = KEY;
+  feed.start();
+  await reached('live');
+});
+
+test('a key that no socket can carry is a reason to stop', async () => {
+  key = 'with/a/slash=0123456789';
+  feed.start();
+  await reached('stopped');
+  const state = states.at(-1);
+  expect(state).toMatchObject({ kind: 'stopped', reason: expect.stringContaining('WebSocket') });
+  expect(JSON.stringify(state)).not.toContain(key);
+});
+
+test('a connection that fell silent is given up', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  feed.start();
+  await reached('live');
+  // Its answers do not come any more, as over a network that is gone.
+  (sockets[0] as unknown as PageSocket).onmessage = null;
+  vi.advanceTimersByTime(30_001);
+  vi.useRealTimers();
+  await expect.poll(() => states.some(({ kind }) => kind === 'waiting')).toBe(true);
+  await reached('live');
+  expect(sockets).toHaveLength(2);
+});
