@@ -12,8 +12,8 @@ import { copyWhole } from './installing.js';
 import { ownPictures } from './pictures.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
-/** A smaller gain is no reason to change the answers. */
-const LEAST_GAIN = 0.05;
+/** Times as fast as the best other precision. A smaller gain is no reason to change the answers. */
+const LEAST_SPEEDUP = 1.25;
 /** How much less than the machine's own choice it may agree with full precision. */
 const AGREEMENT_MARGIN = 0.03;
 
@@ -87,8 +87,9 @@ export function refusal(comparison: ModelComparison): string | null {
   if (candidateAgreement < least) {
     return `it agrees on ${percent(candidateAgreement)} of the boxes, ${percent(least)} are needed`;
   }
-  if (candidate.inferenceMs > best * (1 - LEAST_GAIN)) {
-    return `it takes ${ms(candidate.inferenceMs)}, the original ${ms(best)}`;
+  if (candidate.inferenceMs * LEAST_SPEEDUP > best) {
+    const needed = `${LEAST_SPEEDUP} times as fast is needed`;
+    return `it takes ${ms(candidate.inferenceMs)}, the original ${ms(best)}; ${needed}`;
   }
   return null;
 }
