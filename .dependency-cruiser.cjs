@@ -73,7 +73,8 @@ module.exports = {
       { path: '^src/ui/' },
       {
         path: '^src/',
-        pathNot: '^src/(ui/|overlay/|client/(follow-events|page-socket|service-error|records)[.]ts)',
+        pathNot:
+          '^src/(ui/|overlay/|client/(follow-events|page-socket|service-error|records)[.]ts)',
       },
       'It runs in a browser: it takes the event stream and the shapes of answers from the client.',
     ),

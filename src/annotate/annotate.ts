@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { LatticeError } from '../errors.js';
 import type { Detection } from '../contract/image-result.js';
 import type { Detector } from '../execution/detector.js';
-import { drawDetections } from './drawing.js';
+import { boxesSvg } from './boxes-svg.js';
 
 const QUALITY = 85;
 /** Unguessable, because a client that knows the name can fetch the picture. */
@@ -79,15 +79,13 @@ async function drawnCopy(
   maxPixels: number,
 ): Promise<Buffer> {
   try {
-    const { data, info } = await sharp(bytes, { limitInputPixels: maxPixels, failOn: 'none' })
+    const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'none' });
+    const { autoOrient: size } = await picture.metadata();
+    return await picture
       .autoOrient()
       .toColourspace('srgb')
       .removeAlpha()
-      .raw({ depth: 'uchar' })
-      .toBuffer({ resolveWithObject: true });
-    const canvas = { data, width: info.width, height: info.height };
-    drawDetections(canvas, detections);
-    return await sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } })
+      .composite([{ input: Buffer.from(boxesSvg(size, detections)) }])
       .jpeg({ quality: QUALITY })
       .toBuffer();
   } catch (cause) {

@@ -2,9 +2,9 @@
 
 export interface ClassColour {
   /** `#rrggbb`, for lines and for the ground of labels. */
-  line: string;
+  colour: string;
   /** Text on that ground, at a contrast of at least 4.5. */
-  ink: string;
+  text: string;
   /** Second mark beside the colour, for classes whose colour is not one of Okabe and Ito's eight. */
   dashed: boolean;
 }
@@ -32,9 +32,9 @@ export function classColour(className: string): ClassColour {
   const name = className.toLowerCase();
   const hash = hashOf(name) % (OTHERS.length + HUES);
   const fixed = FIXED[name] ?? OTHERS[hash];
-  if (fixed !== undefined) return { line: fixed, ink: inkOn(fixed), dashed: false };
-  const line = hexOfHue((hash * GOLDEN_ANGLE) % 360);
-  return { line, ink: inkOn(line), dashed: true };
+  if (fixed !== undefined) return { colour: fixed, text: textOn(fixed), dashed: false };
+  const colour = hexOfHue((hash * GOLDEN_ANGLE) % 360);
+  return { colour, text: textOn(colour), dashed: true };
 }
 
 /** FNV-1a, 32 bits. */
@@ -60,7 +60,7 @@ function hexOfHue(hue: number): string {
   return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
-function inkOn(ground: string): string {
+function textOn(ground: string): string {
   return contrast(ground, DARK) >= contrast(ground, LIGHT) ? DARK : LIGHT;
 }
 

@@ -1,5 +1,6 @@
 /** Tables of the job store. A change is a new entry of `MIGRATIONS`; released entries never change. */
 import type { DatabaseSync } from '@photostructure/sqlite';
+import { MIGRATION as IMAGE_FACTS } from './image-facts.js';
 
 type Database = InstanceType<typeof DatabaseSync>;
 
@@ -116,6 +117,7 @@ const MIGRATIONS = [
     PRIMARY KEY (delivery, number)
   ) STRICT, WITHOUT ROWID;
   `,
+  IMAGE_FACTS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
