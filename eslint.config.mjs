@@ -5,7 +5,7 @@ export default tseslint.config(
   { ignores: ['**/dist/', 'build/', '.deps/', 'node_modules/', 'coverage/', 'data/', '**/.venv/'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {

@@ -5,6 +5,7 @@ import type { EventMessage } from '../stream/stream-messages.js';
 
 export type { ResultFormat } from '../export/formats.js';
 export type { ErrorCode, ErrorItem, Problem } from '../errors.js';
+export type { FolderPageBody as FolderPage } from '../http/images/image.schema.js';
 export type { ImageFields } from '../http/inference/detection.schema.js';
 export type { ClusterStatusBody as ClusterStatus } from '../http/cluster/cluster.routes.js';
 export type {

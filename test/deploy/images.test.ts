@@ -124,7 +124,7 @@ describe.each(IMAGES)('the layout of %s', (file) => {
       import { addUiRoutes } from './dist/http/ui/ui.routes.js';
       const app = new Hono();
       addUiRoutes({ add: ({ path }, handler) => app.get(path.replace('{asset}', ':asset'), handler) });
-      for (const path of ['/ui', '/ui/page.css', '/ui/icon.svg', '/ui/main.js']) {
+      for (const path of ['/ui', '/ui/style.css', '/ui/icon.svg', '/ui/main.js']) {
         console.log((await app.request(path)).status);
       }`;
     expect(node('--input-type=module', '-e', code)).toBe('200\n'.repeat(4));

@@ -1,4 +1,4 @@
-/** `/ui`: serves the live page, the files of `src/ui`. The page takes its data from the public routes. */
+/** `/ui`: serves the live page, which is built from `src/ui`. The page takes its data from the public routes. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -11,21 +11,22 @@ import { replyRaw } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
 
 const PAGE = 'index.html';
-/** Modules come from the compiled files, other files from the sources. */
-const COMPILED = join(PACKAGE_ROOT, 'dist', 'ui');
-const WRITTEN = join(PACKAGE_ROOT, 'src', 'ui', 'page');
-const KINDS = new Map([
-  ['.html', { folder: WRITTEN, type: 'text/html; charset=utf-8' }],
-  ['.css', { folder: WRITTEN, type: 'text/css; charset=utf-8' }],
-  ['.svg', { folder: WRITTEN, type: 'image/svg+xml' }],
-  ['.js', { folder: COMPILED, type: 'text/javascript; charset=utf-8' }],
+/** As Vite leaves it (`npm run build`): one page, and files beside it without folders. */
+const BUILT = join(PACKAGE_ROOT, 'dist', 'ui');
+const TYPES = new Map([
+  ['.html', 'text/html; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.svg', 'image/svg+xml'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.woff2', 'font/woff2'],
+  ['.txt', 'text/plain; charset=utf-8'],
 ]);
-const ASSET = /^[a-z][a-z-]*\.(?:css|js|svg)$/;
+const ASSET = /^[a-z][a-z-]*\.(?:css|js|svg|woff2|txt)$/;
 
-/** Drawn copies are blobs, because an `img` element cannot send a key. The browser refuses markup made from text. */
+/** Pictures are blobs, because an `img` element cannot send a key. The browser refuses markup made from text. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types 'none'";
 
 interface PageFile {
@@ -71,11 +72,11 @@ const asset: RouteConfig = {
     'uiAsset',
     {
       summary: 'A file of the live page',
-      description: 'Script, style and icon of `/ui`, with an ETag. They need no key.',
+      description: 'Scripts, style, font and icon of `/ui`, with an ETag. They need no key.',
     },
-    ['text/css', 'text/javascript', 'image/svg+xml'],
+    ['text/css', 'text/javascript', 'image/svg+xml', 'font/woff2', 'text/plain'],
   ),
-  request: { params: z.object({ asset: z.string().openapi({ example: 'page.css' }) }) },
+  request: { params: z.object({ asset: z.string().openapi({ example: 'main.js' }) }) },
 };
 
 export function addUiRoutes(table: RouteTable): void {
@@ -98,14 +99,13 @@ function replyFile(
 ): Response {
   const headers = { ...extra, etag, 'cache-control': 'no-cache' };
   if (c.req.header('if-none-match') === etag) return replyRaw(c, 304, null, headers);
-  const type = KINDS.get(extname(name))?.type ?? 'application/octet-stream';
+  const type = TYPES.get(extname(name)) ?? 'application/octet-stream';
   return replyRaw(c, 200, bytes, { ...headers, 'content-type': type });
 }
 
 async function readPageFile(name: string): Promise<PageFile> {
-  const folder = KINDS.get(extname(name))?.folder ?? WRITTEN;
   try {
-    const bytes = await readFile(join(folder, name));
+    const bytes = await readFile(join(BUILT, name));
     const digest = createHash('sha256').update(bytes).digest('base64url');
     return { bytes, etag: `"${digest}"` };
   } catch (cause) {

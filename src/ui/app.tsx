@@ -1,0 +1,116 @@
+/** The frame of every view: bar, navigation, connection, and the view that the address names. */
+import { useComputed } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { hashOf, type Place } from './address/address.js';
+import { address, goTo } from './address/location.js';
+import { DetectView } from './detect/detect-view.js';
+import { JobPage } from './jobs/job-page.js';
+import { JobsView } from './jobs/jobs-view.js';
+import { Connection } from './live/connection.js';
+import { Icon, type IconName } from './parts/icon.js';
+import { ShortcutHelp, useShortcuts } from './parts/shortcuts.js';
+import { ServiceView } from './service/service-view.js';
+import { KeyPage } from './session/key-page.js';
+import { apiKey, forgetKey, keyAsked } from './session/session.js';
+
+type Section = 'detect' | 'jobs' | 'service';
+
+const SECTIONS: readonly { view: Section; name: string; icon: IconName }[] = [
+  { view: 'detect', name: 'Detect', icon: 'detect' },
+  { view: 'jobs', name: 'Jobs', icon: 'jobs' },
+  { view: 'service', name: 'Service', icon: 'service' },
+];
+
+const GO = SECTIONS.map(({ view, name }) => ({
+  keys: `g ${name.charAt(0).toLowerCase()}`,
+  title: `Go to ${name}`,
+  run: () => {
+    goTo({ view });
+  },
+}));
+
+export function App() {
+  const isAsked = useComputed(() => keyAsked.value !== null).value;
+  useShortcuts('Everywhere', GO);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skipToMain}>
+        Skip to the content
+      </a>
+      <header class="bar">
+        <a class="brand" href="#/detect">
+          <img src="/ui/icon.svg" alt="" width="22" height="22" />
+          lattice-core
+        </a>
+        <Navigation />
+        <Connection />
+        {apiKey.value !== null && (
+          <button type="button" class="quiet" onClick={forgetKey}>
+            <Icon name="key" /> Forget the key
+          </button>
+        )}
+      </header>
+      <main id="main" tabIndex={-1}>
+        {isAsked ? <KeyPage /> : <CurrentView />}
+      </main>
+      <ShortcutHelp />
+    </>
+  );
+}
+
+function Navigation() {
+  const current = sectionOf(address.value.place);
+  return (
+    <nav class="sections" aria-label="Views">
+      {SECTIONS.map(({ view, name, icon }) => (
+        <a key={view} href={hashOf({ view })} aria-current={view === current ? 'page' : undefined}>
+          <Icon name={icon} />
+          <span>{name}</span>
+        </a>
+      ))}
+      <a href="/docs">
+        <Icon name="book" />
+        <span>API</span>
+      </a>
+    </nav>
+  );
+}
+
+function CurrentView() {
+  const { place } = address.value;
+  const section = sectionOf(place);
+  useViewChange(section, SECTIONS.find(({ view }) => view === section)?.name ?? '');
+  switch (place.view) {
+    case 'detect':
+      return <DetectView />;
+    case 'jobs':
+      return <JobsView />;
+    case 'job':
+    case 'image':
+      return <JobPage jobId={place.jobId} />;
+    case 'service':
+      return <ServiceView />;
+  }
+}
+
+function sectionOf({ view }: Place): Section {
+  return view === 'job' || view === 'image' ? 'jobs' : view;
+}
+
+/** Readers of a screen are told by the title and the focus that another view has come. */
+function useViewChange(section: string, name: string): void {
+  const before = useRef(section);
+  useEffect(() => {
+    document.title = `${name} · lattice-core`;
+    if (before.current === section) return;
+    before.current = section;
+    window.scrollTo(0, 0);
+    document.getElementById('main')?.focus({ preventScroll: true });
+  }, [section, name]);
+}
+
+/** The address is the view's: the link must not change it. */
+function skipToMain(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}

@@ -1,0 +1,168 @@
+/** One picture, detected at once: chosen from the folders, dropped, pasted or named. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon } from '../parts/icon.js';
+import { Problem } from '../parts/problem.js';
+import { useShortcuts } from '../parts/shortcuts.js';
+import { ImagePicker } from '../images/image-picker.js';
+import { plural } from '../text/format.js';
+import { AnswerView } from './answer-view.js';
+import { DropZone } from './drop-zone.js';
+import {
+  asked,
+  chosenModel,
+  detect,
+  detected,
+  fault,
+  followAddress,
+  isBusy,
+  model,
+  offered,
+  wantsAllClasses,
+} from './detection.js';
+import { FaultActions } from './fault-actions.js';
+import { Samples } from './samples.js';
+
+/** Classes that a request gets without naming any, where the model has them. */
+const VEHICLES = 4;
+
+export function DetectView() {
+  const isPicking = useSignal(false);
+  useEffect(followAddress, []);
+  const pick = (): void => {
+    isPicking.value = true;
+  };
+  return (
+    <DropZone onFile={(file) => void detect({ kind: 'file', file })} onText={namePath}>
+      <h1 class="hidden-heading">Detect in one picture</h1>
+      <Controls onPick={pick} />
+      {fault.value !== null && (
+        <Problem error={fault.value}>
+          <FaultActions onPick={pick} />
+        </Problem>
+      )}
+      {detected.value === null ? (
+        fault.value === null && <Samples onPick={pick} isBusy={isBusy.value} />
+      ) : (
+        <AnswerView detected={detected.value} isOld={isBusy.value || fault.value !== null} />
+      )}
+      {isPicking.value && (
+        <ImagePicker
+          title="Choose a picture"
+          onClose={() => (isPicking.value = false)}
+          onPick={([path]) => {
+            isPicking.value = false;
+            if (path !== undefined) namePath(path);
+          }}
+        />
+      )}
+    </DropZone>
+  );
+}
+
+function namePath(path: string): void {
+  void detect({ kind: 'path', path });
+}
+
+function Controls({ onPick }: { onPick: () => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  const file = useRef<HTMLInputElement>(null);
+  const source = asked.value;
+  useEffect(() => {
+    if (field.current !== null) field.current.value = source?.kind === 'path' ? source.path : '';
+  }, [source]);
+  useShortcuts('Detect', [
+    { keys: '/', title: 'Name a picture', run: () => field.current?.focus() },
+    { keys: 'b', title: 'Browse the folders', run: onPick },
+    { keys: 'o', title: 'Open a picture of this machine', run: () => file.current?.click() },
+  ]);
+  const onSubmit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const path = field.current?.value.trim() ?? '';
+    if (path !== '') namePath(path);
+    else if (source?.kind === 'file') void detect(source);
+    else onPick();
+  };
+  return (
+    <form class="controls" onSubmit={onSubmit}>
+      <div class="field path-field">
+        <label for="path" class="hidden-label">
+          Path of a picture in the image folders
+        </label>
+        <div class="joined">
+          <button type="button" onClick={onPick}>
+            <Icon name="folder" /> Browse
+          </button>
+          <input
+            ref={field}
+            id="path"
+            placeholder={source?.kind === 'file' ? source.file.name : 'Path in the image folders'}
+            spellcheck={false}
+            autocomplete="off"
+          />
+        </div>
+      </div>
+      <button type="button" onClick={() => file.current?.click()}>
+        <Icon name="upload" /> Open file
+      </button>
+      <input
+        ref={file}
+        type="file"
+        accept="image/*"
+        hidden
+        aria-label="Picture of this machine"
+        onChange={({ currentTarget }) => {
+          const [picture] = currentTarget.files ?? [];
+          if (picture !== undefined) void detect({ kind: 'file', file: picture });
+          currentTarget.value = '';
+        }}
+      />
+      <ModelFields />
+      <button class="primary" disabled={isBusy.value}>
+        {isBusy.value ? 'Detecting' : 'Detect'}
+      </button>
+      <span class="hidden-label" role="status">
+        {isBusy.value ? 'Detecting' : ''}
+      </span>
+    </form>
+  );
+}
+
+function ModelFields() {
+  const classes = new Set(chosenModel.value?.classes ?? []);
+  const again = (): void => {
+    const source = asked.peek();
+    if (source !== null) void detect(source);
+  };
+  return (
+    <>
+      {offered.value.length > 1 && (
+        <select
+          aria-label="Model"
+          value={chosenModel.value?.name ?? ''}
+          onChange={({ currentTarget }) => {
+            model.value = currentTarget.value;
+            again();
+          }}
+        >
+          {offered.value.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      )}
+      {classes.size > VEHICLES && (
+        <select
+          aria-label="Classes"
+          value={wantsAllClasses.value ? 'all' : 'usual'}
+          onChange={({ currentTarget }) => {
+            wantsAllClasses.value = currentTarget.value === 'all';
+            again();
+          }}
+        >
+          <option value="usual">Vehicles</option>
+          <option value="all">All {plural(classes.size, 'class', 'classes')}</option>
+        </select>
+      )}
+    </>
+  );
+}

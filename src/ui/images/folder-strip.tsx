@@ -1,0 +1,46 @@
+import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { Thumbnail } from '../picture/thumbnail.js';
+import { api } from '../session/session.js';
+import { fileName, visible } from '../text/format.js';
+import { folderOf, folderPage, type FolderEntry } from './folder.js';
+
+const SHOWN = 24;
+
+/** Other pictures of the folder, beside the one that is shown. */
+export function FolderStrip({ path, onPick }: { path: string; onPick: (path: string) => void }) {
+  const entries = useSignal<readonly FolderEntry[]>([]);
+  const folder = folderOf(path);
+  useEffect(() => {
+    const stop = new AbortController();
+    folderPage(api, folder, { limit: 100, signal: stop.signal }).then(
+      ({ entries: found }) => {
+        entries.value = found.filter(({ type }) => type === 'image').slice(0, SHOWN);
+      },
+      () => {
+        entries.value = [];
+      },
+    );
+    return () => {
+      stop.abort();
+    };
+  }, [folder, entries]);
+  if (entries.value.length < 2) return null;
+  return (
+    <nav class="strip" aria-label="Pictures of this folder">
+      {entries.value.map((entry) => (
+        <button
+          key={entry.path}
+          type="button"
+          aria-current={entry.path === path ? 'true' : undefined}
+          title={visible(entry.name)}
+          onClick={() => {
+            onPick(entry.path);
+          }}
+        >
+          <Thumbnail path={entry.path} alt={visible(fileName(entry.path))} />
+        </button>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,44 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { ago } from '../text/format.js';
+import { connection, lastLive } from './live.js';
+
+/** Whether events arrive, and since when they do not. */
+export function Connection() {
+  const now = useSignal(Date.now());
+  useSignalEffect(() => {
+    if (connection.value.kind === 'live') return;
+    const timer = setInterval(() => (now.value = Date.now()), 1_000);
+    return () => {
+      clearInterval(timer);
+    };
+  });
+  const state = connection.value;
+  const kind = state.kind === 'stopped' ? 'lost' : state.kind;
+  return (
+    <p class={`connection ${kind}`} role="status" title={titleOf()}>
+      <span class="dot" />
+      <span class="connection-text">{text(now.value)}</span>
+    </p>
+  );
+}
+
+function titleOf(): string {
+  const state = connection.value;
+  return state.kind === 'stopped' ? state.reason : 'Events of the service';
+}
+
+function text(now: number): string {
+  const state = connection.value;
+  const last = lastLive.value;
+  const news = last === null ? '' : `, last news ${ago((now - last) / 1000)}`;
+  switch (state.kind) {
+    case 'live':
+      return 'Live';
+    case 'connecting':
+      return last === null ? 'Connecting' : `Reconnecting${news}`;
+    case 'waiting':
+      return `Reconnecting${news}`;
+    case 'stopped':
+      return 'Not live';
+  }
+}

@@ -1,0 +1,82 @@
+/** The events of all jobs for the page, over as many connections as needed. */
+import { followEvents } from '../../client/follow-events.js';
+import type { JobEvent } from '../../client/records.js';
+import { ServiceError } from '../../client/service-error.js';
+import { openPageSocket, type PageSocket } from '../../client/page-socket.js';
+
+const LONGEST_PAUSE_MS = 30_000;
+
+export type FeedState =
+  | { kind: 'connecting' }
+  | { kind: 'live' }
+  /** The next attempt follows in `seconds`. */
+  | { kind: 'waiting'; seconds: number }
+  | { kind: 'stopped'; reason: string };
+
+export interface FeedListener {
+  onState(state: FeedState): void;
+  onEvent(event: JobEvent): void;
+  /** Earlier events are missing: only a list shows the present state. Also called once after `start`. */
+  onUnknownPast(): void;
+  onUnauthorized(): void;
+}
+
+export class JobFeed {
+  readonly #open: () => PageSocket;
+  readonly #listener: FeedListener;
+  #stop = new AbortController();
+
+  /** If `open` throws, the feed stops with that error as its reason. */
+  constructor(open: () => PageSocket, listener: FeedListener) {
+    this.#open = open;
+    this.#listener = listener;
+  }
+
+  /** Connects and stays connected until `stop`. */
+  start(): void {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    void this.#follow(this.#stop.signal);
+  }
+
+  stop(reason: string): void {
+    this.#stop.abort();
+    this.#listener.onState({ kind: 'stopped', reason });
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const listener = this.#listener;
+    let connected = false;
+    const events = followEvents(
+      (...socket) => {
+        if (!signal.aborted) listener.onState({ kind: 'connecting' });
+        return openPageSocket(this.#open, ...socket);
+      },
+      {
+        signal,
+        keepTrying: true,
+        longestPauseMs: LONGEST_PAUSE_MS,
+        onConnection: (lost) => {
+          if (lost !== null) return;
+          listener.onState({ kind: 'live' });
+          if (!connected) listener.onUnknownPast();
+          connected = true;
+        },
+        onPause: (pauseMs) => {
+          listener.onState({ kind: 'waiting', seconds: pauseMs / 1000 });
+        },
+      },
+    );
+    try {
+      for await (const event of events) {
+        if (event.event === 'gap') listener.onUnknownPast();
+        else listener.onEvent(event);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      listener.onState({ kind: 'stopped', reason });
+      if (error instanceof ServiceError && error.code === 'unauthorized') listener.onUnauthorized();
+    }
+  }
+}

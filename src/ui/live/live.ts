@@ -1,0 +1,56 @@
+/** The events of all jobs, for every part of the page that follows them. */
+import { effect, signal } from '@preact/signals';
+import { socketProtocols, type PageSocket } from '../../client/page-socket.js';
+import type { JobEvent } from '../../client/records.js';
+import { apiKey, askForKey, keyAsked } from '../session/session.js';
+import { JobFeed, type FeedState } from './job-feed.js';
+
+export interface JobFollower {
+  onEvent(event: JobEvent): void;
+  /** Events are missing: only a request shows the present state. */
+  onUnknownPast(): void;
+}
+
+export const connection = signal<FeedState>({ kind: 'connecting' });
+/** When the connection was last live, in milliseconds; null before the first. */
+export const lastLive = signal<number | null>(null);
+
+const followers = new Set<JobFollower>();
+
+/** From now on; call the result to stop. */
+export function followJobs(follower: JobFollower): () => void {
+  followers.add(follower);
+  return () => {
+    followers.delete(follower);
+  };
+}
+
+const feed = new JobFeed(openSocket, {
+  onState: (state) => {
+    if (connection.peek().kind === 'live') lastLive.value = Date.now();
+    connection.value = state;
+  },
+  onEvent: (event) => {
+    for (const follower of followers) follower.onEvent(event);
+  },
+  onUnknownPast: () => {
+    for (const follower of followers) follower.onUnknownPast();
+  },
+  onUnauthorized: askForKey,
+});
+
+/** Connects with the key of the moment, and stays connected. */
+export function startFeed(): void {
+  effect(() => {
+    // Each key has a connection of its own.
+    const { reason } = { reason: keyAsked.value, key: apiKey.value };
+    if (reason !== null) feed.stop('an API key is needed.');
+    else feed.start();
+  });
+}
+
+function openSocket(): PageSocket {
+  const url = new URL('/v1/stream', location.href);
+  url.protocol = url.protocol.replace('http', 'ws');
+  return new WebSocket(url, socketProtocols(apiKey.peek())) as PageSocket;
+}

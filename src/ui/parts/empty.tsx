@@ -1,0 +1,15 @@
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.js';
+
+/** A place without content: why, and the next step as `children`. */
+export function Empty(props: { icon: IconName; title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <span class="empty-icon">
+        <Icon name={props.icon} />
+      </span>
+      <p class="empty-title">{props.title}</p>
+      {props.children}
+    </div>
+  );
+}

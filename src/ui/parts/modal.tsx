@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Icon } from './icon.js';
+
+/** A dialog over the page: it holds the focus, and Escape closes it. */
+export function Modal(props: {
+  title: string;
+  onClose: () => void;
+  wide?: boolean;
+  children: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={props.wide === true ? 'modal wide' : 'modal'}
+      aria-labelledby={heading}
+      onClose={props.onClose}
+      onClick={(event) => {
+        // The dialog itself is hit outside of its content only.
+        if (event.target === dialog.current) dialog.current?.close();
+      }}
+    >
+      <div class="modal-body">
+        <header class="modal-head">
+          <h2 id={heading}>{props.title}</h2>
+          <button
+            type="button"
+            class="quiet icon-button"
+            aria-label="Close"
+            onClick={() => dialog.current?.close()}
+          >
+            <Icon name="close" />
+          </button>
+        </header>
+        {props.children}
+      </div>
+    </dialog>
+  );
+}

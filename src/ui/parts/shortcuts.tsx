@@ -1,0 +1,106 @@
+/** Keys of the views: one table serves the keyboard and the help. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Modal } from './modal.js';
+
+export interface Shortcut {
+  /** As `KeyboardEvent.key`; two that follow each other are separated by a space. */
+  keys: string;
+  title: string;
+  run: () => void;
+  /** When the key is released: `run` was for as long as it is held. */
+  release?: () => void;
+}
+
+interface Table {
+  name: string;
+  shortcuts: readonly Shortcut[];
+}
+
+const tables = signal<readonly Table[]>([]);
+const isHelpOpen = signal(false);
+/** Two keys follow each other within this time. */
+const SEQUENCE_MS = 1_000;
+
+/** For as long as the component is there. */
+export function useShortcuts(name: string, shortcuts: readonly Shortcut[]): void {
+  const current = useRef(shortcuts);
+  current.current = shortcuts;
+  useEffect(() => {
+    const table: Table = {
+      name,
+      get shortcuts() {
+        return current.current;
+      },
+    };
+    tables.value = [...tables.peek(), table];
+    return () => {
+      tables.value = tables.peek().filter((each) => each !== table);
+    };
+  }, [name]);
+}
+
+let before = { key: '', at: 0 };
+
+function find(key: string): Shortcut | undefined {
+  const sequence = `${before.key} ${key}`;
+  const all = tables.peek().flatMap(({ shortcuts }) => shortcuts);
+  const isRecent = performance.now() - before.at < SEQUENCE_MS;
+  return (
+    (isRecent ? all.find(({ keys }) => keys === sequence) : undefined) ??
+    all.find(({ keys }) => keys === key)
+  );
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+  if (event.key === '?') {
+    isHelpOpen.value = true;
+    return;
+  }
+  const found = find(event.key);
+  before = { key: event.key, at: performance.now() };
+  if (found === undefined) return;
+  event.preventDefault();
+  if (!event.repeat || found.release === undefined) found.run();
+});
+
+document.addEventListener('keyup', (event) => {
+  for (const { shortcuts } of tables.peek()) {
+    shortcuts.find(({ keys, release }) => keys === event.key && release !== undefined)?.release?.();
+  }
+});
+
+/** Sliders and check boxes take arrows and the space bar only. */
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement)
+    return !['range', 'checkbox', 'radio'].includes(target.type);
+  return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName);
+}
+
+export function ShortcutHelp() {
+  if (!isHelpOpen.value) return null;
+  return (
+    <Modal title="Keys" onClose={() => (isHelpOpen.value = false)}>
+      {tables.value.map(({ name, shortcuts }) => (
+        <section key={name} class="shortcuts">
+          <h3>{name}</h3>
+          <dl>
+            {shortcuts.map(({ keys, title }) => (
+              <div key={keys}>
+                <dt>
+                  {keys.split(' ').map((key) => (
+                    <kbd key={key}>{key}</kbd>
+                  ))}
+                </dt>
+                <dd>{title}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </Modal>
+  );
+}

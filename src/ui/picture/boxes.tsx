@@ -1,0 +1,118 @@
+/** The boxes over a picture, and their labels, in pixels of the screen: lines and text keep their size at every zoom. */
+import { useComputed, type ReadonlySignal } from '@preact/signals';
+import { percent, visible } from '../text/format.js';
+import { classColour } from './class-colour.js';
+import type { ShownBox } from './picture.js';
+import { LABEL_HEIGHT, labelPlace, placeLabels, type Rect } from './place-labels.js';
+import { fontEpoch, textWidth } from './text-width.js';
+import type { Size } from './view-window.js';
+
+export type LabelMode = 'fit' | 'one' | 'none';
+
+const LABEL_PADDING = 6;
+
+export interface PlacedBox {
+  shown: ShownBox;
+  rect: Rect;
+}
+
+interface BoxesProps {
+  placed: ReadonlySignal<readonly PlacedBox[]>;
+  stage: ReadonlySignal<Size>;
+  labels: ReadonlySignal<LabelMode>;
+  active: ReadonlySignal<number | null>;
+  pinned: ReadonlySignal<number | null>;
+}
+
+export function Boxes({ placed, stage, labels, active, pinned }: BoxesProps) {
+  const { width, height } = stage.value;
+  const isOneMarked = useComputed(() => active.value !== null || pinned.value !== null);
+  return (
+    <svg
+      class={isOneMarked.value ? 'boxes one-marked' : 'boxes'}
+      viewBox={`0 0 ${width} ${height}`}
+      aria-hidden="true"
+    >
+      <Lines placed={placed} />
+      <Labels placed={placed} stage={stage} labels={labels} />
+      <Marked placed={placed} stage={stage} id={pinned} labels={labels} />
+      <Marked placed={placed} stage={stage} id={active} labels={labels} />
+    </svg>
+  );
+}
+
+/** Dark beneath the colour: it shows on bright and on dark pictures. */
+function Lines({ placed }: Pick<BoxesProps, 'placed'>) {
+  return (
+    <g class="box-lines">
+      {placed.value.map(({ shown, rect }) => (
+        <g key={shown.id} class="box" opacity={0.6 + 0.4 * shown.confidence}>
+          <rect class="casing" {...rect} />
+          <rect {...lineOf(shown)} {...rect} />
+        </g>
+      ))}
+    </g>
+  );
+}
+
+function Labels({ placed, stage, labels }: Pick<BoxesProps, 'placed' | 'stage' | 'labels'>) {
+  // Read here, so that the labels are placed anew once the font has come.
+  const epoch = fontEpoch.value;
+  if (labels.value !== 'fit') return null;
+  const boxes = placed.value.map(({ shown, rect }) => ({ rect, labelWidth: labelWidth(shown) }));
+  const places = placeLabels(boxes, stage.value);
+  return (
+    <g key={epoch} class="box-labels">
+      {placed.value.map(({ shown }, index) => {
+        const place = places[index];
+        return place === null || place === undefined ? null : (
+          <Label key={shown.id} shown={shown} place={place} />
+        );
+      })}
+    </g>
+  );
+}
+
+/** One box above all others, with its label in any case. */
+function Marked(
+  props: Pick<BoxesProps, 'placed' | 'stage' | 'labels'> & { id: ReadonlySignal<number | null> },
+) {
+  const { placed, stage, labels, id } = props;
+  const found = placed.value.find(({ shown }) => shown.id === id.value);
+  if (found === undefined) return null;
+  const { shown, rect } = found;
+  const place = labelPlace(rect, labelWidth(shown), stage.value);
+  const { colour } = classColour(shown.class);
+  return (
+    <g class="box marked">
+      <rect class="casing" {...rect} />
+      <rect {...lineOf(shown)} {...rect} fill={colour} fill-opacity="0.16" />
+      {labels.value !== 'none' && <Label shown={shown} place={place} />}
+    </g>
+  );
+}
+
+function Label({ shown, place }: { shown: ShownBox; place: Rect }) {
+  const { colour, text } = classColour(shown.class);
+  return (
+    <g class="box-label" transform={`translate(${place.x} ${place.y})`}>
+      <rect width={place.width} height={LABEL_HEIGHT} rx="3" fill={colour} />
+      <text x={LABEL_PADDING} y={LABEL_HEIGHT - 5} fill={text}>
+        {labelText(shown)}
+      </text>
+    </g>
+  );
+}
+
+function lineOf({ class: name }: ShownBox) {
+  const { colour, dashed } = classColour(name);
+  return { class: dashed ? 'line dashed' : 'line', stroke: colour };
+}
+
+function labelText({ class: name, confidence }: ShownBox): string {
+  return `${visible(name)} ${percent(confidence)}`;
+}
+
+function labelWidth(shown: ShownBox): number {
+  return textWidth(labelText(shown)) + 2 * LABEL_PADDING;
+}

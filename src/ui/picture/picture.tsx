@@ -1,0 +1,262 @@
+/** A picture with its boxes drawn over it: zoom, pan, and one box marked by pointer or from a list. */
+import { useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Detection, ImageSize } from '../../contract/image-result.js';
+import { Icon, type IconName } from '../parts/icon.js';
+import { Boxes, type LabelMode } from './boxes.js';
+import { usePointers } from './use-pointers.js';
+import { WHOLE, boxAt, moved, onScreen, windowOn, zoomedAt, type Size } from './view-window.js';
+
+/** A detection with a number of its own, which a list uses too. */
+export interface ShownBox extends Detection {
+  id: number;
+}
+
+/** Which box is marked, and how boxes are shown: shared by the picture and the list beside it. */
+export interface PictureMarks {
+  /** Under the pointer or the focus. */
+  active: Signal<number | null>;
+  /** Chosen; it stays marked. */
+  pinned: Signal<number | null>;
+  labels: Signal<LabelMode>;
+  /** False while the boxes are hidden to see the picture. */
+  boxesShown: Signal<boolean>;
+  /** Set to a box to zoom to it, or to `whole`. */
+  zoomTo: Signal<number | 'whole' | null>;
+}
+
+interface PictureProps {
+  /** Null while there is none: the boxes lie on a grey area of its shape. */
+  url: string | null;
+  alt: string;
+  size: ImageSize;
+  boxes: ReadonlySignal<readonly ShownBox[]>;
+  marks: PictureMarks;
+  /** Shown dimmed: the picture is about to change. */
+  isOld?: boolean;
+  children?: JSX.Element | false;
+}
+
+const STEP = 1.4;
+const PAN = 60;
+
+export function usePictureMarks(): PictureMarks {
+  return {
+    active: useSignal(null),
+    pinned: useSignal(null),
+    labels: useSignal('fit'),
+    boxesShown: useSignal(true),
+    zoomTo: useSignal(null),
+  };
+}
+
+export function Picture({ url, alt, size, boxes, marks, isOld, children }: PictureProps) {
+  const stage = useRef<HTMLDivElement>(null);
+  const stageSize = useSignal<Size>({ width: 0, height: 0 });
+  const view = useSignal(WHOLE);
+  const placed = useComputed(() =>
+    boxes.value.map((shown) => ({
+      shown,
+      rect: onScreen(shown.box, size, stageSize.value, view.value),
+    })),
+  );
+  const middle = () => ({ x: stageSize.peek().width / 2, y: stageSize.peek().height / 2 });
+  const zoom = (factor: number, at = middle()): void => {
+    view.value = zoomedAt(view.peek(), factor, at, stageSize.peek());
+  };
+  const pan = (dx: number, dy: number): void => {
+    view.value = moved(view.peek(), dx, dy, stageSize.peek());
+  };
+
+  useEffect(() => {
+    view.value = WHOLE;
+  }, [url, view]);
+  useEffect(() => {
+    const element = stage.current;
+    if (element === null) return;
+    const watch = new ResizeObserver(([entry]) => {
+      if (entry === undefined) return;
+      const { width, height } = entry.contentRect;
+      stageSize.value = { width, height };
+      view.value = WHOLE;
+    });
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+    };
+  }, [stageSize, view]);
+  useEffect(
+    () =>
+      marks.zoomTo.subscribe((wanted) => {
+        if (wanted === null) return;
+        marks.zoomTo.value = null;
+        if (wanted === 'whole') view.value = WHOLE;
+        const found = boxes.peek().find(({ id }) => id === wanted);
+        if (found === undefined) return;
+        const rect = onScreen(found.box, size, stageSize.peek(), WHOLE);
+        view.value = windowOn(rect, stageSize.peek());
+      }),
+    [marks.zoomTo, boxes, size, stageSize, view],
+  );
+  usePointers(stage, {
+    isZoomed: () => view.peek().zoom > 1,
+    zoom,
+    pan,
+    hover: (point) => {
+      const index =
+        point === null
+          ? null
+          : boxAt(
+              point,
+              placed.peek().map(({ rect }) => rect),
+            );
+      marks.active.value = index === null ? null : (placed.peek()[index]?.shown.id ?? null);
+    },
+    press: () => {
+      const hit = marks.active.peek();
+      marks.pinned.value = hit === marks.pinned.peek() ? null : hit;
+    },
+  });
+
+  const { zoom: factor, x, y } = view.value;
+  const cursor = factor > 1 ? ' zoomed' : '';
+  return (
+    <figure class={isOld === true ? 'picture old' : 'picture'}>
+      <div
+        ref={stage}
+        class={`stage${cursor}`}
+        style={{ '--ratio': String(size.width / size.height) }}
+        role="group"
+        aria-label={alt}
+        tabIndex={0}
+        onKeyDown={(event) => {
+          if (keyOf(event, { zoom, pan, whole: () => (view.value = WHOLE) }))
+            event.preventDefault();
+        }}
+      >
+        {url !== null && (
+          <img
+            src={url}
+            alt=""
+            draggable={false}
+            style={{ transform: `translate(${x}px, ${y}px) scale(${factor})` }}
+          />
+        )}
+        {marks.boxesShown.value && stageSize.value.width > 0 && (
+          <Boxes
+            placed={placed}
+            stage={stageSize}
+            labels={marks.labels}
+            active={marks.active}
+            pinned={marks.pinned}
+          />
+        )}
+        {children}
+      </div>
+      <div class="picture-tools" role="group" aria-label="Picture">
+        <Tool
+          icon="plus"
+          label="Zoom in"
+          onPress={() => {
+            zoom(STEP);
+          }}
+        />
+        <Tool
+          icon="minus"
+          label="Zoom out"
+          disabled={factor === 1}
+          onPress={() => {
+            zoom(1 / STEP);
+          }}
+        />
+        <Tool
+          icon="fit"
+          label="Show the whole picture"
+          disabled={factor === 1}
+          onPress={() => {
+            view.value = WHOLE;
+          }}
+        />
+        <Tool
+          icon="tag"
+          label="Labels"
+          pressed={marks.labels.value === 'fit'}
+          onPress={() => {
+            marks.labels.value = marks.labels.peek() === 'fit' ? 'one' : 'fit';
+          }}
+        />
+        <Tool
+          icon="eye"
+          label="Boxes"
+          pressed={marks.boxesShown.value}
+          onPress={() => {
+            marks.boxesShown.value = !marks.boxesShown.peek();
+          }}
+        />
+      </div>
+    </figure>
+  );
+}
+
+function Tool(props: {
+  icon: IconName;
+  label: string;
+  onPress: () => void;
+  pressed?: boolean;
+  disabled?: boolean;
+}) {
+  return (
+    <button
+      type="button"
+      class="tool"
+      aria-label={props.label}
+      title={props.label}
+      aria-pressed={props.pressed}
+      disabled={props.disabled ?? false}
+      onClick={props.onPress}
+    >
+      <Icon name={props.icon} />
+    </button>
+  );
+}
+
+interface KeyActions {
+  zoom: (factor: number) => void;
+  pan: (dx: number, dy: number) => void;
+  whole: () => void;
+}
+
+/** True when the key meant something here. */
+function keyOf(
+  { key, ctrlKey, metaKey }: KeyboardEvent,
+  { zoom, pan, whole }: KeyActions,
+): boolean {
+  if (ctrlKey || metaKey) return false;
+  const actions: Record<string, () => void> = {
+    '+': () => {
+      zoom(STEP);
+    },
+    '=': () => {
+      zoom(STEP);
+    },
+    '-': () => {
+      zoom(1 / STEP);
+    },
+    '0': whole,
+    ArrowLeft: () => {
+      pan(PAN, 0);
+    },
+    ArrowRight: () => {
+      pan(-PAN, 0);
+    },
+    ArrowUp: () => {
+      pan(0, PAN);
+    },
+    ArrowDown: () => {
+      pan(0, -PAN);
+    },
+  };
+  actions[key]?.();
+  return key in actions;
+}

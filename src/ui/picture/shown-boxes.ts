@@ -1,0 +1,48 @@
+/** Which detections are shown: those above a threshold, of the classes that are switched on. */
+import type { Detection } from '../../contract/image-result.js';
+
+export interface BoxFilter {
+  threshold: number;
+  hidden: ReadonlySet<string>;
+}
+
+export interface Numbered extends Detection {
+  id: number;
+}
+
+/** Numbers them in the order of the answer, which is that of their confidence. */
+export function shownBoxes(
+  detections: readonly Detection[],
+  { threshold, hidden }: BoxFilter,
+): Numbered[] {
+  return detections
+    .map((detection, id) => ({ ...detection, id }))
+    .filter(({ confidence, class: name }) => confidence >= threshold && !hidden.has(name));
+}
+
+/** Every class that was found, most frequent first, with how many the threshold leaves. */
+export function classCountsAbove(
+  detections: readonly Detection[],
+  threshold: number,
+): { name: string; shown: number }[] {
+  const counts = new Map<string, { all: number; shown: number }>();
+  for (const { class: name, confidence } of detections) {
+    const count = counts.get(name) ?? { all: 0, shown: 0 };
+    count.all += 1;
+    if (confidence >= threshold) count.shown += 1;
+    counts.set(name, count);
+  }
+  return [...counts]
+    .sort(([nameA, a], [nameB, b]) => b.all - a.all || nameA.localeCompare(nameB))
+    .map(([name, { shown }]) => ({ name, shown }));
+}
+
+/** How many detections each part of the range 0 to 1 has. */
+export function histogram(confidences: readonly number[], parts: number): number[] {
+  const counts = new Array<number>(parts).fill(0);
+  for (const confidence of confidences) {
+    const part = Math.max(0, Math.min(parts - 1, Math.floor(confidence * parts)));
+    counts[part] = (counts[part] ?? 0) + 1;
+  }
+  return counts;
+}

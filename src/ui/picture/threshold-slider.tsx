@@ -1,0 +1,51 @@
+import type { Signal } from '@preact/signals';
+import { percent } from '../text/format.js';
+import { histogram } from './shown-boxes.js';
+
+const PARTS = 40;
+
+interface ThresholdSliderProps {
+  threshold: Signal<number>;
+  /** Less was not asked for. */
+  floor: number;
+  confidences: readonly number[];
+}
+
+/** A threshold over the confidences that there are. */
+export function ThresholdSlider({ threshold, floor, confidences }: ThresholdSliderProps) {
+  const counts = histogram(confidences, PARTS);
+  const most = Math.max(1, ...counts);
+  const value = Math.round(threshold.value * 100);
+  return (
+    <div class="threshold">
+      <svg viewBox={`0 0 ${PARTS} 10`} preserveAspectRatio="none" aria-hidden="true">
+        {counts.map((count, part) => (
+          <rect
+            key={part}
+            class={(part + 0.5) / PARTS >= threshold.value ? 'in' : 'out'}
+            x={part + 0.1}
+            y={10 - (10 * count) / most}
+            width="0.8"
+            height={(10 * count) / most}
+          />
+        ))}
+      </svg>
+      <label>
+        <span class="panel-title">
+          Confidence at least <b>{percent(threshold.value)}</b>
+        </span>
+        <input
+          type="range"
+          min="0"
+          max="100"
+          step="1"
+          value={value}
+          onInput={({ currentTarget }) => {
+            threshold.value = Math.max(floor, currentTarget.valueAsNumber / 100);
+            currentTarget.value = String(Math.round(threshold.peek() * 100));
+          }}
+        />
+      </label>
+    </div>
+  );
+}
