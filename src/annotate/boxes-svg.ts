@@ -13,7 +13,7 @@ interface Sizes {
 
 const CAP_HEIGHT = 0.73;
 const SMALLEST_TEXT = 11;
-const SMALLEST_LINE = 1.5;
+const SMALLEST_LINE = 2;
 
 /** Detections as they come, highest confidence first. */
 export function boxesSvg(size: ImageSize, detections: readonly Detection[]): string {
@@ -43,7 +43,7 @@ export function boxesSvg(size: ImageSize, detections: readonly Detection[]): str
 function sizesFor({ width, height }: ImageSize): Sizes {
   const unit = Math.sqrt(width * height) / 1000;
   const text = Math.max(SMALLEST_TEXT, 15 * unit);
-  return { line: Math.max(SMALLEST_LINE, 2.2 * unit), text, padding: 0.3 * text };
+  return { line: Math.max(SMALLEST_LINE, 2.5 * unit), text, padding: 0.3 * text };
 }
 
 function labelText({ class: name, confidence }: Detection): string {

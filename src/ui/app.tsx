@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { hashOf, type Place } from './address/address.js';
 import { address, goTo } from './address/location.js';
 import { DetectView } from './detect/detect-view.js';
-import { JobPage } from './jobs/job-page.js';
+import { LazyJobPage } from './job/lazy-job-page.js';
 import { JobsView } from './jobs/jobs-view.js';
 import { Connection } from './live/connection.js';
 import { Icon, type IconName } from './parts/icon.js';
@@ -87,7 +87,7 @@ function CurrentView() {
       return <JobsView />;
     case 'job':
     case 'image':
-      return <JobPage jobId={place.jobId} />;
+      return <LazyJobPage jobId={place.jobId} />;
     case 'service':
       return <ServiceView />;
   }
