@@ -42,9 +42,7 @@ const feed = new JobFeed(openSocket, {
 /** Connects with the key of the moment, and stays connected. */
 export function startFeed(): void {
   effect(() => {
-    // Each key has a connection of its own.
-    const { reason } = { reason: keyAsked.value, key: apiKey.value };
-    if (reason !== null) feed.stop('an API key is needed.');
+    if (keyAsked.value !== null) feed.stop('an API key is needed.');
     else feed.start();
   });
 }

@@ -3,7 +3,8 @@ import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { percent, visible } from '../text/format.js';
 import { Swatch } from './class-chips.js';
-import type { PictureMarks, ShownBox } from './picture.js';
+import type { PictureMarks } from './marks.js';
+import type { ShownBox } from './shown-boxes.js';
 
 interface BoxListProps {
   boxes: ReadonlySignal<readonly ShownBox[]>;

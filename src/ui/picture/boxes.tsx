@@ -3,12 +3,11 @@ import { useComputed, type ReadonlySignal } from '@preact/signals';
 import { percent, visible } from '../text/format.js';
 import { classColour } from '../../overlay/class-colour.js';
 import { placeLabels, type Rect } from '../../overlay/place-labels.js';
-import type { ShownBox } from './picture.js';
 import { LABEL_HEIGHT, LEAST_BOX, labelPlace } from './label-place.js';
+import type { LabelMode } from './marks.js';
+import type { ShownBox } from './shown-boxes.js';
 import { fontEpoch, textWidth } from './text-width.js';
 import type { Size } from './view-window.js';
-
-export type LabelMode = 'fit' | 'one' | 'none';
 
 const LABEL_PADDING = 6;
 

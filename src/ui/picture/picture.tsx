@@ -1,30 +1,13 @@
 /** A picture with its boxes drawn over it: zoom, pan, and one box marked by pointer or from a list. */
-import { useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Detection, ImageSize } from '../../contract/image-result.js';
 import { Icon, type IconName } from '../parts/icon.js';
-import { Boxes, type LabelMode } from './boxes.js';
+import { Boxes } from './boxes.js';
+import type { PictureMarks } from './marks.js';
+import type { ImageSize, ShownBox } from './shown-boxes.js';
 import { usePointers } from './use-pointers.js';
 import { WHOLE, boxAt, moved, onScreen, windowOn, zoomedAt, type Size } from './view-window.js';
-
-/** A detection with a number of its own, which a list uses too. */
-export interface ShownBox extends Detection {
-  id: number;
-}
-
-/** Which box is marked, and how boxes are shown: shared by the picture and the list beside it. */
-export interface PictureMarks {
-  /** Under the pointer or the focus. */
-  active: Signal<number | null>;
-  /** Chosen; it stays marked. */
-  pinned: Signal<number | null>;
-  labels: Signal<LabelMode>;
-  /** False while the boxes are hidden to see the picture. */
-  boxesShown: Signal<boolean>;
-  /** Set to a box to zoom to it, or to `whole`. */
-  zoomTo: Signal<number | 'whole' | null>;
-}
 
 interface PictureProps {
   /** Null while there is none: the boxes lie on a grey area of its shape. */
@@ -40,16 +23,6 @@ interface PictureProps {
 
 const STEP = 1.4;
 const PAN = 60;
-
-export function usePictureMarks(): PictureMarks {
-  return {
-    active: useSignal(null),
-    pinned: useSignal(null),
-    labels: useSignal('fit'),
-    boxesShown: useSignal(true),
-    zoomTo: useSignal(null),
-  };
-}
 
 export function Picture({ url, alt, size, boxes, marks, isOld, children }: PictureProps) {
   const stage = useRef<HTMLDivElement>(null);

@@ -1,12 +1,16 @@
 /** Which detections are shown: those above a threshold, of the classes that are switched on. */
-import type { Detection } from '../../contract/image-result.js';
+import type { ImageFields } from '../../client/records.js';
+
+export type Detection = ImageFields['detections'][number];
+export type ImageSize = ImageFields['image'];
 
 export interface BoxFilter {
   threshold: number;
   hidden: ReadonlySet<string>;
 }
 
-export interface Numbered extends Detection {
+/** A detection with a number of its own, which picture and list share. */
+export interface ShownBox extends Detection {
   id: number;
 }
 
@@ -14,7 +18,7 @@ export interface Numbered extends Detection {
 export function shownBoxes(
   detections: readonly Detection[],
   { threshold, hidden }: BoxFilter,
-): Numbered[] {
+): ShownBox[] {
   return detections
     .map((detection, id) => ({ ...detection, id }))
     .filter(({ confidence, class: name }) => confidence >= threshold && !hidden.has(name));

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Detection, ImageSize } from '../../contract/image-result.js';
 import { Icon } from '../parts/icon.js';
 import { classColour } from '../../overlay/class-colour.js';
+import type { Detection, ImageSize } from './shown-boxes.js';
 import { imageFilePath, usePicture } from './use-picture.js';
 
 /** Two device pixels per CSS pixel of a tile of 160. */

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import {
+  ago,
+  bytes,
   classCounts,
   clock,
   duration,
   megabytes,
   milliseconds,
+  plural,
+  seconds,
   visible,
-} from '../../src/ui/format.js';
+} from '../../../src/ui/text/format.js';
 
 test.each([
   [-1, '0.00 s'],
@@ -41,4 +45,33 @@ test('what is hidden in a name is shown', () => {
 test('figures have as many digits as they are good for', () => {
   expect([milliseconds(3.738), milliseconds(268.4)]).toEqual(['3.7 ms', '268 ms']);
   expect(megabytes(147_000_000)).toBe('140 MiB');
+});
+
+test('one is singular, thousands are grouped', () => {
+  expect([0, 1, 2_000].map((count) => plural(count, 'image'))).toEqual(['0 images', '1 image', '2,000 images']); // prettier-ignore
+  expect(plural(2, 'class', 'classes')).toBe('2 classes');
+});
+
+test.each([
+  [-3, 'just now'],
+  [59, '59 s ago'],
+  [60, '1 min ago'],
+  [7_199, '1 h ago'],
+  [86_400, '1 day ago'],
+  [200_000, '2 days ago'],
+])('%d s past is %s', (past, text) => {
+  expect(ago(past)).toBe(text);
+});
+
+test('units follow the size, three digits are shown', () => {
+  const text = ({ text: figure, unit }: { text: string; unit: string }) => `${figure} ${unit}`;
+  expect([0, 1023, 1024, 1_536_000, 147_000_000, 3e12].map((value) => text(bytes(value)))).toEqual([
+    '0 B',
+    '1,023 B',
+    '1 KiB',
+    '1.46 MiB',
+    '140 MiB',
+    '2.73 TiB',
+  ]);
+  expect([0.00345, 0.25, 1.5, 12].map((value) => text(seconds(value)))).toEqual(['3.45 ms', '250 ms', '1.50 s', '12 s']); // prettier-ignore
 });

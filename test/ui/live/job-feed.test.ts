@@ -1,13 +1,13 @@
 /** The page's end of `/v1/stream` against the service's. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { ApiKeys } from '../../src/http/api-keys.js';
-import { listen, type Listening } from '../../src/http/serve.js';
-import { JobFeed, type FeedState } from '../../src/ui/job-feed.js';
-import { socketProtocols, type PageSocket } from '../../src/client/page-socket.js';
-import type { JobEvent } from '../../src/client/records.js';
-import { compose, post, type Harness } from '../support/composed-app.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { ApiKeys } from '../../../src/http/api-keys.js';
+import { listen, type Listening } from '../../../src/http/serve.js';
+import { JobFeed, type FeedState } from '../../../src/ui/live/job-feed.js';
+import { socketProtocols, type PageSocket } from '../../../src/client/page-socket.js';
+import type { JobEvent } from '../../../src/client/records.js';
+import { compose, post, type Harness } from '../../support/composed-app.js';
+import { okOutcome } from '../../support/fake-jobs.js';
 
 const KEY = 'lat_alice_0123456789abcdef';
 const job = { job_type: 'detect_cars', image_paths: ['a.jpg', 'b.jpg'] };

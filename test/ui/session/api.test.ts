@@ -1,15 +1,22 @@
 /** The page's calls to the service's own routes. */
 import { beforeEach, expect, test } from 'vitest';
-import { ApiKeys } from '../../src/http/api-keys.js';
-import { ServiceError } from '../../src/client/service-error.js';
-import { Api } from '../../src/ui/api.js';
-import { socketProtocols } from '../../src/client/page-socket.js';
-import { keyFault } from '../../src/ui/key-store.js';
-import { detectRequest, jobRequest } from '../../src/ui/requests.js';
-import type { DetectResponse, JobStatus, JobAccepted, JobList } from '../../src/client/records.js';
-import { compose, type Harness } from '../support/composed-app.js';
+import { ApiKeys } from '../../../src/http/api-keys.js';
+import { ServiceError } from '../../../src/client/service-error.js';
+import { Api } from '../../../src/ui/session/api.js';
+import { socketProtocols } from '../../../src/client/page-socket.js';
+import { keyFault } from '../../../src/ui/session/key-fault.js';
+import { detectBody } from '../../../src/ui/detect/detect-request.js';
+import { jobRequest } from '../../../src/ui/jobs/job-request.js';
+import type {
+  DetectResponse,
+  JobStatus,
+  JobAccepted,
+  JobList,
+} from '../../../src/client/records.js';
+import { compose, type Harness } from '../../support/composed-app.js';
 
 const KEY = 'lat_alice_0123456789abcdef';
+const JPEG = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0);
 let key: string | null;
 let refusals: number;
 
@@ -33,11 +40,15 @@ test('a job is submitted, listed and cancelled', async () => {
     type: 'detect_cars',
     model: '',
     classes: [],
+    threshold: 0.4,
     priority: 7,
+    metadata: '{"title": "North gate"}',
+    callback: '',
+    annotate: false,
   };
   const { job_id } = await api.post<JobAccepted>('/v1/jobs/submit', jobRequest(fields));
   const { jobs } = await api.get<JobList>('/v1/jobs?limit=100');
-  expect(jobs).toMatchObject([{ job_id, image_count: 2, priority: 7, status: 'pending' }]);
+  expect(jobs).toMatchObject([{ job_id, image_count: 2, priority: 7, title: 'North gate' }]);
   const ended = await api.delete<JobStatus>(`/v1/jobs/${job_id}`);
   expect(ended).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
   expect(await problem(api.delete(`/v1/jobs/${job_id}`))).toMatchObject({
@@ -46,23 +57,22 @@ test('a job is submitted, listed and cancelled', async () => {
   });
 });
 
-test('a detection brings its drawn copy', async () => {
-  const api = apiOf(compose({}, { annotate: () => Promise.resolve('a1.jpg') }));
-  const fields = { path: 'a.jpg', model: '', classes: [], threshold: NaN };
-  const answer = await api.post<DetectResponse>('/v1/inference/detect', detectRequest(fields));
-  expect(answer.annotated_url).toBe('/v1/annotated/a1.jpg');
-  const picture = await api.picture(answer.annotated_url!);
+test('a picture of the service comes as a blob', async () => {
+  const api = apiOf(compose());
+  const picture = await api.picture('/v1/annotated/a1.jpg');
   expect([picture.type, picture.size]).toEqual(['image/jpeg', 2]);
 });
 
-test('what a form says goes along', () => {
-  expect(detectRequest({ path: 'x', model: 'depot.pt', classes: ['*'], threshold: 0.25 })).toEqual({
-    image_path: 'x',
-    model_name: 'depot.pt',
-    classes: ['*'],
-    confidence_threshold: 0.25,
-    annotate: true,
-  });
+test('a picture is sent as a form, a path as JSON', async () => {
+  const harness = compose();
+  const api = apiOf(harness);
+  const choice = { model: '', classes: ['*'], threshold: 0.1 };
+  const named = detectBody({ kind: 'path', path: 'a.jpg' }, choice);
+  const answer = await api.post<DetectResponse>('/v1/inference/detect', named);
+  expect(answer.image_path).toBe('a.jpg');
+  const file = new File([JPEG], 'gate.jpg', { type: 'image/jpeg' });
+  const sent = await api.post<DetectResponse>('/v1/inference/detect', detectBody({ kind: 'file', file }, choice)); // prettier-ignore
+  expect(sent.image_path).toBe('gate.jpg');
 });
 
 test('a refusal names the rules that were broken', async () => {
@@ -72,7 +82,11 @@ test('a refusal names the rules that were broken', async () => {
     type: 'nothing',
     model: '',
     classes: [],
+    threshold: 0.4,
     priority: 11,
+    metadata: '',
+    callback: '',
+    annotate: false,
   });
   const { code, errors } = await problem(api.post('/v1/jobs/submit', body));
   expect(code).toBe('validation_failed');

@@ -1,0 +1,27 @@
+import { useSignal, type Signal } from '@preact/signals';
+
+/** Labels of all boxes that have room, of the marked one only, or none. */
+export type LabelMode = 'fit' | 'one' | 'none';
+
+/** Which box is marked, and how boxes are shown: shared by the picture and the list beside it. */
+export interface PictureMarks {
+  /** Under the pointer or the focus. */
+  active: Signal<number | null>;
+  /** Chosen; it stays marked. */
+  pinned: Signal<number | null>;
+  labels: Signal<LabelMode>;
+  /** False while the boxes are hidden to see the picture. */
+  boxesShown: Signal<boolean>;
+  /** Set to a box to zoom to it, or to `whole`. */
+  zoomTo: Signal<number | 'whole' | null>;
+}
+
+export function usePictureMarks(): PictureMarks {
+  return {
+    active: useSignal<number | null>(null),
+    pinned: useSignal<number | null>(null),
+    labels: useSignal<LabelMode>('fit'),
+    boxesShown: useSignal(true),
+    zoomTo: useSignal<number | 'whole' | null>(null),
+  };
+}

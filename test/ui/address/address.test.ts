@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { hashOf, readAddress, type Place } from '../../../src/ui/address/address.js';
+
+test.each<[string, Place]>([
+  ['', { view: 'detect' }],
+  ['#/detect', { view: 'detect' }],
+  ['#/jobs', { view: 'jobs' }],
+  ['#jobs', { view: 'jobs' }],
+  ['#/jobs/job_A-1', { view: 'job', jobId: 'job_A-1' }],
+  ['#/jobs/a%2Fb', { view: 'job', jobId: 'a/b' }],
+  ['#/jobs/100%', { view: 'job', jobId: '100%' }],
+  ['#/jobs/job_A/images/17', { view: 'image', jobId: 'job_A', index: 17 }],
+  ['#/jobs/job_A/images/x', { view: 'job', jobId: 'job_A' }],
+  ['#/service', { view: 'service' }],
+  ['#/nowhere', { view: 'detect' }],
+])('%s', (hash, place) => {
+  expect(readAddress(hash)).toEqual({ place, query: {} });
+});
+
+test('filters come with the view, empty ones are left out', () => {
+  const hash = hashOf(
+    { view: 'image', jobId: 'a/b', index: 3 },
+    { min: '40', hide: 'bus,"x"', q: '' },
+  );
+  expect(hash).toBe('#/jobs/a%2Fb/images/3?min=40&hide=bus%2C%22x%22');
+  expect(readAddress(hash)).toEqual({
+    place: { view: 'image', jobId: 'a/b', index: 3 },
+    query: { min: '40', hide: 'bus,"x"' },
+  });
+});
+
+test('a path with a question mark and an equals sign survives', () => {
+  const query = { path: '2026/a?b=c&d #1.jpg' };
+  expect(readAddress(hashOf({ view: 'detect' }, query)).query).toEqual(query);
+});

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { asCurl, asPython } from '../../../src/ui/detect/code-samples.js';
+
+const ORIGIN = 'http://127.0.0.1:8000';
+const choice = { origin: ORIGIN, needsKey: false, model: '', classes: [], threshold: 0.4 };
+const PATH = { kind: 'path', path: "2026/it's $HOME.jpg" } as const;
+const FILE = { kind: 'file', file: new File([], 'a "b"\\c.jpg') } as const;
+
+/** What a shell makes of the words after the command. */
+const words = (command: string): string[] => {
+  const shell = spawnSync('sh', ['-c', command.replace(/^curl/, `printf '%s\\n'`)], { encoding: 'utf8' }); // prettier-ignore
+  expect(shell.status, shell.stderr).toBe(0);
+  return shell.stdout.trimEnd().split('\n');
+};
+
+test('curl gets the path as it is, whatever its characters', () => {
+  const all = words(
+    asCurl({ ...choice, source: PATH, model: 'depot.pt', classes: ['car', 'bus'] }),
+  );
+  expect(all.slice(0, 2)).toEqual(['-s', `${ORIGIN}/v1/inference/detect`]);
+  expect(JSON.parse(all.at(-1)!)).toEqual({
+    image_path: PATH.path,
+    model_name: 'depot.pt',
+    classes: ['car', 'bus'],
+    confidence_threshold: 0.4,
+  });
+});
+
+test('curl sends a picture as a form', () => {
+  expect(words(asCurl({ ...choice, source: FILE, classes: ['car', 'bus'] })).slice(2)).toEqual([
+    '-F',
+    'image=@"a \\"b\\"\\\\c.jpg"',
+    '-F',
+    'classes=car,bus',
+    '-F',
+    'confidence_threshold=0.4',
+  ]);
+});
+
+test('the key is named, not shown', () => {
+  const sample = { ...choice, needsKey: true, source: PATH };
+  expect(asCurl(sample)).toContain('-H "authorization: Bearer $LATTICE_API_KEY"');
+  expect(asPython(sample)).toContain('LATTICE_API_KEY');
+});
+
+test('Python that names a path, and one that sends a picture', () => {
+  expect(asPython({ ...choice, source: PATH, classes: ['car'] })).toContain(
+    `lattice.detect("2026/it's $HOME.jpg", classes=["car"], confidence_threshold=0.4)`,
+  );
+  const sends = asPython({ ...choice, source: FILE });
+  expect(sends).toContain('from pathlib import Path');
+  expect(sends).toContain('Path("a \\"b\\"\\\\c.jpg")');
+  const python = spawnSync('python3', ['-c', `import ast, sys; ast.parse(sys.stdin.read())`], { input: sends, encoding: 'utf8' }); // prettier-ignore
+  expect(python.stderr).toBe('');
+});

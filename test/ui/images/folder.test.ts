@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { firstPictures, folderOf, folderTrail } from '../../../src/ui/images/folder.js';
+
+test('the folders on the way to a path', () => {
+  expect(folderTrail('2026/11')).toEqual([
+    { name: '2026', path: '2026' },
+    { name: '11', path: '2026/11' },
+  ]);
+  expect(folderTrail('/srv/a').map(({ path }) => path)).toEqual(['/srv', '/srv/a']);
+  expect(folderTrail('')).toEqual([]);
+  expect([folderOf('2026/11/a.jpg'), folderOf('a.jpg')]).toEqual(['2026/11', '']);
+});
+
+test('pictures to begin with are those of the first folder that has some', async () => {
+  const entry = (type: string, path: string) => ({ type, path, name: path });
+  const folders: Record<string, object[]> = {
+    '': [entry('folder', '2026')],
+    2026: [entry('folder', '2026/11')],
+    '2026/11': [entry('image', '2026/11/a.jpg'), entry('image', '2026/11/b.jpg')],
+  };
+  const get = <T>(path: string): Promise<T> => {
+    const under = new URL(path, 'http://x').searchParams.get('under') ?? '';
+    return Promise.resolve({ path: under, entries: folders[under] ?? [], next_cursor: null } as T);
+  };
+  expect((await firstPictures({ get }, 1)).map(({ path }) => path)).toEqual(['2026/11/a.jpg']);
+  folders['2026/11'] = [];
+  expect(await firstPictures({ get }, 1)).toEqual([]);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import {
+  classCountsAbove,
+  histogram,
+  shownBoxes,
+  type Detection,
+} from '../../../src/ui/picture/shown-boxes.js';
+
+const found = (name: string, confidence: number): Detection => ({
+  box: [0, 0, 10, 10],
+  class: name,
+  confidence,
+});
+const ALL = [found('car', 0.9), found('bus', 0.5), found('car', 0.3), found('Car', 0.11)];
+
+test('a threshold and switched-off classes leave the numbers of the boxes as they are', () => {
+  const ids = (threshold: number, ...hidden: string[]) =>
+    shownBoxes(ALL, { threshold, hidden: new Set(hidden) }).map(({ id }) => id);
+  expect([ids(0.1), ids(0.3), ids(0.31), ids(1)]).toEqual([[0, 1, 2, 3], [0, 1, 2], [0, 1], []]);
+  expect([ids(0.1, 'car'), ids(0.1, 'car', 'bus', 'Car')]).toEqual([[1, 3], []]);
+});
+
+test('classes are counted above the threshold and stay when none is left', () => {
+  expect(classCountsAbove(ALL, 0.4)).toEqual([
+    { name: 'car', shown: 1 },
+    { name: 'bus', shown: 1 },
+    { name: 'Car', shown: 0 },
+  ]);
+});
+
+test('the ends of the range fall into its first and last part', () => {
+  expect(histogram([0, 0.09, 0.1, 0.5, 0.999, 1], 10)).toEqual([2, 1, 0, 0, 0, 1, 0, 0, 0, 2]);
+});
