@@ -87,7 +87,7 @@ function OutcomeTabs({ job, summary, filter }: FiguresProps & { summary: JobSumm
           <li key={name}>
             <button
               type="button"
-              class={`outcome ${outcome ?? 'all'}`}
+              class={outcome === 'failed' ? 'outcome has-failed' : 'outcome'}
               aria-pressed={filter.outcome === outcome}
               onClick={() => {
                 setQuery({ outcome: outcome ?? '' });

@@ -203,7 +203,12 @@ function Tile({ jobId, filter, place, image, isTabStop }: TileProps) {
       }}
     >
       {image.status === 'ok' ? (
-        <Thumbnail path={image.image_path} alt="" boxes={image.detections} size={image.image} />
+        <Thumbnail
+          path={image.image_path}
+          alt=""
+          boxes={boxesOf(image, filter)}
+          size={image.image}
+        />
       ) : (
         <span class="thumbnail">
           {image.status === 'error' ? (
@@ -226,6 +231,12 @@ function Tile({ jobId, filter, place, image, isTabStop }: TileProps) {
       </span>
     </a>
   );
+}
+
+/** With a class chosen, its boxes alone. */
+function boxesOf({ detections }: Extract<JobImage, { status: 'ok' }>, { className }: ImageFilter) {
+  if (className === null) return detections;
+  return detections.filter((each) => each.class === className);
 }
 
 function tileAt(list: HTMLElement | null, place: number): HTMLElement | null {

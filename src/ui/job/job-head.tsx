@@ -17,38 +17,35 @@ export function JobHead({ job, record }: { job: JobStatus; record: JobRecord }) 
   const failed = job.failed_images;
   return (
     <header class="job-head">
-      <p class="fine">
-        <a href="#/jobs">Jobs</a>
-        {job.retry_of !== null && (
-          <>
-            {' · runs images of '}
-            <a href={`#/jobs/${encodeURIComponent(job.retry_of)}`}>{job.retry_of.slice(-8)}</a>
-            {' again'}
-          </>
-        )}
-      </p>
-      <div class="job-title">
-        <StatePill status={job.status} />
-        <h1>
-          <Foreign text={job.title} />
-          {job.image_count > 1 && (
-            <span class="fine"> and {plural(job.image_count - 1, 'more image')}</span>
+      <div class="job-name-lines">
+        <p class="fine">
+          <a href="#/jobs">Jobs</a>
+          {job.retry_of !== null && (
+            <>
+              {' · runs images of '}
+              <a href={`#/jobs/${encodeURIComponent(job.retry_of)}`}>{job.retry_of.slice(-8)}</a>
+              {' again'}
+            </>
           )}
-        </h1>
+        </p>
+        <div class="job-title">
+          <StatePill status={job.status} />
+          <h1>
+            <Foreign text={job.title} />
+          </h1>
+        </div>
+        <p class="fine job-id">
+          <code>{job.job_id}</code>
+          <CopyButton text={job.job_id} what="job id" />
+          <span>{job.job_type}</span>
+          <span>priority {job.priority}</span>
+          {job.worker_id !== '' && (
+            <span>
+              on <Foreign text={job.worker_id} />
+            </span>
+          )}
+        </p>
       </div>
-      <p class="fine job-id">
-        <code>{job.job_id}</code>
-        <CopyButton text={job.job_id} what="job id" />
-        <span>{job.job_type}</span>
-        <span>priority {job.priority}</span>
-        {job.worker_id !== '' && (
-          <span>
-            on <Foreign text={job.worker_id} />
-          </span>
-        )}
-      </p>
-      <Progress job={job} now={now} />
-      <Times job={job} now={now} />
       <div class="row job-actions">
         {!hasEnded(job) && (
           <button type="button" class="danger" onClick={record.cancel}>
@@ -79,6 +76,7 @@ export function JobHead({ job, record }: { job: JobStatus; record: JobRecord }) 
         )}
         {hasEnded(job) && <JobDownloads job={job} />}
       </div>
+      <Progress job={job} now={now} />
     </header>
   );
 }
@@ -93,11 +91,14 @@ function Progress({ job, now }: { job: JobStatus; now: number }) {
         class={job.status}
         aria-label={`${percent(job.progress)} of the images are done`}
       />
-      <p>
-        <b>{grouped(job.finished_images)}</b> of {plural(job.image_count, 'image')}
-        {job.failed_images > 0 && <span class="bad">, {grouped(job.failed_images)} failed</span>}
-        {pace !== '' && <span class="fine"> · {pace}</span>}
-      </p>
+      <div class="job-facts">
+        <p>
+          <b>{grouped(job.finished_images)}</b> of {plural(job.image_count, 'image')}
+          {job.failed_images > 0 && <span class="bad">, {grouped(job.failed_images)} failed</span>}
+          {pace !== '' && <span class="fine"> · {pace}</span>}
+        </p>
+        <Times job={job} now={now} />
+      </div>
     </div>
   );
 }

@@ -180,7 +180,6 @@ function Row({ jobId, now }: { jobId: string; now: number }) {
   const job = rowOf(jobId)?.value;
   if (job === undefined) return null;
   const isOpen = !hasEnded(job);
-  const more = job.image_count > 1 ? ` +${grouped(job.image_count - 1)}` : '';
   return (
     <li>
       <a class="job-row" href={hashOf({ view: 'job', jobId })}>
@@ -190,7 +189,6 @@ function Row({ jobId, now }: { jobId: string; now: number }) {
             <Foreign text={job.title} />
           </b>
           <span class="fine">
-            {more !== '' && `${more} · `}
             {job.job_type} · …{jobId.slice(-6)}
           </span>
         </span>
@@ -202,8 +200,11 @@ function Row({ jobId, now }: { jobId: string; now: number }) {
             aria-label={percent(job.progress)}
           />
           <span>
-            {grouped(job.finished_images)} / {plural(job.image_count, 'image')}
-            {job.failed_images > 0 && <span class="bad"> {grouped(job.failed_images)} failed</span>}
+            {isOpen && `${grouped(job.finished_images)} / `}
+            {plural(job.image_count, 'image')}
+            {job.failed_images > 0 && (
+              <span class="bad">, {grouped(job.failed_images)} failed</span>
+            )}
           </span>
         </span>
         <span class="job-pace fine">
