@@ -176,9 +176,10 @@ interface TileProps {
 
 function Tile({ jobId, filter, place, image, isTabStop }: TileProps) {
   const tabIndex = isTabStop ? 0 : -1;
+  // The same element as later: the focus stays when the image comes.
   if (image === undefined) {
     return (
-      <span
+      <a
         class="grid-tile blank"
         data-place={place}
         tabIndex={tabIndex}

@@ -82,6 +82,7 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
           <textarea
             ref={paths}
             name="paths"
+            autofocus
             rows={4}
             required
             spellcheck={false}

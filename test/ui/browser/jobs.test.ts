@@ -1,0 +1,195 @@
+/** The jobs of the live page, as people use them: against a real service with real photos. */
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.js';
+import { FEW_THREADS } from '../../support/service-client.js';
+import {
+  PROJECT_ROOT,
+  SHARED_TESTDATA,
+  hasTestdata,
+  startService,
+  type ServiceProcess,
+} from '../../support/service-process.js';
+import { hasBrowser, openBrowser, openPage, type Look } from './browser-rig.js';
+import { seedJob } from './seeded-job.js';
+
+const BIG = 'job_browserTestOfThousand';
+const IMAGES = 1_000;
+/** Enough that a job of them is still running when the service is killed. */
+const MOST_PHOTOS = 50;
+const PHOTOS = hasTestdata
+  ? join(SHARED_TESTDATA, 'coco128/images')
+  : join(PROJECT_ROOT, 'models/demo');
+
+let folder: string;
+let roots: string;
+let service: ServiceProcess;
+let browser: Browser;
+
+const start = (flags: string[] = []): Promise<ServiceProcess> =>
+  startService({
+    dataDir: join(folder, 'data'),
+    env: {
+      ...FEW_THREADS,
+      LATTICE_IMAGE_ROOTS: roots,
+      LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
+    },
+    flags,
+  });
+const at = (hash: string): string => `${service.url}/ui${hash}`;
+const jobHash = `#/jobs/${BIG}`;
+const tiles = (page: Page) => page.locator('.grid a.grid-tile');
+
+describe.skipIf(!hasBrowser)('jobs in a browser', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
+    roots = join(folder, 'photos');
+    mkdirSync(roots);
+    const photos = readdirSync(PHOTOS, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.jpg'))
+      .slice(0, MOST_PHOTOS);
+    for (const photo of photos) copyFileSync(join(PHOTOS, photo), join(roots, basename(photo)));
+    const paths = Array.from({ length: IMAGES }, (_, index) =>
+      basename(photos[index % photos.length] ?? ''),
+    );
+    await seedJob(join(folder, 'data'), BIG, paths, '{"title":"North gate"}');
+    [service, browser] = await Promise.all([start(), openBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('a job is submitted by keyboard, watched through a kill of the service, and ends', async () => {
+    await using opened = await openPage(browser, at('#/jobs'));
+    const { page, checkQuiet, checkAccess } = opened;
+    await page.locator('.job-row').first().waitFor();
+    await page.keyboard.press('n');
+    await page.getByLabel(/Images, folders or globs/).waitFor();
+    await checkAccess('the form of a new job');
+    await opened.screenshot('new-job');
+    await page.keyboard.type('**/*.jpg');
+    await page.getByText('Metadata, webhook').focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel(/Metadata as JSON/).focus();
+    await page.keyboard.type('{"title": "Watched"}');
+    await page.getByRole('button', { name: 'Submit the job' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Watched' }).waitFor();
+    const done = page.locator('.job-facts b').first();
+    await eventually(async () => {
+      expect(Number(await done.textContent())).toBeGreaterThan(0);
+    });
+    await service.kill('SIGKILL');
+    await page.locator('.connection', { hasNotText: 'Live' }).waitFor();
+    service = await start(['--port', new URL(service.url).port]);
+    await page.locator('.pill.completed').waitFor({ timeout: 60_000 });
+    await page.getByRole('link', { name: 'CSV' }).waitFor();
+    expect(await tiles(page).count()).toBeGreaterThan(5);
+    await checkQuiet();
+  }, 90_000);
+
+  test('a job of 1,000 images is scrolled, filtered and opened; Back leads to the same tile', async () => {
+    await using opened = await openPage(browser, at(jobHash));
+    const { page, checkQuiet } = opened;
+    await tiles(page).first().waitFor();
+    expect(await tiles(page).count()).toBeLessThan(80);
+    await page.locator('.thumbnail img').first().waitFor();
+    await tiles(page).first().focus();
+    await page.keyboard.press('End');
+    await page.locator(`[data-place="${IMAGES - 1}"]:focus`).waitFor();
+    expect(await page.locator('li:has(:focus)').getAttribute('aria-posinset')).toBe(String(IMAGES));
+    await page.keyboard.press('Home');
+    await page.locator('[data-place="0"]:focus').waitFor();
+
+    await page.getByRole('button', { name: /^Failed/ }).click();
+    await page.getByText(`100 images of 1,000 images`).waitFor();
+    await page.locator('.grid-tile.error').first().waitFor();
+    expect(await page.locator('.grid-tile.ok').count()).toBe(0);
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByRole('button', { name: /^bus/ }).click();
+    await page.getByText(/^267 images of/).waitFor();
+    await page.getByLabel(/unsure box/).fill('40');
+    await eventually(() => {
+      expect(page.url()).toContain('class=bus&below=40');
+    });
+
+    await page.locator('[data-place="7"]').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('8 of 267').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('9 of 267').waitFor();
+    await page.locator('.stage img').waitFor();
+    await page.goBack();
+    await page.locator('[data-place="8"]:focus').waitFor();
+    await checkQuiet();
+  });
+
+  test('a result is downloaded, and its failed images run again as a new job', async () => {
+    await using opened = await openPage(browser, at(jobHash));
+    const { page, checkQuiet } = opened;
+    const link = page.getByRole('link', { name: 'CSV' });
+    await link.waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    expect(download.suggestedFilename()).toBe(`${BIG}.csv`);
+    expect(await download.failure()).toBeNull();
+    await page.getByRole('button', { name: 'Retry 100 failed images' }).click();
+    await page.getByText('runs images of').waitFor();
+    expect(page.url()).not.toContain(BIG);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.pill.failed, .pill.completed').waitFor();
+    await checkQuiet();
+  });
+
+  test('the list has tabs by state, and its rows are opened by keyboard', async () => {
+    await using opened = await openPage(browser, at('#/jobs?state=completed'));
+    const { page, checkQuiet } = opened;
+    await page.locator('.job-row').first().waitFor();
+    expect(await page.locator('.pill:not(.completed)').count()).toBe(0);
+    await page.keyboard.press('j');
+    await page.locator('.job-row:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await tiles(page).first().waitFor();
+    await page.goBack();
+    await page.locator('.tabs a[aria-current]', { hasText: 'Completed' }).waitFor();
+    await checkQuiet();
+  });
+
+  test('rows do not move under a reader: a new job waits behind a button', async () => {
+    await using opened = await openPage(browser, at('#/jobs'));
+    const { page } = opened;
+    await page.locator('.job-row').first().waitFor();
+    await page.keyboard.press('j');
+    await page.locator('.job-row:focus').waitFor();
+    const rows = await page.locator('.job-row').count();
+    const body = JSON.stringify({ job_type: 'batch_detect', image_paths: ['none.jpg'] });
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${service.url}/v1/jobs/submit`, { method: 'POST', headers, body });
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    expect(await page.locator('.job-row').count()).toBe(rows);
+    await page.getByRole('button', { name: '1 new' }).click();
+    await eventually(async () => {
+      expect(await page.locator('.job-row').count()).toBe(rows + 1);
+    });
+  });
+
+  test.each<Look>(['light', 'dark', 'phone'])('every view is accessible: %s', async (look) => {
+    await using opened = await openPage(browser, at('#/jobs'), look);
+    for (const [name, hash, sign] of [
+      ['jobs', '#/jobs', '.job-row'],
+      ['job', jobHash, '.grid-tile img'],
+      ['job-filtered', `${jobHash}?outcome=failed`, '.grid-tile.error'],
+      ['job-image', `${jobHash}/images/3`, '.stage img'],
+    ] as const) {
+      await opened.page.goto(at(hash));
+      await opened.page.locator(sign).first().waitFor();
+      await opened.checkAccess(`${name} ${look}`);
+      await opened.screenshot(name);
+    }
+    await opened.checkQuiet();
+  });
+});
