@@ -42,28 +42,23 @@ export function showState(state: StateFilter): void {
   filter = state;
   wanted = PAGE;
   jobIds.value = null;
-  loadedAt = -Infinity;
-  refreshJobs();
+  void load();
 }
 
-/** Requests the list: now, or when the pace allows it. */
+/** Requests the list: now, or when the pace allows it and the list is not held. */
 export function refreshJobs(): void {
   isStale = true;
   look();
 }
 
-/** Also where the list is held. */
 export function showNewJobs(): void {
   newJobs.value = 0;
-  loadedAt = -Infinity;
-  isStale = true;
   void load();
 }
 
 export function showOlder(): void {
   wanted += PAGE;
-  loadedAt = -Infinity;
-  refreshJobs();
+  void load();
 }
 
 /** Keeps the list current until the result is called. While `held` is true no row comes or goes. */
@@ -105,7 +100,10 @@ function look(): void {
 }
 
 async function load(): Promise<void> {
-  if (isLoading) return;
+  if (isLoading) {
+    isStale = true;
+    return;
+  }
   const asked = filter;
   isStale = false;
   isLoading = true;
