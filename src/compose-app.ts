@@ -28,6 +28,7 @@ import { addModelRoute } from './http/models/model.routes.js';
 import { openApiDocument, registerComponents } from './http/openapi-document.js';
 import { createHideFolders } from './http/problem.js';
 import { addHealthRoutes } from './http/system/health.routes.js';
+import { addSettingsRoute } from './http/system/settings.route.js';
 import { addUiRoutes } from './http/ui/ui.routes.js';
 import { Uploads } from './http/uploads/uploads.js';
 import { EventStream } from './stream/event-stream.js';
@@ -69,6 +70,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   addAnnotatedRoute(table, deps);
   addImageRoutes(table, createImageHandlers(deps));
   addHealthRoutes(table, deps);
+  addSettingsRoute(table, deps);
   addDocsRoutes(table, openApi);
   addUiRoutes(table);
   registerComponents(table.app);

@@ -33,6 +33,7 @@ export type {
   ModelBody as Model,
   ModelListBody as ModelList,
 } from '../http/models/model.schema.js';
+export type { SettingListBody as SettingList } from '../http/system/settings.route.js';
 export type { SubscribeMessage } from '../stream/stream-messages.js';
 
 /** `limit` is the number of jobs asked for at a time. */

@@ -8,10 +8,16 @@ import { LazyJobPage } from './job/lazy-job-page.js';
 import { JobsView } from './jobs/jobs-view.js';
 import { Connection } from './live/connection.js';
 import { Icon, type IconName } from './parts/icon.js';
+import { lazy } from './parts/lazy.js';
 import { ShortcutHelp, useShortcuts } from './parts/shortcuts.js';
-import { ServiceView } from './service/service-view.js';
 import { KeyPage } from './session/key-page.js';
 import { apiKey, forgetKey, keyAsked } from './session/session.js';
+
+/** With the charts, which no other view needs. */
+const ServiceView = lazy('Opening the view', async () => {
+  const { ServiceView: loaded } = await import('./service/service-view.js');
+  return loaded;
+});
 
 type Section = 'detect' | 'jobs' | 'service';
 

@@ -95,11 +95,13 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children }: Pictu
   const { zoom: factor, x, y } = view.value;
   const cursor = factor > 1 ? ' zoomed' : '';
   return (
-    <figure class={isOld === true ? 'picture old' : 'picture'}>
+    <figure
+      class={isOld === true ? 'picture old' : 'picture'}
+      style={{ '--ratio': String(size.width / size.height) }}
+    >
       <div
         ref={stage}
         class={`stage${cursor}`}
-        style={{ '--ratio': String(size.width / size.height) }}
         role="group"
         aria-label={alt}
         tabIndex={0}

@@ -1,0 +1,123 @@
+/** What is wrong with the service right now, in sentences; the worst first. */
+import type { ClusterStatus, Model } from '../../client/records.js';
+import { plural } from '../text/format.js';
+import type { Reading } from './reading.js';
+import { newFailures } from './series.js';
+
+export type Level = 'good' | 'warn' | 'bad';
+
+export interface Finding {
+  level: Level;
+  text: string;
+}
+
+export interface Seen {
+  /** Why it is not ready; null when it is. */
+  notReady: string | null;
+  /** Null while it is not known. */
+  status: ClusterStatus | null;
+  models: readonly Model[] | null;
+  readings: readonly Reading[];
+}
+
+const RECENT_S = 60;
+const RANK: Record<Level, number> = { bad: 0, warn: 1, good: 2 };
+
+export function findings(seen: Seen): Finding[] {
+  const found = [
+    ...readiness(seen),
+    ...workers(seen),
+    ...gpus(seen),
+    ...volumes(seen),
+    ...refused(seen),
+    ...failures(seen),
+    ...queue(seen),
+  ].sort((a, b) => RANK[a.level] - RANK[b.level]);
+  return found.length === 0 ? [{ level: 'good', text: allWell(seen) }] : found;
+}
+
+function allWell({ status }: Seen): string {
+  if (status === null) return 'The service is ready.';
+  const { engine, workers: all } = status;
+  const on = `${engine.device.toUpperCase()} in ${engine.precision}`;
+  return `All is well: ${plural(all.length, 'worker')} ready on ${on}.`;
+}
+
+function readiness({ notReady }: Seen): Finding[] {
+  return notReady === null ? [] : [{ level: 'bad', text: `Not ready: ${notReady}` }];
+}
+
+function workers({ status }: Seen): Finding[] {
+  const all = status?.workers ?? [];
+  const ill = all.filter(({ state }) => state === 'unhealthy' || state === 'failed');
+  if (ill.length === 0) return [];
+  const level = ill.length === all.length ? 'bad' : 'warn';
+  const [first] = ill;
+  const reason = first?.reason ?? first?.worker_id ?? '';
+  const are = ill.length === 1 ? 'does' : 'do';
+  return [
+    { level, text: `${ill.length} of ${plural(all.length, 'worker')} ${are} not work: ${reason}` },
+  ];
+}
+
+function gpus({ status }: Seen): Finding[] {
+  return (status?.engine.gpus ?? []).flatMap(
+    ({ index, name, state, slowed_by: slowed }): Finding[] => {
+      const which = `GPU ${index} (${name})`;
+      if (state === 'lost')
+        return [{ level: 'bad', text: `${which} is lost: it faulted or hangs.` }];
+      if (state === 'failed_check') {
+        return [{ level: 'bad', text: `${which} fails the self-check of a model.` }];
+      }
+      const heat = slowed.filter((what) => what !== 'power_cap');
+      if (heat.length === 0) return [];
+      return [
+        {
+          level: 'warn',
+          text: `${which} is slowed down by ${heat.join(', ').replaceAll('_', ' ')}.`,
+        },
+      ];
+    },
+  );
+}
+
+function volumes({ status }: Seen): Finding[] {
+  const hanging = status?.engine.hanging_folders ?? 0;
+  if (hanging === 0) return [];
+  return [
+    { level: 'bad', text: `The volume of ${plural(hanging, 'image folder')} does not answer.` },
+  ];
+}
+
+function refused({ models }: Seen): Finding[] {
+  return (models ?? [])
+    .filter(({ state }) => state === 'refused')
+    .map(({ name, reason }) => ({
+      level: 'warn',
+      text: `${name} cannot be used: ${reason ?? ''}`,
+    }));
+}
+
+function failures({ readings }: Seen): Finding[] {
+  const now = readings.at(-1);
+  const before = readings.find(({ at }) => now !== undefined && at >= now.at - RECENT_S);
+  if (now === undefined || before === undefined) return [];
+  const codes = newFailures(before, now);
+  const count = codes.reduce((sum, [, each]) => sum + each, 0);
+  if (count === 0) return [];
+  const code = `${codes.length > 1 ? 'mostly ' : ''}${codes[0]?.[0] ?? ''}`;
+  const text = `${plural(count, 'image')} failed in the last minute: ${code}.`;
+  return [{ level: 'warn', text }];
+}
+
+function queue({ readings }: Seen): Finding[] {
+  const recent = readings.slice(-3);
+  const isLong = recent.length === 3 && recent.every(({ queueSync }) => (queueSync ?? 0) > 0);
+  if (!isLong) return [];
+  return [
+    {
+      level: 'warn',
+      text: 'Requests wait for a worker: more come than the machine can answer at once.',
+    },
+  ];
+}

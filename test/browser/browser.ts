@@ -1,0 +1,82 @@
+/** The system's Chromium on the live page. Each page tells what it did against the policy, and what it threw. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import sharp from 'sharp';
+
+const CANDIDATES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** A folder: the tests write the pictures of the documentation into it. */
+const SHOTS = process.env.UI_SCREENSHOTS ?? '';
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+export const browserPath = findBrowser();
+if (browserPath === null) {
+  console.warn(
+    `Left out: there is no Chromium (${CANDIDATES.join(', ')}) in PATH for the browser tests.`,
+  );
+}
+
+function findBrowser(): string | null {
+  const folders = (process.env.PATH ?? '').split(':');
+  const paths = folders.flatMap((folder) => CANDIDATES.map((name) => join(folder, name)));
+  return paths.find((path) => existsSync(path) && statSync(path).isFile()) ?? null;
+}
+
+export function openBrowser(): Promise<Browser> {
+  // The sandbox does not start for root.
+  const flags = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return chromium.launch({ executablePath: browserPath ?? '', args: flags });
+}
+
+export interface WatchedPage {
+  page: Page;
+  /** Violations of the policy and errors since the page was opened. */
+  faults(): string[];
+}
+
+export async function openPage(browser: Browser): Promise<WatchedPage> {
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  await page.exposeFunction('reportFault', (fault: string) => faults.push(fault));
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+      const report = (window as unknown as { reportFault: (fault: string) => void }).reportFault;
+      report(`policy: ${violatedDirective} ${blockedURI}`);
+    });
+  });
+  page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
+  return { page, faults: () => faults };
+}
+
+/** Rules of axe that the page breaks, with the elements. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  const isLoaded = await page.evaluate(() => 'axe' in window);
+  if (!isLoaded) await page.evaluate(readFileSync(AXE, 'utf8'));
+  return page.evaluate(async () => {
+    interface Axe {
+      run(): Promise<{
+        violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+      }>;
+    }
+    const { violations } = await (window as unknown as { axe: Axe }).axe.run();
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+    );
+  });
+}
+
+/** Pixels by which the page is wider than the window. */
+export function sidewaysScroll(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+}
+
+/** For the documentation; only where UI_SCREENSHOTS names a folder. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  if (SHOTS === '') return;
+  const png = await page.screenshot();
+  await sharp(png)
+    .webp({ quality: 82, effort: 6 })
+    .toFile(join(SHOTS, `${name}.webp`));
+}

@@ -1,0 +1,262 @@
+/** The detect view in a browser, against a real service with its own detector. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DetectResponse } from '../../src/client/records.js';
+import { browserPath, openBrowser, openPage, type WatchedPage } from './browser.js';
+import { eventual } from '../support/eventually.js';
+import { DEMO, FEW_THREADS } from '../support/service-client.js';
+import {
+  PROJECT_ROOT,
+  SHARED_TESTDATA,
+  hasTestdata,
+  startService,
+  type ServiceProcess,
+} from '../support/service-process.js';
+
+const DETECT = '**/v1/inference/detect';
+
+describe.skipIf(browserPath === null)('detect', () => {
+  let service: ServiceProcess;
+  let browser: Browser;
+  let watched: WatchedPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    const roots = hasTestdata ? `${DEMO}:${SHARED_TESTDATA}` : DEMO;
+    const env = {
+      ...FEW_THREADS,
+      LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
+      LATTICE_IMAGE_ROOTS: roots,
+    };
+    [service, browser] = await Promise.all([startService({ env }), openBrowser()]);
+    watched = await openPage(browser);
+    ({ page } = watched);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await service[Symbol.asyncDispose]();
+  });
+
+  beforeEach(async () => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  afterEach(() => {
+    expect(watched.faults()).toEqual([]);
+  });
+
+  const open = async (hash: string) => {
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/ui#/detect${hash}`);
+  };
+  const found = () => page.locator('.found');
+  /** `5 of 7 shown` -> [5, 7] */
+  const figures = async () =>
+    ((await found().textContent()) ?? '').match(/\d+/g)?.map(Number) ?? [];
+  const rows = () => page.locator('.box-row > button');
+
+  test('a first picture is one press away', async () => {
+    await open('');
+    await page.getByRole('button', { name: 'street.jpg' }).click();
+    await found().waitFor();
+    expect(await figures()).toEqual([5, expect.any(Number)]);
+    await page.locator('.stage img').waitFor();
+    expect(await page.locator('.box-label').allTextContents()).toContain('truck 66 %');
+    expect(await page.evaluate(() => location.hash)).toBe('#/detect?path=street.jpg');
+  });
+
+  test.skipIf(!hasTestdata)(
+    'a photo is found through folders and search, by keyboard alone',
+    async () => {
+      await open('');
+      await page.getByRole('button', { name: 'crossing.jpg' }).waitFor();
+      const focused = () => page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
+      const tabTo = async (name: string) => {
+        for (let presses = 0; presses < 30; presses += 1) {
+          await page.keyboard.press('Tab');
+          if ((await focused()) === name) return;
+        }
+        throw new Error(`Tab does not reach ${name}.`);
+      };
+      await tabTo('Browse');
+      await page.keyboard.press('Enter');
+      await page.locator('.tile.folder').first().waitFor();
+      await tabTo('coco128');
+      for (let presses = 0; (await focused()) !== 'images' && presses < 9; presses += 1) {
+        await page.keyboard.press('ArrowRight');
+      }
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'bus.jpg', exact: true }).waitFor();
+      await page.getByRole('searchbox').focus();
+      await page.keyboard.type('TRAFFIC-640');
+      await eventual(() => page.getByRole('dialog').locator('.tile').count()).toBe(1);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await found().waitFor();
+      const [shown, all] = await figures();
+      expect(shown).toBeGreaterThan(10);
+      expect(all).toBeGreaterThan(shown!);
+      await rows().first().focus();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      expect(await rows().nth(1).getAttribute('aria-pressed')).toBe('true');
+      await page.keyboard.press('z');
+      await eventual(() => page.locator('.stage.zoomed').count()).toBe(1);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await eventual(() => page.locator('.stage.zoomed').count()).toBe(0);
+    },
+  );
+
+  test('the slider and the classes filter without another request', async () => {
+    let requests = 0;
+    page.on('request', (request) => (requests += request.url().endsWith('/detect') ? 1 : 0));
+    await open('?path=street.jpg');
+    await found().waitFor();
+    const [shown, all] = await figures();
+    await page.getByRole('slider').fill('80');
+    await eventual(figures).toEqual([3, all]);
+    await page.getByRole('slider').fill('0');
+    // Less than was asked for is not offered.
+    await eventual(() => page.getByRole('slider').inputValue()).toBe('10');
+    await eventual(figures).toEqual([all, all]);
+    await page.getByRole('slider').fill('50');
+    await page.getByRole('button', { name: 'car 4' }).click();
+    await eventual(figures).toEqual([shown! - 4, all]);
+    expect(await rows().allTextContents()).toEqual([expect.stringContaining('truck')]);
+    await page.getByRole('slider').fill('99');
+    await page.getByRole('button', { name: 'Show it' }).click();
+    await eventual(async () => (await figures())[0]).toBe(1);
+    expect(requests).toBe(1);
+  });
+
+  test('box and row are one: by pointer in both directions', async () => {
+    await open('?path=street.jpg');
+    await page.locator('.box-lines .box').first().waitFor();
+    await rows().nth(1).hover();
+    expect(await page.locator('.marked').count()).toBe(1);
+    const box = (await page.locator('.marked .line').boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height * 0.7);
+    await eventual(() => page.locator('.box-row.active').getAttribute('data-box')).toBe('1');
+    await page.mouse.down();
+    await page.mouse.up();
+    await eventual(() => rows().nth(1).getAttribute('aria-pressed')).toBe('true');
+    const [x1, y1] = [509, 377];
+    expect(await page.locator('.box-facts').textContent()).toContain(`at ${x1}, ${y1}`);
+  });
+
+  test('zoom keeps lines and labels, and the picture stays in its stage', async () => {
+    await open('?path=street.jpg');
+    await page.locator('.box-label').first().waitFor();
+    const widthOf = () => page.locator('.box-lines .line').first().evaluate((line) => line.getBoundingClientRect().width); // prettier-ignore
+    const before = await widthOf();
+    await page.locator('.stage').focus();
+    await page.keyboard.press('+');
+    await page.keyboard.press('+');
+    await eventual(widthOf).toBeGreaterThan(1.8 * before);
+    const font = await page.locator('.box-label text').first().evaluate((text) => getComputedStyle(text).fontSize); // prettier-ignore
+    expect(font).toBe('12px');
+    await page.keyboard.press('0');
+    await eventual(async () => Math.abs((await widthOf()) - before)).toBeLessThan(1);
+  });
+
+  test.each([
+    'crossing.jpg',
+    ...(hasTestdata
+      ? ['images/alpr-car9-918x1632-portrait.jpg', 'images/traffic-640x640.jpg']
+      : []),
+  ])(
+    // prettier-ignore
+    '%s is never taller than the window',
+    async (path) => {
+      for (const [width, height] of [
+        [1280, 720],
+        [390, 844],
+        [1920, 1080],
+      ] as const) {
+        // prettier-ignore
+        await page.setViewportSize({ width, height });
+        await open(`?path=${encodeURIComponent(path)}`);
+        await page.locator('.stage img').waitFor();
+        const stage = (await page.locator('.stage').boundingBox())!;
+        expect(stage.y + stage.height, `${width}x${height}`).toBeLessThanOrEqual(height);
+      }
+    },
+  );
+
+  test('a picture that is dropped, pasted or opened is sent itself', async () => {
+    await open('');
+    const bytes = [...readFileSync(join(DEMO, 'street.jpg'))];
+    const give = (kind: 'drop' | 'paste', name: string) =>
+      page.evaluate(
+        ([type, fileName, content]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([Uint8Array.from(content)], fileName, { type: 'image/jpeg' }));
+          const init = { bubbles: true, cancelable: true };
+          window.dispatchEvent(
+            type === 'drop'
+              ? new DragEvent('drop', { ...init, dataTransfer: data })
+              : new ClipboardEvent('paste', { ...init, clipboardData: data }),
+          );
+        },
+        [kind, name, bytes] as const,
+      );
+    const heading = page.locator('.panel h2');
+    for (const kind of ['drop', 'paste'] as const) {
+      const request = page.waitForRequest(DETECT);
+      await give(kind, `${kind}.jpg`);
+      expect((await request).headers()['content-type']).toContain('multipart/form-data');
+      await eventual(() => heading.textContent()).toBe(`${kind}.jpg`);
+    }
+    await page.locator('input[type=file]').setInputFiles(join(DEMO, 'crossing.jpg'));
+    await eventual(() => heading.textContent()).toBe('crossing.jpg');
+    expect(await page.evaluate(() => document.querySelector<HTMLImageElement>('.stage img')?.src)).toMatch(/^blob:/); // prettier-ignore
+    expect((await figures())[0]).toBeGreaterThan(0);
+  });
+
+  test('a refusal says what to do, and does it', async () => {
+    await open('?path=nowhere.jpg');
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).toContain('image_not_found');
+    await alert.getByRole('button', { name: 'Choose a picture' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'street.jpg' }).click();
+    await found().waitFor();
+    expect(await alert.count()).toBe(0);
+  });
+
+  test('the curl of the dialog answers what is shown', async () => {
+    await open('?path=street.jpg&min=80');
+    await found().waitFor();
+    await page.getByRole('button', { name: 'As curl' }).click();
+    const code = (await page.locator('.code').textContent())!;
+    const curl = spawnSync('sh', ['-c', code], { encoding: 'utf8' });
+    const answer = JSON.parse(curl.stdout) as DetectResponse;
+    expect(answer.detections).toHaveLength(3);
+    expect((await figures())[0]).toBe(3);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'As Python' }).click();
+    expect(await page.locator('.code').textContent()).toContain('confidence_threshold=0.8');
+  });
+
+  test('keys: help, threshold, classes', async () => {
+    await open('?path=street.jpg');
+    await found().waitFor();
+    const [, all] = await figures();
+    for (let presses = 0; presses < 6; presses += 1) await page.keyboard.press(']');
+    await eventual(figures).toEqual([3, all]);
+    await page.keyboard.press('1');
+    await eventual(async () => (await figures())[0]).toBe(0);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    expect(await page.getByRole('dialog').textContent()).toContain('Higher threshold');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('s');
+    await eventual(() => page.evaluate(() => location.hash)).toBe('#/service');
+  });
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { ClusterStatus, Model } from '../../../src/client/records.js';
+import { findings, type Seen } from '../../../src/ui/service/findings.js';
+import { readingOf } from '../../../src/ui/service/reading.js';
+import { compose, get } from '../../support/composed-app.js';
+
+const app = compose();
+const status = (await get(app, '/v1/cluster/status')).body as ClusterStatus;
+const worker = (state: 'ready' | 'unhealthy', reason: string | null) => ({ worker_id: 'w', node_id: 'n', state, reason, device: 'cpu', precision: 'bf16', in_hand: 0, completed: 0 }); // prettier-ignore
+const seen = (changes: Partial<Seen> = {}): Seen => ({
+  notReady: null,
+  status: { ...status, workers: [worker('ready', null)] },
+  models: [],
+  readings: [],
+  ...changes,
+});
+const texts = (changes: Partial<Seen>) => findings(seen(changes)).map(({ level, text }) => `${level}: ${text}`); // prettier-ignore
+
+test('nothing is wrong', () => {
+  expect(texts({})).toEqual([expect.stringMatching(/^good: All is well: 1 worker ready on /)]);
+});
+
+test('the worst comes first', () => {
+  const models = [{ name: 'x.pt', state: 'refused', reason: 'wrong task' } as Model];
+  expect(texts({ models, notReady: 'the store is full.' })).toEqual([
+    'bad: Not ready: the store is full.',
+    'warn: x.pt cannot be used: wrong task',
+  ]);
+});
+
+test('a worker that does not work', () => {
+  const one = { ...status, workers: [worker('ready', null), worker('unhealthy', 'it hangs')] };
+  expect(texts({ status: one })).toEqual(['warn: 1 of 2 workers does not work: it hangs']);
+  const all = { ...status, workers: [worker('unhealthy', 'it hangs')] };
+  expect(texts({ status: all })).toEqual(['bad: 1 of 1 worker does not work: it hangs']);
+});
+
+test('a volume that hangs', () => {
+  const engine = { ...status.engine, hanging_folders: 2 };
+  expect(texts({ status: { ...status, engine, workers: [] } })).toEqual([
+    'bad: The volume of 2 image folders does not answer.',
+  ]);
+});
+
+test('failures of the last minute only, and a queue that does not empty', () => {
+  const at = (time: number, failed: number, queueSync: number) => ({ ...readingOf([], time), failures: { image_not_found: failed }, queueSync }); // prettier-ignore
+  const old = [at(0, 0, 0), at(10, 9, 0), at(100, 9, 0)];
+  expect(texts({ readings: old })[0]).toMatch(/^good/);
+  const recent = [at(0, 0, 1), at(10, 9, 3), at(20, 10, 2)];
+  expect(texts({ readings: recent })).toEqual([
+    'warn: 10 images failed in the last minute: image_not_found.',
+    'warn: Requests wait for a worker: more come than the machine can answer at once.',
+  ]);
+});
