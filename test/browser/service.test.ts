@@ -89,7 +89,7 @@ describe.skipIf(browserPath === null)('the page', () => {
     ['detect-empty', '#/detect', '.samples .thumbnail img'],
     ['detect', '#/detect?path=street.jpg', '.stage img'],
     ['service', '#/service', '.model'],
-    ['jobs', '#/jobs', '.empty, tbody tr'],
+    ['jobs-empty', '#/jobs', '.empty'],
   ];
   const SIZES = [
     [1280, 800],

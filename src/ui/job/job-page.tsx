@@ -11,14 +11,22 @@ import { JobGrid } from './job-grid.js';
 import { JobHead } from './job-head.js';
 import { useJobRecord } from './job-record.js';
 
-export function JobPage({ jobId }: { jobId: string }) {
+/** The job that the address names. */
+export function JobPage() {
+  const { place } = address.value;
+  return place.view === 'job' || place.view === 'image' ? (
+    <Job key={place.jobId} jobId={place.jobId} />
+  ) : null;
+}
+
+function Job({ jobId }: { jobId: string }) {
   const record = useJobRecord(jobId);
   const filter = useComputed(() => readFilter(address.value.query));
   const { place } = address.value;
   const job = record.job.value;
   const fault = record.fault.value;
   if (place.view === 'image') {
-    return <ImageView key={jobId} jobId={jobId} index={place.index} filter={filter.value} />;
+    return <ImageView jobId={jobId} index={place.index} filter={filter.value} />;
   }
   if (job === null) {
     return fault === null ? (

@@ -1,8 +1,8 @@
 /** A job with its outcomes, written into the data folder of a service that is not running. */
-import type { ImageOutcome } from '../../../src/jobs/job.js';
-import { openJobStore } from '../../../src/jobs/store/job-store.js';
-import { errorOutcome, okOutcome } from '../../support/fake-jobs.js';
-import { specOf } from '../../jobs/job-folder.js';
+import type { ImageOutcome } from '../../src/jobs/job.js';
+import { openJobStore } from '../../src/jobs/store/job-store.js';
+import { errorOutcome, okOutcome } from '../support/fake-jobs.js';
+import { specOf } from '../jobs/job-folder.js';
 
 const CLASSES = ['car', 'truck', 'bus', 'motorcycle'];
 const GROUP = 100;

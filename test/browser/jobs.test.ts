@@ -3,19 +3,32 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../../support/eventually.js';
-import { FEW_THREADS } from '../../support/service-client.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { FEW_THREADS } from '../support/service-client.js';
 import {
   PROJECT_ROOT,
   SHARED_TESTDATA,
   hasTestdata,
   startService,
   type ServiceProcess,
-} from '../../support/service-process.js';
-import { hasBrowser, openBrowser, openPage, type Look } from './browser-rig.js';
+} from '../support/service-process.js';
+import {
+  axeViolations,
+  browserPath,
+  openBrowser,
+  openPage,
+  screenshot,
+  sidewaysScroll,
+  type WatchedPage,
+} from './browser.js';
 import { seedJob } from './seeded-job.js';
 
+const SIZES = [
+  [1280, 800],
+  [390, 844],
+  [1920, 1080],
+] as const;
 const BIG = 'job_browserTestOfThousand';
 const IMAGES = 1_000;
 /** Enough that a job of them is still running when the service is killed. */
@@ -28,6 +41,8 @@ let folder: string;
 let roots: string;
 let service: ServiceProcess;
 let browser: Browser;
+let watched: WatchedPage;
+let page: Page;
 
 const start = (flags: string[] = []): Promise<ServiceProcess> =>
   startService({
@@ -41,9 +56,9 @@ const start = (flags: string[] = []): Promise<ServiceProcess> =>
   });
 const at = (hash: string): string => `${service.url}/ui${hash}`;
 const jobHash = `#/jobs/${BIG}`;
-const tiles = (page: Page) => page.locator('.grid a.grid-tile');
+const tiles = () => page.locator('.grid a.grid-tile');
 
-describe.skipIf(!hasBrowser)('jobs in a browser', () => {
+describe.skipIf(browserPath === null)('jobs in a browser', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
     roots = join(folder, 'photos');
@@ -57,6 +72,16 @@ describe.skipIf(!hasBrowser)('jobs in a browser', () => {
     );
     await seedJob(join(folder, 'data'), BIG, paths, '{"title":"North gate"}');
     [service, browser] = await Promise.all([start(), openBrowser()]);
+    watched = await openPage(browser);
+    ({ page } = watched);
+  });
+  beforeEach(async () => {
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto('about:blank');
+  });
+  afterEach(() => {
+    expect(watched.faults()).toEqual([]);
   });
   afterAll(async () => {
     await browser.close();
@@ -65,13 +90,12 @@ describe.skipIf(!hasBrowser)('jobs in a browser', () => {
   });
 
   test('a job is submitted by keyboard, watched through a kill of the service, and ends', async () => {
-    await using opened = await openPage(browser, at('#/jobs'));
-    const { page, checkQuiet, checkAccess } = opened;
+    await page.goto(at('#/jobs'));
     await page.locator('.job-row').first().waitFor();
     await page.keyboard.press('n');
     await page.getByLabel(/Images, folders or globs/).waitFor();
-    await checkAccess('the form of a new job');
-    await opened.screenshot('new-job');
+    expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, 'new-job-1280-light');
     await page.keyboard.type('**/*.jpg');
     await page.getByText('Metadata, webhook').focus();
     await page.keyboard.press('Enter');
@@ -89,17 +113,15 @@ describe.skipIf(!hasBrowser)('jobs in a browser', () => {
     service = await start(['--port', new URL(service.url).port]);
     await page.locator('.pill.completed').waitFor({ timeout: 60_000 });
     await page.getByRole('link', { name: 'CSV' }).waitFor();
-    expect(await tiles(page).count()).toBeGreaterThan(5);
-    await checkQuiet();
+    expect(await tiles().count()).toBeGreaterThan(5);
   }, 90_000);
 
   test('a job of 1,000 images is scrolled, filtered and opened; Back leads to the same tile', async () => {
-    await using opened = await openPage(browser, at(jobHash));
-    const { page, checkQuiet } = opened;
-    await tiles(page).first().waitFor();
-    expect(await tiles(page).count()).toBeLessThan(80);
+    await page.goto(at(jobHash));
+    await tiles().first().waitFor();
+    expect(await tiles().count()).toBeLessThan(80);
     await page.locator('.thumbnail img').first().waitFor();
-    await tiles(page).first().focus();
+    await tiles().first().focus();
     await page.keyboard.press('End');
     await page.locator(`[data-place="${IMAGES - 1}"]:focus`).waitFor();
     expect(await page.locator('li:has(:focus)').getAttribute('aria-posinset')).toBe(String(IMAGES));
@@ -126,12 +148,10 @@ describe.skipIf(!hasBrowser)('jobs in a browser', () => {
     await page.locator('.stage img').waitFor();
     await page.goBack();
     await page.locator('[data-place="8"]:focus').waitFor();
-    await checkQuiet();
   });
 
   test('a result is downloaded, and its failed images run again as a new job', async () => {
-    await using opened = await openPage(browser, at(jobHash));
-    const { page, checkQuiet } = opened;
+    await page.goto(at(jobHash));
     const link = page.getByRole('link', { name: 'CSV' });
     await link.waitFor();
     const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
@@ -142,26 +162,22 @@ describe.skipIf(!hasBrowser)('jobs in a browser', () => {
     expect(page.url()).not.toContain(BIG);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.pill.failed, .pill.completed').waitFor();
-    await checkQuiet();
   });
 
   test('the list has tabs by state, and its rows are opened by keyboard', async () => {
-    await using opened = await openPage(browser, at('#/jobs?state=completed'));
-    const { page, checkQuiet } = opened;
+    await page.goto(at('#/jobs?state=completed'));
     await page.locator('.job-row').first().waitFor();
     expect(await page.locator('.pill:not(.completed)').count()).toBe(0);
     await page.keyboard.press('j');
     await page.locator('.job-row:focus').waitFor();
     await page.keyboard.press('Enter');
-    await tiles(page).first().waitFor();
+    await tiles().first().waitFor();
     await page.goBack();
     await page.locator('.tabs a[aria-current]', { hasText: 'Completed' }).waitFor();
-    await checkQuiet();
   });
 
   test('rows do not move under a reader: a new job waits behind a button', async () => {
-    await using opened = await openPage(browser, at('#/jobs'));
-    const { page } = opened;
+    await page.goto(at('#/jobs'));
     await page.locator('.job-row').first().waitFor();
     await page.keyboard.press('j');
     await page.locator('.job-row:focus').waitFor();
@@ -177,19 +193,25 @@ describe.skipIf(!hasBrowser)('jobs in a browser', () => {
     });
   });
 
-  test.each<Look>(['light', 'dark', 'phone'])('every view is accessible: %s', async (look) => {
-    await using opened = await openPage(browser, at('#/jobs'), look);
-    for (const [name, hash, sign] of [
-      ['jobs', '#/jobs', '.job-row'],
-      ['job', jobHash, '.grid-tile img'],
-      ['job-filtered', `${jobHash}?outcome=failed`, '.grid-tile.error'],
-      ['job-image', `${jobHash}/images/3`, '.stage img'],
-    ] as const) {
-      await opened.page.goto(at(hash));
-      await opened.page.locator(sign).first().waitFor();
-      await opened.checkAccess(`${name} ${look}`);
-      await opened.screenshot(name);
+  const VIEWS: [name: string, hash: string, ready: string][] = [
+    ['jobs', '#/jobs', '.job-row'],
+    ['job', jobHash, '.grid-tile img'],
+    ['job-failed', `${jobHash}?outcome=failed`, '.grid-tile.error'],
+    ['job-image', `${jobHash}/images/3`, '.stage img'],
+  ];
+
+  test.each(VIEWS)('%s: no fault of axe, no sideways scroll', async (name, hash, ready) => {
+    await page.goto(at(hash));
+    await page.locator(ready).first().waitFor();
+    for (const [width, height] of SIZES) {
+      await page.setViewportSize({ width, height });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const where = `${name}-${width}-${colorScheme}`;
+        expect(await sidewaysScroll(page), where).toBeLessThanOrEqual(0);
+        if (width < 1920) expect(await axeViolations(page), where).toEqual([]);
+        await screenshot(page, where);
+      }
     }
-    await opened.checkQuiet();
   });
 });
