@@ -3,12 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { pictureType } from '../browse/picture-format.js';
 import { LatticeError } from '../errors.js';
 import type { Detection } from '../contract/image-result.js';
 import type { Detector } from '../execution/detector.js';
 import { boxesSvg } from './boxes-svg.js';
 
 const QUALITY = 85;
+/** The native core closes it with all loaders that detection does not need. The boxes are an SVG made here. */
+const SVG_LOADER = 'VipsForeignLoadSvgBuffer';
 /** Unguessable, because a client that knows the name can fetch the picture. */
 const FILE_NAME = /^[0-9a-f]{32}\.jpg$/;
 
@@ -78,6 +81,11 @@ async function drawnCopy(
   detections: readonly Detection[],
   maxPixels: number,
 ): Promise<Buffer> {
+  // Nothing but pictures is given to libvips, whose loader of SVG is open from here on.
+  if (pictureType(bytes) === null) {
+    throw new LatticeError('invalid_image', 'The file is not a picture that can be drawn on.');
+  }
+  sharp.unblock({ operation: [SVG_LOADER] });
   try {
     const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'none' });
     const { autoOrient: size } = await picture.metadata();

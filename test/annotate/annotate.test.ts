@@ -69,6 +69,7 @@ describe('drawn copies', () => {
   it('are refused for bytes that are no picture and for too many pixels', async () => {
     for (const bytes of [
       Buffer.from('no picture'),
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
       await sharp({ create: { width: 2000, height: 1000, channels: 3, background: 'red' } })
         .png()
         .toBuffer(),

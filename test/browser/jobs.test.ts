@@ -1,18 +1,14 @@
 /** The jobs of the live page, as people use them: against a real service with real photos. */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ImageOutcome } from '../../src/jobs/job.js';
+import { errorOutcome, okOutcome } from '../support/fake-jobs.js';
 import { eventually } from '../support/eventually.js';
 import { FEW_THREADS } from '../support/service-client.js';
-import {
-  PROJECT_ROOT,
-  SHARED_TESTDATA,
-  hasTestdata,
-  startService,
-  type ServiceProcess,
-} from '../support/service-process.js';
+import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
 import {
   axeViolations,
   browserPath,
@@ -22,7 +18,8 @@ import {
   sidewaysScroll,
   type WatchedPage,
 } from './browser.js';
-import { seedJob } from './seeded-job.js';
+import { copyPhotos, type Photo } from './photos.js';
+import { seedJob, type SeededImage } from './seeded-job.js';
 
 const SIZES = [
   [1280, 800],
@@ -33,10 +30,17 @@ const BIG = 'job_browserTestOfThousand';
 const IMAGES = 1_000;
 /** Enough that a job of them is still running when the service is killed. */
 const MOST_PHOTOS = 50;
-const PHOTOS = hasTestdata
-  ? join(SHARED_TESTDATA, 'coco128/images')
-  : join(PROJECT_ROOT, 'models/demo');
+/** One of ten images has failed, one is empty. */
+function outcomeOf({ size, detections }: Photo, index: number): ImageOutcome {
+  if (index % 10 === 9) return errorOutcome('invalid_image');
+  const found = index % 10 === 8 ? [] : detections;
+  return { ...okOutcome([]), image: size, detections: found } as ImageOutcome;
+}
 
+const hasClass = ({ outcome }: SeededImage, name: string): boolean =>
+  outcome.status === 'ok' && outcome.detections.some((each) => each.class === name);
+
+let images: SeededImage[];
 let folder: string;
 let roots: string;
 let service: ServiceProcess;
@@ -62,15 +66,13 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
     roots = join(folder, 'photos');
-    mkdirSync(roots);
-    const photos = readdirSync(PHOTOS, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.jpg'))
-      .slice(0, MOST_PHOTOS);
-    for (const photo of photos) copyFileSync(join(PHOTOS, photo), join(roots, basename(photo)));
-    const paths = Array.from({ length: IMAGES }, (_, index) =>
-      basename(photos[index % photos.length] ?? ''),
-    );
-    await seedJob(join(folder, 'data'), BIG, paths, '{"title":"North gate"}');
+    const photos = await copyPhotos(roots, MOST_PHOTOS);
+    images = Array.from({ length: IMAGES }, (_, index) => {
+      const photo = photos[index % photos.length];
+      if (photo === undefined) throw new Error('There are no photos.');
+      return { path: photo.name, outcome: outcomeOf(photo, index) };
+    });
+    await seedJob(join(folder, 'data'), BIG, images, '{"title":"North gate"}');
     [service, browser] = await Promise.all([start(), openBrowser()]);
     watched = await openPage(browser);
     ({ page } = watched);
@@ -133,18 +135,19 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.locator('.grid-tile.error').first().waitFor();
     expect(await page.locator('.grid-tile.ok').count()).toBe(0);
     await page.getByRole('button', { name: 'Clear the filters' }).click();
-    await page.getByRole('button', { name: /^bus/ }).click();
-    await page.getByText(/^267 images of/).waitFor();
-    await page.getByLabel(/unsure box/).fill('40');
+    const cars = images.filter((image) => hasClass(image, 'car')).length;
+    await page.getByRole('button', { name: /^car/ }).click();
+    await page.getByText(`${cars} images of`).waitFor();
+    await page.getByLabel(/unsure box/).fill('90');
     await eventually(() => {
-      expect(page.url()).toContain('class=bus&below=40');
+      expect(page.url()).toContain('class=car&below=90');
     });
 
     await page.locator('[data-place="7"]').focus();
     await page.keyboard.press('Enter');
-    await page.getByText('8 of 267').waitFor();
+    await page.getByText(/^8 of \d+$/).waitFor();
     await page.keyboard.press('ArrowRight');
-    await page.getByText('9 of 267').waitFor();
+    await page.getByText(/^9 of \d+$/).waitFor();
     await page.locator('.stage img').waitFor();
     await page.goBack();
     await page.locator('[data-place="8"]:focus').waitFor();

@@ -40,7 +40,7 @@ interface Shown {
 
 export function ImageView(props: { jobId: string; index: number; filter: ImageFilter }) {
   const { jobId, index, filter } = props;
-  const at = isFiltered(filter) ? Number(address.value.query['at'] ?? index) : index;
+  const at = isFiltered(filter) ? Number(address.value.query.at ?? index) : index;
   const shown = useSignal<Shown | null>(null);
   const fault = useSignal<unknown>(null);
   useEffect(() => {
@@ -69,8 +69,20 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
   const before = value?.before ? link(value.before, value.place - 1) : null;
   const after = value?.after ? link(value.after, value.place + 1) : null;
   useShortcuts('Image', [
-    { keys: 'ArrowLeft', title: 'Image before', run: () => replaceWith(before) },
-    { keys: 'ArrowRight', title: 'Next image', run: () => replaceWith(after) },
+    {
+      keys: 'ArrowLeft',
+      title: 'Image before',
+      run: () => {
+        replaceWith(before);
+      },
+    },
+    {
+      keys: 'ArrowRight',
+      title: 'Next image',
+      run: () => {
+        replaceWith(after);
+      },
+    },
     { keys: 'Escape', title: 'Back to all images', run: () => (location.hash = grid) },
   ]);
   if (fault.value !== null) return <Problem error={fault.value} />;
@@ -78,8 +90,8 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
   return (
     <>
       <header class="image-head">
-        <a class="button" href={grid}>
-          <Icon name="left" /> All images
+        <a class="button" href={grid} title="All images">
+          <Icon name="left" /> <span>All images</span>
         </a>
         <h1>
           <Foreign text={fileName(value.image.image_path)} />

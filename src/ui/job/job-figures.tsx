@@ -1,4 +1,5 @@
 /** A job in figures; each of them is also a filter of the images. */
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { JobStatus, JobSummary } from '../../client/records.js';
 import { setQuery } from '../address/location.js';
@@ -27,6 +28,8 @@ interface FiguresProps {
 }
 
 export function JobFigures({ job, summary, filter }: FiguresProps) {
+  // Narrow screens fold all but the first block.
+  const isOpen = useSignal(filter.className !== null || filter.below !== null);
   if (summary === null) {
     return (
       <aside class="figures">
@@ -35,10 +38,18 @@ export function JobFigures({ job, summary, filter }: FiguresProps) {
     );
   }
   return (
-    <aside class="figures" aria-label="Figures and filters">
+    <aside class={isOpen.value ? 'figures open' : 'figures'} aria-label="Figures and filters">
       <Block title="Images">
         <OutcomeTabs job={job} summary={summary} filter={filter} />
       </Block>
+      <button
+        type="button"
+        class="figures-more"
+        aria-expanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        Classes and confidence <Icon name="down" />
+      </button>
       <Block title={`${plural(summary.total_count, 'box', 'boxes')} by class`}>
         <ClassBars summary={summary} filter={filter} />
       </Block>

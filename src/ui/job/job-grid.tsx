@@ -1,6 +1,6 @@
 /** The images of a job as pictures with their boxes. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { JobImage, JobStatus } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { setQuery } from '../address/location.js';
@@ -27,16 +27,17 @@ interface GridProps {
 export function JobGrid({ job, filter, epoch }: GridProps) {
   const jobId = job.job_id;
   const list = useRef<HTMLUListElement>(null);
-  const drawn = useSignal(0);
+  const [, draw] = useState(0);
   const box = useSignal({ width: 0, top: 0 });
   const focused = useSignal(lastPlace.of(jobId, filter) ?? 0);
   const pages = useRef<ImagePages | undefined>(undefined);
   pages.current ??= new ImagePages({
     fetch: (offset, limit, stop) => api.get(imagesRoute(jobId, filter, { offset, limit }), stop),
-    onChange: () => (drawn.value += 1),
+    onChange: () => {
+      draw((before) => before + 1);
+    },
   });
   const images = pages.current;
-  void drawn.value;
   const layout = tileLayout(box.value.width);
   const known = images.matching ?? (isFiltered(filter) ? 0 : job.image_count);
   const rows = useVirtualRows(Math.ceil(known / layout.columns), layout.rowHeight, box.value.top);
@@ -111,7 +112,7 @@ export function JobGrid({ job, filter, epoch }: GridProps) {
           onKeyDown={onKeyDown}
           onFocusIn={({ target }) => {
             const place = (target as HTMLElement).closest<HTMLElement>('[data-place]')?.dataset;
-            if (place !== undefined) focused.value = Number(place['place']);
+            if (place !== undefined) focused.value = Number(place.place);
           }}
         >
           {box.value.width > 0 &&

@@ -38,7 +38,7 @@ export function JobsView() {
   const list = useRef<HTMLDivElement>(null);
   const isOpen = useSignal(false);
   const state = useComputed(
-    (): StateFilter => STATES.find((each) => each === address.value.query['state']) ?? null,
+    (): StateFilter => STATES.find((each) => each === address.value.query.state) ?? null,
   );
   useEffect(
     () =>
@@ -54,8 +54,20 @@ export function JobsView() {
   });
   useShortcuts('Jobs', [
     { keys: 'n', title: 'New job', run: () => (isOpen.value = true) },
-    { keys: 'j', title: 'Next job', run: () => step(list.current, 1) },
-    { keys: 'k', title: 'Job before', run: () => step(list.current, -1) },
+    {
+      keys: 'j',
+      title: 'Next job',
+      run: () => {
+        step(list.current, 1);
+      },
+    },
+    {
+      keys: 'k',
+      title: 'Job before',
+      run: () => {
+        step(list.current, -1);
+      },
+    },
   ]);
   return (
     <>
