@@ -8,6 +8,7 @@ import sharp from 'sharp';
 const CANDIDATES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** A folder: the tests write the pictures of the documentation into it. */
 const SHOTS = process.env.UI_SCREENSHOTS ?? '';
+export const wantsScreenshots = SHOTS !== '';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export const browserPath = findBrowser();
@@ -74,7 +75,7 @@ export function sidewaysScroll(page: Page): Promise<number> {
 
 /** For the documentation; only where UI_SCREENSHOTS names a folder. */
 export async function screenshot(page: Page, name: string): Promise<void> {
-  if (SHOTS === '') return;
+  if (!wantsScreenshots) return;
   const png = await page.screenshot();
   await sharp(png)
     .webp({ quality: 82, effort: 6 })

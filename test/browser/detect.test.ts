@@ -176,7 +176,6 @@ describe.skipIf(browserPath === null)('detect', () => {
       for (const [width, height] of [
         [1280, 720],
         [390, 844],
-        [1920, 1080],
       ] as const) {
         // prettier-ignore
         await page.setViewportSize({ width, height });

@@ -42,7 +42,7 @@ export function DetectView() {
         </Problem>
       )}
       {detected.value === null ? (
-        fault.value === null && <Samples onPick={pick} isBusy={isBusy.value} />
+        <Samples onPick={pick} isBusy={isBusy.value} />
       ) : (
         <AnswerView detected={detected.value} isOld={isBusy.value || fault.value !== null} />
       )}

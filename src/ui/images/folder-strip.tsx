@@ -9,7 +9,7 @@ const SHOWN = 24;
 
 /** Other pictures of the folder, beside the one that is shown. */
 export function FolderStrip({ path, onPick }: { path: string; onPick: (path: string) => void }) {
-  const entries = useSignal<readonly FolderEntry[]>([]);
+  const entries = useSignal<readonly FolderEntry[] | null>(null);
   const folder = folderOf(path);
   useEffect(() => {
     const stop = new AbortController();
@@ -25,10 +25,13 @@ export function FolderStrip({ path, onPick }: { path: string; onPick: (path: str
       stop.abort();
     };
   }, [folder, entries]);
-  if (entries.value.length < 2) return null;
+  const shown = entries.value;
+  // Until they are known their place is kept, so that nothing moves.
+  if (shown === null) return <div class="strip" />;
+  if (shown.length < 2) return null;
   return (
     <nav class="strip" aria-label="Pictures of this folder">
-      {entries.value.map((entry) => (
+      {shown.map((entry) => (
         <button
           key={entry.path}
           type="button"

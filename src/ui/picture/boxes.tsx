@@ -26,10 +26,10 @@ interface BoxesProps {
 
 export function Boxes({ placed, stage, labels, active, pinned }: BoxesProps) {
   const { width, height } = stage.value;
-  const isOneMarked = useComputed(() => active.value !== null || pinned.value !== null);
+  const hasPin = useComputed(() => pinned.value !== null);
   return (
     <svg
-      class={isOneMarked.value ? 'boxes one-marked' : 'boxes'}
+      class={hasPin.value ? 'boxes has-pin' : 'boxes'}
       viewBox={`0 0 ${width} ${height}`}
       aria-hidden="true"
     >

@@ -109,7 +109,7 @@ function Stats() {
           ]}
         />
         <StatCard
-          title="Synchronous detection"
+          title="Latency"
           at={at}
           least={0.1}
           lines={[

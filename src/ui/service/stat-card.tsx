@@ -17,7 +17,8 @@ export function StatCard({ title, lines, at, least }: StatCardProps) {
   const pointed = useSignal<number | null>(null);
   const index = pointed.value ?? at.length - 1;
   const then = at[index];
-  const when = pointed.value === null || then === undefined ? '' : ago(Date.now() / 1000 - then);
+  const when =
+    pointed.value === null || then === undefined ? mostOf(lines) : ago(Date.now() / 1000 - then);
   const shown = lines.map((line) => ({ ...line, amount: amountAt(line, index) }));
   const spoken = shown
     .map(({ label, amount }) => `${label} ${amount.text} ${amount.unit}`)
@@ -50,6 +51,15 @@ export function StatCard({ title, lines, at, least }: StatCardProps) {
       />
     </section>
   );
+}
+
+/** The scale of the chart, which has no axis. */
+function mostOf([line]: StatCardProps['lines']): string {
+  const values = (line?.values ?? []).filter((value) => value !== null);
+  const most = Math.max(0, ...values);
+  if (line === undefined || most === 0) return '';
+  const { text, unit } = line.show(most);
+  return `most ${text} ${unit}`;
 }
 
 function amountAt(line: StatCardProps['lines'][number], index: number): Amount {

@@ -36,15 +36,6 @@ export function percent(fraction: number): string {
   return `${Math.round(fraction * 100)} %`;
 }
 
-/** Two digits of percent: detections are told apart by them. */
-export function score(confidence: number): string {
-  return `${(confidence * 100).toFixed(1)} %`;
-}
-
-export function megabytes(bytes: number): string {
-  return `${Math.round(bytes / 2 ** 20)} MiB`;
-}
-
 /** Control characters, and those that turn the order of the letters around them. */
 const HIDDEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
@@ -60,10 +51,6 @@ export function visible(text: string): string {
 export function classCounts(counts: Record<string, number>): string {
   const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
   return sorted.map(([name, count]) => `${count} ${visible(name)}`).join(', ') || 'none';
-}
-
-export function yesNo(value: boolean): string {
-  return value ? 'yes' : 'no';
 }
 
 /** Digits in groups of three, as they are read. */
