@@ -15,17 +15,12 @@ import {
   openBrowser,
   openPage,
   screenshot,
-  sidewaysScroll,
   type WatchedPage,
 } from './browser.js';
+import { checkLooks } from './looks.js';
 import { copyPhotos, type Photo } from './photos.js';
 import { seedJob, type SeededImage } from './seeded-job.js';
 
-const SIZES = [
-  [1280, 800],
-  [390, 844],
-  [1920, 1080],
-] as const;
 const BIG = 'job_browserTestOfThousand';
 const IMAGES = 1_000;
 /** Enough that a job of them is still running when the service is killed. */
@@ -97,7 +92,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.keyboard.press('n');
     await page.getByLabel(/Images, folders or globs/).waitFor();
     expect(await axeViolations(page)).toEqual([]);
-    await screenshot(page, 'new-job-1280-light');
+    await screenshot(page, 'new-job-light');
     await page.keyboard.type('**/*.jpg');
     await page.getByText('Metadata, webhook').focus();
     await page.keyboard.press('Enter');
@@ -206,15 +201,6 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
   test.each(VIEWS)('%s: no fault of axe, no sideways scroll', async (name, hash, ready) => {
     await page.goto(at(hash));
     await page.locator(ready).first().waitFor();
-    for (const [width, height] of SIZES) {
-      await page.setViewportSize({ width, height });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const where = `${name}-${width}-${colorScheme}`;
-        expect(await sidewaysScroll(page), where).toBeLessThanOrEqual(0);
-        if (width < 1920) expect(await axeViolations(page), where).toEqual([]);
-        await screenshot(page, where);
-      }
-    }
+    await checkLooks(page, name);
   });
 });

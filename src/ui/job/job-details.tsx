@@ -7,7 +7,7 @@ import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { hasEnded } from '../jobs/job-table.js';
 import { api } from '../session/session.js';
-import { clock, milliseconds, percent, plural, yesNo } from '../text/format.js';
+import { clock, milliseconds, percent, plural } from '../text/format.js';
 
 interface DetailsProps {
   job: JobStatus;
@@ -26,8 +26,8 @@ export function JobDetails({ job, summary, path }: DetailsProps) {
     ['Merge above IoU', percent(request.iou_threshold)],
     ['Most boxes of an image', String(request.max_detections)],
     ['Priority', String(request.priority)],
-    ['Drawn copies', yesNo(request.annotate)],
-    ['Webhook', yesNo(request.has_callback)],
+    ['Drawn copies', request.annotate ? 'yes' : 'no'],
+    ['Webhook', request.has_callback ? 'yes' : 'no'],
   ];
   return (
     <div class="job-details">
