@@ -24,7 +24,7 @@ import { seedJob, type SeededImage } from './seeded-job.js';
 const BIG = 'job_browserTestOfThousand';
 const IMAGES = 1_000;
 /** Enough that a job of them is still running when the service is killed. */
-const MOST_PHOTOS = 50;
+const MOST_PHOTOS = 40;
 /** One of ten images has failed, one is empty. */
 function outcomeOf({ size, detections }: Photo, index: number): ImageOutcome {
   if (index % 10 === 9) return errorOutcome('invalid_image');
