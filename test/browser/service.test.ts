@@ -125,11 +125,11 @@ describe.skipIf(browserPath === null)('the page', () => {
     expect(await sidewaysScroll(page)).toBeLessThanOrEqual(0);
   });
 
-  test('with API keys the page asks for one, keeps it, and forgets it', async () => {
+  test('with API keys the page asks for one, keeps it, and forgets it; boxes need no picture', async () => {
     const keys = join(service.dataDir, 'keys');
     writeFileSync(keys, `${KEY} alice\n`);
     await using keyed = await startService({
-      env: { ...FEW_THREADS, LATTICE_API_KEYS_FILE: keys },
+      env: { ...FEW_THREADS, LATTICE_API_KEYS_FILE: keys, LATTICE_BROWSE: 'false' },
     });
     await page.goto(`${keyed.url}/ui#/jobs`);
     const field = page.getByLabel('Key', { exact: true });
@@ -142,7 +142,8 @@ describe.skipIf(browserPath === null)('the page', () => {
     await page.getByRole('button', { name: 'Use this key' }).click();
     await page.getByText('Live', { exact: true }).waitFor();
     await page.goto(`${keyed.url}/ui#/detect?path=shapes.png`);
-    await page.locator('.stage img').waitFor();
+    await page.getByText('The picture itself cannot be shown.').waitFor();
+    expect(await page.locator('.box-lines .box').count()).toBeGreaterThan(0);
     await page.getByRole('button', { name: 'Forget the key' }).click();
     await field.waitFor();
   });

@@ -33,4 +33,6 @@ test('the page as it was built is within its budget', () => {
   expect(fonts).toHaveLength(1);
   expect(bytes(fonts[0]!).length).toBeLessThanOrEqual(MOST_FONT);
   expect(bytes('inter-licence.txt').toString()).toContain('SIL OPEN FONT LICENSE');
+  const licences = bytes('licences.txt').toString();
+  for (const name of ['preact', '@preact/signals', 'uplot']) expect(licences).toContain(name);
 });

@@ -10,7 +10,7 @@ import { Skeleton } from '../parts/skeleton.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { api } from '../session/session.js';
 import { plural, visible } from '../text/format.js';
-import { folderPage, folderTrail, type FolderEntry } from './folder.js';
+import { folderOf, folderPage, folderTrail, type FolderEntry } from './folder.js';
 import { gridStep } from './grid-step.js';
 
 const PAGE = 200;
@@ -40,7 +40,7 @@ export function ImagePicker({ title, onClose, onPick, several = false }: ImagePi
   const folder = useSignal(lastFolder);
   const search = useSignal('');
   const chosen = useSignal<ReadonlySet<string>>(new Set());
-  const listing = useListing(folder, search);
+  const { listing, more } = useListing(folder, search);
   const matches = useComputed(() => {
     const wanted = search.value.trim().toLowerCase();
     return listing.value.entries.filter(({ name }) => name.toLowerCase().includes(wanted));
@@ -76,13 +76,14 @@ export function ImagePicker({ title, onClose, onPick, several = false }: ImagePi
         </label>
       </div>
       <Entries
-        listing={listing}
+        listing={listing.value}
+        onMore={more}
         matches={matches.value}
         search={search.value}
         chosen={chosen.value}
         onPress={press}
         onUp={() => {
-          openFolder(parentOf(folder.peek()));
+          openFolder(folderOf(folder.peek()));
         }}
       />
       {several && (
@@ -135,7 +136,8 @@ function Trail({ path, onOpen }: { path: string; onOpen: (path: string) => void 
 }
 
 interface EntriesProps {
-  listing: Signal<Listing> & { more: () => void };
+  listing: Listing;
+  onMore: () => void;
   matches: readonly FolderEntry[];
   search: string;
   chosen: ReadonlySet<string>;
@@ -143,9 +145,9 @@ interface EntriesProps {
   onUp: () => void;
 }
 
-function Entries({ listing, matches, search, chosen, onPress, onUp }: EntriesProps) {
+function Entries({ listing, onMore, matches, search, chosen, onPress, onUp }: EntriesProps) {
   const grid = useRef<HTMLUListElement>(null);
-  const { entries, isLoading, fault, cursor } = listing.value;
+  const { entries, isLoading, fault, cursor } = listing;
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Backspace') {
       onUp();
@@ -174,7 +176,7 @@ function Entries({ listing, matches, search, chosen, onPress, onUp }: EntriesPro
           ))}
         </ul>
       )}
-      {cursor !== null && <More isLoading={isLoading} onMore={listing.more} />}
+      {cursor !== null && <More isLoading={isLoading} onMore={onMore} />}
     </div>
   );
 }
@@ -245,7 +247,8 @@ function More({ isLoading, onMore }: { isLoading: boolean; onMore: () => void })
   );
 }
 
-function useListing(folder: Signal<string>, search: Signal<string>): EntriesProps['listing'] {
+/** Pages of the folder: the first one at once, others when they are wanted or searched. */
+function useListing(folder: Signal<string>, search: Signal<string>) {
   const listing = useSignal(LOADING);
   const stop = useRef(new AbortController());
   const load = (under: string, cursor: string | null): void => {
@@ -282,9 +285,5 @@ function useListing(folder: Signal<string>, search: Signal<string>): EntriesProp
     const { cursor, isLoading } = listing.peek();
     if (cursor !== null && !isLoading) load(folder.peek(), cursor);
   };
-  return Object.assign(listing, { more });
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  return { listing, more };
 }

@@ -3,29 +3,46 @@ import { Icon } from './icon.js';
 
 const SHOWN_MS = 1_500;
 
-/** Pages of plain `http://` addresses have no clipboard: there the text is selected in a field, to be copied by hand. */
 export function CopyButton({ text, what, label }: { text: string; what: string; label?: string }) {
   const state = useSignal<'idle' | 'copied' | 'refused'>('idle');
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      state.value = 'copied';
-    } catch {
-      state.value = 'refused';
-    }
+  const copy = async (button: HTMLElement): Promise<void> => {
+    state.value = (await copied(text, button)) ? 'copied' : 'refused';
     setTimeout(() => (state.value = 'idle'), SHOWN_MS);
   };
-  const said = { idle: label ?? '', copied: 'Copied', refused: 'Not allowed: select the text' };
+  const said = { idle: label ?? '', copied: 'Copied', refused: 'Not allowed' };
   return (
     <button
       type="button"
       class={label === undefined ? 'quiet icon-button' : 'quiet'}
       aria-label={`Copy ${what}`}
       title={`Copy ${what}`}
-      onClick={() => void copy()}
+      onClick={({ currentTarget }) => void copy(currentTarget)}
     >
       <Icon name={state.value === 'copied' ? 'check' : 'copy'} />
       <span role="status">{said[state.value]}</span>
     </button>
   );
+}
+
+async function copied(text: string, beside: HTMLElement): Promise<boolean> {
+  // Pages of plain `http://` addresses have no clipboard, whatever the types say.
+  if (!window.isSecureContext) return copiedBySelection(text, beside);
+  return navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The field lies beside the button: a dialog takes the focus from all that is outside of it. */
+function copiedBySelection(text: string, beside: HTMLElement): boolean {
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.className = 'hidden-label';
+  beside.after(field);
+  field.select();
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way without a secure context
+  const isDone = document.execCommand('copy');
+  field.remove();
+  beside.focus();
+  return isDone;
 }
