@@ -3,46 +3,13 @@
  * them. `image_facts` has a narrow row per image with an outcome, `job_boxes` a row per class and step of confidence.
  */
 import { CONFIDENCE_STEPS, type ImageOutcome } from '../job.js';
-import { MAX_IMAGES, taskId } from '../job-records.js';
+import { taskId } from '../job-records.js';
 import type { Statements } from './statements.js';
 
 /** Around each class in `image_facts.classes`, so that one is found whole. */
 export const CLASS_MARK = '\n';
 
-/** Images of an earlier release, of jobs that are there. */
-const STORED_BEFORE = `job_images JOIN jobs ON jobs.number = task / ${MAX_IMAGES}`;
 const LAST_STEP = CONFIDENCE_STEPS - 1;
-
-/** The tables, with what `ImageFacts.add` would have stored of each image that is there. */
-export const MIGRATION = `
-  CREATE TABLE image_facts (
-    task    INTEGER PRIMARY KEY REFERENCES job_images (task) ON DELETE CASCADE,
-    failed  INTEGER NOT NULL,
-    boxes   INTEGER NOT NULL,
-    -- The lowest confidence of its boxes.
-    weakest REAL,
-    classes TEXT NOT NULL
-  ) STRICT;
-  INSERT INTO image_facts (task, failed, boxes, weakest, classes)
-  SELECT task, outcome ->> 'status' = 'error', coalesce(json_array_length(outcome, '$.detections'), 0),
-    (SELECT min(value ->> 'confidence') FROM json_each(outcome, '$.detections')),
-    coalesce((SELECT char(10) || group_concat(class, char(10)) || char(10) FROM
-      (SELECT DISTINCT value ->> 'class' AS class FROM json_each(outcome, '$.detections'))), '')
-  FROM ${STORED_BEFORE} WHERE outcome IS NOT NULL;
-
-  CREATE TABLE job_boxes (
-    job   INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
-    class TEXT NOT NULL,
-    step  INTEGER NOT NULL,
-    boxes INTEGER NOT NULL,
-    PRIMARY KEY (job, class, step)
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO job_boxes (job, class, step, boxes)
-  SELECT jobs.number, value ->> 'class' AS class,
-    min(CAST((value ->> 'confidence') * ${CONFIDENCE_STEPS} AS INTEGER), ${LAST_STEP}) AS step, count(*)
-  FROM ${STORED_BEFORE}, json_each(outcome, '$.detections')
-  WHERE outcome IS NOT NULL GROUP BY 1, 2, 3;
-`;
 
 /** The boxes of several images are added up first: most fall into few classes and steps. */
 export class ImageFacts {
