@@ -1,6 +1,6 @@
 /** The images of a job as pictures with their boxes. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { JobImage, JobStatus } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { setQuery } from '../address/location.js';
@@ -175,15 +175,7 @@ interface TileProps {
   isTabStop: boolean;
 }
 
-/** Drawn anew only for another image: scrolling draws the grid many times a second. */
 function Tile({ jobId, filter, place, image, isTabStop }: TileProps) {
-  return useMemo(
-    () => drawTile({ jobId, filter, place, image, isTabStop }),
-    [jobId, filter, place, image, isTabStop],
-  );
-}
-
-function drawTile({ jobId, filter, place, image, isTabStop }: TileProps) {
   const tabIndex = isTabStop ? 0 : -1;
   // The same element as later: the focus stays when the image comes.
   if (image === undefined) {
