@@ -73,9 +73,16 @@ module.exports = {
       { path: '^src/ui/' },
       {
         path: '^src/',
-        pathNot: '^src/(ui/|client/(follow-events|page-socket|service-error|records)[.]ts)',
+        pathNot:
+          '^src/(ui/|overlay/|client/(follow-events|page-socket|service-error|records)[.]ts)',
       },
       'It runs in a browser: it takes the event stream and the shapes of answers from the client.',
+    ),
+    forbid(
+      'overlay-stands-alone',
+      { path: '^src/overlay/' },
+      { path: '^(?!src/overlay/)' },
+      'The look of boxes, for the page in a browser and for drawn copies.',
     ),
     forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),
     forbid(

@@ -14,6 +14,8 @@ import { createImageHandlers } from './http/images/image.handlers.js';
 import { addImageRoutes } from './http/images/image.routes.js';
 import { createDetectHandler } from './http/inference/detect.handler.js';
 import { addDetectRoute } from './http/inference/detect.routes.js';
+import { createJobImagesHandlers } from './http/jobs/job-images.handlers.js';
+import { addJobImagesRoutes } from './http/jobs/job-images.routes.js';
 import { createJobHandlers } from './http/jobs/job.handlers.js';
 import { addJobRoutes } from './http/jobs/job.routes.js';
 import { createRetryHandler } from './http/jobs/retry.handler.js';
@@ -58,6 +60,7 @@ export function composeApp(deps: AppDeps): ComposedApp {
   addDetectRoute(table, createDetectHandler(deps, catalogue, uploads));
   if (config.compat === 'deepstack') addDeepStackRoutes(table, deps, uploads, hide);
   addJobRoutes(table, createJobHandlers(deps, readSubmission, hide));
+  addJobImagesRoutes(table, createJobImagesHandlers(deps, hide));
   addRetryRoute(table, createRetryHandler(deps, catalogue));
   addWebhookRoutes(table, createWebhookHandlers(deps));
   addStreamRoute(table, deps, stream, access);

@@ -47,7 +47,9 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
     const options = { ...testOptions, onGpuLost };
     const url = await startService(config, logger, releases, stopping.signal, options);
     // On standard error: standard output carries only the log.
-    console.error(`lattice-core listening on ${url}\nTry it:\n  ${exampleCall(config, url)}`);
+    console.error(
+      `lattice-core listening on ${url}\nLive page: ${url}/ui\nTry it:\n  ${exampleCall(config, url)}`,
+    );
     await stopped;
     logger.info({ drainSeconds: config.drainSeconds }, 'stopping');
   } finally {

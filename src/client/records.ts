@@ -24,6 +24,12 @@ export type {
   SingleResultBody as SingleImageResult,
 } from '../http/jobs/job.schema.js';
 export type {
+  JobImageBody as JobImage,
+  JobImagesBody as JobImages,
+  JobSummaryBody as JobSummary,
+} from '../http/jobs/job-images.schema.js';
+export type { WebhookListBody as WebhookList } from '../http/jobs/webhook.schema.js';
+export type {
   ModelBody as Model,
   ModelListBody as ModelList,
 } from '../http/models/model.schema.js';

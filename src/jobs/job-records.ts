@@ -1,5 +1,5 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
-import type { Idempotency, Job, JobSpec } from './job.js';
+import type { Idempotency, Job, JobSpec, RetriedImages } from './job.js';
 
 /** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
 export const MAX_IMAGES = 2 ** 20;
@@ -33,6 +33,7 @@ export interface StartedJob {
 export interface NewRetry extends Pick<NewJob, 'jobId' | 'submittedAt' | 'idempotency' | 'admit'> {
   /** Id of the job whose images are run again. */
   retryOf: string;
+  images: RetriedImages;
   /** Null finds any job, else those of this owner; the new job is the caller's. */
   keyId: string | null;
 }
@@ -67,6 +68,12 @@ export interface StoredImage {
   path: string;
   /** JSON of an `ImageOutcome`. */
   outcome: string | null;
+}
+
+export interface FilteredImages {
+  images: StoredImage[];
+  /** How many images the filter lets through in the whole job. */
+  matching: number;
 }
 
 export interface NewOutcome {

@@ -31,6 +31,8 @@ export interface Job {
   spec: JobSettings;
   status: JobStatus;
   imageCount: number;
+  /** Path of the first image. */
+  firstPath: string;
   /** Images that have an entry, ok or error. */
   finishedImages: number;
   /** Those of them that ended in an error. */
@@ -103,6 +105,33 @@ export interface JobFilter {
   keyId?: string | null;
 }
 
+/** What became of an image: boxes, none, an error, or nothing yet. */
+export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending'] as const;
+
+/** Lets an image through that fits every field given. */
+export interface ImageFilter {
+  outcome?: (typeof IMAGE_OUTCOMES)[number] | undefined;
+  /** It has a box of this class. */
+  className?: string | undefined;
+  /** It has a box below this confidence. */
+  confidenceBelow?: number | undefined;
+}
+
+/** Of the histogram of confidences: step n begins at n / 20. */
+export const CONFIDENCE_STEPS = 20;
+
+/** Images of a job by outcome, and its boxes by class and step of confidence. */
+export interface ImageTally {
+  found: number;
+  empty: number;
+  failed: number;
+  boxes: { class: string; step: number; boxes: number }[];
+}
+
+/** `failed`: those without boxes because of an error or because their job ended first. */
+export const RETRIED_IMAGES = ['failed', 'all'] as const;
+export type RetriedImages = (typeof RETRIED_IMAGES)[number];
+
 /** Identifies a submission; `fingerprint` distinguishes a repeat from another body. */
 export interface Idempotency {
   key: string;
@@ -117,13 +146,14 @@ export interface JobService {
    */
   submit(spec: JobSpec, idempotency?: Idempotency): Promise<{ job: Job; replayed: boolean }>;
   /**
-   * Submits the images of an ended job that have no boxes as a new job with the same settings: those that failed and,
-   * in a job that was cancelled, those that had no turn. Idempotency as for `submit`. Rejects with `job_not_found`,
+   * Submits images of an ended job as a new job with the same settings: all, or those that failed and, in a job that
+   * was cancelled, those that had no turn. Idempotency as for `submit`. Rejects with `job_not_found`,
    * `job_not_finished` or `nothing_to_retry`.
    */
   retry(
     jobId: string,
     keyId: string | null,
+    images: RetriedImages,
     idempotency?: Idempotency,
   ): Promise<{ job: Job; replayed: boolean }>;
   /** The job that an earlier submission with this key and body made; null when there is none. */
@@ -137,10 +167,23 @@ export interface JobService {
    * Rejects with `job_not_found` when the job is removed before the last page.
    */
   imagePages(jobId: string): AsyncIterable<ImageEntry[]>;
+  /**
+   * The images of a job that the filter lets through, in input order, from their `offset`th on: at most `limit`, fewer
+   * where their boxes are many, none only at the end. `matching`: how many there are in the whole job.
+   */
+  filteredImages(
+    job: Job,
+    filter: ImageFilter,
+    page: { offset: number; limit: number },
+  ): Promise<{ entries: ImageEntry[]; matching: number }>;
+  /** Of the images that have an outcome so far. */
+  tally(job: Job): Promise<ImageTally>;
   list(
     filter: JobFilter,
     page: { limit: number; cursor: string | null },
   ): Promise<{ jobs: Job[]; nextCursor: string | null }>;
+  /** Jobs in each state, of those that the filter finds whatever its `status`. */
+  countByStatus(filter: JobFilter): Promise<Record<JobStatus, number>>;
   /** Ends the job `failed` with code `cancelled`; rejects with `job_already_finished`. */
   cancel(jobId: string, keyId: string | null): Promise<Job>;
   /** `queuedImages`: those without an outcome, in jobs that have not ended. */

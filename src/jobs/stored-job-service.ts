@@ -6,11 +6,15 @@ import type { DetectorStats } from '../contract/detector-stats.js';
 import type {
   Idempotency,
   ImageEntry,
+  ImageFilter,
   ImageOutcome,
+  ImageTally,
   Job,
   JobFilter,
   JobService,
   JobSpec,
+  JobStatus,
+  RetriedImages,
 } from './job.js';
 import { decodeCursor, encodeCursor } from './list-cursor.js';
 import type { JobEvents } from './job-events.js';
@@ -48,10 +52,11 @@ export class StoredJobService implements JobService {
   async retry(
     jobId: string,
     keyId: string | null,
+    images: RetriedImages,
     idempotency?: Idempotency,
   ): Promise<{ job: Job; replayed: boolean }> {
     return this.#take(idempotency, async (how) => {
-      const outcome = await this.#parts.store.retry({ ...how, retryOf: jobId, keyId });
+      const outcome = await this.#parts.store.retry({ ...how, retryOf: jobId, keyId, images });
       if (outcome.kind === 'missing') throw notFound();
       if (outcome.kind === 'not_ended') {
         const detail = 'Only a job that has ended can be retried.';
@@ -120,6 +125,35 @@ export class StoredJobService implements JobService {
       yield images.map(toEntry);
       from = next;
     }
+  }
+
+  async filteredImages(
+    { jobId }: Job,
+    filter: ImageFilter,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<{ entries: ImageEntry[]; matching: number }> {
+    const job = await this.#find(jobId, null);
+    const { number, imageCount, completedAt } = job;
+    const isFiltered = Object.values(filter).some((value) => value !== undefined);
+    const found = isFiltered
+      ? await this.#parts.store.filteredImages(
+          { number, imageCount, ended: completedAt !== null },
+          filter,
+          offset,
+          limit,
+        )
+      : { images: await this.#parts.store.images(number, offset, limit), matching: imageCount };
+    await this.#turn();
+    return { entries: found.images.map(toEntry), matching: found.matching };
+  }
+
+  async tally({ jobId }: Job): Promise<ImageTally> {
+    const { number } = await this.#find(jobId, null);
+    return this.#parts.store.tally(number);
+  }
+
+  countByStatus(filter: JobFilter): Promise<Record<JobStatus, number>> {
+    return this.#parts.store.countByStatus(filter);
   }
 
   async list(

@@ -4,7 +4,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import { hashOf, type Place } from './address/address.js';
 import { address, goTo } from './address/location.js';
 import { DetectView } from './detect/detect-view.js';
-import { JobPage } from './jobs/job-page.js';
 import { JobsView } from './jobs/jobs-view.js';
 import { Connection } from './live/connection.js';
 import { Icon, type IconName } from './parts/icon.js';
@@ -12,6 +11,12 @@ import { lazy } from './parts/lazy.js';
 import { ShortcutHelp, useShortcuts } from './parts/shortcuts.js';
 import { KeyPage } from './session/key-page.js';
 import { apiKey, forgetKey, keyAsked } from './session/session.js';
+
+/** With the picture grid, which no other view needs. */
+const JobPage = lazy('Opening the job', async () => {
+  const { JobPage: loaded } = await import('./job/job-page.js');
+  return loaded;
+});
 
 /** With the charts, which no other view needs. */
 const ServiceView = lazy('Opening the view', async () => {
@@ -93,7 +98,7 @@ function CurrentView() {
       return <JobsView />;
     case 'job':
     case 'image':
-      return <JobPage jobId={place.jobId} />;
+      return <JobPage />;
     case 'service':
       return <ServiceView />;
   }

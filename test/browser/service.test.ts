@@ -13,6 +13,7 @@ import {
   wantsScreenshots,
   type WatchedPage,
 } from './browser.js';
+import { checkLooks } from './looks.js';
 import { eventual } from '../support/eventually.js';
 import { FEW_THREADS, detect, submit } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
@@ -86,35 +87,20 @@ describe.skipIf(browserPath === null)('the page', () => {
     await eventual(() => scripts).toContain('/ui/service-view.js');
   });
 
+  // Before the service view: its charts need a job.
   const VIEWS: [name: string, hash: string, ready: string][] = [
+    ['jobs-empty', '#/jobs', '.empty'],
     ['detect-empty', '#/detect', '.samples .thumbnail img'],
     ['detect', '#/detect?path=street.jpg', '.stage img'],
     ['service', '#/service', '.model'],
-    ['jobs', '#/jobs', '.empty, tbody tr'],
   ];
-  /** The widest one has the elements and colours of the others: axe looks at those. */
-  const LOOKS = [
-    { width: 1280, height: 800, colorScheme: 'light', shot: 'light', axe: true },
-    { width: 1280, height: 800, colorScheme: 'dark', shot: 'dark', axe: true },
-    { width: 390, height: 844, colorScheme: 'light', shot: 'phone', axe: true },
-    { width: 390, height: 844, colorScheme: 'dark', shot: null, axe: false },
-    { width: 1920, height: 1080, colorScheme: 'dark', shot: null, axe: false },
-  ] as const;
-
   test.each(VIEWS)(
     '%s: no fault of axe, no sideways scroll',
     async (name, hash, ready) => {
       await page.goto(`${service.url}/ui${hash}`);
       await page.locator(ready).first().waitFor();
       if (name === 'service' && wantsScreenshots) await workForCharts();
-      for (const { width, height, colorScheme, shot, axe } of LOOKS) {
-        await page.setViewportSize({ width, height });
-        await page.emulateMedia({ colorScheme });
-        const where = `${name} ${width} ${colorScheme}`;
-        expect(await sidewaysScroll(page), where).toBeLessThanOrEqual(0);
-        if (axe) expect(await axeViolations(page), where).toEqual([]);
-        if (shot !== null) await screenshot(page, `${name}-${shot}`);
-      }
+      await checkLooks(page, name);
     },
     wantsScreenshots ? 180_000 : undefined,
   );

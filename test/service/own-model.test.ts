@@ -115,7 +115,8 @@ test('the live page offers its classes and gets their boxes', async () => {
   const request = detectBody({ kind: 'path', path: 'shapes.png' }, { ...fields, threshold: 0.5 });
   const answer = await api.post<DetectResponse>('/v1/inference/detect', request);
   expect(answer.class_counts).toEqual(SOME);
-  const job = { ...fields, paths: 'shapes.png', type: 'batch_detect', priority: 0 };
+  const rest = { threshold: 0.5, metadata: '', callback: '', annotate: false };
+  const job = { ...fields, ...rest, paths: 'shapes.png', type: 'batch_detect', priority: 0 };
   const { job_id } = await api.post<JobAccepted>('/v1/jobs/submit', jobRequest(job));
   expect((await resultOf(service.url, job_id)).result).toMatchObject({ class_counts: SOME });
   expect(jobRequest({ ...job, type: 'detect_cars' })).toMatchObject({ classes: null });

@@ -8,6 +8,7 @@ export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
     spec: specOf(),
     status: 'completed',
     imageCount,
+    firstPath: 'a.jpg',
     finishedImages: imageCount,
     failedImages: 0,
     retryOf: null,

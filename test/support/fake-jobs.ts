@@ -4,13 +4,17 @@ import { LatticeError, type ErrorCode } from '../../src/errors.js';
 import type {
   Idempotency,
   ImageEntry,
+  ImageFilter,
   ImageOutcome,
+  ImageTally,
   Job,
   JobEvent,
   JobEventName,
   JobFilter,
   JobService,
   JobSpec,
+  JobStatus,
+  RetriedImages,
 } from '../../src/jobs/job.js';
 import type { WebhookDeliveryState } from '../../src/jobs/webhook-delivery.js';
 
@@ -95,6 +99,7 @@ export class FakeJobs implements JobService {
       spec,
       status: 'pending',
       imageCount: spec.imagePaths.length,
+      firstPath: spec.imagePaths[0] ?? '',
       finishedImages: 0,
       failedImages: 0,
       retryOf: null,
@@ -123,11 +128,12 @@ export class FakeJobs implements JobService {
   async retry(
     jobId: string,
     keyId: string | null,
+    images: RetriedImages,
     idempotency?: Idempotency,
   ): Promise<{ job: Job; replayed: boolean }> {
     const { spec } = await this.get(jobId, keyId);
     const imagePaths = this.#entry(jobId)
-      .images.filter(({ outcome }) => outcome?.status !== 'ok')
+      .images.filter(({ outcome }) => images === 'all' || outcome?.status !== 'ok')
       .map(({ path }) => path);
     if (imagePaths.length === 0) throw new LatticeError('nothing_to_retry', 'All done.');
     const { job, replayed } = await this.submit({ ...spec, imagePaths }, idempotency);
@@ -169,6 +175,45 @@ export class FakeJobs implements JobService {
     } finally {
       this.readers -= 1;
     }
+  }
+
+  /** Of the filter only `outcome` and `className` are looked at. */
+  filteredImages(
+    { jobId, completedAt }: Job,
+    { outcome, className }: ImageFilter,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<{ entries: ImageEntry[]; matching: number }> {
+    const found = this.#entry(jobId).images.filter(
+      (image) =>
+        (outcome === undefined || outcome === outcomeOf(image, completedAt !== null)) &&
+        (className === undefined || classesOf(image).includes(className)),
+    );
+    const entries = found.slice(offset, offset + limit);
+    return Promise.resolve({ entries, matching: found.length });
+  }
+
+  tally({ jobId }: Job): Promise<ImageTally> {
+    const { images } = this.#entry(jobId);
+    const count = (name: string) =>
+      images.filter((image) => image.outcome !== null && outcomeOf(image, false) === name).length;
+    const classes = images.flatMap(classesOf);
+    const boxes = [...new Set(classes)].map((name) => ({
+      class: name,
+      step: 18,
+      boxes: classes.filter((each) => each === name).length,
+    }));
+    return Promise.resolve({
+      found: count('found'),
+      empty: count('empty'),
+      failed: count('failed'),
+      boxes,
+    });
+  }
+
+  countByStatus(): Promise<Record<JobStatus, number>> {
+    const counts = { pending: 0, running: 0, completed: 0, failed: 0 };
+    for (const { job } of this.#jobs.values()) counts[job.status] += 1;
+    return Promise.resolve(counts);
   }
 
   list(
@@ -299,6 +344,16 @@ export class FakeJobs implements JobService {
   #check(): void {
     if (this.broken !== null) throw this.broken;
   }
+}
+
+function outcomeOf({ outcome }: ImageEntry, ended: boolean): string {
+  if (outcome === null) return ended ? 'failed' : 'pending';
+  if (outcome.status === 'error') return 'failed';
+  return outcome.detections.length > 0 ? 'found' : 'empty';
+}
+
+function classesOf({ outcome }: ImageEntry): string[] {
+  return outcome?.status === 'ok' ? outcome.detections.map((each) => each.class) : [];
 }
 
 function notFound(): LatticeError {

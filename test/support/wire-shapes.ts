@@ -45,6 +45,7 @@ export const statusRecord = (jobId: string, rest: Record<string, unknown>) => ({
   job_id: jobId,
   submitted_at: number,
   job_type: 'batch_detect',
+  title: text,
   priority: 0,
   failed_images: 0,
   retry_of: null,

@@ -1,4 +1,4 @@
-/** `/docs` without a network: Swagger UI from `swagger-ui-dist`, `/openapi.json`, and a redirect from `/`. */
+/** `/docs` without a network: Swagger UI from `swagger-ui-dist`, `/openapi.json`, and the redirect of `/`. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -28,8 +28,10 @@ const PAGE = `<!doctype html>
     <title>lattice-core</title>
     <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
+    <link rel="stylesheet" href="/docs/page.css" />
   </head>
   <body>
+    <nav><a href="/ui">Live page: detect, jobs, service</a></nav>
     <div id="swagger-ui"></div>
     <script src="/docs/swagger-ui-bundle.js"></script>
     <script src="/docs/start.js"></script>
@@ -46,6 +48,17 @@ const START = `window.ui = SwaggerUIBundle({
   validatorUrl: null,
 });
 `;
+
+const STYLE = `body { margin: 0; font-family: system-ui, sans-serif; }
+nav { padding: 12px 20px; background: #171a18; }
+nav a { color: #ffffff; }
+`;
+
+/** Made here; the other files are the package's. */
+const OWN_ASSETS = new Map([
+  ['start.js', { text: START, type: 'text/javascript; charset=utf-8' }],
+  ['page.css', { text: STYLE, type: 'text/css; charset=utf-8' }],
+]);
 
 const tags = ['System'];
 
@@ -115,13 +128,16 @@ const home: RouteConfig = {
     '/',
     'home',
     {
-      summary: 'Redirects to the documentation',
-      description: 'For people who open the address of the service in a browser.',
+      summary: 'Redirects browsers to the live page, programs to the documentation',
+      description: 'Browsers are told by `text/html` in their Accept header.',
     },
     'text/plain',
   ),
   responses: {
-    302: { description: 'To /docs', headers: z.object({ Location: z.literal('/docs') }) },
+    302: {
+      description: 'To /ui or /docs',
+      headers: z.object({ Location: z.enum(['/ui', '/docs']) }),
+    },
     ...problemResponses('internal_error'),
   },
 };
@@ -129,7 +145,12 @@ const home: RouteConfig = {
 /** `openApi` returns the document; it is called once. */
 export function addDocsRoutes(table: RouteTable, openApi: () => unknown): void {
   let text: string | undefined;
-  table.add(home, (c) => replyRaw(c, 302, null, { location: '/docs' }));
+  table.add(home, (c) => {
+    const isBrowser = c.req.header('accept')?.includes('text/html') === true;
+    const location = isBrowser ? '/ui' : '/docs';
+    const vary = [c.get('baseHeaders').vary, 'accept'].filter(Boolean).join(', ');
+    return replyRaw(c, 302, null, { location, vary });
+  });
   table.add(document, (c) => {
     text ??= JSON.stringify(openApi());
     return replyRaw(c, 200, text, { 'content-type': 'application/json' });
@@ -152,9 +173,8 @@ export function addDocsRoutes(table: RouteTable, openApi: () => unknown): void {
   );
   table.add(asset, async (c) => {
     const name = c.req.param('asset') ?? '';
-    if (name === 'start.js') {
-      return replyRaw(c, 200, START, { 'content-type': 'text/javascript; charset=utf-8' });
-    }
+    const own = OWN_ASSETS.get(name);
+    if (own !== undefined) return replyRaw(c, 200, own.text, { 'content-type': own.type });
     const type = ASSETS.get(name);
     if (type === undefined) throw new LatticeError('not_found', 'There is no such file.');
     return replyRaw(c, 200, await readFile(join(FOLDER, name)), {

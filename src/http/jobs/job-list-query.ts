@@ -40,6 +40,10 @@ export const listQuerySchema = z.strictObject({
     .max(512)
     .optional()
     .openapi({ description: 'next_cursor of the page before' }),
+  counts: z
+    .enum(['true', 'false'], { error: 'counts is true or false.' })
+    .optional()
+    .openapi({ description: 'true: also how many jobs are in each state' }),
 });
 
 const DEFAULT_LIMIT = 20;
@@ -47,6 +51,7 @@ const DEFAULT_LIMIT = 20;
 export interface ListQuery {
   filter: JobFilter;
   page: { limit: number; cursor: string | null };
+  counts: boolean;
 }
 
 /** Throws `validation_failed` for unknown, repeated or wrong parameters. */
@@ -59,5 +64,6 @@ export function readListQuery(given: Record<string, string[]>, keyId: string | n
     submittedAfter: query.submitted_after,
     submittedBefore: query.submitted_before,
   };
-  return { filter, page: { limit: query.limit ?? DEFAULT_LIMIT, cursor: query.cursor ?? null } };
+  const page = { limit: query.limit ?? DEFAULT_LIMIT, cursor: query.cursor ?? null };
+  return { filter, page, counts: query.counts === 'true' };
 }

@@ -13,6 +13,16 @@ export function viewAccepted(job: Job, replayed: boolean): JobAcceptedBody {
   };
 }
 
+/** Longer metadata is not searched for a title: a list has many jobs. */
+const LONGEST_SEARCHED = 4_096;
+
+function titleOf({ spec: { metadata }, firstPath }: Job): string {
+  if (metadata === null || metadata.length > LONGEST_SEARCHED) return firstPath;
+  const { title, name } = JSON.parse(metadata) as Record<string, unknown>;
+  for (const text of [title, name]) if (typeof text === 'string' && text !== '') return text;
+  return firstPath;
+}
+
 export function viewStatus(job: Job, hide: HideFolders): JobStatusBody {
   return {
     job_id: job.jobId,
@@ -23,6 +33,7 @@ export function viewStatus(job: Job, hide: HideFolders): JobStatusBody {
     progress: progressOf(job),
     worker_id: job.workerId,
     job_type: job.spec.jobType,
+    title: titleOf(job),
     priority: job.spec.priority,
     image_count: job.imageCount,
     finished_images: job.finishedImages,

@@ -81,11 +81,12 @@ export function createJobHandlers(
       return replyPieces(c, 200, resultText(job, jobs.imagePages(job.jobId), hide), onBroken);
     },
     list: async (c) => {
-      const { filter, page } = readListQuery(c.req.queries(), c.get('keyId'));
+      const { filter, page, counts } = readListQuery(c.req.queries(), c.get('keyId'));
       const { jobs: found, nextCursor } = await jobs.list(filter, page);
       return replyJson(c, 200, {
         jobs: found.map((job) => viewStatus(job, hide)),
         next_cursor: nextCursor,
+        ...(counts ? { counts: await jobs.countByStatus(filter) } : {}),
       });
     },
     cancel: async (c) =>

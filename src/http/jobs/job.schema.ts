@@ -1,6 +1,6 @@
 /** Wire shapes of jobs. */
 import { z } from '@hono/zod-openapi';
-import { JOB_STATUSES, JOB_TYPES } from '../../jobs/job.js';
+import { JOB_STATUSES, JOB_TYPES, RETRIED_IMAGES } from '../../jobs/job.js';
 import { imageFields } from '../inference/detection.schema.js';
 import { problemSchema } from '../problem.schema.js';
 import {
@@ -78,7 +78,7 @@ export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
 const failedImagesSchema = z
   .int()
   .openapi({ description: 'Images that ended in an error so far', example: 0 });
-const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
+export const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
 /** Its format is said: some generators take 32 bits for a number without, which are a minute off. */
 export const timestampSchema = z.number().openapi({
   format: 'double',
@@ -92,10 +92,17 @@ export const jobAcceptedSchema = z
     example: { job_id: EXAMPLE_JOB_ID, status: 'pending', message: 'Job accepted.' },
   });
 
+export const retryQuerySchema = z.strictObject({
+  images: z
+    .enum(RETRIED_IMAGES, { error: `images is one of ${RETRIED_IMAGES.join(', ')}.` })
+    .optional()
+    .openapi({ default: 'failed' }),
+});
+
 export const jobRetriedSchema = z
   .object({
     ...jobAcceptedSchema.shape,
-    retry_of: jobIdSchema.openapi({ description: 'The job whose failed images are run again' }),
+    retry_of: jobIdSchema.openapi({ description: 'The job whose images are run again' }),
   })
   .openapi('JobRetried');
 
@@ -121,13 +128,17 @@ export const jobStatusSchema = z
     progress: z.number().min(0).max(1).openapi({ description: 'Finished images / all' }),
     worker_id: z.string().openapi({ description: 'Empty until a worker has the job' }),
     job_type: jobTypeSchema,
+    title: z.string().openapi({
+      description:
+        'For people: `title` or `name` of the metadata, else the path of the first image',
+    }),
     priority: z.int(),
     image_count: z.int(),
     finished_images: z.int(),
     failed_images: failedImagesSchema,
     retry_of: jobIdSchema
       .nullable()
-      .openapi({ description: 'The job whose failed images this one runs again', example: null }),
+      .openapi({ description: 'The job whose images this one runs again', example: null }),
     error: z.union([problemSchema, z.null()]),
     webhooks: z
       .array(webhookSchema)
@@ -144,6 +155,7 @@ export const jobStatusSchema = z
       progress: 0.5,
       worker_id: 'local-0',
       job_type: 'detect_cars',
+      title: '2026/11/gate.jpg',
       priority: 5,
       image_count: 2,
       finished_images: 1,
@@ -157,7 +169,7 @@ const singleResultSchema = z
   .object({ image_path: z.string(), ...imageFields, model: z.string(), worker_id: z.string() })
   .openapi('SingleImageResult');
 
-const processedImageSchema = z
+export const processedImageSchema = z
   .object({
     image_path: z.string(),
     status: z.literal('ok'),
@@ -166,7 +178,7 @@ const processedImageSchema = z
   })
   .openapi('ProcessedImage');
 
-const failedImageSchema = z
+export const failedImageSchema = z
   .object({ image_path: z.string(), status: z.literal('error'), error: problemSchema })
   .openapi('FailedImage');
 
@@ -225,6 +237,10 @@ export const jobListSchema = z
   .object({
     jobs: z.array(jobStatusSchema),
     next_cursor: z.string().nullable().openapi({ description: 'Null at the end' }),
+    counts: z
+      .record(stateSchema, z.int())
+      .optional()
+      .openapi({ description: 'With `counts=true`: jobs by state, for the other filters' }),
   })
   .openapi('JobList');
 

@@ -71,11 +71,12 @@ export function viewTail(
     error: job.error === null ? null : hideInProblem(job.error, hide),
     submitted_at: job.submittedAt,
     completed_at: job.completedAt ?? job.submittedAt,
-    metadata:
-      job.spec.metadata === null
-        ? null
-        : (JSON.parse(job.spec.metadata) as Record<string, unknown>),
+    metadata: metadataOf(job),
   };
+}
+
+export function metadataOf({ spec: { metadata } }: Job): Record<string, unknown> | null {
+  return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>);
 }
 
 export function viewEntry(

@@ -1,13 +1,15 @@
-/** `POST /v1/jobs/{job_id}/retry`: the failed images of an ended job as a new one. */
+/** `POST /v1/jobs/{job_id}/retry`: images of an ended job as a new one. */
 import { LatticeError } from '../../errors.js';
-import type { Job } from '../../jobs/job.js';
+import type { Job, RetriedImages } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
 import type { ModelCatalogue } from '../models/model-catalogue.js';
+import { readQuery } from '../query.js';
 import { replyJson } from '../reply.js';
 import type { RouteHandler } from '../route-table.js';
 import { fingerprint, readIdempotencyKey } from './idempotency.js';
 import { jobId, notFinished } from './job-of-path.js';
 import { viewAccepted } from './job-view.js';
+import { retryQuerySchema } from './job.schema.js';
 
 export function createRetryHandler(
   { jobs, draining }: Pick<AppDeps, 'jobs' | 'draining'>,
@@ -22,14 +24,15 @@ export function createRetryHandler(
   };
   return async (c) => {
     const retryOf = jobId(c);
+    const { images = 'failed' } = readQuery(retryQuerySchema, c.req.queries());
     const keyId = c.get('keyId');
     const key = readIdempotencyKey(c.req.header('idempotency-key'), keyId);
     const idempotency =
-      key === undefined ? undefined : { key, fingerprint: fingerprint({ retry_of: retryOf }) };
+      key === undefined ? undefined : { key, fingerprint: fingerprint(requestOf(retryOf, images)) };
     let retried: { job: Job; replayed: boolean };
     try {
       await check(retryOf, keyId);
-      retried = await jobs.retry(retryOf, keyId, idempotency);
+      retried = await jobs.retry(retryOf, keyId, images, idempotency);
     } catch (thrown) {
       // The job that was retried, or its model, may be gone since the first call with this key.
       const job = idempotency && (await jobs.repeated(keyId, idempotency).catch(() => null));
@@ -47,4 +50,9 @@ export function createRetryHandler(
       },
     );
   };
+}
+
+/** That of the failed images has the form that it had before there was a choice: keys of then still hold. */
+function requestOf(retryOf: string, images: RetriedImages): object {
+  return images === 'failed' ? { retry_of: retryOf } : { retry_of: retryOf, images };
 }

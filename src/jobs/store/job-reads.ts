@@ -1,21 +1,17 @@
 /** Reads of the job store: after the writes of their group, outside its transaction. */
 import type { Problem } from '../../errors.js';
-import type { Idempotency, JobEvent, JobFilter } from '../job.js';
+import type { Idempotency, JobEvent, JobFilter, JobStatus } from '../job.js';
 import {
   MAX_IMAGES,
   taskId,
   type JobCounts,
   type QueuedJob,
-  type StoredImage,
   type StoredJob,
   type WaitingImage,
 } from '../job-records.js';
 import { findByKey } from './idempotency-keys.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-row.js';
 import type { Statements } from './statements.js';
-
-/** In characters: parsing one page blocks the event loop for 1 to 2 ms. */
-const PAGE_LENGTH = 128 * 1024;
 
 export class JobReads {
   readonly #statements: Statements;
@@ -44,26 +40,17 @@ export class JobReads {
     return (this.#statements.all(sql, ...values, limit) as JobRow[]).map(toStoredJob);
   }
 
-  /**
-   * By index from `from` on: at most `limit`, and no more than fill a page of about 128 KiB. Empty only where no
-   * image is left.
-   */
-  images(jobNumber: number, from: number, limit: number): StoredImage[] {
-    const page: StoredImage[] = [];
-    let length = 0;
-    const rows = this.#statements.each(
-      `SELECT task % ${MAX_IMAGES} AS "index", path, outcome FROM job_images
-       WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
-      taskId(jobNumber, from),
-      taskId(jobNumber + 1, 0),
-      limit,
-    ) as Iterable<StoredImage>;
-    for (const image of rows) {
-      page.push(image);
-      length += image.path.length + (image.outcome?.length ?? 0);
-      if (length >= PAGE_LENGTH) break;
-    }
-    return page;
+  /** Of all jobs that the filter finds, whatever its `status`. */
+  countByStatus(filter: JobFilter): Record<JobStatus, number> {
+    const { clauses, values } = conditions({ ...filter, status: undefined }, null);
+    const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
+    const rows = this.#statements.all(
+      `SELECT status, count(*) AS jobs FROM jobs ${where} GROUP BY status`,
+      ...values,
+    ) as { status: JobStatus; jobs: number }[];
+    const counts = { pending: 0, running: 0, completed: 0, failed: 0 };
+    for (const { status, jobs } of rows) counts[status] = jobs;
+    return counts;
   }
 
   /** In order of submission, numbers above `after`. */

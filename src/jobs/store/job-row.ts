@@ -1,10 +1,12 @@
 /** Converts a row of `jobs` to the job of the service. */
 import type { Problem } from '../../errors.js';
 import type { JobSettings } from '../job.js';
-import type { StoredJob } from '../job-records.js';
+import { MAX_IMAGES, type StoredJob } from '../job-records.js';
 
 export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
-  finished AS finishedImages, finished - succeeded AS failedImages, retry_of AS retryOf, submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
+  finished AS finishedImages, finished - succeeded AS failedImages, retry_of AS retryOf,
+  (SELECT path FROM job_images WHERE task = number * ${MAX_IMAGES}) AS firstPath,
+  submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
   worker_id AS workerId, error`;
 
 /** `metadata` is text of any shape from the caller, so it is not part of the JSON of the settings. */

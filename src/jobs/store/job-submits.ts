@@ -47,7 +47,7 @@ export class JobSubmits {
     return this.#stored(number, job, spec.keyId);
   }
 
-  /** A new job of the images of an ended one that have no boxes, in their order. */
+  /** A new job of images of an ended one, in their order. */
   retry(retry: NewRetry): RetryOutcome {
     const { retryOf, keyId, idempotency, jobId, submittedAt } = retry;
     const repeat = this.#findRepeat(keyId, idempotency);
@@ -55,12 +55,13 @@ export class JobSubmits {
     const ended = this.#find(retryOf, keyId);
     if (ended === null) return { kind: 'missing' };
     if (!hasEnded(ended.status)) return { kind: 'not_ended' };
-    const imageCount = this.#imagesWithoutBoxes(ended.number);
+    const imageCount =
+      retry.images === 'all' ? ended.imageCount : this.#imagesWithoutBoxes(ended.number);
     if (imageCount === 0) return { kind: 'nothing_failed' };
     if (!retry.admit) return { kind: 'not_admitted' };
     const settings = { ...ended.spec, keyId };
     const number = this.#insertJob({ jobId, settings, imageCount, submittedAt, retryOf });
-    this.#copyImages(ended.number, number);
+    this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
     return this.#stored(number, retry, keyId);
   }
 
@@ -121,10 +122,10 @@ export class JobSubmits {
     return images;
   }
 
-  #copyImages(from: number, to: number): void {
+  #copyImages(from: number, to: number, which: string): void {
     this.#statements.run(
       `INSERT INTO job_images (task, path)
-       SELECT ? + row_number() OVER (ORDER BY task) - 1, path FROM job_images WHERE ${WITHOUT_BOXES}`,
+       SELECT ? + row_number() OVER (ORDER BY task) - 1, path FROM job_images WHERE ${which}`,
       taskId(to, 0),
       taskId(from, 0),
       taskId(from + 1, 0),
@@ -132,5 +133,7 @@ export class JobSubmits {
   }
 }
 
-/** Between two task ids: images whose entry in the result is an error. */
-const WITHOUT_BOXES = `task >= ? AND task < ? AND (outcome IS NULL OR outcome ->> 'status' = 'error')`;
+/** Between two task ids. */
+const ANY = 'task >= ? AND task < ?';
+/** Images whose entry in the result is an error. */
+const WITHOUT_BOXES = `${ANY} AND (outcome IS NULL OR outcome ->> 'status' = 'error')`;

@@ -8,6 +8,7 @@ import {
   type RecordOutcome,
   type StartedJob,
 } from '../job-records.js';
+import { ImageFacts } from './image-facts.js';
 import { JOB_COLUMNS, type JobRow } from './job-row.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
@@ -43,6 +44,9 @@ export class JobWrites {
     if (row === null || hasEnded(row.status)) return refused('ended', row);
     if (row.status !== 'running' || row.lease !== lease) return refused('stale', row);
     const stored = outcomes.filter(({ index, outcome }) => this.#insert(jobNumber, index, outcome));
+    const facts = new ImageFacts(this.#statements, jobNumber);
+    for (const { index, outcome } of stored) facts.add(index, outcome);
+    facts.save();
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finishedImages + stored.length;
     this.#statements.run(

@@ -116,6 +116,37 @@ const MIGRATIONS = [
     PRIMARY KEY (delivery, number)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What pages of a job show and filter by, beside the outcomes, which are long: one narrow row per image with one.
+  CREATE TABLE image_facts (
+    task    INTEGER PRIMARY KEY REFERENCES job_images (task) ON DELETE CASCADE,
+    failed  INTEGER NOT NULL,
+    boxes   INTEGER NOT NULL,
+    -- The lowest confidence of its boxes.
+    weakest REAL,
+    -- Each class once, between line breaks.
+    classes TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO image_facts (task, failed, boxes, weakest, classes)
+  SELECT task, outcome ->> 'status' = 'error', coalesce(json_array_length(outcome, '$.detections'), 0),
+    (SELECT min(value ->> 'confidence') FROM json_each(outcome, '$.detections')),
+    coalesce((SELECT char(10) || group_concat(class, char(10)) || char(10) FROM
+      (SELECT DISTINCT value ->> 'class' AS class FROM json_each(outcome, '$.detections'))), '')
+  FROM job_images JOIN jobs ON jobs.number = task / 1048576 WHERE outcome IS NOT NULL;
+
+  -- Boxes of a job by class and twentieth of confidence.
+  CREATE TABLE job_boxes (
+    job   INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+    class TEXT NOT NULL,
+    step  INTEGER NOT NULL,
+    boxes INTEGER NOT NULL,
+    PRIMARY KEY (job, class, step)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO job_boxes (job, class, step, boxes)
+  SELECT jobs.number, value ->> 'class' AS class, min(CAST((value ->> 'confidence') * 20 AS INTEGER), 19) AS step, count(*)
+  FROM job_images JOIN jobs ON jobs.number = task / 1048576, json_each(outcome, '$.detections')
+  WHERE outcome IS NOT NULL GROUP BY 1, 2, 3;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -3,6 +3,7 @@
  * the main thread's type follows from it. What crosses between the two threads is here, too.
  */
 import type { CommitNotes, GroupResult } from './group-commit.js';
+import { ImageReads } from './image-reads.js';
 import { JobReads } from './job-reads.js';
 import { JobSubmits } from './job-submits.js';
 import type { JobTransitions } from './job-transitions.js';
@@ -17,6 +18,7 @@ type Remote<T> = {
 };
 
 export type JobCalls = Remote<JobReads> &
+  Remote<ImageReads> &
   Remote<JobSubmits> &
   Remote<JobWrites> &
   Remote<Retention>;
@@ -36,7 +38,11 @@ export function bindCalls(
   transitions: JobTransitions,
 ): CallTable {
   return {
-    reads: methodsOf(new JobReads(statements), new WebhookReads(statements)),
+    reads: methodsOf(
+      new JobReads(statements),
+      new ImageReads(statements),
+      new WebhookReads(statements),
+    ),
     writes: methodsOf(
       new JobSubmits(statements, transitions),
       new JobWrites(statements, transitions),

@@ -1,74 +1,116 @@
-/** The newest jobs, kept up to date by the events while the list is shown. */
-import { signal } from '@preact/signals';
-import type { JobList, JobStatus } from '../../client/records.js';
+/** The newest jobs in the states that are shown, kept up to date by the events: each row is a signal of its own. */
+import { signal, type Signal } from '@preact/signals';
+import type { JobEvent, JobList, JobStatus } from '../../client/records.js';
 import { followJobs } from '../live/live.js';
 import { api } from '../session/session.js';
 import { JobTable } from './job-table.js';
 
+export type StateFilter = JobStatus['status'] | null;
+export type StateCounts = Partial<Record<JobStatus['status'], number>>;
+
 const PAGE = 100;
 /** Least time between two requests for the list, however many jobs arrive. */
 const PACE_MS = 2_000;
+/** Events may come faster than they can be read, and each drawing takes the page's time. */
+const DRAW_MS = 300;
 
-/** Null until the first list came. */
-export const jobs = signal<readonly JobStatus[] | null>(null);
+/** Ids, newest first; null until the first list came. */
+export const jobIds = signal<readonly string[] | null>(null);
+export const counts = signal<StateCounts | null>(null);
 export const hasMore = signal(false);
 export const listFault = signal<unknown>(null);
+/** Jobs that are not in the list yet. They come at once unless the list is held. */
+export const newJobs = signal(0);
 
 const table = new JobTable();
+const rows = new Map<string, Signal<JobStatus>>();
+const changed = new Set<string>();
+let filter: StateFilter = null;
 let wanted = PAGE;
 let isStale = false;
 let isLoading = false;
 let loadedAt = -Infinity;
-let drawsSoon = false;
+let drawTimer: ReturnType<typeof setTimeout> | undefined;
+let isHeld: () => boolean = () => false;
 
-/** Requests the list: now, or when the pace allows it. */
+export function rowOf(jobId: string): Signal<JobStatus> | undefined {
+  return rows.get(jobId);
+}
+
+export function showState(state: StateFilter): void {
+  if (filter === state) return;
+  filter = state;
+  wanted = PAGE;
+  jobIds.value = null;
+  void load();
+}
+
+/** Requests the list: now, or when the pace allows it and the list is not held. */
 export function refreshJobs(): void {
   isStale = true;
   look();
 }
 
+export function showNewJobs(): void {
+  newJobs.value = 0;
+  void load();
+}
+
 export function showOlder(): void {
   wanted += PAGE;
-  refreshJobs();
+  void load();
 }
 
-/** The newest record of one job, as a route gave it. */
-export function putJob(job: JobStatus): void {
-  table.put(job);
-  drawSoon();
-}
-
-/** Keeps the list current until the result is called. */
-export function watchJobs(): () => void {
-  const timer = setInterval(look, 1_000);
-  const unfollow = followJobs({
-    onEvent: (event) => {
-      if (table.apply(event)) refreshJobs();
-      drawSoon();
-    },
-    onUnknownPast: refreshJobs,
-  });
+/** Keeps the list current until the result is called. While `held` is true no row comes or goes. */
+export function watchJobs(held: () => boolean): () => void {
+  isHeld = held;
+  const timer = setInterval(look, 500);
+  const unfollow = followJobs({ onEvent: apply, onUnknownPast: refreshJobs });
   refreshJobs();
   return () => {
     clearInterval(timer);
+    clearTimeout(drawTimer);
+    drawTimer = undefined;
     unfollow();
   };
 }
 
+function apply(event: JobEvent): void {
+  if (table.apply(event)) newJobs.value += 1;
+  // The numbers of the tabs change with every state, the rows of a tab too.
+  if (event.event !== 'job_progress') isStale = true;
+  changed.add(event.job_id);
+  drawTimer ??= setTimeout(draw, DRAW_MS);
+}
+
+function draw(): void {
+  drawTimer = undefined;
+  for (const jobId of changed) {
+    const job = table.get(jobId);
+    const row = rows.get(jobId);
+    if (job !== undefined && row !== undefined) row.value = job;
+  }
+  changed.clear();
+}
+
 function look(): void {
   const isEarly = performance.now() < loadedAt + PACE_MS;
-  if (document.hidden || !isStale || isLoading || isEarly) return;
+  if (document.hidden || !isStale || isLoading || isEarly || isHeld()) return;
   void load();
 }
 
 async function load(): Promise<void> {
+  if (isLoading) {
+    isStale = true;
+    return;
+  }
+  const asked = filter;
   isStale = false;
   isLoading = true;
   table.ask();
   try {
-    const found = await list();
-    table.show(found.jobs);
-    hasMore.value = found.hasMore;
+    const found = await list(asked);
+    if (asked === filter) show(found);
     listFault.value = null;
   } catch (error) {
     table.askFailed();
@@ -76,27 +118,45 @@ async function load(): Promise<void> {
   }
   isLoading = false;
   loadedAt = performance.now();
-  drawSoon();
+  // Another state was chosen meanwhile.
+  if (asked !== filter) void load();
 }
 
-async function list(): Promise<{ jobs: JobStatus[]; hasMore: boolean }> {
-  const found: JobStatus[] = [];
+interface Found {
+  jobs: JobStatus[];
+  counts: StateCounts;
+  hasMore: boolean;
+}
+
+function show(found: Found): void {
+  table.show(found.jobs);
+  const ids = table.rows.map(({ job_id }) => job_id);
+  for (const job of table.rows) {
+    const row = rows.get(job.job_id);
+    if (row === undefined) rows.set(job.job_id, signal(job));
+    else row.value = job;
+  }
+  const kept = new Set(ids);
+  for (const jobId of rows.keys()) if (!kept.has(jobId)) rows.delete(jobId);
+  jobIds.value = ids;
+  counts.value = found.counts;
+  hasMore.value = found.hasMore;
+  newJobs.value = 0;
+}
+
+async function list(state: StateFilter): Promise<Found> {
+  const jobs: JobStatus[] = [];
+  let counted: StateCounts = {};
   let cursor: string | null = null;
   do {
-    const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: JobList = await api.get(`/v1/jobs?limit=${PAGE}${from}`);
-    found.push(...page.jobs);
+    const query = new URLSearchParams({ limit: String(PAGE) });
+    if (state !== null) query.set('status', state);
+    if (cursor === null) query.set('counts', 'true');
+    else query.set('cursor', cursor);
+    const page: JobList = await api.get(`/v1/jobs?${query.toString()}`);
+    jobs.push(...page.jobs);
+    counted = page.counts ?? counted;
     cursor = page.next_cursor;
-  } while (cursor !== null && found.length < wanted);
-  return { jobs: found, hasMore: cursor !== null };
-}
-
-/** At most once per frame, however many events come. */
-function drawSoon(): void {
-  if (drawsSoon) return;
-  drawsSoon = true;
-  requestAnimationFrame(() => {
-    drawsSoon = false;
-    jobs.value = table.rows;
-  });
+  } while (cursor !== null && jobs.length < wanted);
+  return { jobs, counts: counted, hasMore: cursor !== null };
 }

@@ -6,27 +6,42 @@ export interface JobFields {
   type: string;
   model: string;
   classes: readonly string[];
+  threshold: number;
   priority: number;
+  /** JSON of an object. */
+  metadata: string;
+  callback: string;
+  annotate: boolean;
 }
 
 /** A job that looks for cars takes no other classes. */
 export const takesClasses = (jobType: string): boolean => jobType !== 'detect_cars';
 
-export function jobRequest({ paths, type, model, classes, priority }: JobFields): object {
+/** Why a text is no metadata; empty where it is. */
+export function metadataFault(text: string): string {
+  if (text.trim() === '') return '';
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? '' : 'Metadata is a JSON object, such as {"camera": "north"}.';
+  } catch {
+    return 'This is not JSON. Names and texts stand in double quotes.';
+  }
+}
+
+export function jobRequest(fields: JobFields): object {
+  const { paths, type, model, classes, threshold, priority, metadata, callback } = fields;
   return {
     job_type: type,
     model_name: textOrNull(model),
-    classes: takesClasses(type) ? listOrNull(classes) : null,
+    classes: takesClasses(type) && classes.length > 0 ? classes : null,
     image_paths: paths.split(/\r?\n/).filter((line) => line.trim() !== ''),
-    priority: numberOrNull(priority),
+    confidence_threshold: threshold,
+    priority: Number.isNaN(priority) ? null : priority,
+    metadata: metadata.trim() === '' ? null : (JSON.parse(metadata) as object),
+    callback_url: textOrNull(callback.trim()),
+    annotate: fields.annotate ? true : null,
   };
 }
 
 const textOrNull = (text: string): string | null => (text === '' ? null : text);
-const listOrNull = (list: readonly string[]): readonly string[] | null =>
-  list.length === 0 ? null : list;
-
-/** A number field without a number is NaN. */
-function numberOrNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
-}

@@ -1,9 +1,10 @@
 /** The boxes over a picture, and their labels, in pixels of the screen: lines and text keep their size at every zoom. */
 import { useComputed, type ReadonlySignal } from '@preact/signals';
 import { percent, visible } from '../text/format.js';
-import { classColour } from './class-colour.js';
+import { classColour } from '../../overlay/class-colour.js';
+import { placeLabels, type Rect } from '../../overlay/place-labels.js';
+import { LABEL_HEIGHT, LEAST_BOX, labelPlace } from './label-place.js';
 import type { LabelMode } from './marks.js';
-import { LABEL_HEIGHT, labelPlace, placeLabels, type Rect } from './place-labels.js';
 import type { ShownBox } from './shown-boxes.js';
 import { fontEpoch, textWidth } from './text-width.js';
 import type { Size } from './view-window.js';
@@ -58,7 +59,10 @@ function Labels({ placed, stage, labels }: Pick<BoxesProps, 'placed' | 'stage' |
   // Read here, so that the labels are placed anew once the font has come.
   const epoch = fontEpoch.value;
   if (labels.value !== 'fit') return null;
-  const boxes = placed.value.map(({ shown, rect }) => ({ rect, labelWidth: labelWidth(shown) }));
+  const boxes = placed.value.map(({ shown, rect }) => ({
+    rect,
+    label: rect.height < LEAST_BOX ? null : { width: labelWidth(shown), height: LABEL_HEIGHT },
+  }));
   const places = placeLabels(boxes, stage.value);
   return (
     <g key={epoch} class="box-labels">

@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { grouped, visible } from '../text/format.js';
-import { classColour } from './class-colour.js';
+import { classColour } from '../../overlay/class-colour.js';
 
 export interface ClassCount {
   name: string;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../parts/icon.js';
-import { classColour } from './class-colour.js';
+import { classColour } from '../../overlay/class-colour.js';
 import type { Detection, ImageSize } from './shown-boxes.js';
 import { imageFilePath, usePicture } from './use-picture.js';
 

@@ -1,5 +1,5 @@
 /** The part of a picture that a stage shows. At zoom 1 the picture fills the stage. */
-import type { Rect } from './place-labels.js';
+import type { Rect } from '../../overlay/place-labels.js';
 
 export interface Size {
   width: number;

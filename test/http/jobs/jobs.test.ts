@@ -33,6 +33,7 @@ describe('status', () => {
       progress: 0,
       worker_id: '',
       job_type: 'batch_detect',
+      title: 'a.jpg',
       priority: 3,
       image_count: 2,
       finished_images: 0,

@@ -99,6 +99,7 @@ describe('documentation page', () => {
     const app = compose();
     const home = await get(app, '/');
     expect([home.status, home.headers.get('location')]).toEqual([302, '/docs']);
+    expect(home.headers.get('vary')).toContain('accept');
     const page = await get(app, '/docs');
     expect(page.status).toBe(200);
     const policy = page.headers.get('content-security-policy');
@@ -106,7 +107,10 @@ describe('documentation page', () => {
     expect(policy).not.toMatch(/unsafe|http|\*/);
     const html = page.body as string;
     expect(html).not.toMatch(/https?:|src="\/\/|<script>|<style| style=| on\w+=/);
-    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
+    expect(html).toContain('<a href="/ui">');
+    const links = [...html.matchAll(/(?:src|<link [^>]*href)="([^"]+)"/g)].map(
+      (match) => match[1]!,
+    );
     expect(links.length).toBeGreaterThanOrEqual(4);
     for (const link of links) {
       const response = await app.app.request(link);
@@ -117,6 +121,12 @@ describe('documentation page', () => {
     const start = (await get(app, '/docs/start.js')).body as string;
     expect(start).not.toMatch(/https?:/);
     expect(start).toContain("url: '/openapi.json'");
+  });
+
+  test('is not where browsers are led: that is the live page', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const home = await get(compose(), '/', { accept });
+    expect([home.status, home.headers.get('location')]).toEqual([302, '/ui']);
   });
 
   test('the style sheet loads nothing from other hosts', async () => {

@@ -88,6 +88,7 @@ test('tables of an earlier release are brought up to date, with their pending we
   database.exec(`DROP INDEX webhooks_by_host; ALTER TABLE webhook_deliveries DROP COLUMN host;
     ALTER TABLE webhook_deliveries DROP COLUMN planned_at; DROP TABLE webhook_attempts;
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
+    DROP TABLE image_facts; DROP TABLE job_boxes;
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA user_version = 1`);
   database.close();
   const store = await open(folder);
@@ -98,6 +99,13 @@ test('tables of an earlier release are brought up to date, with their pending we
   expect(await store.webhooks.nextDueAt()).toBe(1_000);
   expect(dueAt).toBeCloseTo(Date.now() / 1000, -1);
   expect(await store.find(job.jobId)).toMatchObject({ failedImages: 2, retryOf: null });
+  const { number } = (await store.find(job.jobId))!;
+  expect(await store.tally(number)).toEqual({
+    found: 1,
+    empty: 0,
+    failed: 2,
+    boxes: [{ class: 'car', step: 18, boxes: 1 }],
+  });
   const { events } = await store.events(0, 10);
   expect(events.map(({ event, failedImages }) => [event, failedImages])).toEqual([
     ['job_submitted', 0],

@@ -50,7 +50,7 @@ async function submit(store: JobStore, spec: Partial<JobSpec> = {}): Promise<Sto
 const entry = (index: number, ok = true) => ({
   index,
   ok,
-  outcome: ok ? '{"status":"ok"}' : JSON.stringify(failed),
+  outcome: ok ? '{"status":"ok","detections":[]}' : JSON.stringify(failed),
 });
 
 async function start(store: JobStore, spec: Partial<JobSpec> = {}) {
@@ -304,7 +304,10 @@ test('a page of images ends once it is full, and holds one image at least', () =
     const job = await start(store, { imagePaths: imagesNamed('p', 40) });
     const sized = imagesNamed('p', 40).map((_, index) => ({
       ...entry(index),
-      outcome: JSON.stringify('x'.repeat(index < 20 ? 40 * 1024 : 400 * 1024)),
+      outcome: JSON.stringify({
+        status: 'error',
+        error: 'x'.repeat(index < 20 ? 40 * 1024 : 400 * 1024),
+      }),
     }));
     await store.record(job.number, job.lease, sized, 'w', 5000);
     const indexes = async (from: number, limit: number) =>

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { JobTable, afterEvent } from '../../../src/ui/jobs/job-table.js';
-import { jobRow } from '../../../src/ui/jobs/job-row.js';
 import type { JobEvent, JobStatus, Problem } from '../../../src/client/records.js';
 
 const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
@@ -12,6 +11,7 @@ const job = (jobId = 'job_1', fields: Partial<JobStatus> = {}): JobStatus => ({
   progress: 0,
   worker_id: '',
   job_type: 'detect_cars',
+  title: 'a.jpg',
   priority: 0,
   image_count: 4,
   finished_images: 0,
@@ -102,21 +102,5 @@ describe('the table', () => {
     table.put(job('job_1', { worker_id: 'w' }));
     table.put(job('job_9'));
     expect(table.rows.map(({ worker_id }) => worker_id)).toEqual(['w']);
-  });
-});
-
-describe('a row', () => {
-  test('counts the times of a job that waits or runs', () => {
-    expect(jobRow(job(), 1_002)).toMatchObject({ waited: '2.0 s', took: '', images: '0 / 4' });
-    const half = event('job_progress', { progress: 0.5, failed_images: 1 });
-    expect(jobRow(afterEvent(job(), half), 1_002).images).toBe('2 / 4, 1 failed');
-    const running = job('job_1', { status: 'running', started_at: 1_001 });
-    expect(jobRow(running, 1_004)).toMatchObject({ waited: '1.0 s', took: '3.0 s' });
-  });
-
-  test('of a job that has ended stands still and says why it failed', () => {
-    const failed = job('job_1', { status: 'failed', completed_at: 1_005, error: cancelled });
-    const row = jobRow(failed, 9_999);
-    expect(row).toMatchObject({ state: 'failed: cancelled', waited: '5.0 s', took: '' });
   });
 });

@@ -40,11 +40,15 @@ test('a job is submitted, listed and cancelled', async () => {
     type: 'detect_cars',
     model: '',
     classes: [],
+    threshold: 0.4,
     priority: 7,
+    metadata: '{"title": "North gate"}',
+    callback: '',
+    annotate: false,
   };
   const { job_id } = await api.post<JobAccepted>('/v1/jobs/submit', jobRequest(fields));
   const { jobs } = await api.get<JobList>('/v1/jobs?limit=100');
-  expect(jobs).toMatchObject([{ job_id, image_count: 2, priority: 7, status: 'pending' }]);
+  expect(jobs).toMatchObject([{ job_id, image_count: 2, priority: 7, title: 'North gate' }]);
   const ended = await api.delete<JobStatus>(`/v1/jobs/${job_id}`);
   expect(ended).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
   expect(await problem(api.delete(`/v1/jobs/${job_id}`))).toMatchObject({
@@ -78,7 +82,11 @@ test('a refusal names the rules that were broken', async () => {
     type: 'nothing',
     model: '',
     classes: [],
+    threshold: 0.4,
     priority: 11,
+    metadata: '',
+    callback: '',
+    annotate: false,
   });
   const { code, errors } = await problem(api.post('/v1/jobs/submit', body));
   expect(code).toBe('validation_failed');

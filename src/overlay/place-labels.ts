@@ -1,6 +1,5 @@
 /** Where the labels of boxes stand: none covers another one, and none hides a small box. */
 
-/** In pixels of the screen. */
 export interface Rect {
   x: number;
   y: number;
@@ -10,19 +9,17 @@ export interface Rect {
 
 export interface LabelledBox {
   rect: Rect;
-  /** Of its label. */
-  labelWidth: number;
+  /** Null: the box has no label. */
+  label: { width: number; height: number } | null;
 }
 
-export const LABEL_HEIGHT = 18;
-/** A lower box has no label until it is pointed at. */
-const LEAST_BOX = 18;
 /** A label that hides a larger share of another box is left out. */
 const MOST_HIDDEN = 0.4;
+const ALL_HIDDEN = 0.999;
 
 /**
- * The place of each box's label; null where there is none. Earlier boxes come first. Of the places that are free, each
- * takes the one that covers least of the boxes.
+ * The place of each box's label; null where there is none. Earlier boxes choose first. Of the places that are free, each
+ * takes the one that covers least of the boxes. All lengths have one unit.
  */
 export function placeLabels(
   boxes: readonly LabelledBox[],
@@ -30,10 +27,10 @@ export function placeLabels(
 ): (Rect | null)[] {
   const placed: Rect[] = [];
   const rects = boxes.map(({ rect }) => rect);
-  return boxes.map(({ rect, labelWidth }) => {
-    if (rect.height < LEAST_BOX) return null;
-    const free = candidates(rect, labelWidth).filter(
-      (label) => isInside(label, view) && !placed.some((other) => overlap(label, other) > 0),
+  return boxes.map(({ rect, label }) => {
+    if (label === null) return null;
+    const free = candidates(rect, label, view).filter(
+      (place) => isInside(place, view) && !placed.some((other) => overlap(place, other) > 0),
     );
     const best = leastCovering(free, rect, rects);
     if (best !== null) placed.push(best);
@@ -41,30 +38,16 @@ export function placeLabels(
   });
 }
 
-/** The label of one box, in any case: above it, else inside. */
-export function labelPlace(
-  rect: Rect,
-  labelWidth: number,
-  view: { width: number; height: number },
-): Rect {
-  const x = Math.max(0, Math.min(rect.x, view.width - labelWidth));
-  const above = rect.y - LABEL_HEIGHT;
-  const y = above >= 0 ? above : Math.max(0, Math.min(rect.y, view.height - LABEL_HEIGHT));
-  return { x, y, width: labelWidth, height: LABEL_HEIGHT };
-}
-
-function candidates(rect: Rect, width: number): Rect[] {
-  const right = rect.x + rect.width - width;
-  const above = rect.y - LABEL_HEIGHT;
-  const below = rect.y + rect.height;
-  const places: [number, number][] = [
-    [rect.x, above],
-    [right, above],
-    [rect.x, below],
-    [right, below],
-    [rect.x, rect.y],
-  ];
-  return places.map(([x, y]) => ({ x, y, width, height: LABEL_HEIGHT }));
+/** Above, below and inside, at the left and at the right edge, moved sideways into the view. */
+function candidates(
+  { x, y, width, height }: Rect,
+  label: { width: number; height: number },
+  view: { width: number },
+): Rect[] {
+  const slide = (left: number): number => Math.max(0, Math.min(left, view.width - label.width));
+  const columns = [slide(x), slide(x + width - label.width)];
+  const rows = [y - label.height, y + height, y];
+  return rows.flatMap((top) => columns.map((left) => ({ x: left, y: top, ...label })));
 }
 
 function leastCovering(free: readonly Rect[], own: Rect, boxes: readonly Rect[]): Rect | null {
@@ -76,7 +59,8 @@ function leastCovering(free: readonly Rect[], own: Rect, boxes: readonly Rect[])
       const area = overlap(label, box);
       if (area === 0) continue;
       covered += area;
-      if (box !== own && area > MOST_HIDDEN * box.width * box.height) covered = Infinity;
+      const most = box === own ? ALL_HIDDEN : MOST_HIDDEN;
+      if (area > most * box.width * box.height) covered = Infinity;
     }
     if (covered < least) {
       least = covered;

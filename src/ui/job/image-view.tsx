@@ -1,0 +1,252 @@
+/** One image of a job, large; the ones before and after it are a key away. */
+import { computed, useComputed, useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { JobImage, JobImages } from '../../client/records.js';
+import { hashOf } from '../address/address.js';
+import { BoxList } from '../picture/box-list.js';
+import { ClassChips } from '../picture/class-chips.js';
+import { usePictureMarks } from '../picture/marks.js';
+import { Picture } from '../picture/picture.js';
+import { classCountsAbove, shownBoxes } from '../picture/shown-boxes.js';
+import { ThresholdSlider } from '../picture/threshold-slider.js';
+import { TimeBar } from '../picture/time-bar.js';
+import { imageFilePath, usePicture } from '../picture/use-picture.js';
+import { address } from '../address/location.js';
+import { CopyButton } from '../parts/copy-button.js';
+import { Empty } from '../parts/empty.js';
+import { Foreign } from '../parts/foreign.js';
+import { Icon } from '../parts/icon.js';
+import { Problem } from '../parts/problem.js';
+import { useShortcuts } from '../parts/shortcuts.js';
+import { Skeleton } from '../parts/skeleton.js';
+import { api } from '../session/session.js';
+import { fileName, grouped, plural } from '../text/format.js';
+import { imagesRoute, isFiltered, queryOf, type ImageFilter } from './image-filter.js';
+import { lastPlace } from './last-place.js';
+
+type ProcessedImage = Extract<JobImage, { status: 'ok' }>;
+
+const SHOWN_BY_BROWSERS = /\.(?:jpe?g|png|webp|avif)$/i;
+const LARGE = 2048;
+
+interface Shown {
+  image: JobImage;
+  before: JobImage | null;
+  after: JobImage | null;
+  /** Of the image in the filter. */
+  place: number;
+  matching: number;
+}
+
+export function ImageView(props: { jobId: string; index: number; filter: ImageFilter }) {
+  const { jobId, index, filter } = props;
+  const at = isFiltered(filter) ? Number(address.value.query.at ?? index) : index;
+  const shown = useSignal<Shown | null>(null);
+  const fault = useSignal<unknown>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    readAround(jobId, filter, at, stop.signal).then(
+      (found) => {
+        shown.value = found;
+        fault.value = null;
+        lastPlace.set(jobId, filter, found?.place ?? 0);
+      },
+      (error: unknown) => {
+        if (!stop.signal.aborted) fault.value = error;
+      },
+    );
+    return () => {
+      stop.abort();
+    };
+  }, [jobId, at, JSON.stringify(filter)]);
+  const link = (image: JobImage, place: number): string =>
+    hashOf(
+      { view: 'image', jobId, index: image.index },
+      { ...queryOf(filter), ...(isFiltered(filter) ? { at: String(place) } : {}) },
+    );
+  const grid = hashOf({ view: 'job', jobId }, queryOf(filter));
+  const { value } = shown;
+  const before = value?.before ? link(value.before, value.place - 1) : null;
+  const after = value?.after ? link(value.after, value.place + 1) : null;
+  useShortcuts('Image', [
+    {
+      keys: 'ArrowLeft',
+      title: 'Image before',
+      run: () => {
+        replaceWith(before);
+      },
+    },
+    {
+      keys: 'ArrowRight',
+      title: 'Next image',
+      run: () => {
+        replaceWith(after);
+      },
+    },
+    { keys: 'Escape', title: 'Back to all images', run: () => (location.hash = grid) },
+  ]);
+  if (fault.value !== null) return <Problem error={fault.value} />;
+  if (value === null) return <Skeleton label="Reading the image" lines={6} />;
+  return (
+    <>
+      <header class="image-head">
+        <a class="button" href={grid} title="All images">
+          <Icon name="left" /> <span>All images</span>
+        </a>
+        <h1>
+          <Foreign text={fileName(value.image.image_path)} />
+        </h1>
+        <p class="fine" role="status">
+          {grouped(value.place + 1)} of {grouped(value.matching)}
+        </p>
+        <Step href={before} icon="left" label="Image before" />
+        <Step href={after} icon="right" label="Next image" />
+      </header>
+      <Ahead image={value.after} />
+      {value.image.status === 'ok' ? (
+        <Processed key={value.image.index} image={value.image} />
+      ) : (
+        <NoBoxes image={value.image} />
+      )}
+    </>
+  );
+}
+
+/** Steps replace each other in the history: Back leads to the grid. */
+function replaceWith(href: string | null): void {
+  if (href !== null) location.replace(href);
+}
+
+function Step({
+  href,
+  icon,
+  label,
+}: {
+  href: string | null;
+  icon: 'left' | 'right';
+  label: string;
+}) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      title={label}
+      disabled={href === null}
+      onClick={() => {
+        replaceWith(href);
+      }}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+async function readAround(
+  jobId: string,
+  filter: ImageFilter,
+  at: number,
+  signal: AbortSignal,
+): Promise<Shown | null> {
+  const offset = Math.max(0, at - 1);
+  const { images, matching }: JobImages = await api.get(
+    imagesRoute(jobId, filter, { offset, limit: 3 }),
+    signal,
+  );
+  const image = images[at - offset];
+  if (image === undefined) throw new Error('The job has no such image with these filters.');
+  return {
+    image,
+    before: at > offset ? (images[0] ?? null) : null,
+    after: images[at - offset + 1] ?? null,
+    place: at,
+    matching,
+  };
+}
+
+/** The picture that comes next is fetched before it is asked for. */
+function Ahead({ image }: { image: JobImage | null }) {
+  usePicture(image === null ? null : pictureRoute(image.image_path));
+  return null;
+}
+
+function pictureRoute(path: string): string {
+  return imageFilePath(path, SHOWN_BY_BROWSERS.test(path) ? null : LARGE);
+}
+
+function NoBoxes({ image }: { image: Exclude<JobImage, ProcessedImage> }) {
+  const { url } = usePicture(pictureRoute(image.image_path));
+  return (
+    <>
+      {image.status === 'error' ? (
+        <Problem error={image.error} />
+      ) : (
+        <Empty icon="picture" title="This image waits for its turn" />
+      )}
+      {url !== null && <img class="plain-picture" src={url} alt={fileName(image.image_path)} />}
+    </>
+  );
+}
+
+function Processed({ image }: { image: ProcessedImage }) {
+  const marks = usePictureMarks();
+  const { detections } = image;
+  const floor = useMemo(() => Math.min(1, ...detections.map((each) => each.confidence)), [image]);
+  const threshold = useSignal(Math.floor(floor * 100) / 100);
+  const hidden = useSignal<ReadonlySet<string>>(new Set());
+  const boxes = useMemo(
+    () =>
+      computed(() => shownBoxes(detections, { threshold: threshold.value, hidden: hidden.value })),
+    [image],
+  );
+  const counts = useComputed(() => classCountsAbove(detections, threshold.value));
+  const { url, fault } = usePicture(pictureRoute(image.image_path));
+  const { width, height } = image.image;
+  const toggle = (name: string): void => {
+    const next = new Set(hidden.peek());
+    if (!next.delete(name)) next.add(name);
+    hidden.value = next;
+  };
+  return (
+    <div class="answer">
+      <div class="answer-picture">
+        <Picture
+          url={url}
+          alt={`${fileName(image.image_path)} with ${plural(boxes.value.length, 'box', 'boxes')}`}
+          size={image.image}
+          boxes={boxes}
+          marks={marks}
+        >
+          {fault !== null && <p class="stage-note">The picture itself cannot be shown.</p>}
+        </Picture>
+      </div>
+      <section class="panel" aria-label="Detections">
+        <header class="panel-head">
+          <p class="fine">
+            <Foreign text={image.image_path} /> <CopyButton text={image.image_path} what="path" />
+          </p>
+          <p class="fine">
+            {width} × {height} px on {image.worker_id}
+          </p>
+          <p class="found" role="status">
+            <b>{boxes.value.length}</b> of {detections.length} shown
+          </p>
+        </header>
+        {detections.length === 0 ? (
+          <p class="none">Nothing was found in this picture.</p>
+        ) : (
+          <>
+            <ClassChips counts={counts} hidden={hidden} onToggle={toggle} />
+            <ThresholdSlider
+              threshold={threshold}
+              floor={Math.floor(floor * 100) / 100}
+              confidences={detections.map(({ confidence }) => confidence)}
+            />
+            <BoxList boxes={boxes} marks={marks} />
+          </>
+        )}
+        <TimeBar image={image} />
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+/** What a job was asked for, and what became of its webhook: folded, for those who look for it. */
+import { useSignal } from '@preact/signals';
+import type { JobStatus, JobSummary, WebhookList } from '../../client/records.js';
+import { Foreign } from '../parts/foreign.js';
+import { Icon } from '../parts/icon.js';
+import { Problem } from '../parts/problem.js';
+import { Skeleton } from '../parts/skeleton.js';
+import { hasEnded } from '../jobs/job-table.js';
+import { api } from '../session/session.js';
+import { clock, milliseconds, percent, plural } from '../text/format.js';
+
+interface DetailsProps {
+  job: JobStatus;
+  summary: JobSummary | null;
+  path: string;
+}
+
+export function JobDetails({ job, summary, path }: DetailsProps) {
+  if (summary === null) return null;
+  const { request, metadata } = summary;
+  const facts: [string, string][] = [
+    ['Type', request.job_type],
+    ['Model', request.model_name],
+    ['Classes', request.classes?.join(', ') ?? 'all of the model'],
+    ['Confidence at least', percent(request.confidence_threshold)],
+    ['Merge above IoU', percent(request.iou_threshold)],
+    ['Most boxes of an image', String(request.max_detections)],
+    ['Priority', String(request.priority)],
+    ['Drawn copies', request.annotate ? 'yes' : 'no'],
+    ['Webhook', request.has_callback ? 'yes' : 'no'],
+  ];
+  return (
+    <div class="job-details">
+      <details class="card">
+        <summary>What was asked for</summary>
+        <dl class="facts">
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <Foreign text={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+      {metadata !== null && (
+        <details class="card">
+          <summary>Metadata</summary>
+          <pre class="code" tabIndex={0}>
+            {JSON.stringify(metadata, null, 2)}
+          </pre>
+        </details>
+      )}
+      {request.has_callback && <Webhook job={job} path={path} />}
+    </div>
+  );
+}
+
+function Webhook({ job, path }: { job: JobStatus; path: string }) {
+  const log = useSignal<WebhookList | null>(null);
+  const fault = useSignal<unknown>(null);
+  const ask = (call: Promise<WebhookList>): void => {
+    fault.value = null;
+    call.then(
+      (answer) => (log.value = answer),
+      (error: unknown) => (fault.value = error),
+    );
+  };
+  return (
+    <details
+      class="card"
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open) ask(api.get<WebhookList>(`${path}/webhook`));
+      }}
+    >
+      <summary>Webhook</summary>
+      {fault.value !== null && <Problem error={fault.value} />}
+      {log.value === null ? (
+        fault.value === null && <Skeleton label="Reading the deliveries" lines={2} />
+      ) : (
+        <Deliveries log={log.value} />
+      )}
+      {hasEnded(job) && (
+        <p class="row">
+          <button
+            type="button"
+            onClick={() => {
+              ask(api.post<WebhookList>(`${path}/webhook/redeliver`, {}));
+            }}
+          >
+            <Icon name="retry" /> Send again
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              ask(api.get<WebhookList>(`${path}/webhook`));
+            }}
+          >
+            Refresh
+          </button>
+        </p>
+      )}
+    </details>
+  );
+}
+
+function Deliveries({ log: { deliveries } }: { log: WebhookList }) {
+  const now = Date.now() / 1000;
+  if (deliveries.length === 0) return <p class="fine">It is sent when the job has ended.</p>;
+  return (
+    <>
+      {deliveries.map(({ webhook_id, state, attempt_count, attempts, next_attempt_at }) => (
+        <div key={webhook_id}>
+          <p>
+            <b>{state.replace('_', ' ')}</b> after {plural(attempt_count, 'attempt')}
+            {next_attempt_at !== null && `, next at ${clock(next_attempt_at, now)}`}
+          </p>
+          <ol class="attempts">
+            {attempts.map(({ at, status, error, duration_ms }) => (
+              <li key={at}>
+                <span>{clock(at, now)}</span>
+                <span>{status ?? 'no answer'}</span>
+                <span>{milliseconds(duration_ms)}</span>
+                <span class={error === null ? 'good' : 'bad'}>
+                  <Foreign text={error ?? 'delivered'} />
+                </span>
+              </li>
+            ))}
+          </ol>
+        </div>
+      ))}
+    </>
+  );
+}

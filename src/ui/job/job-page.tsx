@@ -1,0 +1,61 @@
+/** One job: how it went, what was found, and its images. */
+import { useComputed } from '@preact/signals';
+import { address } from '../address/location.js';
+import { Problem } from '../parts/problem.js';
+import { Skeleton } from '../parts/skeleton.js';
+import { readFilter } from './image-filter.js';
+import { ImageView } from './image-view.js';
+import { JobDetails } from './job-details.js';
+import { JobFigures } from './job-figures.js';
+import { JobGrid } from './job-grid.js';
+import { JobHead } from './job-head.js';
+import { useJobRecord } from './job-record.js';
+
+/** The job that the address names. */
+export function JobPage() {
+  const { place } = address.value;
+  return place.view === 'job' || place.view === 'image' ? (
+    <Job key={place.jobId} jobId={place.jobId} />
+  ) : null;
+}
+
+function Job({ jobId }: { jobId: string }) {
+  const record = useJobRecord(jobId);
+  const filter = useComputed(() => readFilter(address.value.query));
+  const { place } = address.value;
+  const job = record.job.value;
+  const fault = record.fault.value;
+  if (place.view === 'image') {
+    return <ImageView jobId={jobId} index={place.index} filter={filter.value} />;
+  }
+  if (job === null) {
+    return fault === null ? (
+      <Skeleton label="Reading the job" lines={4} />
+    ) : (
+      <>
+        <p>
+          <a href="#/jobs">All jobs</a>
+        </p>
+        <h1>This job cannot be shown</h1>
+        <Problem error={fault} />
+      </>
+    );
+  }
+  return (
+    <>
+      <JobHead job={job} record={record} />
+      {fault !== null && <Problem error={fault} />}
+      {job.error !== null && <Problem error={job.error} />}
+      <div class="job-body">
+        <JobFigures job={job} summary={record.summary.value} filter={filter.value} />
+        <JobGrid
+          key={JSON.stringify([jobId, filter.value])}
+          job={job}
+          filter={filter.value}
+          epoch={record.epoch.value}
+        />
+      </div>
+      <JobDetails job={job} summary={record.summary.value} path={record.path} />
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+/** One job as it is shown: its record, its figures, and what its buttons do. */
+import { signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { JobRetried, JobStatus, JobSummary } from '../../client/records.js';
+import { goTo } from '../address/location.js';
+import { afterEvent, hasEnded } from '../jobs/job-table.js';
+import { followJobs } from '../live/live.js';
+import { api } from '../session/session.js';
+
+/** Least time between two requests for the figures of a job that runs. */
+const PACE_MS = 2_000;
+/** Events of one job may come faster than they can be read. */
+const DRAW_MS = 250;
+
+export interface JobRecord {
+  job: ReadonlySignal<JobStatus | null>;
+  summary: ReadonlySignal<JobSummary | null>;
+  /** Grows when the images of the job have changed. */
+  epoch: ReadonlySignal<number>;
+  fault: ReadonlySignal<unknown>;
+  path: string;
+  cancel: () => void;
+  retry: (images: 'failed' | 'all') => void;
+}
+
+class LiveJob implements JobRecord {
+  readonly job: Signal<JobStatus | null> = signal(null);
+  readonly summary: Signal<JobSummary | null> = signal(null);
+  readonly epoch = signal(0);
+  readonly fault: Signal<unknown> = signal(null);
+  readonly path: string;
+  readonly #jobId: string;
+  #latest: JobStatus | null = null;
+  #drawTimer: ReturnType<typeof setTimeout> | undefined;
+  #figuresTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(jobId: string) {
+    this.#jobId = jobId;
+    this.path = `/v1/jobs/${encodeURIComponent(jobId)}`;
+  }
+
+  follow(): () => void {
+    this.#load();
+    const unfollow = followJobs({
+      onEvent: (event) => {
+        if (event.job_id !== this.#jobId || this.#latest === null) return;
+        const before = this.#latest;
+        this.#latest = afterEvent(before, event);
+        if (hasEnded(this.#latest) && !hasEnded(before)) this.#load();
+        else this.#drawSoon();
+      },
+      onUnknownPast: () => {
+        this.#load();
+      },
+    });
+    return () => {
+      unfollow();
+      clearTimeout(this.#drawTimer);
+      clearTimeout(this.#figuresTimer);
+    };
+  }
+
+  cancel = (): void => {
+    this.#ask(async () => {
+      this.#show(await api.delete<JobStatus>(this.path));
+      await this.#loadFigures();
+    });
+  };
+
+  retry = (images: 'failed' | 'all'): void => {
+    this.#ask(async () => {
+      const { job_id } = await api.post<JobRetried>(`${this.path}/retry?images=${images}`, {});
+      goTo({ view: 'job', jobId: job_id });
+    });
+  };
+
+  #load(): void {
+    this.#ask(async () => {
+      this.#show(await api.get<JobStatus>(`${this.path}/status`));
+      await this.#loadFigures();
+    });
+  }
+
+  async #loadFigures(): Promise<void> {
+    this.summary.value = await api.get<JobSummary>(`${this.path}/summary`);
+    this.epoch.value += 1;
+  }
+
+  #show(job: JobStatus): void {
+    this.#latest = job;
+    this.job.value = job;
+  }
+
+  #drawSoon(): void {
+    this.#drawTimer ??= setTimeout(() => {
+      this.#drawTimer = undefined;
+      this.job.value = this.#latest;
+    }, DRAW_MS);
+    this.#figuresTimer ??= setTimeout(() => {
+      this.#figuresTimer = undefined;
+      this.#ask(() => this.#loadFigures());
+    }, PACE_MS);
+  }
+
+  #ask(call: () => Promise<void>): void {
+    call().then(
+      () => (this.fault.value = null),
+      (error: unknown) => (this.fault.value = error),
+    );
+  }
+}
+
+export function useJobRecord(jobId: string): JobRecord {
+  const record = useMemo(() => new LiveJob(jobId), [jobId]);
+  useEffect(() => record.follow(), [record]);
+  return record;
+}

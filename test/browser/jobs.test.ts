@@ -1,0 +1,206 @@
+/** The jobs of the live page, as people use them: against a real service with real photos. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ImageOutcome } from '../../src/jobs/job.js';
+import { errorOutcome, okOutcome } from '../support/fake-jobs.js';
+import { eventually } from '../support/eventually.js';
+import { FEW_THREADS } from '../support/service-client.js';
+import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
+import {
+  axeViolations,
+  browserPath,
+  openBrowser,
+  openPage,
+  screenshot,
+  type WatchedPage,
+} from './browser.js';
+import { checkLooks } from './looks.js';
+import { copyPhotos, type Photo } from './photos.js';
+import { seedJob, type SeededImage } from './seeded-job.js';
+
+const BIG = 'job_browserTestOfThousand';
+const IMAGES = 1_000;
+/** Enough that a job of them is still running when the service is killed. */
+const MOST_PHOTOS = 40;
+/** One of ten images has failed, one is empty. */
+function outcomeOf({ size, detections }: Photo, index: number): ImageOutcome {
+  if (index % 10 === 9) return errorOutcome('invalid_image');
+  const found = index % 10 === 8 ? [] : detections;
+  return { ...okOutcome([]), image: size, detections: found } as ImageOutcome;
+}
+
+const hasClass = ({ outcome }: SeededImage, name: string): boolean =>
+  outcome.status === 'ok' && outcome.detections.some((each) => each.class === name);
+
+let images: SeededImage[];
+let folder: string;
+let roots: string;
+let service: ServiceProcess;
+let browser: Browser;
+let watched: WatchedPage;
+let page: Page;
+
+const start = (flags: string[] = []): Promise<ServiceProcess> =>
+  startService({
+    dataDir: join(folder, 'data'),
+    env: {
+      ...FEW_THREADS,
+      LATTICE_IMAGE_ROOTS: roots,
+      LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
+    },
+    flags,
+  });
+const at = (hash: string): string => `${service.url}/ui${hash}`;
+const jobHash = `#/jobs/${BIG}`;
+const tiles = () => page.locator('.grid a.grid-tile');
+
+describe.skipIf(browserPath === null)('jobs in a browser', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
+    roots = join(folder, 'photos');
+    const photos = await copyPhotos(roots, MOST_PHOTOS);
+    images = Array.from({ length: IMAGES }, (_, index) => {
+      const photo = photos[index % photos.length];
+      if (photo === undefined) throw new Error('There are no photos.');
+      return { path: photo.name, outcome: outcomeOf(photo, index) };
+    });
+    await seedJob(join(folder, 'data'), BIG, images, '{"title":"North gate"}');
+    [service, browser] = await Promise.all([start(), openBrowser()]);
+    watched = await openPage(browser);
+    ({ page } = watched);
+  });
+  beforeEach(async () => {
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto('about:blank');
+  });
+  afterEach(() => {
+    expect(watched.faults()).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('a job is submitted by keyboard, watched through a kill of the service, and ends', async () => {
+    await page.goto(at('#/jobs'));
+    await page.locator('.job-row').first().waitFor();
+    await page.keyboard.press('n');
+    await page.getByLabel(/Images, folders or globs/).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, 'new-job-light');
+    await page.keyboard.type('**/*.jpg');
+    await page.getByText('Metadata, webhook').focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel(/Metadata as JSON/).focus();
+    await page.keyboard.type('{"title": "Watched"}');
+    await page.getByRole('button', { name: 'Submit the job' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Watched' }).waitFor();
+    const done = page.locator('.job-facts b').first();
+    await eventually(async () => {
+      expect(Number(await done.textContent())).toBeGreaterThan(0);
+    });
+    await service.kill('SIGKILL');
+    await page.locator('.connection', { hasNotText: 'Live' }).waitFor();
+    service = await start(['--port', new URL(service.url).port]);
+    await page.locator('.pill.completed').waitFor({ timeout: 60_000 });
+    await page.getByRole('link', { name: 'CSV' }).waitFor();
+    expect(await tiles().count()).toBeGreaterThan(5);
+  }, 90_000);
+
+  test('a job of 1,000 images is scrolled, filtered and opened; Back leads to the same tile', async () => {
+    await page.goto(at(jobHash));
+    await tiles().first().waitFor();
+    expect(await tiles().count()).toBeLessThan(80);
+    await page.locator('.thumbnail img').first().waitFor();
+    await tiles().first().focus();
+    await page.keyboard.press('End');
+    await page.locator(`[data-place="${IMAGES - 1}"]:focus`).waitFor();
+    expect(await page.locator('li:has(:focus)').getAttribute('aria-posinset')).toBe(String(IMAGES));
+    await page.keyboard.press('Home');
+    await page.locator('[data-place="0"]:focus').waitFor();
+
+    await page.getByRole('button', { name: /^Failed/ }).click();
+    await page.getByText(`100 images of 1,000 images`).waitFor();
+    await page.locator('.grid-tile.error').first().waitFor();
+    expect(await page.locator('.grid-tile.ok').count()).toBe(0);
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    const cars = images.filter((image) => hasClass(image, 'car')).length;
+    await page.getByRole('button', { name: /^car/ }).click();
+    await page.getByText(`${cars} images of`).waitFor();
+    await page.getByLabel(/unsure box/).fill('90');
+    await eventually(() => {
+      expect(page.url()).toContain('class=car&below=90');
+    });
+
+    await page.locator('[data-place="7"]').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText(/^8 of \d+$/).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText(/^9 of \d+$/).waitFor();
+    await page.locator('.stage img').waitFor();
+    await page.goBack();
+    await page.locator('[data-place="8"]:focus').waitFor();
+  });
+
+  test('a result is downloaded, and its failed images run again as a new job', async () => {
+    await page.goto(at(jobHash));
+    const link = page.getByRole('link', { name: 'CSV' });
+    await link.waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    expect(download.suggestedFilename()).toBe(`${BIG}.csv`);
+    expect(await download.failure()).toBeNull();
+    await page.getByRole('button', { name: 'Retry 100 failed images' }).click();
+    await page.getByText('runs images of').waitFor();
+    expect(page.url()).not.toContain(BIG);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.pill.failed, .pill.completed').waitFor();
+  });
+
+  test('the list has tabs by state, and its rows are opened by keyboard', async () => {
+    await page.goto(at('#/jobs?state=completed'));
+    await page.locator('.job-row').first().waitFor();
+    expect(await page.locator('.pill:not(.completed)').count()).toBe(0);
+    await page.keyboard.press('j');
+    await page.locator('.job-row:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await tiles().first().waitFor();
+    await page.goBack();
+    await page.locator('.tabs a[aria-current]', { hasText: 'Completed' }).waitFor();
+  });
+
+  test('rows do not move under a reader: a new job waits behind a button', async () => {
+    await page.goto(at('#/jobs'));
+    await page.locator('.job-row').first().waitFor();
+    await page.keyboard.press('j');
+    await page.locator('.job-row:focus').waitFor();
+    const rows = await page.locator('.job-row').count();
+    const body = JSON.stringify({ job_type: 'batch_detect', image_paths: ['none.jpg'] });
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${service.url}/v1/jobs/submit`, { method: 'POST', headers, body });
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    expect(await page.locator('.job-row').count()).toBe(rows);
+    await page.getByRole('button', { name: '1 new' }).click();
+    await eventually(async () => {
+      expect(await page.locator('.job-row').count()).toBe(rows + 1);
+    });
+  });
+
+  const VIEWS: [name: string, hash: string, ready: string][] = [
+    ['jobs', '#/jobs', '.job-row'],
+    ['job', jobHash, '.grid-tile img'],
+    ['job-failed', `${jobHash}?outcome=failed`, '.grid-tile.error'],
+    ['job-image', `${jobHash}/images/3`, '.stage img'],
+  ];
+
+  test.each(VIEWS)('%s: no fault of axe, no sideways scroll', async (name, hash, ready) => {
+    await page.goto(at(hash));
+    await page.locator(ready).first().waitFor();
+    await checkLooks(page, name);
+  });
+});

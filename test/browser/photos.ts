@@ -1,0 +1,69 @@
+/** Photos for the tests, with the boxes that people drew on them where there are any. */
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import sharp from 'sharp';
+import type { Detection, ImageSize } from '../../src/contract/image-result.js';
+import { PROJECT_ROOT, SHARED_TESTDATA, hasTestdata } from '../support/service-process.js';
+
+export interface Photo {
+  name: string;
+  size: ImageSize;
+  detections: Detection[];
+}
+
+const FOLDER = hasTestdata
+  ? join(SHARED_TESTDATA, 'coco128/images')
+  : join(PROJECT_ROOT, 'models/demo');
+/** Numbers of COCO. */
+const NAMES = new Map([
+  [0, 'person'],
+  [1, 'bicycle'],
+  [2, 'car'],
+  [3, 'motorcycle'],
+  [5, 'bus'],
+  [7, 'truck'],
+]);
+const VEHICLES = new Set(['car', 'motorcycle', 'bus', 'truck']);
+
+/** Copies at most so many photos into the folder, those with the most vehicles first. */
+export async function copyPhotos(folder: string, most: number): Promise<Photo[]> {
+  mkdirSync(folder, { recursive: true });
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.jpg'),
+  );
+  const photos = await Promise.all(files.map((file) => photoOf(join(FOLDER, file))));
+  const vehicles = ({ detections }: Photo) =>
+    detections.filter((each) => VEHICLES.has(each.class)).length;
+  const chosen = photos.sort((a, b) => vehicles(b.photo) - vehicles(a.photo)).slice(0, most);
+  for (const { file, photo } of chosen) copyFileSync(file, join(folder, photo.name));
+  return chosen.map(({ photo }) => photo);
+}
+
+async function photoOf(file: string): Promise<{ file: string; photo: Photo }> {
+  const { width, height } = await sharp(file).metadata();
+  const size = { width, height };
+  return { file, photo: { name: basename(file), size, detections: detectionsOf(file, size) } };
+}
+
+/** A label: number of the class, then centre and size of the box as shares of the photo. */
+function detectionsOf(file: string, { width, height }: ImageSize): Detection[] {
+  const labels = file.replace('/images/', '/labels/').replace(/\.jpg$/, '.txt');
+  if (!existsSync(labels)) {
+    return [{ class: 'car', confidence: 0.9, box: [10, 10, width / 2, height / 2] }];
+  }
+  return readFileSync(labels, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' ').map(Number))
+    .flatMap(([number = -1, x = 0, y = 0, w = 0, h = 0], index): Detection[] => {
+      const name = NAMES.get(number);
+      if (name === undefined) return [];
+      const box: Detection['box'] = [
+        (x - w / 2) * width,
+        (y - h / 2) * height,
+        (x + w / 2) * width,
+        (y + h / 2) * height,
+      ];
+      return [{ class: name, confidence: Math.max(0.26, 0.96 - 0.04 * index), box }];
+    });
+}

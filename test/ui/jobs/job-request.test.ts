@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { jobRequest, metadataFault } from '../../../src/ui/jobs/job-request.js';
+
+const fields = {
+  paths: 'a/\n\n b.jpg ',
+  type: 'detect_vehicles',
+  model: 'own.pt',
+  classes: ['bus'],
+  threshold: 0.35,
+  priority: 3,
+  metadata: '{"title":"North"}',
+  callback: ' https://example.org/hook ',
+  annotate: true,
+};
+
+test('every field of the form is sent', () => {
+  expect(jobRequest(fields)).toEqual({
+    job_type: 'detect_vehicles',
+    model_name: 'own.pt',
+    classes: ['bus'],
+    image_paths: ['a/', ' b.jpg '],
+    confidence_threshold: 0.35,
+    priority: 3,
+    metadata: { title: 'North' },
+    callback_url: 'https://example.org/hook',
+    annotate: true,
+  });
+});
+
+test('empty fields are not given, and a job for cars has no classes', () => {
+  const empty = { ...fields, model: '', classes: [], metadata: ' ', callback: '', annotate: false };
+  expect(jobRequest({ ...empty, priority: NaN })).toMatchObject({
+    model_name: null,
+    classes: null,
+    priority: null,
+    metadata: null,
+    callback_url: null,
+    annotate: null,
+  });
+  expect(jobRequest({ ...fields, type: 'detect_cars' })).toMatchObject({ classes: null });
+});
+
+test('metadata that is no JSON object is refused before it is sent', () => {
+  expect(['', ' ', '{}', '{"a":[1]}'].map(metadataFault)).toEqual(['', '', '', '']);
+  for (const text of ['[1]', '3', 'null', '{a:1}']) expect(metadataFault(text)).not.toBe('');
+});
