@@ -11,11 +11,8 @@ export interface Photo {
   detections: Detection[];
 }
 
-const FOLDER = hasTestdata
-  ? join(SHARED_TESTDATA, 'coco128/images')
-  : join(PROJECT_ROOT, 'models/demo');
 /** Numbers of COCO. */
-const NAMES = new Map([
+const COCO_NAMES = new Map([
   [0, 'person'],
   [1, 'bicycle'],
   [2, 'car'],
@@ -23,6 +20,15 @@ const NAMES = new Map([
   [5, 'bus'],
   [7, 'truck'],
 ]);
+/** Numbers of the bundled detector and of the rendered streets. */
+const OWN_NAMES = new Map(['car', 'motorcycle', 'bus', 'truck'].entries());
+const TESTDATA = { folder: join(SHARED_TESTDATA, 'coco128/images'), names: COCO_NAMES };
+const DEMO = { folder: join(PROJECT_ROOT, 'models/demo'), names: OWN_NAMES };
+/** Screenshots are published, which the photos of the test data may not be: they show rendered streets (models/train/render.py). */
+const RENDERED = { folder: process.env.UI_SCREENSHOT_PHOTOS ?? DEMO.folder, names: OWN_NAMES };
+const unpublished = hasTestdata ? TESTDATA : DEMO;
+const { folder: FOLDER, names: NAMES } =
+  process.env.UI_SCREENSHOTS === undefined ? unpublished : RENDERED;
 const VEHICLES = new Set(['car', 'motorcycle', 'bus', 'truck']);
 
 /** Copies at most so many photos into the folder, those with the most vehicles first. */

@@ -36,6 +36,8 @@ test.skipIf(!permitted)('no network is needed to start, to detect and to read th
   const classes = (boxes: { class: string }[]) => boxes.map((box) => box.class).sort();
   expect(classes(seen.detection.detections)).toEqual(classes(known.boxes));
   expect(seen.files).toEqual({
+    '/ui': 200,
+    '/docs/page.css': 200,
     '/docs/favicon-32x32.png': 200,
     '/docs/swagger-ui.css': 200,
     '/docs/swagger-ui-bundle.js': 200,
