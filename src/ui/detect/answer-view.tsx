@@ -7,6 +7,7 @@ import { usePictureMarks, type PictureMarks } from '../picture/marks.js';
 import { Picture } from '../picture/picture.js';
 import { ThresholdSlider } from '../picture/threshold-slider.js';
 import { TimeBar } from '../picture/time-bar.js';
+import { timeSteps } from '../picture/time-steps.js';
 import { imageFilePath, usePicture } from '../picture/use-picture.js';
 import { FolderStrip } from '../images/folder-strip.js';
 import { CopyButton } from '../parts/copy-button.js';
@@ -102,7 +103,7 @@ function Panel({ detected, marks }: { detected: Detected; marks: PictureMarks })
         </p>
       )}
       {boxes.value.length === 0 ? <NoneShown /> : <BoxList boxes={boxes} marks={marks} />}
-      <TimeBar image={answer} />
+      <TimeBar title="Time" ms={answer.processing_time_ms} steps={timeSteps(answer)} />
       <Actions detected={detected} />
     </section>
   );

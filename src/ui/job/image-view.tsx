@@ -10,6 +10,7 @@ import { Picture } from '../picture/picture.js';
 import { classCountsAbove, shownBoxes } from '../picture/shown-boxes.js';
 import { ThresholdSlider } from '../picture/threshold-slider.js';
 import { TimeBar } from '../picture/time-bar.js';
+import { timeSteps } from '../picture/time-steps.js';
 import { imageFilePath, usePicture } from '../picture/use-picture.js';
 import { address } from '../address/location.js';
 import { CopyButton } from '../parts/copy-button.js';
@@ -245,7 +246,7 @@ function Processed({ image }: { image: ProcessedImage }) {
             <BoxList boxes={boxes} marks={marks} />
           </>
         )}
-        <TimeBar image={image} />
+        <TimeBar title="Time" ms={image.processing_time_ms} steps={timeSteps(image)} />
       </section>
     </div>
   );

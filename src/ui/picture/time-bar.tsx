@@ -1,34 +1,28 @@
-import type { ImageFields } from '../../client/records.js';
 import { milliseconds } from '../text/format.js';
-import { timeSteps } from './time-steps.js';
+import type { TimeStep } from './time-steps.js';
 
-/** The steps of an image's time, one beside the other. */
-export function TimeBar({
-  image,
-}: {
-  image: Pick<ImageFields, 'timings_ms' | 'processing_time_ms'>;
-}) {
-  const steps = timeSteps(image);
+/** The steps of a time, one beside the other. */
+export function TimeBar({ title, ms, steps }: { title: string; ms: number; steps: TimeStep[] }) {
   return (
-    <section class="time-bar" aria-label="Time">
+    <section class="time-bar" aria-label={title}>
       <p class="panel-title">
-        Time <b>{milliseconds(image.processing_time_ms)}</b>
+        {title} <b>{milliseconds(ms)}</b>
       </p>
       <div class="stack" aria-hidden="true">
-        {steps.map(({ step, ms, text }) => (
+        {steps.map(({ step, ms: part }) => (
           <span
             key={step}
             class={`step ${step.replace(' ', '-')}`}
-            title={`${step} ${text}`}
-            style={{ flexGrow: String(ms) }}
+            title={`${step} ${milliseconds(part)}`}
+            style={{ flexGrow: String(part) }}
           />
         ))}
       </div>
       <ul class="legend">
-        {steps.map(({ step, text }) => (
+        {steps.map(({ step, ms: part }) => (
           <li key={step}>
             <span class={`step ${step.replace(' ', '-')}`} aria-hidden="true" />
-            {step} <b>{text}</b>
+            {step} <b>{milliseconds(part)}</b>
           </li>
         ))}
       </ul>

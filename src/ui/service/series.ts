@@ -1,4 +1,5 @@
 /** Readings -> what is charted. Null where nothing is known: after a gap, a restart, or without requests. */
+import type { TimeStep } from '../picture/time-steps.js';
 import type { Buckets, Reading } from './reading.js';
 
 type Values = (number | null)[];
@@ -59,7 +60,7 @@ export function newFailures(before: Reading, now: Reading): [code: string, count
 }
 
 /** Milliseconds of each step per image, between two readings. */
-export function stepMeans(before: Reading, now: Reading): { step: string; ms: number }[] {
+export function stepMeans(before: Reading, now: Reading): TimeStep[] {
   return Object.entries(now.steps).flatMap(([step, { ms, images }]) => {
     const { ms: msBefore = 0, images: imagesBefore = 0 } = before.steps[step] ?? {};
     const count = images - imagesBefore;
