@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "native/engine/openvino/cpu_engine.h"
+#include "native/engine/openvino/openvino_network.h"
 #include "native/engine/tensorrt/gpu_engine.h"
 
 namespace lattice {

@@ -9,9 +9,6 @@
 
 namespace lattice {
 
-// A pair, which OpenVinoNetwork computes side by side.
-inline constexpr int kLargestCpuSyncBatch = 2;
-
 // As OpenVinoNetwork::Load.
 Result<std::unique_ptr<Engine>> LoadCpuEngine(const std::string& path,
                                               const EngineOptions& options);

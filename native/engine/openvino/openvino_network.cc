@@ -25,7 +25,6 @@ namespace lattice {
 namespace {
 
 constexpr size_t kInputAlignment = 64;
-constexpr int kPair = 2;
 
 std::string FirstLine(const std::exception& error) {
   const std::string text = error.what();
@@ -234,8 +233,8 @@ std::vector<SyncSlot> SyncSlots(const CompiledNetwork& network, const ModelInfo&
                                 const EngineOptions& options) {
   const int parallel = options.sync.parallel;
   std::optional<ov::CompiledModel> halves;
-  if (info.fixed_batch <= 1 && options.threads >= kPair * parallel) {
-    halves = network.WithStreams(options.threads, kPair * parallel);
+  if (info.fixed_batch <= 1 && options.threads >= kLargestCpuSyncBatch * parallel) {
+    halves = network.WithStreams(options.threads, kLargestCpuSyncBatch * parallel);
   }
   std::vector<SyncSlot> slots;
   for (int i = 0; i < options.sync.slots; ++i) slots.emplace_back(network.compiled(), halves, info);
@@ -305,7 +304,7 @@ int OpenVinoNetwork::slots(WorkClass work_class) const {
 
 int OpenVinoNetwork::max_batch(WorkClass work_class) const {
   if (info_.fixed_batch > 1) return info_.fixed_batch;
-  return work_class == WorkClass::kSync && slots_->sync[0].takes_pairs() ? kPair : 1;
+  return work_class == WorkClass::kSync && slots_->sync[0].takes_pairs() ? kLargestCpuSyncBatch : 1;
 }
 
 Status OpenVinoNetwork::Run(WorkClass work_class, int slot, std::span<NetworkItem> items) {

@@ -12,6 +12,9 @@
 
 namespace lattice {
 
+// A pair, which is computed side by side.
+inline constexpr int kLargestCpuSyncBatch = 2;
+
 // `input`: 3 * size.width * size.height floats of the caller, which must outlive Run and are used
 // in place if aligned to 64 bytes. Run sets `output`, whose numbers the slot owns and keeps until
 // its next Run.
