@@ -24,9 +24,14 @@ namespace lattice {
 enum class WorkClass { kSync, kAsync };
 
 struct ClassOptions {
-  int parallel = 1;  // batches that compute at the same time
+  int parallel = 1;  // batches that compute at the same time, each on its share of the threads
   int slots = 1;     // callers of Run at the same time, at least `parallel`
+  int wide = 1;      // shares of a wide batch, at most `parallel`
 };
+
+// The threads of a batch: threads that share a network wait for each other at every layer. So an
+// image alone is done sooner on many, and several images are done sooner on one share each.
+enum class Width { kOneShare, kWide };
 
 struct EngineOptions {
   std::string precision = "auto";  // auto | f32 | bf16; auto takes bf16 only where the CPU has it
@@ -56,7 +61,8 @@ struct EngineItem {
 };
 
 // Run and Detect must not overlap within one slot; slots are independent. An image's boxes do not
-// depend on class and slot, on its neighbours in the batch or on their number. No method throws.
+// depend on class, slot and width, on its neighbours in the batch or on their number. No method
+// throws.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -79,10 +85,12 @@ class Engine {
   virtual Result<std::unique_ptr<EngineInput>> PrepareOnGpu(GpuImage /*image*/) {
     return Status(StatusCode::kInternalError, "This engine reads no GPU's memory.");
   }
-  // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). kDetectionFailed
-  // with the library's message. kGpuLost when the device faulted or did not end the batch in time:
-  // the process cannot use it any more.
-  virtual Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) = 0;
+  // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). The shares of all
+  // running batches of a class together should be at most its `parallel`. kDetectionFailed with the
+  // library's message. kGpuLost when the device faulted or did not end the batch in time: the
+  // process cannot use it any more.
+  virtual Status Run(WorkClass work_class, int slot, Width width,
+                     std::span<const EngineItem> items) = 0;
   // A Run that takes longer is in a driver call that does not return: the device is lost. Longer
   // than the engine's own time limit. None: a Run may take any time.
   virtual std::optional<Clock::duration> longest_run() const { return std::nullopt; }

@@ -26,6 +26,15 @@ struct ClassState {
   size_t Decodable() const {
     return read.empty() ? 0 : std::min(read.size(), pixels.Available(read.front()->pixel_bytes));
   }
+  // Whether a batch of so many ready images has none behind it and may be wide. Images that are
+  // being decoded do not count: with two clients it is then as if they took turns.
+  bool HasNoneBehind(size_t images) const {
+    return read.empty() && ready.size() == images &&
+           running + static_cast<size_t>(options.wide) <= static_cast<size_t>(options.parallel);
+  }
+  size_t Shares(Width width) const {
+    return width == Width::kWide ? static_cast<size_t>(options.wide) : 1;
+  }
   // Batches that may begin now, at most.
   size_t Runnable() const {
     const auto parallel = static_cast<size_t>(options.parallel);
@@ -37,7 +46,7 @@ struct ClassState {
   size_t reading = 0;
   TaskQueue read;  // or without a file
   TaskQueue ready;
-  size_t running = 0;           // batches in the network
+  size_t running = 0;           // shares of batches in the network
   std::vector<int> free_slots;  // of the engines
   LookAhead files;              // of tasks being read or read
   LookAhead pixels;             // of tasks decoding or decoded; bytes also of those in a batch

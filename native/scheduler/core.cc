@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "native/engine/openvino/cpu_engine.h"
-#include "native/engine/openvino/openvino_network.h"
 #include "native/engine/tensorrt/gpu_engine.h"
 
 namespace lattice {
@@ -16,10 +15,12 @@ constexpr size_t kPixelBytesPerFileByte = 4;
 // Images with a waiting caller are decoded only so far ahead that the network never waits.
 constexpr size_t kAsyncBytesPerSyncByte = 2;
 
-// One sync batch on all threads up to 7, above that one per 4 threads: small networks do not scale
-// further. Async batches have one thread each while there are few: a network on one thread never
+// One wide sync batch on all threads up to 7, above that one per 4 threads: small networks do not
+// scale further. Two images on half of those each take less time than one after the other. Async
+// batches have one thread each while there are few: a network on one thread never
 // waits at a barrier for a core that decoding or Node has taken.
-constexpr int kThreadsPerSyncBatch = 4;
+constexpr int kThreadsPerWideBatch = 4;
+constexpr int kSharesPerWideBatch = 2;
 constexpr int kMostAsyncBatches = 16;
 
 // While a batch computes on a GPU, the next one is queued behind it.
@@ -47,9 +48,10 @@ SchedulerOptions Schedule(int threads, bool on_gpu, size_t look_ahead_bytes) {
     schedule.async_batch = kLargestGpuBatch;
     return schedule;
   }
-  schedule.sync.parallel = std::max(1, threads / kThreadsPerSyncBatch);
+  const int wide_batches = std::max(1, threads / kThreadsPerWideBatch);
+  schedule.sync.wide = std::min(threads, kSharesPerWideBatch);
+  schedule.sync.parallel = wide_batches * schedule.sync.wide;
   schedule.sync.slots = schedule.sync.parallel + 1;
-  schedule.sync_batch = kLargestCpuSyncBatch;
   // No slot to spare: each is a network of its own, and while one turns output into boxes its core
   // has decoding to do.
   schedule.async.parallel = std::clamp(threads, 1, kMostAsyncBatches);

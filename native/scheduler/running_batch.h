@@ -20,10 +20,12 @@ namespace lattice {
 struct RunningBatch {
   // Takes the inputs of `images`, which are of one engine and class, and notes their ids in the
   // marker for the calling thread.
-  RunningBatch(std::vector<LiveTaskPtr> images, int slot_number, const CrashMarker& marker)
+  RunningBatch(std::vector<LiveTaskPtr> images, int slot_number, Width threads,
+               const CrashMarker& marker)
       : engine(images[0]->task.engine),
         work_class(images[0]->task.work_class),
         slot(slot_number),
+        width(threads),
         tasks(std::move(images)) {
     std::vector<uint64_t> ids;
     for (const LiveTaskPtr& live : tasks) {
@@ -48,6 +50,7 @@ struct RunningBatch {
   const std::shared_ptr<Engine> engine;  // first: it must outlive the inputs
   const WorkClass work_class;
   const int slot;
+  const Width width;
   const std::thread::id thread = std::this_thread::get_id();
   const std::vector<LiveTaskPtr> tasks;
   std::vector<std::shared_ptr<EngineInput>> inputs;

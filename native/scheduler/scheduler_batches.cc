@@ -42,14 +42,16 @@ RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
   }
   for (const LiveTaskPtr& live : late) EndIfTooLate(live);
   if (tasks.empty()) return nullptr;
+  const Width width = work.HasNoneBehind(tasks.size()) ? Width::kWide : Width::kOneShare;
   const auto now = Clock::now();
   for (const LiveTaskPtr& live : tasks) {
     Move(live, TaskState::kRunning);
     live->result.times.queue += Milliseconds(now - live->ready);
     live->result.batch = static_cast<int>(tasks.size());
   }
-  ++work.running;
-  auto batch = std::make_shared<RunningBatch>(std::move(tasks), work.free_slots.back(), marker_);
+  work.running += work.Shares(width);
+  auto batch =
+      std::make_shared<RunningBatch>(std::move(tasks), work.free_slots.back(), width, marker_);
   work.free_slots.pop_back();
   running_.push_back(batch);
   Watch(*batch);
@@ -81,7 +83,8 @@ bool Scheduler::RunOrQueue(const LiveTaskPtr& live) {
 // the scheduler.
 bool Scheduler::RunBatch(const RunningBatchPtr& batch) {
   Stopwatch watch;
-  const Status status = batch->engine->Run(batch->work_class, batch->slot, batch->Items());
+  const Status status =
+      batch->engine->Run(batch->work_class, batch->slot, batch->width, batch->Items());
   const double inference_ms = watch.Lap();
   if (!batch->Claim()) return false;
   batch->inputs.clear();  // each task has its own
@@ -112,7 +115,8 @@ bool Scheduler::RunBatch(const RunningBatchPtr& batch) {
 
 void Scheduler::LeaveNetwork(const RunningBatchPtr& batch, const Status& status,
                              double inference_ms) {
-  --Of(batch->work_class).running;
+  ClassState& work = Of(batch->work_class);
+  work.running -= work.Shares(batch->width);
   std::erase(running_, batch);
   if (closing_) {
     in_hand_work_.NotifyAll();

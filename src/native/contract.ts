@@ -222,7 +222,7 @@ export interface NativeStats {
   completed: number;
   failed: number;
   cancelled: number;
-  /** Batches of sync tasks that compute at the same time. */
+  /** Wide batches of sync tasks that compute at the same time. */
   syncBatches: number;
   /** Async images that are decoded ahead of the network, at most. */
   lookAhead: number;

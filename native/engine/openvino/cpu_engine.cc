@@ -73,7 +73,7 @@ class CpuEngine final : public Engine {
 
   const ModelInfo& info() const override { return network_->info(); }
   int slots(WorkClass work_class) const override { return network_->slots(work_class); }
-  int max_batch(WorkClass work_class) const override { return network_->max_batch(work_class); }
+  int max_batch(WorkClass /*work_class*/) const override { return network_->max_batch(); }
 
   std::pmr::memory_resource* pixel_memory() override { return &PixelPool(); }
   PixelLayout pixel_layout() const override { return FastestLayout(); }
@@ -92,7 +92,8 @@ class CpuEngine final : public Engine {
     }
   }
 
-  Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) override {
+  Status Run(WorkClass work_class, int slot, Width width,
+             std::span<const EngineItem> items) override {
     LastBatch& last = Last(work_class, slot);
     try {
       last.items.assign(items.begin(), items.end());
@@ -103,7 +104,7 @@ class CpuEngine final : public Engine {
     } catch (const std::exception&) {
       return {StatusCode::kInternalError, "The batch could not be run: out of memory."};
     }
-    return network_->Run(work_class, slot, last.outputs);
+    return network_->Run(work_class, slot, width, last.outputs);
   }
 
   Detections Detect(WorkClass work_class, int slot, size_t item) override {

@@ -199,45 +199,36 @@ class ThreadSlot {
   std::future<void> made_;
 };
 
-// A slot for sync batches. An image that comes alone is computed by all threads of a batch. Two are
-// computed side by side on half of them each: threads that share a network wait for each other at
-// every layer, so two images one after the other take longer.
+// A slot for sync batches: the network on one share of the class's threads, and on a wide batch's.
 class SyncSlot {
  public:
-  // Without `halves` it takes no pairs, only the batches of a model whose batch is fixed.
-  SyncSlot(const ov::CompiledModel& all_threads, const std::optional<ov::CompiledModel>& halves,
+  // Without `one_share` every batch is wide.
+  SyncSlot(const ov::CompiledModel& wide, const std::optional<ov::CompiledModel>& one_share,
            const ModelInfo& info)
-      : alone_(all_threads, info) {
-    if (!halves) return;
-    first_.emplace(*halves, info);
-    second_.emplace(*halves, info);
+      : wide_(wide, info) {
+    if (one_share) one_share_.emplace(*one_share, info);
   }
 
-  bool takes_pairs() const { return first_.has_value(); }
-
-  void Run(std::span<NetworkItem> items) {
-    if (items.size() == 1 || !takes_pairs()) return alone_.Run(items);
-    // Its destructor waits: the items outlive the work also where the first image fails.
-    auto second = std::async(std::launch::async, [&] { second_->Run(items.subspan(1)); });
-    first_->Run(items.first(1));
-    second.get();
+  void Run(Width width, std::span<NetworkItem> items) {
+    const bool narrow = width == Width::kOneShare && one_share_;
+    (narrow ? *one_share_ : wide_).Run(items);
   }
 
  private:
-  Slot alone_;
-  std::optional<Slot> first_;
-  std::optional<Slot> second_;
+  Slot wide_;
+  std::optional<Slot> one_share_;
 };
 
 std::vector<SyncSlot> SyncSlots(const CompiledNetwork& network, const ModelInfo& info,
                                 const EngineOptions& options) {
-  const int parallel = options.sync.parallel;
-  std::optional<ov::CompiledModel> halves;
-  if (info.fixed_batch <= 1 && options.threads >= kLargestCpuSyncBatch * parallel) {
-    halves = network.WithStreams(options.threads, kLargestCpuSyncBatch * parallel);
+  std::optional<ov::CompiledModel> one_share;
+  if (options.sync.wide > 1) {
+    one_share = network.WithStreams(options.threads, options.sync.parallel);
   }
   std::vector<SyncSlot> slots;
-  for (int i = 0; i < options.sync.slots; ++i) slots.emplace_back(network.compiled(), halves, info);
+  for (int i = 0; i < options.sync.slots; ++i) {
+    slots.emplace_back(network.compiled(), one_share, info);
+  }
   return slots;
 }
 
@@ -282,7 +273,8 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
   const CpuPrecision precision{*bf16, !model->has_signed_activations};
-  const CompiledNetwork compiled(*model, options.threads, options.sync.parallel, precision);
+  const int wide_batches = std::max(1, options.sync.parallel / options.sync.wide);
+  const CompiledNetwork compiled(*model, options.threads, wide_batches, precision);
   ModelInfo info = model->info;
   info.device = "CPU";
   info.precision = compiled.compiled().get_property(ov::hint::inference_precision).to_string();
@@ -302,16 +294,12 @@ int OpenVinoNetwork::slots(WorkClass work_class) const {
                                                          : slots_->async.size());
 }
 
-int OpenVinoNetwork::max_batch(WorkClass work_class) const {
-  if (info_.fixed_batch > 1) return info_.fixed_batch;
-  return work_class == WorkClass::kSync && slots_->sync[0].takes_pairs() ? kLargestCpuSyncBatch : 1;
-}
-
-Status OpenVinoNetwork::Run(WorkClass work_class, int slot, std::span<NetworkItem> items) {
+Status OpenVinoNetwork::Run(WorkClass work_class, int slot, Width width,
+                            std::span<NetworkItem> items) {
   const auto index = static_cast<size_t>(slot);
   try {
     if (work_class == WorkClass::kSync) {
-      slots_->sync[index].Run(items);
+      slots_->sync[index].Run(width, items);
     } else {
       slots_->async[index]->Run(items);
     }

@@ -2,6 +2,7 @@
 #ifndef LATTICE_ENGINE_OPENVINO_OPENVINO_NETWORK_H_
 #define LATTICE_ENGINE_OPENVINO_OPENVINO_NETWORK_H_
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,9 +12,6 @@
 #include "native/postprocess/detections.h"
 
 namespace lattice {
-
-// A pair, which is computed side by side.
-inline constexpr int kLargestCpuSyncBatch = 2;
 
 // `input`: 3 * size.width * size.height floats of the caller, which must outlive Run and are used
 // in place if aligned to 64 bytes. Run sets `output`, whose numbers the slot owns and keeps until
@@ -25,12 +23,12 @@ struct NetworkItem {
 };
 
 // Calls on one slot must not overlap; slots are independent. An image's output depends on its
-// pixels and its size alone: not on class and slot, nor on what ran before.
+// pixels and its size alone: not on class, slot and width, nor on what ran before.
 class OpenVinoNetwork {
  public:
   // Reads the ONNX file, checks that it is a detector (metadata task, one image input of 3
   // channels, an output of a known HeadLayout), cuts it at its head where the core can do the rest,
-  // and compiles it, once per slot that computes for itself. kUnknownModel if there is no such
+  // and compiles it. kUnknownModel if there is no such
   // file, kInvalidModel with what was found and what is needed. Blocks for up to seconds. Does not
   // throw.
   static Result<std::unique_ptr<OpenVinoNetwork>> Load(const std::string& path,
@@ -41,11 +39,11 @@ class OpenVinoNetwork {
 
   const ModelInfo& info() const { return info_; }
   int slots(WorkClass work_class) const;
-  // Sync: a pair, where a batch has two threads or more. A fixed batch is what it is.
-  int max_batch(WorkClass work_class) const;
+  // One image, or the model's fixed batch.
+  int max_batch() const { return std::max(1, info_.fixed_batch); }
 
   // As Engine::Run, on raw memory. Each item has the model's own size, or one of its rectangles.
-  Status Run(WorkClass work_class, int slot, std::span<NetworkItem> items);
+  Status Run(WorkClass work_class, int slot, Width width, std::span<NetworkItem> items);
 
  private:
   struct Slots;

@@ -133,7 +133,8 @@ class TensorRtEngine final : public Engine {
     }
   }
 
-  Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) override {
+  Status Run(WorkClass work_class, int slot, Width /*width*/,
+             std::span<const EngineItem> items) override {
     try {
       std::vector<SlotImage> images;
       for (const EngineItem& item : items) {

@@ -35,7 +35,7 @@ EngineOptions TwoSlots(const std::string& precision) {
   EngineOptions options;
   options.precision = precision;
   options.threads = 2;
-  options.sync = {1, 2};
+  options.sync = {2, 3, 2};
   options.async = {2, 2};
   return options;
 }
@@ -82,10 +82,11 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
     return *std::move(input);
   }
 
-  Boxes BoxesOf(Image image, WorkClass work_class = WorkClass::kSync, int slot = 0) {
+  Boxes BoxesOf(Image image, WorkClass work_class = WorkClass::kSync, int slot = 0,
+                Width width = Width::kWide) {
     const auto input = Prepared(std::move(image));
     const EngineItem item{input.get(), &options_};
-    const Status status = engine_->Run(work_class, slot, {&item, 1});
+    const Status status = engine_->Run(work_class, slot, width, {&item, 1});
     EXPECT_TRUE(status.ok()) << status.message();
     return RowsOf(engine_->Detect(work_class, slot, 0));
   }
@@ -98,7 +99,7 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
       inputs.push_back(Prepared(Scene(scene)));
       items.push_back({inputs.back().get(), &options_});
     }
-    const Status status = engine_->Run(WorkClass::kAsync, 0, items);
+    const Status status = engine_->Run(WorkClass::kAsync, 0, Width::kOneShare, items);
     EXPECT_TRUE(status.ok()) << status.message();
     std::vector<Boxes> found;
     for (size_t i = 0; i < items.size(); ++i) {
@@ -138,13 +139,15 @@ TEST_P(EngineConformance, DescribesTheModel) {
   }
 }
 
-TEST_P(EngineConformance, BoxesAreBitEqualInEveryClassAndSlot) {
+TEST_P(EngineConformance, BoxesAreBitEqualInEveryClassSlotAndWidth) {
   const Boxes expected = BoxesOf(Scene(1));
   ASSERT_FALSE(expected.empty());
   for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
     for (int slot = 0; slot < engine_->slots(work_class); ++slot) {
-      EXPECT_EQ(BoxesOf(Scene(2), work_class, slot), BoxesOf(Scene(2)));
-      EXPECT_EQ(BoxesOf(Scene(1), work_class, slot), expected);
+      for (const Width width : {Width::kOneShare, Width::kWide}) {
+        EXPECT_EQ(BoxesOf(Scene(2), work_class, slot, width), BoxesOf(Scene(2)));
+        EXPECT_EQ(BoxesOf(Scene(1), work_class, slot, width), expected);
+      }
     }
   }
 }
@@ -176,7 +179,7 @@ TEST_P(EngineConformance, EachImageHasItsOwnOptions) {
   const auto input = Prepared(Scene(3));
   for (const DetectionOptions* options : {&options_, &strict}) {
     const EngineItem item{input.get(), options};
-    ASSERT_TRUE(engine_->Run(WorkClass::kSync, 0, {&item, 1}).ok());
+    ASSERT_TRUE(engine_->Run(WorkClass::kSync, 0, Width::kWide, {&item, 1}).ok());
     const Boxes found = RowsOf(engine_->Detect(WorkClass::kSync, 0, 0));
     if (options == &options_) {
       EXPECT_EQ(found, BoxesOf(Scene(3)));

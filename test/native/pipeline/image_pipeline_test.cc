@@ -54,7 +54,7 @@ TEST(ImagePipelineTest, FindsTheShapesOfTheDemoPicture) {
   auto prepared = Prepare(pipeline, task);
   ASSERT_TRUE(prepared.ok()) << prepared.status().message();
   const EngineItem item{prepared->input.get(), &task.options};
-  ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, {&item, 1}).ok());
+  ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, Width::kWide, {&item, 1}).ok());
   const Detections found = engine->Detect(WorkClass::kSync, 0, 0);
   ASSERT_GE(found.boxes.size(), 2u);
   for (const Detection& box : found.boxes) {
@@ -111,7 +111,7 @@ class KeepingEngine final : public Engine {
     kept->on_gpu = std::move(image);
     return std::unique_ptr<EngineInput>(std::move(kept));
   }
-  Status Run(WorkClass, int, std::span<const EngineItem>) override { return {}; }
+  Status Run(WorkClass, int, Width, std::span<const EngineItem>) override { return {}; }
   Detections Detect(WorkClass, int, size_t) override { return {}; }
 
  private:

@@ -79,7 +79,7 @@ class FreedEngine final : public Engine {
   int max_batch(WorkClass) const override { return 1; }
   std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
   Result<std::unique_ptr<EngineInput>> Prepare(Image) override { return Status(); }
-  Status Run(WorkClass, int, std::span<const EngineItem>) override { return {}; }
+  Status Run(WorkClass, int, Width, std::span<const EngineItem>) override { return {}; }
   Detections Detect(WorkClass, int, size_t) override { return {}; }
 
  private:

@@ -42,11 +42,13 @@ class GatedEngine final : public Engine {
     return std::unique_ptr<EngineInput>(std::move(input));
   }
 
-  Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) override {
+  Status Run(WorkClass work_class, int slot, Width width,
+             std::span<const EngineItem> items) override {
     std::unique_lock lock(mutex_);
     ++running_;
     most_running_ = std::max(most_running_, running_);
     batches_.push_back(items.size());
+    widths_.push_back(width);
     std::vector<int>& marks = last_[Row(work_class, slot)];
     marks.clear();
     for (const EngineItem& item : items) {
@@ -111,6 +113,10 @@ class GatedEngine final : public Engine {
     const std::lock_guard lock(mutex_);
     return batches_;
   }
+  std::vector<Width> widths() {
+    const std::lock_guard lock(mutex_);
+    return widths_;
+  }
 
  private:
   static constexpr int kSide = 32;
@@ -135,6 +141,7 @@ class GatedEngine final : public Engine {
   int most_running_ = 0;
   std::vector<int> seen_;
   std::vector<size_t> batches_;
+  std::vector<Width> widths_;
   std::map<int, std::thread::id> prepared_on_;
   std::map<int, std::thread::id> ran_on_;
 };

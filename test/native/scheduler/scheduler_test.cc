@@ -25,8 +25,11 @@ class SchedulerTest : public testing::Test {
  protected:
   // Decode threads are one of each class unless told otherwise, so that order is certain.
   void Start(int decode_threads = 1, int parallel = 1, int max_batch = 1) {
-    engine_ = std::make_shared<GatedEngine>(parallel + 1, max_batch);
-    const ClassOptions both{parallel, parallel + 1};
+    Start(decode_threads, ClassOptions{parallel, parallel + 1}, max_batch);
+  }
+
+  void Start(int decode_threads, const ClassOptions& both, int max_batch = 1) {
+    engine_ = std::make_shared<GatedEngine>(both.slots, max_batch);
     scheduler_ = std::make_unique<Scheduler>(
         SchedulerOptions{decode_threads, both, both, 0}, pipeline_, *marker_,
         [this](TaskResult result) { results_.Add(std::move(result)); });
@@ -203,6 +206,28 @@ TEST_F(SchedulerTest, RunsNoMoreBatchesThanItMay) {
   engine_->OpenGate();
   for (uint64_t id = 1; id <= 50; ++id) results_.Wait(id);
   EXPECT_LE(engine_->most_running(), 2);
+}
+
+TEST_F(SchedulerTest, AnImageAloneIsWideAndSeveralHaveOneShareEach) {
+  Start(2, ClassOptions{.parallel = 2, .slots = 3, .wide = 2});
+  Occupy(1, WorkClass::kSync);
+  scheduler_->Submit({Task(2, WorkClass::kSync), Task(3, WorkClass::kSync)});
+  WaitUntilDecoded();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(engine_->images(), 1u);  // it has all shares
+  engine_->Step();
+  engine_->WaitForImages(3);
+  EXPECT_EQ(engine_->most_running(), 2);
+  Submit(4, WorkClass::kSync);
+  WaitUntilDecoded();
+  engine_->Step();
+  engine_->WaitForImages(4);  // beside the last of the two
+  engine_->OpenGate();
+  for (uint64_t id = 1; id <= 4; ++id) EXPECT_TRUE(results_.Wait(id).status.ok());
+  Submit(5, WorkClass::kSync);
+  EXPECT_TRUE(results_.Wait(5).status.ok());
+  EXPECT_EQ(engine_->widths(), (std::vector<Width>{Width::kWide, Width::kOneShare, Width::kOneShare,
+                                                   Width::kOneShare, Width::kWide}));
 }
 
 TEST_F(SchedulerTest, BatchesTakeWhatIsReadyUpToTheirLargest) {

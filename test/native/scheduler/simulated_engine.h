@@ -61,7 +61,8 @@ class SimulatedEngine final : public Engine {
     return std::unique_ptr<EngineInput>(std::move(input));
   }
 
-  Status Run(WorkClass work_class, int slot, std::span<const EngineItem> items) override {
+  Status Run(WorkClass work_class, int slot, Width /*width*/,
+             std::span<const EngineItem> items) override {
     std::unique_lock lock(mutex_);
     std::vector<int>& marks = Last(work_class, slot);
     marks.clear();

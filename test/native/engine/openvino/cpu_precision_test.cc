@@ -25,7 +25,7 @@ double RunMs(OpenVinoNetwork& network) {
   const std::vector<float> image(size_t{3} * 640 * 640, 0.5f);
   NetworkItem item{image.data(), {640, 640}};
   Stopwatch watch;
-  EXPECT_TRUE(network.Run(WorkClass::kSync, 0, {&item, 1}).ok());
+  EXPECT_TRUE(network.Run(WorkClass::kSync, 0, Width::kWide, {&item, 1}).ok());
   return watch.Lap();
 }
 

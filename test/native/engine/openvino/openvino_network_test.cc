@@ -64,9 +64,9 @@ std::vector<float> Noise(size_t size, unsigned seed) {
 }
 
 std::vector<float> RunOne(OpenVinoNetwork& engine, int slot, const float* input, InputSize size,
-                          WorkClass work_class = WorkClass::kSync) {
+                          WorkClass work_class = WorkClass::kSync, Width width = Width::kWide) {
   NetworkItem item{input, size};
-  const Status status = engine.Run(work_class, slot, {&item, 1});
+  const Status status = engine.Run(work_class, slot, width, {&item, 1});
   EXPECT_TRUE(status.ok()) << status.message();
   return NumbersOf(engine.info().head, item.output);
 }
@@ -89,8 +89,7 @@ TEST(OpenVinoNetworkTest, DescribesTheTinyModel) {
   EXPECT_EQ(info.metadata.at("task"), "detect");
   EXPECT_EQ(engine->slots(WorkClass::kSync), 2);
   EXPECT_EQ(engine->slots(WorkClass::kAsync), 3);
-  EXPECT_EQ(engine->max_batch(WorkClass::kSync), 2);
-  EXPECT_EQ(engine->max_batch(WorkClass::kAsync), 1);
+  EXPECT_EQ(engine->max_batch(), 1);
   EXPECT_FALSE(OpenVinoVersion().empty());
 }
 
@@ -168,14 +167,14 @@ TEST(OpenVinoNetworkTest, FixedBatchesAreFilledUpAndTakenApart) {
   const auto engine = Load(Saved(test::ReshapeModel({4, 3, 32, 32}, {4, 6, 512}, kTwoClasses)));
   ASSERT_NE(engine, nullptr);
   EXPECT_EQ(engine->info().fixed_batch, 4);
-  EXPECT_EQ(engine->max_batch(WorkClass::kSync), 4);
+  EXPECT_EQ(engine->max_batch(), 4);
   for (size_t count = 1; count <= 4; ++count) {
     std::vector<std::vector<float>> inputs;
     std::vector<NetworkItem> items;
     for (size_t i = 0; i < count; ++i)
       inputs.push_back(Noise(3 * 32 * 32, static_cast<unsigned>(i)));
     for (const auto& input : inputs) items.push_back({input.data(), {32, 32}});
-    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, items).ok());
+    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, Width::kWide, items).ok());
     for (size_t i = 0; i < count; ++i) {
       EXPECT_EQ(NumbersOf(engine->info().head, items[i].output), inputs[i]);
     }
@@ -210,7 +209,7 @@ TEST(OpenVinoNetworkTest, ExportsWithOpenSidesRunAtEverySmallerInput) {
   for (const InputSize size : {InputSize{640, 384}, {32, 640}, {480, 640}, {640, 640}, {640, 32}}) {
     const auto input = Noise(FloatsOf(size), 6);
     NetworkItem item{input.data(), size};
-    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, {&item, 1}).ok());
+    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, Width::kWide, {&item, 1}).ok());
     for (size_t i = 0; i < kHeadScales; ++i) {
       const int stride = info.head.strides[i];
       EXPECT_EQ(item.output.scales[i].columns, size.width / stride);
@@ -224,10 +223,9 @@ TEST(OpenVinoNetworkTest, ExportsWithOpenSidesRunAtEverySmallerInput) {
   }
 }
 
-TEST(OpenVinoNetworkTest, TwoImagesOfABatchAreComputedAsEachAlone) {
-  const auto engine = Load(kBundled, At(std::nullopt));
+TEST(OpenVinoNetworkTest, ImagesOnOneShareOfTheThreadsAreComputedAsOnAll) {
+  const auto engine = Load(kBundled, {"f32", 2, {2, 3, 2}, {1, 1}});
   ASSERT_NE(engine, nullptr);
-  ASSERT_EQ(engine->max_batch(WorkClass::kSync), 2);
   const std::vector<InputSize> sizes{{640, 384}, {448, 640}};
   std::vector<std::vector<float>> inputs;
   std::vector<std::vector<float>> expected;
@@ -235,19 +233,20 @@ TEST(OpenVinoNetworkTest, TwoImagesOfABatchAreComputedAsEachAlone) {
     inputs.push_back(Noise(FloatsOf(sizes[i]), static_cast<unsigned>(i)));
     expected.push_back(RunOne(*engine, 0, inputs[i].data(), sizes[i]));
   }
-  for (const size_t first : {size_t{0}, size_t{1}, size_t{0}}) {
-    std::vector<NetworkItem> pair{{inputs[first].data(), sizes[first]},
-                                  {inputs[1 - first].data(), sizes[1 - first]}};
-    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, pair).ok());
-    EXPECT_EQ(NumbersOf(engine->info().head, pair[0].output), expected[first]);
-    EXPECT_EQ(NumbersOf(engine->info().head, pair[1].output), expected[1 - first]);
+  // Side by side; a slot sees both sizes and both widths.
+  std::vector<std::thread> threads;
+  for (int slot = 1; slot <= 2; ++slot) {
+    threads.emplace_back([&, slot] {
+      for (size_t round = 0; round < 4; ++round) {
+        const size_t i = (round + static_cast<size_t>(slot)) % 2;
+        EXPECT_EQ(
+            RunOne(*engine, slot, inputs[i].data(), sizes[i], WorkClass::kSync, Width::kOneShare),
+            expected[i]);
+      }
+    });
   }
-}
-
-TEST(OpenVinoNetworkTest, OneThreadTakesNoPairs) {
-  const auto engine = Load(kTiny, {"f32", 1, {1, 1}, {1, 1}});
-  ASSERT_NE(engine, nullptr);
-  EXPECT_EQ(engine->max_batch(WorkClass::kSync), 1);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(RunOne(*engine, 1, inputs[0].data(), sizes[0]), expected[0]);
 }
 
 TEST(OpenVinoNetworkTest, AnInputIsComputedAlikeWithOpenAndWithClosedSides) {
@@ -275,7 +274,7 @@ TEST(OpenVinoNetworkTest, RunsAtTheRectanglesOfAList) {
     EXPECT_TRUE(engine->info().without.empty());
     const auto input = Noise(FloatsOf({640, 384}), 6);
     NetworkItem item{input.data(), {640, 384}};
-    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, {&item, 1}).ok());
+    ASSERT_TRUE(engine->Run(WorkClass::kSync, 0, Width::kWide, {&item, 1}).ok());
     EXPECT_EQ(item.output.scales[2].cells, 20 * 12);
   }
 }
@@ -312,7 +311,7 @@ TEST(OpenVinoNetworkTest, RefusesRectanglesThatItCannotRunAt) {
 std::vector<Detection> BoxesOf(OpenVinoNetwork& engine) {
   const auto input = Noise(InputFloats(engine), 9);
   NetworkItem item{input.data(), OwnSize(engine)};
-  EXPECT_TRUE(engine.Run(WorkClass::kSync, 0, {&item, 1}).ok());
+  EXPECT_TRUE(engine.Run(WorkClass::kSync, 0, Width::kWide, {&item, 1}).ok());
   const LetterboxTransform same = ComputeLetterbox(OwnSize(engine).width, OwnSize(engine).height,
                                                    OwnSize(engine).width, OwnSize(engine).height);
   return Decode(engine.info().head, item.output, same, {}).boxes;
@@ -396,8 +395,8 @@ TEST(OpenVinoNetworkTest, F32IsNotBf16) {
   EXPECT_NE(RunOne(*exact, 0, input), RunOne(*fast, 0, input));
   NetworkItem a{input.data(), OwnSize(*exact)};
   NetworkItem b = a;
-  ASSERT_TRUE(exact->Run(WorkClass::kSync, 0, {&a, 1}).ok());
-  ASSERT_TRUE(fast->Run(WorkClass::kSync, 0, {&b, 1}).ok());
+  ASSERT_TRUE(exact->Run(WorkClass::kSync, 0, Width::kWide, {&a, 1}).ok());
+  ASSERT_TRUE(fast->Run(WorkClass::kSync, 0, Width::kWide, {&b, 1}).ok());
   for (size_t i = 0; i < kHeadScales; ++i) {
     for (int cell = 0; cell < a.output.scales[i].cells; ++cell) {
       for (int c = 0; c < 80; ++c) {

@@ -61,7 +61,7 @@ class SimulatedGpuTest : public testing::Test {
     const auto input = engine.Prepare(Scene(1));
     if (!input.ok()) return input.status();
     const EngineItem item{input->get(), &options_};
-    const Status status = engine.Run(work_class, slot, {&item, 1});
+    const Status status = engine.Run(work_class, slot, Width::kOneShare, {&item, 1});
     if (status.ok()) *boxes = RowsOf(engine.Detect(work_class, slot, 0));
     return status;
   }

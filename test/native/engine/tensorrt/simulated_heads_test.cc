@@ -87,7 +87,7 @@ class SimulatedHeads : public testing::TestWithParam<HeadCase> {
       inputs.push_back(*engine_->Prepare(image));
       items.push_back({inputs.back().get(), &asked_});
     }
-    const Status status = engine_->Run(WorkClass::kAsync, 0, items);
+    const Status status = engine_->Run(WorkClass::kAsync, 0, Width::kOneShare, items);
     EXPECT_TRUE(status.ok()) << status.message();
     std::vector<Boxes> found;
     for (size_t i = 0; i < images.size(); ++i) {

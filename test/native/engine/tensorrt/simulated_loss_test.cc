@@ -56,7 +56,7 @@ class SimulatedLossDeathTest : public testing::Test {
 
   Status Run(Engine& engine, WorkClass work_class, int slot, EngineInput* input) {
     const EngineItem item{input, &options_};
-    return engine.Run(work_class, slot, {&item, 1});
+    return engine.Run(work_class, slot, Width::kOneShare, {&item, 1});
   }
 
   // Whatever is called now answers at once and does nothing on the GPU: neither work nor freeing.
