@@ -122,16 +122,25 @@ function registerQuantize(parent: Command, terminal: Terminal): void {
     .addHelpText('after', examples('model quantize depot --images photos/ --default'))
     .argument('<name>', 'name as `lattice model list` shows it')
     .requiredOption('--images <folder>', 'photos like those to come, to calibrate and compare on')
+    .option(
+      '--labels <folder>',
+      'YOLO label files of those photos: the copy is judged by its mAP50-95, not by its boxes',
+    )
     .option('--count <number>', 'photos to calibrate on', wholeNumber(1, 1_000_000), 128)
     .option('--default', 'make it the default model, if it is faster and agrees')
     .action(
       async (
         name: string,
-        { images, count, ...flags }: { images: string; count: number } & Flags,
+        {
+          images,
+          labels,
+          count,
+          ...flags
+        }: { images: string; labels?: string; count: number } & Flags,
       ) => {
         const { quantizeModel } = await import('./model/quantizing.js');
         const { default: makeDefault, ...settings } = flags;
-        const request = { name, images, count, makeDefault: makeDefault === true };
+        const request = { name, images, labels, count, makeDefault: makeDefault === true };
         await quantizeModel(request, loadConfig(settings), terminal);
       },
     );

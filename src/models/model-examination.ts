@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { LatticeError } from '../errors.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore, type Core } from '../native/core.js';
+import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
 import { intersectionOverUnion } from './self-check/box-overlap.js';
 import type { Picture } from './self-check/model-check.js';
 import type { Detection } from '../contract/image-result.js';
@@ -25,6 +26,8 @@ export interface PrecisionRun {
   inferenceMs: number;
   /** Boxes above 0.3, by picture. */
   boxes: Detection[][];
+  /** mAP50-95, 0 to 1; null without labels. */
+  meanPrecision: number | null;
 }
 
 export interface ModelExamination {
@@ -43,6 +46,8 @@ export interface ExaminationOptions {
   threads: number;
   /** RGB pixels of the demo pictures. */
   pictures: readonly Picture[];
+  /** By picture. */
+  labels?: readonly LabelledBox[][];
   /** Told what is done next, as `Compiling for f32`. */
   onStep?: (step: string) => void;
 }
@@ -118,7 +123,7 @@ interface Examined {
 async function examineIn(
   precision: 'auto' | 'f32' | 'bf16',
   path: string,
-  { threads, pictures, onStep }: ExaminationOptions,
+  { threads, pictures, labels = [], onStep }: ExaminationOptions,
 ): Promise<Examined> {
   const core = openCore({
     roots: [],
@@ -153,6 +158,7 @@ async function examineIn(
         precision: model.precision,
         inferenceMs: times[times.length >> 1] ?? 0,
         boxes: above(COMPARED_CONFIDENCE),
+        meanPrecision: meanAveragePrecision(all, labels),
       },
       look: above(PARTNER_CONFIDENCE),
       blind: all.every((boxes) => boxes.length === 0),

@@ -4,18 +4,25 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PACKAGE_ROOT, type Config } from '../../config.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
-import { compareModels, type ModelComparison } from '../../models/model-examination.js';
+import {
+  compareModels,
+  type ModelComparison,
+  type PrecisionRun,
+} from '../../models/model-examination.js';
+import { describeModel } from '../../native/core.js';
 import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../table.js';
 import { EXIT_FAILED, type Terminal } from '../terminal.js';
 import { copyWhole } from './installing.js';
-import { ownPictures } from './pictures.js';
+import { labelledPictures, ownPictures } from './pictures.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
 /** Times as fast as the best other precision. A smaller gain is no reason to change the answers. */
 const LEAST_SPEEDUP = 1.25;
 /** How much less than the machine's own choice it may agree with full precision. */
 const AGREEMENT_MARGIN = 0.03;
+/** How much of full precision's mAP50-95 on labelled photos it may lose. */
+const PRECISION_MARGIN = 0.005;
 
 const TOOLS = {
   name: 'quantize',
@@ -26,6 +33,8 @@ const TOOLS = {
 export interface QuantizeRequest {
   name: string;
   images: string;
+  /** Folder of label files in YOLO form. */
+  labels?: string | undefined;
   count: number;
   makeDefault: boolean;
 }
@@ -44,7 +53,7 @@ export async function quantizeModel(
   const folder = await ModelFolder.open(config);
   const original = await folder.find(withSuffix(request.name));
   const images = resolve(request.images);
-  const { pictures } = await ownPictures(images);
+  const { pictures, labels } = await comparedPictures(request, original.path);
   const python = await quantizePython((line) => {
     terminal.err(line);
   });
@@ -53,10 +62,8 @@ export async function quantizeModel(
     const made = join(scratch, 'int8.onnx');
     const count = String(request.count);
     await runProgram(python, [RECIPE, original.path, made, '--images', images, '--count', count]);
-    const comparison = await compareModels(original.path, made, {
-      threads: config.threads,
-      pictures,
-    });
+    const options = { threads: config.threads, pictures, labels };
+    const comparison = await compareModels(original.path, made, options);
     for (const line of table(comparison)) terminal.out(line);
     const stem = original.name.replace(/\.pt$/, '');
     await copyWhole(made, join(config.modelsDir, `${stem}-int8.onnx`));
@@ -78,15 +85,19 @@ export async function quantizeModel(
   }
 }
 
+async function comparedPictures({ images, labels }: QuantizeRequest, model: string) {
+  if (labels === undefined) return { ...(await ownPictures(images)), labels: [] };
+  const { names } = await describeModel(model);
+  return labelledPictures(images, labels, names);
+}
+
 /** Why the copy should not replace the original; null when it should. */
 export function refusal(comparison: ModelComparison): string | null {
-  const { exact, fast, candidate, fastAgreement, candidateAgreement } = comparison;
+  const { exact, fast, candidate } = comparison;
   const best = Math.min(exact.inferenceMs, fast.inferenceMs);
-  if (candidateAgreement === null) return 'there was no box on the photos to compare';
-  const least = (fastAgreement ?? 1) - AGREEMENT_MARGIN;
-  if (candidateAgreement < least) {
-    return `it agrees on ${percent(candidateAgreement)} of the boxes, ${percent(least)} are needed`;
-  }
+  const lost = loss(exact, candidate);
+  const worse = lost === undefined ? disagreement(comparison) : lost;
+  if (worse !== null) return worse;
   if (candidate.inferenceMs * LEAST_SPEEDUP > best) {
     const needed = `${LEAST_SPEEDUP} times as fast is needed`;
     return `it takes ${ms(candidate.inferenceMs)}, the original ${ms(best)}; ${needed}`;
@@ -94,16 +105,34 @@ export function refusal(comparison: ModelComparison): string | null {
   return null;
 }
 
+/** Undefined without labels. */
+function loss(exact: PrecisionRun, candidate: PrecisionRun): string | null | undefined {
+  if (exact.meanPrecision === null || candidate.meanPrecision === null) return undefined;
+  if (exact.meanPrecision - candidate.meanPrecision <= PRECISION_MARGIN) return null;
+  const [had, has] = [exact.meanPrecision, candidate.meanPrecision].map((map) => map.toFixed(3));
+  return `its mAP50-95 is ${has}, the original's ${had}; ${PRECISION_MARGIN} less is allowed`;
+}
+
+function disagreement({ fastAgreement, candidateAgreement }: ModelComparison): string | null {
+  if (candidateAgreement === null) return 'there was no box on the photos to compare';
+  const least = (fastAgreement ?? 1) - AGREEMENT_MARGIN;
+  if (candidateAgreement >= least) return null;
+  return `it agrees on ${percent(candidateAgreement)} of the boxes, ${percent(least)} are needed`;
+}
+
 function table(comparison: ModelComparison): string[] {
   const { pictures, exact, fast, candidate, fastAgreement, candidateAgreement } = comparison;
-  const row = (name: string, run: typeof exact, share: number | null) => [
+  const isLabelled = exact.meanPrecision !== null;
+  const row = (name: string, run: PrecisionRun, share: number | null) => [
     name,
     ms(run.inferenceMs),
     String(run.boxes.flat().length),
     share === null ? '' : percent(share),
+    ...(run.meanPrecision === null ? [] : [run.meanPrecision.toFixed(3)]),
   ];
+  const title = ['PRECISION', 'TIME', `BOXES ON ${pictures} PHOTOS`, 'AGREES WITH F32'];
   return renderTable([
-    ['PRECISION', 'TIME', `BOXES ON ${pictures} PHOTOS`, 'AGREES WITH F32'],
+    isLabelled ? [...title, 'MAP50-95'] : title,
     row(exact.precision, exact, null),
     ...(fast.precision === exact.precision ? [] : [row(fast.precision, fast, fastAgreement)]),
     row('int8', candidate, candidateAgreement),

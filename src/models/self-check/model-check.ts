@@ -40,9 +40,10 @@ export interface KnownPicture {
   boxes: KnownBox[];
 }
 
-/** RGB pixels of a bundled picture. */
-export async function readPicture(path: string): Promise<Picture> {
+/** RGB pixels of a picture, made smaller where a side is longer than `longestSide`. */
+export async function readPicture(path: string, longestSide?: number): Promise<Picture> {
   const { data, info } = await sharp(path)
+    .resize({ width: longestSide, height: longestSide, fit: 'inside', withoutEnlargement: true })
     .removeAlpha()
     .toColourspace('srgb')
     .raw()

@@ -1,0 +1,75 @@
+/** Mean average precision by COCO's rules: how well the boxes of a detector fit labels. */
+import type { Detection } from '../contract/image-result.js';
+import { intersectionOverUnion, type Box } from './self-check/box-overlap.js';
+
+export interface LabelledBox {
+  class: string;
+  /** Pixels of the picture. */
+  box: Box;
+}
+
+const OVERLAPS = Array.from({ length: 10 }, (_, step) => 0.5 + 0.05 * step);
+const RECALL_POINTS = 101;
+
+/**
+ * mAP50-95, 0 to 1: the mean over the classes that have labels and over the overlaps 0.5 to 0.95. Both lists are by
+ * picture. Null without a label.
+ */
+export function meanAveragePrecision(
+  found: readonly (readonly Detection[])[],
+  labels: readonly (readonly LabelledBox[])[],
+): number | null {
+  const classes = [...new Set(labels.flat().map((label) => label.class))];
+  const figures = classes.flatMap((name) => {
+    const mine = found.map((boxes) => boxes.filter((box) => box.class === name));
+    const wanted = labels.map((boxes) =>
+      boxes.filter((label) => label.class === name).map(({ box }) => box),
+    );
+    return OVERLAPS.map((overlap) => averagePrecision(mine, wanted, overlap));
+  });
+  return figures.length === 0 ? null : figures.reduce((sum, one) => sum + one, 0) / figures.length;
+}
+
+/** Of one class at one overlap: the mean of the best precision at or beyond each of 101 recalls. */
+function averagePrecision(
+  found: readonly (readonly Detection[])[],
+  labels: readonly (readonly Box[])[],
+  overlap: number,
+): number {
+  const labelCount = labels.flat().length;
+  let right = 0;
+  let best = 0;
+  const points = matches(found, labels, overlap).map((isRight, index) => {
+    if (isRight) right += 1;
+    return { recall: right / labelCount, precision: right / (index + 1) };
+  });
+  let sum = 0;
+  let step = RECALL_POINTS - 1;
+  for (const { recall, precision } of points.reverse()) {
+    for (; step >= 0 && step / (RECALL_POINTS - 1) > recall; step -= 1) sum += best;
+    best = Math.max(best, precision);
+  }
+  return (sum + best * (step + 1)) / RECALL_POINTS;
+}
+
+/** Whether each box, highest confidence first, is the first on a label. */
+function matches(
+  found: readonly (readonly Detection[])[],
+  labels: readonly (readonly Box[])[],
+  overlap: number,
+): boolean[] {
+  const free = labels.map((boxes) => new Set(boxes));
+  return found
+    .flatMap((boxes, picture) => boxes.map((box) => ({ ...box, picture })))
+    .sort((a, b) => b.confidence - a.confidence)
+    .map(({ box, picture }) => {
+      let best: Box | undefined;
+      let most = overlap;
+      for (const label of free[picture] ?? []) {
+        const shared = intersectionOverUnion(box, label);
+        if (shared >= most) [best, most] = [label, shared];
+      }
+      if (best !== undefined) free[picture]?.delete(best);
+      return best !== undefined;
+    });
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Detection } from '../../src/contract/image-result.js';
+import { meanAveragePrecision, type LabelledBox } from '../../src/models/average-precision.js';
+
+const car = (x: number, confidence: number, width = 10): Detection => ({
+  box: [x, 0, x + width, 10],
+  confidence,
+  class: 'car',
+});
+const label = (x: number, name = 'car'): LabelledBox => ({ box: [x, 0, x + 10, 10], class: name });
+
+/** Pictures with labels far apart, each found or not. */
+const pictures = fc.array(
+  fc.array(
+    fc.record({ found: fc.boolean(), confidence: fc.double({ min: 0.1, max: 1, noNaN: true }) }),
+    {
+      maxLength: 6,
+    },
+  ),
+  { minLength: 1, maxLength: 5 },
+);
+
+describe('mAP50-95', () => {
+  it('is null without labels, 0 without boxes and 1 where each label has its box', () => {
+    expect(meanAveragePrecision([[car(0, 0.9)]], [[]])).toBeNull();
+    expect(meanAveragePrecision([[]], [[label(0)]])).toBe(0);
+    expect(meanAveragePrecision([[car(0, 0.9)], [car(50, 0.3)]], [[label(0)], [label(50)]])).toBe(
+      1,
+    );
+  });
+
+  it('counts a box up to its overlap', () => {
+    // 10 of 13.5 wide: IoU 0.74, right at 0.50, 0.55, 0.60, 0.65 and 0.70.
+    expect(meanAveragePrecision([[car(0, 0.9, 13.5)]], [[label(0)]])).toBeCloseTo(0.5, 9);
+  });
+
+  it('takes the best precision at or beyond each of 101 recalls', () => {
+    const labels = [[label(0), label(100)]];
+    // Right, wrong, right: precision 1 to recall 0.5 (51 points), then 2/3 (50 points).
+    const found = [[car(0, 0.9), car(300, 0.8), car(100, 0.7)]];
+    expect(meanAveragePrecision(found, labels)).toBeCloseTo((51 + (50 * 2) / 3) / 101, 9);
+  });
+
+  it('takes a second box on a label as wrong, and a box of another picture or class, too', () => {
+    const labels = [[label(0), label(100)], [label(200, 'bus')]];
+    const half = 51 / 101;
+    expect(meanAveragePrecision([[car(0, 0.9), car(0, 0.8)], []], labels)).toBeCloseTo(half / 2, 9);
+    expect(meanAveragePrecision([[car(0, 0.9)], [car(100, 0.8)]], labels)).toBeCloseTo(half / 2, 9);
+    expect(meanAveragePrecision([[car(0, 0.9), car(200, 0.8)], []], labels)).toBeCloseTo(
+      half / 2,
+      9,
+    );
+  });
+
+  it('is the share of labels that are found where nothing else is, to one recall point', () => {
+    fc.assert(
+      fc.property(pictures, (plan) => {
+        const labels = plan.map((places) => places.map((_, at) => label(at * 50)));
+        const found = plan.map((places) =>
+          places.flatMap((place, at) => (place.found ? [car(at * 50, place.confidence)] : [])),
+        );
+        const all = labels.flat().length;
+        const map = meanAveragePrecision(found, labels);
+        if (all === 0) expect(map).toBeNull();
+        else
+          expect(map).toBeCloseTo(
+            ((Math.floor((found.flat().length / all) * 100 + 1e-9) + 1) / 101) *
+              (found.flat().length === 0 ? 0 : 1),
+            9,
+          );
+      }),
+    );
+  });
+
+  it('does not change with false boxes below all others, nor with the order of the boxes', () => {
+    fc.assert(
+      fc.property(pictures, (plan) => {
+        const labels = plan.map((places) => places.map((_, at) => label(at * 50)));
+        const found = plan.map((places) =>
+          places.flatMap((place, at) => (place.found ? [car(at * 50, place.confidence)] : [])),
+        );
+        const more = found.map((boxes) => [car(900, 0.05), ...boxes.toReversed()]);
+        const [one, other] = [found, more].map((boxes) => meanAveragePrecision(boxes, labels));
+        if (one == null) expect(other).toBeNull();
+        else expect(other).toBeCloseTo(one, 9);
+      }),
+    );
+  });
+});
