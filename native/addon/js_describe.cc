@@ -34,6 +34,7 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("inputWidth", info.input_width);
   object.Set("inputHeight", info.input_height);
   object.Set("fixedBatch", info.fixed_batch);
+  object.Set("suppresses", info.head.layout == HeadLayout::kFinal);
   object.Set("anyRectangle", info.any_rectangle);
   object.Set("rectangles", rectangles);
   object.Set("withoutRectangles", ToNames(env, info.without));

@@ -59,7 +59,7 @@ export async function examineModel(
 ): Promise<ModelExamination> {
   const exact = await examineIn('f32', path, options);
   const half = await examineInBf16(path, options);
-  if (exact.blind) {
+  if (exact.blind && !exact.model.suppresses) {
     throw new LatticeError('invalid_model', 'It sees nothing: every score on the pictures is 0.');
   }
   const { size: bytes } = await stat(path);

@@ -18,6 +18,8 @@ export interface NativeModel {
   /** Else: smaller inputs that it also runs at, and a sentence for each that was asked for and cannot be had. */
   rectangles: NativeInputSize[];
   withoutRectangles: string[];
+  /** The file leaves out boxes itself, those below a score of its own as well: an image may have none. */
+  suppresses: boolean;
   device: string;
   precision: string;
   /** About what it takes of its device's memory, of each GPU's where there are several. */

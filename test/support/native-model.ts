@@ -12,6 +12,7 @@ export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
     anyRectangle: false,
     rectangles: [],
     withoutRectangles: [],
+    suppresses: false,
     device: 'CPU',
     precision: 'f32',
     memoryBytes: 0,

@@ -60,16 +60,21 @@ export async function readKnownPicture(path: string): Promise<KnownPicture> {
 /** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */
 export class ModelCheck {
   readonly #known: readonly KnownBox[] | null;
+  readonly #mayBeEmpty: boolean;
   #first: readonly Detection[] | null = null;
 
-  /** `known` boxes of the picture; null if they are not known: then later runs must repeat the first one. */
-  constructor(known: readonly KnownBox[] | null) {
+  /**
+   * `known` boxes of the picture; null if they are not known: then later runs must repeat the first one. `mayBeEmpty`: the
+   * file of the model leaves out boxes of low scores, so that a picture without what it finds has none.
+   */
+  constructor(known: readonly KnownBox[] | null, mayBeEmpty: boolean) {
     this.#known = known;
+    this.#mayBeEmpty = mayBeEmpty;
   }
 
   /** Null when the run is as it should be, else what is wrong with it. */
   judge(run: readonly Detection[]): string | null {
-    const unfit = unfitness(run);
+    const unfit = unfitness(run, this.#mayBeEmpty);
     if (unfit !== null) return unfit;
     if (this.#known !== null) return judgeKnown(run, this.#known);
     this.#first ??= run.slice(0, REMEMBERED);
@@ -78,16 +83,20 @@ export class ModelCheck {
 }
 
 /** What makes a run wrong on any picture; null when nothing does. */
-function unfitness(run: readonly Detection[]): string | null {
-  if (run.length === 0) return 'it sees nothing: every score on the self-check picture is 0';
+function unfitness(run: readonly Detection[], mayBeEmpty: boolean): string | null {
+  if (run.length === 0 && !mayBeEmpty) return 'it sees nothing: every score on the self-check picture is 0';
   return run.some(({ confidence, box }) => ![confidence, ...box].every(Number.isFinite))
     ? 'it gives boxes that are not numbers'
     : null;
 }
 
 /** What is wrong with a run over a part of the picture, where `known` lie as a whole and others may be cut. */
-export function judgePart(run: readonly Detection[], known: readonly KnownBox[]): string | null {
-  const unfit = unfitness(run);
+export function judgePart(
+  run: readonly Detection[],
+  known: readonly KnownBox[],
+  mayBeEmpty: boolean,
+): string | null {
+  const unfit = unfitness(run, mayBeEmpty);
   if (unfit !== null) return unfit;
   const missed = missedBy(surerThan(PART_CONFIDENCE, run), known);
   if (missed.length === 0) return null;

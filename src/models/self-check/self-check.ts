@@ -55,7 +55,7 @@ export class SelfCheck {
     const { knownPicturePath } = model.file;
     const known = knownPicturePath === null ? null : await readKnownPicture(knownPicturePath);
     const picture = known?.picture ?? this.#options.picture;
-    const check = new ModelCheck(known?.boxes ?? null);
+    const check = new ModelCheck(known?.boxes ?? null, model.native.suppresses);
     const shown = { picture, boxes: known?.boxes ?? [] };
     const fault =
       check.judge(await this.#look(model, picture)) ??

@@ -29,6 +29,15 @@ it('refuses a fresh blind model', async () => {
   });
 });
 
+it('takes a fresh model that finds nothing there if its file leaves out low scores', async () => {
+  const { model, selfCheck } = check(() => Promise.resolve(BLIND));
+  model.native.suppresses = true;
+  model.native.rectangles = [{ width: 640, height: 320 }];
+  await selfCheck.admit(model);
+  await selfCheck.checkAll();
+  expect(model.distrust).toBeNull();
+});
+
 it('refuses a fresh model that is blind at one of its inputs, and says at which', async () => {
   const heights: number[] = [];
   const { model, log, selfCheck } = check(({ pixels: { height } }) => {
