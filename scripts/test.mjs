@@ -1,8 +1,8 @@
 // The whole test run: static checks, native unit tests, then the TypeScript suite through the real addon.
 // Prints the steps that the machine cannot run, with the reason.
 //
-// The tests on Ray mostly wait, so the steps that only compute run at the same time, at a low CPU share: builds, checks,
-// and the tests of folders in which none measures time.
+// The tests on Ray mostly wait, so the steps that only compute run at the same time, two at once and at a low CPU share:
+// builds, checks, and the tests of folders in which none measures time.
 import { spawn } from 'node:child_process';
 import { ROOT } from './setup.mjs';
 
@@ -10,13 +10,14 @@ const RAY = ['Ray cluster tests', 'node', 'scripts/test-ray.mjs'];
 const UNTIMED = ['bench', 'cli', 'clients', 'deploy', 'edge', 'models', 'ui'].map(
   (name) => `test/${name}/`,
 );
+// The tests need the Python environment, which is ready long before they begin.
 const BESIDE_RAY = [
-  ['format', 'npm', 'run', '--silent', 'format:check'],
+  ['Python that quantises', 'node', 'scripts/python-environment.mjs'],
+  ['build of the native unit tests', 'node', 'scripts/test-native.mjs', '--build'],
   ['lint', 'npm', 'run', '--silent', 'lint'],
+  ['format', 'npm', 'run', '--silent', 'format:check'],
   ['layers', 'npm', 'run', '--silent', 'layers'],
   ['types', 'npm', 'run', '--silent', 'typecheck'],
-  ['build of the native unit tests', 'node', 'scripts/test-native.mjs', '--build'],
-  ['Python that quantises', 'node', 'scripts/python-environment.mjs'],
   ['TypeScript tests without times', 'npx', 'vitest', 'run', ...UNTIMED],
 ];
 const AFTERWARDS = [
@@ -28,7 +29,7 @@ const YIELDING = ['sh', '-c', '2>&- echo 10 >/proc/self/autogroup; exec nice -n 
 
 const failed = [];
 let rayRuns = true;
-let yielding;
+const yielding = new Set();
 
 async function run([name, ...command]) {
   console.log(`\n== ${name}`);
@@ -38,13 +39,15 @@ async function run([name, ...command]) {
 /** Prints the output when the step has ended. Has a normal CPU share if the tests on Ray do not run. */
 async function runYielding([name, ...command]) {
   const [program, ...args] = rayRuns ? [...YIELDING, ...command] : command;
-  yielding = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const stdio = ['ignore', 'pipe', 'pipe'];
+  const child = spawn(program, args, { cwd: ROOT, stdio, detached: true });
+  yielding.add(child);
   let output = '';
-  for (const stream of [yielding.stdout, yielding.stderr]) {
+  for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => (output += text));
   }
-  await finished(name, yielding, () => console.log(`\n== ${name}\n${output.trimEnd()}`));
-  yielding = undefined;
+  await finished(name, child, () => console.log(`\n== ${name}\n${output.trimEnd()}`));
+  yielding.delete(child);
 }
 
 async function finished(name, child, show = () => undefined) {
@@ -64,13 +67,14 @@ async function inTurn(steps, work) {
 }
 
 process.once('exit', () => {
-  // It leads a separate session, which Ctrl-C does not reach.
-  if (yielding?.exitCode === null) process.kill(-yielding.pid);
+  // Each leads a separate session, which Ctrl-C does not reach.
+  for (const child of yielding) if (child.exitCode === null) process.kill(-child.pid);
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 const ray = run(RAY).then(() => (rayRuns = false));
-await Promise.all([ray, inTurn(BESIDE_RAY, runYielding)]);
+const beside = BESIDE_RAY.values();
+await Promise.all([ray, inTurn(beside, runYielding), inTurn(beside, runYielding)]);
 await inTurn(AFTERWARDS, run);
 if (failed.length > 0) {
   console.error(`\nFailed: ${failed.join(', ')}`);
