@@ -84,7 +84,8 @@ export class ModelCheck {
 
 /** What makes a run wrong on any picture; null when nothing does. */
 function unfitness(run: readonly Detection[], mayBeEmpty: boolean): string | null {
-  if (run.length === 0 && !mayBeEmpty) return 'it sees nothing: every score on the self-check picture is 0';
+  if (run.length === 0 && !mayBeEmpty)
+    return 'it sees nothing: every score on the self-check picture is 0';
   return run.some(({ confidence, box }) => ![confidence, ...box].every(Number.isFinite))
     ? 'it gives boxes that are not numbers'
     : null;
