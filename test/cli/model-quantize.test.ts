@@ -1,5 +1,5 @@
 /** `lattice model quantize` with its real Python environment (made at the first use), and what it refuses. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
@@ -80,6 +80,20 @@ test('with labels the copy is judged by its mean average precision', async () =>
   );
   for (const [, , figure] of figures) expect(Number(figure)).toBeGreaterThan(0.5);
 }, 300_000);
+
+test('photos that are links have the label file of the name that the user gave', async () => {
+  const images = join(models, 'photos');
+  const labels = join(models, 'labels');
+  mkdirSync(images);
+  mkdirSync(labels);
+  symlinkSync(join(PACKAGE_ROOT, 'models', 'demo', 'street.jpg'), join(images, 'first.jpg'));
+  writeFileSync(join(labels, 'first.txt'), '9 0.5 0.5 0.2 0.2\n');
+  const made = await run(
+    ...['model', 'quantize', 'tiny-v8', '--images', images, '--labels', labels],
+    ...['--models-dir', models],
+  );
+  expect(made).toMatchObject({ code: 2, err: expect.stringMatching(/first\.txt, line 1/) });
+});
 
 test('label files that are missing or of another form are a usage error, before anything is made', async () => {
   const labels = join(models, 'labels');

@@ -56,7 +56,8 @@ export async function labelledPictures(
   const pictures = await Promise.all(picked.map((image) => readNamed(image, LABELLED_SIDE)));
   const folder = resolve(images);
   const photos = pictures.map(({ width, height }, index) => {
-    const { dir, name } = parse(relative(folder, picked[index]?.path ?? folder));
+    // As the user named it: links may lead out of the folder.
+    const { dir, name } = parse(relative(folder, resolve(picked[index]?.shown ?? folder)));
     return { stem: join(dir, name), width, height };
   });
   return { pictures, labels: await readLabels(labels, photos, names) };
