@@ -95,8 +95,10 @@ async function comparedPictures({ images, labels }: QuantizeRequest, model: stri
 export function refusal(comparison: ModelComparison): string | null {
   const { exact, fast, candidate } = comparison;
   const best = Math.min(exact.inferenceMs, fast.inferenceMs);
-  const lost = loss(exact, candidate);
-  const worse = lost === undefined ? disagreement(comparison) : lost;
+  const worse =
+    exact.meanPrecision === null || candidate.meanPrecision === null
+      ? disagreement(comparison)
+      : loss(exact.meanPrecision, candidate.meanPrecision);
   if (worse !== null) return worse;
   if (candidate.inferenceMs * LEAST_SPEEDUP > best) {
     const needed = `${LEAST_SPEEDUP} times as fast is needed`;
@@ -105,12 +107,10 @@ export function refusal(comparison: ModelComparison): string | null {
   return null;
 }
 
-/** Undefined without labels. */
-function loss(exact: PrecisionRun, candidate: PrecisionRun): string | null | undefined {
-  if (exact.meanPrecision === null || candidate.meanPrecision === null) return undefined;
-  if (exact.meanPrecision - candidate.meanPrecision <= PRECISION_MARGIN) return null;
-  const [had, has] = [exact.meanPrecision, candidate.meanPrecision].map((map) => map.toFixed(3));
-  return `its mAP50-95 is ${has}, the original's ${had}; ${PRECISION_MARGIN} less is allowed`;
+function loss(exact: number, candidate: number): string | null {
+  if (exact - candidate <= PRECISION_MARGIN) return null;
+  const figures = `${candidate.toFixed(3)}, the original's ${exact.toFixed(3)}`;
+  return `its mAP50-95 is ${figures}; ${PRECISION_MARGIN} less is allowed`;
 }
 
 function disagreement({ fastAgreement, candidateAgreement }: ModelComparison): string | null {
