@@ -27,6 +27,9 @@ struct ClassOptions {
   int parallel = 1;  // batches that compute at the same time, each on its share of the threads
   int slots = 1;     // callers of Run at the same time, at least `parallel`
   int wide = 1;      // shares of a wide batch, at most `parallel`
+
+  // Wide batches that compute at the same time.
+  int wide_batches() const { return parallel / wide; }
 };
 
 // The threads of a batch: threads that share a network wait for each other at every layer. So an

@@ -26,11 +26,11 @@ struct ClassState {
   size_t Decodable() const {
     return read.empty() ? 0 : std::min(read.size(), pixels.Available(read.front()->pixel_bytes));
   }
-  // Whether a batch of so many ready images has none behind it and may be wide. Images that are
-  // being decoded do not count: with two clients it is then as if they took turns.
-  bool HasNoneBehind(size_t images) const {
-    return read.empty() && ready.size() == images &&
-           running + static_cast<size_t>(options.wide) <= static_cast<size_t>(options.parallel);
+  // Of a batch of so many ready images: wide if no other image waits and the shares are free. An
+  // image that is being decoded does not wait: with two clients it is then as if they took turns.
+  Width WidthFor(size_t images) const {
+    const bool is_free = running + Shares(Width::kWide) <= static_cast<size_t>(options.parallel);
+    return is_free && read.empty() && ready.size() == images ? Width::kWide : Width::kOneShare;
   }
   size_t Shares(Width width) const {
     return width == Width::kWide ? static_cast<size_t>(options.wide) : 1;

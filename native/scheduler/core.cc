@@ -17,8 +17,8 @@ constexpr size_t kAsyncBytesPerSyncByte = 2;
 
 // One wide sync batch on all threads up to 7, above that one per 4 threads: small networks do not
 // scale further. Two images on half of those each take less time than one after the other. Async
-// batches have one thread each while there are few: a network on one thread never
-// waits at a barrier for a core that decoding or Node has taken.
+// batches have one thread each while there are few: a network on one thread never waits at a
+// barrier for a core that decoding or Node has taken.
 constexpr int kThreadsPerWideBatch = 4;
 constexpr int kSharesPerWideBatch = 2;
 constexpr int kMostAsyncBatches = 16;

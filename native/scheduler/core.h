@@ -83,8 +83,7 @@ class Core {
   uint64_t Submit(std::vector<ImageTask> tasks) { return scheduler_.Submit(std::move(tasks)); }
   size_t Cancel(std::span<const uint64_t> ids) { return scheduler_.Cancel(ids); }
   SchedulerStats stats() const { return scheduler_.stats(); }
-  // Wide ones that compute at the same time.
-  int sync_batches() const { return schedule_.sync.parallel / schedule_.sync.wide; }
+  int sync_batches() const { return schedule_.sync.wide_batches(); }
   int look_ahead() const { return schedule_.AsyncAhead(); }
   int read_ahead() const { return schedule_.ReadAhead(); }
   // Positions of the image folders whose volume does not answer.

@@ -20,12 +20,12 @@ namespace lattice {
 struct RunningBatch {
   // Takes the inputs of `images`, which are of one engine and class, and notes their ids in the
   // marker for the calling thread.
-  RunningBatch(std::vector<LiveTaskPtr> images, int slot_number, Width threads,
+  RunningBatch(std::vector<LiveTaskPtr> images, int slot_number, Width batch_width,
                const CrashMarker& marker)
       : engine(images[0]->task.engine),
         work_class(images[0]->task.work_class),
         slot(slot_number),
-        width(threads),
+        width(batch_width),
         tasks(std::move(images)) {
     std::vector<uint64_t> ids;
     for (const LiveTaskPtr& live : tasks) {

@@ -42,7 +42,7 @@ RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
   }
   for (const LiveTaskPtr& live : late) EndIfTooLate(live);
   if (tasks.empty()) return nullptr;
-  const Width width = work.HasNoneBehind(tasks.size()) ? Width::kWide : Width::kOneShare;
+  const Width width = work.WidthFor(tasks.size());
   const auto now = Clock::now();
   for (const LiveTaskPtr& live : tasks) {
     Move(live, TaskState::kRunning);

@@ -273,8 +273,7 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
   const CpuPrecision precision{*bf16, !model->has_signed_activations};
-  const int wide_batches = std::max(1, options.sync.parallel / options.sync.wide);
-  const CompiledNetwork compiled(*model, options.threads, wide_batches, precision);
+  const CompiledNetwork compiled(*model, options.threads, options.sync.wide_batches(), precision);
   ModelInfo info = model->info;
   info.device = "CPU";
   info.precision = compiled.compiled().get_property(ov::hint::inference_precision).to_string();

@@ -28,9 +28,8 @@ class OpenVinoNetwork {
  public:
   // Reads the ONNX file, checks that it is a detector (metadata task, one image input of 3
   // channels, an output of a known HeadLayout), cuts it at its head where the core can do the rest,
-  // and compiles it. kUnknownModel if there is no such
-  // file, kInvalidModel with what was found and what is needed. Blocks for up to seconds. Does not
-  // throw.
+  // and compiles it. kUnknownModel if there is no such file, kInvalidModel with what was found and
+  // what is needed. Blocks for up to seconds. Does not throw.
   static Result<std::unique_ptr<OpenVinoNetwork>> Load(const std::string& path,
                                                        const EngineOptions& options);
   ~OpenVinoNetwork();
