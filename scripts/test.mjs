@@ -73,6 +73,7 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 const ray = run(RAY).then(() => (rayRuns = false));
+// One iterator: each of the two takes the next step.
 const beside = BESIDE_RAY.values();
 await Promise.all([ray, inTurn(beside, runYielding), inTurn(beside, runYielding)]);
 await inTurn(AFTERWARDS, run);
