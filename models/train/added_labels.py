@@ -39,6 +39,13 @@ def write_added(path: Path, added: dict[str, AddedBoxes]) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
+def read_all_added() -> dict[str, AddedBoxes]:
+    """The boxes of both files beside this one: for the standard and for the further photo sets."""
+    folder = Path(__file__).parent
+    files = (folder / "teacher-labels.txt", folder / "teacher-labels-further.txt")
+    return {name: boxes for file in files for name, boxes in read_added(file).items()}
+
+
 def read_added(path: Path) -> dict[str, AddedBoxes]:
     """By `set/photo`. Raises ValueError for a line of another form."""
     rows: dict[str, list[list[int]]] = {}

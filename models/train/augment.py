@@ -18,12 +18,14 @@ class Strength:
     """How far an epoch's pictures may move from the stored photos.
 
     mosaics: shares of pictures made of 4, 9 and 16 photos; in the last, a photo has about a third
-    of its size. paste: share of photos that get vehicles of others. scale: side factor 1 +- scale
+    of its size. paste: share of photos that get vehicles of others. window: of single photos in pictures
+    smaller than the network's usual input, the share shown at full size and in part. scale: side factor 1 +- scale
     for mosaics of 4, half of it for others. shift: share of the side. hue, saturation, value: relative change of each.
     """
 
-    mosaics: tuple[float, float, float] = (0.3, 0.2, 0.15)
+    mosaics: tuple[float, float, float] = (0.3, 0.15, 0.05)
     paste: float = 0.15
+    window: float = 0.75
     scale: float = 0.5
     shift: float = 0.1
     hue: float = 0.015
@@ -71,10 +73,18 @@ def letterbox(pixels: np.ndarray, side: int) -> tuple[np.ndarray, float, tuple[i
 
 
 def augment(
-    photos: list[Photo], side: int, strength: Strength, random: np.random.Generator
+    photos: list[Photo],
+    side: int,
+    strength: Strength,
+    random: np.random.Generator,
+    full: int = 0,
 ) -> Sample:
-    """One photo, or 4, 9 or 16 for a mosaic, to one training sample of side x side pixels."""
-    if len(photos) == 1:
+    """One photo, or 4, 9 or 16 for a mosaic, to one training sample of side x side pixels. full: the
+    side of the network's usual input, where `side` is less.
+    """
+    if len(photos) == 1 and side < full and random.random() < strength.window:
+        canvas, boxes, classes = _window(photos[0], side, full, random)
+    elif len(photos) == 1:
         canvas, boxes, classes = _single(photos[0], side, random)
     elif len(photos) == 4:
         canvas, boxes, classes = _mosaic(photos, side, random)
@@ -148,6 +158,26 @@ def _single(
     tile = _resized(photo, side, random)
     height, width = tile.shape[:2]
     return tile, photo.boxes * (width, height, width, height), photo.classes
+
+
+def _window(
+    photo: Photo, side: int, full: int, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """side x side pixels of the photo at its size in an input of side `full`, mostly around one of
+    its vehicles.
+    """
+    tile, boxes, classes = _single(photo, full, random)
+    centre = random.uniform(0, tile.shape[1::-1])
+    if len(boxes) and random.random() < 0.8:
+        near, far = np.split(boxes[random.integers(len(boxes))], 2)
+        centre = random.uniform(near, far)
+    corner = (centre - random.uniform(0.3, 0.7, 2) * side).round().astype(int)
+    most = np.maximum(np.array(tile.shape[1::-1]) - side, 0)
+    left, top = corner.clip(0, most).tolist()
+    part = tile[top : top + side, left : left + side]
+    canvas = np.full((side, side, 3), GREY, np.uint8)
+    canvas[: part.shape[0], : part.shape[1]] = part
+    return canvas, boxes - (left, top, left, top), classes
 
 
 def _warp(

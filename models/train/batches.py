@@ -31,13 +31,22 @@ class Batch:
     complete: Tensor
 
 
+@dataclass(frozen=True)
+class Sides:
+    """Sides of input pictures in pixels: `share` of the batches are `small`, the others `full`."""
+
+    full: int
+    small: int
+    share: float
+
+
 class EpochBatches:
     """The batches of one epoch. Seed and epoch decide them, whatever ran before."""
 
     def __init__(
         self,
         store: PhotoStore,
-        side: int,
+        sides: Sides,
         batch_size: int,
         strength: Strength,
         negatives: float,
@@ -49,7 +58,6 @@ class EpochBatches:
         of the store's weighted photos that the epoch draws.
         """
         self.store = store
-        self.side = side
         self.batch_size = batch_size
         self.strength = strength
         self.seed = seed
@@ -59,6 +67,9 @@ class EpochBatches:
         order = order[: round(len(order) * photos)]
         empties = np.full(round(len(order) * negatives), -1)
         self.order = random.permutation(np.concatenate((order, empties)))
+        small = random.random(len(self)) < sides.share
+        self.full = sides.full
+        self.sides = np.where(small, sides.small, sides.full).tolist()
 
     def __len__(self) -> int:
         return max(1, len(self.order) // self.batch_size)
@@ -96,7 +107,7 @@ class EpochBatches:
     def _batch(self, index: int) -> Batch:
         start = index * self.batch_size
         places = range(start, min(start + self.batch_size, len(self.order)))
-        samples = [self._sample(place) for place in places]
+        samples = [self._sample(place, self.sides[index]) for place in places]
         counts = [len(sample.classes) for sample in samples]
         boxes = np.concatenate([sample.boxes for sample in samples]).astype(np.float32)
         classes = np.concatenate([sample.classes for sample in samples])
@@ -112,15 +123,15 @@ class EpochBatches:
             torch.tensor([sample.complete for sample in samples]),
         )
 
-    def _sample(self, place: int) -> Sample:
+    def _sample(self, place: int, side: int) -> Sample:
         random = np.random.default_rng((self.seed, self.epoch, place))
         index = self.order[place]
         if index < 0:
-            photos = [self._background(random)]
+            photos = [self._background(side, random)]
         else:
-            others = random.integers(0, len(self.store), self._photo_count(random) - 1)
+            others = self.store.draw(self._photo_count(random) - 1, random)
             photos = [self._with_pasted(self.store.photos[i], random) for i in (index, *others)]
-        return augment(photos, self.side, self.strength, random)
+        return augment(photos, side, self.strength, random, self.full)
 
     def _photo_count(self, random: np.random.Generator) -> int:
         shares = self.strength.mosaics
@@ -129,13 +140,13 @@ class EpochBatches:
     def _with_pasted(self, photo: Photo, random: np.random.Generator) -> Photo:
         if random.random() >= self.strength.paste:
             return photo
-        donors = random.integers(0, len(self.store), 3)
+        donors = self.store.draw(3, random)
         return paste_beside(photo, [self.store.photos[i] for i in donors], random)
 
-    def _background(self, random: np.random.Generator) -> Photo:
+    def _background(self, side: int, random: np.random.Generator) -> Photo:
         if random.random() < 0.6:
             photo = self.store.photos[random.integers(0, len(self.store))]
             crop = empty_crop(photo, random)
             if crop is not None:
                 return crop
-        return rendered_background(self.side, random)
+        return rendered_background(side, random)

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from added_labels import IGNORED, AddedBoxes, read_added
+from added_labels import IGNORED, AddedBoxes, read_all_added
 from average_precision import Detections, iou_table
 from checkpoint import averaged_detector, read_checkpoint, write_checkpoint
-from dataset import Source, load_photo, standard_sources
+from dataset import Source, further_sources, load_photo, standard_sources
 from detection import PhotoDetector
 from evaluate import DEFAULT_THRESHOLD
 from render import empty_picture
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--data", type=Path, default=Path("../shared/vehicles"))
-    parser.add_argument("--added", type=Path, default=Path(__file__).parent / "teacher-labels.txt")
+    parser.add_argument("--further", type=Path, help="folder of the sets of further_sets.py")
     parser.add_argument("--size", type=int, default=640)
     parser.add_argument("--precision", type=float, default=0.9)
     parser.add_argument("--empty", type=int, default=60, help="rendered pictures without vehicles")
@@ -91,7 +91,10 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     state = read_checkpoint(options.checkpoint)
     detector = PhotoDetector(averaged_detector(state), options.size, LOWEST)
-    finds = finds_of(detector, standard_sources(options.data), read_added(options.added))
+    sources = standard_sources(options.data)
+    if options.further:
+        sources += further_sources(options.further)
+    finds = finds_of(detector, sources, read_all_added())
     alarms = [
         score
         for number in range(options.empty)

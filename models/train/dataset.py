@@ -10,7 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from added_labels import NOTHING_ADDED, AddedBoxes
+from added_labels import IGNORED, NOTHING_ADDED, AddedBoxes
 
 CLASS_NAMES = ("car", "motorcycle", "bus", "truck")
 PHOTO_ENDINGS = {".jpg", ".jpeg", ".png", ".webp"}
@@ -23,13 +23,15 @@ class Source:
     """A folder with `images/<part>` and `labels/<part>`.
 
     weight: how often an epoch draws each training photo on average. complete: every vehicle is
-    labelled, so a find outside the labels is certainly wrong.
+    labelled, so a find outside the labels is certainly wrong. taught: a teacher's finds become
+    labels; otherwise they are left out of the loss.
     """
 
     name: str
     folder: Path
     weight: float
     complete: bool
+    taught: bool = True
 
     def photos(self, part: str) -> list[Path]:
         """Photo files of `train`, `held-back` (of the folder train, too) or `valid`, in name
@@ -51,12 +53,22 @@ class Source:
 def standard_sources(root: Path) -> list[Source]:
     """The three photo sets of ../shared/vehicles.
 
-    The small set with close-ups counts more, the motorway camera, one view with loose boxes, less.
+    The small set with close-ups counts more, the large one of one country less.
     """
     return [
-        Source("nepal-vehicles", root / "nepal-vehicles", 1.0, False),
+        Source("nepal-vehicles", root / "nepal-vehicles", 0.5, False, taught=False),
         Source("vehicles-openimages", root / "vehicles-openimages", 4.0, False),
-        Source("highway-cctv", root / "highway-cctv", 0.3, False),
+        Source("highway-cctv", root / "highway-cctv", 1.0, False),
+    ]
+
+
+def further_sources(root: Path) -> list[Source]:
+    """The sets of further_sets.py."""
+    return [
+        Source("open-images-licence-plates", root / "open-images-licence-plates", 3.0, False),
+        Source("open-images-mixed", root / "open-images-mixed", 0.5, False),
+        Source("atl", root / "atl", 1.0, False),
+        Source("modes-of-transport", root / "modes-of-transport", 1.0, False),
     ]
 
 
@@ -143,9 +155,14 @@ class PhotoStore:
                 pool.map(lambda item: load_photo(*item, longest_side, added or {}), listed)
             )
         self.weights = np.array([source.weight for source, _ in listed])
+        self.shares = self.weights.cumsum() / self.weights.sum()
 
     def __len__(self) -> int:
         return len(self.photos)
+
+    def draw(self, count: int, random: np.random.Generator) -> np.ndarray:
+        """Photo indices, each set as often as its weight says."""
+        return np.searchsorted(self.shares, random.random(count))
 
     def epoch_order(self, random: np.random.Generator) -> np.ndarray:
         """Photo indices of one epoch, shuffled; a weight of 2.3 gives two or three turns."""
@@ -159,10 +176,11 @@ def load_photo(
     """A photo with its own labels, then the added ones."""
     boxes, classes = read_labels(label_file(path))
     more = added.get(f"{source.name}/{path.stem}", NOTHING_ADDED)
+    more_classes = more.classes if source.taught else np.full_like(more.classes, IGNORED)
     return Photo(
         read_photo(path, longest_side),
         np.concatenate((boxes, more.boxes)),
-        np.concatenate((classes, more.classes)),
+        np.concatenate((classes, more_classes)),
         source.complete,
     )
 

@@ -21,7 +21,15 @@ import numpy as np
 
 from added_labels import IGNORED, AddedBoxes, write_added
 from average_precision import iou_table
-from dataset import CLASS_NAMES, label_file, read_labels, read_photo, standard_sources
+from dataset import (
+    CLASS_NAMES,
+    Source,
+    further_sources,
+    label_file,
+    read_labels,
+    read_photo,
+    standard_sources,
+)
 
 # COCO's numbers of CLASS_NAMES.
 COCO_VEHICLES = (2, 3, 5, 7)
@@ -133,11 +141,11 @@ def look(teacher, pixels: np.ndarray) -> list[Found]:
     ]
 
 
-def look_at_all(model: Path, data: Path, out: Path, threads: int) -> None:
+def look_at_all(model: Path, sources: list[Source], out: Path, threads: int) -> None:
     """One line per training photo; photos that `out` already has are left out."""
     done = {json.loads(line)["photo"] for line in out.open()} if out.exists() else set()
     teacher = Teacher(model)
-    photos = [(name, path) for name, path in training_photos(data) if name not in done]
+    photos = [(name, path) for name, path in training_photos(sources) if name not in done]
     with out.open("a") as file, ThreadPoolExecutor(threads) as pool:
         for line in pool.map(lambda photo: view_line(teacher, *photo), photos):
             file.write(line)
@@ -161,11 +169,11 @@ def view_line(teacher, name: str, path: Path) -> str:
     return json.dumps({"photo": name, "size": [width, height], "views": views}) + "\n"
 
 
-def training_photos(data: Path) -> list[tuple[str, Path]]:
+def training_photos(sources: list[Source]) -> list[tuple[str, Path]]:
     """`set/stem` and file of each, the small sets first."""
     return [
         (f"{source.name}/{path.stem}", path)
-        for source in reversed(standard_sources(data))
+        for source in reversed(sources)
         for part in ("held-back", "train")
         for path in source.photos(part)
     ]
@@ -249,8 +257,8 @@ def _part_within(box: np.ndarray, own: np.ndarray) -> float:
     return float(shared.max(initial=0) / max((box[2:] - box[:2]).prod(), 1e-9))
 
 
-def write_labels(views: Path, data: Path, out: Path, limits: Thresholds) -> None:
-    files = dict(training_photos(data))
+def write_labels(views: Path, sources: list[Source], out: Path, limits: Thresholds) -> None:
+    files = dict(training_photos(sources))
     added = {}
     for line in views.open():
         record = json.loads(line)
@@ -263,7 +271,7 @@ def write_labels(views: Path, data: Path, out: Path, limits: Thresholds) -> None
     print(len(added), "photos,", counts, int((classes == IGNORED).sum()), "ignored places")
 
 
-def judge(views: Path, data: Path) -> None:
+def judge(views: Path, sources: list[Source]) -> None:
     """What the teacher is worth on the held-back training photos, by score and second opinion.
 
     Own labels are incomplete: a find beside them is not certainly wrong. So the table gives the
@@ -272,7 +280,7 @@ def judge(views: Path, data: Path) -> None:
     """
     parts = {
         f"{source.name}/{path.stem}": path
-        for source in standard_sources(data)
+        for source in sources
         for path in source.photos("held-back")
     }
     rows, labels = [], 0
@@ -323,6 +331,7 @@ def _print_row(name: str, chosen: np.ndarray, labels: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/vehicles"))
+    parser.add_argument("--further", type=Path, help="the sets of further_sets.py instead")
     commands = parser.add_subparsers(dest="command", required=True)
     looking = commands.add_parser("look", help="run the teacher on all training photos")
     looking.add_argument("model", type=Path)
@@ -334,12 +343,14 @@ def main() -> None:
     writing.add_argument("views", type=Path)
     writing.add_argument("labels", type=Path)
     options = parser.parse_args()
+    further = options.further
+    sources = further_sources(further) if further else standard_sources(options.data)
     if options.command == "look":
-        look_at_all(options.model, options.data, options.views, options.threads)
+        look_at_all(options.model, sources, options.views, options.threads)
     elif options.command == "judge":
-        judge(options.views, options.data)
+        judge(options.views, sources)
     else:
-        write_labels(options.views, options.data, options.labels, Thresholds())
+        write_labels(options.views, sources, options.labels, Thresholds())
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from added_labels import AddedBoxes, read_added
+from added_labels import AddedBoxes, read_all_added
 from augment import Strength
 from average import WeightAverage
-from batches import Batch, EpochBatches
+from batches import Batch, EpochBatches, Sides
 from checkpoint import read_checkpoint, write_checkpoint
-from dataset import CLASS_NAMES, PhotoStore, Source, standard_sources
+from dataset import CLASS_NAMES, PhotoStore, Source, further_sources, standard_sources
 from evaluate import judge
 from loss import DetectionLoss, LossParts
 from model import Detector
@@ -34,16 +34,20 @@ from threads import ThreadCount
 class Plan:
     """What a run does; stored in its checkpoints, so that --resume continues exactly this.
 
-    size: input side in pixels. whole_photos: last share of the epochs without mosaic.
+    size: input side in pixels. small_size, small_share: side of that share of the batches, which
+    cost less; whole_photos: last share of the epochs without mosaic.
     forgive_after: share of the epochs after which confident unlabelled finds count less. negatives:
     vehicle-free pictures as a share of the epoch. photos: share of the weighted photos that an
-    epoch draws. ramp: updates over which the average of the weights grows longer. frozen: 1 keeps
-    the layers down to stride 8 as they are, which saves a third of a backward pass. overfit: train
+    epoch draws. ramp: updates over which the average of the weights grows longer. frozen: so many of
+    the five layers down to stride 8 stay as they are; all five save a third of a backward pass.
+    overfit: train
     and judge on that many photos without augmentation, as a check of the code.
     """
 
     epochs: int = 40
     size: int = 320
+    small_size: int = 416
+    small_share: float = 0.0
     batch: int = 16
     rate: float = 0.0015
     decay: float = 0.02
@@ -78,10 +82,11 @@ class Training:
         self.out = out
         self.device = device
         self.model = Detector(len(CLASS_NAMES)).to(device, memory_format=torch.channels_last)
-        self.model.backbone.to_stride8.requires_grad_(not plan.frozen)
+        self.model.backbone.to_stride8[: plan.frozen].requires_grad_(False)
         self.average = WeightAverage(self.model, ramp=plan.ramp)
         self.optimiser = make_optimiser(self.model, plan.rate, plan.decay)
         self.loss = DetectionLoss()
+        self.bf16 = device.type == "cuda" or computes_bf16()
         self.epoch = 0
         self.taught = bool(added)
         # A fifth of spare resolution, so that enlarged tiles stay sharp.
@@ -129,7 +134,7 @@ class Training:
     def _train_epoch(self) -> dict[str, float]:
         batches = self._batches()
         self.model.train()
-        self.model.backbone.to_stride8.train(not self.plan.frozen)
+        self.model.backbone.to_stride8[: self.plan.frozen].eval()
         forgive = self.epoch >= self.plan.forgive_after * self.plan.epochs
         sums = dict.fromkeys(("loss", "box", "distribution", "classes", "forgiven"), 0.0)
         rate = 0.0
@@ -153,14 +158,16 @@ class Training:
     def _batches(self) -> EpochBatches:
         plan = self.plan
         strength = Strength()
+        sides = Sides(plan.size, plan.small_size, plan.small_share)
         if self.epoch >= plan.epochs * (1 - plan.whole_photos):
             strength = strength.without_mosaic()
+            sides = replace(sides, share=0.0)
         if plan.overfit:
             strength = Strength((0, 0, 0), 0, 0, 0, 0, 0, 0, 0)
         negatives = 0.0 if plan.overfit else plan.negatives
         return EpochBatches(
             self.store,
-            plan.size,
+            sides,
             plan.batch,
             strength,
             negatives,
@@ -173,8 +180,7 @@ class Training:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         images = to_input(batch.images, self.device)
-        # bf16 halves the time of a step on processors with AVX512-BF16 or AMX, and on GPUs.
-        with torch.autocast(self.device.type, torch.bfloat16):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
             maps = self.model(images)
         forgiving = ~batch.complete.to(self.device) if forgive else None
         objects, ignored = batch.objects.to(self.device), batch.ignored.to(self.device)
@@ -211,6 +217,14 @@ class Training:
             file.write(line + "\n")
 
 
+def computes_bf16() -> bool:
+    """Whether the processor has bf16 instructions: they halve the time of a step, and without them
+    it takes longer than in float32.
+    """
+    flags = Path("/proc/cpuinfo").read_text().split()
+    return "avx512_bf16" in flags or "amx_bf16" in flags
+
+
 def to_input(images: Tensor, device: torch.device) -> Tensor:
     """[B, H, W, 3] uint8 -> [B, 3, H, W] float 0 to 1, channels last in memory."""
     return images.to(device).permute(0, 3, 1, 2).float().div_(255)
@@ -233,10 +247,7 @@ def parse_options() -> argparse.Namespace:
         "--extra", action="append", default=[], metavar="FOLDER:WEIGHT",
         help="a further fully labelled set, for example renders",
     )  # fmt: skip
-    parser.add_argument(
-        "--added", type=Path, default=Path(__file__).parent / "teacher-labels.txt",
-        help="boxes added to the labels of photos (teacher.py)",
-    )  # fmt: skip
+    parser.add_argument("--further", type=Path, help="folder of the sets of further_sets.py")
     for name, value in asdict(Plan()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     return parser.parse_args()
@@ -247,13 +258,16 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "pid").write_text(f"{os.getpid()}\n")
     sources = standard_sources(options.data)
+    if options.further:
+        sources += further_sources(options.further)
     for item in options.extra:
         folder, _, weight = item.rpartition(":")
         sources.append(Source(Path(folder).name, Path(folder), float(weight), True))
+    torch.set_flush_denormal(True)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     threads = ThreadCount(options.threads, options.adapt_threads)
     plan = Plan(**{name: getattr(options, name) for name in asdict(Plan())})
-    added = read_added(options.added)
+    added = read_all_added()
     last = options.out / "last.pt"
     if options.resume:
         state = read_checkpoint(last)

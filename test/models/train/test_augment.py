@@ -73,6 +73,20 @@ class Augment(unittest.TestCase):
                     kept += 1
         return kept
 
+    def test_a_window_shows_a_part_at_full_size(self):
+        for seed in range(40):
+            random = np.random.default_rng(seed)
+            photo = marked_photo(random)
+            sample = augment([photo], 96, replace(STILL, window=1.0), random, 160)
+            longest = 160 / max(photo.pixels.shape[:2])
+            whole = (photo.boxes[0, 2:] - photo.boxes[0, :2]) * photo.pixels.shape[1::-1] * longest
+            white = sample.pixels.min(2) > 128
+            self.assertEqual(sample.pixels.shape, (96, 96, 3))
+            for left, top, right, bottom in np.round(sample.boxes).astype(int):
+                with self.subTest(seed=seed):
+                    self.assertTrue((np.array((right - left, bottom - top)) <= whole + 2).all())
+                    self.assertGreater(white[top:bottom, left:right].mean(), 0.9)
+
     def test_vehicles_of_sixteen_photos_are_small(self):
         random = np.random.default_rng(4)
         photos = [marked_photo(random) for _ in range(16)]

@@ -67,6 +67,21 @@ class Dataset(unittest.TestCase):
         np.testing.assert_array_equal(turns[:4], 800)
         np.testing.assert_allclose(turns[4:], 200, atol=40)
 
+    def test_companions_are_drawn_as_often_as_the_weights_say(self):
+        for name in ("twice", "half"):
+            write_photo(self.folder / name / "images/train/a.png", 1)
+        sources = [Source(n, self.folder / n, w, False) for n, w in (("twice", 2.0), ("half", 0.5))]
+        drawn = PhotoStore(sources, 64).draw(10_000, np.random.default_rng(5))
+        self.assertAlmostEqual((drawn == 0).mean(), 0.8, delta=0.02)
+
+    def test_where_the_teacher_is_not_taught_its_finds_are_left_out_of_the_loss(self):
+        write_photo(self.folder / "images/train/a.png", 1)
+        finds = AddedBoxes(np.array([[0.1, 0.1, 0.2, 0.2]], np.float32), np.array([1]))
+        for taught, label in ((True, 1), (False, IGNORED)):
+            source = Source("set", self.folder, 1.0, False, taught)
+            store = PhotoStore([source], 64, added={"set/a": finds})
+            self.assertEqual(store.photos[0].classes.tolist(), [label])
+
     def test_one_in_twenty_training_photos_is_held_back_with_its_copies(self):
         for index in range(200):
             write_photo(self.folder / f"images/train/{index}.rf.a.png", 1, (2, 2))

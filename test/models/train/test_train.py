@@ -63,7 +63,7 @@ class Train(unittest.TestCase):
             torch.testing.assert_close(again[name], value, rtol=0, atol=0)
 
     def test_frozen_layers_stay_as_they_are_and_the_others_learn(self):
-        training = self.training("frozen", replace(PLAN, frozen=1, epochs=1))
+        training = self.training("frozen", replace(PLAN, frozen=5, epochs=1))
         before = {name: value.clone() for name, value in training.model.state_dict().items()}
         training.run()
         after = training.model.state_dict()
