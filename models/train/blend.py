@@ -1,0 +1,85 @@
+"""Blends the weights of a run with those that it started from.
+
+python models/train/blend.py START.pt OUT/last.pt OUT/blended.pt --further FURTHER
+
+A run on other photos forgets some of what the start knew; weights between the two often do both
+better than either (Wortsman et al. 2022). The share with the highest average precision on the
+held-back photos is taken, as a mean over their sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from added_labels import IGNORED, AddedBoxes, read_all_added
+from calibrate import finds_of
+from checkpoint import averaged_detector, read_checkpoint, write_checkpoint
+from dataset import Source, further_sources, load_photo, standard_sources
+from detection import PhotoDetector
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Frames of few cameras: the held-back ones show what the run was trained on.
+OF_FEW_SCENES = ("atl",)
+State = dict[str, Any]
+
+
+def blended(start: State, end: State, share: float) -> State:
+    """`end` with that share of its own averaged weights, statistics of batch norms included."""
+    average = {
+        name: torch.lerp(start["average"][name].float(), value.float(), share)
+        if value.is_floating_point()
+        else value
+        for name, value in end["average"].items()
+    }
+    return {**end, "average": average}
+
+
+def pooled_precision(finds: np.ndarray, labels: int) -> float:
+    """Mean precision over the recall of `labels` vehicles; finds [n, 2]: score, whether right."""
+    right = finds[np.argsort(-finds[:, 0], kind="stable"), 1]
+    precision = right.cumsum() / np.arange(1, len(right) + 1)
+    return float((np.maximum.accumulate(precision[::-1])[::-1] * right).sum() / max(1, labels))
+
+
+def held_back_precision(
+    detector: PhotoDetector, source: Source, added: dict[str, AddedBoxes]
+) -> float:
+    photos = [load_photo(source, path, None, added) for path in source.photos("held-back")]
+    labels = sum(int((photo.classes != IGNORED).sum()) for photo in photos)
+    return pooled_precision(finds_of(detector, [source], added), labels)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("start", type=Path)
+    parser.add_argument("end", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--further", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=Path("../shared/vehicles"))
+    parser.add_argument("--size", type=int, default=640)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    start, end = read_checkpoint(options.start), read_checkpoint(options.end)
+    added = read_all_added()
+    sources = standard_sources(options.data) + further_sources(options.further)
+    sources = [source for source in sources if source.name not in OF_FEW_SCENES]
+    best, chosen = -1.0, end
+    for share in SHARES:
+        state = blended(start, end, share)
+        detector = PhotoDetector(averaged_detector(state), options.size)
+        by_set = {s.name: round(held_back_precision(detector, s, added), 4) for s in sources}
+        mean = float(np.mean(list(by_set.values())))
+        print(f"share {share}: {mean:.4f}, {by_set}", flush=True)
+        if mean > best:
+            best, chosen = mean, state
+    write_checkpoint(options.out, chosen)
+
+
+if __name__ == "__main__":
+    main()
