@@ -1,17 +1,27 @@
 #!/usr/bin/env bash
 # All checks that need a GPU, in one command:
 #
-#   scripts/gpu-check.sh [OUT]      OUT: folder for the results, by default build/gpu-check
+#   scripts/gpu-check.sh [--allow-missing] [OUT]      OUT: folder for the results, by default build/gpu-check
+#
+# It prints first what it runs on. Without the CUDA engine, nvJPEG or libturbojpeg it would measure another product than
+# users install, so it fails there, unless --allow-missing is given.
 #
 # It ends within LATTICE_GPU_CHECK_SECONDS (520 unless set). Steps that do not fit are cut off or left out, and named.
 # A second run continues there: steps that passed are not run again (except set-up and build, which check for
 # themselves), answered questions of the benchmark are not asked again, and built engines stay in
 # LATTICE_ENGINE_CACHE_DIR (build/engines unless set). With other sources, another GPU or another driver it starts from
 # the beginning. It needs no git: LATTICE_COMMIT may name the commit that is measured.
+# Engines are built for batches of 1, 8 and 32, unless LATTICE_GPU_BATCHES says otherwise: first the test pattern's, then
+# the others.
 # Exit code: 0 when every step that can run here passed, 1 when one failed, 2 when there is no GPU, 3 when steps are left.
 # OUT holds each step's output as STEP.log, the benchmark's figures and charts in bench/, and what is printed in
 # summary.txt.
 set -u
+allow_missing=
+if [ "${1:-}" = --allow-missing ]; then
+  allow_missing=1
+  shift
+fi
 case ${1:-} in
 -*)
   sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
@@ -22,6 +32,8 @@ esac
 cd "$(dirname "$0")/.." && mkdir -p "${1:-build/gpu-check}" build && out=$(cd "${1:-build/gpu-check}" && pwd) || exit 1
 budget=${LATTICE_GPU_CHECK_SECONDS:-520}
 export LATTICE_ENGINE_CACHE_DIR=${LATTICE_ENGINE_CACHE_DIR:-$PWD/build/engines}
+# Few batch sizes, so that the first run has time left to measure.
+export LATTICE_GPU_BATCHES=${LATTICE_GPU_BATCHES:-1,8,32}
 # The native tests find the engine of this model by its hash.
 LATTICE_TINY_SHA256=$(sha256sum models/tiny/tiny-v8.onnx 2>/dev/null | cut -d ' ' -f 1)
 export LATTICE_TINY_SHA256
@@ -130,9 +142,26 @@ if [ -z "${CMAKE_CUDA_ARCHITECTURES:-}" ]; then
   [ -n "$here" ] && export CMAKE_CUDA_ARCHITECTURES=$here
 fi
 
-which_gpu='nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
-node -e '\''const { gpus } = require("./build/Release/lattice.node"); const found = gpus();
-  console.log(found); process.exitCode = found.missing === null ? 0 : 1;'\'
+facts() {
+  say "GPU: $(smi name,driver_version,memory.total | paste -sd ';')"
+  say "Processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $(
+    awk '/^MemTotal/ { print int($2 / 1048576 + 0.5) }' /proc/meminfo
+  ) GiB of memory"
+  say "System: $(. /etc/os-release 2>/dev/null && echo "$PRETTY_NAME"), Linux $(uname -r), Node.js $(node --version 2>&1)"
+  say "Sources: ${LATTICE_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}"
+}
+facts
+
+which_gpu='node -e '\''const { buildInfo, gpus } = require("./build/Release/lattice.node");
+const [built, found] = [buildInfo(), gpus()];
+console.log(built, found);
+if (found.missing !== null) { console.log(found.missing); process.exit(1); }
+const lacks = [];
+if (!built.cuda) lacks.push("the CUDA engine");
+if (found.jpegMissing !== null) lacks.push(`nvJPEG (${found.jpegMissing})`);
+if (built.jpeg === "libvips") lacks.push("libturbojpeg (apt-get install libturbojpeg0-dev)");
+console.log(lacks.length > 0 ? `This build lacks: ${lacks.join(", ")}.` : "Nothing is missing.");
+process.exitCode = lacks.length > 0 && process.env.ALLOW_MISSING !== "1" ? 1 : 0;'\'
 later='tests, sanitizer, parity, bench'
 gtest=
 for include in ${GTest_ROOT:+"$GTest_ROOT/include"} ${GTest_ROOT:-/usr/include /usr/local/include}; do
@@ -144,7 +173,8 @@ rm -f "$out/setup.passed" "$out/build.passed" "$out/gpu.passed"
 step setup 75 npm run setup
 needed setup "build, gpu, $later"
 [ -n "$gtest" ] && step build 75 node scripts/build-native.mjs --tests
-step gpu 12 bash -c "$which_gpu"
+step gpu 12 env ALLOW_MISSING="$allow_missing" bash -c "$which_gpu"
+[ -e "$out/gpu.passed" ] && say "$(tail -n 1 "$out/gpu.log")"
 needed gpu "$later"
 if [ -n "$gtest" ]; then
   # Each test is a separate process with a time limit that is too short for a build.

@@ -28,6 +28,13 @@ function hasDuplicates(text: string): boolean {
   return new Set(parts).size < parts.length;
 }
 
+/** `1,8,32` -> the numbers; none for a text that is not ascending numbers from 1 to 32. */
+export function readBatches(text: string): number[] {
+  const batches = text.split(',').map(Number);
+  const ascending = batches.every((batch, i) => batch > (batches[i - 1] ?? 0) && batch <= 32);
+  return ascending && batches.every(Number.isInteger) ? batches : [];
+}
+
 /** `auto`; `off` -> none; `640x384,480x640` -> widths and heights; null for any other text. */
 export function readRectangles(text: string): 'auto' | { width: number; height: number }[] | null {
   if (text === 'auto') return 'auto';
@@ -109,6 +116,16 @@ export const settings = {
     .default('auto')
     .describe(
       'GPUs to use, as CUDA numbers like 0,2; several GPUs run in one worker process each, a single one in the service; auto: all',
+    ),
+  gpuBatches: z
+    .string()
+    .refine(
+      (text) => readBatches(text).length > 0,
+      'must be ascending numbers up to 32 like 1,8,32',
+    )
+    .default('1,2,4,8,16,32')
+    .describe(
+      'batch sizes that TensorRT engines are built for; a batch between two computes as the larger one, and each size lengthens the build',
     ),
   precision: z
     .enum(['auto', 'f32', 'bf16'])

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readRectangles } from '../src/settings.js';
+import { readBatches, readRectangles } from '../src/settings.js';
 import {
   ConfigError,
   environmentName,
@@ -40,6 +40,13 @@ describe('a wrong value', () => {
     ['insecure', 'maybe'],
     ['threads', '0'],
     ['threads', '100000'],
+    ['gpuBatches', ''],
+    ['gpuBatches', '0,8'],
+    ['gpuBatches', '8,1'],
+    ['gpuBatches', '1,1'],
+    ['gpuBatches', '1,64'],
+    ['gpuBatches', '1;8'],
+    ['gpuBatches', '1.5'],
     ['rectangles', 'on'],
     ['rectangles', 'auto,640x384'],
     ['rectangles', '640'],
@@ -100,6 +107,11 @@ test('rectangles are read side by side', () => {
     { width: 640, height: 384 },
     { width: 32, height: 9999 },
   ]);
+});
+
+test('batch sizes of GPUs are read as numbers', () => {
+  expect(readBatches('1,8, 32')).toEqual([1, 8, 32]);
+  expect(readBatches('4')).toEqual([4]);
 });
 
 test('values at the edge are taken', () => {

@@ -43,7 +43,13 @@ export function openBatchTimer(
     };
   }
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
-  const bench = new GpuBench(['batches', file, sha256, plan.engineCache]);
+  const bench = new GpuBench([
+    'batches',
+    file,
+    sha256,
+    plan.engineCache,
+    ...plan.gpuBatches.map(String),
+  ]);
   return {
     time: async (batch, rounds) => (await bench.answer(`${batch} ${rounds}`)) as BatchTimes,
     [Symbol.asyncDispose]: () => bench[Symbol.asyncDispose](),

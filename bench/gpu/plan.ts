@@ -40,6 +40,8 @@ export interface Plan {
   tinyModel: string;
   /** Folder of built engines. */
   engineCache: string;
+  /** Batch sizes of the engines. */
+  gpuBatches: number[];
   photoRoot: string;
   photos: PhotoSize[];
   effort: Effort;

@@ -19,6 +19,7 @@ export function openRig(plan: Plan, more: Partial<NativeCoreOptions> = {}): Rig 
     // On the CPU only dry runs measure, often beside other programs, and must end all the same.
     asyncYields: plan.device === 'cuda',
     engineCache: plan.engineCache,
+    gpuBatches: plan.gpuBatches,
     maxFileBytes: 64 * 1024 * 1024,
     maxPixels: 64_000_000,
     maxSide: 16_384,

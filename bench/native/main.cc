@@ -1,8 +1,10 @@
 // lattice_gpu_bench: figures of the first usable GPU as JSON, a line each, for bench/gpu.
 //
 //   lattice_gpu_bench limits ROUNDS SECONDS            GpuLimits
-//   lattice_gpu_bench batches MODEL SHA256 CACHE       BatchTimes for each line "BATCH ROUNDS" of
-//   the input
+//   lattice_gpu_bench batches MODEL SHA256 CACHE SIZE...
+//
+// The second reads lines "BATCH ROUNDS" and answers each with BatchTimes, of an engine for batches
+// of the sizes.
 //
 // On a failure it prints the reason to the error output and ends with 1.
 #include <algorithm>
@@ -72,7 +74,7 @@ Status TimeBatches(const std::string& path, const GpuEngineOptions& options) {
   if (!gpu.ok()) return gpu.status();
   const auto library = TensorRtLibrary::Open();
   if (!library.ok()) return library.status();
-  auto model = ReadTensorRtModel(path);
+  auto model = ReadTensorRtModel(path, options.batches);
   if (!model.ok()) return model.status();
   const Status current = UseGpu(gpu->index);
   if (!current.ok()) return current;
@@ -80,7 +82,7 @@ Status TimeBatches(const std::string& path, const GpuEngineOptions& options) {
   if (!runtime.ok()) return runtime.status();
   const auto engine = OpenTensorRtModel(**library, **runtime, *gpu, options, nullptr, &*model);
   if (!engine.ok()) return engine.status();
-  const TensorRtSlotOptions wanted{.buckets = BucketsOf(model->info)};
+  const TensorRtSlotOptions wanted{.buckets = model->buckets};
   const auto slot = TensorRtSlot::Create(**engine, *model, wanted);
   if (!slot.ok()) return slot.status();
   SlotTimer timer(**slot);
@@ -99,8 +101,12 @@ Status Answer(const std::vector<std::string>& words) {
   if (words.size() == 3 && words[0] == "limits") {
     return PrintLimits(std::atoi(words[1].c_str()), std::atof(words[2].c_str()));
   }
-  if (words.size() == 4 && words[0] == "batches") {
-    return TimeBatches(words[1], {.cache_folder = words[3], .model_sha256 = words[2]});
+  if (words.size() > 4 && words[0] == "batches") {
+    GpuEngineOptions options{.cache_folder = words[3], .model_sha256 = words[2]};
+    options.batches.clear();
+    for (size_t i = 4; i < words.size(); ++i)
+      options.batches.push_back(std::atoi(words[i].c_str()));
+    return TimeBatches(words[1], options);
   }
   return {StatusCode::kInternalError, "See the head of bench/native/main.cc for the arguments."};
 }

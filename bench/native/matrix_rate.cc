@@ -36,7 +36,7 @@ Result<std::vector<char>> Build(const TensorRtLibrary& library, int size, Clock:
   shape.input_height = size;
   shape.fixed_batch = 1;
   std::vector<char> timings;  // not used further
-  return BuildTensorRtPlan(library, MatrixProductModel(size), shape, &timings,
+  return BuildTensorRtPlan(library, MatrixProductModel(size), shape, {1}, &timings,
                            [&](double) { return Clock::now() < until; });
 }
 

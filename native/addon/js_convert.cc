@@ -11,6 +11,7 @@ namespace lattice {
 namespace {
 
 constexpr double kMaxSafeInteger = 9007199254740991.0;
+constexpr int kMostGpuBatch = 32;
 constexpr size_t kStride = 12;  // RESULT_STRIDE of src/native/contract.ts
 
 // In the order of StatusCode.
@@ -154,6 +155,22 @@ void ParseRectangles(const Napi::Value& value, Properties& options,
   }
 }
 
+void ParseBatches(const Napi::Value& value, Properties& options, std::vector<int>& batches) {
+  constexpr const char* kNeeded = "an ascending array of integers from 1 to 32";
+  batches.clear();
+  if (!value.IsArray()) return options.Fail("gpuBatches", kNeeded);
+  const auto array = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value batch = array.Get(i);
+    const int number = batch.IsNumber() ? batch.As<Napi::Number>().Int32Value() : 0;
+    if (number <= (batches.empty() ? 0 : batches.back()) || number > kMostGpuBatch) {
+      return options.Fail("gpuBatches", kNeeded);
+    }
+    batches.push_back(number);
+  }
+  if (batches.empty()) options.Fail("gpuBatches", kNeeded);
+}
+
 void ParseClassIds(const Napi::Value& value, Properties& task, std::vector<int>& ids) {
   if (value.IsNull()) return;
   if (!value.IsArray()) return task.Fail("classIds", "null or an array of integers");
@@ -254,6 +271,9 @@ bool ParseCoreOptions(const Napi::Value& value, CoreOptions& options) {
     properties.Fail("device", "'auto', 'cpu' or 'cuda'");
   }
   if (!properties.Get("gpu").IsUndefined()) properties.Read("gpu", 0, 1023, options.gpu);
+  if (!properties.Get("gpuBatches").IsUndefined()) {
+    ParseBatches(properties.Get("gpuBatches"), properties, options.gpu_batches);
+  }
   properties.Read("precision", options.precision);
   if (options.precision != "auto" && options.precision != "f32" && options.precision != "bf16") {
     properties.Fail("precision", "'auto', 'f32' or 'bf16'");

@@ -6,6 +6,7 @@
 #include "native/addon/core_wrap.h"
 #include "native/addon/describe_model_work.h"
 #include "native/addon/js_gpu_readings.h"
+#include "native/decode/nvjpeg/open_hardware_decoder.h"
 #include "native/engine/openvino/openvino_network.h"
 #include "native/engine/tensorrt/gpu_engine.h"
 #include "native/image/decode.h"
@@ -40,6 +41,9 @@ Napi::Value Gpus(const Napi::CallbackInfo& info) {
   } else {
     object.Set("missing", usable.status().message());
   }
+  const lattice::Status jpeg = lattice::FindHardwareDecoder();
+  object.Set("jpegMissing", jpeg.ok() ? info.Env().Null()
+                                      : Napi::Value(Napi::String::New(info.Env(), jpeg.message())));
   return object;
 }
 

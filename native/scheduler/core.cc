@@ -33,7 +33,8 @@ constexpr int kDecodesOfGpu = 14;
 // Files that sync tasks read at the same time, beside those of jobs.
 constexpr size_t kSyncReads = 64;
 
-SchedulerOptions Schedule(int threads, bool on_gpu, size_t look_ahead_bytes) {
+SchedulerOptions Schedule(int threads, bool on_gpu, const std::vector<int>& gpu_batches,
+                          size_t look_ahead_bytes) {
   SchedulerOptions schedule;
   schedule.async_pixel_bytes = look_ahead_bytes;
   schedule.sync_pixel_bytes = look_ahead_bytes / kAsyncBytesPerSyncByte;
@@ -45,7 +46,7 @@ SchedulerOptions Schedule(int threads, bool on_gpu, size_t look_ahead_bytes) {
     schedule.decode_threads += kDecodesOfGpu;
     schedule.sync = schedule.async = {kSlotsOfGpu, kSlotsOfGpu};
     schedule.sync_batch = GpuEngineOptions().most_sync;
-    schedule.async_batch = kLargestGpuBatch;
+    schedule.async_batch = gpu_batches.back();
     return schedule;
   }
   const int wide_batches = std::max(1, threads / kThreadsPerWideBatch);
@@ -112,7 +113,7 @@ Core::Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker>
            RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost)
     : options_(options),
       on_gpu_(on_gpu),
-      schedule_(Schedule(options.threads, on_gpu, options.look_ahead_bytes)),
+      schedule_(Schedule(options.threads, on_gpu, options.gpu_batches, options.look_ahead_bytes)),
       marker_(std::move(marker)),
       pipeline_(std::move(files), Pipeline(options, schedule_.ReadAhead())),
       scheduler_(schedule_, pipeline_, *marker_, std::move(on_result), std::move(on_device_lost)) {
@@ -151,6 +152,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path,
     gpu_options.cache_folder = options_.engine_cache;
     gpu_options.model_sha256 = sha256;
     gpu_options.gpu = options_.gpu;
+    gpu_options.batches = options_.gpu_batches;
     gpu_options.slots = kSlotsOfGpu;
     auto engine = LoadGpuEngine(path, gpu_options, [this](double share) {
       build_share_ = share;

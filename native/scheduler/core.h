@@ -16,6 +16,7 @@
 #include "native/base/crash_marker.h"
 #include "native/base/mutex.h"
 #include "native/base/serial_thread.h"
+#include "native/engine/tensorrt/gpu_engine.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
@@ -25,6 +26,7 @@ struct CoreOptions {
   std::vector<std::string> roots;
   std::string device = "auto";  // cuda and cpu insist; auto takes a GPU that can be used
   int gpu = 0;                  // which one, as CUDA counts in this process
+  std::vector<int> gpu_batches = GpuEngineOptions().batches;  // never empty
   std::string precision = "auto";
   int threads = 1;
   bool async_yields = true;

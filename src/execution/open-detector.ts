@@ -17,7 +17,7 @@ import { SelfCheck } from '../models/self-check/self-check.js';
 import { openCore } from '../native/core.js';
 import { gpuReadings, gpus } from '../native/gpus.js';
 import type { NativeModel } from '../native/model.js';
-import { readRectangles } from '../settings.js';
+import { readBatches, readRectangles } from '../settings.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
 import { createGpuReadings } from './gpu-readings.js';
 import { NativeWorker } from './native-worker.js';
@@ -34,6 +34,7 @@ export type DetectorConfig = Pick<
   | 'modelMemoryMb'
   | 'dataDir'
   | 'device'
+  | 'gpuBatches'
   | 'precision'
   | 'threads'
   | 'jobsYield'
@@ -85,6 +86,7 @@ export async function openDetector(
     {
       roots: config.imageRoots,
       device: choice.device,
+      gpuBatches: readBatches(config.gpuBatches),
       precision: config.precision,
       threads: config.threads,
       asyncYields: config.jobsYield,

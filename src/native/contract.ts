@@ -41,6 +41,8 @@ export interface NativeGpus {
   gpus: { index: number; name: string }[];
   /** What is missing and what to do about it; null where a GPU can be used. */
   missing: string | null;
+  /** Why GPUs decode no JPEGs: a build without nvJPEG, or no such library here; null where they can. */
+  jpegMissing: string | null;
 }
 
 /** Of one GPU: whether it may be used, the addon does not know. */
@@ -58,6 +60,8 @@ export interface NativeCoreOptions {
   device: 'auto' | 'cpu' | 'cuda';
   /** The GPU to use, as CUDA counts in this process; 0 when left out. */
   gpu?: number;
+  /** Batch sizes that a GPU's engine is built for, ascending, 1 to 32; 1, 2, 4, 8, 16 and 32 when left out. */
+  gpuBatches?: number[];
   precision: 'auto' | 'f32' | 'bf16';
   /** CPU threads for inference and for decoding, each. */
   threads: number;

@@ -8,6 +8,7 @@ const plan: Plan = {
   models: [],
   tinyModel: 'tiny.onnx',
   engineCache: 'engines',
+  gpuBatches: [1, 8],
   photoRoot: 'photos',
   photos: [],
   effort: EFFORTS.full,

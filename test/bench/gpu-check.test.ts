@@ -28,11 +28,25 @@ function stub(name: string, body = ''): void {
   chmodSync(file, 0o755);
 }
 
-function check(env: Record<string, string> = {}) {
+/** The real program of the step gpu, with an addon that says this of itself. */
+function stubAddon(built: object, found: object): void {
+  const addon = { buildInfo: { cuda: 'CUDA 13', jpeg: 'libjpeg-turbo', ...built } };
+  const gpus = { gpus: [{ index: 0 }], missing: null, jpegMissing: null, ...found };
+  mkdirSync(join(folder, 'project/build/Release'), { recursive: true });
+  writeFileSync(join(folder, 'project/build/Release/lattice.node'), '');
+  writeFileSync(
+    join(folder, 'addon.cjs'),
+    `require.extensions['.node'] = (module) => { module.exports = {
+      buildInfo: () => (${JSON.stringify(addon.buildInfo)}), gpus: () => (${JSON.stringify(gpus)}) }; };`,
+  );
+  stub('node', `case "$1" in -e) exec ${process.execPath} -r ${folder}/addon.cjs "$@" ;; esac`);
+}
+
+function check(env: Record<string, string> = {}, options: string[] = []) {
   rmSync(join(folder, 'calls'), { force: true });
   const { status, stdout } = spawnSync(
     'bash',
-    [join(folder, 'project/scripts/gpu-check.sh'), out()],
+    [join(folder, 'project/scripts/gpu-check.sh'), ...options, out()],
     {
       encoding: 'utf8',
       env: {
@@ -94,6 +108,44 @@ describe('scripts/gpu-check.sh', () => {
     expect(calls().filter((call) => call.startsWith('npm'))).toEqual(['npm run setup']);
     expect(calls().filter((call) => call.startsWith('compute-sanitizer'))).toEqual([]);
     expect(readFileSync(join(out(), 'summary.txt'), 'utf8')).toBe(again.stdout);
+  });
+
+  it('says first what it runs on', () => {
+    stub('nvidia-smi', 'case "$1" in *name,driver*memory*) echo "NVIDIA X, 580, 80 GiB" ;; esac');
+    stub('node', 'echo v20.20.0');
+    const { stdout } = check({ LATTICE_COMMIT: 'abc123' });
+    expect(stdout).toMatch(
+      /^GPU: NVIDIA X, 580, 80 GiB\nProcessor: .+, \d+ cores, \d+ GiB of memory\nSystem: .+, Linux .+, Node.js v20.20.0\nSources: abc123\n== setup/,
+    );
+  });
+
+  it.each([
+    ['the CUDA engine', { cuda: null }, {}],
+    ['nvJPEG', {}, { jpegMissing: 'No libnvjpeg.so was found.' }],
+    ['libturbojpeg', { jpeg: 'libvips' }, {}],
+  ])('does not measure a build without %s, unless it may', (part, built, found) => {
+    stubAddon(built, found);
+    const refused = check();
+    expect(refused.status).toBe(1);
+    expect(refused.stdout).toMatch(new RegExp(`This build lacks: ${part}`));
+    expect(calls()).not.toContainEqual(expect.stringContaining('bench:gpu'));
+    const allowed = check({}, ['--allow-missing']);
+    expect(allowed.status).toBe(0);
+    expect(allowed.stdout).toMatch(new RegExp(`This build lacks: ${part}`));
+    expect(calls()).toContainEqual(expect.stringContaining('bench:gpu'));
+  });
+
+  it('may not do without a GPU that can be used', () => {
+    stubAddon({}, { gpus: [], missing: 'No driver.' });
+    expect(check({}, ['--allow-missing'])).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('No driver.'),
+    });
+    stubAddon({}, {});
+    expect(check()).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Nothing is missing.'),
+    });
   });
 
   it('says what it left out and why', () => {

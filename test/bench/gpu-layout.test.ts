@@ -11,7 +11,13 @@ it('a layout with arbitrary weights is a detector that finds next to nothing', a
   const file = join(folder, 'layout.onnx');
   writeFileSync(file, v8Layout('n'));
   {
-    const plan = { device: 'cpu', threads: 2, engineCache: '', photoRoot: folder } as Plan;
+    const plan = {
+      device: 'cpu',
+      threads: 2,
+      engineCache: '',
+      gpuBatches: [1],
+      photoRoot: folder,
+    } as Plan;
     await using rig = openRig(plan);
     const model = await rig.core.loadModel(file);
     expect(model).toMatchObject({ task: 'detect', inputWidth: 640, inputHeight: 640, stride: 32 });

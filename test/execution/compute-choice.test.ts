@@ -2,8 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { chooseDevice, explainChoice } from '../../src/execution/compute-choice.js';
 
-const none = { gpus: [], missing: 'No NVIDIA driver was found. Install the driver.' };
-const one = { gpus: [{ index: 0, name: 'NVIDIA L4' }], missing: null };
+const none = {
+  gpus: [],
+  missing: 'No NVIDIA driver was found. Install the driver.',
+  jpegMissing: null,
+};
+const one = { gpus: [{ index: 0, name: 'NVIDIA L4' }], missing: null, jpegMissing: null };
 const settings = (
   device: 'auto' | 'cpu' | 'cuda',
   precision: 'auto' | 'f32' | 'bf16' = 'auto',

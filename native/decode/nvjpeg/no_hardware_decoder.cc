@@ -3,9 +3,11 @@
 
 namespace lattice {
 
-Result<std::unique_ptr<HardwareDecoder>> OpenHardwareDecoder(int) {
-  return Status(StatusCode::kGpuUnavailable,
-                "This build decodes on the CPU only: CUDA or nvJPEG's header was missing.");
+Status FindHardwareDecoder() {
+  return {StatusCode::kGpuUnavailable,
+          "This build decodes on the CPU only: CUDA or nvJPEG's header was missing."};
 }
+
+Result<std::unique_ptr<HardwareDecoder>> OpenHardwareDecoder(int) { return FindHardwareDecoder(); }
 
 }  // namespace lattice

@@ -17,6 +17,8 @@ constexpr size_t kShareOfMemory = 16;
 
 }  // namespace
 
+Status FindHardwareDecoder() { return NvJpegLibrary::Open().status(); }
+
 Result<std::unique_ptr<HardwareDecoder>> OpenHardwareDecoder(int gpu) {
   if (IsGpuAbandoned()) {
     return Status(StatusCode::kGpuLost,

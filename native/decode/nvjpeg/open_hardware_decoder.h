@@ -14,6 +14,10 @@ namespace lattice {
 // codes with a sentence where the engines cannot be used; touches no GPU where none can be used.
 Result<std::unique_ptr<HardwareDecoder>> OpenHardwareDecoder(int gpu);
 
+// kGpuUnavailable with a sentence where no GPU could decode: in a build without nvJPEG's header and
+// on a machine without the library. Touches no GPU.
+Status FindHardwareDecoder();
+
 }  // namespace lattice
 
 #endif  // LATTICE_DECODE_NVJPEG_OPEN_HARDWARE_DECODER_H_

@@ -14,14 +14,14 @@
 
 namespace lattice {
 
-// Images of the largest batch, unless the export fixes another number.
-inline constexpr int kLargestGpuBatch = 32;
-
 struct GpuEngineOptions {
   int gpu = 0;               // CUDA's ordinal in this process, the same for all its engines
   std::string cache_folder;  // of built engines; "" builds the engine on each load
   // Hex, of the model file, computed by the caller; "" stores no engine and takes no stored one.
   std::string model_sha256;
+  // Batch sizes that an engine is built for, ascending; a batch between two computes as the larger
+  // one. An export that fixes its batch has that one.
+  std::vector<int> batches = {1, 2, 4, 8, 16, 32};
   int slots = 2;      // of each class: while one batch computes, the next one is queued
   int most_sync = 8;  // images of the largest sync batch
   // The GPU is lost if it does not end a batch within this time.

@@ -71,10 +71,11 @@ nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {
 // One profile per bucket, for exactly its batch: TensorRT chooses the tactics of a profile for its
 // optimum.
 Status AddProfiles(nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config,
-                   const nvinfer1::INetworkDefinition& network, const ModelInfo& model) {
+                   const nvinfer1::INetworkDefinition& network, const ModelInfo& model,
+                   const std::vector<int>& buckets) {
   if (network.getNbInputs() != 1) return Refused("The network needs exactly one input");
   const char* input = network.getInput(0)->getName();
-  for (const int bucket : BucketsOf(model)) {
+  for (const int bucket : buckets) {
     nvinfer1::IOptimizationProfile* profile = builder.createOptimizationProfile();
     if (profile == nullptr) return Refused("TensorRT gave no optimization profile");
     const nvinfer1::Dims4 shape(bucket, 3, model.input_height, model.input_width);
@@ -101,13 +102,9 @@ std::vector<char> Copied(nvinfer1::IHostMemory* memory) {
 
 }  // namespace
 
-std::vector<int> BucketsOf(const ModelInfo& model) {
-  if (model.fixed_batch > 0) return {model.fixed_batch};
-  return {1, 2, 4, 8, 16, kLargestGpuBatch};
-}
-
 Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, const std::string& onnx,
-                                            const ModelInfo& model, std::vector<char>* timings,
+                                            const ModelInfo& model, const std::vector<int>& buckets,
+                                            std::vector<char>* timings,
                                             const OnEngineBuild& on_build) {
   Monitor monitor(on_build);  // outlives all TensorRT objects
   auto builder = library.CreateBuilder();
@@ -128,7 +125,7 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   const std::unique_ptr<nvinfer1::ITimingCache> cache(
       config->createTimingCache(timings->data(), timings->size()));
   if (cache) (void)config->setTimingCache(*cache, false);
-  const Status profiles = AddProfiles(**builder, *config, *network, model);
+  const Status profiles = AddProfiles(**builder, *config, *network, model, buckets);
   if (!profiles.ok()) return profiles;
   config->setProgressMonitor(&monitor);
 

@@ -76,7 +76,7 @@ class TensorRtEngine final : public Engine {
 
   // Before the first Run. `free_before`: bytes of the GPU before anything was loaded.
   Status MakeSlots(const GpuEngineOptions& options, size_t free_before) {
-    const std::vector<int> buckets = BucketsOf(info_);
+    const std::vector<int>& buckets = model_.buckets;
     TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin,
                              options.patience};
     std::erase_if(sync.buckets,
@@ -205,7 +205,7 @@ Result<GpuDevice> FindGpu(int index) {
 Result<std::unique_ptr<Engine>> LoadHere(const GpuDevice& gpu, const TensorRtLibrary& library,
                                          const std::string& path, const GpuEngineOptions& options,
                                          const OnEngineBuild& on_build) {
-  auto model = ReadTensorRtModel(path);
+  auto model = ReadTensorRtModel(path, options.batches);
   if (!model.ok()) return model.status();
   const size_t free_before = FreeGpuBytes();
   auto runtime = library.CreateRuntime();

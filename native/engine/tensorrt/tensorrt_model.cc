@@ -52,7 +52,7 @@ EngineKey KeyOf(const TensorRtModel& model, const std::string& sha256,
   key.sm_major = gpu.sm_major;
   key.sm_minor = gpu.sm_minor;
   key.precision = PrecisionOf(model);
-  key.buckets = BucketsOf(model.info);
+  key.buckets = model.buckets;
   key.input_width = model.info.input_width;
   key.input_height = model.info.input_height;
   key.builder_level = kBuilderLevel;
@@ -72,7 +72,7 @@ Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, c
   // Without timings the build only takes longer.
   std::vector<char> timings = cache == nullptr ? std::vector<char>() : cache->LoadTimings(key);
   Stopwatch watch;
-  auto built = BuildTensorRtPlan(library, *network, model.info, &timings, on_build);
+  auto built = BuildTensorRtPlan(library, *network, model.info, model.buckets, &timings, on_build);
   // The next build continues from the timings of one that was cancelled.
   if (cache != nullptr && !timings.empty()) (void)cache->StoreTimings(key, timings);
   if (!built.ok()) return built.status();
@@ -145,11 +145,12 @@ std::vector<std::string> OutputNames(const nvinfer1::ICudaEngine& engine,
 }
 
 // Shapes of the outputs for the smallest bucket.
-Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, const ModelInfo& info,
+Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, const TensorRtModel& model,
                                         const std::vector<std::string>& names) {
   const TensorRtOwned<nvinfer1::IExecutionContext> context(
       engine.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
-  const nvinfer1::Dims4 input(BucketsOf(info).front(), 3, info.input_height, info.input_width);
+  const nvinfer1::Dims4 input(model.buckets.front(), 3, model.info.input_height,
+                              model.info.input_width);
   bool set = context != nullptr;
   for (int32_t i = 0; set && i < engine.getNbIOTensors(); ++i) {
     const char* name = engine.getIOTensorName(i);
@@ -171,7 +172,7 @@ Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, const Mod
 
 // Of a cut network: as the head that was found in the file.
 Status CheckHeadShapes(const std::vector<Shape>& shapes, const TensorRtModel& model) {
-  const int64_t batch = BucketsOf(model.info).front();
+  const int64_t batch = model.buckets.front();
   for (size_t i = 0; i < shapes.size(); ++i) {
     const int stride = model.info.head.strides[i / 2];
     const int64_t channels = i % 2 == 0 ? 4 * model.info.head.bins : model.info.head.classes;
@@ -189,11 +190,10 @@ Status CheckHeadShapes(const std::vector<Shape>& shapes, const TensorRtModel& mo
 Status DescribeOutputs(nvinfer1::ICudaEngine& engine, TensorRtModel* model) {
   const std::vector<std::string> names = OutputNames(engine, *model);
   if (names.empty()) return Misfit("The engine's inputs and outputs are not the network's.");
-  const auto shapes = OutputShapes(engine, model->info, names);
+  const auto shapes = OutputShapes(engine, *model, names);
   if (!shapes.ok()) return shapes.status();
-  const Status fits = model->cut
-                          ? CheckHeadShapes(*shapes, *model)
-                          : CheckOutput(*shapes, BucketsOf(model->info).front(), model->info);
+  const Status fits = model->cut ? CheckHeadShapes(*shapes, *model)
+                                 : CheckOutput(*shapes, model->buckets.front(), model->info);
   if (!fits.ok()) return fits;
   const auto type = model->cut ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -237,7 +237,7 @@ size_t EngineOutput::elements() const {
 
 std::string PrecisionOf(const TensorRtModel& model) { return model.cut ? "fp16" : "fp32"; }
 
-Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
+Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vector<int>& batches) {
   auto file = ReadModelFile(path);
   if (!file.ok()) return file.status();
   TensorRtModel model;
@@ -253,6 +253,7 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path) {
   if (!network.ok()) return network.status();
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
+  model.buckets = model.info.fixed_batch > 0 ? std::vector{model.info.fixed_batch} : batches;
   Cut(*network, *input, &model);
   return model;
 }

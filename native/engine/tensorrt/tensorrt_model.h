@@ -26,9 +26,10 @@ struct EngineOutput {
 };
 
 struct TensorRtModel {
-  std::string name;  // file name without folder
-  std::string onnx;  // the file's bytes
-  ModelInfo info;    // without device
+  std::string name;          // file name without folder
+  std::string onnx;          // the file's bytes
+  ModelInfo info;            // without device
+  std::vector<int> buckets;  // batch sizes, ascending
   // Where the network is cut: the GPU makes the boxes of the head's tensors, in FP16. None: it runs
   // whole, in FP32, and the host makes the boxes.
   std::optional<DetectionHead> cut;
@@ -41,8 +42,9 @@ std::string PrecisionOf(const TensorRtModel& model);
 
 // All but the outputs, and anchors of a whole network. Runs the end of the network once on the CPU
 // to see whether it may be cut (head_check.h). Codes of ReadModelFile, DescribeMetadata and
-// ResolveInput.
-Result<TensorRtModel> ReadTensorRtModel(const std::string& path);
+// ResolveInput. `batches` as in GpuEngineOptions.
+Result<TensorRtModel> ReadTensorRtModel(
+    const std::string& path, const std::vector<int>& batches = GpuEngineOptions().batches);
 
 // The engine for the thread's current GPU, which is `gpu`. A cached one that TensorRT refuses is
 // built again. Completes `model`. Codes of GpuNetwork and BuildTensorRtPlan if it is built;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -110,9 +111,7 @@ Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine
                                                            const TensorRtSlotOptions& options) {
   std::unique_ptr<TensorRtSlot> slot(new TensorRtSlot(engine, model));
   Status made = slot->Allocate(options);
-  for (size_t i = 0; made.ok() && i < options.buckets.size(); ++i) {
-    made = slot->AddBucket(static_cast<int>(i), options.buckets[i]);
-  }
+  if (made.ok()) made = slot->MakeReady(&slot->buckets_.front(), kWarmingPatience);
   if (!made.ok()) return made;
   return slot;
 }
@@ -166,8 +165,11 @@ Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
   const auto pixels =
       static_cast<size_t>(model_.info.input_width) * static_cast<size_t>(model_.info.input_height);
   int64_t arena = 0;
-  for (size_t i = 0; i < options.buckets.size(); ++i) {
-    arena = std::max(arena, engine_.getDeviceMemorySizeForProfileV2(static_cast<int32_t>(i)));
+  for (const int batch : options.buckets) {
+    Bucket& bucket = buckets_.emplace_back();
+    bucket.profile = static_cast<int>(buckets_.size()) - 1;
+    bucket.batch = batch;
+    arena = std::max(arena, engine_.getDeviceMemorySizeForProfileV2(bucket.profile));
   }
   return InOrder([&] { return Take(static_cast<size_t>(std::max<int64_t>(arena, 1)), &arena_); },
                  [&] { return Take(count * 3 * pixels * sizeof(__half), &input_); },
@@ -177,39 +179,52 @@ Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
                  [&] { return AllocateOutputs(count); });
 }
 
-Status TensorRtSlot::AddBucket(int profile, int batch) {
-  Bucket bucket;
-  bucket.batch = batch;
-  bucket.context.reset(
+Result<TensorRtOwned<nvinfer1::IExecutionContext>> TensorRtSlot::MakeContext(const Bucket& bucket) {
+  // TensorRT promises nothing for two contexts of an engine that are created at the same time.
+  static std::mutex creating;
+  const std::lock_guard lock(creating);
+  TensorRtOwned<nvinfer1::IExecutionContext> context(
       engine_.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
-  if (!bucket.context) return Refused("TensorRT gave no execution context");
-  nvinfer1::IExecutionContext& context = *bucket.context;
-  context.setDeviceMemoryV2(arena_.data(), static_cast<int64_t>(arena_.size()));
-  if (!context.setOptimizationProfileAsync(profile, stream_.get())) {
-    return Refused("TensorRT refused its profile " + std::to_string(profile));
+  if (!context) return Refused("TensorRT gave no execution context");
+  context->setDeviceMemoryV2(arena_.data(), static_cast<int64_t>(arena_.size()));
+  if (!context->setOptimizationProfileAsync(bucket.profile, stream_.get())) {
+    return Refused("TensorRT refused its profile " + std::to_string(bucket.profile));
   }
   const char* input = InputOf(engine_);
-  const nvinfer1::Dims4 shape(batch, 3, model_.info.input_height, model_.info.input_width);
-  bool set = context.setInputShape(input, shape) && context.setTensorAddress(input, input_.data());
+  const nvinfer1::Dims4 shape(bucket.batch, 3, model_.info.input_height, model_.info.input_width);
+  bool set =
+      context->setInputShape(input, shape) && context->setTensorAddress(input, input_.data());
   for (size_t i = 0; set && i < outputs_.size(); ++i) {
-    set = context.setTensorAddress(model_.outputs[i].name.c_str(), outputs_[i].data());
+    set = context->setTensorAddress(model_.outputs[i].name.c_str(), outputs_[i].data());
   }
-  if (!set) return Refused("TensorRT refused the tensors of a batch of " + std::to_string(batch));
+  if (set) return context;
+  return Refused("TensorRT refused the tensors of a batch of " + std::to_string(bucket.batch));
+}
+
+Status TensorRtSlot::MakeReady(Bucket* bucket, Clock::duration warming) {
+  if (bucket->context) return {};
+  Bucket ready;
+  ready.profile = bucket->profile;
+  ready.batch = bucket->batch;
+  auto context = MakeContext(ready);
+  if (!context.ok()) return context.status();
+  ready.context = *std::move(context);
   // The first run is not recorded and has no images: in it TensorRT prepares what depends on the
   // shape and CUDA loads kernels, and a recording must contain neither.
-  const Status ran = InOrder([&] { return Upload({}, batch); }, [&] { return Queue(bucket); },
-                             [&] { return stream_.Synchronize(kWarmingPatience); });
+  const Status ran = InOrder([&] { return Upload({}, ready.batch); }, [&] { return Queue(ready); },
+                             [&] { return stream_.Synchronize(warming); });
   if (!ran.ok()) return ran;
-  auto graph = Graph::Capture(stream_, [&] { return Queue(bucket); });
+  auto graph = Graph::Capture(stream_, [&] { return Queue(ready); });
   if (!graph.ok()) return graph.status();
-  auto ready = GraphExec::Instantiate(*graph);
-  if (!ready.ok()) return ready.status();
-  bucket.graph = *std::move(ready);
-  buckets_.push_back(std::move(bucket));
+  auto exec = GraphExec::Instantiate(*graph);
+  if (!exec.ok()) return exec.status();
+  ready.graph = *std::move(exec);
   // One launch without images, so that the first batch takes no longer than later ones.
-  return InOrder([&] { return buckets_.back().graph.Upload(stream_); },
-                 [&] { return buckets_.back().graph.Launch(stream_); },
-                 [&] { return stream_.Synchronize(); });
+  const Status launched = InOrder([&] { return ready.graph.Upload(stream_); },
+                                  [&] { return ready.graph.Launch(stream_); },
+                                  [&] { return stream_.Synchronize(patience_); });
+  if (launched.ok()) *bucket = std::move(ready);
+  return launched;
 }
 
 Status TensorRtSlot::Queue(const Bucket& bucket) {
@@ -284,8 +299,9 @@ Status TensorRtSlot::Run(std::span<const SlotImage> images, std::vector<Detectio
     return static_cast<size_t>(bucket.batch) >= images.size();
   });
   const Status ran = InOrder(
-      [&] { return Upload(images, fits->batch); }, [&] { return fits->graph.Launch(stream_); },
-      [&] { return done_.Record(stream_); }, [&] { return done_.Wait(patience_); });
+      [&] { return MakeReady(&*fits, patience_); }, [&] { return Upload(images, fits->batch); },
+      [&] { return fits->graph.Launch(stream_); }, [&] { return done_.Record(stream_); },
+      [&] { return done_.Wait(patience_); });
   if (!ran.ok()) {
     if (ran.code() == StatusCode::kGpuLost) return ran;
     // Queued work may still read the images, whose memory is about to be used again.

@@ -39,14 +39,15 @@ struct SlotImage {
 // makes the boxes. One call at a time.
 class TensorRtSlot {
  public:
-  // On the thread's current GPU, to which `engine` belongs; records and warms up every graph.
-  // `engine` and `model` must outlive the slot. kOverloaded if the GPU has too little free memory,
-  // kGpuLost as Run.
+  // On the thread's current GPU, to which `engine` belongs. Takes the memory of all buckets, and
+  // records and warms up the graph of the smallest one. `engine` and `model` must outlive the slot.
+  // kOverloaded if the GPU has too little free memory, kGpuLost as Run.
   static Result<std::unique_ptr<TensorRtSlot>> Create(nvinfer1::ICudaEngine& engine,
                                                       const TensorRtModel& model,
                                                       const TensorRtSlotOptions& options);
 
-  // Fills `found` with one entry per image. 1 <= images.size() <= the largest bucket. Blocks until
+  // Fills `found` with one entry per image. 1 <= images.size() <= the largest bucket. The first
+  // batch of a bucket also makes its context and graph, which takes longer. Blocks until
   // the GPU has ended the batch, also if it fails: then nothing reads the images any more. kGpuLost
   // when the GPU faulted or did not end the batch within the patience: then it is abandoned. The
   // thread's current GPU must be this slot's.
@@ -56,7 +57,9 @@ class TensorRtSlot {
   friend class SlotTimer;  // bench/native/slot_timer.h: times each stage alone
 
   struct Bucket {
+    int profile = 0;
     int batch = 0;
+    // Both or none: none before its first batch.
     TensorRtOwned<nvinfer1::IExecutionContext> context;
     GraphExec graph;
   };
@@ -65,7 +68,10 @@ class TensorRtSlot {
       : engine_(engine), model_(model) {}
   Status Allocate(const TensorRtSlotOptions& options);
   Status AllocateOutputs(size_t count);
-  Status AddBucket(int profile, int batch);
+  // Makes context and graph unless they are there. `warming`: time limit of the first run, which
+  // also loads the network's kernels.
+  Status MakeReady(Bucket* bucket, Clock::duration warming);
+  Result<TensorRtOwned<nvinfer1::IExecutionContext>> MakeContext(const Bucket& bucket);
   // Queues all of a batch except its pixels on the stream, to be run or recorded.
   Status Queue(const Bucket& bucket);
   Status QueueBoxes(int batch);    // nothing where the host makes them
@@ -88,9 +94,9 @@ class TensorRtSlot {
   PinnedBuffer asked_;
   DeviceBuffer asked_there_;
   DeviceBuffer results_there_;
-  PinnedBuffer results_;  // DeviceDetections, or the output of a whole network
-  DeviceBuffer pixels_;   // as large as the largest batch so far
-  std::vector<Bucket> buckets_;
+  PinnedBuffer results_;         // DeviceDetections, or the output of a whole network
+  DeviceBuffer pixels_;          // as large as the largest batch so far
+  std::vector<Bucket> buckets_;  // ascending
 };
 
 }  // namespace lattice

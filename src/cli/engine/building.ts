@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../../config.js';
 import { openCore, type Core, type CoreOptions } from '../../native/core.js';
 import { makeFolder } from '../../make-folder.js';
+import { readBatches } from '../../settings.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import type { Terminal } from '../terminal.js';
@@ -30,6 +31,7 @@ export async function buildEngine(
     device: 'cuda',
     threads: config.threads,
     engineCache: config.engineCacheDir,
+    gpuBatches: readBatches(config.gpuBatches),
     maxFileBytes: config.maxFileBytes,
     maxPixels: config.maxPixels,
     maxSide: config.maxSide,

@@ -22,6 +22,7 @@ import { WorkerProcess } from './worker-process.js';
 const PROCESS_SETTINGS = [
   ...WORKER_SETTINGS,
   'modelMemoryMb',
+  'gpuBatches',
   'precision',
   'jobsYield',
   'dataDir',

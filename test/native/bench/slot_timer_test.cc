@@ -17,7 +17,7 @@ TEST_F(SlotTimerTest, TimesTheSmallestBatchThatHoldsTheImages) {
   const auto engine =
       OpenTensorRtModel(**library, *runtime, ListGpus()->front(), {}, nullptr, &model);
   ASSERT_TRUE(engine.ok()) << engine.status().message();
-  const TensorRtSlotOptions options{.buckets = BucketsOf(model.info)};
+  const TensorRtSlotOptions options{.buckets = model.buckets};
   const auto slot = TensorRtSlot::Create(**engine, model, options);
   ASSERT_TRUE(slot.ok()) << slot.status().message();
   SlotTimer timer(**slot);
