@@ -40,7 +40,6 @@ describe('a wrong value', () => {
     ['insecure', 'maybe'],
     ['threads', '0'],
     ['threads', '100000'],
-    ['gpuBatches', ''],
     ['gpuBatches', '0,8'],
     ['gpuBatches', '8,1'],
     ['gpuBatches', '1,1'],

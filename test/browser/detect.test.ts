@@ -68,7 +68,9 @@ describe.skipIf(browserPath === null)('detect', () => {
     await found().waitFor();
     expect(await figures()).toEqual([5, expect.any(Number)]);
     await page.locator('.stage img').waitFor();
-    expect(await page.locator('.box-label').allTextContents()).toContain('truck 66 %');
+    expect(await page.locator('.box-label').allTextContents()).toContainEqual(
+      expect.stringMatching(/^truck 5\d %$/),
+    );
     expect(await page.evaluate(() => location.hash)).toBe('#/detect?path=street.jpg');
   });
 
@@ -121,7 +123,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     await open('?path=street.jpg');
     await found().waitFor();
     const [shown, all] = await figures();
-    await page.getByRole('slider').fill('80');
+    await page.getByRole('slider').fill('70');
     await eventual(figures).toEqual([3, all]);
     await page.getByRole('slider').fill('0');
     // Less than was asked for is not offered.
@@ -148,8 +150,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     await page.mouse.down();
     await page.mouse.up();
     await eventual(() => rows().nth(1).getAttribute('aria-pressed')).toBe('true');
-    const [x1, y1] = [509, 377];
-    expect(await page.locator('.box-facts').textContent()).toContain(`at ${x1}, ${y1}`);
+    expect(await page.locator('.box-facts').textContent()).toMatch(/at 5(08|09|10), 37[678]/);
   });
 
   test('zoom keeps lines and labels, and the picture stays in its stage', async () => {
@@ -236,7 +237,7 @@ describe.skipIf(browserPath === null)('detect', () => {
   });
 
   test.skipIf(!hasCurl)('the curl of the dialog answers what is shown', async () => {
-    await open('?path=street.jpg&min=80');
+    await open('?path=street.jpg&min=70');
     await found().waitFor();
     await page.getByRole('button', { name: 'As curl' }).click();
     const code = (await page.locator('.code').textContent())!;
@@ -246,14 +247,14 @@ describe.skipIf(browserPath === null)('detect', () => {
     expect((await figures())[0]).toBe(3);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'As Python' }).click();
-    expect(await page.locator('.code').textContent()).toContain('confidence_threshold=0.8');
+    expect(await page.locator('.code').textContent()).toContain('confidence_threshold=0.7');
   });
 
   test('keys: help, threshold, classes', async () => {
     await open('?path=street.jpg');
     await found().waitFor();
     const [, all] = await figures();
-    for (let presses = 0; presses < 6; presses += 1) await page.keyboard.press(']');
+    for (let presses = 0; presses < 4; presses += 1) await page.keyboard.press(']');
     await eventual(figures).toEqual([3, all]);
     await page.keyboard.press('1');
     await eventual(async () => (await figures())[0]).toBe(0);
