@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { loadConfig } from '../../src/config.js';
 import { readBatches } from '../../src/settings.js';
 import { PROJECT_ROOT, SHARED_TESTDATA } from '../../test/support/service-process.js';
 import type { Arguments } from './arguments.js';
@@ -45,7 +46,7 @@ export async function makePlan(
     models: args.dry ? models.slice(0, 1) : models,
     tinyModel: join(PROJECT_ROOT, 'models/tiny/tiny-v8.onnx'),
     engineCache: args.dry ? '' : engineCache(),
-    gpuBatches: readBatches(process.env.LATTICE_GPU_BATCHES ?? '1,2,4,8,16,32'),
+    gpuBatches: readBatches(loadConfig({}, process.env).gpuBatches),
     photoRoot: folder,
     photos: await makePhotos(folder, effort.photos, args.dry),
     effort,

@@ -19,7 +19,7 @@ import torch
 from added_labels import IGNORED, AddedBoxes, read_all_added
 from calibrate import finds_of
 from checkpoint import averaged_detector, read_checkpoint, write_checkpoint
-from dataset import Source, further_sources, load_photo, standard_sources
+from dataset import Source, load_photo, training_sources
 from detection import PhotoDetector
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -46,12 +46,9 @@ def pooled_precision(finds: np.ndarray, labels: int) -> float:
     return float((np.maximum.accumulate(precision[::-1])[::-1] * right).sum() / max(1, labels))
 
 
-def held_back_precision(
-    detector: PhotoDetector, source: Source, added: dict[str, AddedBoxes]
-) -> float:
+def held_back_labels(source: Source, added: dict[str, AddedBoxes]) -> int:
     photos = [load_photo(source, path, None, added) for path in source.photos("held-back")]
-    labels = sum(int((photo.classes != IGNORED).sum()) for photo in photos)
-    return pooled_precision(finds_of(detector, [source], added), labels)
+    return sum(int((photo.classes != IGNORED).sum()) for photo in photos)
 
 
 def main() -> None:
@@ -67,13 +64,19 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     start, end = read_checkpoint(options.start), read_checkpoint(options.end)
     added = read_all_added()
-    sources = standard_sources(options.data) + further_sources(options.further)
-    sources = [source for source in sources if source.name not in OF_FEW_SCENES]
+    labels = {
+        source: held_back_labels(source, added)
+        for source in training_sources(options.data, options.further)
+        if source.name not in OF_FEW_SCENES
+    }
     best, chosen = -1.0, end
     for share in SHARES:
         state = blended(start, end, share)
         detector = PhotoDetector(averaged_detector(state), options.size)
-        by_set = {s.name: round(held_back_precision(detector, s, added), 4) for s in sources}
+        by_set = {
+            source.name: round(pooled_precision(finds_of(detector, [source], added), count), 4)
+            for source, count in labels.items()
+        }
         mean = float(np.mean(list(by_set.values())))
         print(f"share {share}: {mean:.4f}, {by_set}", flush=True)
         if mean > best:

@@ -21,7 +21,7 @@ import torch
 from added_labels import IGNORED, AddedBoxes, read_all_added
 from average_precision import Detections, iou_table
 from checkpoint import averaged_detector, read_checkpoint, write_checkpoint
-from dataset import Source, further_sources, load_photo, standard_sources
+from dataset import Source, load_photo, training_sources
 from detection import PhotoDetector
 from evaluate import DEFAULT_THRESHOLD
 from render import empty_picture
@@ -91,9 +91,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     state = read_checkpoint(options.checkpoint)
     detector = PhotoDetector(averaged_detector(state), options.size, LOWEST)
-    sources = standard_sources(options.data)
-    if options.further:
-        sources += further_sources(options.further)
+    sources = training_sources(options.data, options.further)
     finds = finds_of(detector, sources, read_all_added())
     alarms = [
         score

@@ -72,6 +72,11 @@ def further_sources(root: Path) -> list[Source]:
     ]
 
 
+def training_sources(root: Path, further: Path | None) -> list[Source]:
+    """The standard sets, and the further ones where their folder is given."""
+    return standard_sources(root) + (further_sources(further) if further else [])
+
+
 @dataclass(frozen=True)
 class Photo:
     """A photo in memory with its labels.

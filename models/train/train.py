@@ -22,7 +22,7 @@ from augment import Strength
 from average import WeightAverage
 from batches import Batch, EpochBatches, Sides
 from checkpoint import read_checkpoint, write_checkpoint
-from dataset import CLASS_NAMES, PhotoStore, Source, further_sources, standard_sources
+from dataset import CLASS_NAMES, PhotoStore, Source, training_sources
 from evaluate import judge
 from loss import DetectionLoss, LossParts
 from model import Detector
@@ -257,9 +257,7 @@ def main() -> None:
     options = parse_options()
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "pid").write_text(f"{os.getpid()}\n")
-    sources = standard_sources(options.data)
-    if options.further:
-        sources += further_sources(options.further)
+    sources = training_sources(options.data, options.further)
     for item in options.extra:
         folder, _, weight = item.rpartition(":")
         sources.append(Source(Path(folder).name, Path(folder), float(weight), True))
