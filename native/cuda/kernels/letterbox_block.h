@@ -11,28 +11,48 @@
 
 namespace lattice {
 
-// Stores a run's planes, eight halves at a time.
+// Stores a run as halves: down a column the threads of a warp write one row after the other, along
+// a row each thread writes eight halves at once.
 struct HalfPlanes {
   __half* out;
   int width, height;
 
-  LATTICE_HOST_DEVICE void operator()(int x, int y, const PixelRun& run) const {
+  LATTICE_HOST_DEVICE __half* At(int plane, int x, int y) const {
+    const size_t row =
+        static_cast<size_t>(plane) * static_cast<size_t>(height) + static_cast<size_t>(y);
+    return out + row * static_cast<size_t>(width) + static_cast<size_t>(x);
+  }
+
+  LATTICE_HOST_DEVICE void operator()(const PixelRun& run) const {
     LATTICE_UNROLL
     for (int plane = 0; plane < 3; ++plane) {
-      union {
-        uint4 words;
-        __half2 pairs[kRunColumns / 2];
-      } packed = {};
-      LATTICE_UNROLL
-      for (int i = 0; i < kRunColumns; i += 2) {
-        packed.pairs[i / 2] = __floats2half2_rn(Normalised(run.levels[plane][i]),
-                                                Normalised(run.levels[plane][i + 1]));
+      if (run.down) {
+        StoreDown(plane, run);
+      } else {
+        StoreAlong(plane, run);
       }
-      const size_t row =
-          static_cast<size_t>(plane) * static_cast<size_t>(height) + static_cast<size_t>(y);
-      __half* target = out + row * static_cast<size_t>(width) + static_cast<size_t>(x);
-      *reinterpret_cast<uint4*>(target) = packed.words;
     }
+  }
+
+  LATTICE_HOST_DEVICE void StoreDown(int plane, const PixelRun& run) const {
+    LATTICE_UNROLL
+    for (int i = 0; i < kRunPixels; ++i) {
+      if (run.y + i >= height) return;
+      *At(plane, run.x, run.y + i) = __float2half_rn(Normalised(run.levels[plane][i]));
+    }
+  }
+
+  LATTICE_HOST_DEVICE void StoreAlong(int plane, const PixelRun& run) const {
+    union {
+      uint4 words;
+      __half2 pairs[kRunPixels / 2];
+    } packed = {};
+    LATTICE_UNROLL
+    for (int i = 0; i < kRunPixels; i += 2) {
+      packed.pairs[i / 2] =
+          __floats2half2_rn(Normalised(run.levels[plane][i]), Normalised(run.levels[plane][i + 1]));
+    }
+    *reinterpret_cast<uint4*>(At(plane, run.x, run.y)) = packed.words;
   }
 };
 
@@ -45,8 +65,8 @@ LATTICE_HOST_DEVICE void LetterboxBlock(const Block& block, unsigned x, unsigned
   const size_t input_size =
       size_t{3} * static_cast<size_t>(input_width) * static_cast<size_t>(input_height);
   const HalfPlanes planes{out + image * input_size, input_width, input_height};
-  LetterboxTile(block, picture, input_width, input_height, static_cast<int>(x) * kTileColumns,
-                static_cast<int>(y) * kTileRows, taps, planes);
+  LetterboxTile(block, picture, input_width, input_height, static_cast<int>(x) * kTileSide,
+                static_cast<int>(y) * kTileSide, taps, planes);
 }
 
 }  // namespace lattice

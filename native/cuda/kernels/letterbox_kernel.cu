@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(kTileThreads)
                  &taps, out);
 }
 
-unsigned BlocksFor(int size, int tile) { return static_cast<unsigned>((size + tile - 1) / tile); }
+unsigned BlocksFor(int size) { return static_cast<unsigned>((size + kTileSide - 1) / kTileSide); }
 
 }  // namespace
 
@@ -27,11 +27,10 @@ cudaError_t LoadLetterboxKernel() {
 cudaError_t LaunchLetterbox(const DeviceImage* images, int batch, int input_width, int input_height,
                             __half* out, cudaStream_t stream) {
   const bool fits = batch > 0 && batch <= 65'535 && input_width > 0 && input_height > 0 &&
-                    input_width % kRunColumns == 0 &&
+                    input_width % kRunPixels == 0 &&
                     reinterpret_cast<uintptr_t>(out) % sizeof(uint4) == 0;
   if (!fits) return cudaErrorInvalidValue;
-  const dim3 grid(BlocksFor(input_width, kTileColumns), BlocksFor(input_height, kTileRows),
-                  static_cast<unsigned>(batch));
+  const dim3 grid(BlocksFor(input_width), BlocksFor(input_height), static_cast<unsigned>(batch));
   (void)cudaGetLastError();  // an earlier call's failure is none of this launch
   LetterboxKernel<<<grid, kTileThreads, 0, stream>>>(images, input_width, input_height, out);
   return cudaGetLastError();

@@ -1,5 +1,5 @@
 // The work of one block of the letterbox kernel, in plain C++, so that tests run the same code
-// without a GPU. A block computes kTileColumns x kTileRows pixels of the network input.
+// without a GPU. A block computes kTileSide x kTileSide pixels of the network input.
 //
 // `Block` runs the steps: block.Step(f) calls f(thread) for all threads of the block, in any order,
 // and returns when all have returned. Within a step, no thread reads what another one writes.
@@ -17,108 +17,121 @@
 
 namespace lattice {
 
-inline constexpr int kRunColumns = 8;  // per thread: eight halves are one 16-byte store
-inline constexpr int kTileColumns = 128;
-inline constexpr int kTileRows = 8;
-inline constexpr int kTileThreads = kTileColumns / kRunColumns * kTileRows;
-static_assert(kTileThreads == kTileColumns, "each thread computes one column's tap");
+inline constexpr int kTileSide = 32;  // the threads of a warp, side by side
+inline constexpr int kRunPixels = 8;  // per thread: eight halves are one 16-byte store
+inline constexpr int kTileThreads = kTileSide * kTileSide / kRunPixels;
+static_assert(kTileThreads >= 2 * kTileSide, "each thread computes at most one tap");
 
-// The taps of the columns, shared by all rows of a tile. Column c is at (c % 8) * 16 + c / 8, so
-// that neighbouring threads read neighbouring words.
+// The taps of the tile's columns and rows; `first` is kPadding outside the picture.
 struct TileTaps {
-  int first[kTileColumns];    // -1: padding
-  int weights[kTileColumns];  // low half: left neighbour, high half: right one
-
-  static constexpr int kRuns = kTileColumns / kRunColumns;
-  LATTICE_HOST_DEVICE static int Slot(int run, int i) { return i * kRuns + run; }
+  static constexpr int kPadding = -2;
+  Tap columns[kTileSide];
+  Tap rows[kTileSide];
 };
 
-// Eight neighbouring pixels of one row.
+// Eight pixels of the input from (x, y) on: down a column, or along a row.
 struct PixelRun {
-  uint8_t levels[3][kRunColumns];  // R, G, B
+  int x, y;
+  bool down;
+  uint8_t levels[3][kRunPixels];  // R, G, B
 };
 
-LATTICE_HOST_DEVICE inline void FillTap(const LetterboxTransform& t, int tile_column, int column,
-                                        TileTaps* taps) {
-  const int slot = TileTaps::Slot(column / kRunColumns, column % kRunColumns);
-  const int target = tile_column + column - t.pad_left;
-  if (target < 0 || target >= t.resized_width) {
-    taps->first[slot] = -1;
-    return;
+LATTICE_HOST_DEVICE inline void FillTap(const LetterboxTransform& t, int tile_x, int tile_y,
+                                        int thread, TileTaps* taps) {
+  const int i = thread % kTileSide;
+  if (thread < kTileSide) {
+    const int target = tile_x + i - t.pad_left;
+    const bool inside = target >= 0 && target < t.resized_width;
+    taps->columns[i] =
+        inside ? ColumnTap(target, SourceStep(t.source_width, t.resized_width), t.source_width)
+               : Tap{TileTaps::kPadding, 0, 0};
+  } else if (thread < 2 * kTileSide) {
+    const int target = tile_y + i - t.pad_top;
+    const bool inside = target >= 0 && target < t.resized_height;
+    taps->rows[i] = inside ? RowTap(target, SourceStep(t.source_height, t.resized_height))
+                           : Tap{TileTaps::kPadding, 0, 0};
   }
-  const Tap tap = ColumnTap(target, SourceStep(t.source_width, t.resized_width), t.source_width);
-  taps->first[slot] = tap.first;
-  taps->weights[slot] = tap.weight1 << 16 | tap.weight0;
 }
 
+// The pixel between two columns and two rows. Pixels of weight zero are not read and another one
+// stands for them: where a picture is not scaled, one of four is read.
 template <typename Row>
-LATTICE_HOST_DEVICE void SampleRun(const Row& upper, const Row& lower, Tap down,
-                                   const TileTaps& taps, int run, int source_width, PixelRun* out) {
+LATTICE_HOST_DEVICE RgbLevels SampleAt(const Row& upper, const Row& lower, Tap across, Tap down,
+                                       int source_width) {
+  const int right = ClampIndex(across.first + 1, source_width);
+  const RgbLevels a = upper.At(across.first);
+  const RgbLevels b = across.weight1 == 0 ? a : upper.At(right);
+  const RgbLevels c = down.weight1 == 0 ? a : lower.At(across.first);
+  const RgbLevels d = down.weight1 == 0 ? b : across.weight1 == 0 ? c : lower.At(right);
+  const auto blend = [&](int upper_left, int upper_right, int lower_left, int lower_right) {
+    return BlendRows(BlendColumns(upper_left, upper_right, across),
+                     BlendColumns(lower_left, lower_right, across), down.weight0, down.weight1);
+  };
+  return {blend(a.red, b.red, c.red, d.red), blend(a.green, b.green, c.green, d.green),
+          blend(a.blue, b.blue, c.blue, d.blue)};
+}
+
+// `row_at(y)` is a row of the shown picture.
+template <typename RowAt>
+LATTICE_HOST_DEVICE void SampleRun(const RowAt& row_at, const LetterboxTransform& t,
+                                   const TileTaps& taps, int column, int row, PixelRun* run) {
   LATTICE_UNROLL
-  for (int i = 0; i < kRunColumns; ++i) {
-    const int slot = TileTaps::Slot(run, i);
-    const int first = taps.first[slot];
-    if (first < 0) continue;
-    const Tap across{first, taps.weights[slot] & 0xFFFF, taps.weights[slot] >> 16};
-    const int right = ClampIndex(first + 1, source_width);
-    const RgbLevels a = upper.At(first);
-    const RgbLevels b = upper.At(right);
-    const RgbLevels c = lower.At(first);
-    const RgbLevels d = lower.At(right);
-    const auto blend = [&](int upper_left, int upper_right, int lower_left, int lower_right) {
-      return static_cast<uint8_t>(BlendRows(BlendColumns(upper_left, upper_right, across),
-                                            BlendColumns(lower_left, lower_right, across),
-                                            down.weight0, down.weight1));
-    };
-    out->levels[0][i] = blend(a.red, b.red, c.red, d.red);
-    out->levels[1][i] = blend(a.green, b.green, c.green, d.green);
-    out->levels[2][i] = blend(a.blue, b.blue, c.blue, d.blue);
+  for (int i = 0; i < kRunPixels; ++i) {
+    const Tap across = taps.columns[run->down ? column : column + i];
+    const Tap down = taps.rows[run->down ? row + i : row];
+    if (across.first == TileTaps::kPadding || down.first == TileTaps::kPadding) continue;
+    const RgbLevels pixel =
+        SampleAt(row_at(ClampIndex(down.first, t.source_height)),
+                 row_at(ClampIndex(down.first + 1, t.source_height)), across, down, t.source_width);
+    run->levels[0][i] = static_cast<uint8_t>(pixel.red);
+    run->levels[1][i] = static_cast<uint8_t>(pixel.green);
+    run->levels[2][i] = static_cast<uint8_t>(pixel.blue);
   }
 }
 
-// The pixels of row `y` of the network input in the columns of `run`.
-LATTICE_HOST_DEVICE inline PixelRun RunAt(const DeviceImage& image, const TileTaps& taps, int run,
-                                          int y) {
-  PixelRun out;
+// The run of one thread. The threads of a warp read neighbouring bytes: they are side by side in a
+// row of the input, or, in a picture whose stored rows are shown as columns, in a column.
+LATTICE_HOST_DEVICE inline PixelRun RunOf(const DeviceImage& image, const TileTaps& taps,
+                                          int tile_x, int tile_y, int thread) {
+  const bool down = !Turn::Of(image.orientation).quarter;
+  const int lane = thread % kTileSide;
+  const int first = thread / kTileSide * kRunPixels;
+  const int column = down ? lane : first;
+  const int row = down ? first : lane;
+  PixelRun run{tile_x + column, tile_y + row, down, {}};
   LATTICE_UNROLL
-  for (int i = 0; i < kRunColumns; ++i) {
-    for (auto& plane : out.levels) plane[i] = kPadGrey;
+  for (int i = 0; i < kRunPixels; ++i) {
+    for (auto& plane : run.levels) plane[i] = kPadGrey;
   }
   const LetterboxTransform& t = image.transform;
-  const int target = y - t.pad_top;
-  if (image.planes[0] == nullptr || target < 0 || target >= t.resized_height) return out;
-  const Tap down = RowTap(target, SourceStep(t.source_height, t.resized_height));
-  const int upper = ClampIndex(down.first, t.source_height);
-  const int lower = ClampIndex(down.first + 1, t.source_height);
+  if (image.planes[0] == nullptr) return run;
   if (image.layout == PixelLayout::kRgb) {
-    const auto row = [&](int index) {
-      return RgbRow{image.planes[0] + static_cast<ptrdiff_t>(index) * image.pitches[0]};
+    const auto row_at = [&](int y) {
+      return RgbRow{image.planes[0] + static_cast<ptrdiff_t>(y) * image.pitches[0]};
     };
-    SampleRun(row(upper), row(lower), down, taps, run, t.source_width, &out);
+    SampleRun(row_at, t, taps, column, row, &run);
   } else if (image.orientation != 1) {
-    const auto row = [&](int index) { return TurnedYuvRow{image, index}; };
-    SampleRun(row(upper), row(lower), down, taps, run, t.source_width, &out);
+    SampleRun([&](int y) { return TurnedYuvRow{image, y}; }, t, taps, column, row, &run);
   } else {
-    const auto row = [&](int index) {
-      return YuvRowAt(image.planes, image.pitches, t.source_width, t.source_height, index);
+    const auto row_at = [&](int y) {
+      return YuvRowAt(image.planes, image.pitches, t.source_width, t.source_height, y);
     };
-    SampleRun(row(upper), row(lower), down, taps, run, t.source_width, &out);
+    SampleRun(row_at, t, taps, column, row, &run);
   }
-  return out;
+  return run;
 }
 
-// Computes the tile whose first pixel is (tile_x, tile_y). Calls sink(x, y, run) for each run of
-// eight pixels inside the input, whose width is a multiple of eight.
+// Computes the tile whose first pixel is (tile_x, tile_y). Calls sink(run) for each run whose first
+// pixel is inside the input; its last ones may lie below the input, not beside it, as the width is
+// a multiple of eight.
 template <typename Block, typename Sink>
 LATTICE_HOST_DEVICE void LetterboxTile(const Block& block, const DeviceImage& image,
                                        int input_width, int input_height, int tile_x, int tile_y,
                                        TileTaps* taps, const Sink& sink) {
-  block.Step([&](int thread) { FillTap(image.transform, tile_x, thread, taps); });
+  block.Step([&](int thread) { FillTap(image.transform, tile_x, tile_y, thread, taps); });
   block.Step([&](int thread) {
-    const int run = thread % TileTaps::kRuns;
-    const int x = tile_x + run * kRunColumns;
-    const int y = tile_y + thread / TileTaps::kRuns;
-    if (x < input_width && y < input_height) sink(x, y, RunAt(image, *taps, run, y));
+    const PixelRun run = RunOf(image, *taps, tile_x, tile_y, thread);
+    if (run.x < input_width && run.y < input_height) sink(run);
   });
 }
 

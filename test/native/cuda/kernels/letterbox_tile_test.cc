@@ -23,19 +23,21 @@ namespace {
 std::vector<float> TiledInput(const DeviceImage& image, int width, int height, uint32_t seed) {
   const auto plane_size = static_cast<size_t>(width) * static_cast<size_t>(height);
   std::vector<float> input(3 * plane_size, NAN);
-  const auto sink = [&](int x, int y, const PixelRun& run) {
-    ASSERT_EQ(x % kRunColumns, 0);
-    for (size_t plane = 0; plane < 3; ++plane) {
-      const size_t row = plane * plane_size + static_cast<size_t>(y) * static_cast<size_t>(width);
-      for (size_t i = 0; i < kRunColumns; ++i) {
-        float& value = input.at(row + static_cast<size_t>(x) + i);
+  const auto sink = [&](const PixelRun& run) {
+    ASSERT_TRUE(run.down || run.x % kRunPixels == 0);
+    for (int i = 0; i < kRunPixels; ++i) {
+      const int x = run.down ? run.x : run.x + i;
+      const int y = run.down ? run.y + i : run.y;
+      if (y >= height) break;
+      for (size_t plane = 0; plane < 3; ++plane) {
+        float& value = input.at(plane * plane_size + static_cast<size_t>(y * width + x));
         ASSERT_TRUE(std::isnan(value));
         value = Normalised(run.levels[plane][i]);
       }
     }
   };
-  for (int y = 0; y < height; y += kTileRows) {
-    for (int x = 0; x < width; x += kTileColumns) {
+  for (int y = 0; y < height; y += kTileSide) {
+    for (int x = 0; x < width; x += kTileSide) {
       TileTaps taps;
       FillWithRubbish(&taps);
       LetterboxTile(HostBlock(kTileThreads, seed), image, width, height, x, y, &taps, sink);
@@ -102,6 +104,29 @@ TEST(DescribeImage, GivesTheInputOfTheImage) {
     ASSERT_EQ(TiledInput(described, width, height, random()), expected)
         << image.width << " x " << image.height << ", orientation " << image.orientation;
   }
+}
+
+TEST(LetterboxTile, ReadsNoPixelTwiceWhereNothingIsScaled) {
+  std::mt19937 random(5);
+  const RandomPicture picture = MakeRandomPicture(PixelLayout::kRgb, 40, 24, random);
+  const LetterboxTransform t = ComputeLetterbox(40, 24, 40, 24);
+  struct CountingRow {
+    RgbRow row;
+    int* reads;
+    RgbLevels At(int x) const {
+      ++*reads;
+      return row.At(x);
+    }
+  };
+  int reads = 0;
+  const CountingRow row{{picture.planes[0].data()}, &reads};
+  TileTaps taps;
+  for (int thread = 0; thread < kTileThreads; ++thread) FillTap(t, 0, 0, thread, &taps);
+  for (int x = 0; x < kTileSide; ++x) {
+    const RgbLevels pixel = SampleAt(row, row, taps.columns[x], taps.rows[0], 40);
+    EXPECT_EQ(pixel.green, picture.planes[0][static_cast<size_t>(3 * x + 1)]);
+  }
+  EXPECT_EQ(reads, kTileSide);
 }
 
 TEST(LetterboxTile, NoPictureIsGrey) {

@@ -72,28 +72,25 @@ TEST(ThreadedBlock, RanksAreThoseOfASort) {
 TEST(ThreadedBlock, TilesAreTheCpus) {
   std::mt19937 random(3);
   const RandomPicture picture = MakeRandomPicture(PixelLayout::kYuv420, 311, 57, random);
-  const LetterboxTransform t = ComputeLetterbox(311, 57, kTileColumns, 24);
-  std::vector<float> expected(3 * kTileColumns * 24);
-  Letterbox(picture.image, t, kTileColumns, 24, expected.data());
+  const LetterboxTransform t = ComputeLetterbox(311, 57, kTileSide, 24);
+  std::vector<float> expected(3 * kTileSide * 24);
+  Letterbox(picture.image, t, kTileSide, 24, expected.data());
   const uint8_t* const planes[3] = {picture.planes[0].data(), picture.planes[1].data(),
                                     picture.planes[2].data()};
   const DeviceImage image = DescribePicture(picture, planes, t);
   std::vector<float> input(expected.size());
-  for (int tile_y = 0; tile_y < 24; tile_y += kTileRows) {
-    TileTaps taps;
-    FillWithRubbish(&taps);
-    RunThreaded(kTileThreads, [&](const ThreadedBlock& block) {
-      LetterboxTile(block, image, kTileColumns, 24, 0, tile_y, &taps,
-                    [&](int x, int y, const PixelRun& run) {
-                      for (int plane = 0; plane < 3; ++plane) {
-                        for (int i = 0; i < kRunColumns; ++i) {
-                          input[static_cast<size_t>((plane * 24 + y) * kTileColumns + x + i)] =
-                              Normalised(run.levels[plane][i]);
-                        }
-                      }
-                    });
+  TileTaps taps;
+  FillWithRubbish(&taps);
+  RunThreaded(kTileThreads, [&](const ThreadedBlock& block) {
+    LetterboxTile(block, image, kTileSide, 24, 0, 0, &taps, [&](const PixelRun& run) {
+      for (int plane = 0; plane < 3; ++plane) {
+        for (int i = 0; i < kRunPixels; ++i) {
+          input[static_cast<size_t>((plane * 24 + run.y + i) * kTileSide + run.x)] =
+              Normalised(run.levels[plane][i]);
+        }
+      }
     });
-  }
+  });
   EXPECT_EQ(input, expected);
 }
 
