@@ -209,22 +209,34 @@ Status TensorRtSlot::MakeReady(Bucket* bucket, Clock::duration warming) {
   auto context = MakeContext(ready);
   if (!context.ok()) return context.status();
   ready.context = *std::move(context);
+  const Status recorded = Record(&ready, warming);
+  if (!recorded.ok()) return EndQueued(recorded);
+  *bucket = std::move(ready);
+  return {};
+}
+
+Status TensorRtSlot::Record(Bucket* ready, Clock::duration warming) {
   // The first run is not recorded and has no images: in it TensorRT prepares what depends on the
   // shape and CUDA loads kernels, and a recording must contain neither.
-  const Status ran = InOrder([&] { return Upload({}, ready.batch); }, [&] { return Queue(ready); },
-                             [&] { return stream_.Synchronize(warming); });
+  const Status ran =
+      InOrder([&] { return Upload({}, ready->batch); }, [&] { return Queue(*ready); },
+              [&] { return stream_.Synchronize(warming); });
   if (!ran.ok()) return ran;
-  auto graph = Graph::Capture(stream_, [&] { return Queue(ready); });
+  auto graph = Graph::Capture(stream_, [&] { return Queue(*ready); });
   if (!graph.ok()) return graph.status();
   auto exec = GraphExec::Instantiate(*graph);
   if (!exec.ok()) return exec.status();
-  ready.graph = *std::move(exec);
+  ready->graph = *std::move(exec);
   // One launch without images, so that the first batch takes no longer than later ones.
-  const Status launched = InOrder([&] { return ready.graph.Upload(stream_); },
-                                  [&] { return ready.graph.Launch(stream_); },
-                                  [&] { return stream_.Synchronize(patience_); });
-  if (launched.ok()) *bucket = std::move(ready);
-  return launched;
+  return InOrder([&] { return ready->graph.Upload(stream_); },
+                 [&] { return ready->graph.Launch(stream_); },
+                 [&] { return stream_.Synchronize(patience_); });
+}
+
+Status TensorRtSlot::EndQueued(const Status& failed) {
+  if (failed.code() == StatusCode::kGpuLost) return failed;
+  const Status rest = stream_.Synchronize(patience_);
+  return rest.code() == StatusCode::kGpuLost ? rest : failed;
 }
 
 Status TensorRtSlot::Queue(const Bucket& bucket) {
@@ -302,12 +314,7 @@ Status TensorRtSlot::Run(std::span<const SlotImage> images, std::vector<Detectio
       [&] { return MakeReady(&*fits, patience_); }, [&] { return Upload(images, fits->batch); },
       [&] { return fits->graph.Launch(stream_); }, [&] { return done_.Record(stream_); },
       [&] { return done_.Wait(patience_); });
-  if (!ran.ok()) {
-    if (ran.code() == StatusCode::kGpuLost) return ran;
-    // Queued work may still read the images, whose memory is about to be used again.
-    const Status rest = stream_.Synchronize(patience_);
-    return rest.code() == StatusCode::kGpuLost ? rest : ran;
-  }
+  if (!ran.ok()) return EndQueued(ran);
   Collect(images, found);
   return {};
 }

@@ -71,6 +71,11 @@ class TensorRtSlot {
   // Makes context and graph unless they are there. `warming`: time limit of the first run, which
   // also loads the network's kernels.
   Status MakeReady(Bucket* bucket, Clock::duration warming);
+  // The first run of a context, then its graph.
+  Status Record(Bucket* ready, Clock::duration warming);
+  // After a failure: waits for what was queued before it, which may still read images or use a
+  // context, whose memory is about to be freed or used again. `failed`, or kGpuLost.
+  Status EndQueued(const Status& failed);
   Result<TensorRtOwned<nvinfer1::IExecutionContext>> MakeContext(const Bucket& bucket);
   // Queues all of a batch except its pixels on the stream, to be run or recorded.
   Status Queue(const Bucket& bucket);
