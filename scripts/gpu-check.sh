@@ -152,18 +152,20 @@ facts() {
 }
 facts
 
-which_gpu='node -e '\''const { buildInfo, gpus } = require("./build/Release/lattice.node");
+which_gpu='node -e '\''const { buildInfo, gpus, jpegEnginesMissing } = require("./build/Release/lattice.node");
 const [built, found] = [buildInfo(), gpus()];
 console.log(built, found);
 if (found.missing !== null) { console.log(found.missing); process.exit(1); }
 const lacks = [];
 if (!built.cuda) lacks.push("the CUDA engine");
-if (found.jpegMissing !== null) lacks.push(`nvJPEG (${found.jpegMissing})`);
+const jpeg = jpegEnginesMissing();
+if (jpeg !== null) lacks.push(`nvJPEG (${jpeg})`);
 if (built.jpeg === "libvips") lacks.push("libturbojpeg (apt-get install libturbojpeg0-dev)");
 console.log(lacks.length > 0 ? `This build lacks: ${lacks.join(", ")}.` : "Nothing is missing.");
 process.exitCode = lacks.length > 0 && process.env.ALLOW_MISSING !== "1" ? 1 : 0;'\'
 later='tests, sanitizer, parity, bench'
 gtest=
+[ -e build/prebuilt ] && gtest=prebuilt # scripts/pack-gpu-check.sh built the tests
 for include in ${GTest_ROOT:+"$GTest_ROOT/include"} ${GTest_ROOT:-/usr/include /usr/local/include}; do
   [ -e "$include/gtest/gtest.h" ] && gtest=$include
 done

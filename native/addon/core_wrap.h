@@ -11,6 +11,7 @@
 
 #include "native/addon/js_convert.h"
 #include "native/addon/js_describe.h"
+#include "native/addon/js_results.h"
 #include "native/addon/mailbox.h"
 #include "native/scheduler/core.h"
 

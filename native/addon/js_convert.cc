@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -12,7 +11,6 @@ namespace {
 
 constexpr double kMaxSafeInteger = 9007199254740991.0;
 constexpr int kMostGpuBatch = 32;
-constexpr size_t kStride = 12;  // RESULT_STRIDE of src/native/contract.ts
 
 // In the order of StatusCode.
 constexpr std::array<const char*, 20> kCodeNames = {"ok",
@@ -227,32 +225,6 @@ bool FailArray(Napi::Env env, const char* needed) {
   return false;
 }
 
-// Empty when the environment is ending: then nothing can be made any more.
-Napi::Value ToBoxes(Napi::Env env, const std::vector<Detection>& boxes) {
-  constexpr size_t kFloats = sizeof(Detection) / sizeof(float);
-  auto array = Napi::Float32Array::New(env, boxes.size() * kFloats);
-  if (!array.IsEmpty()) std::memcpy(array.Data(), boxes.data(), boxes.size() * sizeof(Detection));
-  return array;
-}
-
-// The order is ResultField of src/native/contract.ts.
-void WriteMeta(const TaskResult& result, double* out) {
-  const StageTimes& times = result.times;
-  const std::array<double, kStride> fields = {static_cast<double>(result.id),
-                                              static_cast<double>(result.status.code()),
-                                              static_cast<double>(result.width),
-                                              static_cast<double>(result.height),
-                                              times.queue,
-                                              times.decode,
-                                              times.preprocess,
-                                              times.inference,
-                                              times.postprocess,
-                                              static_cast<double>(result.batch),
-                                              result.detections.truncated ? 1.0 : 0.0,
-                                              result.total_ms};
-  std::memcpy(out, fields.data(), sizeof(fields));
-}
-
 }  // namespace
 
 const char* CodeName(StatusCode code) { return kCodeNames[static_cast<size_t>(code)]; }
@@ -324,43 +296,6 @@ bool ParseIds(const Napi::Value& value, std::vector<uint64_t>& ids) {
     ids.push_back(static_cast<uint64_t>(number));
   }
   return true;
-}
-
-ResultArguments::ResultArguments(Napi::Env env)
-    : no_boxes_(Napi::Reference<Napi::Float32Array>::New(Napi::Float32Array::New(env, 0), 1)) {}
-
-Napi::Float64Array ResultArguments::Meta(Napi::Env env, size_t results) {
-  if (capacity_ < results) {
-    const size_t capacity = std::max<size_t>(256, 2 * results);
-    const auto meta = Napi::Float64Array::New(env, kStride * capacity);
-    if (meta.IsEmpty()) return meta;
-    meta_ = Napi::Reference<Napi::Float64Array>::New(meta, 1);
-    capacity_ = capacity;
-  }
-  return meta_.Value();
-}
-
-std::optional<std::array<napi_value, 3>> ResultArguments::Make(
-    Napi::Env env, const std::vector<TaskResult>& results) {
-  const auto count = static_cast<uint32_t>(results.size());
-  auto meta = Meta(env, results.size());
-  const auto boxes = Napi::Array::New(env, count);
-  const auto messages = Napi::Array::New(env, count);
-  const napi_value no_boxes = no_boxes_.Value();
-  if (meta.IsEmpty() || boxes.IsEmpty() || messages.IsEmpty()) return std::nullopt;
-  for (uint32_t i = 0; i < count; ++i) {
-    const TaskResult& result = results[i];
-    WriteMeta(result, meta.Data() + kStride * i);
-    const bool empty = result.detections.boxes.empty();
-    const napi_value rows = empty ? no_boxes : ToBoxes(env, result.detections.boxes);
-    const napi_value message =
-        result.status.ok() ? env.Null() : Napi::String::New(env, result.status.message());
-    if (napi_set_element(env, boxes, i, rows) != napi_ok ||
-        napi_set_element(env, messages, i, message) != napi_ok) {
-      return std::nullopt;
-    }
-  }
-  return std::array<napi_value, 3>{meta, boxes, messages};
 }
 
 }  // namespace lattice

@@ -41,10 +41,13 @@ Napi::Value Gpus(const Napi::CallbackInfo& info) {
   } else {
     object.Set("missing", usable.status().message());
   }
-  const lattice::Status jpeg = lattice::FindHardwareDecoder();
-  object.Set("jpegMissing", jpeg.ok() ? info.Env().Null()
-                                      : Napi::Value(Napi::String::New(info.Env(), jpeg.message())));
   return object;
+}
+
+Napi::Value JpegEnginesMissing(const Napi::CallbackInfo& info) {
+  const lattice::Status found = lattice::FindHardwareDecoder();
+  if (found.ok()) return info.Env().Null();
+  return Napi::String::New(info.Env(), found.message());
 }
 
 Napi::Value ReadGpus(const Napi::CallbackInfo& info) {
@@ -54,6 +57,8 @@ Napi::Value ReadGpus(const Napi::CallbackInfo& info) {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("buildInfo", Napi::Function::New(env, BuildInfo, "buildInfo"));
   exports.Set("gpus", Napi::Function::New(env, Gpus, "gpus"));
+  exports.Set("jpegEnginesMissing",
+              Napi::Function::New(env, JpegEnginesMissing, "jpegEnginesMissing"));
   exports.Set("describeModel",
               Napi::Function::New(env, lattice::StartDescribeModel, "describeModel"));
   exports.Set("gpuReadings", Napi::Function::New(env, ReadGpus, "gpuReadings"));

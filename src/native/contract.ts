@@ -12,6 +12,8 @@ export interface NativeAddon {
   buildInfo(): NativeBuildInfo;
   /** The GPUs that a core can use now. Takes well under 2 s, and never fails. */
   gpus(): NativeGpus;
+  /** Why GPUs decode no JPEGs: a build without nvJPEG, or no such library here; null where they can. For gpu-check.sh. */
+  jpegEnginesMissing(): string | null;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
   /** The latest reading of these GPUs, about one per second; the first call starts them. Never waits or fails. */
@@ -41,8 +43,6 @@ export interface NativeGpus {
   gpus: { index: number; name: string }[];
   /** What is missing and what to do about it; null where a GPU can be used. */
   missing: string | null;
-  /** Why GPUs decode no JPEGs: a build without nvJPEG, or no such library here; null where they can. */
-  jpegMissing: string | null;
 }
 
 /** Of one GPU: whether it may be used, the addon does not know. */

@@ -29,15 +29,16 @@ function stub(name: string, body = ''): void {
 }
 
 /** The real program of the step gpu, with an addon that says this of itself. */
-function stubAddon(built: object, found: object): void {
+function stubAddon(built: object, found: object, jpegEnginesMissing: string | null = null): void {
   const addon = { buildInfo: { cuda: 'CUDA 13', jpeg: 'libjpeg-turbo', ...built } };
-  const gpus = { gpus: [{ index: 0 }], missing: null, jpegMissing: null, ...found };
+  const gpus = { gpus: [{ index: 0 }], missing: null, ...found };
   mkdirSync(join(folder, 'project/build/Release'), { recursive: true });
   writeFileSync(join(folder, 'project/build/Release/lattice.node'), '');
   writeFileSync(
     join(folder, 'addon.cjs'),
     `require.extensions['.node'] = (module) => { module.exports = {
-      buildInfo: () => (${JSON.stringify(addon.buildInfo)}), gpus: () => (${JSON.stringify(gpus)}) }; };`,
+      buildInfo: () => (${JSON.stringify(addon.buildInfo)}), gpus: () => (${JSON.stringify(gpus)}),
+      jpegEnginesMissing: () => (${JSON.stringify(jpegEnginesMissing)}) }; };`,
   );
   stub('node', `case "$1" in -e) exec ${process.execPath} -r ${folder}/addon.cjs "$@" ;; esac`);
 }
@@ -120,11 +121,11 @@ describe('scripts/gpu-check.sh', () => {
   });
 
   it.each([
-    ['the CUDA engine', { cuda: null }, {}],
-    ['nvJPEG', {}, { jpegMissing: 'No libnvjpeg.so was found.' }],
-    ['libturbojpeg', { jpeg: 'libvips' }, {}],
-  ])('does not measure a build without %s, unless it may', (part, built, found) => {
-    stubAddon(built, found);
+    ['the CUDA engine', { cuda: null }, null],
+    ['nvJPEG', {}, 'No libnvjpeg.so was found.'],
+    ['libturbojpeg', { jpeg: 'libvips' }, null],
+  ])('does not measure a build without %s, unless it may', (part, built, jpegEnginesMissing) => {
+    stubAddon(built, {}, jpegEnginesMissing);
     const refused = check();
     expect(refused.status).toBe(1);
     expect(refused.stdout).toMatch(new RegExp(`This build lacks: ${part}`));

@@ -5,9 +5,8 @@ import { chooseDevice, explainChoice } from '../../src/execution/compute-choice.
 const none = {
   gpus: [],
   missing: 'No NVIDIA driver was found. Install the driver.',
-  jpegMissing: null,
 };
-const one = { gpus: [{ index: 0, name: 'NVIDIA L4' }], missing: null, jpegMissing: null };
+const one = { gpus: [{ index: 0, name: 'NVIDIA L4' }], missing: null };
 const settings = (
   device: 'auto' | 'cpu' | 'cuda',
   precision: 'auto' | 'f32' | 'bf16' = 'auto',

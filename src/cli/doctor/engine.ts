@@ -18,11 +18,7 @@ export interface AddonFindings {
   gpus: NativeGpus;
 }
 
-const NO_ADDON: NativeGpus = {
-  gpus: [],
-  missing: 'the addon cannot be loaded.',
-  jpegMissing: 'the addon cannot be loaded.',
-};
+const NO_ADDON: NativeGpus = { gpus: [], missing: 'the addon cannot be loaded.' };
 
 /** `built` is null when the addon cannot be loaded; the finding then says why. */
 export async function checkAddon(): Promise<AddonFindings> {

@@ -5,7 +5,6 @@ import { workerDevices } from '../../../src/execution/processes/worker-devices.j
 const usable = (...indices: number[]) => ({
   gpus: indices.map((index) => ({ index, name: 'A' })),
   missing: indices.length === 0 ? 'no GPU' : null,
-  jpegMissing: null,
 });
 const never = () => {
   throw new Error('no need to look for GPUs');
