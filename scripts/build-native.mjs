@@ -47,6 +47,9 @@ function cmakeJs(args) {
   });
 }
 
+/** Whether this is a copy that scripts/pack-gpu-check.sh built elsewhere: it is used as it is, without a compiler. */
+export const isPrebuilt = () => existsSync(join(ROOT, 'build', 'prebuilt'));
+
 const OPTIONAL_PLACES = [
   '/usr/local/cuda/bin/nvcc',
   '/usr/bin/nvcc',
@@ -72,6 +75,7 @@ export async function buildNative({
   sanitize = '',
   simulatedGpu = false,
 } = {}) {
+  if (isPrebuilt()) return ['built on another machine (build/prebuilt): nothing is built here'];
   const out = join('build', sanitize, simulatedGpu ? 'simulated-gpu' : '');
   const common = ['--out', out, '--log-level', 'warn'];
   const configured = await cmakeJs([

@@ -159,6 +159,10 @@ export function missingPrerequisites() {
 }
 
 export async function setup() {
+  if ((await module('build-native.mjs')).isPrebuilt()) {
+    console.log('Set-up: this copy was built on another machine (build/prebuilt)');
+    return;
+  }
   const missing = missingPrerequisites();
   if (missing.length > 0) {
     console.error('lattice-core cannot be set up yet. Missing:');
