@@ -91,7 +91,7 @@ list_files() (
       -name '*.so' \)
     printf '%s\n' dist build/prebuilt
     npm query '.prod, #tsx, #tsx *' |
-      node -e 'for (const { location } of JSON.parse(require("fs").readFileSync(0, "utf8"))) console.log(location)'
+      node -e 'for (const { location } of JSON.parse(require("fs").readFileSync(0, "utf8"))) if (location) console.log(location)'
   } | sed 's,^\./,,; s,^,lattice-core/,')
 )
 
