@@ -180,6 +180,15 @@ describe('scripts/gpu-check.sh', () => {
     expect(calls()).toContainEqual(expect.stringContaining('bench:gpu'));
   });
 
+  it('runs the tests of a packed check, which needs no GoogleTest', () => {
+    mkdirSync(join(folder, 'project/build'));
+    writeFileSync(join(folder, 'project/build/prebuilt'), '');
+    const { status, stdout } = check({ GTest_ROOT: join(folder, 'nowhere') });
+    expect(status).toBe(0);
+    expect(stdout).not.toContain('left out');
+    expect(calls()).toContainEqual('npm run test:gpu');
+  });
+
   it('builds the engine of the tests before them', () => {
     check();
     const engine = calls().findIndex((call) => call.includes('engine build tiny-v8'));
