@@ -10,9 +10,9 @@ namespace {
 __global__ void __launch_bounds__(kTileThreads)
     LetterboxKernel(const DeviceImage* __restrict__ images, int input_width, int input_height,
                     __half* __restrict__ out) {
-  __shared__ TileTaps taps;
+  __shared__ LetterboxShared shared;
   LetterboxBlock(GpuBlock(), blockIdx.x, blockIdx.y, blockIdx.z, images, input_width, input_height,
-                 &taps, out);
+                 &shared, out);
 }
 
 unsigned BlocksFor(int size) { return static_cast<unsigned>((size + kTileSide - 1) / kTileSide); }

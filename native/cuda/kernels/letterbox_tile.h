@@ -11,7 +11,7 @@
 
 #include "native/base/host_device.h"
 #include "native/cuda/kernels/device_image.h"
-#include "native/cuda/kernels/image_row.h"
+#include "native/image/turn.h"
 #include "native/preprocess/letterbox_sample.h"
 #include "native/preprocess/yuv_sample.h"
 
@@ -20,13 +20,27 @@ namespace lattice {
 inline constexpr int kTileSide = 32;  // the threads of a warp, side by side
 inline constexpr int kRunPixels = 8;  // per thread: eight halves are one 16-byte store
 inline constexpr int kTileThreads = kTileSide * kTileSide / kRunPixels;
-static_assert(kTileThreads >= 2 * kTileSide, "each thread computes at most one tap");
+static_assert(kTileThreads >= 2 * kTileSide, "a thread prepares at most one position or line");
 
-// The taps of the tile's columns and rows; `first` is kPadding outside the picture.
+// Which stored columns (or rows) a column or row of the input is made of.
+struct AxisTap {
+  static constexpr int kPadding = -2;  // as tap.first: outside the picture
+  Tap tap;
+  int stored[2];
+};
+
+// A stored row as YuvRow; of RGB pixels `luma` alone.
+struct TileLine {
+  Tap tap;
+  YuvRow rows[2];
+};
+
+// What the threads of a block share. The lines are stored rows and the positions stored columns, so
+// that a warp, whose threads have one position each, reads neighbouring bytes. Lines are rows of
+// the input, or its columns where the stored picture is shown with a quarter turn.
 struct TileTaps {
-  static constexpr int kPadding = -2;
-  Tap columns[kTileSide];
-  Tap rows[kTileSide];
+  AxisTap positions[kTileSide];
+  TileLine lines[kTileSide];
 };
 
 // Eight pixels of the input from (x, y) on: down a column, or along a row.
@@ -36,87 +50,127 @@ struct PixelRun {
   uint8_t levels[3][kRunPixels];  // R, G, B
 };
 
-LATTICE_HOST_DEVICE inline void FillTap(const LetterboxTransform& t, int tile_x, int tile_y,
-                                        int thread, TileTaps* taps) {
+LATTICE_HOST_DEVICE inline AxisTap MakeAxisTap(const Tap& tap, int size, bool from_end) {
+  const int first = ClampIndex(tap.first, size);
+  const int second = ClampIndex(tap.first + 1, size);
+  return {tap, {from_end ? size - 1 - first : first, from_end ? size - 1 - second : second}};
+}
+
+LATTICE_HOST_DEVICE inline AxisTap ColumnAxisTap(const DeviceImage& image, int x) {
+  const LetterboxTransform& t = image.transform;
+  const int target = x - t.pad_left;
+  if (target < 0 || target >= t.resized_width) return {{AxisTap::kPadding, 0, 0}, {}};
+  const Tap tap = ColumnTap(target, SourceStep(t.source_width, t.resized_width), t.source_width);
+  return MakeAxisTap(tap, t.source_width, Turn::Of(image.orientation).from_right);
+}
+
+LATTICE_HOST_DEVICE inline AxisTap RowAxisTap(const DeviceImage& image, int y) {
+  const LetterboxTransform& t = image.transform;
+  const int target = y - t.pad_top;
+  if (target < 0 || target >= t.resized_height) return {{AxisTap::kPadding, 0, 0}, {}};
+  const Tap tap = RowTap(target, SourceStep(t.source_height, t.resized_height));
+  return MakeAxisTap(tap, t.source_height, Turn::Of(image.orientation).from_below);
+}
+
+LATTICE_HOST_DEVICE inline YuvRow StoredRowAt(const DeviceImage& image, bool quarter, int row) {
+  if (image.layout == PixelLayout::kRgb) {
+    return {image.planes[0] + static_cast<ptrdiff_t>(row) * image.pitches[0], {}, {}, 0};
+  }
+  const int width = image.transform.source_width;
+  const int height = image.transform.source_height;
+  return YuvRowAt(image.planes, image.pitches, quarter ? height : width, quarter ? width : height,
+                  row);
+}
+
+// One position or line per thread.
+LATTICE_HOST_DEVICE inline void FillTaps(const DeviceImage& image, int tile_x, int tile_y,
+                                         int thread, TileTaps* taps) {
+  if (image.planes[0] == nullptr || thread >= 2 * kTileSide) return;
+  const bool quarter = Turn::Of(image.orientation).quarter;
+  const bool is_line = thread >= kTileSide;
   const int i = thread % kTileSide;
-  if (thread < kTileSide) {
-    const int target = tile_x + i - t.pad_left;
-    const bool inside = target >= 0 && target < t.resized_width;
-    taps->columns[i] =
-        inside ? ColumnTap(target, SourceStep(t.source_width, t.resized_width), t.source_width)
-               : Tap{TileTaps::kPadding, 0, 0};
-  } else if (thread < 2 * kTileSide) {
-    const int target = tile_y + i - t.pad_top;
-    const bool inside = target >= 0 && target < t.resized_height;
-    taps->rows[i] = inside ? RowTap(target, SourceStep(t.source_height, t.resized_height))
-                           : Tap{TileTaps::kPadding, 0, 0};
+  const AxisTap tap =
+      is_line == quarter ? ColumnAxisTap(image, tile_x + i) : RowAxisTap(image, tile_y + i);
+  if (!is_line) {
+    taps->positions[i] = tap;
+  } else {
+    taps->lines[i] = {
+        tap.tap,
+        {StoredRowAt(image, quarter, tap.stored[0]), StoredRowAt(image, quarter, tap.stored[1])}};
   }
 }
 
-// The pixel between two columns and two rows. Pixels of weight zero are not read and another one
-// stands for them: where a picture is not scaled, one of four is read.
-template <typename Row>
-LATTICE_HOST_DEVICE RgbLevels SampleAt(const Row& upper, const Row& lower, Tap across, Tap down,
-                                       int source_width) {
-  const int right = ClampIndex(across.first + 1, source_width);
-  const RgbLevels a = upper.At(across.first);
-  const RgbLevels b = across.weight1 == 0 ? a : upper.At(right);
-  const RgbLevels c = down.weight1 == 0 ? a : lower.At(across.first);
-  const RgbLevels d = down.weight1 == 0 ? b : across.weight1 == 0 ? c : lower.At(right);
+// The pixel at a line and a position. pixel_at(row, x) is a stored pixel. Pixels of weight zero are
+// not read and another one stands for them: where a picture is not scaled, one of four is read.
+// kDown: lines are rows of the input.
+template <bool kDown, typename PixelAt>
+LATTICE_HOST_DEVICE RgbLevels SampleAt(const PixelAt& pixel_at, const TileLine& line,
+                                       const AxisTap& position) {
+  const bool one_line = line.tap.weight1 == 0;
+  const bool one_position = position.tap.weight1 == 0;
+  const RgbLevels here = pixel_at(line.rows[0], position.stored[0]);
+  const RgbLevels beside = one_position ? here : pixel_at(line.rows[0], position.stored[1]);
+  const RgbLevels next = one_line ? here : pixel_at(line.rows[1], position.stored[0]);
+  const RgbLevels last = one_line       ? beside
+                         : one_position ? next
+                                        : pixel_at(line.rows[1], position.stored[1]);
+  const RgbLevels& right = kDown ? beside : next;
+  const RgbLevels& below = kDown ? next : beside;
+  const Tap& across = kDown ? position.tap : line.tap;
+  const Tap& down = kDown ? line.tap : position.tap;
   const auto blend = [&](int upper_left, int upper_right, int lower_left, int lower_right) {
     return BlendRows(BlendColumns(upper_left, upper_right, across),
                      BlendColumns(lower_left, lower_right, across), down.weight0, down.weight1);
   };
-  return {blend(a.red, b.red, c.red, d.red), blend(a.green, b.green, c.green, d.green),
-          blend(a.blue, b.blue, c.blue, d.blue)};
+  return {blend(here.red, right.red, below.red, last.red),
+          blend(here.green, right.green, below.green, last.green),
+          blend(here.blue, right.blue, below.blue, last.blue)};
 }
 
-// `row_at(y)` is a row of the shown picture.
-template <typename RowAt>
-LATTICE_HOST_DEVICE void SampleRun(const RowAt& row_at, const LetterboxTransform& t,
-                                   const TileTaps& taps, int column, int row, PixelRun* run) {
+template <bool kDown, typename PixelAt>
+LATTICE_HOST_DEVICE void SampleRun(const PixelAt& pixel_at, const TileTaps& taps, int thread,
+                                   PixelRun* run) {
+  const AxisTap position = taps.positions[thread % kTileSide];
+  if (position.tap.first == AxisTap::kPadding) return;
+  const TileLine* lines = taps.lines + thread / kTileSide * kRunPixels;
   LATTICE_UNROLL
   for (int i = 0; i < kRunPixels; ++i) {
-    const Tap across = taps.columns[run->down ? column : column + i];
-    const Tap down = taps.rows[run->down ? row + i : row];
-    if (across.first == TileTaps::kPadding || down.first == TileTaps::kPadding) continue;
-    const RgbLevels pixel =
-        SampleAt(row_at(ClampIndex(down.first, t.source_height)),
-                 row_at(ClampIndex(down.first + 1, t.source_height)), across, down, t.source_width);
+    if (lines[i].tap.first == AxisTap::kPadding) continue;
+    const RgbLevels pixel = SampleAt<kDown>(pixel_at, lines[i], position);
     run->levels[0][i] = static_cast<uint8_t>(pixel.red);
     run->levels[1][i] = static_cast<uint8_t>(pixel.green);
     run->levels[2][i] = static_cast<uint8_t>(pixel.blue);
   }
 }
 
-// The run of one thread. The threads of a warp read neighbouring bytes: they are side by side in a
-// row of the input, or, in a picture whose stored rows are shown as columns, in a column.
+// The run of one thread.
 LATTICE_HOST_DEVICE inline PixelRun RunOf(const DeviceImage& image, const TileTaps& taps,
                                           int tile_x, int tile_y, int thread) {
   const bool down = !Turn::Of(image.orientation).quarter;
   const int lane = thread % kTileSide;
   const int first = thread / kTileSide * kRunPixels;
-  const int column = down ? lane : first;
-  const int row = down ? first : lane;
-  PixelRun run{tile_x + column, tile_y + row, down, {}};
+  PixelRun run{tile_x + (down ? lane : first), tile_y + (down ? first : lane), down, {}};
   LATTICE_UNROLL
   for (int i = 0; i < kRunPixels; ++i) {
     for (auto& plane : run.levels) plane[i] = kPadGrey;
   }
-  const LetterboxTransform& t = image.transform;
   if (image.planes[0] == nullptr) return run;
+  const LetterboxTransform& t = image.transform;
+  const int chroma_width = ChromaSize(down ? t.source_width : t.source_height);
+  const auto yuv = [&](const YuvRow& row, int x) {
+    // The width from here, so that what follows from it is computed once for all lines.
+    return YuvRow{row.luma, row.cb, row.cr, chroma_width}.At(x);
+  };
+  const auto rgb = [&](const YuvRow& row, int x) {
+    const uint8_t* pixel = row.luma + 3 * x;
+    return RgbLevels{pixel[0], pixel[1], pixel[2]};
+  };
   if (image.layout == PixelLayout::kRgb) {
-    const auto row_at = [&](int y) {
-      return RgbRow{image.planes[0] + static_cast<ptrdiff_t>(y) * image.pitches[0]};
-    };
-    SampleRun(row_at, t, taps, column, row, &run);
-  } else if (image.orientation != 1) {
-    SampleRun([&](int y) { return TurnedYuvRow{image, y}; }, t, taps, column, row, &run);
+    SampleRun<true>(rgb, taps, thread, &run);
+  } else if (down) {
+    SampleRun<true>(yuv, taps, thread, &run);
   } else {
-    const auto row_at = [&](int y) {
-      return YuvRowAt(image.planes, image.pitches, t.source_width, t.source_height, y);
-    };
-    SampleRun(row_at, t, taps, column, row, &run);
+    SampleRun<false>(yuv, taps, thread, &run);
   }
   return run;
 }
@@ -128,7 +182,7 @@ template <typename Block, typename Sink>
 LATTICE_HOST_DEVICE void LetterboxTile(const Block& block, const DeviceImage& image,
                                        int input_width, int input_height, int tile_x, int tile_y,
                                        TileTaps* taps, const Sink& sink) {
-  block.Step([&](int thread) { FillTap(image.transform, tile_x, tile_y, thread, taps); });
+  block.Step([&](int thread) { FillTaps(image, tile_x, tile_y, thread, taps); });
   block.Step([&](int thread) {
     const PixelRun run = RunOf(image, *taps, tile_x, tile_y, thread);
     if (run.x < input_width && run.y < input_height) sink(run);

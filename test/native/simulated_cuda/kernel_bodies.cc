@@ -78,9 +78,9 @@ Work Letterbox(const Grid& grid, void** arguments) {
                      [&](const DeviceImage& image) { return Readable(image, grid.gpu); })) {
       return cudaErrorIllegalAddress;
     }
-    const auto taps = RubbishOf<TileTaps>();
+    const auto shared = RubbishOf<LetterboxShared>();
     ForBlocks(grid, [&](const HostBlock& block, unsigned x, unsigned y, unsigned z) {
-      LetterboxBlock(block, x, y, z, images, width, height, taps.get(), out);
+      LetterboxBlock(block, x, y, z, images, width, height, shared.get(), out);
     });
     return cudaSuccess;
   };

@@ -106,27 +106,25 @@ TEST(DescribeImage, GivesTheInputOfTheImage) {
   }
 }
 
-TEST(LetterboxTile, ReadsNoPixelTwiceWhereNothingIsScaled) {
+TEST(LetterboxTile, ReadsOnePixelForAnotherWhereNothingIsScaled) {
   std::mt19937 random(5);
-  const RandomPicture picture = MakeRandomPicture(PixelLayout::kRgb, 40, 24, random);
-  const LetterboxTransform t = ComputeLetterbox(40, 24, 40, 24);
-  struct CountingRow {
-    RgbRow row;
-    int* reads;
-    RgbLevels At(int x) const {
-      ++*reads;
-      return row.At(x);
-    }
-  };
-  int reads = 0;
-  const CountingRow row{{picture.planes[0].data()}, &reads};
+  const RandomPicture picture = MakeRandomPicture(PixelLayout::kRgb, 40, 40, random);
+  const uint8_t* const planes[3] = {picture.planes[0].data()};
+  const DeviceImage image = DescribePicture(picture, planes, ComputeLetterbox(40, 40, 40, 40));
   TileTaps taps;
-  for (int thread = 0; thread < kTileThreads; ++thread) FillTap(t, 0, 0, thread, &taps);
-  for (int x = 0; x < kTileSide; ++x) {
-    const RgbLevels pixel = SampleAt(row, row, taps.columns[x], taps.rows[0], 40);
-    EXPECT_EQ(pixel.green, picture.planes[0][static_cast<size_t>(3 * x + 1)]);
+  for (int thread = 0; thread < kTileThreads; ++thread) FillTaps(image, 0, 0, thread, &taps);
+  int reads = 0;
+  const auto pixel_at = [&](const YuvRow& row, int x) {
+    ++reads;
+    return RgbLevels{row.luma[3 * x], row.luma[3 * x + 1], row.luma[3 * x + 2]};
+  };
+  PixelRun run{};
+  SampleRun<true>(pixel_at, taps, kTileSide + 5, &run);
+  EXPECT_EQ(reads, kRunPixels);
+  for (int i = 0; i < kRunPixels; ++i) {
+    EXPECT_EQ(run.levels[1][i],
+              picture.image.data[static_cast<size_t>(3 * ((8 + i) * 40 + 5) + 1)]);
   }
-  EXPECT_EQ(reads, kTileSide);
 }
 
 TEST(LetterboxTile, NoPictureIsGrey) {
