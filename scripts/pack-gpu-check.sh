@@ -5,7 +5,8 @@
 #
 # It builds the last commit for GPUs of compute capability 9.0 (CMAKE_CUDA_ARCHITECTURES names others) with the CUDA
 # engine, nvJPEG and libturbojpeg, and fails without one of them. TENSORRT holds `include` and, unless the GPU machine
-# has TensorRT, `lib`: libraries with the kernels of one GPU only make far fewer parts. ../shared/testdata goes along.
+# has TensorRT, `lib`: libraries with the kernels of one GPU only make far fewer parts. ../shared/testdata goes along, and
+# compute-sanitizer where the toolkit has it.
 #
 # OUT_FOLDER gets parts of at most 45 MB, their checksums and unpack.sh. How to use them is printed at the end.
 # The GPU machine needs x86-64 Linux with this machine's C library or a newer one, bash, coreutils, tar, gzip, awk, sed.
@@ -66,12 +67,18 @@ add_runtime() {
   cp -L "$nvjpeg" "$place/libraries/"
   ldd "$tree/build/Release/lattice.node" | awk '/libturbojpeg|libgomp/ { print $3 }' |
     xargs -r cp -L -t "$place/libraries"
+  if [ -x "$CUDAToolkit_ROOT/compute-sanitizer/compute-sanitizer" ]; then
+    mkdir "$place/libraries/compute-sanitizer"
+    find "$CUDAToolkit_ROOT/compute-sanitizer" -maxdepth 1 -type f -exec cp -t "$place/libraries/compute-sanitizer" {} +
+  else
+    echo "compute-sanitizer is not packed: $CUDAToolkit_ROOT has none."
+  fi
   cp -r ../shared/testdata/{images,coco128,expected} "$place/shared/testdata/"
   cp ../shared/testdata/models/yolov8n.onnx "$place/shared/testdata/models/"
   cat >"$place/check.sh" <<END
 #!/usr/bin/env bash
 # Runs gpu-check.sh with these arguments; its results are in $place/results.tar.gz.
-export PATH=$place/node/bin:\$PATH LATTICE_COMMIT=$commit
+export PATH=$place/node/bin:$place/libraries/compute-sanitizer:\$PATH LATTICE_COMMIT=$commit
 export LD_LIBRARY_PATH=$place/tensorrt/lib:$place/libraries\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
 bash $tree/scripts/gpu-check.sh "\$@"
 code=\$?

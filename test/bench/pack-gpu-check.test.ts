@@ -72,8 +72,12 @@ beforeEach(() => {
   cpSync(join(PROJECT_ROOT, name), at('project', name));
   write('project/.gitignore', 'node_modules/\nbuild/\ndist/\n.deps/\n');
   write('project/native/kernel.cu', 'first');
-  write('project/scripts/gpu-check.sh', 'echo "$LATTICE_COMMIT $LD_LIBRARY_PATH $*"; node; exit 3');
+  write(
+    'project/scripts/gpu-check.sh',
+    'echo "$LATTICE_COMMIT $LD_LIBRARY_PATH $*"; node; command -v compute-sanitizer; exit 3',
+  );
   write('cuda/lib/libnvjpeg.so.13', 'nvJPEG');
+  write('cuda/compute-sanitizer/compute-sanitizer', '', 0o755);
   write('tensorrt/include/NvInfer.h', '');
   write('tensorrt/lib/libnvinfer.so.10', 'TensorRT');
   for (const part of ['images/a.jpg', 'coco128/a.jpg', 'expected/a.json', 'models/yolov8n.onnx']) {
@@ -150,7 +154,11 @@ describe('scripts/pack-gpu-check.sh', () => {
     const libraries = `${at('place/tensorrt/lib')}:${at('place/libraries')}`;
     expect(run('bash', [at('place/check.sh'), '--allow-missing'])).toEqual({
       status: 3,
-      said: `${head} ${libraries} --allow-missing\nnode of ${at('place/node/bin')}\n`,
+      said: [
+        `${head} ${libraries} --allow-missing`,
+        `node of ${at('place/node/bin')}`,
+        `${at('place/libraries/compute-sanitizer/compute-sanitizer')}\n`,
+      ].join('\n'),
     });
     expect(read('place/tensorrt/lib/libnvinfer.so.10')).toBe('TensorRT');
     expect(read('place/libraries/libnvjpeg.so.13')).toBe('nvJPEG');
@@ -204,9 +212,12 @@ describe('scripts/pack-gpu-check.sh', () => {
     expect(said).toMatch(new RegExp(`pack-gpu-check: .*${name}`));
   });
 
-  it('says that a machine without TensorRT needs its libraries', () => {
+  it('says that a machine without TensorRT or compute-sanitizer needs its own', () => {
     rmSync(at('tensorrt/lib'), { recursive: true });
-    expect(pack().said).toContain("TensorRT's libraries are not packed");
+    rmSync(at('cuda/compute-sanitizer'), { recursive: true });
+    const { said } = pack();
+    expect(said).toContain("TensorRT's libraries are not packed");
+    expect(said).toContain('compute-sanitizer is not packed');
   });
 
   it('shows what it does', () => {
