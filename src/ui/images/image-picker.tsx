@@ -1,5 +1,5 @@
 /** Chooses pictures, or folders of them, from what the service can read. */
-import { useComputed, useSignal, useSignalEffect, type Signal } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
@@ -8,14 +8,10 @@ import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { Thumbnail } from '../picture/thumbnail.js';
-import { api } from '../session/session.js';
 import { plural, visible } from '../text/format.js';
-import { folderOf, folderPage, folderTrail, type FolderEntry } from './folder.js';
+import { folderOf, folderTrail, type FolderEntry } from './folder.js';
 import { gridStep } from './grid-step.js';
-
-const PAGE = 200;
-/** A search reads on in a large folder until it has looked at so many names. */
-const MOST_SEARCHED = 5_000;
+import { useListing, type Listing } from './use-listing.js';
 
 interface ImagePickerProps {
   title: string;
@@ -25,14 +21,6 @@ interface ImagePickerProps {
   several?: boolean;
 }
 
-interface Listing {
-  entries: readonly FolderEntry[];
-  cursor: string | null;
-  isLoading: boolean;
-  fault: unknown;
-}
-
-const LOADING: Listing = { entries: [], cursor: null, isLoading: true, fault: null };
 /** The picker opens where it was closed. */
 let lastFolder = '';
 
@@ -245,45 +233,4 @@ function More({ isLoading, onMore }: { isLoading: boolean; onMore: () => void })
       {isLoading ? 'Reading' : 'Show more'}
     </button>
   );
-}
-
-/** Pages of the folder: the first one at once, others when they are wanted or searched. */
-function useListing(folder: Signal<string>, search: Signal<string>) {
-  const listing = useSignal(LOADING);
-  const stop = useRef(new AbortController());
-  const load = (under: string, cursor: string | null): void => {
-    const { signal } = stop.current;
-    listing.value = { ...listing.peek(), isLoading: true };
-    folderPage(api, under, { limit: PAGE, cursor, signal }).then(
-      ({ entries, next_cursor }) => {
-        if (signal.aborted) return;
-        const before = cursor === null ? [] : listing.peek().entries;
-        const all = [...before, ...entries];
-        listing.value = { entries: all, cursor: next_cursor, isLoading: false, fault: null };
-      },
-      (fault: unknown) => {
-        if (!signal.aborted) listing.value = { ...LOADING, isLoading: false, fault };
-      },
-    );
-  };
-  useSignalEffect(() => {
-    const under = folder.value;
-    stop.current.abort();
-    stop.current = new AbortController();
-    listing.value = LOADING;
-    load(under, null);
-    return () => {
-      stop.current.abort();
-    };
-  });
-  useSignalEffect(() => {
-    const { cursor, isLoading, entries } = listing.value;
-    const reads = search.value.trim() !== '' && entries.length < MOST_SEARCHED;
-    if (reads && cursor !== null && !isLoading) load(folder.peek(), cursor);
-  });
-  const more = (): void => {
-    const { cursor, isLoading } = listing.peek();
-    if (cursor !== null && !isLoading) load(folder.peek(), cursor);
-  };
-  return { listing, more };
 }

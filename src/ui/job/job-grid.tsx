@@ -1,18 +1,15 @@
 /** The images of a job as pictures with their boxes. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { JobImage, JobStatus } from '../../client/records.js';
-import { hashOf } from '../address/address.js';
+import type { JobStatus } from '../../client/records.js';
 import { setQuery } from '../address/location.js';
 import { Empty } from '../parts/empty.js';
-import { Foreign } from '../parts/foreign.js';
-import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
-import { Thumbnail } from '../picture/thumbnail.js';
 import { api } from '../session/session.js';
-import { fileName, plural } from '../text/format.js';
-import { imagesRoute, isFiltered, queryOf, type ImageFilter } from './image-filter.js';
+import { plural } from '../text/format.js';
+import { imagesRoute, isFiltered, type ImageFilter } from './image-filter.js';
 import { ImagePages } from './image-pages.js';
+import { JobTile } from './job-tile.js';
 import { lastPlace } from './last-place.js';
 import { placeAfter, tileLayout } from './tile-layout.js';
 import { useVirtualRows } from './use-virtual-rows.js';
@@ -130,7 +127,7 @@ export function JobGrid({ job, filter, epoch }: GridProps) {
                   aria-setsize={known}
                   aria-posinset={place + 1}
                 >
-                  <Tile
+                  <JobTile
                     jobId={jobId}
                     filter={filter}
                     place={place}
@@ -165,80 +162,6 @@ function NoImages() {
       </button>
     </Empty>
   );
-}
-
-interface TileProps {
-  jobId: string;
-  filter: ImageFilter;
-  place: number;
-  image: JobImage | undefined;
-  isTabStop: boolean;
-}
-
-function Tile({ jobId, filter, place, image, isTabStop }: TileProps) {
-  const tabIndex = isTabStop ? 0 : -1;
-  // The same element as later: the focus stays when the image comes.
-  if (image === undefined) {
-    return (
-      <a
-        class="grid-tile blank"
-        data-place={place}
-        tabIndex={tabIndex}
-        role="img"
-        aria-label="Loading"
-      />
-    );
-  }
-  const name = fileName(image.image_path);
-  const href = hashOf(
-    { view: 'image', jobId, index: image.index },
-    { ...queryOf(filter), ...(isFiltered(filter) ? { at: String(place) } : {}) },
-  );
-  return (
-    <a
-      class={`grid-tile ${image.status}`}
-      href={href}
-      data-place={place}
-      tabIndex={tabIndex}
-      onClick={() => {
-        lastPlace.set(jobId, filter, place);
-      }}
-    >
-      {image.status === 'ok' ? (
-        <Thumbnail
-          path={image.image_path}
-          alt=""
-          boxes={boxesOf(image, filter)}
-          size={image.image}
-        />
-      ) : (
-        <span class="thumbnail">
-          {image.status === 'error' ? (
-            <span class="tile-error">
-              <Icon name="warning" /> {image.error.code}
-            </span>
-          ) : (
-            <span class="fine">waiting</span>
-          )}
-        </span>
-      )}
-      <span class="grid-caption">
-        <Foreign text={name} />
-        {image.status === 'ok' && (
-          <b class="count">
-            {image.total_count}
-            <span class="hidden-label"> {image.total_count === 1 ? 'box' : 'boxes'}</span>
-          </b>
-        )}
-      </span>
-    </a>
-  );
-}
-
-/** With a class chosen, its boxes alone. */
-function boxesOf({ detections }: Extract<JobImage, { status: 'ok' }>, { className }: ImageFilter) {
-  if (className === null) return detections;
-  return detections.filter((each) => each.class === className);
 }
 
 function tileAt(list: HTMLElement | null, place: number): HTMLElement | null {

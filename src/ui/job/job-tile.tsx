@@ -1,0 +1,83 @@
+/** One image of a job's grid: its picture with boxes, or why there is none. */
+import type { JobImage } from '../../client/records.js';
+import { hashOf } from '../address/address.js';
+import { Foreign } from '../parts/foreign.js';
+import { Icon } from '../parts/icon.js';
+import { Thumbnail } from '../picture/thumbnail.js';
+import { fileName } from '../text/format.js';
+import { isFiltered, queryOf, type ImageFilter } from './image-filter.js';
+import { lastPlace } from './last-place.js';
+
+interface JobTileProps {
+  jobId: string;
+  filter: ImageFilter;
+  place: number;
+  image: JobImage | undefined;
+  isTabStop: boolean;
+}
+
+export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps) {
+  const tabIndex = isTabStop ? 0 : -1;
+  // The same element as later: the focus stays when the image comes.
+  if (image === undefined) {
+    return (
+      <a
+        class="grid-tile blank"
+        data-place={place}
+        tabIndex={tabIndex}
+        role="img"
+        aria-label="Loading"
+      />
+    );
+  }
+  const name = fileName(image.image_path);
+  const href = hashOf(
+    { view: 'image', jobId, index: image.index },
+    { ...queryOf(filter), ...(isFiltered(filter) ? { at: String(place) } : {}) },
+  );
+  return (
+    <a
+      class={`grid-tile ${image.status}`}
+      href={href}
+      data-place={place}
+      tabIndex={tabIndex}
+      onClick={() => {
+        lastPlace.set(jobId, filter, place);
+      }}
+    >
+      {image.status === 'ok' ? (
+        <Thumbnail
+          path={image.image_path}
+          alt=""
+          boxes={boxesOf(image, filter)}
+          size={image.image}
+        />
+      ) : (
+        <span class="thumbnail">
+          {image.status === 'error' ? (
+            <span class="tile-error">
+              <Icon name="warning" /> {image.error.code}
+            </span>
+          ) : (
+            <span class="fine">waiting</span>
+          )}
+        </span>
+      )}
+      <span class="grid-caption">
+        <Foreign text={name} />
+        {image.status === 'ok' && (
+          <b class="count">
+            {image.total_count}
+            <span class="hidden-label"> {image.total_count === 1 ? 'box' : 'boxes'}</span>
+          </b>
+        )}
+      </span>
+    </a>
+  );
+}
+
+/** With a class chosen, its boxes alone. */
+function boxesOf({ detections }: Extract<JobImage, { status: 'ok' }>, { className }: ImageFilter) {
+  if (className === null) return detections;
+  return detections.filter((each) => each.class === className);
+}
