@@ -33,6 +33,7 @@ describe.skipIf(browserPath === null)('detect', () => {
       ...FEW_THREADS,
       LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
       LATTICE_IMAGE_ROOTS: roots,
+      LATTICE_PRECISION: 'f32', // the same scores on every CPU
     };
     [service, browser] = await Promise.all([startService({ env }), openBrowser()]);
     watched = await openPage(browser);
@@ -68,9 +69,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     await found().waitFor();
     expect(await figures()).toEqual([5, expect.any(Number)]);
     await page.locator('.stage img').waitFor();
-    expect(await page.locator('.box-label').allTextContents()).toContainEqual(
-      expect.stringMatching(/^truck 5\d %$/),
-    );
+    expect(await page.locator('.box-label').allTextContents()).toContain('truck 54 %');
     expect(await page.evaluate(() => location.hash)).toBe('#/detect?path=street.jpg');
   });
 
@@ -150,7 +149,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     await page.mouse.down();
     await page.mouse.up();
     await eventual(() => rows().nth(1).getAttribute('aria-pressed')).toBe('true');
-    expect(await page.locator('.box-facts').textContent()).toMatch(/at 5(08|09|10), 37[678]/);
+    expect(await page.locator('.box-facts').textContent()).toContain('at 509, 378');
   });
 
   test('zoom keeps lines and labels, and the picture stays in its stage', async () => {
