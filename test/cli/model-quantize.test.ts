@@ -78,7 +78,10 @@ test('with labels the copy is judged by its mean average precision', async () =>
   expect(figures.map(([, precision]) => precision)).toEqual(
     expect.arrayContaining(['f32', 'int8']),
   );
-  for (const [, , figure] of figures) expect(Number(figure)).toBeGreaterThan(0.45);
+  for (const [, precision, figure] of figures) {
+    // CPUs differ in how they round INT8.
+    expect(Number(figure)).toBeGreaterThan(precision === 'int8' ? 0.4 : 0.5);
+  }
 }, 300_000);
 
 test('photos that are links have the label file of the name that the user gave', async () => {
