@@ -47,7 +47,7 @@ export function rooflineLimits({ copyGbS, matrixTflopS }: CardLimits): Limits | 
 const SIDE = 96;
 const COPIED = 16 * 1024 * 1024;
 
-/** Of a dry run: figures of the right kind, so that what is reckoned from them runs. */
+/** Of a dry run: figures of the right kind, so that what is computed from them runs. */
 function standIn(rounds: number): CardLimits {
   const [from, to] = [Buffer.alloc(COPIED, 1), Buffer.alloc(COPIED, 2)];
   const copying = timed(rounds, () => from.copy(to));

@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 200;
 const LOG_EVERY_SHARE = 0.1;
 const LEAST_RETRY_S = 1;
 const MOST_RETRY_S = 600;
-/** Before the first tenth is done there is nothing to reckon from. */
+/** Before the first tenth is done there is nothing to compute from. */
 const FIRST_GUESS_S = 60;
 
 export interface EngineBuildOptions {

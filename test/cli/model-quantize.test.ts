@@ -79,8 +79,8 @@ test('with labels the copy is judged by its mean average precision', async () =>
     expect.arrayContaining(['f32', 'int8']),
   );
   for (const [, precision, figure] of figures) {
-    // CPUs differ in how they round INT8.
-    expect(Number(figure)).toBeGreaterThan(precision === 'int8' ? 0.4 : 0.5);
+    // CPUs differ in how they round bf16 and INT8.
+    expect(Number(figure)).toBeGreaterThan(precision === 'f32' ? 0.5 : 0.4);
   }
 }, 300_000);
 
