@@ -1,4 +1,5 @@
-// Where the pixels of a tile of the letterbox kernel are stored, in plain C++ (see letterbox_tile.h).
+// Where the pixels of a tile of the letterbox kernel are stored, in plain C++ (see
+// letterbox_tile.h).
 #ifndef LATTICE_CUDA_KERNELS_LETTERBOX_TAPS_H_
 #define LATTICE_CUDA_KERNELS_LETTERBOX_TAPS_H_
 
