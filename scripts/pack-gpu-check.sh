@@ -19,6 +19,9 @@ fail() {
   exit 1
 }
 
+# What is made in a checkout, for find.
+not_sources=(-path ./node_modules -o -path ./build -o -path ./.deps -o -path ./dist)
+
 # The last commit. A file that has not changed keeps its time, so that little is built again.
 copy_sources() {
   local fresh=$place/commit
@@ -33,7 +36,6 @@ copy_sources() {
   done)
   rm -r "$fresh"
 }
-not_sources=(-path ./node_modules -o -path ./build -o -path ./.deps -o -path ./dist)
 
 # With TensorRT in the place where it will lie on the GPU machine.
 build() {

@@ -1,8 +1,8 @@
 #include "native/addon/js_convert.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
