@@ -1,6 +1,5 @@
 /** `JobService` on a durable store and a runner. */
 import { randomBytes } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../errors.js';
 import type { DetectorStats } from '../contract/detector-stats.js';
 import type {
@@ -22,6 +21,7 @@ import type { JobRunner } from './runner/job-runner.js';
 import type { NewJob, StoredImage, StoredJob, SubmitOutcome } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
+import { createTurns } from './turns.js';
 
 export interface ServiceParts {
   store: JobStore;
@@ -239,15 +239,6 @@ function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
     path,
     outcome: outcome === null ? null : (JSON.parse(outcome) as ImageOutcome),
   };
-}
-
-/**
- * Each call resolves in a separate turn of the event loop, in order of calling. Two pages are never parsed in one turn,
- * however many callers there are: a message port can deliver a thousand messages in one turn.
- */
-export function createTurns(): () => Promise<void> {
-  let last = Promise.resolve();
-  return () => (last = last.then(() => setImmediate()));
 }
 
 /** 96 random bits after 48 of the time: neighbours in time are neighbours in the index. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/jobs/stored-job-service.js';
+import { createTurns } from '../../src/jobs/turns.js';
 
 test('each caller gets a turn of its own, in order of calling', async () => {
   const turn = createTurns();

@@ -1,19 +1,10 @@
 /** One image of a job, large; the ones before and after it are a key away. */
-import { computed, useComputed, useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { JobImage, JobImages } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
-import { BoxList } from '../picture/box-list.js';
-import { ClassChips } from '../picture/class-chips.js';
-import { usePictureMarks } from '../picture/marks.js';
-import { Picture } from '../picture/picture.js';
-import { classCountsAbove, shownBoxes } from '../picture/shown-boxes.js';
-import { ThresholdSlider } from '../picture/threshold-slider.js';
-import { TimeBar } from '../picture/time-bar.js';
-import { timeSteps } from '../picture/time-steps.js';
-import { imageFilePath, usePicture } from '../picture/use-picture.js';
+import { usePicture } from '../picture/use-picture.js';
 import { address } from '../address/location.js';
-import { CopyButton } from '../parts/copy-button.js';
 import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
@@ -21,14 +12,11 @@ import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { api } from '../session/session.js';
-import { fileName, grouped, plural } from '../text/format.js';
+import { fileName, grouped } from '../text/format.js';
 import { imagesRoute, isFiltered, queryOf, type ImageFilter } from './image-filter.js';
 import { lastPlace } from './last-place.js';
-
-type ProcessedImage = Extract<JobImage, { status: 'ok' }>;
-
-const SHOWN_BY_BROWSERS = /\.(?:jpe?g|png|webp|avif)$/i;
-const LARGE = 2048;
+import { pictureRoute } from './picture-route.js';
+import { ProcessedImage } from './processed-image.js';
 
 interface Shown {
   image: JobImage;
@@ -105,7 +93,7 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
       </header>
       <Ahead image={value.after} />
       {value.image.status === 'ok' ? (
-        <Processed key={value.image.index} image={value.image} />
+        <ProcessedImage key={value.image.index} image={value.image} />
       ) : (
         <NoBoxes image={value.image} />
       )}
@@ -171,11 +159,7 @@ function Ahead({ image }: { image: JobImage | null }) {
   return null;
 }
 
-function pictureRoute(path: string): string {
-  return imageFilePath(path, SHOWN_BY_BROWSERS.test(path) ? null : LARGE);
-}
-
-function NoBoxes({ image }: { image: Exclude<JobImage, ProcessedImage> }) {
+function NoBoxes({ image }: { image: Exclude<JobImage, { status: 'ok' }> }) {
   const { url } = usePicture(pictureRoute(image.image_path));
   return (
     <>
@@ -186,68 +170,5 @@ function NoBoxes({ image }: { image: Exclude<JobImage, ProcessedImage> }) {
       )}
       {url !== null && <img class="plain-picture" src={url} alt={fileName(image.image_path)} />}
     </>
-  );
-}
-
-function Processed({ image }: { image: ProcessedImage }) {
-  const marks = usePictureMarks();
-  const { detections } = image;
-  const floor = useMemo(() => Math.min(1, ...detections.map((each) => each.confidence)), [image]);
-  const threshold = useSignal(Math.floor(floor * 100) / 100);
-  const hidden = useSignal<ReadonlySet<string>>(new Set());
-  const boxes = useMemo(
-    () =>
-      computed(() => shownBoxes(detections, { threshold: threshold.value, hidden: hidden.value })),
-    [image],
-  );
-  const counts = useComputed(() => classCountsAbove(detections, threshold.value));
-  const { url, fault } = usePicture(pictureRoute(image.image_path));
-  const { width, height } = image.image;
-  const toggle = (name: string): void => {
-    const next = new Set(hidden.peek());
-    if (!next.delete(name)) next.add(name);
-    hidden.value = next;
-  };
-  return (
-    <div class="answer">
-      <div class="answer-picture">
-        <Picture
-          url={url}
-          alt={`${fileName(image.image_path)} with ${plural(boxes.value.length, 'box', 'boxes')}`}
-          size={image.image}
-          boxes={boxes}
-          marks={marks}
-        >
-          {fault !== null && <p class="stage-note">The picture itself cannot be shown.</p>}
-        </Picture>
-      </div>
-      <section class="panel" aria-label="Detections">
-        <header class="panel-head">
-          <p class="fine">
-            <Foreign text={image.image_path} /> <CopyButton text={image.image_path} what="path" />
-          </p>
-          <p class="fine">
-            {width} × {height} px on {image.worker_id}
-          </p>
-          <p class="found" role="status">
-            <b>{boxes.value.length}</b> of {detections.length} shown
-          </p>
-        </header>
-        {detections.length === 0 ? (
-          <p class="none">Nothing was found in this picture.</p>
-        ) : (
-          <>
-            <ClassChips counts={counts} hidden={hidden} onToggle={toggle} />
-            <ThresholdSlider
-              threshold={threshold}
-              floor={Math.floor(floor * 100) / 100}
-              confidences={detections.map(({ confidence }) => confidence)}
-            />
-            <BoxList boxes={boxes} marks={marks} />
-          </>
-        )}
-        <TimeBar title="Time" ms={image.processing_time_ms} steps={timeSteps(image)} />
-      </section>
-    </div>
   );
 }
