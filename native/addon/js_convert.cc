@@ -160,11 +160,12 @@ void ParseBatches(const Napi::Value& value, Properties& options, std::vector<int
   const auto array = value.As<Napi::Array>();
   for (uint32_t i = 0; i < array.Length(); ++i) {
     const Napi::Value batch = array.Get(i);
-    const int number = batch.IsNumber() ? batch.As<Napi::Number>().Int32Value() : 0;
-    if (number <= (batches.empty() ? 0 : batches.back()) || number > kMostGpuBatch) {
+    const double number = batch.IsNumber() ? batch.As<Napi::Number>().DoubleValue() : NAN;
+    const int before = batches.empty() ? 0 : batches.back();
+    if (!(number > before && number <= kMostGpuBatch) || number != std::floor(number)) {
       return options.Fail("gpuBatches", kNeeded);
     }
-    batches.push_back(number);
+    batches.push_back(static_cast<int>(number));
   }
   if (batches.empty()) options.Fail("gpuBatches", kNeeded);
 }
