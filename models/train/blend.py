@@ -25,7 +25,7 @@ from detection import PhotoDetector
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Their held-back photos say little of others: atl has frames of few cameras, which show what the run
 # was trained on; the vehicles of open-images-mixed were all labelled by the teacher.
-NOT_COMPARED = ("atl", "open-images-mixed")
+NOT_COMPARED = ("atl", "open-images-mixed", "bangkok-buses")
 State = dict[str, Any]
 
 
@@ -59,11 +59,15 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--further", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=Path("../shared/vehicles"))
+    parser.add_argument("--share", type=float, help="of the end, instead of the best one")
     parser.add_argument("--size", type=int, default=640)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     start, end = read_checkpoint(options.start), read_checkpoint(options.end)
+    if options.share is not None:
+        write_checkpoint(options.out, blended(start, end, options.share))
+        return
     added = read_all_added()
     labels = {
         source: held_back_labels(source, added)

@@ -66,9 +66,10 @@ def further_sources(root: Path) -> list[Source]:
     """The sets of further_sets.py."""
     return [
         Source("open-images-licence-plates", root / "open-images-licence-plates", 3.0, False),
-        Source("open-images-mixed", root / "open-images-mixed", 0.5, False),
+        Source("open-images-mixed", root / "open-images-mixed", 1.0, False),
         Source("atl", root / "atl", 1.0, False),
         Source("modes-of-transport", root / "modes-of-transport", 1.0, False),
+        Source("bangkok-buses", root / "bangkok-buses", 1.0, False),
     ]
 
 

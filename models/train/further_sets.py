@@ -45,6 +45,7 @@ SETS = (
     FurtherSet(
         "modes-of-transport", tuple(f"dataset/{part}" for part in PARTS), {0: 1, 1: 2, 2: 0}
     ),
+    FurtherSet("bangkok-buses", ("train",), {0: 2, 4: 2}),
 )
 
 

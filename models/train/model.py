@@ -148,7 +148,7 @@ class Head(nn.Module):
     def __init__(self, classes: int):
         super().__init__()
         box_width = max(16, _C3 // 4, 4 * DISTANCE_BINS)
-        class_width = max(_C3, min(classes, 100))
+        self.class_width = class_width = max(_C3, min(classes, 100))
         levels = (_C3, _C4, _C5)
         self.box = nn.ModuleList(_branch(c, box_width, 4 * DISTANCE_BINS) for c in levels)
         self.classify = nn.ModuleList(_branch(c, class_width, classes) for c in levels)
@@ -159,9 +159,21 @@ class Head(nn.Module):
             nn.init.constant_(classify[-1].bias, math.log(5 / classes / (640 / stride) ** 2))
 
     def forward(self, features: tuple[Tensor, ...]) -> list[Tensor]:
+        return self.maps(features, self.class_features(features))
+
+    def class_features(self, features: tuple[Tensor, ...]) -> list[Tensor]:
+        """[B, class_width, H/stride, W/stride] of each level, from which the last layer makes the
+        class logits.
+        """
+        return [branch[:-1](x) for x, branch in zip(features, self.classify, strict=True)]
+
+    def maps(self, features: tuple[Tensor, ...], class_features: list[Tensor]) -> list[Tensor]:
+        """The level maps of features and of their class features."""
         return [
-            torch.cat((box(x), classify(x)), 1)
-            for x, box, classify in zip(features, self.box, self.classify, strict=True)
+            torch.cat((box(x), classify[-1](y)), 1)
+            for x, y, box, classify in zip(
+                features, class_features, self.box, self.classify, strict=True
+            )
         ]
 
 

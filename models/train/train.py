@@ -23,6 +23,7 @@ from average import WeightAverage
 from batches import Batch, EpochBatches, Sides
 from checkpoint import read_checkpoint, write_checkpoint
 from dataset import CLASS_NAMES, PhotoStore, Source, training_sources
+from distillation import SoftHead, SoftTeacher, soft_loss
 from evaluate import judge
 from loss import DetectionLoss, LossParts
 from model import Detector
@@ -58,6 +59,8 @@ class Plan:
     photos: float = 1.0
     ramp: float = 1000.0
     frozen: int = 0
+    window: float = 0.75
+    soft: float = 1.0
     judge_every: int = 5
     seed: int = 7
     overfit: int = 0
@@ -74,6 +77,7 @@ class Training:
         device: torch.device,
         threads: ThreadCount,
         added: dict[str, AddedBoxes],
+        teacher: SoftTeacher | None = None,
     ):
         torch.manual_seed(plan.seed)
         self.threads = threads
@@ -84,7 +88,13 @@ class Training:
         self.model = Detector(len(CLASS_NAMES)).to(device, memory_format=torch.channels_last)
         self.model.backbone.to_stride8[: plan.frozen].requires_grad_(False)
         self.average = WeightAverage(self.model, ramp=plan.ramp)
+        self.teacher = teacher
+        self.soft_head = SoftHead(self.model.head.class_width).to(device)
         self.optimiser = make_optimiser(self.model, plan.rate, plan.decay)
+        # New layers, which start at nothing, may move faster.
+        self.optimiser.add_param_group(
+            {"params": self.soft_head.parameters(), "weight_decay": 0.0, "rate_factor": 20.0}
+        )
         self.loss = DetectionLoss()
         self.bf16 = device.type == "cuda" or computes_bf16()
         self.epoch = 0
@@ -95,6 +105,8 @@ class Training:
     def start_from(self, state: dict) -> None:
         """Takes the averaged weights of another run."""
         self.taught |= state.get("taught", False)
+        if "soft_head" in state:
+            self.soft_head.load_state_dict(state["soft_head"])
         self.model.load_state_dict(state["average"])
         self.average = WeightAverage(self.model, ramp=self.plan.ramp)
 
@@ -103,6 +115,7 @@ class Training:
         self.model.load_state_dict(state["model"])
         self.average.model.load_state_dict(state["average"])
         self.average.updates = state["updates"]
+        self.soft_head.load_state_dict(state["soft_head"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.epoch = state["epoch"]
 
@@ -115,6 +128,7 @@ class Training:
             "model": self.model.state_dict(),
             "average": self.average.model.state_dict(),
             "updates": self.average.updates,
+            "soft_head": self.soft_head.state_dict(),
             "optimiser": self.optimiser.state_dict(),
         }
         write_checkpoint(self.out / "last.pt", state)
@@ -136,7 +150,7 @@ class Training:
         self.model.train()
         self.model.backbone.to_stride8[: self.plan.frozen].eval()
         forgive = self.epoch >= self.plan.forgive_after * self.plan.epochs
-        sums = dict.fromkeys(("loss", "box", "distribution", "classes", "forgiven"), 0.0)
+        sums = dict.fromkeys(("loss", "soft", "box", "distribution", "classes", "forgiven"), 0.0)
         rate = 0.0
         for index, batch in enumerate(batches):
             step = self.epoch * len(batches) + index
@@ -144,20 +158,24 @@ class Training:
             total = self.plan.epochs * len(batches)
             rate = learning_rate(step, total, warm_up, self.plan.rate)
             started = time.monotonic()
-            parts = self._step(batch, rate, forgive)
+            parts, soft = self._step(batch, rate, forgive)
             self.threads.finish_step(time.monotonic() - started)
             sums["loss"] += float(parts.total.detach())
+            sums["soft"] += soft
             for name in ("box", "distribution", "classes", "forgiven"):
                 sums[name] += getattr(parts, name)
             if index % 50 == 0:
                 done = f"epoch {self.epoch + 1} batch {index}/{len(batches)}"
-                print(f"{done} loss {sums['loss'] / (index + 1):.3f}", flush=True)
+                print(
+                    f"{done} loss {sums['loss'] / (index + 1):.3f} soft {sums['soft'] / (index + 1):.3f}",
+                    flush=True,
+                )
         means = {name: round(value / len(batches), 4) for name, value in sums.items()}
         return {**means, "rate": round(rate, 7)}
 
     def _batches(self) -> EpochBatches:
         plan = self.plan
-        strength = Strength()
+        strength = Strength(window=plan.window)
         sides = Sides(plan.size, plan.small_size, plan.small_share)
         if self.epoch >= plan.epochs * (1 - plan.whole_photos):
             strength = strength.without_mosaic()
@@ -176,23 +194,32 @@ class Training:
             plan.photos,
         )
 
-    def _step(self, batch: Batch, rate: float, forgive: bool) -> LossParts:
+    def _step(self, batch: Batch, rate: float, forgive: bool) -> tuple[LossParts, float]:
+        """One update; its loss, and the share of the soft labels."""
         for group in self.optimiser.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group.get("rate_factor", 1.0)
         images = to_input(batch.images, self.device)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
-            maps = self.model(images)
+            levels = self.model.neck(self.model.backbone(images))
+            class_features = self.model.head.class_features(levels)
+            maps = self.model.head.maps(levels, class_features)
         forgiving = ~batch.complete.to(self.device) if forgive else None
         objects, ignored = batch.objects.to(self.device), batch.ignored.to(self.device)
         parts = self.loss(maps, objects, forgiving, ignored)
-        if not torch.isfinite(parts.total):
+        soft = torch.zeros(())
+        if self.teacher:
+            soft = self.plan.soft * soft_loss(
+                self.soft_head(class_features), self.teacher(batch.images)
+            )
+        total = parts.total + soft
+        if not torch.isfinite(total):
             raise RuntimeError(f"loss is not finite in epoch {self.epoch + 1}")
         self.optimiser.zero_grad()
-        parts.total.backward()
+        total.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 10.0)
         self.optimiser.step()
         self.average.update(self.model)
-        return parts
+        return parts, float(soft.detach())
 
     def _judge(self) -> dict[str, dict[str, float]]:
         started = time.monotonic()
@@ -248,6 +275,7 @@ def parse_options() -> argparse.Namespace:
         help="a further fully labelled set, for example renders",
     )  # fmt: skip
     parser.add_argument("--further", type=Path, help="folder of the sets of further_sets.py")
+    parser.add_argument("--teacher", type=Path, help="YOLOX as ONNX: its soft labels are learned")
     for name, value in asdict(Plan()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     return parser.parse_args()
@@ -266,17 +294,18 @@ def main() -> None:
     threads = ThreadCount(options.threads, options.adapt_threads)
     plan = Plan(**{name: getattr(options, name) for name in asdict(Plan())})
     added = read_all_added()
+    teacher = SoftTeacher(options.teacher, options.threads) if options.teacher else None
     last = options.out / "last.pt"
     if options.resume:
         state = read_checkpoint(last)
         plan = Plan(**state["plan"])
         plan = replace(plan, epochs=options.end or plan.epochs)
-        training = Training(plan, sources, options.out, device, threads, added)
+        training = Training(plan, sources, options.out, device, threads, added, teacher)
         training.restore(state)
     else:
         if last.exists():
             raise SystemExit(f"{last} exists: give --resume or another --out")
-        training = Training(plan, sources, options.out, device, threads, added)
+        training = Training(plan, sources, options.out, device, threads, added, teacher)
         if options.start:
             training.start_from(read_checkpoint(options.start))
     print(json.dumps(asdict(training.plan)), len(training.store), "photos", flush=True)

@@ -1,3 +1,4 @@
+import json
 import tempfile
 import unittest
 from dataclasses import replace
@@ -11,6 +12,8 @@ from torch_tests import needs_torch, torch
 if torch:
     from checkpoint import read_checkpoint
     from dataset import Source
+    from distillation import TEACHER_CLASSES
+    from model import STRIDES
     from threads import ThreadCount
     from train import Plan, Training
 
@@ -33,11 +36,12 @@ class Train(unittest.TestCase):
             label = self.folder / f"set/labels/train/{index}.txt"
             label.write_text("0 0.5 0.5 0.5 0.33\n")
 
-    def training(self, name: str, plan) -> "Training":
+    def training(self, name: str, plan, teacher=None) -> "Training":
         (self.folder / name).mkdir(exist_ok=True)
         sources = [Source("set", self.folder / "set", 1.0, True)]
         threads = ThreadCount(1, False)
-        return Training(plan, sources, self.folder / name, torch.device("cpu"), threads, {})
+        device = torch.device("cpu")
+        return Training(plan, sources, self.folder / name, device, threads, {}, teacher)
 
     def weights(self, name: str) -> dict:
         return read_checkpoint(self.folder / name / "last.pt")["average"]
@@ -71,3 +75,23 @@ class Train(unittest.TestCase):
         self.assertFalse([name for name in moved if name.startswith("backbone.to_stride8")])
         for part in ("backbone.to_stride16", "neck", "head.classify", "head.box"):
             self.assertTrue([name for name in moved if name.startswith(part)], part)
+
+    def test_soft_labels_are_learned_and_the_layers_for_them_are_kept_for_a_resumed_run(self):
+        def teacher(images):
+            """Class 2 wherever a picture is bright."""
+            bright = (images.permute(0, 3, 1, 2).float().mean(1, keepdim=True) > 128).float()
+            levels = [torch.zeros(len(images), TEACHER_CLASSES, 64 // s, 64 // s) for s in STRIDES]
+            for level, stride in zip(levels, STRIDES, strict=True):
+                level[:, 2:3] = torch.nn.functional.avg_pool2d(bright, stride)
+            return levels
+
+        training = self.training("soft", replace(PLAN, epochs=12, rate=0.003), teacher)
+        training.run()
+        log = [json.loads(x) for x in (self.folder / "soft/log.jsonl").read_text().splitlines()]
+        self.assertLess(log[-1]["soft"], log[0]["soft"] / 2)
+        again = self.training("soft", PLAN, teacher)
+        again.restore(read_checkpoint(self.folder / "soft/last.pt"))
+        for one, other in zip(
+            training.soft_head.parameters(), again.soft_head.parameters(), strict=True
+        ):
+            torch.testing.assert_close(one, other, rtol=0, atol=0)
