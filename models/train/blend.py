@@ -24,7 +24,8 @@ from detection import PhotoDetector
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Their held-back photos say little of others: atl has frames of few cameras, which show what the run
-# was trained on; the vehicles of open-images-mixed were all labelled by the teacher.
+# was trained on; the vehicles of open-images-mixed were all labelled by the teacher; of bangkok-buses
+# only buses have labels.
 NOT_COMPARED = ("atl", "open-images-mixed", "bangkok-buses")
 State = dict[str, Any]
 
