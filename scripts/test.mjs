@@ -10,6 +10,8 @@ const RAY = ['Ray cluster tests', 'node', 'scripts/test-ray.mjs'];
 const UNTIMED = ['bench', 'cli', 'clients', 'deploy', 'edge', 'models', 'ui'].map(
   (name) => `test/${name}/`,
 );
+/** A test that takes 5 s on idle cores can take a minute at a tenth of their time. */
+const AT_LOW_SHARE = ['--testTimeout=120000', '--hookTimeout=240000'];
 // The tests need the Python environment, which is ready long before they begin.
 const BESIDE_RAY = [
   ['Python that quantises', 'node', 'scripts/python-environment.mjs'],
@@ -18,7 +20,7 @@ const BESIDE_RAY = [
   ['format', 'npm', 'run', '--silent', 'format:check'],
   ['layers', 'npm', 'run', '--silent', 'layers'],
   ['types', 'npm', 'run', '--silent', 'typecheck'],
-  ['TypeScript tests without times', 'npx', 'vitest', 'run', ...UNTIMED],
+  ['TypeScript tests without times', 'npx', 'vitest', 'run', ...UNTIMED, ...AT_LOW_SHARE],
 ];
 const AFTERWARDS = [
   ['native unit tests', 'node', 'scripts/test-native.mjs'],
@@ -27,13 +29,17 @@ const AFTERWARDS = [
 /** Lowers the CPU share to a tenth; if the kernel divides the CPU by session, that of the session too. */
 const YIELDING = ['sh', '-c', '2>&- echo 10 >/proc/self/autogroup; exec nice -n 10 "$@"', 'sh'];
 
-const failed = [];
+/** Of each failed step, by name, the last lines of its output. */
+const failed = new Map();
+const SHOWN_LINES = 100;
 let rayRuns = true;
 const yielding = new Set();
 
-async function run([name, ...command]) {
+/** Prints the output as it comes. */
+async function run([name, program, ...args]) {
   console.log(`\n== ${name}`);
-  await finished(name, spawn(command[0], command.slice(1), { cwd: ROOT, stdio: 'inherit' }));
+  const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  await finished(name, child, { atOnce: true });
 }
 
 /** Prints the output when the step has ended. Has a normal CPU share if the tests on Ray do not run. */
@@ -42,24 +48,28 @@ async function runYielding([name, ...command]) {
   const stdio = ['ignore', 'pipe', 'pipe'];
   const child = spawn(program, args, { cwd: ROOT, stdio, detached: true });
   yielding.add(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => (output += text));
-  }
-  await finished(name, child, () => console.log(`\n== ${name}\n${output.trimEnd()}`));
+  await finished(name, child, { atOnce: false });
   yielding.delete(child);
 }
 
-async function finished(name, child, show = () => undefined) {
+async function finished(name, child, { atOnce }) {
   const start = Date.now();
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      if (atOnce) process.stdout.write(text);
+    });
+  }
   const code = await new Promise((resolve) => {
     child.once('error', resolve);
     child.once('close', resolve);
   });
-  show();
+  output = output.trimEnd();
+  if (!atOnce) console.log(`\n== ${name}\n${output}`);
   const took = ((Date.now() - start) / 1000).toFixed(1);
   console.log(`== ${name}: ${code === 0 ? 'ok' : 'FAILED'} (${took} s)`);
-  if (code !== 0) failed.push(name);
+  if (code !== 0) failed.set(name, output.split('\n').slice(-SHOWN_LINES).join('\n'));
 }
 
 async function inTurn(steps, work) {
@@ -77,7 +87,10 @@ const ray = run(RAY).then(() => (rayRuns = false));
 const beside = BESIDE_RAY.values();
 await Promise.all([ray, inTurn(beside, runYielding), inTurn(beside, runYielding)]);
 await inTurn(AFTERWARDS, run);
-if (failed.length > 0) {
-  console.error(`\nFailed: ${failed.join(', ')}`);
+if (failed.size > 0) {
+  // Steps that failed early are far above by now.
+  for (const [name, end] of failed)
+    console.error(`\n== ${name}: FAILED, the end of its output:\n${end}`);
+  console.error(`\nFailed: ${[...failed.keys()].join(', ')}`);
   process.exit(1);
 }

@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { run } from './run.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -142,9 +143,9 @@ test('Ctrl-C keeps what is done', async () => {
   let err = '';
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
   const exited = once(child, 'exit');
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(statSync(`${file}.part`).size).toBeGreaterThan(0);
-  }, 10_000);
+  });
   child.kill('SIGINT');
   expect(await exited).toEqual([130, null]);
   const written = readFileSync(file, 'utf8').trimEnd().split('\n').length;

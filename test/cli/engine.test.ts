@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
 import { gpus } from '../../src/native/gpus.js';
+import { eventual } from '../support/eventually.js';
 import { SAMPLE_STEM, makeOld, storeEngine, writeFile } from '../support/engine-folder.js';
 import { run } from './run.js';
 
@@ -198,9 +199,6 @@ describe('build', () => {
     expect(process.listenerCount('SIGTERM')).toBe(0);
   });
 
-  /** A process of its own starts within a second on an idle machine only. */
-  const PATIENTLY = { timeout: 15_000 };
-
   /** In a process of its own, on a simulated core. */
   function startBuild(...mode: string[]) {
     const script = join(PACKAGE_ROOT, 'test/support/simulated-engine-build.mjs');
@@ -216,7 +214,7 @@ describe('build', () => {
     ['SIGTERM', 143],
   ] as const)('is given up on %s, in one line and exit code %i', async (signal, code) => {
     const { child, printed, ended } = startBuild();
-    await expect.poll(() => printed.out, PATIENTLY).toContain('step\nstep');
+    await eventual(() => printed.out).toContain('step\nstep');
     child.kill(signal);
     expect(await ended).toEqual([code, null]);
     expect(printed.err.replace(/^\d+ %\n/gm, '')).toBe(
@@ -226,10 +224,10 @@ describe('build', () => {
 
   test('is killed by a second signal where a step does not end', async () => {
     const { child, printed, ended } = startBuild('deaf');
-    await expect.poll(() => printed.out, PATIENTLY).toContain('step');
+    await eventual(() => printed.out).toContain('step');
     child.kill('SIGTERM');
     const before = printed.out.length;
-    await expect.poll(() => printed.out.length, PATIENTLY).toBeGreaterThan(before + 20);
+    await eventual(() => printed.out.length).toBeGreaterThan(before + 20);
     expect(child.exitCode).toBeNull();
     child.kill('SIGINT');
     expect(await ended).toEqual([null, 'SIGINT']);

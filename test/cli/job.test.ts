@@ -221,9 +221,9 @@ describe('watch', () => {
   test('Ctrl-C leaves the job running and says how to watch it again', async () => {
     const id = await submitted(...LONG, ...LONG);
     const watching = spawned('watch', id, '--url', service.url);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(watching.err()).toMatch(/images, running/);
-    }, 10_000);
+    });
     watching.child.kill('SIGINT');
     expect(await watching.exited).toBe(130);
     expect(watching.err()).toMatch(
@@ -238,10 +238,10 @@ describe('watch', () => {
   test('without a job shows the events of all until Ctrl-C', async () => {
     const watching = spawned('watch');
     // Until it listens, events pass it by.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await submitted('shapes.png');
       expect(watching.out()).not.toBe('');
-    }, 10_000);
+    });
     await eventually(() => {
       expect(watching.out()).toMatch(/^\S+Z {2}job_completed {2}job_\S+ {2}100 %$/m);
     });

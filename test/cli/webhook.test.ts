@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { composeMessage, createSigner } from '../../src/webhooks/webhook-message.js';
 import { eventually } from '../support/eventually.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
@@ -49,14 +49,11 @@ describe('listen', () => {
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
     const exited = once(child, 'exit').then(([code]) => code as number | null);
-    const url = await vi.waitFor(
-      () => {
-        const found = /Listening on (http:\/\/127\.0\.0\.1:\d+\/)/.exec(err)?.[1];
-        if (found === undefined) throw new Error(`It does not listen: ${err}`);
-        return found;
-      },
-      { timeout: 10_000, interval: 20 },
-    );
+    const url = await eventually(() => {
+      const found = /Listening on (http:\/\/127\.0\.0\.1:\d+\/)/.exec(err)?.[1];
+      if (found === undefined) throw new Error(`It does not listen: ${err}`);
+      return found;
+    });
     const send = async ({ body, headers }: ReturnType<typeof message>) =>
       (await fetch(url, { method: 'POST', body, headers: withoutLength(headers) })).status;
     return { child, exited, send, url, out: () => out };

@@ -1,6 +1,7 @@
 import { expect, vi } from 'vitest';
 
-const TIMEOUT_MS = 15_000;
+/** Shorter than a test's time, so that the assertion is what fails. */
+const TIMEOUT_MS = 25_000;
 
 /** Repeats an assertion until it holds. A busy machine can delay a file's write by seconds. */
 export const eventually = <T>(assertion: () => T | Promise<T>): Promise<T> =>
