@@ -14,14 +14,16 @@ export type {
 } from '../http/inference/detect.schema.js';
 export type {
   ImageEntryBody as ImageEntry,
+  JobResultBody as JobResult,
+  MultiResultBody as MultiImageResult,
+  SingleResultBody as SingleImageResult,
+} from '../http/jobs/job-result.schema.js';
+export type {
   JobAcceptedBody as JobAccepted,
   JobListBody as JobList,
-  JobResultBody as JobResult,
   JobRetriedBody as JobRetried,
   JobStatusBody as JobStatus,
   JobSubmitBody as JobSubmit,
-  MultiResultBody as MultiImageResult,
-  SingleResultBody as SingleImageResult,
 } from '../http/jobs/job.schema.js';
 export type {
   JobImageBody as JobImage,

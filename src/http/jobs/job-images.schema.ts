@@ -2,12 +2,8 @@
 import { z } from '@hono/zod-openapi';
 import { IMAGE_OUTCOMES } from '../../jobs/job.js';
 import { wholeNumber } from '../query.js';
-import {
-  failedImageSchema,
-  jobIdSchema,
-  jobStatusSchema,
-  processedImageSchema,
-} from './job.schema.js';
+import { failedImageSchema, processedImageSchema } from './job-result.schema.js';
+import { jobIdSchema, jobStatusSchema } from './job.schema.js';
 
 const MOST_IMAGES = 500;
 const DEFAULT_IMAGES = 100;

@@ -6,11 +6,11 @@ import { MAX_IDEMPOTENCY_KEY } from './idempotency.js';
 import { exportHeadersSchema, exportQuerySchema } from './export-view.js';
 import type { JobHandlers } from './job.handlers.js';
 import { listQuerySchema } from './job-list-query.js';
+import { jobResultSchema } from './job-result.schema.js';
 import {
   EXAMPLE_JOB_ID,
   jobAcceptedSchema,
   jobListSchema,
-  jobResultSchema,
   jobStatusSchema,
   jobSubmitSchema,
 } from './job.schema.js';

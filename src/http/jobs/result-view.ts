@@ -3,7 +3,7 @@ import { LatticeError, type Problem } from '../../errors.js';
 import type { ImageEntry, Job } from '../../jobs/job.js';
 import { countCars, viewImage } from '../inference/image-view.js';
 import { hideInProblem, type HideFolders } from '../problem.js';
-import type { ImageEntryBody, JobResultBody, MultiResultBody } from './job.schema.js';
+import type { ImageEntryBody, JobResultBody, MultiResultBody } from './job-result.schema.js';
 
 /** The record of a job of one image. Its `result` is null when the image gave no boxes; `error` says why. */
 export function viewSingleResult(

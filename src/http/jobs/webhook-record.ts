@@ -1,7 +1,7 @@
 /** The record that a webhook carries: one message of bounded size. */
 import type { ImageEntry, Job } from '../../jobs/job.js';
 import type { HideFolders } from '../problem.js';
-import type { ImageEntryBody, JobDigestBody, JobResultBody } from './job.schema.js';
+import type { ImageEntryBody, JobDigestBody, JobResultBody } from './job-result.schema.js';
 import { Tally, viewEntry, viewHead, viewSingleResult, viewTail } from './result-view.js';
 
 /** With all other fields of a record the message stays below 1 MiB, the limit of common web servers. */

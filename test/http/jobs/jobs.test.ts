@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LatticeError } from '../../../src/errors.js';
-import { jobResultSchema, jobStatusSchema } from '../../../src/http/jobs/job.schema.js';
+import { jobResultSchema } from '../../../src/http/jobs/job-result.schema.js';
+import { jobStatusSchema } from '../../../src/http/jobs/job.schema.js';
 import type { ImageOutcome } from '../../../src/jobs/job.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
 import { okOutcome, pendingDelivery } from '../../support/fake-jobs.js';
