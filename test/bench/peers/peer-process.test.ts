@@ -54,8 +54,7 @@ test('all its processes are gone after kill, even when they are paused', async (
   await server.pause();
   expect(running(mark)).toBe(2);
   server.kill();
-  for (const end = Date.now() + 20_000; running(mark) > 0 && Date.now() < end;) await sleep(20);
-  expect(running(mark)).toBe(0);
+  await expect.poll(() => running(mark)).toBe(0);
 });
 
 test('they are gone when the process that started them ends', async () => {
@@ -78,8 +77,7 @@ test('they are gone when the process that started them ends', async () => {
     { encoding: 'utf8' },
   );
   expect(ended).toMatchObject({ status: 0, stdout: 'paused\n' });
-  for (const end = Date.now() + 20_000; running(mark) > 0 && Date.now() < end;) await sleep(20);
-  expect(running(mark)).toBe(0);
+  await expect.poll(() => running(mark)).toBe(0);
 });
 
 test('a server that ends is named with its last words', async () => {
