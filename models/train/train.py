@@ -111,7 +111,15 @@ class Training:
         self.average = WeightAverage(self.model, ramp=self.plan.ramp)
 
     def restore(self, state: dict) -> None:
-        """Continues a run after its last finished epoch."""
+        """Continues a run after its last finished epoch. Raises ValueError if it learned from other
+        sets, or with soft labels and this one does not.
+        """
+        before, now = state.get("learns_from", self._learns_from()), self._learns_from()
+        if before != now:
+            raise ValueError(
+                f"the run learned from {before}, it would go on with {now}: "
+                "give the same --further, --extra and --teacher"
+            )
         self.model.load_state_dict(state["model"])
         self.average.model.load_state_dict(state["average"])
         self.average.updates = state["updates"]
@@ -119,11 +127,15 @@ class Training:
         self.optimiser.load_state_dict(state["optimiser"])
         self.epoch = state["epoch"]
 
+    def _learns_from(self) -> dict:
+        return {"sets": [s.name for s in self.sources], "teacher": self.teacher is not None}
+
     def save(self) -> None:
         state = {
             "plan": asdict(self.plan),
             "names": list(CLASS_NAMES),
             "taught": self.taught,
+            "learns_from": self._learns_from(),
             "epoch": self.epoch,
             "model": self.model.state_dict(),
             "average": self.average.model.state_dict(),

@@ -20,6 +20,15 @@ if torch:
     PLAN = Plan(epochs=2, size=64, batch=4, warm_up_epochs=0.5, judge_every=100)
 
 
+def bright_is_class_2(images):
+    """A teacher that sees class 2 wherever a picture is bright."""
+    bright = (images.permute(0, 3, 1, 2).float().mean(1, keepdim=True) > 128).float()
+    levels = [torch.zeros(len(images), TEACHER_CLASSES, 64 // s, 64 // s) for s in STRIDES]
+    for level, stride in zip(levels, STRIDES, strict=True):
+        level[:, 2:3] = torch.nn.functional.avg_pool2d(bright, stride)
+    return levels
+
+
 @needs_torch
 class Train(unittest.TestCase):
     def setUp(self):
@@ -66,6 +75,11 @@ class Train(unittest.TestCase):
         for name, value in self.weights("whole").items():
             torch.testing.assert_close(again[name], value, rtol=0, atol=0)
 
+    def test_a_run_is_not_resumed_without_its_teacher(self):
+        self.training("soft", replace(PLAN, epochs=1), bright_is_class_2).run()
+        with self.assertRaisesRegex(ValueError, "give the same .*--teacher"):
+            self.training("soft", PLAN).restore(read_checkpoint(self.folder / "soft/last.pt"))
+
     def test_frozen_layers_stay_as_they_are_and_the_others_learn(self):
         training = self.training("frozen", replace(PLAN, frozen=5, epochs=1))
         before = {name: value.clone() for name, value in training.model.state_dict().items()}
@@ -77,19 +91,11 @@ class Train(unittest.TestCase):
             self.assertTrue([name for name in moved if name.startswith(part)], part)
 
     def test_soft_labels_are_learned_and_the_layers_for_them_are_kept_for_a_resumed_run(self):
-        def teacher(images):
-            """Class 2 wherever a picture is bright."""
-            bright = (images.permute(0, 3, 1, 2).float().mean(1, keepdim=True) > 128).float()
-            levels = [torch.zeros(len(images), TEACHER_CLASSES, 64 // s, 64 // s) for s in STRIDES]
-            for level, stride in zip(levels, STRIDES, strict=True):
-                level[:, 2:3] = torch.nn.functional.avg_pool2d(bright, stride)
-            return levels
-
-        training = self.training("soft", replace(PLAN, epochs=12, rate=0.003), teacher)
+        training = self.training("soft", replace(PLAN, epochs=12, rate=0.003), bright_is_class_2)
         training.run()
         log = [json.loads(x) for x in (self.folder / "soft/log.jsonl").read_text().splitlines()]
         self.assertLess(log[-1]["soft"], log[0]["soft"] / 2)
-        again = self.training("soft", PLAN, teacher)
+        again = self.training("soft", PLAN, bright_is_class_2)
         again.restore(read_checkpoint(self.folder / "soft/last.pt"))
         for one, other in zip(
             training.soft_head.parameters(), again.soft_head.parameters(), strict=True
