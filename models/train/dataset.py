@@ -56,7 +56,7 @@ def standard_sources(root: Path) -> list[Source]:
     The small set with close-ups counts more, the large one of one country less.
     """
     return [
-        Source("nepal-vehicles", root / "nepal-vehicles", 0.5, False, taught=False),
+        Source("nepal-vehicles", root / "nepal-vehicles", 0.75, False, taught=False),
         Source("vehicles-openimages", root / "vehicles-openimages", 4.0, False),
         Source("highway-cctv", root / "highway-cctv", 1.0, False),
     ]
@@ -69,7 +69,7 @@ def further_sources(root: Path) -> list[Source]:
         Source("open-images-mixed", root / "open-images-mixed", 1.0, False),
         Source("atl", root / "atl", 1.0, False),
         Source("modes-of-transport", root / "modes-of-transport", 1.0, False),
-        Source("bangkok-buses", root / "bangkok-buses", 1.0, False),
+        Source("bangkok-buses", root / "bangkok-buses", 0.5, False),
     ]
 
 
