@@ -114,7 +114,8 @@ class Training:
         """Continues a run after its last finished epoch. Raises ValueError if it learned from other
         sets, or with soft labels and this one does not.
         """
-        before, now = state.get("learns_from", self._learns_from()), self._learns_from()
+        now = self._learns_from()
+        before = state.get("learns_from", now)
         if before != now:
             raise ValueError(
                 f"the run learned from {before}, it would go on with {now}: "
