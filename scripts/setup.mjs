@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -224,6 +225,8 @@ async function steps() {
       output: 'dist/cli/lattice.js',
       work: () => {
         run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
+        // npm makes it executable only when npx links the package for the first time at this path.
+        chmodSync(join(ROOT, 'dist/cli/lattice.js'), 0o755);
         run(process.execPath, ['node_modules/vite/bin/vite.js', 'build', 'src/ui']); // the page
       },
     },

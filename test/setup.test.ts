@@ -54,6 +54,11 @@ test('steps that are done are left out, and nothing is written for them', () => 
   expect(written()).toBe(before);
 });
 
+test('the command line can be started as a file, as npx does', () => {
+  setUp();
+  expect(statSync(join(root, 'dist/cli/lattice.js')).mode & 0o111).toBe(0o111);
+});
+
 test('what was built in, or left out and why, is said of each optional part', () => {
   const { stdout } = setUp();
   for (const line of PARTS) expect(stdout).toContain(`    ${line}\n`);
