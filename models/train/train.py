@@ -216,14 +216,13 @@ class Training:
             levels = self.model.neck(self.model.backbone(images))
             class_features = self.model.head.class_features(levels)
             maps = self.model.head.maps(levels, class_features)
+            soft_logits = self.soft_head(class_features) if self.teacher else []
         forgiving = ~batch.complete.to(self.device) if forgive else None
         objects, ignored = batch.objects.to(self.device), batch.ignored.to(self.device)
         parts = self.loss(maps, objects, forgiving, ignored)
         soft = torch.zeros(())
         if self.teacher:
-            soft = self.plan.soft * soft_loss(
-                self.soft_head(class_features), self.teacher(batch.images)
-            )
+            soft = self.plan.soft * soft_loss(soft_logits, self.teacher(batch.images))
         total = parts.total + soft
         if not torch.isfinite(total):
             raise RuntimeError(f"loss is not finite in epoch {self.epoch + 1}")

@@ -92,12 +92,23 @@ class Train(unittest.TestCase):
 
     def test_soft_labels_are_learned_and_the_layers_for_them_are_kept_for_a_resumed_run(self):
         training = self.training("soft", replace(PLAN, epochs=12, rate=0.003), bright_is_class_2)
-        training.run()
-        log = [json.loads(x) for x in (self.folder / "soft/log.jsonl").read_text().splitlines()]
-        self.assertLess(log[-1]["soft"], log[0]["soft"] / 2)
+        self.learns_soft_labels(training)
         again = self.training("soft", PLAN, bright_is_class_2)
         again.restore(read_checkpoint(self.folder / "soft/last.pt"))
         for one, other in zip(
             training.soft_head.parameters(), again.soft_head.parameters(), strict=True
         ):
             torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+    def test_soft_labels_are_learned_with_and_without_bf16(self):
+        for bf16 in (False, True):
+            with self.subTest(bf16=bf16):
+                plan = replace(PLAN, epochs=6, rate=0.003)
+                training = self.training(f"soft-{bf16}", plan, bright_is_class_2)
+                training.bf16 = bf16
+                self.learns_soft_labels(training)
+
+    def learns_soft_labels(self, training) -> None:
+        training.run()
+        log = [json.loads(x) for x in (training.out / "log.jsonl").read_text().splitlines()]
+        self.assertLess(log[-1]["soft"], log[0]["soft"] / 2)
