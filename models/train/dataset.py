@@ -56,8 +56,8 @@ def standard_sources(root: Path) -> list[Source]:
     The small set with close-ups counts more, the large one of one country less.
     """
     return [
-        Source("nepal-vehicles", root / "nepal-vehicles", 0.75, False, taught=False),
-        Source("vehicles-openimages", root / "vehicles-openimages", 4.0, False),
+        Source("nepal-vehicles", root / "nepal-vehicles", 1.5, False, taught=False),
+        Source("vehicles-openimages", root / "vehicles-openimages", 6.0, False),
         Source("highway-cctv", root / "highway-cctv", 1.0, False),
     ]
 
@@ -70,6 +70,9 @@ def further_sources(root: Path) -> list[Source]:
         Source("atl", root / "atl", 1.0, False),
         Source("modes-of-transport", root / "modes-of-transport", 1.0, False),
         Source("bangkok-buses", root / "bangkok-buses", 0.5, False),
+        Source("open-images-streets", root / "open-images-streets", 6.0, False),
+        Source("coco-vehicles", root / "coco-vehicles", 6.0, True),
+        Source("coco-others", root / "coco-others", 2.0, True),
     ]
 
 

@@ -29,23 +29,26 @@ ALIKE = 10  # of 256 bits: photos whose hashes differ in fewer places are taken 
 @dataclass(frozen=True)
 class FurtherSet:
     """folders: those of the export with `images` and `labels`. classes: number of CLASS_NAMES by the
-    export's class; its other classes are left out.
+    export's class, as its label files write it; its other classes are left out.
     """
 
     name: str
     folders: tuple[str, ...]
-    classes: dict[int, int]
+    classes: dict[str, int]
 
 
 PARTS = ("train", "valid", "test")
 SETS = (
-    FurtherSet("open-images-licence-plates", PARTS, {1: 0}),
+    FurtherSet("open-images-licence-plates", PARTS, {"1": 0}),
     FurtherSet("open-images-mixed", (".",), {}),
-    FurtherSet("atl", PARTS, {0: 1, 1: 2, 2: 0, 3: 3}),
+    FurtherSet("atl", PARTS, {"0": 1, "1": 2, "2": 0, "3": 3}),
     FurtherSet(
-        "modes-of-transport", tuple(f"dataset/{part}" for part in PARTS), {0: 1, 1: 2, 2: 0}
+        "modes-of-transport", tuple(f"dataset/{part}" for part in PARTS), {"0": 1, "1": 2, "2": 0}
     ),
-    FurtherSet("bangkok-buses", ("train",), {0: 2, 4: 2}),
+    FurtherSet("bangkok-buses", ("train",), {"0": 2, "4": 2}),
+    FurtherSet("coco-vehicles", (".",), {"0": 0, "1": 1, "2": 2, "3": 3}),
+    FurtherSet("coco-others", (".",), {}),
+    FurtherSet("open-images-streets", (".",), {"car": 0}),
 )
 
 
@@ -92,24 +95,30 @@ def without_border(pixels: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
     return pixels[top:bottom, left:right], (int(left), int(top))
 
 
-def read_export_labels(photo: Path, classes: dict[int, int]) -> list[tuple[int, np.ndarray]]:
-    """Class of CLASS_NAMES and x1, y1, x2, y2, 0 to 1, of boxes and of outlines."""
+def read_export_labels(
+    photo: Path, classes: dict[str, int], size: tuple[int, int]
+) -> list[tuple[int, np.ndarray]]:
+    """Class of CLASS_NAMES and x1, y1, x2, y2, 0 to 1, of boxes and of outlines. A class that is a word
+    has corners in pixels after it. size: width and height of the photo in pixels.
+    """
     path = photo.parents[1] / "labels" / f"{photo.stem}.txt"
     found = []
     for line in path.read_text().splitlines() if path.exists() else []:
-        number, *values = line.split()
-        if int(number) not in classes:
+        name, *values = line.split()
+        if name not in classes:
             continue
         points = np.array(values, float).reshape(-1, 2)
-        if len(points) == 2:  # centre and size
+        if name.isalpha():
+            near, far = points / size
+        elif len(points) == 2:  # centre and size
             near, far = points[0] - points[1] / 2, points[0] + points[1] / 2
         else:
             near, far = points.min(0), points.max(0)
-        found.append((classes[int(number)], np.concatenate((near, far))))
+        found.append((classes[name], np.concatenate((near, far))))
     return found
 
 
-def convert(photo: Path, out: Path, classes: dict[int, int], held_out: np.ndarray) -> bool:
+def convert(photo: Path, out: Path, classes: dict[str, int], held_out: np.ndarray) -> bool:
     """Writes a photo and its labels; False for one that looks like a held-out photo."""
     whole = read_photo(photo)
     pixels, corner = without_border(whole)
@@ -117,7 +126,7 @@ def convert(photo: Path, out: Path, classes: dict[int, int], held_out: np.ndarra
         return False
     height, width = pixels.shape[:2]
     lines = []
-    for label, box in read_export_labels(photo, classes):
+    for label, box in read_export_labels(photo, classes, whole.shape[1::-1]):
         box = box * np.tile(whole.shape[1::-1], 2) - np.tile(corner, 2)
         box = (box / (width, height, width, height)).clip(0, 1)
         centre, size = (box[:2] + box[2:]) / 2, box[2:] - box[:2]

@@ -55,10 +55,16 @@ class FurtherSets(unittest.TestCase):
         path = self.write(
             "a.png", picture(1), "1 0.5 0.5 0.2 0.4\n0 0.1 0.1 0.1 0.1\n2 0.1 0.2 0.5 0.2 0.4 0.6\n"
         )
-        rows = read_export_labels(path, {1: 0, 2: 3})
+        rows = read_export_labels(path, {"1": 0, "2": 3}, (120, 90))
         self.assertEqual([label for label, _ in rows], [0, 3])
         np.testing.assert_allclose(rows[0][1], [0.4, 0.3, 0.6, 0.7])
         np.testing.assert_allclose(rows[1][1], [0.1, 0.2, 0.5, 0.6])
+
+    def test_corners_in_pixels_are_read_after_a_word(self):
+        path = self.write("a.png", picture(1), "car 12 9 60 45\nperson 0 0 50 50\n")
+        ((label, box),) = read_export_labels(path, {"car": 0}, (120, 90))
+        self.assertEqual(label, 0)
+        np.testing.assert_allclose(box, [0.1, 0.1, 0.5, 0.5])
 
     def test_a_black_border_is_cut_off_and_boxes_move_with_the_photo(self):
         pixels = np.zeros((150, 120, 3), np.uint8)
@@ -66,7 +72,7 @@ class FurtherSets(unittest.TestCase):
         # 12 to 60 across and 48 to 84 down, of which the border above takes 30.
         path = self.write("a.png", pixels, "5 0.3 0.44 0.4 0.24\n")
         self.assertEqual(without_border(pixels)[1], (0, 30))
-        self.assertTrue(convert(path, self.folder / "out", {5: 2}, NOTHING_HELD_OUT))
+        self.assertTrue(convert(path, self.folder / "out", {"5": 2}, NOTHING_HELD_OUT))
         written = cv2.imread(str(self.folder / "out/images/train/a.jpg"))
         self.assertEqual(written.shape[:2], (90, 120))
         boxes, classes = read_labels(self.folder / "out/labels/train/a.txt")
