@@ -53,7 +53,7 @@ class Source:
 def standard_sources(root: Path) -> list[Source]:
     """The three photo sets of ../shared/vehicles.
 
-    The small set with close-ups counts more, the large one of one country less.
+    The small set with close-ups counts most.
     """
     return [
         Source("nepal-vehicles", root / "nepal-vehicles", 1.5, False, taught=False),
