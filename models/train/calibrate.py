@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/vehicles"))
     parser.add_argument("--further", type=Path, help="folder of the sets of further_sets.py")
     parser.add_argument("--size", type=int, default=640)
-    parser.add_argument("--precision", type=float, default=0.95)
+    parser.add_argument("--precision", type=float, default=0.94)
     parser.add_argument("--empty", type=int, default=60, help="rendered pictures without vehicles")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()

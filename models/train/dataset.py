@@ -13,6 +13,8 @@ import numpy as np
 from added_labels import IGNORED, NOTHING_ADDED, AddedBoxes
 
 CLASS_NAMES = ("car", "motorcycle", "bus", "truck")
+# Their places among the 80 classes of detectors trained on COCO.
+COCO_VEHICLES = (2, 3, 5, 7)
 PHOTO_ENDINGS = {".jpg", ".jpeg", ".png", ".webp"}
 # One in so many training photos of an incomplete source chooses thresholds instead of training.
 HELD_BACK_SHARE = 20

@@ -26,6 +26,7 @@ from average_precision import (
 from checkpoint import averaged_detector, read_checkpoint
 from dataset import (
     CLASS_NAMES,
+    COCO_VEHICLES,
     PHOTO_ENDINGS,
     Source,
     label_file,
@@ -39,8 +40,6 @@ from model import Detector
 
 DEFAULT_THRESHOLD = 0.5  # of the service
 SIZES = {"below 32 px": (0, 32), "32 to 96 px": (32, 96), "above 96 px": (96, np.inf)}
-# COCO's numbers of CLASS_NAMES.
-COCO_VEHICLES = (2, 3, 5, 7)
 
 Pairs = list[tuple[Detections, Truth]]
 

@@ -23,6 +23,7 @@ from added_labels import IGNORED, AddedBoxes, write_added
 from average_precision import iou_table
 from dataset import (
     CLASS_NAMES,
+    COCO_VEHICLES,
     Source,
     further_sources,
     label_file,
@@ -31,8 +32,6 @@ from dataset import (
     standard_sources,
 )
 
-# COCO's numbers of CLASS_NAMES.
-COCO_VEHICLES = (2, 3, 5, 7)
 GREY = 114
 LOWEST_SCORE = 0.05
 SAME_VEHICLE = 0.5  # overlap of two boxes of one vehicle

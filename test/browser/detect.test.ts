@@ -69,7 +69,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     await found().waitFor();
     expect(await figures()).toEqual([5, expect.any(Number)]);
     await page.locator('.stage img').waitFor();
-    expect(await page.locator('.box-label').allTextContents()).toContain('truck 58 %');
+    expect(await page.locator('.box-label').allTextContents()).toContain('truck 64 %');
     expect(await page.evaluate(() => location.hash)).toBe('#/detect?path=street.jpg');
   });
 
