@@ -103,6 +103,14 @@ def report_on(pairs: Pairs) -> dict[str, dict[str, float]]:
     return rows
 
 
+def labelled_photos(folder: Path) -> list[tuple[Path, np.ndarray, np.ndarray]]:
+    """Photos of a folder with `images` and `labels` in the classes of CLASS_NAMES."""
+    return [
+        (path, *read_labels(folder / "labels" / f"{path.stem}.txt"))
+        for path in photo_files(folder / "images")
+    ]
+
+
 def coco_photos(folder: Path) -> list[tuple[Path, np.ndarray, np.ndarray]]:
     """Photos of a folder with `images` and `labels` in COCO's classes; the vehicles of each."""
     photos = []
@@ -137,6 +145,8 @@ def main() -> None:
     parser.add_argument("model", type=Path, help="checkpoint (.pt) or ONNX file")
     parser.add_argument("--data", type=Path, default=Path("../shared/vehicles"))
     parser.add_argument("--size", type=int, default=640, help="input side in pixels")
+    parser.add_argument("--photos", type=Path, action="append", default=[],
+                        help="folder with images and labels in this project's classes")  # fmt: skip
     parser.add_argument("--coco", type=Path, help="folder with images and labels in COCO's classes")
     parser.add_argument("--empty", type=Path, action="append", default=[],
                         help="folder of photos without vehicles")  # fmt: skip
@@ -152,6 +162,8 @@ def main() -> None:
         source.name: report_on(find(detector, labelled(source.photos("valid"))))
         for source in standard_sources(options.data)
     }
+    for folder in options.photos:
+        report[folder.name] = report_on(find(detector, labelled_photos(folder)))
     if options.coco:
         photos = coco_photos(options.coco)
         report["coco"] = report_on(find(detector, photos))

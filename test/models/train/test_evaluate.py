@@ -9,7 +9,7 @@ from torch_tests import needs_torch, torch
 
 if torch:
     from average_precision import Detections, Truth
-    from evaluate import coco_photos, false_alarms, report_on
+    from evaluate import coco_photos, false_alarms, find, labelled_photos, report_on
 
 
 class Sees:
@@ -41,6 +41,13 @@ class Evaluate(unittest.TestCase):
         self.assertEqual((one.name, two.name), ("a.jpg", "b.jpg"))
         self.assertEqual(classes.tolist(), [3, 0, 2, 1])
         self.assertEqual((boxes.shape, none.shape), ((4, 4), (0, 4)))
+
+    def test_a_folder_of_ones_own_is_judged_by_its_labels(self):
+        (self.folder / "labels/a.txt").write_text("3 0.5 0.5 0.5 0.5\n")
+        (first, second) = find(Sees(), labelled_photos(self.folder))
+        self.assertEqual(first[1].classes.tolist(), [3])
+        np.testing.assert_allclose(first[1].boxes, [[2.25, 2.25, 6.75, 6.75]])
+        self.assertEqual(len(second[1].boxes), 0)
 
     def test_false_alarms_are_boxes_from_the_default_threshold_on(self):
         photos = sorted((self.folder / "images").iterdir())
