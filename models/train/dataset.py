@@ -122,8 +122,9 @@ def read_rows(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def label_file(photo: Path) -> Path:
-    """`images/train/a.jpg` -> `labels/train/a.txt`."""
-    return photo.parents[2] / "labels" / photo.parent.name / f"{photo.stem}.txt"
+    """`images/train/a.jpg` -> `labels/train/a.txt`, `images/a.jpg` -> `labels/a.txt`."""
+    images = next(folder for folder in photo.parents if folder.name == "images")
+    return images.parent / "labels" / photo.relative_to(images).with_suffix(".txt")
 
 
 def read_photo(path: Path, longest_side: int | None = None) -> np.ndarray:

@@ -103,19 +103,11 @@ def report_on(pairs: Pairs) -> dict[str, dict[str, float]]:
     return rows
 
 
-def labelled_photos(folder: Path) -> list[tuple[Path, np.ndarray, np.ndarray]]:
-    """Photos of a folder with `images` and `labels` in the classes of CLASS_NAMES."""
-    return [
-        (path, *read_labels(folder / "labels" / f"{path.stem}.txt"))
-        for path in photo_files(folder / "images")
-    ]
-
-
 def coco_photos(folder: Path) -> list[tuple[Path, np.ndarray, np.ndarray]]:
     """Photos of a folder with `images` and `labels` in COCO's classes; the vehicles of each."""
     photos = []
     for path in photo_files(folder / "images"):
-        boxes, classes = read_rows(folder / "labels" / f"{path.stem}.txt")
+        boxes, classes = read_rows(label_file(path))
         vehicles = np.isin(classes, COCO_VEHICLES)
         photos.append((path, boxes[vehicles], np.searchsorted(COCO_VEHICLES, classes[vehicles])))
     return photos
@@ -163,7 +155,7 @@ def main() -> None:
         for source in standard_sources(options.data)
     }
     for folder in options.photos:
-        report[folder.name] = report_on(find(detector, labelled_photos(folder)))
+        report[folder.name] = report_on(find(detector, labelled(photo_files(folder / "images"))))
     if options.coco:
         photos = coco_photos(options.coco)
         report["coco"] = report_on(find(detector, photos))

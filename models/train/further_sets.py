@@ -18,7 +18,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from dataset import PHOTO_ENDINGS, read_photo, standard_sources
+from dataset import PHOTO_ENDINGS, label_file, read_photo, standard_sources
 from render import write_picture
 
 LONGEST_SIDE = 640
@@ -101,7 +101,7 @@ def read_export_labels(
     """Class of CLASS_NAMES and x1, y1, x2, y2, 0 to 1, of boxes and of outlines. A class that is a word
     has corners in pixels after it. size: width and height of the photo in pixels.
     """
-    path = photo.parents[1] / "labels" / f"{photo.stem}.txt"
+    path = label_file(photo)
     found = []
     for line in path.read_text().splitlines() if path.exists() else []:
         name, *values = line.split()

@@ -9,7 +9,7 @@ from torch_tests import needs_torch, torch
 
 if torch:
     from average_precision import Detections, Truth
-    from evaluate import coco_photos, false_alarms, find, labelled_photos, report_on
+    from evaluate import coco_photos, false_alarms, find, labelled, photo_files, report_on
 
 
 class Sees:
@@ -44,7 +44,7 @@ class Evaluate(unittest.TestCase):
 
     def test_a_folder_of_ones_own_is_judged_by_its_labels(self):
         (self.folder / "labels/a.txt").write_text("3 0.5 0.5 0.5 0.5\n")
-        (first, second) = find(Sees(), labelled_photos(self.folder))
+        (first, second) = find(Sees(), labelled(photo_files(self.folder / "images")))
         self.assertEqual(first[1].classes.tolist(), [3])
         np.testing.assert_allclose(first[1].boxes, [[2.25, 2.25, 6.75, 6.75]])
         self.assertEqual(len(second[1].boxes), 0)
