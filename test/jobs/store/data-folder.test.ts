@@ -90,6 +90,9 @@ test('tables of an earlier release are brought up to date, with their pending we
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
     DROP TABLE image_facts; DROP TABLE job_boxes;
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA user_version = 1`);
+  const { imagePaths: _, options, ...settings } = spec;
+  const asThen = JSON.stringify({ ...options, ...settings });
+  database.prepare('UPDATE jobs SET settings = ?').run(asThen);
   database.close();
   const store = await open(folder);
   const dueAt = await store.webhooks.nextDueAt();
@@ -99,6 +102,7 @@ test('tables of an earlier release are brought up to date, with their pending we
   expect(await store.webhooks.nextDueAt()).toBe(1_000);
   expect(dueAt).toBeCloseTo(Date.now() / 1000, -1);
   expect(await store.find(job.jobId)).toMatchObject({ failedImages: 2, retryOf: null });
+  expect((await store.find(job.jobId))?.spec).toEqual({ ...settings, options });
   const { number } = (await store.find(job.jobId))!;
   expect(await store.tally(number)).toEqual({
     found: 1,
@@ -112,6 +116,19 @@ test('tables of an earlier release are brought up to date, with their pending we
     ['job_started', 0],
     ['job_completed', 2],
   ]);
+  await store.close();
+});
+
+test('a parameter that is newer than a job has its default in it', async () => {
+  using folder = new TemporaryFolder();
+  const jobs = await openTestJobs(folder);
+  const { job } = await jobs.service.submit(specOf());
+  await jobs.stop(0);
+  const database = new DatabaseSync(join(folder.path, 'jobs.db'));
+  database.exec("UPDATE jobs SET settings = json_remove(settings, '$.options.iou')");
+  database.close();
+  const store = await open(folder);
+  expect((await store.find(job.jobId))?.spec.options).toEqual(specOf().options);
   await store.close();
 });
 
