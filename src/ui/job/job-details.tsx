@@ -57,7 +57,7 @@ export function JobDetails({ job, summary, path }: DetailsProps) {
 }
 
 function valueText({ kind, wireName }: ParameterRow, request: JobSummary['request']): string {
-  const value = request[wireName];
+  const value = request[wireName] as number | boolean;
   if (kind === 'fraction') return percent(Number(value));
   return kind === 'switch' ? yesOrNo(Boolean(value)) : String(value);
 }

@@ -79,9 +79,11 @@ test('tables of an earlier release are brought up to date, with their pending we
   const detector = new FakeDetector();
   detector.answer = ({ path }) => (path === 'p1.jpg' ? 'ok' : 'invalid_image');
   const jobs = await openTestJobs(folder, {}, detector);
-  const imagePaths = imagesNamed('p', 3);
-  const spec = specOf({ imagePaths, callbackUrl: 'http://Example.test:81/x' });
-  const { job } = await jobs.service.submit(spec);
+  const { imagePaths, options, ...settings } = specOf({
+    imagePaths: imagesNamed('p', 3),
+    callbackUrl: 'http://Example.test:81/x',
+  });
+  const { job } = await jobs.service.submit({ imagePaths, options, ...settings });
   await ended(jobs.service, job.jobId);
   await jobs.stop(1000);
   const database = new DatabaseSync(join(folder.path, 'jobs.db'));
@@ -90,7 +92,6 @@ test('tables of an earlier release are brought up to date, with their pending we
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
     DROP TABLE image_facts; DROP TABLE job_boxes;
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA user_version = 1`);
-  const { imagePaths: _, options, ...settings } = spec;
   const asThen = JSON.stringify({ ...options, ...settings });
   database.prepare('UPDATE jobs SET settings = ?').run(asThen);
   database.close();
