@@ -51,7 +51,7 @@ interface ProblemResponse {
 }
 
 /** Response entries of a route: one per HTTP status of the named codes, listing the codes. */
-export function problemResponses(...named: ErrorCode[]): Record<number, ProblemResponse> {
+export function problemResponses(named: readonly ErrorCode[]): Record<number, ProblemResponse> {
   const byStatus = new Map<number, [ErrorCode, ...ErrorCode[]]>();
   for (const code of named) {
     const status = ERRORS[code].status;
