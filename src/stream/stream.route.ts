@@ -1,6 +1,7 @@
 /** `GET /v1/stream`: the upgrade to a WebSocket. */
 import type { WebSocket } from 'ws';
 import { LatticeError } from '../api/errors.js';
+import { eventsSent } from '../api/events.js';
 import { clientAddress, presentedKey, type ApiKeys } from '../http/api-keys.js';
 import type { AppContext } from '../http/app-env.js';
 import type { AddRoute } from '../http/route.js';
@@ -10,6 +11,11 @@ import type { EventStream } from './event-stream.js';
 
 /** Browsers cannot set headers for a socket: they offer the key as a second sub-protocol. */
 const KEY_PROTOCOL = /^bearer\.(\S+)$/;
+
+const namesOf = (byDefault: boolean) =>
+  eventsSent(byDefault)
+    .map((name) => `\`${name}\``)
+    .join(', ');
 
 export function streamRoute(
   route: AddRoute,
@@ -23,8 +29,8 @@ export function streamRoute(
       operationId: 'stream',
       summary: 'WebSocket: job events, submissions',
       description:
-        'Upgrade to WebSocket. The server sends `job_submitted`, `job_completed`, `job_failed`, and on request ' +
-        '`job_started`, `job_progress`; the client may send `ping`, `submit`, `subscribe`, `unsubscribe`. With ' +
+        `Upgrade to WebSocket. The server sends ${namesOf(true)}, and on request ${namesOf(false)}; ` +
+        'the client may send `ping`, `submit`, `subscribe`, `unsubscribe`. With ' +
         'API keys the socket is opened with the usual header, or with the sub-protocols `lattice` and `bearer.KEY`.',
       tags: ['Stream'],
       answers: { 101: { description: 'Switched to WebSocket' } },
