@@ -80,6 +80,7 @@ export class Core {
   #unsent: NativeTask[] = [];
   #lastId = FIRST_OWN_ID;
   #closing: Promise<void> | null = null;
+  #deviceLost: LatticeError | null = null;
 
   constructor(options: NativeCoreOptions, onDeviceLost?: OnDeviceLost) {
     const addon = loadAddon();
@@ -91,7 +92,10 @@ export class Core {
           (meta, boxes, messages) => {
             this.#settle(meta, boxes, messages);
           },
-          ({ message }) => onDeviceLost?.(new LatticeError('gpu_lost', message)),
+          ({ message }) => {
+            this.#deviceLost = new LatticeError('gpu_lost', message);
+            onDeviceLost?.(this.#deviceLost);
+          },
         ),
     );
   }
@@ -180,6 +184,11 @@ export class Core {
 
   get isClosed(): boolean {
     return this.#closing !== null;
+  }
+
+  /** Why the device can no longer be used; null while it can. The driver does not recover in this process. */
+  get deviceLost(): LatticeError | null {
+    return this.#deviceLost;
   }
 
   #refuseWhenClosed(): void {
