@@ -147,6 +147,9 @@ const MIGRATIONS = [
   FROM job_images JOIN jobs ON jobs.number = task / 1048576, json_each(outcome, '$.detections')
   WHERE outcome IS NOT NULL GROUP BY 1, 2, 3;
   `,
+  `
+  ALTER TABLE webhook_deliveries DROP COLUMN planned_at;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
