@@ -17,7 +17,7 @@ import { readPicture } from '../../models/self-check/model-check.js';
 import { SelfCheck } from '../../models/self-check/self-check.js';
 import { openCore } from '../../native/core.js';
 import { gpuReadings, gpus } from '../../native/gpus.js';
-import type { NativeModel } from '../../native/model.js';
+import type { NativeModel } from '../../native/contract.js';
 import { readBatches, readRectangles } from '../../settings/settings.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
 import { createGpuReadings } from '../gpu-readings.js';
