@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LatticeError } from '../../src/errors.js';
+import { LatticeError } from '../../src/api/errors.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
 
@@ -17,7 +17,7 @@ test('a job runs to its end with one entry per image, events and counts', async 
     imageCount: 3,
     startedAt: null,
     workerId: '',
-    spec: { jobType: spec.jobType, classes: spec.classes, metadata: spec.metadata },
+    spec: { jobType: spec.jobType, options: spec.options, metadata: spec.metadata },
   });
   expect(job.jobId).toMatch(/^job_[\w-]{24}$/);
   expect(await ended(service, job.jobId)).toMatchObject({

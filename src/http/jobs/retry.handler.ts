@@ -1,5 +1,5 @@
 /** `POST /v1/jobs/{job_id}/retry`: images of an ended job as a new one. */
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { Job, RetriedImages } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
 import type { ModelCatalogue } from '../models/model-catalogue.js';
@@ -20,7 +20,7 @@ export function createRetryHandler(
     if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     const job = await jobs.get(retryOf, keyId);
     if (job.completedAt === null) throw notFinished(job);
-    await catalogue.check(job.spec.modelName);
+    await catalogue.check(job.spec.options.modelName);
   };
   return async (c) => {
     const retryOf = jobId(c);

@@ -1,7 +1,7 @@
 /** Images that were in the detector when the process died: one of them may have killed it. */
 import type { Detector } from '../../execution/detector.js';
-import { inTime } from '../../in-time.js';
-import type { Logger } from '../../logger-port.js';
+import { inTime } from '../../base/in-time.js';
+import type { Logger } from '../../base/logger-port.js';
 import type { WaitingImage } from '../job-records.js';
 import type { JobStore } from '../store/job-store.js';
 import type { ActiveJob } from './active-job.js';
@@ -47,5 +47,5 @@ export async function runSuspects(
 /** Waits for the model outside the image's deadline. A model that cannot be loaded shows in the run. */
 async function modelOf({ settings }: ActiveJob, detector: Detector): Promise<void> {
   if (settings === null) return;
-  await inTime(detector.prepare(settings.modelName), MODEL_MS, null).catch(() => null);
+  await inTime(detector.prepare(settings.options.modelName), MODEL_MS, null).catch(() => null);
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { taskId } from '../../../src/jobs/job-records.js';
 import { setCrashMarkerAside } from '../../../src/jobs/crash-marker.js';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import {
   TemporaryFolder,
@@ -182,7 +182,7 @@ test('a suspect that its deadline ends is no death: it runs again, after its mod
   };
   await using jobs = await openTestJobs(folder, {}, detector);
   expect(await ended(jobs.service, job.jobId)).toMatchObject({ status: 'completed' });
-  expect(log.slice(0, 2)).toEqual([`ready ${specOf().modelName}`, 'p1.jpg']);
+  expect(log.slice(0, 2)).toEqual([`ready ${specOf().options.modelName}`, 'p1.jpg']);
   expect(log.filter((each) => each === 'p1.jpg')).toHaveLength(2);
   for (const { outcome } of await jobs.service.images(job.jobId)) {
     expect(outcome).toMatchObject({ status: 'ok' });
