@@ -12,7 +12,7 @@ const PAGE = fileURLToPath(new URL('../docs/api.md', import.meta.url));
 const CLI = fileURLToPath(new URL('../src/cli/lattice.ts', import.meta.url));
 const ASSETS = /\/\{asset\}$/;
 
-const { ERRORS } = await tsImport('../src/errors.ts', import.meta.url);
+const { ERRORS } = await tsImport('../src/api/errors.ts', import.meta.url);
 const openApi = JSON.parse(
   execFileSync(process.execPath, ['--import', 'tsx', CLI, 'openapi'], {
     maxBuffer: 16 * 1024 * 1024,
