@@ -75,12 +75,13 @@ function typeOf(property) {
 }
 
 function errors() {
-  const rows = Object.entries(ERRORS).map(([code, { status, title }]) => [
+  const rows = Object.entries(ERRORS).map(([code, { status, of, title }]) => [
     `\`${code}\``,
     status,
+    of,
     title,
   ]);
-  return table(['code', 'status', 'meaning'], rows);
+  return table(['code', 'status', 'concerns', 'meaning'], rows);
 }
 
 const TABLES = {
