@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 const REST = '...';
 const NAMES = [
   /^job_[\w-]{24}$/,
-  /^msg_\w+$/,
+  /^msg_[\w-]+$/,
   /^local-[0-9a-f]{8}$/,
   /^\/v1\/annotated\/[0-9a-f]{32}\.jpg$/,
 ];

@@ -8,7 +8,7 @@ import type { AddRoute } from '../route.js';
 const FILE = /^[\w-]{1,128}\.jpg$/;
 const picture = { schema: z.string().openapi({ format: 'binary' }) };
 
-export function annotatedRoutes(route: AddRoute, { readAnnotated }: AppDeps): void {
+export function annotatedRoutes(route: AddRoute, deps: AppDeps): void {
   route(
     {
       method: 'get',
@@ -30,7 +30,7 @@ export function annotatedRoutes(route: AddRoute, { readAnnotated }: AppDeps): vo
     },
     async (c) => {
       const file = c.req.param('file') ?? '';
-      const bytes = FILE.test(file) ? await readAnnotated(file) : null;
+      const bytes = FILE.test(file) ? await deps.readAnnotated(file) : null;
       if (bytes === null) {
         throw new LatticeError('not_found', 'There is no such drawn copy.');
       }
