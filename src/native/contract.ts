@@ -4,6 +4,7 @@
  */
 import type { GpuReading } from '../api/gpu-reading.js';
 import type { DetectionParameters } from '../api/options.js';
+import type { AddonStatistics } from '../api/statistics.js';
 import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
 export type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
@@ -212,14 +213,10 @@ export interface NativeDecodeStats {
   hardwareMissing: string | null;
 }
 
-export interface NativeStats {
-  queuedSync: number;
-  queuedAsync: number;
+export interface NativeStats extends AddonStatistics {
   decoding: number;
   inferring: number;
-  /** Bytes of pixels that async images hold: decoding, waiting for the network or in it. */
-  heldBytes: number;
-  /** The same of sync images. */
+  /** Bytes of pixels that sync images hold: decoding, waiting for the network or in it. */
   heldSyncBytes: number;
   completed: number;
   failed: number;
