@@ -9,28 +9,15 @@ import {
   inheritedEnvironment,
   type Config,
 } from '../../settings/config.js';
+import { settingsFor } from '../../settings/settings.js';
 import type { Logger } from '../../base/logger-port.js';
-import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
+import type { Cluster } from '../cluster.js';
 import { Executor } from '../../execution/executor.js';
 import { openFileAccess } from '../../execution/here/file-access.js';
 import { LocalCluster } from '../local/local-cluster.js';
 import { WorkerGate } from '../../execution/near/worker-gate.js';
 import type { WorkerDevice } from './worker-devices.js';
 import { WorkerProcess } from './worker-process.js';
-
-/** On one machine, also those that a Ray node has for itself. */
-const PROCESS_SETTINGS = [
-  ...WORKER_SETTINGS,
-  'modelMemoryMb',
-  'gpuBatches',
-  'precision',
-  'jobsYield',
-  'dataDir',
-  'engineCacheDir',
-  'canaryMinutes',
-  'drainSeconds',
-  'logLevel',
-] as const;
 
 /** On one machine, silence is a fault sooner than on a network. */
 const BEAT_MS = 1_000;
@@ -117,7 +104,7 @@ function environment(
 ): Record<string, string | undefined> {
   return {
     ...inheritedEnvironment(),
-    ...environmentOf(config, PROCESS_SETTINGS),
+    ...environmentOf(config, settingsFor('processes')),
     ...device.env,
     [environmentName('workerId')]: device.workerId,
     [environmentName('nodeId')]: hostname(),

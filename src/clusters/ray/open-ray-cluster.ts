@@ -9,16 +9,15 @@ import {
   isLoopback,
   type Config,
 } from '../../settings/config.js';
+import { settingsFor } from '../../settings/settings.js';
 import { openFileAccess } from '../../execution/here/file-access.js';
-import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
+import type { Cluster } from '../cluster.js';
 import { Executor } from '../../execution/executor.js';
 import type { Logger } from '../../base/logger-port.js';
 import { WorkerGate } from '../../execution/near/worker-gate.js';
 import { parseRayAddress } from './ray-address.js';
 import { RayCluster } from './ray-cluster.js';
 import { RayWorkers } from './ray-workers.js';
-
-const RAY_WORKER_SETTINGS = [...WORKER_SETTINGS, 'workerTokenFile'] as const;
 
 /** Rejects with a `ConfigError`. Neither the workers nor the cluster need be there. */
 export async function openRayCluster(
@@ -102,7 +101,7 @@ function openWorkers(
     serviceUrl: serviceUrl(config),
     // Every node has this package at the same path, as the images and the models.
     command: `node ${join(PACKAGE_ROOT, 'dist/worker.js')}`,
-    env: environmentOf(config, RAY_WORKER_SETTINGS),
+    env: environmentOf(config, settingsFor('ray')),
     tokenFile: config.rayTokenFile,
     version,
     connected,
