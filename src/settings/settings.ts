@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { delimiter } from 'node:path';
 import { z } from 'zod';
+import { DEVICES, PRECISIONS } from '../api/model.js';
 
 /** Beside the service: its worker processes on this machine, workers on a Ray cluster, and `lattice detect`. */
 type Taker = 'processes' | 'ray' | 'detect';
@@ -126,7 +127,7 @@ export const settings = {
     .describe('folder of built TensorRT engines; the default is in the data folder')
     .register(uses, { for: ['processes'] }),
   device: z
-    .enum(['auto', 'cpu', 'cuda'])
+    .enum(DEVICES)
     .default('auto')
     .describe(
       'device that runs the model; auto uses a usable GPU, else the CPU; cuda fails to start without a usable GPU',
@@ -153,7 +154,7 @@ export const settings = {
     )
     .register(uses, { for: ['processes'] }),
   precision: z
-    .enum(['auto', 'f32', 'bf16'])
+    .enum(PRECISIONS)
     .default('auto')
     .describe(
       'precision of the model; auto uses bf16 where a measurement at the start finds it faster',
