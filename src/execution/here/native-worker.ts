@@ -114,7 +114,7 @@ export class NativeWorker implements Worker {
       ...(request.image === undefined
         ? { path: request.path }
         : { path: null, bytes: request.image }),
-      kind: request.class,
+      kind: request.kind,
       priority: request.priority ?? 0,
       deadlineMs: leftMs,
       ...parameters,
@@ -132,7 +132,7 @@ export class NativeWorker implements Worker {
   }
 
   /** A build takes minutes: images of jobs wait for it, callers are told when to come again. */
-  async #modelFor({ options, class: kind }: DetectRequest): Promise<LoadedModel> {
+  async #modelFor({ options, kind }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
     this.loading[kind] += 1;
     try {
