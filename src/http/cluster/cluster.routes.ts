@@ -9,7 +9,7 @@ import type { AppDeps } from '../app-deps.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyJson } from '../reply.js';
 import type { RouteTable } from '../route-table.js';
-import { snakeCase } from '../snake-case.js';
+import { snakeCase } from '../../api/snake-case.js';
 import { gpuSchema, viewGpu } from './gpu.schema.js';
 
 const nodeSchema = z

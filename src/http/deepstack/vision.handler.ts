@@ -1,5 +1,5 @@
 /** `POST /v1/vision/detection` and `/v1/vision/custom/{model}`: one picture through the synchronous path. */
-import type { DetectOptions } from '../../api/options.js';
+import { DEFAULT_PARAMETERS, type DetectOptions } from '../../api/options.js';
 import type { Detection, ImageResult } from '../../api/image.js';
 import { LatticeError } from '../../api/errors.js';
 import { DEFAULT_VEHICLES } from '../../models/class-filter.js';
@@ -9,7 +9,6 @@ import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { detect } from '../inference/detect.handler.js';
 import { replyJson } from '../reply.js';
-import { DETECTION_DEFAULTS } from '../request-defaults.js';
 import { modelNameSchema } from '../request-fields.schema.js';
 import type { RouteHandler } from '../route-table.js';
 import type { Uploads } from '../uploads/uploads.js';
@@ -43,9 +42,9 @@ export function createVisionHandler(deps: AppDeps, uploads: Uploads): RouteHandl
       const confidence = readConfidence(form.get('min_confidence'));
       const { command, ...wanted } = wantedOf(c, deps.config);
       const options: DetectOptions = {
+        ...DEFAULT_PARAMETERS,
         ...wanted,
         confidence,
-        iou: DETECTION_DEFAULTS.iou,
         maxDetections: MOST_PREDICTIONS,
       };
       const { syncDeadlineMs: deadlineMs } = deps.config;

@@ -47,7 +47,7 @@ export async function exportSource(
   { jobs, detector }: Pick<AppDeps, 'jobs' | 'detector'>,
   hide: HideFolders,
 ): Promise<ExportSource> {
-  const { modelName } = job.spec;
+  const { modelName } = job.spec.options;
   const model = (await detector.models()).find(({ name }) => name === modelName);
   return {
     jobId: job.jobId,

@@ -16,7 +16,7 @@ export function viewSingleResult(
       ? {
           image_path: path,
           ...viewImage(outcome, outcome.annotatedPath),
-          model: job.spec.modelName,
+          model: job.spec.options.modelName,
           worker_id: outcome.workerId ?? job.workerId,
         }
       : null;
@@ -127,7 +127,7 @@ export class Tally {
       succeeded: this.#succeeded,
       failed: this.#failed,
       processing_time_ms: Math.max(0, ((job.completedAt ?? startedAt) - startedAt) * 1000),
-      model: job.spec.modelName,
+      model: job.spec.options.modelName,
       worker_id: job.workerId,
     };
   }

@@ -20,7 +20,7 @@ export function createRetryHandler(
     if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     const job = await jobs.get(retryOf, keyId);
     if (job.completedAt === null) throw notFinished(job);
-    await catalogue.check(job.spec.modelName);
+    await catalogue.check(job.spec.options.modelName);
   };
   return async (c) => {
     const retryOf = jobId(c);

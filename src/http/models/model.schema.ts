@@ -1,7 +1,7 @@
 /** A model over HTTP. */
 import { z } from '@hono/zod-openapi';
 import { modelDescriptionSchema } from '../../api/model.js';
-import { snakeCase } from '../snake-case.js';
+import { snakeCase } from '../../api/snake-case.js';
 
 export const model = snakeCase(modelDescriptionSchema);
 
