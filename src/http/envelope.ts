@@ -4,13 +4,13 @@ import type { MiddlewareHandler } from 'hono';
 import { WORKER_PATH } from '../execution/wire/frames.js';
 import { environmentName } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
-import { clientAddress, presentedKey } from './api-keys.js';
+import { clientAddress, presentedKey } from './access/api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
-import type { BrowserAccess, Page } from './browser-access.js';
+import type { BrowserAccess, Page } from './access/browser-access.js';
 import { DEEPSTACK_PATH } from './routes/deepstack.js';
-import { replyProblem, type HideFolders } from './problem.js';
-import { replyRaw } from './reply.js';
+import { replyProblem, type HideFolders } from './answer/problem.js';
+import { replyRaw } from './answer/reply.js';
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** Probes carry no key; the pages contain nothing secret and a browser cannot send a key when it opens one. */

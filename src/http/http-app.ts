@@ -3,9 +3,9 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppEnv } from './app-env.js';
-import type { BrowserAccess } from './browser-access.js';
+import type { BrowserAccess } from './access/browser-access.js';
 import { envelope } from './envelope.js';
-import { replyProblem, type HideFolders } from './problem.js';
+import { replyProblem, type HideFolders } from './answer/problem.js';
 import { methodsOf } from './route.js';
 
 export function createHttpApp(

@@ -2,7 +2,7 @@
 import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
 import { ERROR_CODES, type ErrorCode } from '../api/errors.js';
 import type { AppContext, AppEnv } from './app-env.js';
-import { problemResponses } from './problem.schema.js';
+import { problemResponses } from './answer/problem.schema.js';
 
 /**
  * Handlers validate requests themselves (`readJson`, `validate`): the library's validator parses the body before its size

@@ -2,9 +2,9 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../api/errors.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
-import { parseJson } from '../http/json-body.js';
-import { hideInProblem, type HideFolders } from '../http/problem.js';
-import { validate } from '../http/validation.js';
+import { parseJson } from '../http/request/json-body.js';
+import { hideInProblem, type HideFolders } from '../http/answer/problem.js';
+import { validate } from '../http/request/validation.js';
 import type { Job, JobEvent, JobStatus } from '../jobs/job.js';
 
 /** Chosen by the client and repeated in the answer. */

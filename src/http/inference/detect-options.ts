@@ -3,9 +3,9 @@ import type { Config } from '../../settings/config.js';
 import type { DetectOptions } from '../../api/options.js';
 import { defaultModelName } from '../../models/model-folder.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
-import { DETECTION_DEFAULTS } from '../request-defaults.js';
-import { requestedClasses } from '../requested-classes.js';
-import { validationFailed } from '../validation.js';
+import { DETECTION_DEFAULTS } from '../request/request-defaults.js';
+import { requestedClasses } from '../request/requested-classes.js';
+import { validationFailed } from '../request/validation.js';
 import type { DetectFields } from './detect.schema.js';
 
 /** Rejects with `validation_failed` or the model's own error. */

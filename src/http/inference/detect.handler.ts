@@ -5,11 +5,11 @@ import type { DetectRequest } from '../../execution/detector.js';
 import { checkImagePath } from '../../files/image-paths.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
-import { readJson } from '../json-body.js';
+import { readJson } from '../request/json-body.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
-import { replyJson } from '../reply.js';
+import { replyJson } from '../answer/reply.js';
 import type { RouteHandler } from '../route.js';
-import { validate, validationFailed } from '../validation.js';
+import { validate, validationFailed } from '../request/validation.js';
 import { readDetectOptions } from './detect-options.js';
 import {
   detectRequestSchema,
@@ -18,9 +18,9 @@ import {
 } from './detect.schema.js';
 import { viewImage } from './image-view.js';
 import { optionsFromTexts } from './options-from-texts.js';
-import { IMAGE_FIELD, type Form } from '../uploads/read-form.js';
-import { FORM_TYPE, PICTURE_TYPES, type Uploads } from '../uploads/uploads.js';
-import { refuseLongLists } from '../request-defaults.js';
+import { IMAGE_FIELD, type Form } from '../request/read-form.js';
+import { FORM_TYPE, PICTURE_TYPES, type Uploads } from '../request/uploads.js';
+import { refuseLongLists } from '../request/request-defaults.js';
 
 /** Requests with `annotate` in hand, each with a decoded picture. */
 const MOST_DRAWN = 16;

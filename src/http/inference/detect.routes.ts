@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { errorsOf } from '../../api/errors.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { FORM_TYPE, PICTURE_TYPES } from '../uploads/uploads.js';
+import { FORM_TYPE, PICTURE_TYPES } from '../request/uploads.js';
 import { createDetectHandler } from './detect.handler.js';
 import {
   detectFormSchema,

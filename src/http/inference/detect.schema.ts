@@ -10,7 +10,7 @@ import {
   maxDetectionsSchema,
   modelNameSchema,
   vehicleTypesSchema,
-} from '../request-fields.schema.js';
+} from '../request/request-fields.js';
 import { imageFields } from './detection.schema.js';
 
 const deadlineSchema = z

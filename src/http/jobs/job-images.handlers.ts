@@ -1,9 +1,9 @@
 /** `GET /v1/jobs/{job_id}/images` and `/summary`: a job's images page by page, and all of them in figures. */
 import { CONFIDENCE_STEPS, type ImageEntry, type ImageTally, type Job } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
-import type { HideFolders } from '../problem.js';
-import { readQuery } from '../query.js';
-import { replyJson } from '../reply.js';
+import type { HideFolders } from '../answer/problem.js';
+import { readQuery } from '../request/query.js';
+import { replyJson } from '../answer/reply.js';
 import type { RouteHandler } from '../route.js';
 import {
   imagesQuerySchema,

@@ -1,7 +1,7 @@
 /** Query and wire shapes of a page of a job's images, and of the summary of all of them. */
 import { z } from '@hono/zod-openapi';
 import { IMAGE_OUTCOMES } from '../../jobs/job.js';
-import { wholeNumber } from '../query.js';
+import { wholeNumber } from '../request/query.js';
 import { failedImageSchema, processedImageSchema } from '../routes/jobs/result-record.js';
 import { jobIdSchema, jobStatusSchema } from './job.schema.js';
 

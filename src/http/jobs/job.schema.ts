@@ -1,7 +1,7 @@
 /** Wire shapes of jobs. */
 import { z } from '@hono/zod-openapi';
 import { JOB_STATUSES, JOB_TYPES, RETRIED_IMAGES } from '../../jobs/job.js';
-import { problemSchema } from '../problem.schema.js';
+import { problemSchema } from '../answer/problem.schema.js';
 import {
   NULL_IS_NOT_GIVEN,
   annotateSchema,
@@ -12,7 +12,7 @@ import {
   maxDetectionsSchema,
   modelNameSchema,
   vehicleTypesSchema,
-} from '../request-fields.schema.js';
+} from '../request/request-fields.js';
 import { callbackUrlSchema, metadataSchema } from './submission-fields.schema.js';
 
 /** As the service makes them. */

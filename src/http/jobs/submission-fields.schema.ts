@@ -1,6 +1,6 @@
 /** The two fields of a submission that carry somebody else's data: a URL to call and an object to pass through. */
 import { z } from '@hono/zod-openapi';
-import { MAX_DEPTH, MAX_KEYS } from '../json-body.js';
+import { MAX_DEPTH, MAX_KEYS } from '../request/json-body.js';
 
 const MAX_URL = 2_048;
 const MAX_METADATA_BYTES = 64 * 1024;

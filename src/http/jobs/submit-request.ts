@@ -12,9 +12,9 @@ import type { AppDeps } from '../app-deps.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { matchClasses, noSuchClass } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { DETECTION_DEFAULTS, refuseLongLists } from '../request-defaults.js';
-import { requestedClasses } from '../requested-classes.js';
-import { validate, validationFailed } from '../validation.js';
+import { DETECTION_DEFAULTS, refuseLongLists } from '../request/request-defaults.js';
+import { requestedClasses } from '../request/requested-classes.js';
+import { validate, validationFailed } from '../request/validation.js';
 import { jobSubmitSchema, type JobSubmitBody } from './job.schema.js';
 
 const MANY_PATHS = 1_000;

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
-import { replyRaw } from '../reply.js';
+import { replyRaw } from '../answer/reply.js';
 import type { AddRoute } from '../route.js';
 
 const FILE = /^[\w-]{1,128}\.(jpg|png)$/;

@@ -6,7 +6,7 @@ import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats
 import { LatticeError } from '../../api/errors.js';
 import { detectorStatsSchema, type DetectorStats } from '../../api/statistics.js';
 import type { AppDeps } from '../app-deps.js';
-import { replyJson } from '../reply.js';
+import { replyJson } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 import { snakeCase } from '../snake-case.js';
 import { gpuSchema, viewGpu } from './gpu.schema.js';

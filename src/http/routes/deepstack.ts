@@ -6,18 +6,18 @@ import type { Detection, ImageResult } from '../../api/image.js';
 import type { DetectOptions } from '../../api/options.js';
 import { DEFAULT_VEHICLES } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { clientAddress, presentedKey, type ApiKeys } from '../api-keys.js';
+import { clientAddress, presentedKey, type ApiKeys } from '../access/api-keys.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { detect } from '../inference/detect.handler.js';
 import { picture } from '../inference/detect.schema.js';
-import type { HideFolders } from '../problem.js';
-import { replyJson } from '../reply.js';
-import { DETECTION_DEFAULTS } from '../request-defaults.js';
-import { modelNameSchema } from '../request-fields.schema.js';
+import type { HideFolders } from '../answer/problem.js';
+import { replyJson } from '../answer/reply.js';
+import { DETECTION_DEFAULTS } from '../request/request-defaults.js';
+import { modelNameSchema } from '../request/request-fields.js';
 import { json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { FORM_TYPE, type Uploads } from '../uploads/uploads.js';
+import { FORM_TYPE, type Uploads } from '../request/uploads.js';
 
 /** They check keys themselves: a key may be a field of the form. The status routes take none. */
 export const DEEPSTACK_PATH = /^\/v1\/(?:vision|(?:server\/)?status)\//;

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
-import { replyJson, replyRaw } from '../reply.js';
+import { replyJson, replyRaw } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 
 const healthSchema = z

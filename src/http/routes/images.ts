@@ -9,13 +9,13 @@ import { environmentName } from '../../settings/config.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { picture } from '../inference/detect.schema.js';
-import { readQuery, wholeNumber } from '../query.js';
-import { replyJson, replyRaw } from '../reply.js';
-import { imagePathSchema, pathTextSchema } from '../request-fields.schema.js';
+import { readQuery, wholeNumber } from '../request/query.js';
+import { replyJson, replyRaw } from '../answer/reply.js';
+import { imagePathSchema, pathTextSchema } from '../request/request-fields.js';
 import { json, type AddRoute } from '../route.js';
-import { BytesInHand } from '../uploads/bytes-in-hand.js';
-import { PICTURE_TYPES } from '../uploads/uploads.js';
-import { validationFailed } from '../validation.js';
+import { BytesInHand } from '../request/bytes-in-hand.js';
+import { PICTURE_TYPES } from '../request/uploads.js';
+import { validationFailed } from '../request/validation.js';
 
 /** Pictures of the largest size that are in hand at a time, and room for many small ones. */
 const LARGEST_IN_HAND = 4;

@@ -1,6 +1,6 @@
 /** The page's calls to the service's own routes. */
 import { beforeEach, expect, test } from 'vitest';
-import { ApiKeys } from '../../../src/http/api-keys.js';
+import { ApiKeys } from '../../../src/http/access/api-keys.js';
 import { ServiceError } from '../../../src/client/service-error.js';
 import { Api } from '../../../src/ui/session/api.js';
 import { socketProtocols } from '../../../src/client/page-socket.js';

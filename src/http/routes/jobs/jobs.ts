@@ -9,12 +9,12 @@ import {
   type JobStatusBody,
   type WebhookBody,
 } from '../../jobs/job.schema.js';
-import { hideInProblem, type HideFolders } from '../../problem.js';
-import { readQuery, wholeNumber } from '../../query.js';
-import { replyJson } from '../../reply.js';
+import { hideInProblem, type HideFolders } from '../../answer/problem.js';
+import { readQuery, wholeNumber } from '../../request/query.js';
+import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { shorten } from '../../validation.js';
+import { shorten } from '../../request/validation.js';
 import { JOB_ERRORS, jobId, jobOfPath, params } from './job-of-path.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;

@@ -11,8 +11,8 @@ import {
   stateSchema,
   timestampSchema,
 } from '../../jobs/job.schema.js';
-import { hideInProblem, type HideFolders } from '../../problem.js';
-import { problemSchema } from '../../problem.schema.js';
+import { hideInProblem, type HideFolders } from '../../answer/problem.js';
+import { problemSchema } from '../../answer/problem.schema.js';
 
 /** With all other fields of a record the message stays below 1 MiB, the limit of common web servers. */
 const MAX_IMAGES_BYTES = 960_000;

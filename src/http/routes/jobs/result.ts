@@ -9,10 +9,10 @@ import {
 } from '../../../export/formats.js';
 import { relativeName } from '../../../export/relative-name.js';
 import type { Job } from '../../../jobs/job.js';
-import { replyJson, replyPieces } from '../../reply.js';
+import { replyJson, replyPieces } from '../../answer/reply.js';
 import type { AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { shorten, validate } from '../../validation.js';
+import { shorten, validate } from '../../request/validation.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
 import { jobResultSchema, resultText, viewEntry, viewSingleResult } from './result-record.js';
 

@@ -11,12 +11,12 @@ import {
   retryQuerySchema,
   type JobAcceptedBody,
 } from '../../jobs/job.schema.js';
-import { readJson } from '../../json-body.js';
-import { readQuery } from '../../query.js';
-import { replyJson } from '../../reply.js';
+import { readJson } from '../../request/json-body.js';
+import { readQuery } from '../../request/query.js';
+import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { validationFailed } from '../../validation.js';
+import { validationFailed } from '../../request/validation.js';
 import { JOB_ERRORS, jobId, jobOfPath, notFinished, params } from './job-of-path.js';
 
 const MAX_IDEMPOTENCY_KEY = 255;

@@ -5,7 +5,7 @@ import { MAX_ATTEMPTS_KEPT, type WebhookDeliveryState } from '../../../jobs/webh
 import type { Job } from '../../../jobs/job.js';
 import type { AppDeps } from '../../app-deps.js';
 import { timestampSchema } from '../../jobs/job.schema.js';
-import { replyJson } from '../../reply.js';
+import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
 

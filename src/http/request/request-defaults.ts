@@ -1,0 +1,27 @@
+/** Defaults of request fields, and the maximum length of lists. */
+import type { Config } from '../../settings/config.js';
+import { MAX_CLASSES, MAX_DETECTIONS } from './request-fields.js';
+import { validationFailed } from './validation.js';
+
+export const DETECTION_DEFAULTS = { confidence: 0.5, iou: 0.7, maxDetections: MAX_DETECTIONS };
+
+/**
+ * Refuses lists that are too long before their items are checked: a body within the size limit can contain millions of
+ * invalid items, and an issue for each would take far more memory than the body.
+ */
+export function refuseLongLists(body: unknown, config: Pick<Config, 'maxImagesPerJob'>): void {
+  if (typeof body !== 'object' || body === null) return;
+  const limits = {
+    image_paths: config.maxImagesPerJob,
+    classes: MAX_CLASSES,
+    vehicle_types: MAX_CLASSES,
+  };
+  for (const [field, limit] of Object.entries(limits)) {
+    const value: unknown = Reflect.get(body, field);
+    if (Array.isArray(value) && value.length > limit) {
+      throw validationFailed([
+        { detail: `${field} has more than ${limit} items.`, pointer: `#/${field}` },
+      ]);
+    }
+  }
+}

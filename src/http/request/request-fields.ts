@@ -1,0 +1,82 @@
+/**
+ * Request fields of both job submission and synchronous detection. Optional fields are `nullish` in a request: many
+ * clients send null for a field that is not set.
+ */
+import { z } from '@hono/zod-openapi';
+import { withSuffix } from '../../models/model-folder.js';
+
+const MAX_PATH_BYTES = 4_096;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Checks size and text only; `src/files/image-paths.ts` checks where a path leads. */
+export const pathTextSchema = z
+  .string()
+  .refine((path) => Buffer.byteLength(path) <= MAX_PATH_BYTES, {
+    error: `A path has at most ${MAX_PATH_BYTES} bytes.`,
+  })
+  .refine((path) => !LONE_SURROGATE.test(path), { error: 'A path must be well-formed Unicode.' });
+
+export const imagePathSchema = pathTextSchema.min(1).openapi({
+  maxLength: MAX_PATH_BYTES,
+  description:
+    'Path on the shared volume, relative to an image root or absolute beneath one; ' +
+    `at most ${MAX_PATH_BYTES} bytes as UTF-8`,
+  example: 'street.jpg',
+});
+
+export const modelNameSchema = z
+  .string()
+  .regex(/^\w[\w.+-]{0,123}(\.pt)?$/, {
+    error: 'A model name has the shape NAME.pt or NAME: letters, digits and . _ + -',
+  })
+  .overwrite(withSuffix)
+  .openapi({
+    description: 'Model variant, with or without .pt; the export of the same stem (NAME.onnx) runs',
+    example: 'yolov8n.pt',
+  });
+
+export const confidenceSchema = z
+  .number()
+  .min(0)
+  .max(1)
+  .openapi({ description: 'Keep boxes with a score above this', default: 0.5, example: 0.5 });
+
+export const iouSchema = z.number().min(0).max(1).openapi({
+  description: 'Boxes of one class that overlap more than this are merged',
+  default: 0.7,
+  example: 0.7,
+});
+
+export const MAX_DETECTIONS = 300;
+
+export const maxDetectionsSchema = z
+  .int()
+  .min(1)
+  .max(MAX_DETECTIONS)
+  .openapi({ description: 'Most boxes of one image', default: MAX_DETECTIONS, example: 300 });
+
+/** For the description of a request. */
+export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not given.';
+
+/** Their names fit into a frame to a worker; `*` stands for all classes of a model that has more. */
+export const MAX_CLASSES = 256;
+
+const classNamesSchema = z.array(z.string().min(1).max(128)).min(1).max(MAX_CLASSES);
+
+export const classesSchema = classNamesSchema.openapi({
+  description:
+    'Classes to detect: names of the classes of the model (see GET /v1/models), in any letter case; `*` for all. ' +
+    'Not together with vehicle_types',
+  example: ['car', 'truck'],
+});
+
+export const vehicleTypesSchema = classNamesSchema.openapi({
+  description:
+    'The same as classes, under the name of the interface document. Default of both: those of car, motorcycle, bus ' +
+    'and truck that the model has; if it has none of them, all its classes',
+  example: ['car', 'truck'],
+});
+
+export const annotateSchema = z
+  .boolean()
+  .openapi({ description: 'Also draw the boxes into a copy; see annotated_url', default: false });
