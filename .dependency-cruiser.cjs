@@ -73,9 +73,9 @@ module.exports = {
       {
         path: '^src/',
         pathNot:
-          '^src/(ui/|overlay/|client/(follow-events|page-socket|service-error|records)[.]ts)',
+          '^src/(ui/|overlay/|api/options[.]ts|client/(follow-events|page-socket|service-error|records)[.]ts)',
       },
-      'It runs in a browser: it takes the event stream and the shapes of answers from the client.',
+      'It runs in a browser: it takes the event stream and the shapes of answers from the client, and the rows of options.',
     ),
     forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),
   ],

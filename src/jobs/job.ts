@@ -11,7 +11,8 @@ export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as con
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /** A validated submission with defaults, without its paths: those stay on disk until they are due. */
-export interface JobSettings extends DetectOptions {
+export interface JobSettings {
+  options: DetectOptions;
   jobType: JobType;
   priority: number;
   callbackUrl: string | null;

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { ERROR_CODES, LatticeError } from '../../api/errors.js';
-import { detectOptionsSchema } from '../../api/options.js';
+import { detectOptionsSchema } from '../../api/option-schemas.js';
 import { workerStatsSchema } from '../../api/statistics.js';
 import { processedImageSchema } from '../../api/image.js';
 import { modelDescriptionSchema } from '../../api/model.js';

@@ -1,6 +1,7 @@
 /** One reading of a job submission for REST and socket alike. */
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../../api/errors.js';
+import { readParameters } from '../../api/options.js';
 import { expandImagePaths } from '../../files/image-paths.js';
 import type { JobSpec } from '../../jobs/job.js';
 import {
@@ -12,7 +13,7 @@ import type { AppDeps } from '../app-deps.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { matchClasses, noSuchClass } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { DETECTION_DEFAULTS, refuseLongLists } from '../request/request-defaults.js';
+import { refuseLongLists } from '../request/request-defaults.js';
 import { requestedClasses } from '../request/requested-classes.js';
 import { validate, validationFailed } from '../request/validation.js';
 import { jobSubmitSchema, type JobSubmitBody } from './job.schema.js';
@@ -45,11 +46,7 @@ export function createReadSubmission(
     return {
       jobType: body.job_type,
       imagePaths,
-      modelName,
-      confidence: body.confidence_threshold ?? DETECTION_DEFAULTS.confidence,
-      iou: body.iou_threshold ?? DETECTION_DEFAULTS.iou,
-      maxDetections: body.max_detections ?? DETECTION_DEFAULTS.maxDetections,
-      classes,
+      options: { modelName, classes, ...readParameters(body) },
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
       metadata: body.metadata ? JSON.stringify(body.metadata) : null,

@@ -6,9 +6,9 @@ import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats
 import { LatticeError } from '../../api/errors.js';
 import { detectorStatsSchema, type DetectorStats } from '../../api/statistics.js';
 import type { AppDeps } from '../app-deps.js';
+import { snakeCase } from '../../api/snake-case.js';
 import { replyJson } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
-import { snakeCase } from '../snake-case.js';
 import { gpuSchema, viewGpu } from './gpu.schema.js';
 
 const nodeSchema = z

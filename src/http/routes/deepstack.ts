@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Logger } from '../../base/logger-port.js';
 import { LatticeError, toLatticeError, type ErrorCode } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
-import type { DetectOptions } from '../../api/options.js';
+import { DEFAULT_PARAMETERS, type DetectOptions } from '../../api/options.js';
 import { DEFAULT_VEHICLES } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
 import { clientAddress, presentedKey, type ApiKeys } from '../access/api-keys.js';
@@ -13,7 +13,6 @@ import { detect } from '../inference/detect.handler.js';
 import { picture } from '../inference/detect.schema.js';
 import type { HideFolders } from '../answer/problem.js';
 import { replyJson } from '../answer/reply.js';
-import { DETECTION_DEFAULTS } from '../request/request-defaults.js';
 import { modelNameSchema } from '../request/request-fields.js';
 import { json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
@@ -236,9 +235,9 @@ function createVisionHandler(deps: AppDeps, uploads: Uploads): RouteHandler {
       const confidence = readConfidence(form.get('min_confidence'));
       const { command, ...wanted } = wantedOf(c, deps.config);
       const options: DetectOptions = {
+        ...DEFAULT_PARAMETERS,
         ...wanted,
         confidence,
-        iou: DETECTION_DEFAULTS.iou,
         maxDetections: MOST_PREDICTIONS,
       };
       const { syncDeadlineMs: deadlineMs } = deps.config;

@@ -4,7 +4,7 @@ import { modelDescriptionSchema } from '../../api/model.js';
 import { replyJson } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { snakeCase } from '../snake-case.js';
+import { snakeCase } from '../../api/snake-case.js';
 
 const model = snakeCase(modelDescriptionSchema);
 

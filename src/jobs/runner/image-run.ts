@@ -90,11 +90,10 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
 }
 
 function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }: ImageRun) {
-  const { modelName, confidence, iou, maxDetections, classes } = settings;
   return {
     id: taskId(jobNumber, image.index),
     path: image.path,
-    options: { modelName, confidence, iou, maxDetections, classes },
+    options: settings.options,
     class: 'async' as const,
     priority,
     signal,

@@ -1,6 +1,7 @@
 /** Runs the self-check on every fresh model and, at intervals, on the loaded ones. */
 import type { Detection } from '../../api/image.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
+import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { Core } from '../../native/core.js';
@@ -16,7 +17,6 @@ const ANSWER_WITHIN_MS = 60_000;
  * the device. The task is still freed in the end.
  */
 const TASK_DEADLINE_MS = 120_000;
-const MOST_BOXES = 300;
 
 export interface SelfCheckOptions {
   core: Pick<Core, 'run'>;
@@ -123,9 +123,8 @@ export class SelfCheck {
       kind: 'sync',
       priority: 0,
       deadlineMs: TASK_DEADLINE_MS,
+      ...DEFAULT_PARAMETERS,
       confidence: 0,
-      iou: 0.7,
-      maxDetections: MOST_BOXES,
       classIds: null,
     });
     const raw = await inTime(run, ANSWER_WITHIN_MS, null);

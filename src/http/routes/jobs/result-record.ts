@@ -102,7 +102,7 @@ export function viewSingleResult(
       ? {
           image_path: path,
           ...viewImage(outcome, outcome.annotatedPath),
-          model: job.spec.modelName,
+          model: job.spec.options.modelName,
           worker_id: outcome.workerId ?? job.workerId,
         }
       : null;
@@ -210,7 +210,7 @@ class Tally {
       succeeded: this.#succeeded,
       failed: this.#failed,
       processing_time_ms: Math.max(0, ((job.completedAt ?? startedAt) - startedAt) * 1000),
-      model: job.spec.modelName,
+      model: job.spec.options.modelName,
       worker_id: job.workerId,
     };
   }

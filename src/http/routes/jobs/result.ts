@@ -92,7 +92,7 @@ function readFormat({ format = [] }: Record<string, string[]>): ResultFormat {
 
 /** Rejects when the models cannot be listed: without them the numbers of classes would differ from export to export. */
 async function exportSource(job: Job, { jobs, detector, hide }: RouteParts): Promise<ExportSource> {
-  const { modelName } = job.spec;
+  const { modelName } = job.spec.options;
   const model = (await detector.models()).find(({ name }) => name === modelName);
   return {
     jobId: job.jobId,

@@ -121,7 +121,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
         if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
         const job = await jobOfPath(c, jobs);
         if (job.completedAt === null) throw notFinished(job);
-        await catalogue.check(job.spec.modelName);
+        await catalogue.check(job.spec.options.modelName);
         return jobs.retry(retryOf, c.get('keyId'), images, once);
       });
       return replyAccepted(c, submission, { retry_of: retryOf });

@@ -1,12 +1,13 @@
-/** Shapes of `src/api` as HTTP has them: the same fields, named in snake_case. */
-import type { z } from '@hono/zod-openapi';
+/** Shapes of this folder as HTTP has them: the same fields, named in snake_case. */
+import type { z } from 'zod';
 
-type Snake<Name> = Name extends `${infer First}${infer Rest}`
+export type Snake<Name> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Uppercase<First> ? `_${Lowercase<First>}` : First}${Snake<Rest>}`
   : Name;
 type SnakeKeys<Fields> = { [Key in keyof Fields as Snake<Key>]: Fields[Key] };
 
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const snake = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 export interface SnakeCase<Shape extends z.ZodRawShape> {
   shape: SnakeKeys<Shape>;

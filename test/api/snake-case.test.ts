@@ -1,7 +1,7 @@
 /** The shapes of the contract in snake_case. */
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { snakeCase } from '../../src/http/snake-case.js';
+import { snakeCase } from '../../src/api/snake-case.js';
 
 it('renames fields, keeps their order and shows no field that the shape lacks', () => {
   const { shape, view } = snakeCase(z.object({ timingsMs: z.number(), image: z.string() }));
