@@ -6,12 +6,12 @@ import type { EventMessage } from '../stream/stream-messages.js';
 export type { ResultFormat } from '../export/formats.js';
 export type { ErrorCode, ErrorItem, Problem } from '../api/errors.js';
 export type { FolderPageBody as FolderPage } from '../http/routes/images.js';
-export type { ImageFields } from '../http/inference/detection.schema.js';
+export type { ImageFields } from '../http/answer/processed-image.js';
 export type { ClusterStatusBody as ClusterStatus } from '../http/routes/cluster.js';
 export type {
   DetectRequestBody as DetectRequest,
   DetectResponseBody as DetectResponse,
-} from '../http/inference/detect.schema.js';
+} from '../http/routes/detect.js';
 export type {
   ImageEntryBody as ImageEntry,
   JobResultBody as JobResult,
@@ -20,16 +20,18 @@ export type {
 } from '../http/routes/jobs/result-record.js';
 export type {
   JobAcceptedBody as JobAccepted,
-  JobListBody as JobList,
   JobRetriedBody as JobRetried,
+} from '../http/routes/jobs/submissions.js';
+export type {
+  JobListBody as JobList,
   JobStatusBody as JobStatus,
-  JobSubmitBody as JobSubmit,
-} from '../http/jobs/job.schema.js';
+} from '../http/routes/jobs/jobs.js';
+export type { JobSubmitBody as JobSubmit } from '../http/routes/jobs/read-submission.js';
 export type {
   JobImageBody as JobImage,
   JobImagesBody as JobImages,
   JobSummaryBody as JobSummary,
-} from '../http/jobs/job-images.schema.js';
+} from '../http/routes/jobs/images.js';
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
 export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
 export type { SettingListBody as SettingList } from '../http/routes/settings.js';

@@ -2,7 +2,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { AppEnv } from './app-env.js';
 import { jobDigestSchema, jobResultSchema } from './routes/jobs/result-record.js';
-import { METADATA_COMPONENT } from './jobs/submission-fields.schema.js';
+import { METADATA_COMPONENT } from './routes/jobs/read-submission.js';
 import { z } from '@hono/zod-openapi';
 
 const webhookSchema = z

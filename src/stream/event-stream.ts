@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import { LatticeError, toLatticeError } from '../api/errors.js';
 import { JOB_EVENT_NAMES } from '../api/events.js';
 import type { AppDeps } from '../http/app-deps.js';
-import type { ReadSubmission } from '../http/jobs/submit-request.js';
+import type { ReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { toProblem, type HideFolders } from '../http/answer/problem.js';
 import type { JobEvent } from '../jobs/job.js';
 import { CLOSE, StreamClient } from './stream-client.js';

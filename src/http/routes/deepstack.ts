@@ -9,12 +9,11 @@ import { defaultModelName } from '../../models/model-folder.js';
 import { clientAddress, presentedKey, type ApiKeys } from '../access/api-keys.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
-import { detect } from '../inference/detect.handler.js';
-import { picture } from '../inference/detect.schema.js';
+import { detect } from './detect.js';
 import type { HideFolders } from '../answer/problem.js';
 import { replyJson } from '../answer/reply.js';
 import { modelNameSchema } from '../request/request-fields.js';
-import { json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
+import { binary, json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 import { FORM_TYPE, type Uploads } from '../request/uploads.js';
 
@@ -38,7 +37,7 @@ const NO_IMAGE = 'No valid image file found';
 /** Answers as DeepStack and CodeProject.AI give them. Coordinates and times are integers: some clients read no others. */
 const visionFormSchema = z
   .object({
-    image: picture,
+    image: binary,
     min_confidence: z.string().optional().openapi({
       description: 'Keep boxes with a score above this, 0 to 1, with a point or a comma',
       default: '0.4',

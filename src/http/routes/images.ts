@@ -8,11 +8,10 @@ import { Pictures, THUMBNAIL_TYPE } from '../../files/pictures.js';
 import { environmentName } from '../../settings/config.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
-import { picture } from '../inference/detect.schema.js';
 import { readQuery, wholeNumber } from '../request/query.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
 import { imagePathSchema, pathTextSchema } from '../request/request-fields.js';
-import { json, type AddRoute } from '../route.js';
+import { binary, json, type AddRoute } from '../route.js';
 import { BytesInHand } from '../request/bytes-in-hand.js';
 import { PICTURE_TYPES } from '../request/uploads.js';
 import { validationFailed } from '../request/validation.js';
@@ -159,7 +158,7 @@ export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): voi
         200: {
           description: 'The image',
           headers: z.object({ ETag: z.string(), 'Cache-Control': z.string() }),
-          content: Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: picture }])),
+          content: Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: binary }])),
         },
         304: { description: 'Unchanged since the version in If-None-Match' },
       },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ERRORS, LatticeError, type ErrorCode } from '../../../src/api/errors.js';
-import { detectResponseSchema } from '../../../src/http/inference/detect.schema.js';
+import { detectResponseSchema } from '../../../src/http/routes/detect.js';
 import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
 import { compose, post, ROOT } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';

@@ -2,15 +2,14 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
 import type { ImageEntry, Job } from '../../../jobs/job.js';
-import { imageFields } from '../../inference/detection.schema.js';
-import { countCars, viewImage } from '../../inference/image-view.js';
+import { countCars, imageFields, viewImage } from '../../answer/processed-image.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
   jobIdSchema,
   stateSchema,
   timestampSchema,
-} from '../../jobs/job.schema.js';
+} from './job-fields.js';
 import { hideInProblem, type HideFolders } from '../../answer/problem.js';
 import { problemSchema } from '../../answer/problem.schema.js';
 

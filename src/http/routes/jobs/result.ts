@@ -10,7 +10,7 @@ import {
 import { relativeName } from '../../../export/relative-name.js';
 import type { Job } from '../../../jobs/job.js';
 import { replyJson, replyPieces } from '../../answer/reply.js';
-import type { AddRoute } from '../../route.js';
+import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { shorten, validate } from '../../request/validation.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
@@ -59,7 +59,7 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
             'application/json': { schema: jobResultSchema },
             'text/csv': { schema: z.string() },
             'application/x-ndjson': { schema: z.string() },
-            'application/zip': { schema: z.string().openapi({ format: 'binary' }) },
+            'application/zip': { schema: binary },
           },
         },
       },

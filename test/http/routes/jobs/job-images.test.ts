@@ -1,6 +1,6 @@
 /** `GET /v1/jobs/{job_id}/images` and `/summary`: what they answer, and what they refuse. */
 import { describe, expect, test } from 'vitest';
-import { jobImagesSchema, jobSummarySchema } from '../../../../src/http/jobs/job-images.schema.js';
+import { jobImagesSchema, jobSummarySchema } from '../../../../src/http/routes/jobs/images.js';
 import { ApiKeys } from '../../../../src/http/access/api-keys.js';
 import { LatticeError } from '../../../../src/api/errors.js';
 import { ROOT, compose, get, post, type Harness } from '../../../support/composed-app.js';

@@ -2,7 +2,11 @@
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { listen, type ConnectionLimits, type Listening } from '../../../../src/http/server/listen.js';
+import {
+  listen,
+  type ConnectionLimits,
+  type Listening,
+} from '../../../../src/http/server/listen.js';
 import type { ImageOutcome } from '../../../../src/jobs/job.js';
 import { compose, get, post, type Harness } from '../../../support/composed-app.js';
 import { okOutcome } from '../../../support/fake-jobs.js';

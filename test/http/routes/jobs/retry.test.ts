@@ -1,6 +1,6 @@
 /** `POST /v1/jobs/{job_id}/retry`: what it answers, and what it refuses. */
 import { expect, test } from 'vitest';
-import { jobRetriedSchema } from '../../../../src/http/jobs/job.schema.js';
+import { jobRetriedSchema } from '../../../../src/http/routes/jobs/submissions.js';
 import { compose, get, post, type Harness } from '../../../support/composed-app.js';
 import { errorOutcome, okOutcome } from '../../../support/fake-jobs.js';
 

@@ -1,6 +1,6 @@
 /** Options that come as texts, in a query or a form, as the JSON of a request has them. */
 import { z } from '@hono/zod-openapi';
-import { validationFailed } from '../request/validation.js';
+import { validationFailed } from './validation.js';
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const TRUTH = new Map([

@@ -1,9 +1,28 @@
-/** A processed image -> its wire shape. */
-import type { Detection, ProcessedImage } from '../../api/image.js';
-import { processedImage, type ImageFields } from './detection.schema.js';
+/** A processed image over HTTP. */
+import { z } from '@hono/zod-openapi';
+import { processedImageSchema, type Detection, type ProcessedImage } from '../../api/image.js';
+import { snakeCase } from '../../api/snake-case.js';
+
+const processedImage = snakeCase(processedImageSchema);
+const { detections, ...others } = processedImage.shape;
+
+/** What every processed image has beside its path. */
+export const imageFields = {
+  detections,
+  car_count: z.int().openapi({ description: 'Detections of class car' }),
+  total_count: z.int(),
+  class_counts: z.record(z.string(), z.int()),
+  ...others,
+  annotated_url: z
+    .string()
+    .optional()
+    .openapi({ description: 'Drawn copy; present when annotate was asked for' }),
+};
+
+export type ImageFields = z.infer<z.ZodObject<typeof imageFields>>;
 
 /** File name of a drawn copy -> where to fetch it. */
-export function annotatedUrl(file: string): string {
+function annotatedUrl(file: string): string {
   return `/v1/annotated/${encodeURIComponent(file)}`;
 }
 
@@ -21,7 +40,7 @@ export function viewImage(image: ProcessedImage, annotatedFile?: string): ImageF
   return view;
 }
 
-export function countClasses(detections: readonly Detection[]): Map<string, number> {
+function countClasses(detections: readonly Detection[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { class: name } of detections) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
