@@ -5,7 +5,7 @@ import type { AppDeps } from './app-deps.js';
 import type { AppEnv } from './app-env.js';
 import type { BrowserAccess } from './access/browser-access.js';
 import { envelope } from './envelope.js';
-import { replyProblem, type HideFolders } from './answer/problem.js';
+import { logDefect, replyProblem, type HideFolders } from './answer/problem.js';
 import { methodsOf } from './route.js';
 
 export function createHttpApp(
@@ -18,14 +18,7 @@ export function createHttpApp(
   app.use('*', envelope(deps, access, hide));
   app.onError((thrown, c) => {
     const error = toLatticeError(thrown);
-    const { status, code } = error;
-    if (status >= 500 && status !== 503) {
-      // A 504 is an answer of a busy service, not a defect: its stack tells nothing.
-      const defect =
-        status === 504 ? {} : { err: error.cause ?? error, request_id: c.get('requestId') };
-      const route = `${c.req.method} ${c.get('route') ?? 'unmatched'}`;
-      deps.logger.error({ ...defect, code }, `${route} failed`);
-    }
+    logDefect(c, error, deps.logger);
     return replyProblem(c, error, hide);
   });
   app.notFound((c) => {

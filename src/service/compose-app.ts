@@ -3,7 +3,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { WebSocket } from 'ws';
 import type { AppDeps } from '../http/app-deps.js';
 import type { AppEnv } from '../http/app-env.js';
-import { createBrowserAccess } from '../http/access/browser-access.js';
+import { BrowserAccess } from '../http/access/browser-access.js';
 import { createHttpApp } from '../http/http-app.js';
 import { detectRoutes } from '../http/routes/detect.js';
 import { jobImageRoutes } from '../http/routes/jobs/images.js';
@@ -65,7 +65,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
 export function composeApp(deps: AppDeps): ComposedApp {
   const { config } = deps;
   const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
-  const access = createBrowserAccess(config);
+  const access = new BrowserAccess(config);
   const catalogue = new ModelCatalogue(deps.detector);
   const uploads = new Uploads(config, access);
   const readSubmission = createReadSubmission(deps, catalogue);

@@ -9,7 +9,7 @@ import type { Job, JobEvent, JobStatus } from '../jobs/job.js';
 
 /** Chosen by the client and repeated in the answer. */
 const idSchema = z.union([z.string().max(128), z.number()]);
-export type MessageId = z.infer<typeof idSchema>;
+type MessageId = z.infer<typeof idSchema>;
 
 /** Null counts as not given, as in a submission. */
 const optional = <T extends z.ZodType>(schema: T) =>

@@ -19,28 +19,6 @@ export interface Page {
   site: string | undefined;
 }
 
-export interface BrowserAccess {
-  /** CORS headers of an answer of the route at `path` to a page from `origin`. Credentials are never allowed. */
-  corsHeaders(path: string, origin: string | undefined): Record<string, string>;
-  /** Headers of the answer to a preflight. An allowed page may send every header that it `requested`. */
-  preflightHeaders(
-    path: string,
-    origin: string | undefined,
-    requested: string | undefined,
-  ): Record<string, string>;
-  /**
-   * May a page from `origin` open a socket or send a form? Browsers do both to any site without a preflight.
-   */
-  originAllowed(origin: string | undefined, host: string | undefined): boolean;
-  /** May this page make any request to the route at `path`? */
-  pageAllowed(path: string, page: Page): boolean;
-  /**
-   * May a request name this host? A page of a foreign name that resolves to this machine (DNS rebinding) has the same
-   * origin as the service: only its Host tells.
-   */
-  hostAllowed(host: string | undefined): boolean;
-}
-
 /** Names of this machine; the last is this machine as seen from a container. */
 const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal'];
 
@@ -48,59 +26,70 @@ const OWN_NAMES = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal'];
  * Development: any origin. Production: the listed origins. In both, on a loopback address, only the machine's own names
  * and those of the listed origins as Host: a proxy on this machine may pass on its own.
  */
-export function createBrowserAccess(
-  config: Pick<Config, 'env' | 'host' | 'corsOrigins'>,
-): BrowserAccess {
-  const open = config.env === 'development';
-  const listed = new Set(config.corsOrigins);
-  const checkHost = isLoopback(config.host);
-  const hosts = new Set([...OWN_NAMES, config.host, ...config.corsOrigins.map(hostOfOrigin)]);
-  const isOwn = (origin: string, host: string | undefined) =>
-    URL.canParse(origin) && new URL(origin).host === host;
-  const corsHeaders = (path: string, origin: string | undefined): Record<string, string> => {
-    if (open && !PICTURES.test(path)) {
-      return {
-        'access-control-allow-origin': '*',
-        'access-control-expose-headers': EXPOSED_HEADERS,
-      };
+export class BrowserAccess {
+  readonly #open: boolean;
+  readonly #listed: ReadonlySet<string>;
+  /** Null: any. */
+  readonly #hosts: ReadonlySet<string> | null;
+
+  constructor({ env, host, corsOrigins }: Pick<Config, 'env' | 'host' | 'corsOrigins'>) {
+    this.#open = env === 'development';
+    this.#listed = new Set(corsOrigins);
+    const hosts = [...OWN_NAMES, host, ...corsOrigins.map((origin) => new URL(origin).hostname)];
+    this.#hosts = isLoopback(host) ? new Set(hosts) : null;
+  }
+
+  /** CORS headers of an answer of the route at `path` to a page from `origin`. Credentials are never allowed. */
+  corsHeaders(path: string, origin: string | undefined): Record<string, string> {
+    const exposed = { 'access-control-expose-headers': EXPOSED_HEADERS };
+    if (this.#open && !PICTURES.test(path)) {
+      return { 'access-control-allow-origin': '*', ...exposed };
     }
-    if (origin === undefined || !listed.has(origin)) return { vary: 'origin' };
+    if (origin === undefined || !this.#listed.has(origin)) return { vary: 'origin' };
+    return { 'access-control-allow-origin': origin, ...exposed, vary: 'origin' };
+  }
+
+  /** Headers of the answer to a preflight. An allowed page may send every header that it `requested`. */
+  preflightHeaders(
+    path: string,
+    origin: string | undefined,
+    requested: string | undefined,
+  ): Record<string, string> {
+    const headers = this.corsHeaders(path, origin);
+    if (headers['access-control-allow-origin'] === undefined) return headers;
     return {
-      'access-control-allow-origin': origin,
-      'access-control-expose-headers': EXPOSED_HEADERS,
-      vary: 'origin',
+      ...headers,
+      'access-control-allow-methods': METHODS,
+      'access-control-allow-headers': requested ?? REQUEST_HEADERS,
+      'access-control-max-age': '600',
     };
-  };
-  return {
-    corsHeaders,
-    preflightHeaders: (path, origin, requested) => {
-      const headers = corsHeaders(path, origin);
-      if (headers['access-control-allow-origin'] === undefined) return headers;
-      return {
-        ...headers,
-        'access-control-allow-methods': METHODS,
-        'access-control-allow-headers': requested ?? REQUEST_HEADERS,
-        'access-control-max-age': '600',
-      };
-    },
-    originAllowed: (origin, host) =>
-      open || origin === undefined || listed.has(origin) || isOwn(origin, host),
-    pageAllowed: (path, { origin, host, site }) => {
-      if (!PICTURES.test(path)) return true;
-      if (origin !== undefined && listed.has(origin)) return true;
-      if (site !== undefined) return site === 'same-origin' || site === 'none';
-      return origin === undefined || isOwn(origin, host);
-    },
-    // Every browser sends a Host: a request without one is an HTTP/1.0 probe.
-    hostAllowed: (host) => !checkHost || host === undefined || hosts.has(hostName(host)),
-  };
+  }
+
+  /** May a page from `origin` open a socket or send a form? Browsers do both to any site without a preflight. */
+  originAllowed(origin: string | undefined, host: string | undefined): boolean {
+    if (this.#open || origin === undefined) return true;
+    return this.#listed.has(origin) || isOwn(origin, host);
+  }
+
+  /** May this page make any request to the route at `path`? */
+  pageAllowed(path: string, { origin, host, site }: Page): boolean {
+    if (!PICTURES.test(path)) return true;
+    if (origin !== undefined && this.#listed.has(origin)) return true;
+    if (site !== undefined) return site === 'same-origin' || site === 'none';
+    return origin === undefined || isOwn(origin, host);
+  }
+
+  /**
+   * May a request name this host? A page of a foreign name that resolves to this machine (DNS rebinding) has the same
+   * origin as the service: only its Host tells. Every browser sends one: a request without is an HTTP/1.0 probe.
+   */
+  hostAllowed(host: string | undefined): boolean {
+    if (this.#hosts === null || host === undefined) return true;
+    // [::1]:8000 is [::1].
+    return this.#hosts.has(host.replace(/:\d+$/, '').toLowerCase());
+  }
 }
 
-/** `[::1]:8000` -> `[::1]`, `localhost:8000` -> `localhost`. */
-function hostName(host: string): string {
-  return host.replace(/:\d+$/, '').toLowerCase();
-}
-
-function hostOfOrigin(origin: string): string {
-  return new URL(origin).hostname;
+function isOwn(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host;
 }

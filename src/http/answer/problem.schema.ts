@@ -1,5 +1,5 @@
 /** Schema of an error answer. */
-import { z } from '@hono/zod-openapi';
+import { z, type RouteConfig } from '@hono/zod-openapi';
 import {
   ERRORS,
   ERROR_CODES,
@@ -42,46 +42,25 @@ const retryAfter = z.object({
     .openapi({ description: 'Seconds to wait before the next attempt' }),
 });
 const HEADERS = new Map<number, z.ZodObject>([
-  [
-    ERRORS.unauthorized.status,
-    z.object({ 'WWW-Authenticate': z.string().openapi({ example: 'Bearer' }) }),
-  ],
-  [ERRORS.queue_full.status, retryAfter],
-  [ERRORS.overloaded.status, retryAfter],
+  [401, z.object({ 'WWW-Authenticate': z.string().openapi({ example: 'Bearer' }) })],
+  [429, retryAfter],
+  [503, retryAfter],
 ]);
 
-interface ProblemResponse {
-  description: string;
-  headers?: z.ZodObject;
-  content: Record<'application/problem+json', { schema: typeof problemSchema; example: Problem }>;
-}
-
-/** Response entries of a route: one per HTTP status of the named codes, listing the codes. */
-export function problemResponses(named: readonly ErrorCode[]): Record<number, ProblemResponse> {
-  const byStatus = new Map<number, [ErrorCode, ...ErrorCode[]]>();
-  for (const code of named) {
-    const status = ERRORS[code].status;
-    const before = byStatus.get(status);
-    byStatus.set(status, before === undefined ? [code] : [...before, code]);
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, codesOfStatus]) => [
-      status,
-      {
-        description: codesOfStatus.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
-        ...headersOf(status, codesOfStatus),
-        content: {
-          'application/problem+json': {
-            schema: problemSchema,
-            example: exampleOf(codesOfStatus[0]),
-          },
-        },
+/** Response entries of a route: one per HTTP status of the codes, listing the codes. */
+export function problemResponses(codes: readonly ErrorCode[]): RouteConfig['responses'] {
+  const statuses = new Set(codes.map((code) => ERRORS[code].status));
+  const responses = [...statuses].map((status) => {
+    const named = codes.filter((code) => ERRORS[code].status === status);
+    const headers = named.includes('job_not_finished') ? retryAfter : HEADERS.get(status);
+    const response = {
+      description: named.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
+      ...(headers === undefined ? {} : { headers }),
+      content: {
+        'application/problem+json': { schema: problemSchema, example: named.map(exampleOf)[0] },
       },
-    ]),
-  );
-}
-
-function headersOf(status: number, named: ErrorCode[]): { headers?: z.ZodObject } {
-  const headers = named.includes('job_not_finished') ? retryAfter : HEADERS.get(status);
-  return headers === undefined ? {} : { headers };
+    };
+    return [status, response];
+  });
+  return Object.fromEntries(responses) as RouteConfig['responses'];
 }

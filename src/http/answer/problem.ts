@@ -1,5 +1,6 @@
 /** Every error answer: an error of `src/api/errors.ts` as `application/problem+json` (RFC 9457). */
 import { LatticeError, toLatticeError, type Problem } from '../../api/errors.js';
+import type { Logger } from '../../base/logger-port.js';
 import type { AppContext } from '../app-env.js';
 import { replyRaw } from './reply.js';
 
@@ -52,4 +53,13 @@ export function replyProblem(c: AppContext, thrown: unknown, hide: HideFolders):
 
 function mayBeRetried(status: number): boolean {
   return status === 429 || status === 503;
+}
+
+/** A 503 or 504 is an answer of a busy service, not a defect: the stack of a 504 tells nothing. */
+export function logDefect(c: AppContext, error: LatticeError, logger: Logger): void {
+  const { status, code } = error;
+  if (status < 500 || status === 503) return;
+  const defect = { err: error.cause ?? error, request_id: c.get('requestId') };
+  const route = `${c.req.method} ${c.get('route') ?? 'unmatched'}`;
+  logger.error({ ...(status === 504 ? {} : defect), code }, `${route} failed`);
 }

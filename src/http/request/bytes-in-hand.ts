@@ -1,5 +1,6 @@
 /** How many bytes of pictures that were sent, or are being sent, the process holds. */
 import { LatticeError } from '../../api/errors.js';
+import type { Config } from '../../settings/config.js';
 
 /** What one request holds. */
 export interface Share {
@@ -7,27 +8,18 @@ export interface Share {
   add(bytes: number): void;
 }
 
+/** Pictures of the largest size that are in hand at a time, and room for many small ones. */
+const LARGEST_IN_HAND = 4;
+const LEAST_IN_HAND = 64 * 1024 * 1024;
+
 export class BytesInHand {
   readonly #most: number;
   #held = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor({ maxFileBytes }: Pick<Config, 'maxFileBytes'>) {
+    this.#most = Math.max(LARGEST_IN_HAND * maxFileBytes, LEAST_IN_HAND);
   }
 
-  get held(): number {
-    return this.#held;
-  }
-
-  /** What `work` adds counts until its promise settles. */
-  async during<T>(work: (share: Share) => Promise<T>): Promise<T> {
-    const share = this.open();
-    try {
-      return await work(share);
-    } finally {
-      share.release();
-    }
-  }
 
   /** What is added counts until `release`, which is called once. */
   open(): Share & { release(): void } {

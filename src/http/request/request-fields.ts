@@ -41,7 +41,7 @@ export const modelNameSchema = z
 export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not given.';
 
 /** Their names fit into a frame to a worker; `*` stands for all classes of a model that has more. */
-export const MAX_CLASSES = 256;
+const MAX_CLASSES = 256;
 
 const classNamesSchema = z.array(z.string().min(1).max(128)).min(1).max(MAX_CLASSES);
 

@@ -3,7 +3,7 @@ import { DEFAULT_VEHICLES, matchClasses, noSuchClass } from '../../models/class-
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';
 
-export interface ClassFields {
+interface ClassFields {
   classes?: readonly string[] | null | undefined;
   vehicle_types?: readonly string[] | null | undefined;
 }

@@ -14,10 +14,6 @@ export const FORM_TYPE = 'multipart/form-data';
 const PICTURE_TYPE = /^image\/(?:jpe?g|png|webp|tiff|avif)\s*(?:;|$)/i;
 const FORM = /^multipart\/form-data\s*(?:;|$)/i;
 
-/** Pictures of the largest size that are in hand at a time, and room for many small ones. */
-const LARGEST_IN_HAND = 4;
-const LEAST_IN_HAND = 64 * 1024 * 1024;
-
 export interface Upload extends Form {
   image: Buffer;
 }
@@ -32,7 +28,7 @@ export class Uploads {
   constructor(config: UploadConfig, access: Pick<BrowserAccess, 'originAllowed'>) {
     this.#config = config;
     this.#access = access;
-    this.#inHand = new BytesInHand(Math.max(LARGEST_IN_HAND * config.maxFileBytes, LEAST_IN_HAND));
+    this.#inHand = new BytesInHand(config);
   }
 
   /** Most bytes of a body of this Content-Type; null when it is none of a picture or form. */
@@ -54,7 +50,12 @@ export class Uploads {
    */
   async receive<T>(c: AppContext, work: (upload: Upload) => Promise<T>): Promise<T> {
     this.#check(c);
-    return this.#inHand.during(async (share) => work(await this.#read(c, share)));
+    const share = this.#inHand.open();
+    try {
+      return await work(await this.#read(c, share));
+    } finally {
+      share.release();
+    }
   }
 
   #check(c: AppContext): void {

@@ -62,7 +62,7 @@ const detectFields = {
 };
 type DetectFields = z.infer<z.ZodObject<typeof detectFields>>;
 
-export const detectRequestSchema = z
+const detectRequestSchema = z
   .strictObject({ image_path: imagePathSchema, ...detectFields })
   .openapi('DetectRequest', {
     description: NULL_IS_NOT_GIVEN,
@@ -164,7 +164,9 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
     const sent = image === undefined ? {} : { image };
     const run = () => detect(c, deps, { path: body.image_path, ...sent, class: 'sync', ...asked });
     const { result, file } =
-      body.annotate === true ? await draw(image ?? body.image_path, run) : { result: await run() };
+      body.annotate === true
+        ? await draw(image ?? body.image_path, run)
+        : { result: await run(), file: undefined };
     return replyJson(c, 200, view(body.image_path, result, file), {
       'server-timing': serverTiming(result.timingsMs, result.processingTimeMs),
     });
@@ -217,16 +219,13 @@ export async function detect(
   }
 }
 
-interface Drawn {
-  result: ImageResult;
-  /** Absent where the drawing failed: the boxes are answered without it. */
-  file?: string | undefined;
-}
-
-/** Drawing is slower than detection: without a bound the pictures in memory would grow with the load. */
-function boundedDrawing(deps: AppDeps) {
+/**
+ * Drawing is slower than detection: without a bound the pictures in memory would grow with the load. Where it fails, the
+ * boxes are answered without it.
+ */
+function boundedDrawing({ annotate, logger }: AppDeps) {
   let inHand = 0;
-  return async (image: string | Buffer, run: () => Promise<ImageResult>): Promise<Drawn> => {
+  return async (image: string | Buffer, run: () => Promise<ImageResult>) => {
     if (inHand >= MOST_DRAWN) {
       throw new LatticeError('overloaded', `${inHand} pictures are being drawn.`, {
         retryAfterS: 1,
@@ -235,8 +234,8 @@ function boundedDrawing(deps: AppDeps) {
     inHand += 1;
     try {
       const result = await run();
-      const file = await deps.annotate(image, result.detections).catch((error: unknown) => {
-        deps.logger.warn({ err: error }, 'drawing failed');
+      const file = await annotate(image, result.detections).catch((error: unknown) => {
+        logger.warn({ err: error }, 'drawing failed');
         return undefined;
       });
       return { result, file };

@@ -79,7 +79,7 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
   );
 }
 
-export type ReadinessDeps = Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>;
+type ReadinessDeps = Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>;
 
 /** Null when ready. Every fault is answered 503, whatever its own status: a load balancer treats them alike. */
 export async function readinessFault(deps: ReadinessDeps): Promise<LatticeError | null> {

@@ -1,6 +1,6 @@
 /** Jobs as they are: their list, the status of one, and its cancel. */
 import { z } from '@hono/zod-openapi';
-import { JOB_STATUSES, progressOf, type Job, type JobFilter } from '../../../jobs/job.js';
+import { JOB_STATUSES, progressOf, type Job } from '../../../jobs/job.js';
 import { problemSchema } from '../../answer/problem.schema.js';
 import { hideInProblem, type HideFolders } from '../../answer/problem.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
@@ -46,7 +46,7 @@ export const listQuerySchema = z.strictObject({
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
   limit: wholeNumber('A limit', 1, 100)
-    .optional()
+    .default(20)
     .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
   cursor: z
     .string()
@@ -59,28 +59,6 @@ export const listQuerySchema = z.strictObject({
     .optional()
     .openapi({ description: 'true: also how many jobs are in each state' }),
 });
-
-const DEFAULT_LIMIT = 20;
-
-interface ListQuery {
-  filter: JobFilter;
-  page: { limit: number; cursor: string | null };
-  counts: boolean;
-}
-
-/** Throws `validation_failed` for unknown, repeated or wrong parameters. */
-function readListQuery(given: Record<string, string[]>, keyId: string | null): ListQuery {
-  const query = readQuery(listQuerySchema, given);
-  const filter: JobFilter = {
-    keyId,
-    status: query.status,
-    jobType: query.job_type,
-    submittedAfter: query.submitted_after,
-    submittedBefore: query.submitted_before,
-  };
-  const page = { limit: query.limit ?? DEFAULT_LIMIT, cursor: query.cursor ?? null };
-  return { filter, page, counts: query.counts === 'true' };
-}
 
 export const jobStatusSchema = z
   .object({
@@ -178,12 +156,20 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
       errors: ['storage_unavailable'],
     },
     async (c) => {
-      const { filter, page, counts } = readListQuery(c.req.queries(), c.get('keyId'));
+      const query = readQuery(listQuerySchema, c.req.queries());
+      const filter = {
+        keyId: c.get('keyId'),
+        status: query.status,
+        jobType: query.job_type,
+        submittedAfter: query.submitted_after,
+        submittedBefore: query.submitted_before,
+      };
+      const page = { limit: query.limit, cursor: query.cursor ?? null };
       const { jobs: found, nextCursor } = await jobs.list(filter, page);
       return replyJson(c, 200, {
         jobs: found.map((job) => viewStatus(job, hide)),
         next_cursor: nextCursor,
-        ...(counts ? { counts: await jobs.countByStatus(filter) } : {}),
+        ...(query.counts === 'true' ? { counts: await jobs.countByStatus(filter) } : {}),
       });
     },
   );

@@ -88,7 +88,7 @@ export type SingleResultBody = z.infer<typeof singleResultSchema>;
 export type MultiResultBody = z.infer<typeof multiResultSchema>;
 export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
-export type JobDigestBody = z.infer<typeof jobDigestSchema>;
+type JobDigestBody = z.infer<typeof jobDigestSchema>;
 
 /** The record of a job of one image. Its `result` is null when the image gave no boxes; `error` says why. */
 export function viewSingleResult(
