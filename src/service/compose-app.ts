@@ -9,7 +9,7 @@ import { detectRoutes } from '../http/routes/detect.js';
 import { jobImageRoutes } from '../http/routes/jobs/images.js';
 import { createReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../http/model-catalogue.js';
-import { openApiDocument, registerComponents } from '../http/openapi-document.js';
+import { openApiDocument } from '../http/openapi-document.js';
 import { createHideFolders } from '../http/answer/problem.js';
 import { createAddRoute, type AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
@@ -77,7 +77,6 @@ export function composeApp(deps: AppDeps): ComposedApp {
   for (const addRoutes of ROUTES) addRoutes(route, parts);
   if (config.compat === 'deepstack') deepStackRoutes(route, parts);
   streamRoute(route, parts, stream);
-  registerComponents(app);
   const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
   const maxBodyBytes = (type: string | undefined) => uploads.maxBytes(type) ?? config.maxBodyBytes;
   return { app, stream, openApi, outlives, maxBodyBytes };

@@ -4,7 +4,6 @@ import { LatticeError, type Problem } from '../api/errors.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/request/json-body.js';
 import { hideInProblem, type HideFolders } from '../http/answer/problem.js';
-import { validate } from '../http/request/validation.js';
 import type { Job, JobEvent, JobStatus } from '../jobs/job.js';
 
 /** Chosen by the client and repeated in the answer. */
@@ -16,7 +15,7 @@ const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
 const id = optional(idSchema);
-const clientMessageSchema = z.discriminatedUnion('action', [
+export const clientMessageSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('ping'), id }),
   z.strictObject({ action: z.literal('submit'), id, payload: z.unknown() }),
   z.strictObject({
@@ -55,11 +54,6 @@ export function parseFrame(data: unknown): unknown {
     throw new LatticeError('bad_json', 'Send JSON as text, not as binary.');
   }
   return parseJson(data);
-}
-
-/** Throws `validation_failed`. */
-export function readClientMessage(value: unknown): ClientMessage {
-  return validate(clientMessageSchema, value);
 }
 
 /** The id of a message that may be wrong in every other way. */

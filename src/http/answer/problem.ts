@@ -43,16 +43,13 @@ export function replyProblem(c: AppContext, thrown: unknown, hide: HideFolders):
     'content-type': PROBLEM_TYPE,
     'cache-control': 'no-store',
   };
-  const retryAfterS = error.retryAfterS ?? (mayBeRetried(error.status) ? 1 : undefined);
+  const mayBeRetried = error.status === 429 || error.status === 503;
+  const retryAfterS = error.retryAfterS ?? (mayBeRetried ? 1 : undefined);
   if (retryAfterS !== undefined)
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterS)));
   if (error.status === 401) headers['www-authenticate'] = 'Bearer';
   const body = JSON.stringify(toProblem(error, hide, c.get('requestId')));
   return replyRaw(c, error.status, body, headers);
-}
-
-function mayBeRetried(status: number): boolean {
-  return status === 429 || status === 503;
 }
 
 /** A 503 or 504 is an answer of a busy service, not a defect: the stack of a 504 tells nothing. */

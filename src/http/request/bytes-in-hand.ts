@@ -20,7 +20,6 @@ export class BytesInHand {
     this.#most = Math.max(LARGEST_IN_HAND * maxFileBytes, LEAST_IN_HAND);
   }
 
-
   /** What is added counts until `release`, which is called once. */
   open(): Share & { release(): void } {
     let own = 0;

@@ -79,10 +79,10 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
   );
 }
 
-type ReadinessDeps = Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>;
-
 /** Null when ready. Every fault is answered 503, whatever its own status: a load balancer treats them alike. */
-export async function readinessFault(deps: ReadinessDeps): Promise<LatticeError | null> {
+export async function readinessFault(
+  deps: Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>,
+): Promise<LatticeError | null> {
   if (deps.draining()) return new LatticeError('shutting_down', 'The service is stopping.');
   const fault = deps.detector.unhealthy();
   if (fault !== null) {

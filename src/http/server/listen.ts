@@ -22,26 +22,21 @@ import { Connections } from './connections.js';
 import { IncomingRequest, OutgoingResponse } from './messages.js';
 import { PROBLEM_TYPE } from '../answer/problem.js';
 
-/** Limits on what one connection may hold. Tests shorten the times. */
-export interface ConnectionLimits {
-  headersTimeout: number;
-  requestTimeout: number;
-  keepAliveTimeout: number;
-  connectionsCheckingInterval: number;
-  /** Milliseconds in which a client takes nothing of its answer; then the connection is destroyed. */
-  unreadTimeout: number;
-}
-
-/** Tighter than Node's: a client that sends its request slowly holds a socket for a limited time. */
-const LIMITS: ConnectionLimits = {
+/**
+ * Limits on what one connection may hold, tighter than Node's: a client that sends its request slowly holds a socket for
+ * a limited time. Tests shorten the times.
+ */
+const LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   // Longer than clients and proxies keep theirs, so that none sends on a connection that closes at that moment: the
   // clients of Go and Rust and Traefik keep them for 90 s, Caddy for 120 s, nginx and cloud balancers for 60 s.
   keepAliveTimeout: 125_000,
   connectionsCheckingInterval: 2_000,
+  /** Milliseconds in which a client takes nothing of its answer; then the connection is destroyed. */
   unreadTimeout: 60_000,
 };
+export type ConnectionLimits = typeof LIMITS;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
@@ -134,22 +129,19 @@ function declaredLength({ headers }: IncomingMessage): number {
 }
 
 const BIND_ERRORS = new Map([
-  ['EADDRINUSE', () => `another process uses it; set ${environmentName('port')} to a free one`],
+  ['EADDRINUSE', `another process uses it; set ${environmentName('port')} to a free one`],
   [
     'EACCES',
-    () => `ports below 1024 require a privilege; set ${environmentName('port')} to a higher one`,
+    `ports below 1024 require a privilege; set ${environmentName('port')} to a higher one`,
   ],
-  [
-    'EADDRNOTAVAIL',
-    () => `this machine does not have this address; correct ${environmentName('host')}`,
-  ],
-  ['ENOTFOUND', () => `the host name is unknown; correct ${environmentName('host')}`],
+  ['EADDRNOTAVAIL', `this machine does not have this address; correct ${environmentName('host')}`],
+  ['ENOTFOUND', `the host name is unknown; correct ${environmentName('host')}`],
 ]);
 
 function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const advice = BIND_ERRORS.get(error.code ?? '')?.() ?? error.message;
+      const advice = BIND_ERRORS.get(error.code ?? '') ?? error.message;
       reject(new ConfigError(`Cannot listen on ${host} port ${port}: ${advice}.`));
     });
     server.listen(port, host, resolve);
@@ -209,11 +201,7 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`);
 }
 
-function connectionProblem(status: number): {
-  reason: string;
-  headers: Record<string, string>;
-  body: string;
-} {
+function connectionProblem(status: number) {
   const reason = STATUS_CODES[status] ?? 'Bad Request';
   const body = JSON.stringify({ ...new LatticeError('bad_request', reason).toProblem(), status });
   const headers = {

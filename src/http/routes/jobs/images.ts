@@ -15,7 +15,7 @@ import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { jobIdSchema, jobTypeSchema } from './job-fields.js';
-import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
+import { JOB_ERRORS, jobOfPath, ofJob, params } from './job-of-path.js';
 import { failedImageSchema, metadataOf, processedImageSchema, viewEntry } from './result-record.js';
 
 const MOST_IMAGES = 500;
@@ -165,10 +165,8 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
       description:
         'Images by outcome, boxes by class and confidence, and what was asked for; also while the job runs. It takes the ' +
         'same time for boxes of any number.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 200: json('The figures so far', jobSummarySchema) },
-      errors: JOB_ERRORS,
     },
     async (c) => {
       const job = await jobOfPath(c, jobs);

@@ -16,7 +16,7 @@ import {
   stateSchema,
   timestampSchema,
 } from './job-fields.js';
-import { JOB_ERRORS, jobId, jobOfPath, params } from './job-of-path.js';
+import { JOB_ERRORS, jobId, jobOfPath, ofJob } from './job-of-path.js';
 import { deliverySchema, viewDelivery } from './webhooks.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;
@@ -135,10 +135,8 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
       summary: 'Status of a job',
       description:
         'How far the job is, since when and on which worker; for a job that has failed, the error.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 200: json('The job as it is now', jobStatusSchema) },
-      errors: JOB_ERRORS,
     },
     async (c) => replyJson(c, 200, await viewWhole(await jobOfPath(c, jobs))),
   );
@@ -180,8 +178,7 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
       operationId: 'cancelJob',
       summary: 'Cancel a job',
       description: 'The job ends `failed` with the error code `cancelled`.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 200: json('The job has ended', jobStatusSchema) },
       errors: [...JOB_ERRORS, 'job_already_finished'],
     },

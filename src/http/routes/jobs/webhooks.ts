@@ -7,7 +7,7 @@ import type { AppDeps } from '../../app-deps.js';
 import { timestampSchema } from './job-fields.js';
 import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
-import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
+import { JOB_ERRORS, jobOfPath, notFinished, ofJob } from './job-of-path.js';
 
 /** In the status of a job: `attempts` is their number here. */
 export const deliverySchema = z
@@ -83,10 +83,8 @@ export function webhookRoutes(route: AddRoute, { jobs, webhooks }: AppDeps): voi
       description:
         'Each attempt with its time, its answer and how long it took. The list is empty until the job has ended, and for ' +
         'a job without a callback_url.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 200: json('The deliveries as they are now', deliveryListSchema) },
-      errors: JOB_ERRORS,
     },
     async (c) => replyJson(c, 200, await deliveriesOf(await jobOfPath(c, jobs))),
   );
@@ -99,8 +97,7 @@ export function webhookRoutes(route: AddRoute, { jobs, webhooks }: AppDeps): voi
       description:
         'Sends it now, also where it was delivered or given up; if that fails, all its attempts follow as for a new one. ' +
         'The webhook-id stays the same, so that a receiver can tell that it is the same message. There is no body.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 202: json('It is on disk that the webhook is due', deliveryListSchema) },
       errors: [...JOB_ERRORS, 'job_not_finished', 'no_webhook'],
     },
