@@ -27,7 +27,7 @@ const confidence = z
   .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, { error: 'A confidence is 0 to 1.' })
   .transform(Number);
 
-const imagesQuerySchema = z.strictObject({
+export const imagesQuerySchema = z.strictObject({
   offset: wholeNumber('An offset', 0, LAST_INDEX).default(0).openapi({
     type: 'integer',
     minimum: 0,

@@ -28,7 +28,7 @@ const jobAcceptedSchema = z
     example: { job_id: EXAMPLE_JOB_ID, status: 'pending', message: 'Job accepted.' },
   });
 
-const retryQuerySchema = z.strictObject({
+export const retryQuerySchema = z.strictObject({
   images: z
     .enum(RETRIED_IMAGES, { error: `images is one of ${RETRIED_IMAGES.join(', ')}.` })
     .optional()
