@@ -7,7 +7,7 @@ import { composeApp } from './service/compose-app.js';
 import { ConfigError, isLoopback, unknownSettings, type Config } from './settings/config.js';
 import { LatticeError } from './api/errors.js';
 import { ApiKeys } from './http/api-keys.js';
-import { webhookRecord } from './http/jobs/webhook-record.js';
+import { webhookRecord } from './http/routes/jobs/result-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './annotate/annotate.js';
@@ -119,7 +119,7 @@ async function startService(
     cluster: clusterStatus,
     workers: () => detector.workers(),
     leftOutWorkers: () => cluster.leftOut?.() ?? [],
-    ...(cluster.gate === undefined ? {} : { gate: cluster.gate }),
+    gate: cluster.gate ?? null,
     metrics,
     logger,
     apiKeys,

@@ -3,6 +3,7 @@
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
 import type { GpuReading } from '../api/gpu-reading.js';
+import type { DetectionParameters } from '../api/options.js';
 import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
 export type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
@@ -118,7 +119,7 @@ export interface NativeCore {
   close(): Promise<void>;
 }
 
-export interface NativeTask {
+export interface NativeTask extends DetectionParameters {
   /** Unique among live tasks, 1 to 2^53-1. */
   id: number;
   modelId: number;
@@ -137,9 +138,6 @@ export interface NativeTask {
    * so as soon as less time is left than a batch of its model takes.
    */
   deadlineMs: number;
-  confidence: number;
-  iou: number;
-  maxDetections: number;
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
 }

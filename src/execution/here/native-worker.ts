@@ -91,10 +91,11 @@ export class NativeWorker implements Worker {
   async detect(request: DetectRequest): Promise<ImageResult> {
     const started = performance.now();
     const { options, signal, deadlineMs = 0 } = request;
+    const { modelName, classes, ...parameters } = options;
     const { registry, core } = this.#parts;
     this.#refuseWhenOver(signal);
     // Loaded already on all but the first request; then nothing is awaited before the submit.
-    const ready = registry.ready(options.modelName);
+    const ready = registry.ready(modelName);
     const model = ready ?? (await this.#modelFor(request));
     this.#refuseWhenOver(signal);
     const loadMs = ready === undefined ? performance.now() - started : 0;
@@ -116,10 +117,8 @@ export class NativeWorker implements Worker {
       kind: request.class,
       priority: request.priority ?? 0,
       deadlineMs: leftMs,
-      confidence: options.confidence,
-      iou: options.iou,
-      maxDetections: options.maxDetections,
-      classIds: model.classes.ids(options.classes),
+      ...parameters,
+      classIds: model.classes.ids(classes),
     });
     return {
       detections: detectionsFrom(raw.boxes, model.native.names),
@@ -127,7 +126,7 @@ export class NativeWorker implements Worker {
       image: { width: raw.width, height: raw.height },
       timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
       truncated: raw.truncated,
-      model: options.modelName,
+      model: modelName,
       workerId: this.workerId,
     };
   }

@@ -8,7 +8,9 @@ import type { AppContext } from '../app-env.js';
 export function bodyOf(c: AppContext): Readable {
   const bindings = c.env as { incoming?: IncomingMessage } | undefined;
   if (bindings?.incoming !== undefined) return bindings.incoming;
-  return c.req.raw.body === null ? Readable.from([]) : Readable.fromWeb(c.req.raw.body);
+  const { body } = c.req.raw;
+  // The types of web streams differ in Node and in browsers, for which the page reads this file's types.
+  return body === null ? Readable.from([]) : Readable.fromWeb(body as never);
 }
 
 /** Length that the request declares; null for a chunked body. */

@@ -47,5 +47,5 @@ export async function runSuspects(
 /** Waits for the model outside the image's deadline. A model that cannot be loaded shows in the run. */
 async function modelOf({ settings }: ActiveJob, detector: Detector): Promise<void> {
   if (settings === null) return;
-  await inTime(detector.prepare(settings.modelName), MODEL_MS, null).catch(() => null);
+  await inTime(detector.prepare(settings.options.modelName), MODEL_MS, null).catch(() => null);
 }

@@ -1,5 +1,6 @@
 /** Converts a row of `jobs` to the job of the service. */
 import type { Problem } from '../../api/errors.js';
+import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import type { JobSettings } from '../job.js';
 import { MAX_IMAGES, type StoredJob } from '../job-records.js';
 
@@ -17,9 +18,11 @@ export interface JobRow extends Omit<StoredJob, 'spec' | 'error'> {
 }
 
 export function toStoredJob({ settings, metadata, error, ...job }: JobRow): StoredJob {
+  const { options, ...others } = JSON.parse(settings) as JobSettings;
   return {
     ...job,
-    spec: { ...(JSON.parse(settings) as JobSettings), metadata },
+    // A parameter that is newer than the job has its default.
+    spec: { ...others, options: { ...DEFAULT_PARAMETERS, ...options }, metadata },
     error: error === null ? null : (JSON.parse(error) as Problem),
   };
 }

@@ -4,7 +4,7 @@ import type { DetectResponse, Model } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
 import { ALL_CLASSES, usableModels } from '../models/offered-classes.js';
 import { models } from '../models/models.js';
-import { boxFilter } from '../picture/shown-boxes.js';
+import { boxFilter } from '../picture/box-filter.js';
 import { service } from '../session/session.js';
 import { ASKED_CONFIDENCE, detectFields, type Source } from './detect-request.js';
 

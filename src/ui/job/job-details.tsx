@@ -1,5 +1,6 @@
 /** What a job was asked for, and what became of its webhook: folded, for those who look for it. */
 import { useSignal } from '@preact/signals';
+import { PARAMETER_ROWS, type ParameterRow } from '../../api/options.js';
 import type { JobStatus, JobSummary, WebhookList } from '../../client/records.js';
 import { hasEnded } from '../jobs/job-table.js';
 import { Button } from '../parts/button.js';
@@ -22,12 +23,10 @@ export function JobDetails({ job, summary }: DetailsProps) {
     ['Type', request.job_type],
     ['Model', request.model_name],
     ['Classes', request.classes?.join(', ') ?? 'all of the model'],
-    ['Confidence at least', percent(request.confidence_threshold)],
-    ['Merge above IoU', percent(request.iou_threshold)],
-    ['Most boxes of an image', String(request.max_detections)],
+    ...PARAMETER_ROWS.map((row): [string, string] => [row.label, valueText(row, request)]),
     ['Priority', String(request.priority)],
-    ['Drawn copies', request.annotate ? 'yes' : 'no'],
-    ['Webhook', request.has_callback ? 'yes' : 'no'],
+    ['Drawn copies', yesOrNo(request.annotate)],
+    ['Webhook', yesOrNo(request.has_callback)],
   ];
   return (
     <div class="job-details">
@@ -47,6 +46,14 @@ export function JobDetails({ job, summary }: DetailsProps) {
     </div>
   );
 }
+
+function valueText({ kind, wireName }: ParameterRow, request: JobSummary['request']): string {
+  const value = request[wireName] as number | boolean;
+  if (kind === 'fraction') return percent(Number(value));
+  return kind === 'switch' ? yesOrNo(Boolean(value)) : String(value);
+}
+
+const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');
 
 function Webhook({ job }: { job: JobStatus }) {
   const log = useSignal<WebhookList | null>(null);

@@ -6,7 +6,7 @@ import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
 import { DetectedPicture } from '../picture/detected-picture.js';
 import { usePictureMarks } from '../picture/marks.js';
-import { boxFilter } from '../picture/shown-boxes.js';
+import { boxFilter } from '../picture/box-filter.js';
 import { useLargePicture } from '../picture/use-picture.js';
 import { fileName } from '../text/format.js';
 

@@ -1,5 +1,5 @@
 import { classColour } from '../../overlay/class-colour.js';
-import type { BoxFilter } from './shown-boxes.js';
+import type { BoxFilter } from './box-filter.js';
 import { Button } from '../parts/button.js';
 import { grouped, visible } from '../text/format.js';
 

@@ -7,9 +7,10 @@ import { BoxList } from './box-list.js';
 import { ClassChips } from './class-chips.js';
 import type { PictureMarks } from './marks.js';
 import { Picture } from './picture.js';
-import type { BoxFilter } from './shown-boxes.js';
+import type { BoxFilter } from './box-filter.js';
 import { ThresholdSlider } from './threshold-slider.js';
-import { TimeBar, timeSteps } from './time-bar.js';
+import { TimeBar } from './time-bar.js';
+import { timeSteps } from './time-steps.js';
 
 interface DetectedPictureProps {
   image: Pick<ImageFields, 'image' | 'timings_ms' | 'processing_time_ms'>;

@@ -1,5 +1,4 @@
 /** Which detections are shown: those above a threshold, of the classes that are switched on. */
-import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ImageFields } from '../../client/records.js';
 
 export type Detection = ImageFields['detections'][number];
@@ -45,27 +44,4 @@ export function histogram(confidences: readonly number[], parts: number): number
     counts[part] = (counts[part] ?? 0) + 1;
   }
   return counts;
-}
-
-export type BoxFilter = ReturnType<typeof boxFilter>;
-
-/** What people choose of the detections, and what is shown then. */
-export function boxFilter(detections: ReadonlySignal<readonly Detection[]>, first: number) {
-  const threshold = signal(first);
-  /** Classes that are switched off. */
-  const hidden = signal<ReadonlySet<string>>(new Set());
-  return {
-    detections,
-    threshold,
-    hidden,
-    boxes: computed(() =>
-      shownBoxes(detections.value, { threshold: threshold.value, hidden: hidden.value }),
-    ),
-    counts: computed(() => classCountsAbove(detections.value, threshold.value)),
-    toggleClass: (name: string): void => {
-      const next = new Set(hidden.peek());
-      if (!next.delete(name)) next.add(name);
-      hidden.value = next;
-    },
-  };
 }

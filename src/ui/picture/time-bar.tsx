@@ -1,5 +1,5 @@
-import type { ImageFields } from '../../client/records.js';
 import { milliseconds } from '../text/format.js';
+import type { TimeStep } from './time-steps.js';
 
 /** The steps of a time, one beside the other. */
 export function TimeBar({ title, ms, steps }: { title: string; ms: number; steps: TimeStep[] }) {
@@ -31,15 +31,3 @@ export function TimeBar({ title, ms, steps }: { title: string; ms: number; steps
 }
 
 const colourOf = (step: string): string => `var(--step-${step.replace(' ', '-')}, var(--quiet))`;
-
-export interface TimeStep {
-  step: string;
-  ms: number;
-}
-
-/** In the order in which they happen. */
-export function timeSteps({ timings_ms }: Pick<ImageFields, 'timings_ms'>): TimeStep[] {
-  const { queue, model_load: load, ...work } = timings_ms;
-  const waits = load === undefined ? { queue } : { queue, 'model load': load };
-  return Object.entries({ ...waits, ...work }).map(([step, ms]) => ({ step, ms }));
-}

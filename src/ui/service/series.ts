@@ -1,5 +1,5 @@
 /** Readings -> what is charted. Null where nothing is known: after a gap, a restart, or without requests. */
-import type { TimeStep } from '../picture/time-bar.js';
+import type { TimeStep } from '../picture/time-steps.js';
 import type { Buckets, Reading } from './reading.js';
 
 type Values = (number | null)[];
