@@ -1,8 +1,7 @@
 /** What one engine file, or every engine of one model, says about itself. */
-import type { Config } from '../../settings/config.js';
 import { listEngineFiles, readEngineFile, type EngineFile } from '../../models/engine-file.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+import type { Config } from '../../settings/config.js';
+import { megabytes, renderTable } from '../output-text.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
 import { asJson, builtAt, minute, stemOf } from './listing.js';
 

@@ -1,13 +1,12 @@
 /** The engines in the engine folder. */
-import type { Config } from '../../settings/config.js';
 import {
   ENGINE_ENDING,
   listEngineFiles,
   type EngineFile,
   type EngineHeader,
 } from '../../models/engine-file.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+import type { Config } from '../../settings/config.js';
+import { megabytes, renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 
 export async function listEngines(

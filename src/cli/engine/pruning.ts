@@ -4,10 +4,9 @@
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../../settings/config.js';
 import { listEngineFiles, type EngineFile } from '../../models/engine-file.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+import type { Config } from '../../settings/config.js';
+import { megabytes, renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 
 const DAY_MS = 24 * 3600 * 1000;
