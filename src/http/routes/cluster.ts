@@ -5,7 +5,7 @@ import type { ClusterSnapshot } from '../../clusters/cluster-status.js';
 import { gpusOf, stateOf, type NodeGpu, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../api/errors.js';
 import { gpuReadingSchema } from '../../api/gpu-reading.js';
-import { detectorStatsSchema, type DetectorStats } from '../../api/statistics.js';
+import { statusStatisticsSchema, type DetectorStats } from '../../api/statistics.js';
 import type { AppDeps } from '../app-deps.js';
 import { snakeCase } from '../../api/snake-case.js';
 import { replyJson } from '../answer/reply.js';
@@ -79,19 +79,7 @@ const gpuSchema = z
   })
   .openapi('ClusterGpu', { description: 'Null: not known, or this GPU does not tell' });
 
-const engine = snakeCase(
-  detectorStatsSchema.pick({
-    device: true,
-    precision: true,
-    reason: true,
-    queuedSync: true,
-    queuedAsync: true,
-    heldBytes: true,
-    hangingFolders: true,
-    inFlight: true,
-    imagesPerSecond: true,
-  }),
-);
+const engine = snakeCase(statusStatisticsSchema);
 
 const clusterStatusSchema = z
   .object({

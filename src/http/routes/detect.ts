@@ -162,7 +162,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
   const answer = async (c: AppContext, body: DetectRequestBody, image?: Buffer) => {
     const asked = await readDetectOptions(body, deps);
     const sent = image === undefined ? {} : { image };
-    const run = () => detect(c, deps, { path: body.image_path, ...sent, class: 'sync', ...asked });
+    const run = () => detect(c, deps, { path: body.image_path, ...sent, kind: 'sync', ...asked });
     const { result, file } =
       body.annotate === true
         ? await draw(image ?? body.image_path, run)
