@@ -108,7 +108,12 @@ export function addonStatistics(stats: AddonStatistics | null): AddonStatistics 
 export function addUp(stats: readonly WorkerStats[]): Omit<WorkerStats, 'reason' | 'gpuReadings'> {
   const fields = entriesOf(workerStatsSchema).flatMap(([name, { together }]) => {
     const values = stats.map((worker) => worker[name]);
-    return [[name, together === 'sum' ? total(values) : [...new Set(values)].join(', ') || 'none']];
+    return [
+      [
+        name,
+        together === 'sum' ? total(values) : [...new Set(values.map(String))].join(', ') || 'none',
+      ],
+    ];
   });
   return Object.fromEntries(fields) as ReturnType<typeof addUp>;
 }

@@ -1,5 +1,6 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { TOP_PRIORITY } from '../api/options.js';
 import { JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
 import { addParameterFlags, examples, nameList, wholeNumber } from './command-options.js';
 import { checkExportFlags, formatOption, outputOption, type ExportFlags } from './export-output.js';
@@ -84,7 +85,11 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
         .argParser(nameList)
         .conflicts('classes'),
     )
-    .option('-p, --priority <number>', '0 to 10, higher first', wholeNumber(0, 10))
+    .option(
+      '-p, --priority <number>',
+      `0 to ${TOP_PRIORITY}, higher first`,
+      wholeNumber(0, TOP_PRIORITY),
+    )
     .option('--callback-url <url>', 'webhook that gets the result')
     .option('--metadata <json>', 'object that comes back with the result', jsonObject)
     .option('-w, --wait', 'show the progress until the job has ended')
