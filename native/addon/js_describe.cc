@@ -66,7 +66,6 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("decoding", static_cast<double>(stats.decoding));
   object.Set("inferring", static_cast<double>(stats.inferring));
   object.Set("heldBytes", static_cast<double>(stats.held_bytes));
-  object.Set("heldSyncBytes", static_cast<double>(stats.held_sync_bytes));
   object.Set("completed", static_cast<double>(stats.completed));
   object.Set("failed", static_cast<double>(stats.failed));
   object.Set("cancelled", static_cast<double>(stats.cancelled));

@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "native/image/avif_chroma.h"
-#include "native/image/avif_properties.h"
 #include "native/image/image_format.h"
 #include "native/image/jpeg_header.h"
 #include "native/image/orientation.h"
@@ -81,9 +79,6 @@ Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& 
   }
   Result<StoredImage> stored = DecodeByVips(bytes, sniffed.format, limits, memory);
   if (!stored.ok()) return stored.status();
-  if (sniffed.format == ImageFormat::kAvif) {
-    InterpolateRepeatedChroma(ParseAvifProperties(bytes), &stored->image);
-  }
   return Oriented(std::move(stored->image), stored->exif_orientation);
 }
 

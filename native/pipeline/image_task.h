@@ -26,8 +26,6 @@ struct ImageTask {
   SentImage sent;                  // null: the file of `path`, or the `pixels`
   std::optional<Image> pixels;
   WorkClass work_class = WorkClass::kAsync;
-  // Crosses the scheduler's threads as a sync task and does nothing else: measures the boundary.
-  bool noop = false;
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none
   DetectionOptions options;

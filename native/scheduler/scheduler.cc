@@ -80,7 +80,6 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
 
 Status Scheduler::Refusal(const ImageTask& task) const {
   if (closing_) return {StatusCode::kShuttingDown, "The core is closed."};
-  if (task.noop) return {};
   if (task.engine == nullptr) return {StatusCode::kUnknownModel, "The model is not loaded."};
   return lost_;
 }
@@ -114,9 +113,7 @@ void Scheduler::Lose(const Status& status) {
   marker_.Write();
   outbox_.device_lost = true;
   std::vector<LiveTaskPtr> live;
-  for (const auto& [id, each] : live_) {
-    if (!each->task.noop) live.push_back(each);
-  }
+  for (const auto& [id, each] : live_) live.push_back(each);
   for (const LiveTaskPtr& each : live) End(each, status);
 }
 
@@ -126,7 +123,6 @@ SchedulerStats Scheduler::stats() const {
   stats.queued_sync = sync_.waiting();
   stats.queued_async = async_.waiting();
   stats.held_bytes = async_.pixels.bytes();
-  stats.held_sync_bytes = sync_.pixels.bytes();
   stats.held_file_bytes = async_.files.bytes();
   return stats;
 }
@@ -187,10 +183,6 @@ void Scheduler::Release() {
   for (size_t i = 0; i < 2; ++i) {
     decodable[i] = More(classes[i]->Decodable(), &classes[i]->told_decodable);
     runnable[i] = More(classes[i]->Runnable(), &classes[i]->told_runnable);
-  }
-  // One thread answers all no-ops.
-  if (!sync_.read.empty() && sync_.read.front()->task.noop) {
-    decodable[0] = std::min<size_t>(decodable[0], 1);
   }
   Outbox outbox = std::exchange(outbox_, {});
   const Status lost = outbox.device_lost ? lost_ : Status();

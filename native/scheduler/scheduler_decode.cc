@@ -27,14 +27,8 @@ void Scheduler::DecodeLoop(WorkClass work_class) {
   ImagePipeline::ReleaseThread();
 }
 
-// The next task; null where those at the front needed no decoding and were answered.
+// The next task; null where it came too late and was answered.
 LiveTaskPtr Scheduler::TakeForDecode(ClassState& work) {
-  if (work.read.front()->task.noop) {
-    while (!work.read.empty() && work.read.front()->task.noop) {
-      End(LiveTaskPtr(work.read.front()), {});
-    }
-    return nullptr;
-  }
   const LiveTaskPtr live = work.read.front();
   EndIfTooLate(live);
   if (live->answered) return nullptr;

@@ -38,7 +38,6 @@ struct SchedulerStats {
   size_t decoding = 0;
   size_t inferring = 0;
   size_t held_bytes = 0;       // of pixels that async images hold
-  size_t held_sync_bytes = 0;  // of pixels that sync images hold
   size_t held_file_bytes = 0;  // of files that async images hold
   uint64_t completed = 0;
   uint64_t failed = 0;

@@ -46,7 +46,7 @@ struct LiveTask {
   TaskResult result;       // filled step by step
 
   bool sync() const { return task.work_class == WorkClass::kSync; }
-  bool has_file() const { return !task.noop && !task.pixels && task.sent == nullptr; }
+  bool has_file() const { return !task.pixels && task.sent == nullptr; }
 };
 
 using LiveTaskPtr = std::shared_ptr<LiveTask>;

@@ -128,8 +128,8 @@ export interface NativeTask {
   bytes?: Uint8Array;
   /** RGB, 8 bit, rows without padding; copied by the addon. */
   pixels?: { data: Uint8Array; width: number; height: number };
-  /** `sync` goes in front of every `async` task. `noop` returns at once: it measures the boundary. */
-  kind: 'sync' | 'async' | 'noop';
+  /** `sync` goes in front of every `async` task. */
+  kind: 'sync' | 'async';
   /** Effective priority, higher first; ties in submission order. */
   priority: number;
   /**
@@ -221,8 +221,6 @@ export interface NativeStats {
   inferring: number;
   /** Bytes of pixels that async images hold: decoding, waiting for the network or in it. */
   heldBytes: number;
-  /** The same of sync images. */
-  heldSyncBytes: number;
   completed: number;
   failed: number;
   cancelled: number;

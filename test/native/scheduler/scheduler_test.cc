@@ -52,14 +52,6 @@ class SchedulerTest : public testing::Test {
     return task;
   }
 
-  static ImageTask Noop(uint64_t id) {
-    ImageTask task;
-    task.id = id;
-    task.work_class = WorkClass::kSync;
-    task.noop = true;
-    return task;
-  }
-
   void Submit(uint64_t id, WorkClass work_class, double priority = 0, double deadline_ms = 0) {
     EXPECT_EQ(scheduler_->Submit({Task(id, work_class, priority, deadline_ms)}), 0u);
   }
@@ -303,14 +295,13 @@ TEST_F(SchedulerTest, FailuresStayWithTheirImage) {
   missing.path = "none.png";
   ImageTask unknown = Task(2, WorkClass::kSync);
   unknown.engine = nullptr;
-  scheduler_->Submit({std::move(missing), std::move(unknown), Task(3, WorkClass::kAsync), Noop(4)});
+  scheduler_->Submit({std::move(missing), std::move(unknown), Task(3, WorkClass::kAsync)});
   EXPECT_EQ(results_.Wait(1).status.code(), StatusCode::kImageNotFound);
   EXPECT_EQ(results_.Wait(2).status.code(), StatusCode::kUnknownModel);
   EXPECT_TRUE(results_.Wait(3).status.ok());
-  EXPECT_TRUE(results_.Wait(4).status.ok());
   engine_->Fail();
-  Submit(5, WorkClass::kSync);
-  EXPECT_EQ(results_.Wait(5).status.code(), StatusCode::kDetectionFailed);
+  Submit(4, WorkClass::kSync);
+  EXPECT_EQ(results_.Wait(4).status.code(), StatusCode::kDetectionFailed);
   EXPECT_EQ(scheduler_->stats().failed, 3u);
 }
 
@@ -346,9 +337,7 @@ TEST_F(SchedulerTest, EveryTaskIsAnsweredOnceUnderSubmitsCancelsAndDeadlines) {
         const uint64_t id = client * 60 + i;
         const auto work_class = static_cast<WorkClass>(i % 2);
         const double deadline_ms = i % 7 == 0 ? 0.5 : 0;
-        scheduler_->Submit({i % 3 == 0
-                                ? Noop(id)
-                                : Task(id, work_class, static_cast<double>(i % 5), deadline_ms)});
+        scheduler_->Submit({Task(id, work_class, static_cast<double>(i % 5), deadline_ms)});
         if (i % 4 == 0) scheduler_->Cancel({{id}});
         if (i % 16 == 0) (void)scheduler_->stats();
       }

@@ -96,7 +96,7 @@ class SimulatedSchedule : public testing::Test {
     const SchedulerStats stats = scheduler_->stats();
     ASSERT_EQ(stats.completed + stats.failed + stats.cancelled, count);
     ASSERT_EQ(stats.inferring + stats.decoding, 0u);
-    ASSERT_EQ(stats.held_bytes + stats.held_sync_bytes + stats.held_file_bytes, 0u);
+    ASSERT_EQ(stats.held_bytes + stats.held_file_bytes, 0u);
   }
 
   StatusCode CodeOf(uint64_t id) { return results_->Wait(id).status.code(); }
