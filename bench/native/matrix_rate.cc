@@ -23,9 +23,9 @@ Status Refused(const std::string& what) {
 
 // A built product and the memory it works in; the members are destroyed last to first.
 struct Product {
-  TensorRtOwned<nvinfer1::IRuntime> runtime;
-  TensorRtOwned<nvinfer1::ICudaEngine> engine;
-  TensorRtOwned<nvinfer1::IExecutionContext> context;
+  std::unique_ptr<nvinfer1::IRuntime> runtime;
+  std::unique_ptr<nvinfer1::ICudaEngine> engine;
+  std::unique_ptr<nvinfer1::IExecutionContext> context;
   DeviceBuffer images;
   DeviceBuffer output;
 };

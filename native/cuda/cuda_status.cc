@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "native/base/abandoned_gpu.h"
-
 namespace lattice {
 namespace {
 
@@ -140,7 +138,6 @@ StatusCode CodeOf(CudaFault fault) {
 
 Status ToStatus(cudaError_t error, std::string_view doing) {
   if (error == cudaSuccess) return {};
-  if (IsSticky(error)) AbandonGpu();
   return ToStatus(error, doing, FindCudaDriver());
 }
 

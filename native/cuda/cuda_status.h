@@ -43,8 +43,7 @@ CudaFault ClassifyCudaError(cudaError_t error, const CudaDriver& driver);
 // for it), kOverloaded (out of memory), kGpuLost (sticky) or kInternalError. `doing` ends "while
 // ...", such as "copying an image to the GPU".
 Status ToStatus(cudaError_t error, std::string_view doing, const CudaDriver& driver);
-// The same for the answer of a call that this process made: uses the driver of this machine, and
-// abandons the GPU (native/base/abandoned_gpu.h) for a sticky error.
+// The same for the answer of a call that this process made: uses the driver of this machine.
 Status ToStatus(cudaError_t error, std::string_view doing);
 
 }  // namespace lattice

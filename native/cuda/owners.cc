@@ -1,10 +1,8 @@
 #include "native/cuda/owners.h"
 
-#include <sstream>
 #include <string>
 #include <utility>
 
-#include "native/base/abandoned_gpu.h"
 #include "native/cuda/cuda_status.h"
 
 namespace lattice {
@@ -17,40 +15,11 @@ Status Checked(cudaError_t error, const std::string& doing) {
   return ToStatus(error, doing);
 }
 
-// The GPU has not answered for `patience`.
-Status Abandoned(Clock::duration patience, const std::string& doing) {
-  AbandonGpu();
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::milliseconds>(patience).count() / 1e3;
-  std::ostringstream sentence;
-  sentence << "The GPU did not answer for " << seconds << " s and is lost to this process (while "
-           << doing
-           << "). Restart the service; if it happens again, look for Xid errors of the driver in "
-              "the kernel's log.";
-  return {StatusCode::kGpuLost, sentence.str()};
-}
-
-// `ask` returns cudaErrorNotReady until there is an answer.
-template <typename Ask>
-Status Await(WaitMode mode, Clock::duration patience, const Ask& ask, const std::string& doing,
-             Clock::duration expected = {}) {
-  cudaError_t answer = cudaErrorNotReady;
-  bool early = false;
-  const auto is_over = [&] {
-    answer = ask();
-    early |= answer == cudaErrorNotReady;
-    return answer != cudaErrorNotReady;
-  };
-  const bool over = WaitPatiently(mode, patience, is_over, SteadyTime(), expected);
-  if (early) cudaGetLastError();  // the runtime records "not ready" as an error
-  return over ? Checked(answer, doing) : Abandoned(patience, doing);
-}
-
 // A failure is cleared, so that the thread's next launch, which checks the last error, does not
 // report it.
 template <typename Handle>
 void Destroy(cudaError_t (*destroy)(Handle), Handle handle) {
-  if (!IsGpuAbandoned() && destroy(handle) != cudaSuccess) cudaGetLastError();
+  if (destroy(handle) != cudaSuccess) cudaGetLastError();
 }
 
 }  // namespace
@@ -96,19 +65,18 @@ Result<Stream> Stream::Create(Priority priority) {
   return result;
 }
 
-Status Stream::Synchronize(Clock::duration patience) const {
-  return Await(
-      WaitMode::kBlock, patience, [&] { return cudaStreamQuery(get()); }, "waiting for a stream");
+Status Stream::Synchronize() const {
+  return Checked(cudaStreamSynchronize(get()), "waiting for a stream");
 }
 
 Result<Event> Event::Create(WaitMode mode) {
   cudaEvent_t event = nullptr;
-  const Status status =
-      Checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
+  const unsigned flags =
+      cudaEventDisableTiming | (mode == WaitMode::kBlock ? cudaEventBlockingSync : 0u);
+  const Status status = Checked(cudaEventCreateWithFlags(&event, flags), "creating an event");
   if (!status.ok()) return status;
   Event result;
   result.event_.reset(event);
-  result.mode_ = mode;
   return result;
 }
 
@@ -116,18 +84,7 @@ Status Event::Record(const Stream& stream) const {
   return Checked(cudaEventRecord(get(), stream.get()), "recording an event");
 }
 
-Status Event::Wait(Clock::duration patience) const {
-  const auto begun = Clock::now();
-  const Status reached = AwaitEvent(get(), mode_, patience, last_wait_);
-  last_wait_ = Clock::now() - begun;
-  return reached;
-}
-
-Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience,
-                  Clock::duration expected) {
-  return Await(
-      mode, patience, [&] { return cudaEventQuery(event); }, "waiting for an event", expected);
-}
+Status Event::Wait() const { return Checked(cudaEventSynchronize(get()), "waiting for an event"); }
 
 Result<Graph> Graph::Capture(const Stream& stream, const std::function<Status()>& record) {
   const Status begun =

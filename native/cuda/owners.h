@@ -1,8 +1,7 @@
 // Owners of CUDA's handles. All are move-only, and empty when default-constructed or moved from.
 // They belong to the GPU that was current when they were created (UseGpu) and may be destroyed on
-// any thread for which that GPU is current, after the work that uses them has ended. Every wait
-// has a limit: a GPU that does not answer is abandoned (native/base/abandoned_gpu.h), and from then
-// on destructors leak what they own.
+// any thread for which that GPU is current, after the work that uses them has ended. Waits have no
+// limit of their own: callers watch them (native/base/watched_call.h).
 #ifndef LATTICE_CUDA_OWNERS_H_
 #define LATTICE_CUDA_OWNERS_H_
 
@@ -14,7 +13,6 @@
 #include <type_traits>
 
 #include "native/base/status.h"
-#include "native/cuda/patient_wait.h"
 
 namespace lattice {
 
@@ -77,8 +75,9 @@ class Stream {
   static Result<Stream> Create(Priority priority);
 
   cudaStream_t get() const { return stream_.get(); }  // borrowed
-  // Blocks until everything queued so far is done; its failure is the status. As Event::Wait.
-  Status Synchronize(Clock::duration patience = kGpuPatience) const;
+  // Blocks until everything queued so far is done; its failure is the status. kGpuLost as
+  // Event::Wait.
+  Status Synchronize() const;
 
  private:
   CudaOwned<cudaStream_t> stream_;
@@ -87,27 +86,20 @@ class Stream {
 // A mark in a stream. Measures no time.
 class Event {
  public:
-  using WaitMode = lattice::WaitMode;  // how Wait() waits
+  // How Wait() waits: kSpin occupies a core, kBlock sleeps.
+  enum class WaitMode { kSpin, kBlock };
 
   static Result<Event> Create(WaitMode mode);
 
   cudaEvent_t get() const { return event_.get(); }  // borrowed
   Status Record(const Stream& stream) const;
   // Blocks until the last Record is reached; returns at once if there was none. Fails when work
-  // before it failed. kGpuLost when the GPU faulted or did not answer for `patience`: then it is
-  // abandoned. A sleeping wait expects the next one to take as long as this one. One thread at a
-  // time.
-  Status Wait(Clock::duration patience = kGpuPatience) const;
+  // before it failed. kGpuLost when the GPU faulted.
+  Status Wait() const;
 
  private:
   CudaOwned<cudaEvent_t> event_;
-  WaitMode mode_ = WaitMode::kBlock;
-  mutable Clock::duration last_wait_{};
 };
-
-// As Event::Wait, for an event of any kind. `expected` as for WaitPatiently.
-Status AwaitEvent(cudaEvent_t event, WaitMode mode, Clock::duration patience = kGpuPatience,
-                  Clock::duration expected = {});
 
 // Recorded work, to be instantiated.
 class Graph {

@@ -4,7 +4,6 @@
 
 #include <new>
 
-#include "native/base/abandoned_gpu.h"
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/owners.h"
 
@@ -14,19 +13,16 @@ PinnedMemory::PinnedMemory() {
   if (cudaGetDevice(&gpu_) != cudaSuccess) cudaGetLastError();
 }
 
-void* PinnedMemory::do_allocate(size_t bytes, size_t alignment) {
+void* PinnedMemory::do_allocate(size_t bytes, size_t) {
   // On a thread without a current GPU the driver would create a context on GPU 0.
-  if (!IsGpuAbandoned() && UseGpu(gpu_).ok()) {
-    auto pinned = PinnedBuffer::Allocate(bytes);
-    if (pinned.ok()) return pinned->Release();
-  }
-  if (!IsGpuAbandoned()) throw std::bad_alloc();
-  return ::operator new (bytes, std::align_val_t{alignment});
+  if (!UseGpu(gpu_).ok()) throw std::bad_alloc();
+  auto pinned = PinnedBuffer::Allocate(bytes);
+  if (!pinned.ok()) throw std::bad_alloc();
+  return pinned->Release();
 }
 
 void PinnedMemory::do_deallocate(void* memory, size_t, size_t) {
-  if (IsGpuAbandoned() || !UseGpu(gpu_).ok()) return;
-  PinnedDeleter()(memory);
+  if (UseGpu(gpu_).ok()) PinnedDeleter()(memory);
 }
 
 }  // namespace lattice

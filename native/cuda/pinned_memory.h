@@ -9,8 +9,7 @@ namespace lattice {
 
 // Pins memory through the GPU that is current where it is constructed. Each call is one of the
 // driver's and takes longer than decoding an image into the memory, so callers pool blocks.
-// Once the GPU is abandoned it gives ordinary memory, which is never freed, so that decoding goes
-// on until the engine answers kGpuLost. Thread-safe. Throws std::bad_alloc.
+// Thread-safe. Throws std::bad_alloc.
 class PinnedMemory final : public std::pmr::memory_resource {
  public:
   PinnedMemory();

@@ -4,8 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "native/base/abandoned_gpu.h"
-
 namespace lattice {
 namespace {
 
@@ -66,7 +64,7 @@ HardwareDecoder::HardwareDecoder(std::unique_ptr<JpegEngines> engines, size_t mo
 
 std::optional<Result<GpuImage>> HardwareDecoder::TryDecode(const DecodeRequest& request) {
   if (!IsForEngines(request)) return std::nullopt;
-  if (is_lost()) return Result<GpuImage>(Lost());
+  if (lost_) return Result<GpuImage>(Lost());
   const struct Place {
     std::atomic<int>& queued;
     const int before = queued++;
@@ -88,9 +86,6 @@ Result<GpuImage> HardwareDecoder::DecodeIn(PlanePool::Block memory, const Encode
   if (!job.status.ok()) return job.status;
   return ImageOf(job.jpeg, encoded.jpeg, engines_->gpu(), std::move(memory));
 }
-
-// The network may have found it.
-bool HardwareDecoder::is_lost() const { return lost_ || IsGpuAbandoned(); }
 
 void HardwareDecoder::Run(Job* job) {
   std::vector<Job*> batch;
@@ -119,9 +114,9 @@ void HardwareDecoder::Run(Job* job) {
 }
 
 void HardwareDecoder::DecodeBatch(int slot, std::span<Job* const> jobs) noexcept {
-  const Status status = is_lost() ? Lost() : DecodeOnce(slot, jobs);
+  const Status status = lost_ ? Lost() : DecodeOnce(slot, jobs);
   if (status.code() == StatusCode::kGpuLost) lost_ = true;
-  if (status.ok() || is_lost() || jobs.size() == 1) {
+  if (status.ok() || lost_ || jobs.size() == 1) {
     for (Job* job : jobs) job->status = status;
     return;
   }

@@ -42,7 +42,6 @@ class HardwareDecoder {
   struct Job;
 
   Result<GpuImage> DecodeIn(PlanePool::Block memory, const EncodedImage& encoded);
-  bool is_lost() const;
   void Run(Job* job);
   void DecodeBatch(int slot, std::span<Job* const> jobs) noexcept;
   Status DecodeOnce(int slot, std::span<Job* const> jobs) const;

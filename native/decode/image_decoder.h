@@ -26,7 +26,7 @@ class ImageDecoder {
 
   // Blocks. Codes of Decode (native/image/decode.h): only a decoder of the CPU says that a file is
   // damaged, so what fails on the hardware is decoded once more here. kGpuLost where the GPU
-  // faulted or does not answer: then the process should end, and the image may be tried again.
+  // faulted: then the process should end, and the image may be tried again.
   Result<DecodedImage> Decode(const DecodeRequest& request);
 
   DecodeStats stats() const { return {cpu_, hardware_images_, retries_}; }

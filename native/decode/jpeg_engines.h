@@ -37,7 +37,7 @@ class JpegEngines {
   virtual std::shared_ptr<uint8_t> Allocate(size_t bytes) = 0;
 
   // Blocks until every image is in its planes; at most count() images. kGpuLost where the GPU
-  // faulted or does not end the batch within its patience: the engines must not be used any more.
+  // faulted: the engines must not be used any more.
   // Any other failure means that one of the images cannot be decoded here; nothing is in work then.
   // One call per slot (0 to kSlots - 1) at a time.
   virtual Status Decode(int slot, std::span<const EngineJpeg> images) = 0;

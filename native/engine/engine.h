@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "native/base/status.h"
-#include "native/base/stopwatch.h"
 #include "native/image/decode.h"
 #include "native/image/gpu_image.h"
 #include "native/onnx/input_size.h"
@@ -90,13 +89,10 @@ class Engine {
   }
   // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). The shares of all
   // running batches of a class together should be at most its `parallel`. kDetectionFailed with the
-  // library's message. kGpuLost when the device faulted or did not end the batch in time: the
-  // process cannot use it any more.
+  // library's message. kGpuLost when the device faulted: the process cannot use it any more. A
+  // device that hangs ends the process (native/base/watched_call.h).
   virtual Status Run(WorkClass work_class, int slot, Width width,
                      std::span<const EngineItem> items) = 0;
-  // A Run that takes longer is in a driver call that does not return: the device is lost. Longer
-  // than the engine's own time limit. None: a Run may take any time.
-  virtual std::optional<Clock::duration> longest_run() const { return std::nullopt; }
   // Boxes of one item of the slot's last Run, which succeeded.
   virtual Detections Detect(WorkClass work_class, int slot, size_t item) = 0;
 };

@@ -21,7 +21,7 @@ struct OpenedImage {
 
 // An image that is ready for the network.
 struct PreparedImage {
-  std::shared_ptr<EngineInput> input;
+  std::unique_ptr<EngineInput> input;
   int width = 0;  // of the oriented source image
   int height = 0;
   double decode_ms = 0;

@@ -13,8 +13,7 @@ void Scheduler::DecodeLoop(WorkClass work_class) {
   if (work_class == WorkClass::kAsync && options_.async_nice != 0) {
     (void)LowerThread(options_.async_nice);
   }
-  bool stays = true;
-  while (stays) {
+  while (true) {
     mutex_.Lock();
     ClassState& work = Of(work_class);
     while (!closing_ && work.Decodable() == 0) work.decode_work.Wait(mutex_);
@@ -22,7 +21,7 @@ void Scheduler::DecodeLoop(WorkClass work_class) {
     const LiveTaskPtr live = over ? nullptr : TakeForDecode(work);
     Release();
     if (over) break;
-    if (live != nullptr) stays = Decode(live);
+    if (live != nullptr) Decode(live);
   }
   ImagePipeline::ReleaseThread();
 }
@@ -37,15 +36,14 @@ LiveTaskPtr Scheduler::TakeForDecode(ClassState& work) {
   return live;
 }
 
-// False as RunBatch.
-bool Scheduler::Decode(const LiveTaskPtr& live) {
+void Scheduler::Decode(const LiveTaskPtr& live) {
   Status status;
   {
     const CrashMarker::InHand in_hand(marker_, {&live->task.id, 1});
     auto opened = pipeline_.Open(live->task, std::move(live->file));
     status = opened.status();
     if (status.ok()) {
-      if (!Admit(live, &*opened)) return true;
+      if (!Admit(live, &*opened)) return;
       auto prepared = pipeline_.Prepare(live->task, *std::move(opened));
       status = prepared.status();
       if (status.ok()) live->prepared = *std::move(prepared);
@@ -66,7 +64,6 @@ bool Scheduler::Decode(const LiveTaskPtr& live) {
   if (!live->answered) End(live, std::move(status));
   Move(live, TaskState::kOutside);
   Release();
-  return true;
 }
 
 // Whether the image may be decoded now that its size is known. If not, this thread has it no more:

@@ -73,7 +73,7 @@ void Scheduler::OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) {
   // The last access of this thread: Close waits for it.
   const MutexLock lock(mutex_);
   --open_reads_;
-  if (closing_) in_hand_work_.NotifyAll();
+  if (closing_) read_ended_.NotifyAll();
 }
 
 }  // namespace lattice

@@ -3,7 +3,6 @@
 #define LATTICE_SCHEDULER_TASK_QUEUE_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -36,7 +35,7 @@ struct LiveTask {
   Clock::time_point submitted;
   Clock::time_point read_began;
   Clock::time_point ready;
-  std::optional<std::multimap<Clock::time_point, std::shared_ptr<LiveTask>>::iterator> deadline;
+  std::optional<Clock::time_point> deadline;
   double read_ms = 0;
   ByteBuffer file;        // while it waits to be decoded
   size_t file_bytes = 0;  // 0 until they are known

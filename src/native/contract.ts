@@ -20,8 +20,9 @@ export interface NativeAddon {
   gpuReadings(): NativeGpuReadings;
   /**
    * Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. `onDeviceLost` is
-   * called there once, before the results that say so: the device faulted or a call into its driver does not return.
-   * From then on every task is answered with `gpu_lost`, also those in hand, and the process should end.
+   * called there once, before the results that say so: the device faulted. From then on every task is answered with
+   * `gpu_lost`, also those in hand, and the process should end. A call into the driver that does not return ends the
+   * process with exit code 69.
    */
   Core: new (
     options: NativeCoreOptions,
@@ -111,10 +112,7 @@ export interface NativeCore {
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
   decodeStats(): NativeDecodeStats;
-  /**
-   * Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. After the loss of
-   * the device it does not wait for calls into the driver.
-   */
+  /** Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -133,8 +131,9 @@ export interface NativeTask {
   /** Effective priority, higher first; ties in submission order. */
   priority: number;
   /**
-   * Milliseconds from now after which the task is answered with `deadline_exceeded`; 0 = none. A sync task is answered
-   * so as soon as less time is left than a batch of its model takes.
+   * Milliseconds from now after which the task is neither decoded nor run: when its turn comes it is answered with
+   * `deadline_exceeded`; 0 = none. So is a sync task with less time left than a batch of its model takes. What is in
+   * the network is finished: the executor answers its caller in time.
    */
   deadlineMs: number;
   confidence: number;

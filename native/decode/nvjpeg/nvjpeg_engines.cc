@@ -33,8 +33,8 @@ nvjpegImage_t TargetOf(const EngineJpeg& image) {
 }  // namespace
 
 Result<std::unique_ptr<NvJpegEngines>> NvJpegEngines::Open(const NvJpegLibrary& library, int gpu,
-                                                           Clock::duration patience) {
-  std::unique_ptr<NvJpegEngines> engines(new NvJpegEngines(library, gpu, patience));
+                                                           Clock::duration longest_batch) {
+  std::unique_ptr<NvJpegEngines> engines(new NvJpegEngines(library, gpu, longest_batch));
   Status opened = UseGpu(gpu);
   if (opened.ok()) opened = engines->OpenHandle();
   if (opened.ok()) opened = engines->CountEngines();
@@ -122,15 +122,16 @@ std::shared_ptr<uint8_t> NvJpegEngines::Allocate(size_t bytes) {
 }
 
 Status NvJpegEngines::Decode(int slot, std::span<const EngineJpeg> images) {
+  const WatchedCall watched("decoding images", longest_batch_);
   Slot& in = slots_[static_cast<size_t>(slot)];
   Status ran = UseGpu(gpu_);
   if (ran.ok()) ran = QueueBatch(in, images);
   if (ran.ok()) ran = in.done.Record(in.stream);
-  if (ran.ok()) ran = in.done.Wait(patience_);
+  if (ran.ok()) ran = in.done.Wait();
   if (ran.ok() || ran.code() == StatusCode::kGpuLost) return ran;
   in.prepared_for = 0;
   // What was queued before the failure must not write later; and a fault of the GPU shows here.
-  Status rest = in.stream.Synchronize(patience_);
+  Status rest = in.stream.Synchronize();
   return rest.code() == StatusCode::kGpuLost ? rest : ran;
 }
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <type_traits>
 
-#include "native/base/abandoned_gpu.h"
+#include "native/base/watched_call.h"
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/owners.h"
 #include "native/decode/jpeg_engines.h"
@@ -22,14 +22,11 @@ struct NvJpegDeleter {
   int gpu = 0;
   void operator()(nvjpegHandle_t handle) const { (void)On(functions->Destroy, handle); }
   void operator()(nvjpegJpegState_t state) const { (void)On(functions->JpegStateDestroy, state); }
-  void operator()(nvjpegJpegStream_t stream) const {
-    if (!IsGpuAbandoned()) functions->JpegStreamDestroy(stream);
-  }
+  void operator()(nvjpegJpegStream_t stream) const { functions->JpegStreamDestroy(stream); }
 
  private:
   template <typename Function, typename Handle>
   nvjpegStatus_t On(Function destroy, Handle handle) const {
-    if (IsGpuAbandoned()) return NVJPEG_STATUS_SUCCESS;
     const ScopedGpu current(gpu);
     return destroy(handle);
   }
@@ -40,10 +37,10 @@ using NvJpegOwned = std::unique_ptr<std::remove_pointer_t<Handle>, NvJpegDeleter
 class NvJpegEngines final : public JpegEngines {
  public:
   // Makes `gpu`, which was listed, the thread's current GPU. kGpuUnavailable where it has no JPEG
-  // engines. A batch that does not end within `patience` means that the GPU is lost. `library` must
-  // outlive the engines.
-  static Result<std::unique_ptr<NvJpegEngines>> Open(const NvJpegLibrary& library, int gpu,
-                                                     Clock::duration patience = kGpuPatience);
+  // engines. A batch that takes longer than `longest_batch` ends the process
+  // (native/base/watched_call.h). `library` must outlive the engines.
+  static Result<std::unique_ptr<NvJpegEngines>> Open(
+      const NvJpegLibrary& library, int gpu, Clock::duration longest_batch = kLongestDeviceCall);
 
   int gpu() const override { return gpu_; }
   int count() const override { return count_; }
@@ -61,8 +58,8 @@ class NvJpegEngines final : public JpegEngines {
     size_t prepared_for = 0;  // images per batch
   };
 
-  NvJpegEngines(const NvJpegLibrary& library, int gpu, Clock::duration patience)
-      : functions_(library.functions()), gpu_(gpu), patience_(patience) {}
+  NvJpegEngines(const NvJpegLibrary& library, int gpu, Clock::duration longest_batch)
+      : functions_(library.functions()), gpu_(gpu), longest_batch_(longest_batch) {}
   Status OpenHandle();
   Status CountEngines();
   Status OpenSlot(Slot& slot);
@@ -70,7 +67,7 @@ class NvJpegEngines final : public JpegEngines {
 
   const NvJpegFunctions& functions_;
   const int gpu_;
-  const Clock::duration patience_;
+  const Clock::duration longest_batch_;
   int count_ = 0;
   NvJpegOwned<nvjpegHandle_t> handle_;
   std::array<Slot, kSlots> slots_;

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "native/base/abandoned_gpu.h"
 #include "native/cuda/gpu_device.h"
 #include "native/decode/nvjpeg/nvjpeg_engines.h"
 
@@ -20,10 +19,6 @@ constexpr size_t kShareOfMemory = 16;
 Status FindHardwareDecoder() { return NvJpegLibrary::Open().status(); }
 
 Result<std::unique_ptr<HardwareDecoder>> OpenHardwareDecoder(int gpu) {
-  if (IsGpuAbandoned()) {
-    return Status(StatusCode::kGpuLost,
-                  "GPU " + std::to_string(gpu) + " faulted or hangs and decodes nothing.");
-  }
   const auto gpus = ListGpus();
   if (!gpus.ok()) return gpus.status();
   const auto found = std::find_if(gpus->begin(), gpus->end(),

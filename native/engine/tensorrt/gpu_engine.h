@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "native/cuda/patient_wait.h"
+#include "native/base/watched_call.h"
 #include "native/engine/engine.h"
 #include "native/gpu_monitor/gpu_reading.h"
 
@@ -24,8 +24,8 @@ struct GpuEngineOptions {
   std::vector<int> batches = {1, 2, 4, 8, 16, 32};
   int slots = 2;      // of each class: while one batch computes, the next one is queued
   int most_sync = 8;  // images of the largest sync batch
-  // The GPU is lost if it does not end a batch within this time.
-  Clock::duration patience = kGpuPatience;
+  // A batch that takes longer ends the process (native/base/watched_call.h).
+  Clock::duration longest_run = kLongestDeviceCall;
 };
 
 // Receives the share (0 to 1) of a build, which takes minutes; returning false cancels the build.
@@ -45,8 +45,7 @@ Result<std::vector<GpuIdentity>> IdentifyUsableGpus();
 // Loads the model onto one GPU, from the cache or by building the engine. Codes of ReadModelFile,
 // DescribeMetadata, GpuNetwork and BuildTensorRtPlan; kGpuUnavailable as UsableGpus and if there is
 // no usable GPU of that ordinal; kOverloaded if the GPU has too little free memory; kGpuLost if the
-// GPU faulted or hangs, now or before: then the process cannot use it any more and has to end
-// (native/base/abandoned_gpu.h).
+// GPU faulted, now or before: then the process cannot use it any more and has to end.
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
                                               const GpuEngineOptions& options,
                                               const OnEngineBuild& on_build);

@@ -2,7 +2,6 @@
 #include <exception>
 #include <utility>
 
-#include "native/base/abandoned_gpu.h"
 #include "native/cuda/gpu_device.h"
 #include "native/cuda/pinned_memory.h"
 #include "native/engine/block_pool.h"
@@ -35,11 +34,6 @@ struct GpuInput final : EngineInput {
   LetterboxTransform transform;
 };
 
-Status Lost() {
-  return {StatusCode::kGpuLost,
-          "The GPU faulted or hangs and is lost to this process. Restart the service."};
-}
-
 Status OutOfMemory(const std::string& what) {
   return {StatusCode::kInternalError, what + ": out of memory."};
 }
@@ -58,10 +52,10 @@ class TensorRtEngine final : public Engine {
  public:
   // With the GPU as the thread's current one, to which `engine` belongs.
   TensorRtEngine(const GpuDevice& gpu, TensorRtModel model,
-                 TensorRtOwned<nvinfer1::IRuntime> runtime,
-                 TensorRtOwned<nvinfer1::ICudaEngine> engine, Clock::duration patience)
+                 std::unique_ptr<nvinfer1::IRuntime> runtime,
+                 std::unique_ptr<nvinfer1::ICudaEngine> engine, Clock::duration longest_run)
       : gpu_(gpu.index),
-        patience_(patience),
+        longest_run_(longest_run),
         model_(std::move(model)),
         info_(model_.info),
         pixels_(PixelPool()),
@@ -70,19 +64,15 @@ class TensorRtEngine final : public Engine {
     info_.device = gpu.name;
     info_.precision = PrecisionOf(model_);
   }
-  ~TensorRtEngine() override {
-    if (!IsGpuAbandoned()) (void)UseGpu(gpu_);
-  }
+  ~TensorRtEngine() override { (void)UseGpu(gpu_); }
 
   // Before the first Run. `free_before`: bytes of the GPU before anything was loaded.
   Status MakeSlots(const GpuEngineOptions& options, size_t free_before) {
     const std::vector<int>& buckets = model_.buckets;
-    TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin,
-                             options.patience};
+    TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin};
     std::erase_if(sync.buckets,
                   [&](int batch) { return batch > options.most_sync && batch != buckets.front(); });
-    const TensorRtSlotOptions async{buckets, Stream::Priority::kLow, Event::WaitMode::kBlock,
-                                    options.patience};
+    const TensorRtSlotOptions async{buckets, Stream::Priority::kLow, Event::WaitMode::kBlock};
     const Status made = InOrder([&] { return MakeClass(sync, options.slots, &sync_); },
                                 [&] { return MakeClass(async, options.slots, &async_); });
     if (made.ok()) info_.memory_bytes = free_before - std::min(free_before, FreeGpuBytes());
@@ -94,14 +84,11 @@ class TensorRtEngine final : public Engine {
     return static_cast<int>(At(work_class).slots.size());
   }
   int max_batch(WorkClass work_class) const override { return At(work_class).most; }
-  // One patience for the GPU's work, and as much again for the calls around it.
-  std::optional<Clock::duration> longest_run() const override { return 2 * patience_; }
   std::pmr::memory_resource* pixel_memory() override { return &pixels_; }
   // Half the bytes of RGB to copy, and the kernel converts only the pixels that it samples.
   PixelLayout pixel_layout() const override { return PixelLayout::kYuv420; }
 
   Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
-    if (IsGpuAbandoned()) return Lost();
     try {
       auto input = std::make_unique<GpuInput>();
       input->transform =
@@ -121,7 +108,6 @@ class TensorRtEngine final : public Engine {
   bool takes_gpu_images() const override { return true; }
 
   Result<std::unique_ptr<EngineInput>> PrepareOnGpu(GpuImage image) override {
-    if (IsGpuAbandoned()) return Lost();
     try {
       auto input = std::make_unique<GpuInput>();
       input->transform =
@@ -135,6 +121,7 @@ class TensorRtEngine final : public Engine {
 
   Status Run(WorkClass work_class, int slot, Width /*width*/,
              std::span<const EngineItem> items) override {
+    const WatchedCall watched("running a batch", longest_run_);
     try {
       std::vector<SlotImage> images;
       for (const EngineItem& item : items) {
@@ -142,7 +129,6 @@ class TensorRtEngine final : public Engine {
         const GpuImage* on_gpu = input.on_gpu.planes[0] == nullptr ? nullptr : &input.on_gpu;
         images.push_back({&input.pixels, input.transform, item.options, on_gpu});
       }
-      if (IsGpuAbandoned()) return Lost();
       const Status current = UseGpu(gpu_);
       if (!current.ok()) return current;
       EngineSlot& here = At(work_class).slots[static_cast<size_t>(slot)];
@@ -173,13 +159,13 @@ class TensorRtEngine final : public Engine {
   }
 
   const int gpu_;
-  const Clock::duration patience_;
+  const Clock::duration longest_run_;
   const TensorRtModel model_;
   ModelInfo info_;
   BlockPool& pixels_;
   // Destroyed in the reverse order: slots use the engine, which uses the runtime.
-  TensorRtOwned<nvinfer1::IRuntime> runtime_;
-  TensorRtOwned<nvinfer1::ICudaEngine> engine_;
+  std::unique_ptr<nvinfer1::IRuntime> runtime_;
+  std::unique_ptr<nvinfer1::ICudaEngine> engine_;
   ClassSlots sync_;
   ClassSlots async_;
 };
@@ -213,7 +199,7 @@ Result<std::unique_ptr<Engine>> LoadHere(const GpuDevice& gpu, const TensorRtLib
   auto opened = OpenTensorRtModel(library, **runtime, gpu, options, on_build, &*model);
   if (!opened.ok()) return opened.status();
   auto engine = std::make_unique<TensorRtEngine>(gpu, *std::move(model), *std::move(runtime),
-                                                 *std::move(opened), options.patience);
+                                                 *std::move(opened), options.longest_run);
   const Status made = engine->MakeSlots(options, free_before);
   if (!made.ok()) return made;
   return std::unique_ptr<Engine>(std::move(engine));
@@ -258,7 +244,6 @@ Result<std::vector<GpuIdentity>> UsableGpus() {
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
                                               const GpuEngineOptions& options,
                                               const OnEngineBuild& on_build) {
-  if (IsGpuAbandoned()) return Lost();
   const auto gpu = FindGpu(options.gpu);
   if (!gpu.ok()) return gpu.status();
   const auto library = TensorRtLibrary::Open();
@@ -266,7 +251,7 @@ Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
   const Status current = UseGpu(gpu->index);
   if (!current.ok()) return current;
   auto loaded = LoadHere(*gpu, **library, path, options, on_build);
-  if (loaded.ok() || IsGpuAbandoned()) return loaded;
+  if (loaded.ok()) return loaded;
   // On a GPU that has faulted TensorRT only says that something failed.
   const Status healthy = CheckGpu();
   if (!healthy.ok()) return healthy;

@@ -61,10 +61,10 @@ Function Find(void* library, const char* symbol) {
 
 // An error in the log is a failure even with a pointer: the pointer may be invalid.
 template <typename Object>
-Result<TensorRtOwned<Object>> Checked(void* made, const char* what) {
+Result<std::unique_ptr<Object>> Checked(void* made, const char* what) {
   std::string error = TensorRtLogger::Get().TakeError();
   if (made != nullptr && error.empty()) {
-    return TensorRtOwned<Object>(static_cast<Object*>(made));
+    return std::unique_ptr<Object>(static_cast<Object*>(made));
   }
   if (error.empty()) error = "no reason given";
   return Status(TensorRtLogger::CodeOf(error, StatusCode::kGpuUnavailable),
@@ -123,7 +123,7 @@ Status TensorRtLibrary::ReadVersion() {
   return CheckTensorRtVersion(parts[0], parts[1], version_);
 }
 
-Result<TensorRtOwned<nvinfer1::IRuntime>> TensorRtLibrary::CreateRuntime() const {
+Result<std::unique_ptr<nvinfer1::IRuntime>> TensorRtLibrary::CreateRuntime() const {
   const auto create = Find<CreateObject>(infer_, "createInferRuntime_INTERNAL");
   if (create == nullptr) return Missing("createInferRuntime");
   (void)TensorRtLogger::Get().TakeError();
@@ -131,7 +131,7 @@ Result<TensorRtOwned<nvinfer1::IRuntime>> TensorRtLibrary::CreateRuntime() const
                                      "runtime");
 }
 
-Result<TensorRtOwned<nvinfer1::IBuilder>> TensorRtLibrary::CreateBuilder() const {
+Result<std::unique_ptr<nvinfer1::IBuilder>> TensorRtLibrary::CreateBuilder() const {
   const auto create = Find<CreateObject>(infer_, "createInferBuilder_INTERNAL");
   if (create == nullptr) return Missing("createInferBuilder");
   OpenBuilderResources(infer_, release_);
@@ -140,7 +140,7 @@ Result<TensorRtOwned<nvinfer1::IBuilder>> TensorRtLibrary::CreateBuilder() const
                                      "builder");
 }
 
-Result<TensorRtOwned<nvonnxparser::IParser>> TensorRtLibrary::CreateParser(
+Result<std::unique_ptr<nvonnxparser::IParser>> TensorRtLibrary::CreateParser(
     nvinfer1::INetworkDefinition& network) const {
   const std::string name = "libnvonnxparser.so." + TensorRtMajor();
   static void* const parser = OpenLibrary(name);

@@ -9,20 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "native/base/abandoned_gpu.h"
 #include "native/base/status.h"
 
 namespace lattice {
-
-// Destructors of TensorRT call the driver, so an abandoned GPU's objects are leaked.
-struct TensorRtDeleter {
-  template <typename Object>
-  void operator()(Object* object) const {
-    if (!IsGpuAbandoned()) delete object;
-  }
-};
-template <typename Object>
-using TensorRtOwned = std::unique_ptr<Object, TensorRtDeleter>;
 
 class TensorRtLibrary {
  public:
@@ -38,10 +27,10 @@ class TensorRtLibrary {
   const std::string& version() const { return version_; }
 
   // Never null when ok; a failure has TensorRT's own words.
-  Result<TensorRtOwned<nvinfer1::IRuntime>> CreateRuntime() const;
-  Result<TensorRtOwned<nvinfer1::IBuilder>> CreateBuilder() const;
+  Result<std::unique_ptr<nvinfer1::IRuntime>> CreateRuntime() const;
+  Result<std::unique_ptr<nvinfer1::IBuilder>> CreateBuilder() const;
   // `network` must outlive the parser.
-  Result<TensorRtOwned<nvonnxparser::IParser>> CreateParser(
+  Result<std::unique_ptr<nvonnxparser::IParser>> CreateParser(
       nvinfer1::INetworkDefinition& network) const;
 
  private:

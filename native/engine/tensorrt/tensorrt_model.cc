@@ -112,9 +112,9 @@ Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& mo
   }
 }
 
-Result<TensorRtOwned<nvinfer1::ICudaEngine>> Deserialize(nvinfer1::IRuntime& runtime,
-                                                         const std::vector<char>& plan) {
-  TensorRtOwned<nvinfer1::ICudaEngine> engine(
+Result<std::unique_ptr<nvinfer1::ICudaEngine>> Deserialize(nvinfer1::IRuntime& runtime,
+                                                           const std::vector<char>& plan) {
+  std::unique_ptr<nvinfer1::ICudaEngine> engine(
       runtime.deserializeCudaEngine(plan.data(), plan.size()));
   if (engine) return engine;
   return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
@@ -147,7 +147,7 @@ std::vector<std::string> OutputNames(const nvinfer1::ICudaEngine& engine,
 // Shapes of the outputs for the smallest bucket.
 Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, const TensorRtModel& model,
                                         const std::vector<std::string>& names) {
-  const TensorRtOwned<nvinfer1::IExecutionContext> context(
+  const std::unique_ptr<nvinfer1::IExecutionContext> context(
       engine.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
   const nvinfer1::Dims4 input(model.buckets.front(), 3, model.info.input_height,
                               model.info.input_width);
@@ -258,7 +258,7 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
   return model;
 }
 
-Result<TensorRtOwned<nvinfer1::ICudaEngine>> OpenTensorRtModel(
+Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model) {
   const EngineKey key = KeyOf(*model, options.model_sha256, library, gpu);

@@ -49,7 +49,7 @@ Result<TensorRtModel> ReadTensorRtModel(
 // The engine for the thread's current GPU, which is `gpu`. A cached one that TensorRT refuses is
 // built again. Completes `model`. Codes of GpuNetwork and BuildTensorRtPlan if it is built;
 // kInvalidModel if the network's outputs are of no known layout.
-Result<TensorRtOwned<nvinfer1::ICudaEngine>> OpenTensorRtModel(
+Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model);
 

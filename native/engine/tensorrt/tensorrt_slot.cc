@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "native/base/watched_call.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/kernels/letterbox_kernel.h"
 #include "native/engine/tensorrt/tensorrt_logger.h"
@@ -19,7 +20,7 @@ constexpr size_t kAskedBytes = sizeof(DeviceImage) + sizeof(DeviceRequest);
 constexpr size_t kPixelAlignment = 256;
 
 // The first run of a network also loads its kernels.
-constexpr std::chrono::minutes kWarmingPatience{2};
+constexpr std::chrono::minutes kLongestWarmUp{2};
 
 // No score exceeds it, so an unused place of a batch yields no boxes.
 constexpr float kUnreachable = 2.0f;
@@ -111,7 +112,8 @@ Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine
                                                            const TensorRtSlotOptions& options) {
   std::unique_ptr<TensorRtSlot> slot(new TensorRtSlot(engine, model));
   Status made = slot->Allocate(options);
-  if (made.ok()) made = slot->MakeReady(&slot->buckets_.front(), kWarmingPatience);
+  const WatchedCall watched("warming up a network", kLongestWarmUp);
+  if (made.ok()) made = slot->MakeReady(&slot->buckets_.front());
   if (!made.ok()) return made;
   return slot;
 }
@@ -153,7 +155,6 @@ Status TensorRtSlot::AllocateOutputs(size_t count) {
 }
 
 Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
-  patience_ = options.patience;
   auto stream = Stream::Create(options.priority);
   if (!stream.ok()) return stream.status();
   stream_ = *std::move(stream);
@@ -179,11 +180,12 @@ Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
                  [&] { return AllocateOutputs(count); });
 }
 
-Result<TensorRtOwned<nvinfer1::IExecutionContext>> TensorRtSlot::MakeContext(const Bucket& bucket) {
+Result<std::unique_ptr<nvinfer1::IExecutionContext>> TensorRtSlot::MakeContext(
+    const Bucket& bucket) {
   // TensorRT promises nothing for two contexts of an engine that are created at the same time.
   static std::mutex creating;
   const std::lock_guard lock(creating);
-  TensorRtOwned<nvinfer1::IExecutionContext> context(
+  std::unique_ptr<nvinfer1::IExecutionContext> context(
       engine_.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
   if (!context) return Refused("TensorRT gave no execution context");
   context->setDeviceMemoryV2(arena_.data(), static_cast<int64_t>(arena_.size()));
@@ -201,7 +203,7 @@ Result<TensorRtOwned<nvinfer1::IExecutionContext>> TensorRtSlot::MakeContext(con
   return Refused("TensorRT refused the tensors of a batch of " + std::to_string(bucket.batch));
 }
 
-Status TensorRtSlot::MakeReady(Bucket* bucket, Clock::duration warming) {
+Status TensorRtSlot::MakeReady(Bucket* bucket) {
   if (bucket->context) return {};
   Bucket ready;
   ready.profile = bucket->profile;
@@ -209,18 +211,17 @@ Status TensorRtSlot::MakeReady(Bucket* bucket, Clock::duration warming) {
   auto context = MakeContext(ready);
   if (!context.ok()) return context.status();
   ready.context = *std::move(context);
-  const Status recorded = Record(&ready, warming);
+  const Status recorded = Record(&ready);
   if (!recorded.ok()) return EndQueued(recorded);
   *bucket = std::move(ready);
   return {};
 }
 
-Status TensorRtSlot::Record(Bucket* ready, Clock::duration warming) {
+Status TensorRtSlot::Record(Bucket* ready) {
   // The first run is not recorded and has no images: in it TensorRT prepares what depends on the
   // shape and CUDA loads kernels, and a recording must contain neither.
-  const Status ran =
-      InOrder([&] { return Upload({}, ready->batch); }, [&] { return Queue(*ready); },
-              [&] { return stream_.Synchronize(warming); });
+  const Status ran = InOrder([&] { return Upload({}, ready->batch); },
+                             [&] { return Queue(*ready); }, [&] { return stream_.Synchronize(); });
   if (!ran.ok()) return ran;
   auto graph = Graph::Capture(stream_, [&] { return Queue(*ready); });
   if (!graph.ok()) return graph.status();
@@ -230,12 +231,12 @@ Status TensorRtSlot::Record(Bucket* ready, Clock::duration warming) {
   // One launch without images, so that the first batch takes no longer than later ones.
   return InOrder([&] { return ready->graph.Upload(stream_); },
                  [&] { return ready->graph.Launch(stream_); },
-                 [&] { return stream_.Synchronize(patience_); });
+                 [&] { return stream_.Synchronize(); });
 }
 
 Status TensorRtSlot::EndQueued(const Status& failed) {
   if (failed.code() == StatusCode::kGpuLost) return failed;
-  const Status rest = stream_.Synchronize(patience_);
+  const Status rest = stream_.Synchronize();
   return rest.code() == StatusCode::kGpuLost ? rest : failed;
 }
 
@@ -310,10 +311,10 @@ Status TensorRtSlot::Run(std::span<const SlotImage> images, std::vector<Detectio
   const auto fits = std::find_if(buckets_.begin(), buckets_.end(), [&](const Bucket& bucket) {
     return static_cast<size_t>(bucket.batch) >= images.size();
   });
-  const Status ran = InOrder(
-      [&] { return MakeReady(&*fits, patience_); }, [&] { return Upload(images, fits->batch); },
-      [&] { return fits->graph.Launch(stream_); }, [&] { return done_.Record(stream_); },
-      [&] { return done_.Wait(patience_); });
+  const Status ran =
+      InOrder([&] { return MakeReady(&*fits); }, [&] { return Upload(images, fits->batch); },
+              [&] { return fits->graph.Launch(stream_); }, [&] { return done_.Record(stream_); },
+              [&] { return done_.Wait(); });
   if (!ran.ok()) return EndQueued(ran);
   Collect(images, found);
   return {};

@@ -22,7 +22,6 @@ struct TensorRtSlotOptions {
   std::vector<int> buckets;  // batch sizes, ascending; the engine's profiles in the same order
   Stream::Priority priority = Stream::Priority::kHigh;
   Event::WaitMode wait = Event::WaitMode::kSpin;
-  Clock::duration patience = kGpuPatience;  // time limit of a batch
 };
 
 // One image of a batch.
@@ -49,8 +48,7 @@ class TensorRtSlot {
   // Fills `found` with one entry per image. 1 <= images.size() <= the largest bucket. The first
   // batch of a bucket also makes its context and graph, which takes longer. Blocks until
   // the GPU has ended the batch, also if it fails: then nothing reads the images any more. kGpuLost
-  // when the GPU faulted or did not end the batch within the patience: then it is abandoned. The
-  // thread's current GPU must be this slot's.
+  // when the GPU faulted. The thread's current GPU must be this slot's.
   Status Run(std::span<const SlotImage> images, std::vector<Detections>* found);
 
  private:
@@ -60,7 +58,7 @@ class TensorRtSlot {
     int profile = 0;
     int batch = 0;
     // Both or none: none before its first batch.
-    TensorRtOwned<nvinfer1::IExecutionContext> context;
+    std::unique_ptr<nvinfer1::IExecutionContext> context;
     GraphExec graph;
   };
 
@@ -68,15 +66,14 @@ class TensorRtSlot {
       : engine_(engine), model_(model) {}
   Status Allocate(const TensorRtSlotOptions& options);
   Status AllocateOutputs(size_t count);
-  // Makes context and graph unless they are there. `warming`: time limit of the first run, which
-  // also loads the network's kernels.
-  Status MakeReady(Bucket* bucket, Clock::duration warming);
+  // Makes context and graph unless they are there.
+  Status MakeReady(Bucket* bucket);
   // The first run of a context, then its graph.
-  Status Record(Bucket* ready, Clock::duration warming);
+  Status Record(Bucket* ready);
   // After a failure: waits for what was queued before it, which may still read images or use a
   // context, whose memory is about to be freed or used again. `failed`, or kGpuLost.
   Status EndQueued(const Status& failed);
-  Result<TensorRtOwned<nvinfer1::IExecutionContext>> MakeContext(const Bucket& bucket);
+  Result<std::unique_ptr<nvinfer1::IExecutionContext>> MakeContext(const Bucket& bucket);
   // Queues all of a batch except its pixels on the stream, to be run or recorded.
   Status Queue(const Bucket& bucket);
   Status QueueBoxes(int batch);    // nothing where the host makes them
@@ -87,7 +84,6 @@ class TensorRtSlot {
 
   nvinfer1::ICudaEngine& engine_;
   const TensorRtModel& model_;
-  Clock::duration patience_{};
   Stream stream_;
   Event done_;
   DeviceBuffer arena_;  // working memory that the contexts share: one runs at a time

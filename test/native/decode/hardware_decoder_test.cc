@@ -8,7 +8,6 @@
 #include <future>
 #include <thread>
 
-#include "native/base/abandoned_gpu.h"
 #include "test/native/decode/simulated_engines.h"
 
 namespace lattice::test {
@@ -169,20 +168,6 @@ TEST(HardwareDecoder, AFaultLosesWhatIsInWorkAndWaitsAndEverythingAfterwards) {
   NumberedFile late(9);
   EXPECT_EQ(CodeOf(decoder->TryDecode(late.request)), StatusCode::kGpuLost);
   EXPECT_EQ(control.batches().size(), batches) << "a lost GPU is left alone";
-}
-
-// In a process of its own, since there is no way back.
-TEST(HardwareDecoderDeathTest, AGpuThatTheNetworkAbandonedDecodesNothing) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto body = [] {
-    EngineControl control;
-    const auto decoder = DecoderOn(1, control);
-    AbandonGpu();
-    NumberedFile file(1);
-    const bool lost = CodeOf(decoder->TryDecode(file.request)) == StatusCode::kGpuLost;
-    std::exit(lost && control.batches().empty() ? 69 : 1);
-  };
-  EXPECT_EXIT(body(), testing::ExitedWithCode(69), "");
 }
 
 TEST(HardwareDecoder, ManyThreadsGetTheirOwnImages) {

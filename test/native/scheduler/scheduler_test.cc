@@ -257,22 +257,21 @@ TEST_F(SchedulerTest, CancelAnswersEveryStageAtOnce) {
   EXPECT_EQ(scheduler_->stats().cancelled, 3u);
 }
 
-TEST_F(SchedulerTest, DeadlinesAreKeptInEveryStage) {
+TEST_F(SchedulerTest, WhatWaitsPastItsDeadlineIsNotRun) {
   Start();
-  Submit(1, WorkClass::kAsync, 0, 30);
+  Submit(1, WorkClass::kAsync, 0, 10'000);
   engine_->WaitForImages(1);
   std::vector<ImageTask> tasks;
   for (uint64_t id = 2; id <= 10; ++id)
     tasks.push_back(Task(id, WorkClass::kAsync, 0, id == 9 ? 0 : 20));
   scheduler_->Submit(std::move(tasks));
-  for (const uint64_t id : std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 10}) {
-    const TaskResult result = results_.Wait(id);
-    EXPECT_EQ(result.status.code(), StatusCode::kDeadlineExceeded);
-    EXPECT_GE(result.total_ms, id == 1 ? 30 : 20);
-  }
-  EXPECT_FALSE(results_.Has(9));
+  std::this_thread::sleep_for(30ms);  // some are decoded, some are not
   engine_->OpenGate();
-  EXPECT_TRUE(results_.Wait(9).status.ok());
+  for (const uint64_t id : std::vector<uint64_t>{2, 3, 4, 5, 6, 7, 8, 10}) {
+    EXPECT_EQ(results_.Wait(id).status.code(), StatusCode::kDeadlineExceeded);
+  }
+  for (const uint64_t id : {1u, 9u}) EXPECT_TRUE(results_.Wait(id).status.ok());
+  EXPECT_EQ(engine_->WaitForImages(2), (std::vector<int>{1, 9}));
 }
 
 TEST_F(SchedulerTest, AnIdMayComeAgainOnlyAfterItsAnswer) {

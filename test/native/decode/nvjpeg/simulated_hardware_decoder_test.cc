@@ -237,30 +237,17 @@ TEST_F(SimulatedHardwareDecoderTest, AGpuThatFaultsIsTheImagesAnswer) {
   EXPECT_EQ(decoder->stats().cpu, 0u);
 }
 
-// In a process of its own, which ends as a service does: nothing on a GPU that hangs is freed.
-TEST(SimulatedHardwareDecoderDeathTest, EnginesThatHangLoseTheGpuWithinTheirPatience) {
+TEST(SimulatedHardwareDecoderDeathTest, EnginesThatHangEndTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto body = [] {
     simulated::PlugIn({{}});
-    bool good = InitDecoders().ok();
     const File file = Noise(640, 480);
     auto engines = *NvJpegEngines::Open(**NvJpegLibrary::Open(), 0, std::chrono::milliseconds(300));
-    auto* const decoder =
-        new ImageDecoder(std::make_unique<HardwareDecoder>(std::move(engines), size_t{64} << 20));
+    HardwareDecoder decoder(std::move(engines), size_t{64} << 20);
     simulated::Hang(0);
-    std::vector<std::thread> threads;
-    std::atomic<int> lost = 0;
-    const auto start = Clock::now();
-    for (int i = 0; i < 12; ++i) {
-      threads.emplace_back([&] {
-        lost += decoder->Decode(RequestFor(file)).status().code() == StatusCode::kGpuLost ? 1 : 0;
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    good = good && lost == 12 && Clock::now() - start < std::chrono::seconds(5);
-    std::_Exit(good ? 69 : 1);
+    (void)decoder.TryDecode(RequestFor(file));
   };
-  EXPECT_EXIT(body(), testing::ExitedWithCode(69), "");
+  EXPECT_EXIT(body(), testing::ExitedWithCode(69), "while decoding images");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class SimulatedNvJpegTest : public testing::Test {
     ASSERT_EQ(nvjpeg_->JpegStateCreate(handle_, &state_), 0);
     ASSERT_EQ(Prepare(), NVJPEG_STATUS_SUCCESS);
     stream_ = *Stream::Create(Stream::Priority::kLow);
-    event_ = *Event::Create(WaitMode::kBlock);
+    event_ = *Event::Create(Event::WaitMode::kBlock);
     memory_ = *DeviceBuffer::Allocate(kWidth * kHeight * 3 / 2);
     file_ = Noise(0);
     pinned_ = *PinnedBuffer::Allocate(file_.size());
