@@ -20,14 +20,20 @@ export default tseslint.config(
         {
           object: 'process',
           property: 'env',
-          message: 'Only src/config.ts reads the environment.',
+          message: 'Only src/settings/config.ts reads the environment.',
         },
       ],
       eqeqeq: 'error',
     },
   },
   {
-    files: ['src/config.ts', 'test/**', 'bench/**', 'vitest.config.ts', 'vitest.ray.config.ts'],
+    files: [
+      'src/settings/config.ts',
+      'test/**',
+      'bench/**',
+      'vitest.config.ts',
+      'vitest.ray.config.ts',
+    ],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

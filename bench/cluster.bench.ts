@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Detector } from '../src/execution/detector.js';
-import { packageVersion } from '../src/package-version.js';
+import { packageVersion } from '../src/base/package.js';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
 import { overWorkers, SimulatedWorker } from '../test/support/simulated-worker.js';
 import { startWorkerProcess } from '../test/support/worker-process.js';

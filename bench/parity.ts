@@ -5,9 +5,9 @@
  * GPU) some precisions only, `--misses` lists each box without a partner.
  */
 import { join } from 'node:path';
-import { bf16Features } from '../src/execution/compute-choice.js';
+import { bf16Features } from '../src/execution/here/compute-choice.js';
 import { DEFAULT_VEHICLES } from '../src/models/class-filter.js';
-import type { Detection } from '../src/contract/image-result.js';
+import type { Detection } from '../src/api/image.js';
 import { gpus } from '../src/native/gpus.js';
 import { openHttpSource, openInProcessSource, type BoxSource } from './accuracy/box-source.js';
 import { readLabels, readPhotoSets, type PhotoSet } from './accuracy/expected.js';

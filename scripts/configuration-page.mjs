@@ -1,4 +1,4 @@
-// Writes docs/configuration.md from the settings of src/settings.ts; with --check, only checks whether it is up to date.
+// Writes docs/configuration.md from the settings of src/settings/settings.ts; with --check, only checks whether it is up to date.
 //
 //   node scripts/configuration-page.mjs [--check]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const rows = describeSettings().map(({ name, flag, value, fallback, meaning }) =
 
 const text = `# Configuration
 
-<!-- Generated from src/settings.ts by scripts/configuration-page.mjs; edit there, then run that script. -->
+<!-- Generated from src/settings/settings.ts by scripts/configuration-page.mjs; edit there, then run that script. -->
 
 Every setting can be given in three ways, in this order of precedence:
 

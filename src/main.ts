@@ -1,25 +1,25 @@
 /** Assembles the service, listens, and stops it on a signal. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageVersion } from './package-version.js';
-import { openCluster } from './open-cluster.js';
-import { composeApp } from './compose-app.js';
-import { ConfigError, isLoopback, unknownSettings, type Config } from './config.js';
-import { LatticeError } from './errors.js';
+import { packageVersion } from './base/package.js';
+import { openCluster } from './clusters/open-cluster.js';
+import { composeApp } from './service/compose-app.js';
+import { ConfigError, isLoopback, unknownSettings, type Config } from './settings/config.js';
+import { LatticeError } from './api/errors.js';
 import { ApiKeys } from './http/api-keys.js';
 import { webhookRecord } from './http/jobs/webhook-record.js';
 import { createHideFolders } from './http/problem.js';
 import { listen } from './http/serve.js';
 import { Annotator } from './annotate/annotate.js';
-import { oldestKeptJob } from './annotate/oldest-kept-job.js';
-import { feedMetrics } from './feed-metrics.js';
-import type { OpenDetectorOptions } from './execution/open-detector.js';
+import { oldestKeptJob } from './service/oldest-kept-job.js';
+import { feedMetrics } from './service/feed-metrics.js';
+import type { OpenDetectorOptions } from './execution/here/open-detector.js';
 import { setCrashMarkerAside } from './jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from './jobs/open-jobs.js';
-import { createLogger, standardOutput, type Logger } from './observability/logger.js';
-import { Metrics } from './observability/metrics.js';
-import { makeDataFolder, warnOfModelsFolder } from './setting-folders.js';
-import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
+import { createLogger, standardOutput, type Logger } from './service/logger.js';
+import { Metrics } from './service/metrics.js';
+import { makeDataFolder, warnOfModelsFolder } from './settings/setting-folders.js';
+import { endAtOnce, OVERRUN_MS, Releases } from './service/shutdown.js';
 import { WebhookWorker } from './webhooks/webhook-worker.js';
 
 const HOUR_MS = 3_600_000;

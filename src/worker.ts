@@ -1,6 +1,6 @@
 /**
  * A worker process: runs the detector of this machine for a lattice-core service. Its parent is the service itself
- * (`src/execution/processes`) or, on a Ray cluster, `cluster/lattice_ray`; settings come from the environment.
+ * (`src/clusters/processes`) or, on a Ray cluster, `cluster/lattice_ray`; settings come from the environment.
  *
  *   LATTICE_SERVICE_URL=ws://HOST:8000 node dist/worker.js
  *
@@ -9,14 +9,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { ServiceLink } from './execution/worker/service-link.js';
-import { ConfigError, loadConfig, type Config } from './config.js';
-import { openDetector } from './execution/open-detector.js';
-import { ImageLister } from './jobs/listing/image-lister.js';
-import { createLogger, standardOutput } from './observability/logger.js';
-import { packageVersion } from './package-version.js';
-import { warnOfModelsFolder } from './setting-folders.js';
-import { endAtOnce, OVERRUN_MS, Releases } from './shutdown.js';
+import { ServiceLink } from './execution/far/service-link.js';
+import { ConfigError, loadConfig, type Config } from './settings/config.js';
+import { openDetector } from './execution/here/open-detector.js';
+import { ImageLister } from './files/listing/image-lister.js';
+import { createLogger, standardOutput } from './service/logger.js';
+import { packageVersion } from './base/package.js';
+import { warnOfModelsFolder } from './settings/setting-folders.js';
+import { endAtOnce, OVERRUN_MS, Releases } from './service/shutdown.js';
 
 /** From sysexits.h. */
 const EX_UNAVAILABLE = 69;

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { loadConfig } from '../../src/config.js';
-import type { Detection } from '../../src/contract/image-result.js';
-import { openDetector } from '../../src/execution/open-detector.js';
+import { loadConfig } from '../../src/settings/config.js';
+import type { Detection } from '../../src/api/image.js';
+import { openDetector } from '../../src/execution/here/open-detector.js';
 import { startService } from '../../test/support/service-process.js';
 import { TESTDATA } from './expected.js';
 

@@ -1,6 +1,6 @@
 /** Our boxes against expected ones, photo by photo. */
 import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
-import type { Detection } from '../../src/contract/image-result.js';
+import type { Detection } from '../../src/api/image.js';
 
 export interface Agreement {
   /** Share of the expected boxes that we found. */

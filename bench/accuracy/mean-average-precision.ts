@@ -1,6 +1,6 @@
 /** Mean average precision as COCO defines it: 101-point interpolation, mean over classes that have labels. */
 import { intersectionOverUnion, type Box } from '../../src/models/self-check/box-overlap.js';
-import type { Detection } from '../../src/contract/image-result.js';
+import type { Detection } from '../../src/api/image.js';
 
 export interface LabelledBox {
   class: string;

@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig } from '../../src/config.js';
-import { readBatches } from '../../src/settings.js';
+import { loadConfig } from '../../src/settings/config.js';
+import { readBatches } from '../../src/settings/settings.js';
 import { PROJECT_ROOT, SHARED_TESTDATA } from '../../test/support/service-process.js';
 import type { Arguments } from './arguments.js';
 import type { GpuFacts } from './gpu-facts.js';

@@ -1,6 +1,6 @@
 /** The boxes that a server gives for photos, and its answers over HTTP: the request is the same for all. */
 import { z } from 'zod';
-import type { Detection } from '../../src/contract/image-result.js';
+import type { Detection } from '../../src/api/image.js';
 import { compare, type Agreement } from '../accuracy/match.js';
 import type { HttpClient } from '../load/http-client.js';
 

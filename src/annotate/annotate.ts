@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { pictureType } from '../browse/picture-format.js';
-import { LatticeError } from '../errors.js';
-import type { Detection } from '../contract/image-result.js';
+import { pictureType } from '../files/picture-format.js';
+import { LatticeError } from '../api/errors.js';
+import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import { boxesSvg } from './boxes-svg.js';
 

@@ -1,12 +1,12 @@
 /** Runs images through a detector of this process, in the order given, and prints what came of them. */
-import { toLatticeError, type LatticeError } from '../errors.js';
+import { toLatticeError, type LatticeError } from '../api/errors.js';
 import { Annotator } from '../annotate/annotate.js';
-import type { DetectOptions } from '../contract/detect-options.js';
-import type { NativeWorker } from '../execution/native-worker.js';
-import { openDetector, type DetectorConfig } from '../execution/open-detector.js';
+import type { DetectOptions } from '../api/options.js';
+import type { NativeWorker } from '../execution/here/native-worker.js';
+import { openDetector, type DetectorConfig } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
 import { defaultModelName, withSuffix } from '../models/model-folder.js';
-import { createLogger } from '../observability/logger.js';
+import { createLogger } from '../service/logger.js';
 import { DrawnCopies } from './drawn-copies.js';
 import { exportImages } from './export-images.js';
 import type { ExportFlags } from './export-output.js';

@@ -1,5 +1,5 @@
 /** `lattice detect`: images on this machine, without a service. */
-import { loadConfig, type Config } from '../config.js';
+import { loadConfig, type Config } from '../settings/config.js';
 import type { DetectFlags } from './detect-images.js';
 import { checkExportFlags, formatOption, outputOption } from './export-output.js';
 import { fraction, nameList, wholeNumber } from './option-values.js';

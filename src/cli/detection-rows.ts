@@ -1,5 +1,5 @@
 /** Rows of a table of boxes: an image on its first box's line. */
-import type { Problem } from '../errors.js';
+import type { Problem } from '../api/errors.js';
 
 export const DETECTION_HEADER = ['IMAGE', 'CLASS', 'CONFIDENCE', 'BOX (x1 y1 x2 y2)'];
 

@@ -1,5 +1,5 @@
 /** `lattice doctor`: is everything there, and what mends what is not. */
-import { loadConfig, unknownSettings, type Config } from '../config.js';
+import { loadConfig, unknownSettings, type Config } from '../settings/config.js';
 import { warn, type Finding } from './doctor/finding.js';
 import { addSettingFlags } from './setting-flags.js';
 import { renderTable } from './table.js';

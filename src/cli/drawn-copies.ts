@@ -1,8 +1,8 @@
 /** Pictures with their boxes drawn, under their own names in a folder of the user's. */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import type { Detection } from '../contract/image-result.js';
-import { pathFault } from '../path-fault.js';
+import type { Detection } from '../api/image.js';
+import { pathFault } from '../base/path-fault.js';
 import { UsageError } from './terminal.js';
 
 interface Artist {

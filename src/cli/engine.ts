@@ -1,6 +1,6 @@
 /** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
 import { InvalidArgumentError, type Command } from 'commander';
-import { loadConfig } from '../config.js';
+import { loadConfig } from '../settings/config.js';
 import { examples } from './examples.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';

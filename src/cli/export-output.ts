@@ -3,7 +3,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
 import { RESULT_FORMATS, type ResultFormat } from '../export/formats.js';
-import { isPathError, pathFault } from '../path-fault.js';
+import { isPathError, pathFault } from '../base/path-fault.js';
 import { UsageError, type Terminal } from './terminal.js';
 
 export interface ExportFlags {

@@ -1,5 +1,5 @@
 /** Why images failed, for people. */
-import type { Problem } from '../errors.js';
+import type { Problem } from '../api/errors.js';
 
 const LINES = 10;
 

@@ -1,6 +1,6 @@
 /** What came of an image, in the fields of the HTTP interface. */
-import type { ImageResult } from '../contract/image-result.js';
-import type { Problem } from '../errors.js';
+import type { ImageResult } from '../api/image.js';
+import type { Problem } from '../api/errors.js';
 import { viewImage } from '../http/inference/image-view.js';
 import type { NamedImage } from './image-paths.js';
 

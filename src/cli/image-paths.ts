@@ -2,7 +2,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { glob, isDynamicPattern } from 'tinyglobby';
-import { isPathError, pathFault } from '../path-fault.js';
+import { isPathError, pathFault } from '../base/path-fault.js';
 import { UsageError } from './terminal.js';
 
 const IMAGE_NAMES = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';

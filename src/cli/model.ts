@@ -1,7 +1,7 @@
 /** `lattice model`: the models folder, from outside a running service. */
 import type { Command } from 'commander';
 import { examples } from './examples.js';
-import { loadConfig } from '../config.js';
+import { loadConfig } from '../settings/config.js';
 import type { CheckFlags } from './model/checking.js';
 import { inputSides, type ModelDescription } from './model/described-copy.js';
 import { wholeNumber } from './option-values.js';

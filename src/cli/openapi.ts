@@ -1,8 +1,8 @@
 /** `lattice openapi`: the document of the HTTP interface, made from the routes without starting anything. */
 import { writeFile } from 'node:fs/promises';
-import { loadConfig } from '../config.js';
-import { packageVersion } from '../package-version.js';
-import { pathFault } from '../path-fault.js';
+import { loadConfig } from '../settings/config.js';
+import { packageVersion } from '../base/package.js';
+import { pathFault } from '../base/path-fault.js';
 import { UsageError, type RegisterCommand } from './terminal.js';
 
 const EXAMPLES = `
@@ -32,7 +32,7 @@ const INERT = new Proxy<object>({}, { get: () => () => () => undefined }) as nev
 
 /** With the default settings, whatever the machine's are: the document is the same everywhere. */
 async function createDocument(): Promise<object> {
-  const { composeApp } = await import('../compose-app.js');
+  const { composeApp } = await import('../service/compose-app.js');
   const composed = composeApp({
     config: loadConfig({}, {}),
     version: packageVersion(),

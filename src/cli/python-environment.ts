@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGE_ROOT } from '../config.js';
+import { PACKAGE_ROOT } from '../base/package.js';
 import { UsageError } from './terminal.js';
 
 export interface PythonEnvironment {

@@ -1,9 +1,9 @@
 /** Parses the command line, runs the command and turns whatever it throws into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
 import { ServiceError } from '../client/service-error.js';
-import { ConfigError, loadConfig } from '../config.js';
-import { LatticeError } from '../errors.js';
-import { faultOf, isPathError } from '../path-fault.js';
+import { ConfigError, loadConfig } from '../settings/config.js';
+import { LatticeError } from '../api/errors.js';
+import { faultOf, isPathError } from '../base/path-fault.js';
 import { registerBench } from './bench.js';
 import { registerDetect } from './detect.js';
 import { registerDoctor } from './doctor.js';
@@ -13,7 +13,7 @@ import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
 import { registerServe } from './serve.js';
 import { registerWebhook } from './webhook.js';
-import { packageVersion } from '../package-version.js';
+import { packageVersion } from '../base/package.js';
 import {
   EXIT_FAILED,
   EXIT_USAGE,

@@ -1,5 +1,5 @@
 /** `lattice serve`: the HTTP and WebSocket service. */
-import { loadConfig } from '../config.js';
+import { loadConfig } from '../settings/config.js';
 import type { RegisterCommand } from './terminal.js';
 import { addSettingFlags } from './setting-flags.js';
 

@@ -1,8 +1,8 @@
-/** The settings of src/settings.ts as flags and as rows of docs/configuration.md. */
+/** The settings of src/settings/settings.ts as flags and as rows of docs/configuration.md. */
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
-import { environmentName } from '../config.js';
-import { settings } from '../settings.js';
+import { environmentName } from '../settings/config.js';
+import { settings } from '../settings/settings.js';
 
 export interface SettingDescription {
   key: string;
@@ -26,7 +26,7 @@ const schemaShape = z.object({
 /** Defaults that the machine decides, so that a page about them is the same everywhere. */
 const MACHINE_DEFAULTS: Record<string, string> = { threads: 'CPU cores' };
 
-/** In the order of src/settings.ts. */
+/** In the order of src/settings/settings.ts. */
 export function describeSettings(): SettingDescription[] {
   return Object.entries(settings).map(([key, schema]) => {
     const shape = schemaShape.parse(z.toJSONSchema(schema, { io: 'output' }));

@@ -4,7 +4,7 @@ import type { listQuerySchema } from '../http/jobs/job-list-query.js';
 import type { EventMessage } from '../stream/stream-messages.js';
 
 export type { ResultFormat } from '../export/formats.js';
-export type { ErrorCode, ErrorItem, Problem } from '../errors.js';
+export type { ErrorCode, ErrorItem, Problem } from '../api/errors.js';
 export type { FolderPageBody as FolderPage } from '../http/images/image.schema.js';
 export type { ImageFields } from '../http/inference/detection.schema.js';
 export type { ClusterStatusBody as ClusterStatus } from '../http/cluster/cluster.routes.js';

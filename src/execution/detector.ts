@@ -1,9 +1,9 @@
 /** The port between jobs, HTTP and CLI on one side and what runs the network on the other. */
-import type { DetectOptions } from '../contract/detect-options.js';
-import type { DetectorStats } from '../contract/detector-stats.js';
-import type { ImageResult } from '../contract/image-result.js';
-import type { ModelDescription } from '../contract/model-description.js';
-import type { LatticeError } from '../errors.js';
+import type { DetectOptions } from '../api/options.js';
+import type { DetectorStats } from '../api/statistics.js';
+import type { ImageResult } from '../api/image.js';
+import type { ModelDescription } from '../api/model.js';
+import type { LatticeError } from '../api/errors.js';
 
 export interface DetectRequest {
   /** Unique among live requests of this detector, 1 to 2^53-1; picked by the detector when left out. */

@@ -3,10 +3,10 @@
  * gets at most as many images as it has slots, so that the order of waiting images stays here. Images of a lost worker
  * are handed out again. Lives on the main thread.
  */
-import type { DetectorStats } from '../contract/detector-stats.js';
-import type { ImageResult } from '../contract/image-result.js';
-import type { ModelDescription } from '../contract/model-description.js';
-import { LatticeError, toLatticeError, type ErrorCode } from '../errors.js';
+import type { DetectorStats } from '../api/statistics.js';
+import type { ImageResult } from '../api/image.js';
+import type { ModelDescription } from '../api/model.js';
+import { LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
 import { CompletionRate } from './completion-rate.js';
 import type { DetectRequest, Detector } from './detector.js';
 import { ImageQueue } from './image-queue.js';

@@ -1,6 +1,6 @@
 /** Readings of the GPUs, for statistics that are read many times per second. */
-import type { GpuReading, GpuState } from '../contract/gpu-reading.js';
-import type { Logger } from '../logger-port.js';
+import type { GpuReading, GpuState } from '../api/gpu-reading.js';
+import type { Logger } from '../base/logger-port.js';
 import type { NativeGpuReadings } from '../native/contract.js';
 
 /** The addon reads once per second; a call per image would be waste. */

@@ -2,7 +2,7 @@
  * Images that wait for a worker: synchronous ones apart, those of jobs by priority, each in the order of arrival.
  * An image that a worker gave back goes before the others of its priority. No operation searches the queue.
  */
-import { TOP_PRIORITY } from '../contract/priority.js';
+import { TOP_PRIORITY } from '../api/priority.js';
 import type { Task } from './task.js';
 
 export class ImageQueue {

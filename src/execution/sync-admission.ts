@@ -1,5 +1,5 @@
 /** Admits the synchronous requests that the present rate can finish in time; refuses the others at once. */
-import { LatticeError, type ErrorCode } from '../errors.js';
+import { LatticeError, type ErrorCode } from '../api/errors.js';
 import { CompletionRate } from './completion-rate.js';
 
 /** A request that would wait longer is refused although its deadline is later: clients retry sooner than that. */

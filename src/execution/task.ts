@@ -1,7 +1,7 @@
 /** One request in the executor, from its arrival to its one answer. */
 import { setMaxListeners } from 'node:events';
-import { LatticeError, type ErrorCode } from '../errors.js';
-import type { ImageResult } from '../contract/image-result.js';
+import { LatticeError, type ErrorCode } from '../api/errors.js';
+import type { ImageResult } from '../api/image.js';
 import type { DetectRequest } from './detector.js';
 import type { Worker } from './worker.js';
 

@@ -1,7 +1,7 @@
 /** Several workers described as one, and what each is good for. */
-import type { WorkerStats } from '../contract/detector-stats.js';
-import { GPU_STATES, type GpuReading, type GpuState } from '../contract/gpu-reading.js';
-import type { ModelDescription } from '../contract/model-description.js';
+import type { WorkerStats } from '../api/statistics.js';
+import { GPU_STATES, type GpuReading, type GpuState } from '../api/gpu-reading.js';
+import type { ModelDescription } from '../api/model.js';
 import type { Worker } from './worker.js';
 
 export function describeWorkers(workers: readonly Worker[]): WorkerStats {

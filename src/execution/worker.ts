@@ -1,8 +1,8 @@
 /** What runs images: the addon in this process, or a worker process at the other end of a socket. */
-import type { WorkerStats } from '../contract/detector-stats.js';
-import type { ImageResult } from '../contract/image-result.js';
-import type { ModelDescription } from '../contract/model-description.js';
-import type { LatticeError } from '../errors.js';
+import type { WorkerStats } from '../api/statistics.js';
+import type { ImageResult } from '../api/image.js';
+import type { ModelDescription } from '../api/model.js';
+import type { LatticeError } from '../api/errors.js';
 import type { DetectRequest } from './detector.js';
 
 /** Images that a worker may have in hand, by class. */

@@ -1,5 +1,5 @@
 /** Boxes as COCO has them. */
-import type { Detection } from '../contract/image-result.js';
+import type { Detection } from '../api/image.js';
 import { rounded } from './rounded.js';
 
 /** Corners -> left, top, width, height in pixels, to a thousandth. */

@@ -3,7 +3,7 @@
  * labeling config. A prediction has the score of its least certain box, so that a project sorted by score shows first
  * what needs a look. Failed images are left out.
  */
-import type { Detection, ImageSize } from '../contract/image-result.js';
+import type { Detection, ImageSize } from '../api/image.js';
 import { isProcessed, type ExportSource } from './export-source.js';
 import { JsonList } from './json-list.js';
 import { rounded } from './rounded.js';

@@ -1,5 +1,5 @@
 /** Boxes as lines of a YOLO label file, and the names of such files. */
-import type { Detection, ImageSize } from '../contract/image-result.js';
+import type { Detection, ImageSize } from '../api/image.js';
 import type { ClassNumbers } from './class-numbers.js';
 
 /** `class x_center y_center width height`, fractions of the image. No confidence: many readers fail on a sixth column. */

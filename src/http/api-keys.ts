@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { ConfigError } from '../config.js';
-import { pathFault } from '../path-fault.js';
+import { ConfigError } from '../settings/config.js';
+import { pathFault } from '../base/path-fault.js';
 import type { AppContext } from './app-env.js';
 import { FailedKeys } from './failed-keys.js';
 

@@ -1,16 +1,16 @@
 /** Dependencies of the HTTP app and the event stream, which open no files or ports themselves. */
-import type { Config } from '../config.js';
-import type { LeftOutWorker } from '../execution/cluster.js';
-import type { ClusterStatusSource } from '../execution/cluster-status.js';
+import type { Config } from '../settings/config.js';
+import type { LeftOutWorker } from '../clusters/cluster.js';
+import type { ClusterStatusSource } from '../clusters/cluster-status.js';
 import type { WorkerReport } from '../execution/worker-stats.js';
-import type { WorkerGate } from '../execution/remote/worker-gate.js';
-import type { LatticeError } from '../errors.js';
-import type { Detection } from '../contract/image-result.js';
+import type { WorkerGate } from '../execution/near/worker-gate.js';
+import type { LatticeError } from '../api/errors.js';
+import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './api-keys.js';
-import type { Logger } from '../logger-port.js';
+import type { Logger } from '../base/logger-port.js';
 import type { HttpMetrics } from './metrics-port.js';
 
 interface WebhookDeliveries {

@@ -1,5 +1,5 @@
 /** What browsers may do: cross-origin reads, cross-site sockets, forms and pictures, foreign Host headers. */
-import { isLoopback, type Config } from '../config.js';
+import { isLoopback, type Config } from '../settings/config.js';
 
 const METHODS = 'GET, POST, DELETE, OPTIONS';
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-api-key, x-request-id';

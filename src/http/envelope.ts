@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { WORKER_PATH } from '../execution/wire/frames.js';
-import { environmentName } from '../config.js';
-import { LatticeError } from '../errors.js';
+import { environmentName } from '../settings/config.js';
+import { LatticeError } from '../api/errors.js';
 import { clientAddress, presentedKey } from './api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';

@@ -1,7 +1,7 @@
 /** Slows clients that present unknown API keys. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 
 /** Failures that cost no time: a mistyped key, a key that was replaced. */
 const FREE_FAILURES = 5;

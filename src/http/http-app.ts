@@ -1,6 +1,6 @@
 /** The HTTP app without its resources: envelope, errors, unknown routes. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { LatticeError, toLatticeError } from '../errors.js';
+import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppEnv } from './app-env.js';
 import type { BrowserAccess } from './browser-access.js';

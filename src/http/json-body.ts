@@ -1,5 +1,5 @@
 /** Request body -> JSON value, within the limits on bytes, depth and keys. */
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 import type { AppContext } from './app-env.js';
 import { validationFailed } from './validation.js';
 

@@ -1,6 +1,6 @@
 /** Schema of an error answer. */
 import { z } from '@hono/zod-openapi';
-import { ERRORS, LatticeError, type ErrorCode, type Problem } from '../errors.js';
+import { ERRORS, LatticeError, type ErrorCode, type Problem } from '../api/errors.js';
 
 const codes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 

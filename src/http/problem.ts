@@ -1,5 +1,5 @@
-/** Every error answer: an error of `src/errors.ts` as `application/problem+json` (RFC 9457). */
-import { LatticeError, toLatticeError, type Problem } from '../errors.js';
+/** Every error answer: an error of `src/api/errors.ts` as `application/problem+json` (RFC 9457). */
+import { LatticeError, toLatticeError, type Problem } from '../api/errors.js';
 import type { AppContext } from './app-env.js';
 import { replyRaw } from './reply.js';
 

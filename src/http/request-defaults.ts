@@ -1,5 +1,5 @@
 /** Defaults of request fields, and the maximum length of lists. */
-import type { Config } from '../config.js';
+import type { Config } from '../settings/config.js';
 import { MAX_CLASSES, MAX_DETECTIONS } from './request-fields.schema.js';
 import { validationFailed } from './validation.js';
 

@@ -8,7 +8,7 @@ import { withSuffix } from '../models/model-folder.js';
 const MAX_PATH_BYTES = 4_096;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Checks size and text only; `src/jobs/image-paths.ts` checks where a path leads. */
+/** Checks size and text only; `src/files/image-paths.ts` checks where a path leads. */
 export const pathTextSchema = z
   .string()
   .refine((path) => Buffer.byteLength(path) <= MAX_PATH_BYTES, {

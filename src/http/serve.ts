@@ -16,8 +16,8 @@ import {
   type WebSocketServerLike,
 } from '@hono/node-server';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { ConfigError, environmentName } from '../config.js';
-import { LatticeError } from '../errors.js';
+import { ConfigError, environmentName } from '../settings/config.js';
+import { LatticeError } from '../api/errors.js';
 import { Connections } from './connections.js';
 import { IncomingRequest } from './incoming-request.js';
 import { OutgoingResponse } from './outgoing-response.js';

@@ -1,4 +1,4 @@
-/** Shapes of `src/contract` as HTTP has them: the same fields, named in snake_case. */
+/** Shapes of `src/api` as HTTP has them: the same fields, named in snake_case. */
 import type { z } from '@hono/zod-openapi';
 
 type Snake<Name> = Name extends `${infer First}${infer Rest}`

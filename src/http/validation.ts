@@ -1,6 +1,6 @@
 /** zod issues -> `validation_failed` with one entry per broken rule. */
 import { z } from 'zod';
-import { LatticeError, type ErrorItem } from '../errors.js';
+import { LatticeError, type ErrorItem } from '../api/errors.js';
 import { ruleText } from './rule-text.js';
 
 /** Bounds the answer: a small body can break many rules. */

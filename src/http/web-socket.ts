@@ -2,7 +2,7 @@
 import { upgradeWebSocket } from '@hono/node-server';
 import type { Context } from 'hono';
 import { WebSocket } from 'ws';
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 import type { AppContext, AppEnv } from './app-env.js';
 
 /** Many proxies remove both by default. */

@@ -1,6 +1,6 @@
 /** Passes events to the listeners. An error of a listener is logged; it stays, and the others get the event. */
 import type { JobEvent } from './job.js';
-import type { Logger } from '../logger-port.js';
+import type { Logger } from '../base/logger-port.js';
 
 export class JobEvents {
   readonly #listeners = new Set<(event: JobEvent) => void>();

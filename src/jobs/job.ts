@@ -1,7 +1,7 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
-import type { Problem } from '../errors.js';
-import type { DetectOptions } from '../contract/detect-options.js';
-import type { ProcessedImage } from '../contract/image-result.js';
+import type { Problem } from '../api/errors.js';
+import type { DetectOptions } from '../api/options.js';
+import type { ProcessedImage } from '../api/image.js';
 
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
 export type JobType = (typeof JOB_TYPES)[number];

@@ -1,5 +1,5 @@
 /** Where a list of jobs continues: opaque to callers, the number of a job inside. */
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 
 export function encodeCursor(jobNumber: number): string {
   return Buffer.from(`before:${jobNumber}`).toString('base64url');

@@ -1,6 +1,6 @@
 /** Puts the job part of the service together. */
 import { statfsSync, statSync } from 'node:fs';
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport, setCrashMarkerAside } from './crash-marker.js';
 import type { Annotate } from './runner/image-run.js';
@@ -8,7 +8,7 @@ import type { JobService } from './job.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
 import type { JobStore, WebhookQueue } from './store/job-store.js';
-import type { Logger } from '../logger-port.js';
+import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { ProgressReports } from './runner/progress-reports.js';
 import { QueueCounts } from './queue-counts.js';

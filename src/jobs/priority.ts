@@ -3,7 +3,7 @@
  * every `ageingSeconds` that it waits. Where jobs that were raised meet jobs that were submitted at that
  * level, the two kinds take turns: old work gets on, and new urgent work keeps at least half.
  */
-import { TOP_PRIORITY } from '../contract/priority.js';
+import { TOP_PRIORITY } from '../api/priority.js';
 
 export interface Ranked {
   number: number;

@@ -1,6 +1,6 @@
 /** Removes expired jobs, events and keys in batches, once per interval. */
 import type { JobStore } from './store/job-store.js';
-import type { Logger } from '../logger-port.js';
+import type { Logger } from '../base/logger-port.js';
 
 export interface RetentionOptions {
   resultTtlHours: number;

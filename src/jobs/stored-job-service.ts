@@ -1,7 +1,7 @@
 /** `JobService` on a durable store and a runner. */
 import { randomBytes } from 'node:crypto';
-import { LatticeError } from '../errors.js';
-import type { DetectorStats } from '../contract/detector-stats.js';
+import { LatticeError } from '../api/errors.js';
+import type { DetectorStats } from '../api/statistics.js';
 import type {
   Idempotency,
   ImageEntry,

@@ -1,5 +1,5 @@
 /** Mean average precision by COCO's rules: how well the boxes of a detector fit labels. */
-import type { Detection } from '../contract/image-result.js';
+import type { Detection } from '../api/image.js';
 import { intersectionOverUnion, type Box } from './self-check/box-overlap.js';
 
 export interface LabelledBox {

@@ -1,5 +1,5 @@
 /** Class names of a request -> class names and ids of a model. */
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 
 /** The classes of a request that names none: what the interface calls vehicles. */
 export const DEFAULT_VEHICLES: readonly string[] = ['car', 'motorcycle', 'bus', 'truck'];

@@ -1,6 +1,6 @@
 /** The build of a TensorRT engine, minutes long, as requests, readiness and log see it. */
-import { LatticeError } from '../errors.js';
-import type { Logger } from '../logger-port.js';
+import { LatticeError } from '../api/errors.js';
+import type { Logger } from '../base/logger-port.js';
 
 const LOOK_EVERY_MS = 200;
 const LOG_EVERY_SHARE = 0.1;

@@ -1,5 +1,5 @@
 /** A model that the core holds, as everybody who asks for boxes sees it. */
-import type { LatticeError } from '../errors.js';
+import type { LatticeError } from '../api/errors.js';
 import type { NativeModel } from '../native/contract.js';
 import type { ClassFilter } from './class-filter.js';
 import type { ModelFile } from './model-folder.js';

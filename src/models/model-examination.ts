@@ -1,13 +1,13 @@
 /** What a model file is and what it does on this machine, found out before anything depends on it. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore, type Core } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
 import { intersectionOverUnion } from './self-check/box-overlap.js';
 import type { Picture } from './self-check/model-check.js';
-import type { Detection } from '../contract/image-result.js';
+import type { Detection } from '../api/image.js';
 import { detectionsFrom } from './raw-detections.js';
 
 /** Boxes above this score must be found by every precision. */

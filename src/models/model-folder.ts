@@ -2,8 +2,9 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { PACKAGE_ROOT, type Config } from '../config.js';
-import { LatticeError } from '../errors.js';
+import { PACKAGE_ROOT } from '../base/package.js';
+import type { Config } from '../settings/config.js';
+import { LatticeError } from '../api/errors.js';
 
 const BUNDLED_MODELS = join(PACKAGE_ROOT, 'models');
 

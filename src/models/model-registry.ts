@@ -1,10 +1,10 @@
 /** Models by name: loaded once, refused once, described for `GET /v1/models`. */
 import { stat } from 'node:fs/promises';
-import { LatticeError, toLatticeError } from '../errors.js';
+import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { NativeModel, NativeModelDescription } from '../native/contract.js';
 import { describeModel } from '../native/core.js';
 import { ClassFilter } from './class-filter.js';
-import type { ModelDescription } from '../contract/model-description.js';
+import type { ModelDescription } from '../api/model.js';
 import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
 import { byUse, unloadedFor } from './model-memory.js';

@@ -1,5 +1,5 @@
 /** Errors of the addon, as errors of the table. */
-import { LatticeError, type ErrorCode } from '../errors.js';
+import { LatticeError, type ErrorCode } from '../api/errors.js';
 import { NATIVE_CODES } from './contract.js';
 
 /** Errors of the addon carry a code of the table; misuse (a TypeError) has none and stays as it is. */

@@ -2,7 +2,7 @@
  * What the addon exports, line for line with `native/addon/module.cc`.
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
-import type { GpuReading } from '../contract/gpu-reading.js';
+import type { GpuReading } from '../api/gpu-reading.js';
 import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
 export type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
@@ -164,7 +164,7 @@ export const ResultField = {
   totalMs: 11,
 } as const;
 
-/** Status codes of `native/base/status.h`, in its order; each but `ok` is a key of `src/errors.ts`. */
+/** Status codes of `native/base/status.h`, in its order; each but `ok` is a key of `src/api/errors.ts`. */
 export const NATIVE_CODES = [
   'ok',
   'cancelled',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 import { loadAddon } from './addon-loader.js';
 import { namingRoot, rethrow, translated } from './addon-errors.js';
 import {

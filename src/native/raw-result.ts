@@ -1,5 +1,5 @@
 /** One image's result as it crossed the boundary. */
-import { STAGES, type Timings } from '../contract/image-result.js';
+import { STAGES, type Timings } from '../api/image.js';
 import type { ResultField } from './contract.js';
 
 /** The addon has the model loaded before it sees an image. */

@@ -1,7 +1,7 @@
 /** All connections of `/v1/stream`: broadcasts events, answers messages, pings, and closes them at the end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import { LatticeError, toLatticeError } from '../errors.js';
+import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { ReadSubmission } from '../http/jobs/submit-request.js';
 import { toProblem, type HideFolders } from '../http/problem.js';

@@ -1,6 +1,6 @@
 /** The message catalogue of `/v1/stream`, both directions; `docs/events.md` explains it to clients. */
 import { z } from '@hono/zod-openapi';
-import { LatticeError, type Problem } from '../errors.js';
+import { LatticeError, type Problem } from '../api/errors.js';
 import { parseJson } from '../http/json-body.js';
 import { hideInProblem, type HideFolders } from '../http/problem.js';
 import { validate } from '../http/validation.js';

@@ -1,7 +1,7 @@
 /** `GET /v1/stream`: the upgrade to a WebSocket. */
 import type { RouteConfig } from '@hono/zod-openapi';
 import type { WebSocket } from 'ws';
-import { LatticeError } from '../errors.js';
+import { LatticeError } from '../api/errors.js';
 import { clientAddress, presentedKey } from '../http/api-keys.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { AppContext } from '../http/app-env.js';

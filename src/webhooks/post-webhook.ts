@@ -9,7 +9,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { useAgent } from 'request-filtering-agent';
-import { environmentName } from '../config.js';
+import { environmentName } from '../settings/config.js';
 import type { AttemptOutcome } from './delivery-verdict.js';
 import { hostOf, targetRefusal, type TargetPolicy } from './target-policy.js';
 import type { WebhookMessage } from './webhook-message.js';

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { ConfigError, environmentName, type Config } from '../config.js';
+import { ConfigError, environmentName, type Config } from '../settings/config.js';
 
 /** Private networks: allowed in development, in production only where `webhookAllow` lists them. */
 const PRIVATE_RANGES = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);

@@ -1,6 +1,6 @@
 /** What is sent: body and headers of Standard Webhooks 1.0. */
 import { Webhook } from 'standardwebhooks';
-import { ConfigError, environmentName } from '../config.js';
+import { ConfigError, environmentName } from '../settings/config.js';
 import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
 
 export interface WebhookMessage {

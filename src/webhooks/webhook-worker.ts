@@ -2,8 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { BackOff } from '../back-off.js';
-import type { Config } from '../config.js';
+import { BackOff } from '../base/back-off.js';
+import type { Config } from '../settings/config.js';
 import type { WebhookQueue } from '../jobs/store/job-store.js';
 import type { Verdict, WebhookAttempt, WebhookDelivery } from '../jobs/webhook-delivery.js';
 import { DEFAULT_SCHEDULE, judge } from './delivery-verdict.js';

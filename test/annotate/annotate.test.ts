@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { Annotator } from '../../src/annotate/annotate.js';
-import { oldestKeptJob } from '../../src/annotate/oldest-kept-job.js';
-import type { Detection } from '../../src/contract/image-result.js';
+import { oldestKeptJob } from '../../src/service/oldest-kept-job.js';
+import type { Detection } from '../../src/api/image.js';
 import type { Job } from '../../src/jobs/job.js';
 import { classColour } from '../../src/overlay/class-colour.js';
 

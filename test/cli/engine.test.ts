@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
+import { loadConfig } from '../../src/settings/config.js';
 import { gpus } from '../../src/native/gpus.js';
 import { eventual } from '../support/eventually.js';
 import { SAMPLE_STEM, makeOld, storeEngine, writeFile } from '../support/engine-folder.js';

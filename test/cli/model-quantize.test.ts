@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { refusal } from '../../src/cli/model/quantizing.js';
-import { PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
 import type { ModelComparison } from '../../src/models/model-examination.js';
 import { readKnownPicture } from '../../src/models/self-check/model-check.js';
 import { describeModel } from '../../src/native/core.js';

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PACKAGE_ROOT } from '../../src/config.js';
-import { bf16Features } from '../../src/execution/compute-choice.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
+import { bf16Features } from '../../src/execution/here/compute-choice.js';
 import { writeBareModel } from '../support/bare-model.js';
 import { run } from './run.js';
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { settings } from '../../src/settings.js';
+import { settings } from '../../src/settings/settings.js';
 import { describeSettings } from '../../src/cli/setting-flags.js';
 import { run } from './run.js';
 

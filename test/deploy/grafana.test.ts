@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { gpusOf } from '../../src/execution/worker-stats.js';
-import { Metrics } from '../../src/observability/metrics.js';
+import { Metrics } from '../../src/service/metrics.js';
 import { idleSources } from '../support/idle-sources.js';
 import { detect, FEW_THREADS, reached, submit } from '../support/service-client.js';
 import { PROJECT_ROOT, startService } from '../support/service-process.js';

@@ -109,12 +109,12 @@ describe.each(IMAGES)('the layout of %s', (file) => {
 
   test('is enough to start the workers', () => {
     const run = (code: string) => node('--input-type=module', '-e', code);
-    const pack = `import { packWorkers } from './dist/ray/worker-package.js';`;
+    const pack = `import { packWorkers } from './dist/clusters/ray/worker-package.js';`;
     expect(run(`${pack} console.log((await packWorkers()).name);`)).toMatch(/^_ray_pkg_/);
     expect(existsSync(join(layout, 'dist/worker.js'))).toBe(true);
     // Only the service speaks to Ray's head.
     if (file !== 'Dockerfile') return;
-    const protocol = `import { rayProtocol } from './dist/ray/ray-protocol.js';`;
+    const protocol = `import { rayProtocol } from './dist/clusters/ray/ray-protocol.js';`;
     expect(run(`${protocol} console.log(Object.keys(rayProtocol()));`)).toContain('RayletDriver');
   });
 

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { environmentName, loadConfig } from '../../src/config.js';
-import { settings } from '../../src/settings.js';
-import { OVERRUN_MS } from '../../src/shutdown.js';
+import { environmentName, loadConfig } from '../../src/settings/config.js';
+import { settings } from '../../src/settings/settings.js';
+import { OVERRUN_MS } from '../../src/service/shutdown.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
 const FILES = [

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Executor } from '../../src/execution/executor.js';
-import { LatticeError } from '../../src/errors.js';
-import type { ImageResult } from '../../src/contract/image-result.js';
-import type { ModelDescription } from '../../src/contract/model-description.js';
+import { LatticeError } from '../../src/api/errors.js';
+import type { ImageResult } from '../../src/api/image.js';
+import type { ModelDescription } from '../../src/api/model.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 import { SimulatedWorker, type SimulatedWorkerOptions } from '../support/simulated-worker.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { aged, createGpuReadings } from '../../src/execution/gpu-readings.js';
-import type { GpuState } from '../../src/contract/gpu-reading.js';
+import type { GpuState } from '../../src/api/gpu-reading.js';
 import { simulatedGpu } from '../support/simulated-gpus.js';
 
 const ignore = () => undefined;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { ConfigError } from '../../src/config.js';
+import { ConfigError } from '../../src/settings/config.js';
 import { ApiKeys } from '../../src/http/api-keys.js';
 import { compose, get, post } from '../support/composed-app.js';
 

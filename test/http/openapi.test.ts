@@ -1,7 +1,7 @@
 /** The document says what the routes do: same routes, same shapes, examples that pass. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { ERRORS, LatticeError } from '../../src/errors.js';
+import { ERRORS, LatticeError } from '../../src/api/errors.js';
 import { compose, get, post } from '../support/composed-app.js';
 import { webhookRecord } from '../../src/http/jobs/webhook-record.js';
 import { composeMessage } from '../../src/webhooks/webhook-message.js';

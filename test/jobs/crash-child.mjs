@@ -1,6 +1,6 @@
 // The compiled job part with a detector of 2 ms that fails every second image of a job, under eight submitters. Prints every acknowledged id until it is killed.
 import { writeSync } from 'node:fs';
-import { LatticeError } from '../../dist/errors.js';
+import { LatticeError } from '../../dist/api/errors.js';
 import { openJobs, openJobStore } from '../../dist/jobs/open-jobs.js';
 
 const [dataDir] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Job, JobEvent, JobService, JobSpec } from '../../src/jobs/job.js';
-import type { Logger } from '../../src/logger-port.js';
+import type { Logger } from '../../src/base/logger-port.js';
 import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
 import { FakeDetector } from '../support/fake-detector.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LatticeError } from '../../src/errors.js';
+import { LatticeError } from '../../src/api/errors.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
 

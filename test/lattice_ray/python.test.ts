@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram } from '../../src/cli/python-environment.js';
-import { PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
 
 test('cluster/lattice_ray', { timeout: 60_000 }, async () => {
   const folder = join(PACKAGE_ROOT, 'test/lattice_ray');

@@ -4,11 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig, PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
+import { loadConfig } from '../../src/settings/config.js';
 import { intersectionOverUnion, type Box } from '../../src/models/self-check/box-overlap.js';
-import type { NativeWorker } from '../../src/execution/native-worker.js';
+import type { NativeWorker } from '../../src/execution/here/native-worker.js';
 import { describeModel } from '../../src/native/core.js';
-import { openDetector } from '../../src/execution/open-detector.js';
+import { openDetector } from '../../src/execution/here/open-detector.js';
 
 const MODELS = join(PACKAGE_ROOT, 'models');
 const FILE = join(MODELS, 'vehicles-v8n.onnx');

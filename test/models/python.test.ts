@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { quantizePython } from '../../src/cli/model/quantizing.js';
 import { runProgram } from '../../src/cli/python-environment.js';
-import { PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
 
 const CODE = ['train', 'quantize'].map((part) => join(PACKAGE_ROOT, 'models', part));
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadAddon } from '../../src/native/addon-loader.js';
 import { describeModel } from '../../src/native/core.js';
-import { PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
 
 it('reads classes and metadata of a model file', async () => {
   const { names, metadata } = await describeModel(join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx'));

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LatticeError } from '../../src/errors.js';
+import { LatticeError } from '../../src/api/errors.js';
 import type { NativeCoreOptions, NativeModel } from '../../src/native/contract.js';
 import { openCore, type Core, type CoreTask, type RawResult } from '../../src/native/core.js';
 

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rayPython } from '../../scripts/python-environment.mjs';
 import { startRay, type Ray } from '../../scripts/ray.mjs';
-import { parseRayAddress } from '../../src/ray/ray-address.js';
-import { RayCluster } from '../../src/ray/ray-cluster.js';
-import { RaySession } from '../../src/ray/ray-session.js';
-import { takeSnapshot } from '../../src/ray/ray-snapshot.js';
-import { RayWorkers } from '../../src/ray/ray-workers.js';
-import { until } from '../ray/fake-ray-head.js';
+import { parseRayAddress } from '../../src/clusters/ray/ray-address.js';
+import { RayCluster } from '../../src/clusters/ray/ray-cluster.js';
+import { RaySession } from '../../src/clusters/ray/ray-session.js';
+import { takeSnapshot } from '../../src/clusters/ray/ray-snapshot.js';
+import { RayWorkers } from '../../src/clusters/ray/ray-workers.js';
+import { until } from '../clusters/ray/fake-ray-head.js';
 
 const TOKEN = 'the-token-of-this-cluster';
 const folder = mkdtempSync(join(tmpdir(), 'lattice-ray-'));

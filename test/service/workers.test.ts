@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FakeRayHead } from '../ray/fake-ray-head.js';
+import { FakeRayHead } from '../clusters/ray/fake-ray-head.js';
 import { routeConformance } from '../support/route-conformance.js';
 import {
   call,

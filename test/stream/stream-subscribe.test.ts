@@ -1,7 +1,7 @@
 /** Subscriptions, replay, and who may see what. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AppDeps } from '../../src/compose-app.js';
-import type { Config } from '../../src/config.js';
+import type { AppDeps } from '../../src/service/compose-app.js';
+import type { Config } from '../../src/settings/config.js';
 import { ApiKeys } from '../../src/http/api-keys.js';
 import { listen, type Listening } from '../../src/http/serve.js';
 import { compose, post, type Harness } from '../support/composed-app.js';

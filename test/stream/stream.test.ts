@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LatticeError } from '../../src/errors.js';
+import { LatticeError } from '../../src/api/errors.js';
 import { listen, type Listening } from '../../src/http/serve.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
 import { errorOutcome, okOutcome } from '../support/fake-jobs.js';

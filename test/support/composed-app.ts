@@ -1,8 +1,8 @@
 /** A composed app over fakes, and short calls to it. */
 import { tmpdir } from 'node:os';
-import { LocalCluster } from '../../src/execution/local/local-cluster.js';
-import { composeApp, type AppDeps, type ComposedApp } from '../../src/compose-app.js';
-import { loadConfig, type Config } from '../../src/config.js';
+import { LocalCluster } from '../../src/clusters/local/local-cluster.js';
+import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
+import { loadConfig, type Config } from '../../src/settings/config.js';
 import type { HttpObservation } from '../../src/http/metrics-port.js';
 import { FakeJobs } from './fake-jobs.js';
 import { ScriptedDetector } from './scripted-detector.js';

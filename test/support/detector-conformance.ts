@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
-import type { DetectOptions } from '../../src/contract/detect-options.js';
-import type { Detection } from '../../src/contract/image-result.js';
+import type { DetectOptions } from '../../src/api/options.js';
+import type { Detection } from '../../src/api/image.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models/demo');

@@ -2,7 +2,7 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { PACKAGE_ROOT } from '../../src/config.js';
+import { PACKAGE_ROOT } from '../../src/base/package.js';
 
 export const SAMPLE_STEM = '9f86d081884c-8f83d88e';
 /** test/native/engine_cache/checked_file_test.cc fails when the native half would write other bytes. */

@@ -1,8 +1,8 @@
 /** Detector without a network: how long a picture takes and what becomes of it is the test's choice. */
-import { LatticeError, type ErrorCode } from '../../src/errors.js';
-import type { DetectorStats } from '../../src/contract/detector-stats.js';
-import type { ImageResult } from '../../src/contract/image-result.js';
-import type { ModelDescription } from '../../src/contract/model-description.js';
+import { LatticeError, type ErrorCode } from '../../src/api/errors.js';
+import type { DetectorStats } from '../../src/api/statistics.js';
+import type { ImageResult } from '../../src/api/image.js';
+import type { ModelDescription } from '../../src/api/model.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 export type FakeAnswer = 'ok' | 'hang' | ErrorCode;

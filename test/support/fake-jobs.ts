@@ -1,6 +1,6 @@
 /** JobService in memory: submits are instant, tests move the jobs on by hand. */
 import { randomUUID } from 'node:crypto';
-import { LatticeError, type ErrorCode } from '../../src/errors.js';
+import { LatticeError, type ErrorCode } from '../../src/api/errors.js';
 import type {
   Idempotency,
   ImageEntry,

@@ -1,5 +1,5 @@
 /** What the metrics are told of a service that has nothing to do. */
-import type { MetricSources } from '../../src/observability/source-metrics.js';
+import type { MetricSources } from '../../src/service/source-metrics.js';
 
 export const idleSources = (): MetricSources => ({
   ready: () => Promise.resolve(true),

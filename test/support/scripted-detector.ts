@@ -1,8 +1,8 @@
 /** Detector that answers what a test scripts; one car for every picture by default. */
-import { LatticeError } from '../../src/errors.js';
-import type { DetectorStats } from '../../src/contract/detector-stats.js';
-import type { ImageResult } from '../../src/contract/image-result.js';
-import type { ModelDescription } from '../../src/contract/model-description.js';
+import { LatticeError } from '../../src/api/errors.js';
+import type { DetectorStats } from '../../src/api/statistics.js';
+import type { ImageResult } from '../../src/api/image.js';
+import type { ModelDescription } from '../../src/api/model.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
 export const CLASSES = ['person', 'bicycle', 'Car', 'motorcycle', 'bus', 'truck'];

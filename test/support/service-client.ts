@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { expect } from 'vitest';
 import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
-import type { Detection } from '../../src/contract/image-result.js';
+import type { Detection } from '../../src/api/image.js';
 import { PROJECT_ROOT } from './service-process.js';
 
 export const DEMO = join(PROJECT_ROOT, 'models/demo');

@@ -1,7 +1,7 @@
 // `lattice engine build` with a simulated core: each line of its output is a step of the build, which goes
 // on until it is cancelled. Arguments: the folder of engines, and `deaf` for a step that never ends.
-import { loadConfig } from '../../dist/config.js';
-import { LatticeError } from '../../dist/errors.js';
+import { loadConfig } from '../../dist/settings/config.js';
+import { LatticeError } from '../../dist/api/errors.js';
 import { buildEngine } from '../../dist/cli/engine/building.js';
 
 const [engineCacheDir, mode] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /** What GPUs would tell. */
-import type { GpuReading } from '../../src/contract/gpu-reading.js';
+import type { GpuReading } from '../../src/api/gpu-reading.js';
 import { SimulatedWorker } from './simulated-worker.js';
 
 /** All is well and known, and differs from GPU to GPU. */

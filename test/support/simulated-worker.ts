@@ -1,10 +1,10 @@
 /** A worker that answers after a settable time, and can be lost at will. */
-import type { LatticeError } from '../../src/errors.js';
+import type { LatticeError } from '../../src/api/errors.js';
 import { Executor } from '../../src/execution/executor.js';
 import { WorkerLost, type Worker, type WorkerSlots } from '../../src/execution/worker.js';
-import type { WorkerStats } from '../../src/contract/detector-stats.js';
-import type { Detection, ImageResult } from '../../src/contract/image-result.js';
-import type { ModelDescription } from '../../src/contract/model-description.js';
+import type { WorkerStats } from '../../src/api/statistics.js';
+import type { Detection, ImageResult } from '../../src/api/image.js';
+import type { ModelDescription } from '../../src/api/model.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 
 export interface SimulatedWorkerOptions {

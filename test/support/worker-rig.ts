@@ -1,9 +1,9 @@
 /** A service's worker gate behind a real server on loopback, and workers that dial it. */
 import { Executor } from '../../src/execution/executor.js';
-import { WorkerGate, type WorkerGateParts } from '../../src/execution/remote/worker-gate.js';
-import { ServiceLink } from '../../src/execution/worker/service-link.js';
-import type { FileAccess } from '../../src/execution/file-access.js';
-import type { SessionParts } from '../../src/execution/worker/worker-session.js';
+import { WorkerGate, type WorkerGateParts } from '../../src/execution/near/worker-gate.js';
+import { ServiceLink } from '../../src/execution/far/service-link.js';
+import type { FileAccess } from '../../src/execution/here/file-access.js';
+import type { SessionParts } from '../../src/execution/far/worker-session.js';
 import { listen, type Listening } from '../../src/http/serve.js';
 import { compose } from './composed-app.js';
 

@@ -1,5 +1,5 @@
 /** Measures a running service at rising load. */
-import { serviceAccess } from '../../config.js';
+import { serviceAccess } from '../../settings/config.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { openClient } from '../job/open-client.js';

@@ -1,6 +1,6 @@
 /** One level of load: measured in windows until the last three agree. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STAGES } from '../../contract/image-result.js';
+import { STAGES } from '../../api/image.js';
 import type { Finished, Load, Note } from './loops.js';
 import { percentile } from './percentile.js';
 

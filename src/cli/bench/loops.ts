@@ -1,6 +1,6 @@
 /** Two ways to put load on a service until it is told to stop: closed (a client waits for its answer) and open. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Timings } from '../../contract/image-result.js';
+import type { Timings } from '../../api/image.js';
 import { untilDue } from './arrivals.js';
 
 /** A client that was refused rests, so that a service that is away is not asked in a busy loop. */

@@ -1,6 +1,6 @@
 /** Levels as lines on the screen, as CSV and as JSON. */
 import { writeFile } from 'node:fs/promises';
-import { pathFault } from '../../path-fault.js';
+import { pathFault } from '../../base/path-fault.js';
 import { renderRow } from '../table.js';
 import { UsageError } from '../terminal.js';
 import type { Level } from './level.js';

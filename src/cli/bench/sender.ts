@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { unreachable } from '../../client/no-answer.js';
 import { ServiceError } from '../../client/service-error.js';
-import type { Timings } from '../../contract/image-result.js';
-import type { Problem } from '../../errors.js';
-import { pathFault } from '../../path-fault.js';
+import type { Timings } from '../../api/image.js';
+import type { Problem } from '../../api/errors.js';
+import { pathFault } from '../../base/path-fault.js';
 import { UsageError } from '../terminal.js';
 
 const ANSWER_MS = 60_000;

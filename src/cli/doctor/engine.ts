@@ -2,9 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERRORS, LatticeError } from '../../errors.js';
-import { PACKAGE_ROOT, type Config } from '../../config.js';
-import { chooseDevice, explainChoice } from '../../execution/compute-choice.js';
+import { ERRORS, LatticeError } from '../../api/errors.js';
+import { PACKAGE_ROOT } from '../../base/package.js';
+import type { Config } from '../../settings/config.js';
+import { chooseDevice, explainChoice } from '../../execution/here/compute-choice.js';
 import type { NativeGpus } from '../../native/contract.js';
 import { defaultModelName, ModelFolder } from '../../models/model-folder.js';
 import type { NativeBuildInfo } from '../../native/contract.js';

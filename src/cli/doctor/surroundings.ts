@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { Config } from '../../config.js';
+import type { Config } from '../../settings/config.js';
 import { ApiKeys } from '../../http/api-keys.js';
-import { ImageLister } from '../../jobs/listing/image-lister.js';
-import { makeFolder } from '../../make-folder.js';
-import { modelsFolderFault } from '../../setting-folders.js';
-import { pathFault } from '../../path-fault.js';
+import { ImageLister } from '../../files/listing/image-lister.js';
+import { makeFolder } from '../../base/make-folder.js';
+import { modelsFolderFault } from '../../settings/setting-folders.js';
+import { pathFault } from '../../base/path-fault.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 /** statfs types of file systems without dependable locks and shared memory, which the job store needs. */

@@ -1,9 +1,9 @@
 /** Builds a model's engine ahead of the first start that needs it. */
 import { dirname } from 'node:path';
-import type { Config } from '../../config.js';
+import type { Config } from '../../settings/config.js';
 import { openCore, type Core, type CoreOptions } from '../../native/core.js';
-import { makeFolder } from '../../make-folder.js';
-import { readBatches } from '../../settings.js';
+import { makeFolder } from '../../base/make-folder.js';
+import { readBatches } from '../../settings/settings.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import type { Terminal } from '../terminal.js';

@@ -1,5 +1,5 @@
 /** What one engine file, or every engine of one model, says about itself. */
-import type { Config } from '../../config.js';
+import type { Config } from '../../settings/config.js';
 import { listEngineFiles, readEngineFile, type EngineFile } from '../../models/engine-file.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';

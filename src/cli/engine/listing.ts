@@ -1,5 +1,5 @@
 /** The engines in the engine folder. */
-import type { Config } from '../../config.js';
+import type { Config } from '../../settings/config.js';
 import {
   ENGINE_ENDING,
   listEngineFiles,

@@ -4,7 +4,7 @@
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../../config.js';
+import type { Config } from '../../settings/config.js';
 import { listEngineFiles, type EngineFile } from '../../models/engine-file.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';

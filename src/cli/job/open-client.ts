@@ -1,6 +1,6 @@
 /** The client that a command of `lattice job` calls the service with. */
 import { LatticeClient } from '../../client/lattice-client.js';
-import { serviceAccess } from '../../config.js';
+import { serviceAccess } from '../../settings/config.js';
 import { UsageError } from '../terminal.js';
 
 export interface AccessFlags {

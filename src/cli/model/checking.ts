@@ -1,8 +1,8 @@
 /** Loads a model as the service would and says what it found. */
 import { basename, sep } from 'node:path';
-import type { Config } from '../../config.js';
+import type { Config } from '../../settings/config.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import { examineModel, type ModelExamination } from '../../models/model-examination.js';
 import { megabytes } from '../megabytes.js';
 import { classesText } from '../run-totals.js';

@@ -3,7 +3,7 @@ import { appendFile, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { isPathError, pathFault } from '../../path-fault.js';
+import { isPathError, pathFault } from '../../base/path-fault.js';
 import { UsageError } from '../terminal.js';
 
 export interface ModelDescription {

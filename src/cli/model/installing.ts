@@ -2,9 +2,9 @@
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { Config } from '../../config.js';
+import type { Config } from '../../settings/config.js';
 import { defaultModelName, ModelFolder, withSuffix } from '../../models/model-folder.js';
-import { isPathError, pathFault } from '../../path-fault.js';
+import { isPathError, pathFault } from '../../base/path-fault.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { examineFile, report } from './checking.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';

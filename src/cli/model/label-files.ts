@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LabelledBox } from '../../models/average-precision.js';
-import { isPathError, pathFault } from '../../path-fault.js';
+import { isPathError, pathFault } from '../../base/path-fault.js';
 import { UsageError } from '../terminal.js';
 
 export interface LabelledPhoto {

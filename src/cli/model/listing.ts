@@ -1,12 +1,12 @@
 /** The models that requests can name. */
 import { stat } from 'node:fs/promises';
-import type { Config } from '../../config.js';
+import type { Config } from '../../settings/config.js';
 import { ModelFolder, type ModelFile } from '../../models/model-folder.js';
 import { describeModel } from '../../native/core.js';
 import { megabytes } from '../megabytes.js';
 import { renderTable } from '../table.js';
-import { faultOf, isPathError } from '../../path-fault.js';
-import { modelsFolderFault } from '../../setting-folders.js';
+import { faultOf, isPathError } from '../../base/path-fault.js';
+import { modelsFolderFault } from '../../settings/setting-folders.js';
 import type { Terminal } from '../terminal.js';
 
 export async function listModels(config: Config, json: boolean, terminal: Terminal): Promise<void> {

@@ -1,6 +1,6 @@
 /** What to do with a model next, as commands that can be copied. */
 import { DEFAULT_SERVICE_URL } from '../../client/lattice-client.js';
-import { loadConfig, serviceAccess, type Config } from '../../config.js';
+import { loadConfig, serviceAccess, type Config } from '../../settings/config.js';
 import type { Pictures } from './pictures.js';
 
 /** `name` without `.pt`. The service must have the same models folder. */

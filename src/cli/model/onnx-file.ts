@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
-import { pathFault } from '../../path-fault.js';
+import { pathFault } from '../../base/path-fault.js';
 import { UsageError } from '../terminal.js';
 
 /** Absolute. Rejects with `UsageError` for what is no ONNX file that can be read. */

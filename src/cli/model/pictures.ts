@@ -2,10 +2,10 @@
 import { constants } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import { join, parse, relative, resolve } from 'node:path';
-import { PACKAGE_ROOT } from '../../config.js';
+import { PACKAGE_ROOT } from '../../base/package.js';
 import type { LabelledBox } from '../../models/average-precision.js';
 import { readPicture, type Picture } from '../../models/self-check/model-check.js';
-import { isPathError, pathFault } from '../../path-fault.js';
+import { isPathError, pathFault } from '../../base/path-fault.js';
 import { expandPaths, type NamedImage } from '../image-paths.js';
 import { UsageError } from '../terminal.js';
 import { readLabels } from './label-files.js';

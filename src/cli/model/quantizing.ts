@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { PACKAGE_ROOT, type Config } from '../../config.js';
+import { PACKAGE_ROOT } from '../../base/package.js';
+import type { Config } from '../../settings/config.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import {
   compareModels,

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { createSignatureCheck, TOLERANCE_S } from '../../webhooks/signature-check.js';
-import { pathFault } from '../../path-fault.js';
+import { pathFault } from '../../base/path-fault.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 

@@ -4,11 +4,11 @@
  * no version of its own.
  */
 import { z } from 'zod';
-import { ERRORS, LatticeError, type ErrorCode } from '../../errors.js';
-import { detectOptionsSchema } from '../../contract/detect-options.js';
-import { workerStatsSchema } from '../../contract/detector-stats.js';
-import { processedImageSchema } from '../../contract/image-result.js';
-import { modelDescriptionSchema } from '../../contract/model-description.js';
+import { ERRORS, LatticeError, type ErrorCode } from '../../api/errors.js';
+import { detectOptionsSchema } from '../../api/options.js';
+import { workerStatsSchema } from '../../api/statistics.js';
+import { processedImageSchema } from '../../api/image.js';
+import { modelDescriptionSchema } from '../../api/model.js';
 
 export const WORKER_PATH = '/internal/v1/workers';
 /** No text is longer; models are sent one per frame. */

@@ -1,6 +1,6 @@
 /** `GET /v1/annotated/{file}`: images with their boxes drawn. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyRaw } from '../reply.js';

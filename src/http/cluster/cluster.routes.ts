@@ -1,10 +1,10 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
-import type { LeftOutWorker } from '../../execution/cluster.js';
-import type { ClusterSnapshot } from '../../execution/cluster-status.js';
+import type { LeftOutWorker } from '../../clusters/cluster.js';
+import type { ClusterSnapshot } from '../../clusters/cluster-status.js';
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
-import { LatticeError } from '../../errors.js';
-import { detectorStatsSchema, type DetectorStats } from '../../contract/detector-stats.js';
+import { LatticeError } from '../../api/errors.js';
+import { detectorStatsSchema, type DetectorStats } from '../../api/statistics.js';
 import type { AppDeps } from '../app-deps.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyJson } from '../reply.js';

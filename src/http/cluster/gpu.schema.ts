@@ -1,7 +1,7 @@
 /** A GPU in `GET /v1/cluster/status`. */
 import { z } from '@hono/zod-openapi';
 import type { NodeGpu } from '../../execution/worker-stats.js';
-import { gpuReadingSchema } from '../../contract/gpu-reading.js';
+import { gpuReadingSchema } from '../../api/gpu-reading.js';
 
 const of = gpuReadingSchema.shape;
 

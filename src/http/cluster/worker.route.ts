@@ -1,8 +1,8 @@
 /** The upgrade by which workers come in. Not in the documentation: no client of the service uses it. */
 import type { WebSocket } from 'ws';
-import type { WorkerGate } from '../../execution/remote/worker-gate.js';
+import type { WorkerGate } from '../../execution/near/worker-gate.js';
 import { WORKER_PATH } from '../../execution/wire/frames.js';
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { RouteTable } from '../route-table.js';
 import { upgradeToWebSocket } from '../web-socket.js';
 

@@ -1,6 +1,6 @@
 /** Errors as DeepStack answers them: a real status, and JSON that its clients can read. */
-import { LatticeError, toLatticeError, type ErrorCode } from '../../errors.js';
-import type { Logger } from '../../logger-port.js';
+import { LatticeError, toLatticeError, type ErrorCode } from '../../api/errors.js';
+import type { Logger } from '../../base/logger-port.js';
 import type { AppContext } from '../app-env.js';
 import type { HideFolders } from '../problem.js';
 import { replyJson } from '../reply.js';

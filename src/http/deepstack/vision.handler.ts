@@ -1,7 +1,7 @@
 /** `POST /v1/vision/detection` and `/v1/vision/custom/{model}`: one picture through the synchronous path. */
-import type { DetectOptions } from '../../contract/detect-options.js';
-import type { Detection, ImageResult } from '../../contract/image-result.js';
-import { LatticeError } from '../../errors.js';
+import type { DetectOptions } from '../../api/options.js';
+import type { Detection, ImageResult } from '../../api/image.js';
+import { LatticeError } from '../../api/errors.js';
 import { DEFAULT_VEHICLES } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
 import { clientAddress, presentedKey, type ApiKeys } from '../api-keys.js';

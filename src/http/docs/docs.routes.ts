@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z, type RouteConfig } from '@hono/zod-openapi';
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyRaw } from '../reply.js';
 import type { RouteTable } from '../route-table.js';

@@ -1,10 +1,10 @@
 /** `GET /v1/images` and `/v1/images/file`: folders and pictures beneath the image roots. */
 import { webcrypto } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { Folders, type FolderListing } from '../../browse/folders.js';
-import { Pictures, THUMBNAIL_TYPE } from '../../browse/pictures.js';
-import { environmentName, type Config } from '../../config.js';
-import { LatticeError } from '../../errors.js';
+import { Folders, type FolderListing } from '../../files/folders.js';
+import { Pictures, THUMBNAIL_TYPE } from '../../files/pictures.js';
+import { environmentName, type Config } from '../../settings/config.js';
+import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { readQuery } from '../query.js';

@@ -1,6 +1,6 @@
 /** The validated fields of a synchronous request, wherever they came from -> what the detector is asked for. */
-import type { Config } from '../../config.js';
-import type { DetectOptions } from '../../contract/detect-options.js';
+import type { Config } from '../../settings/config.js';
+import type { DetectOptions } from '../../api/options.js';
 import { defaultModelName } from '../../models/model-folder.js';
 import type { ModelCatalogue } from '../models/model-catalogue.js';
 import { DETECTION_DEFAULTS } from '../request-defaults.js';

@@ -1,8 +1,8 @@
 /** `POST /v1/inference/detect`: valid input, by path or with the picture -> detector -> answer, within a deadline. */
-import { LatticeError } from '../../errors.js';
-import { STAGES, type ImageResult, type Timings } from '../../contract/image-result.js';
+import { LatticeError } from '../../api/errors.js';
+import { STAGES, type ImageResult, type Timings } from '../../api/image.js';
 import type { DetectRequest } from '../../execution/detector.js';
-import { checkImagePath } from '../../jobs/image-paths.js';
+import { checkImagePath } from '../../files/image-paths.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../json-body.js';

@@ -1,6 +1,6 @@
 /** Fields of a processed image over HTTP. */
 import { z } from '@hono/zod-openapi';
-import { processedImageSchema } from '../../contract/image-result.js';
+import { processedImageSchema } from '../../api/image.js';
 import { snakeCase } from '../snake-case.js';
 
 export const processedImage = snakeCase(processedImageSchema);

@@ -1,5 +1,5 @@
 /** A processed image -> its wire shape. */
-import type { Detection, ProcessedImage } from '../../contract/image-result.js';
+import type { Detection, ProcessedImage } from '../../api/image.js';
 import { processedImage, type ImageFields } from './detection.schema.js';
 
 /** File name of a drawn copy -> where to fetch it. */

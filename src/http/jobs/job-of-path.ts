@@ -1,5 +1,5 @@
 /** The job that the path of a request names. */
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import { progressOf, type Job } from '../../jobs/job.js';
 import type { AppContext } from '../app-env.js';
 

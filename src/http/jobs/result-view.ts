@@ -1,5 +1,5 @@
 /** A job that has ended and its images -> the result record. */
-import { LatticeError, type Problem } from '../../errors.js';
+import { LatticeError, type Problem } from '../../api/errors.js';
 import type { ImageEntry, Job } from '../../jobs/job.js';
 import { countCars, viewImage } from '../inference/image-view.js';
 import { hideInProblem, type HideFolders } from '../problem.js';

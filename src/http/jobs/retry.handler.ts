@@ -1,5 +1,5 @@
 /** `POST /v1/jobs/{job_id}/retry`: images of an ended job as a new one. */
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { Job, RetriedImages } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
 import type { ModelCatalogue } from '../models/model-catalogue.js';

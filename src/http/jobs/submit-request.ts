@@ -1,7 +1,7 @@
 /** One reading of a job submission for REST and socket alike. */
 import { setImmediate } from 'node:timers/promises';
-import { LatticeError } from '../../errors.js';
-import { expandImagePaths } from '../../jobs/image-paths.js';
+import { LatticeError } from '../../api/errors.js';
+import { expandImagePaths } from '../../files/image-paths.js';
 import type { JobSpec } from '../../jobs/job.js';
 import {
   createTargetPolicy,

@@ -1,5 +1,5 @@
 /** The webhook deliveries of a job: what became of them, and sending them again. */
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { Job } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
 import { replyJson } from '../reply.js';

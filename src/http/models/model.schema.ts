@@ -1,6 +1,6 @@
 /** A model over HTTP. */
 import { z } from '@hono/zod-openapi';
-import { modelDescriptionSchema } from '../../contract/model-description.js';
+import { modelDescriptionSchema } from '../../api/model.js';
 import { snakeCase } from '../snake-case.js';
 
 export const model = snakeCase(modelDescriptionSchema);

@@ -1,5 +1,5 @@
 /** Readiness for traffic, for `/readyz` and the metric `lattice_ready`. */
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
 
 export type ReadinessDeps = Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>;

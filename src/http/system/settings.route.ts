@@ -1,7 +1,7 @@
 /** `GET /v1/settings`: the settings in force that concern callers. Folders, addresses and secrets are not among them. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
-import { environmentName, type Config } from '../../config.js';
-import { settings } from '../../settings.js';
+import { environmentName, type Config } from '../../settings/config.js';
+import { settings } from '../../settings/settings.js';
 import { problemResponses } from '../problem.schema.js';
 import { replyJson } from '../reply.js';
 import type { RouteTable } from '../route-table.js';

@@ -1,5 +1,5 @@
 /** A picture while its bytes arrive: each is copied once, into memory that was counted before. */
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { Share } from './bytes-in-hand.js';
 
 export class ArrivingPicture {

@@ -1,5 +1,5 @@
 /** How many bytes of pictures that were sent, or are being sent, the process holds. */
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 
 /** What one request holds. */
 export interface Share {

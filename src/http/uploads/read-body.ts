@@ -1,7 +1,7 @@
 /** A request body that is read chunk by chunk from Node's own stream: a web stream would copy it. */
 import type { IncomingMessage } from 'node:http';
 import { finished, Readable } from 'node:stream';
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { AppContext } from '../app-env.js';
 
 /** The body as it arrives. A request that came over no server has only the stream of the web. */

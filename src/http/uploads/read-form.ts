@@ -1,7 +1,7 @@
 /** `multipart/form-data` with one picture in the field `image`; every other field is a short text. */
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import { shorten, validationFailed } from '../validation.js';
 import type { ArrivingPicture } from './arriving-picture.js';
 import { watchEnd } from './read-body.js';

@@ -1,7 +1,7 @@
 /** Pictures in request bodies: held in memory while their request lasts, never written. */
-import type { Config } from '../../config.js';
-import { environmentName } from '../../config.js';
-import { LatticeError } from '../../errors.js';
+import type { Config } from '../../settings/config.js';
+import { environmentName } from '../../settings/config.js';
+import { LatticeError } from '../../api/errors.js';
 import type { AppContext } from '../app-env.js';
 import type { BrowserAccess } from '../browser-access.js';
 import { ArrivingPicture } from './arriving-picture.js';

@@ -1,12 +1,12 @@
 /** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BackOff } from '../../back-off.js';
-import { LatticeError, toLatticeError, type ErrorCode } from '../../errors.js';
-import type { Detection, ImageResult } from '../../contract/image-result.js';
+import { BackOff } from '../../base/back-off.js';
+import { LatticeError, toLatticeError, type ErrorCode } from '../../api/errors.js';
+import type { Detection, ImageResult } from '../../api/image.js';
 import type { Detector } from '../../execution/detector.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
-import type { Logger } from '../../logger-port.js';
+import type { Logger } from '../../base/logger-port.js';
 
 /** Draws the boxes; resolves with the URL path of the picture. */
 export type Annotate = (

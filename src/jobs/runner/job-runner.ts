@@ -16,7 +16,7 @@ import type { QueueCounts } from '../queue-counts.js';
 import type { SetAsideTimes } from './set-aside.js';
 import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
 import { WorkOrder } from './work-order.js';
-import { toLatticeError } from '../../errors.js';
+import { toLatticeError } from '../../api/errors.js';
 
 export interface RunnerParts extends Omit<ImageRunner, 'stopping'> {
   store: JobStore;

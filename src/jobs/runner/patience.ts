@@ -1,8 +1,8 @@
 /** Store calls of the runner. While the disk accepts no writes, they are repeated until it does or until the stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BackOff } from '../../back-off.js';
-import { toLatticeError } from '../../errors.js';
-import type { Logger } from '../../logger-port.js';
+import { BackOff } from '../../base/back-off.js';
+import { toLatticeError } from '../../api/errors.js';
+import type { Logger } from '../../base/logger-port.js';
 
 /** The longest pause, as a multiple of the first one. */
 const LONGEST = 5;

@@ -1,7 +1,7 @@
 /** Images that were in the detector when the process died: one of them may have killed it. */
 import type { Detector } from '../../execution/detector.js';
-import { inTime } from '../../in-time.js';
-import type { Logger } from '../../logger-port.js';
+import { inTime } from '../../base/in-time.js';
+import type { Logger } from '../../base/logger-port.js';
 import type { WaitingImage } from '../job-records.js';
 import type { JobStore } from '../store/job-store.js';
 import type { ActiveJob } from './active-job.js';

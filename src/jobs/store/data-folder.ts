@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { makeFolder } from '../../make-folder.js';
+import { makeFolder } from '../../base/make-folder.js';
 import { applyMigrations, migrate } from './schema.js';
 import { isBusy, isDamaged, isFull } from './sqlite-failure.js';
 

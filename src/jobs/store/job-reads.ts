@@ -1,5 +1,5 @@
 /** Reads of the job store: after the writes of their group, outside its transaction. */
-import type { Problem } from '../../errors.js';
+import type { Problem } from '../../api/errors.js';
 import type { Idempotency, JobEvent, JobFilter, JobStatus } from '../job.js';
 import {
   MAX_IMAGES,

@@ -1,5 +1,5 @@
 /** Converts a row of `jobs` to the job of the service. */
-import type { Problem } from '../../errors.js';
+import type { Problem } from '../../api/errors.js';
 import type { JobSettings } from '../job.js';
 import { MAX_IMAGES, type StoredJob } from '../job-records.js';
 

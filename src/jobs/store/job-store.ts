@@ -1,6 +1,6 @@
 /** The durable job store, as the main thread sees it: it sends calls in bulk to the thread that owns the database. */
 import { Worker } from 'node:worker_threads';
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { JobEvent } from '../job.js';
 import type { OperationResult } from './group-commit.js';
 import { fromFailure } from './sqlite-failure.js';

@@ -1,5 +1,5 @@
 /** Writes that make jobs. Each method runs inside a savepoint of a group commit; a throw undoes it alone. */
-import { LatticeError } from '../../errors.js';
+import { LatticeError } from '../../api/errors.js';
 import type { Idempotency, JobSettings } from '../job.js';
 import {
   MAX_IMAGES,

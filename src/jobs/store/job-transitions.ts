@@ -7,7 +7,7 @@
  * failed     every image has an error entry, or the job was cancelled
  */
 import { randomBytes } from 'node:crypto';
-import type { Problem } from '../../errors.js';
+import type { Problem } from '../../api/errors.js';
 import { progressOf, type JobEventName, type JobStatus } from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import type { CommitNotes } from './group-commit.js';

@@ -1,5 +1,5 @@
 /** Writes to jobs that are there. Each method runs inside a savepoint of a group commit; a throw undoes it alone. */
-import { LatticeError, type Problem } from '../../errors.js';
+import { LatticeError, type Problem } from '../../api/errors.js';
 import type { ImageOutcome } from '../job.js';
 import {
   taskId,

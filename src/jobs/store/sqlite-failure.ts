@@ -1,5 +1,5 @@
 /** SQLite's errors as errors of the service. */
-import { LatticeError, type ErrorCode, type ErrorItem } from '../../errors.js';
+import { LatticeError, type ErrorCode, type ErrorItem } from '../../api/errors.js';
 
 /** A `LatticeError` as it crosses threads. */
 export interface StoreFailure {

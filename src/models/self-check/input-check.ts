@@ -4,7 +4,7 @@
  */
 import type { NativeInputSize, NativeModel } from '../../native/contract.js';
 import { judgePart, type KnownPicture } from './model-check.js';
-import type { Detection } from '../../contract/image-result.js';
+import type { Detection } from '../../api/image.js';
 import { partOfShape } from './picture-part.js';
 
 /** What is wrong at two of the inputs, each with the part of the picture that it takes; null where nothing is. */

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { z } from 'zod';
 import { intersectionOverUnion } from './box-overlap.js';
-import type { Detection } from '../../contract/image-result.js';
+import type { Detection } from '../../api/image.js';
 
 /** Known boxes must be found at this score and overlap. */
 export const KNOWN_CONFIDENCE = 0.5;

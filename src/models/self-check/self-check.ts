@@ -1,8 +1,8 @@
 /** Runs the self-check on every fresh model and, at intervals, on the loaded ones. */
-import type { Detection } from '../../contract/image-result.js';
-import { LatticeError, toLatticeError } from '../../errors.js';
-import { inTime } from '../../in-time.js';
-import type { Logger } from '../../logger-port.js';
+import type { Detection } from '../../api/image.js';
+import { LatticeError, toLatticeError } from '../../api/errors.js';
+import { inTime } from '../../base/in-time.js';
+import type { Logger } from '../../base/logger-port.js';
 import type { Core } from '../../native/core.js';
 import type { LoadedModel } from '../loaded-model.js';
 import { detectionsFrom } from '../raw-detections.js';

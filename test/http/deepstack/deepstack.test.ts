@@ -5,7 +5,7 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { ApiKeys } from '../../../src/http/api-keys.js';
 import { listen, type Listening } from '../../../src/http/serve.js';
 import { compose, type Harness } from '../../support/composed-app.js';

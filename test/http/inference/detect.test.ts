@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ERRORS, LatticeError, type ErrorCode } from '../../../src/errors.js';
+import { ERRORS, LatticeError, type ErrorCode } from '../../../src/api/errors.js';
 import { detectResponseSchema } from '../../../src/http/inference/detect.schema.js';
 import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
 import { compose, post, ROOT } from '../../support/composed-app.js';

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ImageResult } from '../../../src/contract/image-result.js';
+import type { ImageResult } from '../../../src/api/image.js';
 import { listen, type Listening } from '../../../src/http/serve.js';
 import { compose, type Answer, type Harness } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';

@@ -1,6 +1,6 @@
 /** Results of jobs as files for other tools, over HTTP. */
 import { beforeEach, expect, test } from 'vitest';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../src/export/formats.js';
 import { exportHeaders } from '../../../src/http/jobs/export-view.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { jobImagesSchema, jobSummarySchema } from '../../../src/http/jobs/job-images.schema.js';
 import { ApiKeys } from '../../../src/http/api-keys.js';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { ROOT, compose, get, post, type Harness } from '../../support/composed-app.js';
 import { errorOutcome, okOutcome } from '../../support/fake-jobs.js';
 

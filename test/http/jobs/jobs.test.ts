@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { jobResultSchema } from '../../../src/http/jobs/job-result.schema.js';
 import { jobStatusSchema } from '../../../src/http/jobs/job.schema.js';
 import type { ImageOutcome } from '../../../src/jobs/job.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { resultText } from '../../../src/http/jobs/result-view.js';
 import { webhookRecord } from '../../../src/http/jobs/webhook-record.js';
 import type { ImageEntry, ImageOutcome, Job } from '../../../src/jobs/job.js';

@@ -1,7 +1,7 @@
 /** Each rule of a submission at its edge. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Problem } from '../../../src/errors.js';
+import type { Problem } from '../../../src/api/errors.js';
 import { compose, post, ROOT } from '../../support/composed-app.js';
 
 const PATH = '/v1/jobs/submit';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
 import { compose, post, ROOT } from '../../support/composed-app.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ModelDescription } from '../../../src/contract/model-description.js';
+import type { ModelDescription } from '../../../src/api/model.js';
 import { ModelCatalogue } from '../../../src/http/models/model-catalogue.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 

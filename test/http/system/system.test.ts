@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { compose, get } from '../../support/composed-app.js';
 
 describe('probes', () => {

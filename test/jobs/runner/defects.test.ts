@@ -1,6 +1,6 @@
 /** A defect of the program in a store call: its job fails, the others and the process go on. */
 import { expect, test } from 'vitest';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { openJobs, openJobStore, type JobsOptions } from '../../../src/jobs/open-jobs.js';
 import type { JobStore } from '../../../src/jobs/store/job-store.js';
 import { FakeDetector } from '../../support/fake-detector.js';

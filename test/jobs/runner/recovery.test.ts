@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { taskId } from '../../../src/jobs/job-records.js';
 import { setCrashMarkerAside } from '../../../src/jobs/crash-marker.js';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import { FakeDetector } from '../../support/fake-detector.js';
 import {
   TemporaryFolder,

@@ -1,6 +1,6 @@
 /** The self-check of a fresh model, and the rounds over the loaded ones. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { LatticeError } from '../../../src/errors.js';
+import { LatticeError } from '../../../src/api/errors.js';
 import {
   BLIND,
   BOX,

@@ -1,0 +1,43 @@
+/** Where images run, as the service sees it. */
+import type { Executor } from '../execution/executor.js';
+import type { ClusterStatusSource } from './cluster-status.js';
+import type { WorkerGate } from '../execution/near/worker-gate.js';
+
+/** Settings that every worker process needs as the service has them: which files it reads, and which boxes it finds. */
+export const WORKER_SETTINGS = [
+  'imageRoots',
+  'modelsDir',
+  'modelFamily',
+  'preload',
+  'rectangles',
+  'maxFileBytes',
+  'maxPixels',
+  'maxSide',
+] as const;
+
+/** Unfinished jobs, for the status of the cluster. */
+export interface JobCounter {
+  counts(): Promise<{ pending: number; running: number }>;
+}
+
+export interface LeftOutWorker {
+  workerId: string;
+  nodeId: string;
+  /** A clause. */
+  reason: string;
+}
+
+export interface Cluster {
+  /** Closing it closes the workers. */
+  detector: Executor;
+  /** To be called once, when the jobs are open. */
+  watch(jobs: JobCounter): ClusterStatusSource;
+  /** Workers that will not be started again; absent if the service does not start them. */
+  leftOut?(): LeftOutWorker[];
+  /** Where worker processes connect; absent where images run in this process. */
+  gate?: WorkerGate;
+  /** To be called once, when the service listens at `serviceUrl`. */
+  start?(serviceUrl: string): void;
+  /** Ends what `watch` began. */
+  close?(): Promise<void>;
+}

@@ -1,0 +1,135 @@
+/** This machine with several devices: a worker process for each, all of them workers of one executor. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../../base/package.js';
+import {
+  environmentName,
+  environmentOf,
+  inheritedEnvironment,
+  type Config,
+} from '../../settings/config.js';
+import type { Logger } from '../../base/logger-port.js';
+import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
+import { Executor } from '../../execution/executor.js';
+import { openFileAccess } from '../../execution/here/file-access.js';
+import { LocalCluster } from '../local/local-cluster.js';
+import { WorkerGate } from '../../execution/near/worker-gate.js';
+import type { WorkerDevice } from './worker-devices.js';
+import { WorkerProcess } from './worker-process.js';
+
+/** On one machine, also those that a Ray node has for itself. */
+const PROCESS_SETTINGS = [
+  ...WORKER_SETTINGS,
+  'modelMemoryMb',
+  'gpuBatches',
+  'precision',
+  'jobsYield',
+  'dataDir',
+  'engineCacheDir',
+  'canaryMinutes',
+  'drainSeconds',
+  'logLevel',
+] as const;
+
+/** On one machine, silence is a fault sooner than on a network. */
+const BEAT_MS = 1_000;
+const SILENCE_MS = 6_000;
+/** At a stop the jobs have drained before: a worker has nothing in hand. */
+const STOP_GRACE_MS = 5_000;
+
+/** Rejects as `openFileAccess`. The workers start with `start`, when the service listens. */
+export async function openProcessCluster(
+  config: Config,
+  version: string,
+  logger: Logger,
+  devices: readonly WorkerDevice[],
+): Promise<Cluster> {
+  const token = randomBytes(32).toString('hex');
+  const threads = Math.max(1, Math.floor(config.threads / devices.length));
+  const processes = new Map(
+    devices.map((device) => [
+      device.workerId,
+      new WorkerProcess({
+        workerId: device.workerId,
+        command: [process.execPath, join(PACKAGE_ROOT, 'dist/worker.js')],
+        env: environment(config, device, threads),
+        token,
+        logger,
+      }),
+    ]),
+  );
+  const leftOut = () => [...processes.values()].filter(({ failure }) => failure !== null);
+  const whyNoWorker = () => {
+    const reasons = leftOut().map(({ workerId, failure }) =>
+      `${workerId}: ${failure ?? ''}`.replace(/\.?$/, '.'),
+    );
+    return reasons.join(' ') || 'The worker processes are starting.';
+  };
+  const files = await openFileAccess(config);
+  const executor: Executor = new Executor({
+    whyNoWorker,
+    files,
+    syncQueue: config.syncQueue,
+    close: async () => {
+      gate.close();
+      await Promise.all([...processes.values()].map((each) => each.stop(STOP_GRACE_MS)));
+      await files.close();
+    },
+  });
+  const gate: WorkerGate = new WorkerGate({
+    build: version,
+    token,
+    roots: config.imageRoots,
+    executor,
+    logger,
+    beatMs: BEAT_MS,
+    silenceMs: SILENCE_MS,
+    onJoined: (workerId) => {
+      processes.get(workerId)?.joined();
+    },
+    onLost: (workerId, reason) => {
+      // It has ended already, or hangs: then only SIGKILL ends it.
+      processes.get(workerId)?.kill(reason);
+    },
+  });
+  return {
+    detector: executor,
+    gate,
+    watch: (jobs) =>
+      new LocalCluster({ detector: executor, jobs, version, threads: config.threads }),
+    leftOut: () =>
+      leftOut().map(({ workerId, failure }) => ({
+        workerId,
+        nodeId: hostname(),
+        reason: failure ?? '',
+      })),
+    start: (serviceUrl) => {
+      for (const each of processes.values()) each.start(toWorkerAddress(serviceUrl));
+    },
+  };
+}
+
+function environment(
+  config: Config,
+  device: WorkerDevice,
+  threads: number,
+): Record<string, string | undefined> {
+  return {
+    ...inheritedEnvironment(),
+    ...environmentOf(config, PROCESS_SETTINGS),
+    ...device.env,
+    [environmentName('workerId')]: device.workerId,
+    [environmentName('nodeId')]: hostname(),
+    [environmentName('threads')]: String(threads),
+    [environmentName('workerTokenFile')]: '-',
+  };
+}
+
+/** Where a process on this machine reaches a service that listens on all addresses, or on one. */
+function toWorkerAddress(serviceUrl: string): string {
+  const url = new URL(serviceUrl.replace(/^http/, 'ws'));
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
+  if (url.hostname === '[::]') url.hostname = '[::1]';
+  return url.origin;
+}

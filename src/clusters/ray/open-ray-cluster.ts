@@ -1,0 +1,128 @@
+/** A Ray cluster, put together: Ray places the workers, they dial in, and the head tells how the cluster is. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from '../../base/package.js';
+import {
+  ConfigError,
+  environmentName,
+  environmentOf,
+  isLoopback,
+  type Config,
+} from '../../settings/config.js';
+import { openFileAccess } from '../../execution/here/file-access.js';
+import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
+import { Executor } from '../../execution/executor.js';
+import type { Logger } from '../../base/logger-port.js';
+import { WorkerGate } from '../../execution/near/worker-gate.js';
+import { parseRayAddress } from './ray-address.js';
+import { RayCluster } from './ray-cluster.js';
+import { RayWorkers } from './ray-workers.js';
+
+const RAY_WORKER_SETTINGS = [...WORKER_SETTINGS, 'workerTokenFile'] as const;
+
+/** Rejects with a `ConfigError`. Neither the workers nor the cluster need be there. */
+export async function openRayCluster(
+  config: Config,
+  version: string,
+  logger: Logger,
+): Promise<Cluster> {
+  const { text: address } = parseRayAddress(config.rayAddress);
+  const token = readWorkerToken(config);
+  let status: RayCluster | null = null;
+  const connected = () => status?.connected() === true;
+  const workers = openWorkers(config, version, connected, logger);
+  const files = await openFileAccess(config);
+  const executor: Executor = new Executor({
+    whyNoWorker: () => whyNoWorker(connected(), address, workers !== null),
+    files,
+    syncQueue: config.syncQueue,
+    close: () => {
+      gate.close();
+      return files.close();
+    },
+  });
+  const gate: WorkerGate = new WorkerGate({
+    build: version,
+    token,
+    roots: config.imageRoots,
+    executor,
+    logger,
+  });
+  return {
+    detector: executor,
+    gate,
+    watch: (jobs) => {
+      status = new RayCluster({
+        address,
+        namespace: config.rayNamespace,
+        tokenFile: config.rayTokenFile,
+        jobs,
+        logger,
+        // A head that came back knows none of the workers it had, and a new node has none yet.
+        onNodes: () => workers?.startWorkers(),
+      });
+      return status;
+    },
+    close: async () => {
+      await workers?.close();
+      await status?.close();
+    },
+  };
+}
+
+function readWorkerToken({ workerTokenFile, host, insecure }: Config): string | null {
+  const name = environmentName('workerTokenFile');
+  if (workerTokenFile === '') {
+    if (isLoopback(host) || insecure) return null;
+    throw new ConfigError(
+      `Workers come in at ${host}, which other machines reach: set ${name} to a file with a secret.`,
+    );
+  }
+  try {
+    const token = readFileSync(workerTokenFile, 'utf8').trim();
+    if (token.length >= 16) return token;
+  } catch (error) {
+    throw new ConfigError(`${name}: ${workerTokenFile} cannot be read: ${String(error)}`);
+  }
+  throw new ConfigError(`${name}: the secret needs 16 characters or more.`);
+}
+
+/** Null where somebody else starts the workers. */
+function openWorkers(
+  config: Config,
+  version: string,
+  connected: () => boolean,
+  logger: Logger,
+): RayWorkers | null {
+  if (config.rayDashboard === '') return null;
+  return new RayWorkers({
+    dashboard: config.rayDashboard,
+    namespace: config.rayNamespace,
+    workers: config.rayWorkers,
+    serviceUrl: serviceUrl(config),
+    // Every node has this package at the same path, as the images and the models.
+    command: `node ${join(PACKAGE_ROOT, 'dist/worker.js')}`,
+    env: environmentOf(config, RAY_WORKER_SETTINGS),
+    tokenFile: config.rayTokenFile,
+    version,
+    connected,
+    logger,
+  });
+}
+
+function serviceUrl({ serviceUrl: given, host, port }: Config): string {
+  if (given !== '') return given;
+  if (port === 0 || host === '0.0.0.0' || host === '::') {
+    const name = environmentName('serviceUrl');
+    throw new ConfigError(`Set ${name} to ws://HOST:PORT at which workers reach this service.`);
+  }
+  return `ws://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function whyNoWorker(connected: boolean, address: string, starts: boolean): string {
+  if (!connected)
+    return `The Ray cluster at ${address} cannot be reached and no worker has joined.`;
+  return starts
+    ? 'The cluster is there, but no worker has joined yet.'
+    : 'The cluster is there, but no worker has joined: run python -m lattice_ray up on it.';
+}

@@ -1,0 +1,102 @@
+/** The status of a Ray cluster, as its head reports it. */
+import { LatticeError } from '../../api/errors.js';
+import type { JobCounter } from '../cluster.js';
+import type { ClusterSnapshot, ClusterStatusSource } from '../cluster-status.js';
+import type { Logger } from '../../base/logger-port.js';
+import { parseRayAddress } from './ray-address.js';
+import type { RaySnapshot, Resources } from './ray-snapshot.js';
+import { RayWatch, type RayWatchTimes } from './ray-watch.js';
+
+/** Older news of a cluster is no status. */
+const FRESH_MS = 5_000;
+
+export interface RayClusterOptions {
+  /** `LATTICE_RAY_ADDRESS`. */
+  address: string;
+  namespace: string;
+  /** `LATTICE_RAY_TOKEN_FILE`; empty for none. */
+  tokenFile: string;
+  jobs: JobCounter;
+  logger: Logger;
+  /** Called when the cluster is reached, again or for the first time, and when a node has joined. */
+  onNodes?: () => void;
+  times?: Partial<RayWatchTimes>;
+}
+
+export class RayCluster implements ClusterStatusSource {
+  readonly #jobs: RayClusterOptions['jobs'];
+  readonly #address: string;
+  readonly #watch: RayWatch;
+
+  /** Starts connecting at once, in the background. Throws a `ConfigError` for an address that cannot be meant. */
+  constructor(options: RayClusterOptions) {
+    const { namespace, tokenFile, logger, times } = options;
+    const address = parseRayAddress(options.address);
+    this.#address = address.text;
+    this.#jobs = options.jobs;
+    this.#watch = new RayWatch({
+      address,
+      namespace,
+      tokenFile,
+      logger,
+      onNodes: options.onNodes ?? (() => undefined),
+      ...(times === undefined ? {} : { times }),
+    });
+  }
+
+  /** Ray's version; `unknown` before the first session. */
+  get version(): string {
+    return this.#watch.rayVersion ?? 'unknown';
+  }
+
+  /** The Python that Ray runs on; null before the first session. */
+  get pythonVersion(): string | null {
+    return this.#watch.pythonVersion;
+  }
+
+  connected(): boolean {
+    return this.#freshSnapshot() !== null;
+  }
+
+  /** Answers from the newest snapshot and waits for nothing but the job store. */
+  async status(): Promise<ClusterSnapshot> {
+    const snapshot = this.#freshSnapshot();
+    if (snapshot === null) throw this.#unavailable();
+    const { nodes, total, available } = snapshot;
+    const { pending, running } = await this.#jobs.counts();
+    return {
+      clusterVersion: this.version,
+      clusterAlive: nodes.some(({ alive }) => alive),
+      nodes: nodes.map((node) => ({ ...node, resources: { CPU: 0, GPU: 0, ...node.resources } })),
+      totalCpus: amount(total, 'CPU'),
+      totalGpus: amount(total, 'GPU'),
+      availableCpus: amount(available, 'CPU'),
+      availableGpus: amount(available, 'GPU'),
+      pendingJobs: pending,
+      runningJobs: running,
+      pythonVersion: this.pythonVersion,
+    };
+  }
+
+  /** Ends the session with the head. Never rejects. */
+  close(): Promise<void> {
+    return this.#watch.close();
+  }
+
+  #freshSnapshot(): RaySnapshot | null {
+    const { snapshot } = this.#watch;
+    return snapshot !== null && performance.now() - snapshot.takenAt < FRESH_MS ? snapshot : null;
+  }
+
+  #unavailable(): LatticeError {
+    const { rayVersion, reason } = this.#watch;
+    const known = rayVersion === null ? '' : ` It last ran Ray ${rayVersion}.`;
+    const detail = `The Ray cluster at ${this.#address} gives no status: ${reason}.${known}`;
+    return new LatticeError('cluster_unavailable', detail);
+  }
+}
+
+/** Ray leaves out what there is none of. */
+function amount(resources: Resources, name: string): number {
+  return resources[name] ?? 0;
+}

@@ -1,0 +1,145 @@
+/** Has the workers placed on a Ray cluster: `lattice_ray up`, as a job of the cluster. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BackOff } from '../../base/back-off.js';
+import type { Logger } from '../../base/logger-port.js';
+import { parseDashboardUrl, RayDashboard } from './ray-dashboard.js';
+import { RayJobs } from './ray-jobs.js';
+import { readRayToken } from './ray-token.js';
+import { packWorkers } from './worker-package.js';
+
+const UP_DEADLINE_MS = 120_000;
+const LOGGED_LINES = 20;
+
+/** Milliseconds. */
+export interface RayWorkersTimes {
+  upDeadline: number;
+  leastBackOff: number;
+  mostBackOff: number;
+}
+
+export interface RayWorkersOptions {
+  /** `LATTICE_RAY_DASHBOARD`. */
+  dashboard: string;
+  namespace: string;
+  /** `auto` or a number. */
+  workers: string;
+  /** ws://HOST:PORT at which the workers reach this service. */
+  serviceUrl: string;
+  /** What each worker runs; null for what `lattice_ray` runs of itself. */
+  command: string | null;
+  /** For the command. The dashboard shows it: no secrets. */
+  env: Readonly<Record<string, string>>;
+  /** `LATTICE_RAY_TOKEN_FILE`; empty for none. */
+  tokenFile: string;
+  /** Of this service. */
+  version: string;
+  /** Whether the cluster can be reached: a failed start is tried again only while it can. */
+  connected: () => boolean;
+  logger: Logger;
+  /** The Python package, where it is not the one that comes with the service. */
+  packageFolder?: string;
+  times?: Partial<RayWorkersTimes>;
+}
+
+export class RayWorkers {
+  readonly #options: RayWorkersOptions;
+  readonly #url: URL;
+  readonly #times: RayWorkersTimes;
+  readonly #stop = new AbortController();
+  #wanted = false;
+  #running: Promise<void> | null = null;
+
+  /** Sends no request. Throws a `ConfigError` for an unusable dashboard address. */
+  constructor(options: RayWorkersOptions) {
+    this.#options = options;
+    this.#url = parseDashboardUrl(options.dashboard);
+    this.#times = {
+      upDeadline: UP_DEADLINE_MS,
+      leastBackOff: 1_000,
+      mostBackOff: 60_000,
+      ...options.times,
+    };
+  }
+
+  /**
+   * Has the workers that are missing started, in the background; those that run stay. While one start runs, any
+   * number of further calls make one more after it. Failures are logged and tried again.
+   */
+  startWorkers(): void {
+    this.#wanted = true;
+    this.#running ??= this.#run();
+  }
+
+  /** The workers stay. Never rejects. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const backOff = new BackOff(this.#times.leastBackOff, this.#times.mostBackOff);
+    const { signal } = this.#stop;
+    while (this.#wanted) {
+      this.#wanted = false;
+      try {
+        await this.#start();
+        backOff.reset();
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#noteFailure(error);
+        await sleep(backOff.next(), undefined, { signal }).catch(() => null);
+        this.#wanted ||= this.#options.connected();
+      }
+      if (signal.aborted) break;
+    }
+    this.#running = null;
+  }
+
+  #noteFailure(error: unknown): void {
+    const { namespace, logger } = this.#options;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The workers cannot be started through ${this.#url.origin}: ${reason}.`;
+    logger.warn({ namespace }, message);
+  }
+
+  /** Rejects with what is wrong as a clause. */
+  async #start(): Promise<void> {
+    const { namespace, version, tokenFile, packageFolder, logger } = this.#options;
+    const token = await readRayToken(tokenFile);
+    const archive = await packWorkers(packageFolder);
+    const jobs = new RayJobs(new RayDashboard(this.#url, token, this.#stop.signal));
+    await jobs.upload(archive);
+    // The cluster refuses an id that it has seen.
+    const submissionId = `lattice-${namespace}-${version}-${Date.now()}`;
+    const startedAt = performance.now();
+    await jobs.submit({ submissionId, entrypoint: this.#entrypoint(), packages: [archive.name] });
+    const ended = await jobs.follow(submissionId, this.#times.upDeadline);
+    const tookMs = Math.round(performance.now() - startedAt);
+    if (ended?.status === 'SUCCEEDED') {
+      logger.info({ job: submissionId, namespace, tookMs }, 'workers of the cluster are up');
+      return;
+    }
+    // Two at a time could place workers twice.
+    if (ended === null) await jobs.stop(submissionId);
+    const lines = await jobs.lastLines(submissionId, LOGGED_LINES).catch(() => '');
+    logger.warn({ job: submissionId, lines, message: ended?.message }, 'starting workers failed');
+    const how = ended === null ? 'has not ended in time' : `ended ${ended.status}`;
+    throw new Error(`the job ${submissionId} ${how}, its last lines are in the log`);
+  }
+
+  #entrypoint(): string {
+    const { namespace, workers, serviceUrl, command, env } = this.#options;
+    const words = ['python', '-m', 'lattice_ray', 'up', '--namespace', namespace];
+    words.push('--workers', workers, '--service', serviceUrl);
+    if (command !== null) words.push('--command', command);
+    for (const [key, value] of Object.entries(env)) words.push('--env', `${key}=${value}`);
+    return shellWords(words);
+  }
+}
+
+/** One command line for a POSIX shell that gives exactly these words. No word may hold a NUL. */
+export function shellWords(words: readonly string[]): string {
+  const quote = (word: string) =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return words.map(quote).join(' ');
+}

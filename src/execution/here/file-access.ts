@@ -1,0 +1,43 @@
+/** The models folder and the images, for a process that runs no network. */
+import type { Config } from '../../settings/config.js';
+import { LatticeError } from '../../api/errors.js';
+import { openCore } from '../../native/core.js';
+import type { Detector } from '../detector.js';
+import { ModelFolder } from '../../models/model-folder.js';
+import { ModelRegistry } from '../../models/model-registry.js';
+
+export type FileAccess = Pick<Detector, 'models' | 'prepare' | 'readImage' | 'close'>;
+
+/** Models are listed and described, not loaded; images are opened by the rules of detection. */
+export async function openFileAccess(
+  config: Pick<
+    Config,
+    'imageRoots' | 'modelsDir' | 'modelFamily' | 'maxFileBytes' | 'maxPixels' | 'maxSide'
+  >,
+): Promise<FileAccess> {
+  const folder = await ModelFolder.open(config);
+  const core = openCore({
+    roots: config.imageRoots,
+    device: 'cpu',
+    threads: 1,
+    maxFileBytes: config.maxFileBytes,
+    maxPixels: config.maxPixels,
+    maxSide: config.maxSide,
+  });
+  const unloadable = {
+    loadModel: () => Promise.reject(new LatticeError('invalid_model', 'No network runs here.')),
+    unloadModel: () => undefined,
+  };
+  const registry = new ModelRegistry({
+    folder,
+    loader: unloadable,
+    admit: () => Promise.resolve(),
+    memoryBudget: 0,
+  });
+  return {
+    models: () => registry.describeAll(),
+    prepare: (modelName) => registry.describe(modelName),
+    readImage: (path) => core.readFile(path),
+    close: () => core.close(),
+  };
+}

@@ -1,0 +1,237 @@
+/** The worker of this process: model names, class names and images to the addon's core, boxes back. */
+import type { WorkerStats } from '../../api/statistics.js';
+import type { GpuReading } from '../../api/gpu-reading.js';
+import type { ImageResult } from '../../api/image.js';
+import type { ModelDescription } from '../../api/model.js';
+import { LatticeError, toLatticeError } from '../../api/errors.js';
+import type { EngineBuild } from '../../models/engine-build.js';
+import type { LoadedModel } from '../../models/loaded-model.js';
+import type { ModelRegistry } from '../../models/model-registry.js';
+import { detectionsFrom } from '../../models/raw-detections.js';
+import type { SelfCheck } from '../../models/self-check/self-check.js';
+import type { NativeModel, NativeStats } from '../../native/contract.js';
+import type { Core } from '../../native/core.js';
+import type { ComputeChoice } from './compute-choice.js';
+import type { DetectRequest } from '../detector.js';
+import type { Worker, WorkerSlots } from '../worker.js';
+
+/** Async images in hand for each that is decoded ahead: the others compute, or come and go. */
+const WINDOW_PER_AHEAD = 2;
+/**
+ * Synchronous images in hand beyond those that are decoded and computed: they wait for their files, so that a volume
+ * that hangs does not stop images of other volumes.
+ */
+const SYNC_READS = 64;
+/** Synchronous images that are being answered while others are decoded and computed. */
+const SYNC_IN_PASSING = 2;
+/** The capacity changes when a model is loaded; it is too slow to ask the addon for every image. */
+const CAPACITY_KEPT_MS = 100;
+
+/** To the microsecond: clocks are no finer. */
+const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
+
+export interface NativeWorkerParts {
+  workerId: string;
+  nodeId: string;
+  /** CPU threads that decode synchronous images. */
+  threads: number;
+  core: Core;
+  registry: ModelRegistry;
+  selfCheck: Pick<SelfCheck, 'stop'>;
+  build: EngineBuild;
+  /** What the GPU does; left out on the CPU. */
+  gpuReadings?(): readonly GpuReading[];
+  /** Explains device and precision; called with what the default model reports, null before it is loaded. */
+  explain(loaded: NativeModel | null): ComputeChoice;
+}
+
+export class NativeWorker implements Worker {
+  readonly workerId: string;
+  readonly nodeId: string;
+  readonly leaving = false;
+  readonly loading: WorkerSlots = { sync: 0, async: 0 };
+  readonly #parts: NativeWorkerParts;
+  #capacity = { slots: { sync: 1, async: 1 }, syncParallel: 1 };
+  #capacityAt = -Infinity;
+  /** Why the default model could not be loaded. */
+  #defaultFault: LatticeError | null = null;
+  #gpuLost: LatticeError | null = null;
+  #lastStats: NativeStats | null = null;
+  #closed: Promise<void> | null = null;
+
+  constructor(parts: NativeWorkerParts) {
+    this.workerId = parts.workerId;
+    this.nodeId = parts.nodeId;
+    this.#parts = parts;
+  }
+
+  get slots(): WorkerSlots {
+    return this.#currentCapacity().slots;
+  }
+
+  get syncParallel(): number {
+    return this.#currentCapacity().syncParallel;
+  }
+
+  #currentCapacity() {
+    const now = performance.now();
+    if (now - this.#capacityAt >= CAPACITY_KEPT_MS) {
+      const { gpus, suggestedWindow } = this.stats();
+      const { syncBatches = 1 } = this.#lastStats ?? {};
+      const onCpu = this.#parts.threads + syncBatches + SYNC_IN_PASSING;
+      // A GPU takes synchronous images in batches as large as those of jobs.
+      const syncParallel = gpus === 0 ? onCpu : Math.max(onCpu, suggestedWindow);
+      const slots = { sync: syncParallel + SYNC_READS, async: suggestedWindow };
+      this.#capacity = { slots, syncParallel };
+      this.#capacityAt = now;
+    }
+    return this.#capacity;
+  }
+
+  async detect(request: DetectRequest): Promise<ImageResult> {
+    const started = performance.now();
+    const { options, signal, deadlineMs = 0 } = request;
+    const { registry, core } = this.#parts;
+    this.#refuseWhenOver(signal);
+    // Loaded already on all but the first request; then nothing is awaited before the submit.
+    const ready = registry.ready(options.modelName);
+    const model = ready ?? (await this.#modelFor(request));
+    this.#refuseWhenOver(signal);
+    const loadMs = ready === undefined ? performance.now() - started : 0;
+    const leftMs = deadlineMs > 0 ? deadlineMs - loadMs : 0;
+    if (leftMs < 0) {
+      throw new LatticeError(
+        'deadline_exceeded',
+        'The deadline passed while the model was loaded.',
+      );
+    }
+    if (model.distrust !== null) throw model.distrust;
+    const raw = await core.run({
+      ...(request.id === undefined ? {} : { id: request.id }),
+      signal,
+      modelId: model.native.modelId,
+      ...(request.image === undefined
+        ? { path: request.path }
+        : { path: null, bytes: request.image }),
+      kind: request.class,
+      priority: request.priority ?? 0,
+      deadlineMs: leftMs,
+      confidence: options.confidence,
+      iou: options.iou,
+      maxDetections: options.maxDetections,
+      classIds: model.classes.ids(options.classes),
+    });
+    return {
+      detections: detectionsFrom(raw.boxes, model.native.names),
+      processingTimeMs: toMicros(performance.now() - started),
+      image: { width: raw.width, height: raw.height },
+      timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
+      truncated: raw.truncated,
+      model: options.modelName,
+      workerId: this.workerId,
+    };
+  }
+
+  /** A build takes minutes: images of jobs wait for it, callers are told when to come again. */
+  async #modelFor({ options, class: kind }: DetectRequest): Promise<LoadedModel> {
+    const { registry, build } = this.#parts;
+    this.loading[kind] += 1;
+    try {
+      const load = registry.load(options.modelName);
+      return await (kind === 'async' ? load : build.orNotReady(load));
+    } finally {
+      this.loading[kind] -= 1;
+    }
+  }
+
+  /** The driver does not recover in this process. */
+  gpuLost(error: LatticeError): void {
+    this.#gpuLost = error;
+  }
+
+  #refuseWhenOver(signal?: AbortSignal): void {
+    if (this.#closed !== null) {
+      throw new LatticeError('shutting_down', 'The detector is stopping.');
+    }
+    if (signal?.aborted === true) throw new LatticeError('cancelled', 'Cancelled.');
+  }
+
+  /** Loads the default model; a failure is not thrown but makes the worker unhealthy. */
+  async prepareDefault(): Promise<LatticeError | null> {
+    await this.#load(this.#parts.registry.defaultName).catch(() => undefined);
+    return this.#defaultFault;
+  }
+
+  async prepare(modelName: string): Promise<ModelDescription> {
+    await this.#load(modelName);
+    return this.#parts.registry.describe(modelName);
+  }
+
+  async #load(modelName: string): Promise<void> {
+    this.#refuseWhenOver();
+    const isDefault = modelName === this.#parts.registry.defaultName;
+    try {
+      await this.#parts.registry.load(modelName);
+      if (isDefault) this.#defaultFault = null;
+    } catch (thrown) {
+      const error = toLatticeError(thrown);
+      if (isDefault) this.#defaultFault = error;
+      throw error;
+    }
+  }
+
+  models(): Promise<ModelDescription[]> {
+    return this.#parts.registry.describeAll();
+  }
+
+  /** Bytes of a file beneath the image roots, by the rules of `detect`. */
+  async readImage(path: string): Promise<Buffer> {
+    this.#refuseWhenOver();
+    return await this.#parts.core.readFile(path);
+  }
+
+  stats(): WorkerStats {
+    const native = this.#closed === null ? this.#parts.core.stats() : this.#lastStats;
+    this.#lastStats = native;
+    const loaded = this.#parts.registry.ready(this.#parts.registry.defaultName);
+    return {
+      ...this.#parts.explain(loaded?.native ?? null),
+      queuedSync: native?.queuedSync ?? 0,
+      queuedAsync: native?.queuedAsync ?? 0,
+      heldBytes: native?.heldBytes ?? 0,
+      hangingFolders: native?.hangingRoots.length ?? 0,
+      suggestedWindow: (native?.lookAhead ?? 1) * WINDOW_PER_AHEAD + (native?.readAhead ?? 0),
+      gpuReadings: this.#parts.gpuReadings?.(),
+    };
+  }
+
+  /** Why the GPU's JPEG engines do not decode; null where they do and without a GPU. */
+  missingHardwareDecode(): string | null {
+    return this.#closed === null ? this.#parts.core.decodeStats().hardwareMissing : null;
+  }
+
+  /** The default model's own fault, or a loaded model that fails its self-check: then the device is in doubt. */
+  unhealthy(): LatticeError | null {
+    const { registry, build } = this.#parts;
+    if (this.#gpuLost !== null) return this.#gpuLost;
+    const isThere = this.#closed !== null || registry.ready(registry.defaultName) !== undefined;
+    const building = isThere ? null : build.notReady();
+    if (building !== null) return building;
+    // A request may have loaded the default model since, from a file put there after the start.
+    const missing = registry.ready(registry.defaultName) === undefined ? this.#defaultFault : null;
+    return missing ?? registry.loaded().find((model) => model.distrust !== null)?.distrust ?? null;
+  }
+
+  /** Stops intake, cancels what waits and frees the core; every open promise settles. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#lastStats = this.#parts.core.stats();
+    this.#parts.selfCheck.stop();
+    this.#parts.build.stop();
+    await this.#parts.core.close();
+  }
+}

@@ -1,0 +1,208 @@
+/** Opens the worker of this process from settings. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { GpuState } from '../../api/gpu-reading.js';
+import { PACKAGE_ROOT } from '../../base/package.js';
+import type { Config } from '../../settings/config.js';
+import { toLatticeError, type LatticeError } from '../../api/errors.js';
+import { inTime } from '../../base/in-time.js';
+import type { Logger } from '../../base/logger-port.js';
+import { makeFolder } from '../../base/make-folder.js';
+import { EngineBuild } from '../../models/engine-build.js';
+import { ModelFolder, withSuffix, type ModelFile } from '../../models/model-folder.js';
+import { lookAheadBytes, modelMemoryBudget } from '../../models/model-memory.js';
+import { ModelRegistry } from '../../models/model-registry.js';
+import { readPicture } from '../../models/self-check/model-check.js';
+import { SelfCheck } from '../../models/self-check/self-check.js';
+import { openCore } from '../../native/core.js';
+import { gpuReadings, gpus } from '../../native/gpus.js';
+import type { NativeModel } from '../../native/model.js';
+import { readBatches, readRectangles } from '../../settings/settings.js';
+import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
+import { createGpuReadings } from '../gpu-readings.js';
+import { NativeWorker } from './native-worker.js';
+import { watchVolumes } from './volume-watch.js';
+
+/** A worker process must have connected within 2 minutes of its start, whatever it has to load. */
+const PRELOAD_WITHIN_MS = 60_000;
+
+export type DetectorConfig = Pick<
+  Config,
+  | 'imageRoots'
+  | 'modelsDir'
+  | 'modelFamily'
+  | 'modelMemoryMb'
+  | 'dataDir'
+  | 'device'
+  | 'gpuBatches'
+  | 'precision'
+  | 'threads'
+  | 'jobsYield'
+  | 'rectangles'
+  | 'engineCacheDir'
+  | 'maxFileBytes'
+  | 'maxPixels'
+  | 'maxSide'
+  | 'canaryMinutes'
+>;
+
+export interface OpenDetectorOptions {
+  workerId?: string;
+  /** File for the task ids in hand when a crash signal kills the process. */
+  crashMarkerPath?: string;
+  /** Names of models to load after the default one. */
+  preload?: readonly string[];
+  /** Called once when the GPU is lost: the process should exit for its supervisor. */
+  onGpuLost?(error: LatticeError): void;
+  /** Folder of `manifest.json` and the self-check picture. */
+  bundledDir?: string;
+  /** Test only, see `NativeCoreOptions`. No setting leads here. */
+  abortOnPathSuffix?: string;
+}
+
+/**
+ * Starts the native core, loads the default model, checks it with the bundled picture and loads the models of `preload`;
+ * returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the settings is not there. A default model that is missing
+ * or unfit does not reject but shows in `unhealthy()`, so that the service can start, report it and serve other models.
+ */
+export async function openDetector(
+  config: DetectorConfig,
+  logger: Logger,
+  options: OpenDetectorOptions = {},
+): Promise<NativeWorker> {
+  const choice = chooseDevice(config, gpus());
+  const onGpu = choice.device === 'cuda';
+  const rectangles = readRectangles(config.rectangles) ?? 'auto';
+  if (onGpu) {
+    makeFolder(dirname(config.engineCacheDir));
+    if (rectangles !== 'auto' && rectangles.length > 0) {
+      logger.warn({}, "GPUs run a model's own input: no rectangles");
+    }
+  }
+  const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
+  const picture = await readPicture(join(bundledDir, 'demo', 'street.jpg'));
+  const folder = await ModelFolder.open(config, bundledDir);
+  const core = openCore(
+    {
+      roots: config.imageRoots,
+      device: choice.device,
+      gpuBatches: readBatches(config.gpuBatches),
+      precision: config.precision,
+      threads: config.threads,
+      asyncYields: config.jobsYield,
+      ...(rectangles === 'auto' ? {} : { rectangles }),
+      engineCache: config.engineCacheDir,
+      maxFileBytes: config.maxFileBytes,
+      maxPixels: config.maxPixels,
+      maxSide: config.maxSide,
+      lookAheadBytes: lookAheadBytes(),
+      crashMarkerPath: options.crashMarkerPath ?? '',
+      ...(options.abortOnPathSuffix === undefined
+        ? {}
+        : { abortOnPathSuffix: options.abortOnPathSuffix }),
+    },
+    (error) => {
+      worker.gpuLost(error);
+      logger.error({ code: error.code, fault: error.message }, 'the GPU is lost');
+      options.onGpuLost?.(error);
+    },
+  );
+  const selfCheck: SelfCheck = new SelfCheck({
+    core,
+    picture,
+    loaded: () => registry.loaded(),
+    minutes: config.canaryMinutes,
+    logger,
+  });
+  const registry: ModelRegistry = new ModelRegistry({
+    folder,
+    loader: {
+      loadModel: async (path) => namingRectangles(await core.loadModel(path), path, logger),
+      unloadModel: (modelId) => {
+        core.unloadModel(modelId);
+      },
+    },
+    admit: (model) => selfCheck.admit(model),
+    memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),
+  });
+  const build = new EngineBuild({ share: () => core.stats().buildShare, logger });
+  if (onGpu) build.start();
+  const features = bf16Features();
+  const gpuState = (): GpuState => {
+    if (worker.unhealthy()?.code === 'gpu_lost') return 'lost';
+    return registry.loaded().some(({ distrust }) => distrust !== null) ? 'failed_check' : 'ok';
+  };
+  const worker: NativeWorker = new NativeWorker({
+    workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
+    nodeId: hostname(),
+    threads: config.threads,
+    core,
+    registry,
+    selfCheck,
+    build,
+    ...(onGpu
+      ? { gpuReadings: createGpuReadings({ read: gpuReadings, state: gpuState, logger }) }
+      : {}),
+    explain: (loaded) => explainChoice(config, choice, loaded, features),
+  });
+  const prepared = worker.prepareDefault().then(async (fault) => {
+    const file = await folder.find(folder.defaultName).catch(() => null);
+    report(worker, file, fault, logger);
+  });
+  const preloaded = prepared.then(() => preload(worker, options.preload ?? [], logger));
+  // Other models may be served, and status shows the progress, while an engine is built.
+  const inBackground = () => undefined;
+  await build.orNotReady(prepared).catch(inBackground);
+  await inTime(build.orNotReady(preloaded).catch(inBackground), PRELOAD_WITHIN_MS, undefined);
+  selfCheck.start();
+  watchVolumes({
+    roots: config.imageRoots,
+    hanging: () => (core.isClosed ? null : core.stats().hangingRoots),
+    logger,
+  });
+  return worker;
+}
+
+/** In order. A model that cannot be loaded is named in the log; a request for it gets the same reason. */
+async function preload(
+  worker: NativeWorker,
+  names: readonly string[],
+  logger: Logger,
+): Promise<void> {
+  for (const name of names.map(withSuffix)) {
+    const since = performance.now();
+    try {
+      await worker.prepare(name);
+      logger.info({ model: name, ms: Math.round(performance.now() - since) }, 'model preloaded');
+    } catch (thrown) {
+      const { code, message } = toLatticeError(thrown);
+      if (code === 'shutting_down') return;
+      logger.warn({ model: name, code, fault: message }, 'a model cannot be preloaded');
+    }
+  }
+}
+
+/** What the operator asked for and this model cannot do is told once. */
+function namingRectangles(model: NativeModel, path: string, logger: Logger): NativeModel {
+  for (const reason of model.withoutRectangles) {
+    logger.warn({ model: basename(path), reason }, 'a model runs without one of the rectangles');
+  }
+  return model;
+}
+
+function report(
+  worker: NativeWorker,
+  model: ModelFile | null,
+  fault: LatticeError | null,
+  logger: Logger,
+): void {
+  const { device, precision, reason } = worker.stats();
+  const standsFor = model?.bundled === true ? { bundledModel: basename(model.path) } : {};
+  if (fault === null) {
+    const ready = { model: model?.name, ...standsFor, device, precision, reason };
+    logger.info(ready, 'detector ready');
+    const missing = worker.missingHardwareDecode();
+    if (missing !== null) logger.info({ reason: missing }, 'JPEGs are decoded on the CPU only');
+  } else logger.error({ code: fault.code, fault: fault.message }, 'default model cannot be used');
+}

@@ -1,0 +1,220 @@
+/**
+ * A worker process at the other end of a socket. Each hand-out of an image is a lease with a number of its own; an
+ * answer to a lease that is not open is refused and counted.
+ */
+import { toLatticeError, type LatticeError } from '../../api/errors.js';
+import type { WorkerStats } from '../../api/statistics.js';
+import type { ImageResult } from '../../api/image.js';
+import type { ModelDescription } from '../../api/model.js';
+import type { DetectRequest } from '../detector.js';
+import { aged } from '../gpu-readings.js';
+import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
+import {
+  CLOSE,
+  type Hello,
+  type ServiceFrame,
+  type WorkerFrame,
+  type WorkerState,
+} from '../wire/frames.js';
+import { Calls } from './calls.js';
+
+export interface FrameSocket {
+  send(data: string | Buffer): void;
+  close(code: number, reason: string): void;
+}
+
+export interface RemoteWorkerParts {
+  hello: Hello;
+  socket: FrameSocket;
+  /** A number that no hand-out had before, of this process or an earlier one. */
+  nextLease(): number;
+  onStale(): void;
+  /** Milliseconds in which an image without a deadline must be answered. */
+  leaseMs: number;
+  /** Beyond the deadline of an image that has one. */
+  graceMs: number;
+}
+
+interface Lease {
+  modelName: string;
+  /** The worker hangs when there is no answer by then. */
+  dueAt: number;
+  resolve(result: ImageResult): void;
+  reject(error: Error): void;
+  signal: AbortSignal | undefined;
+  onAbort: () => void;
+}
+
+/** The worker is about to end: the image can be run elsewhere. */
+const ENDS_WORKER = new Set(['shutting_down', 'gpu_lost']);
+const SHORT_CALL_MS = 3_000;
+/** A model may have to be compiled first. */
+const LONG_CALL_MS = 60_000;
+
+export class RemoteWorker implements Worker {
+  readonly workerId: string;
+  readonly nodeId: string;
+  readonly host: string;
+  readonly instance: string;
+  readonly #parts: RemoteWorkerParts;
+  readonly #leases = new Map<number, Lease>();
+  readonly #calls: Calls;
+  #state: WorkerState;
+  #stateAt = performance.now();
+  #leaving = false;
+  #lost: WorkerLost | null = null;
+
+  constructor(parts: RemoteWorkerParts) {
+    const { hello } = parts;
+    this.workerId = hello.workerId;
+    this.nodeId = hello.nodeId;
+    this.host = hello.host;
+    this.instance = hello.instance;
+    this.#state = hello.state;
+    this.#parts = parts;
+    this.#calls = new Calls((frame) => {
+      this.#send(frame);
+    });
+  }
+
+  get slots(): WorkerSlots {
+    return this.#state.slots;
+  }
+
+  get syncParallel(): number {
+    return this.#state.syncParallel;
+  }
+
+  get leaving(): boolean {
+    return this.#leaving;
+  }
+
+  get inHand(): number {
+    return this.#leases.size;
+  }
+
+  /** Whether an image should have been answered long ago. */
+  get isOverdue(): boolean {
+    const now = performance.now();
+    return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
+  }
+
+  detect({ path, image, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
+    const { leaseMs, graceMs } = this.#parts;
+    const { modelName } = options;
+    const lease = this.#parts.nextLease();
+    return new Promise<ImageResult>((resolve, reject) => {
+      if (this.#lost !== null) {
+        reject(this.#lost);
+        return;
+      }
+      const onAbort = () => {
+        this.#send({ type: 'cancel', lease });
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
+      const dueAt = performance.now() + limitMs;
+      this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
+      const request = {
+        path,
+        options,
+        class: kind,
+        ...(priority === undefined ? {} : { priority }),
+        ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      };
+      if (image === undefined) this.#send({ type: 'detect', lease, request });
+      else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
+    });
+  }
+
+  async prepare(modelName: string): Promise<ModelDescription> {
+    const [model] = await this.#calls.ask(
+      (call) => ({ type: 'prepare', call, modelName }),
+      LONG_CALL_MS,
+    );
+    if (model === undefined) throw new WorkerLost('The worker did not say what the model is.');
+    return model;
+  }
+
+  models(): Promise<ModelDescription[]> {
+    return this.#calls.ask((call) => ({ type: 'models', call }), SHORT_CALL_MS);
+  }
+
+  stats(): WorkerStats {
+    const { stats } = this.#state;
+    if (stats.gpuReadings === undefined) return stats;
+    return { ...stats, gpuReadings: aged(stats.gpuReadings, performance.now() - this.#stateAt) };
+  }
+
+  unhealthy(): LatticeError | null {
+    return this.#state.fault;
+  }
+
+  receive(frame: WorkerFrame): void {
+    switch (frame.type) {
+      case 'state':
+        this.#state = frame.state;
+        this.#stateAt = performance.now();
+        break;
+      case 'draining':
+        this.#leaving = true;
+        break;
+      case 'answer':
+        this.#calls.answer(frame);
+        break;
+      case 'result': {
+        const lease = this.#close(frame.lease);
+        const model = lease?.modelName ?? '';
+        lease?.resolve({ ...frame.result, model, workerId: this.workerId });
+        break;
+      }
+      case 'failed':
+        this.#failed(this.#close(frame.lease), frame.error);
+    }
+  }
+
+  #failed(lease: Lease | null, error: LatticeError): void {
+    if (!ENDS_WORKER.has(error.code)) {
+      lease?.reject(error);
+      return;
+    }
+    this.#leaving = true;
+    lease?.reject(new WorkerLost(error.message));
+  }
+
+  /** The worker is gone or given up: what it had in hand is rejected with `WorkerLost`. */
+  lose(reason: string): void {
+    if (this.#lost !== null) return;
+    this.#lost = new WorkerLost(reason);
+    this.#leaving = true;
+    for (const number of [...this.#leases.keys()]) this.#close(number)?.reject(this.#lost);
+    this.#calls.end(this.#lost);
+  }
+
+  close(): Promise<void> {
+    this.lose('The service is stopping.');
+    this.#parts.socket.close(CLOSE.stopping, 'The service is stopping.');
+    return Promise.resolve();
+  }
+
+  #close(number: number): Lease | null {
+    const lease = this.#leases.get(number);
+    if (lease === undefined) {
+      this.#parts.onStale();
+      return null;
+    }
+    this.#leases.delete(number);
+    lease.signal?.removeEventListener('abort', lease.onAbort);
+    return lease;
+  }
+
+  #send(frame: ServiceFrame, image?: Buffer): void {
+    if (this.#lost !== null) return;
+    try {
+      this.#parts.socket.send(JSON.stringify(frame));
+      if (image !== undefined) this.#parts.socket.send(image);
+    } catch (thrown) {
+      this.lose(toLatticeError(thrown).message);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/** What lies in the folders beneath the image roots, page by page. */
+import { posix } from 'node:path';
+import { LatticeError } from '../api/errors.js';
+import { beneath, checkImagePath } from './image-paths.js';
+import { byCodeUnits, type Place } from './listing/find-images.js';
+import type { FolderEntry, FolderPage } from './listing/folder-page.js';
+import { ImageLister } from './listing/image-lister.js';
+import { Turns } from './folder-turns.js';
+
+const LISTING_MS = 10_000;
+/** The lister has a queue for each root, so that a root that hangs delays no other. */
+const MOST_IN_HAND = 32;
+
+export interface FolderListing {
+  /** Of the folder, as a request may name it; '' for the roots. */
+  path: string;
+  entries: (FolderEntry & { path: string })[];
+  /** The name behind which the next page begins; null on the last one. */
+  next: string | null;
+}
+
+export class Folders {
+  readonly #roots: readonly string[];
+  readonly #withinMs: number;
+  /** Not that of jobs: people who look around take no process from a submission. */
+  readonly #lister = new ImageLister();
+  readonly #turns = new Turns(MOST_IN_HAND, 0);
+
+  /** `roots` are absolute. */
+  constructor(roots: readonly string[], withinMs = LISTING_MS) {
+    this.#roots = roots;
+    this.#withinMs = withinMs;
+  }
+
+  /**
+   * At most `limit` entries of the folder `under` behind the name `after`, by code units. A relative folder is looked up
+   * in all roots: of entries of the same name, the one of the first root is listed, as it is the one that is detected in.
+   * Rejects with `path_not_allowed`, `not_found`, `image_unreadable` (no permission), `volume_unavailable` (a root does
+   * not answer) or `overloaded`.
+   */
+  async list(under: string, after: string, limit: number): Promise<FolderListing> {
+    checkImagePath(under, this.#roots);
+    const path = posix.join('/', under, '.').slice(under.startsWith('/') ? 0 : 1);
+    const pages = await this.#turns.run(() =>
+      // One more than asked for shows whether there is a next page.
+      Promise.all(this.#places(path).map((place) => this.#page(place, after, limit + 1, path))),
+    );
+    const found = pages.filter((page) => page !== 'absent');
+    const readable = found.filter((page) => page !== 'forbidden');
+    if (readable.length === 0) throw found.length > 0 ? forbidden(path) : absent(path);
+    const entries = merged(readable);
+    const shown = entries.slice(0, limit);
+    return {
+      path,
+      entries: shown.map((entry) => ({ ...entry, path: posix.join(path, entry.name) })),
+      next: entries.length > limit ? (shown.at(-1)?.name ?? null) : null,
+    };
+  }
+
+  /** Where the folder may be. Of nested roots the innermost has an absolute path, as for detection. */
+  #places(path: string): Place[] {
+    if (!path.startsWith('/')) return this.#roots.map((root) => ({ root, relative: path }));
+    const places = this.#roots.flatMap((root) => {
+      const relative = beneath(path, root);
+      return relative === null ? [] : [{ root, relative }];
+    });
+    return places.sort((a, b) => b.root.length - a.root.length).slice(0, 1);
+  }
+
+  async #page(place: Place, after: string, limit: number, path: string): Promise<FolderPage> {
+    try {
+      return await this.#lister.page({ ...place, after, limit }, this.#withinMs);
+    } catch (cause) {
+      const detail = `The volume of ${named(path)} does not answer.`;
+      throw new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
+    }
+  }
+}
+
+function merged(pages: readonly FolderEntry[][]): FolderEntry[] {
+  const byName = new Map<string, FolderEntry>();
+  for (const page of pages) {
+    for (const entry of page) if (!byName.has(entry.name)) byName.set(entry.name, entry);
+  }
+  return [...byName.values()].sort((a, b) => byCodeUnits(a.name, b.name));
+}
+
+function named(path: string): string {
+  return path === '' ? 'an image folder of this service' : `'${path}'`;
+}
+
+function absent(path: string): LatticeError {
+  const detail =
+    path === ''
+      ? 'None of the image folders is there on the machine of the service.'
+      : `There is no folder '${path}' beneath the image folders.`;
+  return new LatticeError('not_found', detail);
+}
+
+function forbidden(path: string): LatticeError {
+  return new LatticeError(
+    'image_unreadable',
+    `The service has no permission to read ${named(path)}.`,
+  );
+}

@@ -1,0 +1,150 @@
+/** Which paths a request may name, and the images of its folders and globs. */
+import { posix } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { LatticeError } from '../api/errors.js';
+import { GLOB_MAGIC, IMAGE_NAME, type Listing, type PathKind } from './listing/find-images.js';
+import { ImageLister } from './listing/image-lister.js';
+
+/** Enough for every practical listing; with more, hostile names make matching slow. */
+const MAX_STARS = { inPattern: 8, inComponent: 3 };
+const LISTING_MS = 10_000;
+/** For one system call. */
+const LOOK_MS = 5_000;
+const MAX_LISTINGS = 100;
+/** Paths that are checked in one turn of the event loop. */
+const PATHS_PER_TURN = 10_000;
+
+const lister = new ImageLister();
+
+/**
+ * Throws `path_not_allowed` for a NUL, a `..` component, or an absolute path that lies beneath no root. Checks
+ * the text only; the open is confined again. `roots` are absolute and are not named in the answer. `pointer` says
+ * where a body has the path.
+ */
+export function checkImagePath(path: string, roots: readonly string[], pointer?: string): void {
+  const reason = refusal(path, roots);
+  if (reason === null) return;
+  throw new LatticeError('path_not_allowed', reason, {
+    errors: [{ detail: reason, ...(pointer === undefined ? {} : { pointer }) }],
+  });
+}
+
+/**
+ * Entries in their order, with a folder replaced by the images beneath it and a glob by the images that match, each
+ * listing sorted by code units and relative to its root. Relative folders and globs are looked up in each root in
+ * order; the first with an image wins. Symbolic links are not followed while listing. An entry that names a file is
+ * passed on without touching the disk, so that a missing file is an error of that image, not of the job.
+ *
+ * Throws `path_not_allowed` as `checkImagePath` does, or `validation_failed` for a listing without an image, with
+ * too many wildcards, or when all together exceed `cap`; `volume_unavailable` where a folder does not answer.
+ */
+export async function expandImagePaths(
+  paths: readonly string[],
+  roots: readonly string[],
+  cap: number,
+): Promise<string[]> {
+  const expanded: string[] = [];
+  let listings = 0;
+  for (const [index, path] of paths.entries()) {
+    if (index % PATHS_PER_TURN === PATHS_PER_TURN - 1) await setImmediate();
+    const pointer = `#/image_paths/${index}`;
+    checkImagePath(path, roots, pointer);
+    if (IMAGE_NAME.test(path) && !GLOB_MAGIC.test(path)) expanded.push(path);
+    else {
+      const listed = await listImages(path, roots, cap, pointer);
+      if (listed === null) expanded.push(path);
+      else if (++listings > MAX_LISTINGS) {
+        throw invalid(`A job names at most ${MAX_LISTINGS} folders and globs.`, pointer);
+      } else for (const image of listed) expanded.push(image);
+    }
+    if (expanded.length > cap) {
+      throw invalid(`The job names more than ${cap} images.`, '#/image_paths');
+    }
+  }
+  return expanded;
+}
+
+function refusal(path: string, roots: readonly string[]): string | null {
+  if (path.includes('\0')) return 'A path must not contain NUL.';
+  if (path.includes('..') && path.split('/').includes('..')) {
+    return "A path must not contain '..'.";
+  }
+  if (path.startsWith('/') && !roots.some((root) => beneath(path, root) !== null)) {
+    return 'An absolute path must lie beneath an image root.';
+  }
+  return null;
+}
+
+/** `path` relative to `root`, or null when it lies elsewhere. */
+export function beneath(path: string, root: string): string | null {
+  const folder = root.endsWith('/') ? root : `${root}/`;
+  if (path === root) return '.';
+  return path.startsWith(folder) ? path.slice(folder.length) : null;
+}
+
+/** Null for an entry that is no folder and no glob. */
+async function listImages(
+  path: string,
+  roots: readonly string[],
+  cap: number,
+  pointer: string,
+): Promise<readonly string[] | null> {
+  let isListing = false;
+  for (const root of roots) {
+    const inRoot = path.startsWith('/') ? beneath(path, root) : path;
+    if (inRoot === null) continue;
+    const relative = posix.normalize(inRoot);
+    const kind = await kindOf(root, relative);
+    if (kind === 'file') return null;
+    if (kind === 'absent' && !GLOB_MAGIC.test(path)) continue;
+    isListing = true;
+    const images = await list({ root, relative, isFolder: kind === 'folder', cap }, pointer);
+    if (images.length > 0) return images;
+  }
+  if (!isListing) return null;
+  throw invalid(`'${path}' matches no image.`, pointer);
+}
+
+async function kindOf(root: string, relative: string): Promise<PathKind> {
+  try {
+    return await lister.kindOf({ root, relative }, LOOK_MS);
+  } catch (cause) {
+    throw silentVolume(relative, cause);
+  }
+}
+
+function silentVolume(relative: string, cause: unknown): LatticeError {
+  const detail = `The volume of '${relative}' does not answer.`;
+  return new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
+}
+
+async function list(
+  listing: Omit<Listing, 'withinMs'>,
+  pointer: string,
+): Promise<readonly string[]> {
+  const { relative, isFolder } = listing;
+  if (!isFolder) refuseCostly(relative, pointer);
+  try {
+    return await lister.list({ ...listing, withinMs: LISTING_MS });
+  } catch (cause) {
+    if (cause instanceof LatticeError) throw silentVolume(relative, cause);
+    const detail = `'${relative}' cannot be listed within ${LISTING_MS / 1000} s.`;
+    throw new LatticeError('validation_failed', detail, { cause, errors: [{ detail, pointer }] });
+  }
+}
+
+function refuseCostly(pattern: string, pointer: string): void {
+  const stars = (text: string) => text.replaceAll('**', '*').split('*').length - 1;
+  const costly =
+    stars(pattern) > MAX_STARS.inPattern ||
+    pattern.split('/').some((component) => stars(component) > MAX_STARS.inComponent);
+  if (!costly) return;
+  throw invalid(
+    `A glob has at most ${MAX_STARS.inPattern} wildcards, ${MAX_STARS.inComponent} in one component.`,
+    pointer,
+  );
+}
+
+function invalid(detail: string, pointer: string): LatticeError {
+  return new LatticeError('validation_failed', detail, { errors: [{ detail, pointer }] });
+}

@@ -1,0 +1,84 @@
+/** Pictures beneath the image roots, whole or as thumbnails; bounded in number at a time. */
+import sharp from 'sharp';
+import type { Config } from '../settings/config.js';
+import { LatticeError } from '../api/errors.js';
+import { pictureType } from './picture-format.js';
+import { Turns } from './folder-turns.js';
+
+export const THUMBNAIL_TYPE = 'image/jpeg';
+const QUALITY = 80;
+/** A strip of a picture stays as narrow as asked for, but not as long as it likes. */
+const MOST_HEIGHT = 8_192;
+const RESIZE_SECONDS = 10;
+
+const READS_AT_A_TIME = 8;
+/** One at a time: libuv's threads are for files. Most thumbnails take some 10 ms. */
+const RESIZES_AT_A_TIME = 1;
+const MOST_WAITING = 24;
+
+export interface Picture {
+  bytes: Buffer;
+  /** Media type, found in the bytes. */
+  type: string;
+}
+
+export interface PicturesOptions {
+  detector: { readImage(path: string): Promise<Buffer> };
+  config: Pick<Config, 'maxPixels' | 'maxSide'>;
+}
+
+export class Pictures {
+  readonly #options: PicturesOptions;
+  readonly #reads = new Turns(READS_AT_A_TIME, MOST_WAITING);
+  readonly #resizes = new Turns(RESIZES_AT_A_TIME, MOST_WAITING);
+
+  constructor(options: PicturesOptions) {
+    this.#options = options;
+  }
+
+  /** Opened by the rules of detection, and rejects as that; also with `overloaded`. */
+  async read(path: string): Promise<Picture> {
+    const bytes = await this.#reads.run(() => this.#options.detector.readImage(path));
+    const type = pictureType(bytes);
+    if (type !== null) return { bytes, type };
+    const detail = 'The file is none of JPEG, PNG, WebP, TIFF and AVIF.';
+    throw new LatticeError('unsupported_image_format', detail);
+  }
+
+  /**
+   * A JPEG at most so wide, upright, without metadata; a smaller picture keeps its size. Rejects with `image_too_large`,
+   * `invalid_image`, `overloaded`, or with `cancelled` where `signal` is aborted before its turn.
+   */
+  thumbnail({ bytes }: Picture, width: number, signal: AbortSignal): Promise<Buffer> {
+    return this.#resizes.run(async () => {
+      if (signal.aborted) throw new LatticeError('cancelled', 'The client has gone away.');
+      const image = sharp(bytes, {
+        limitInputPixels: this.#options.config.maxPixels,
+        failOn: 'none',
+      });
+      try {
+        const size = await image.metadata();
+        if (Math.max(size.width, size.height) > this.#options.config.maxSide) throw tooLarge();
+        return await image
+          .autoOrient()
+          .resize({ width, height: MOST_HEIGHT, fit: 'inside', withoutEnlargement: true })
+          .flatten({ background: 'white' })
+          .toColourspace('srgb')
+          .jpeg({ quality: QUALITY })
+          .timeout({ seconds: RESIZE_SECONDS })
+          .toBuffer();
+      } catch (cause) {
+        if (cause instanceof LatticeError) throw cause;
+        if (String(cause).includes('pixel limit')) throw tooLarge();
+        throw new LatticeError('invalid_image', 'The picture cannot be decoded.', { cause });
+      }
+    });
+  }
+}
+
+function tooLarge(): LatticeError {
+  return new LatticeError(
+    'image_too_large',
+    'The picture has more pixels than this service reads.',
+  );
+}

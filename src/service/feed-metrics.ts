@@ -1,0 +1,63 @@
+/** Where the metrics get their figures. */
+import type { Cluster } from '../clusters/cluster.js';
+import { countByState, gpusOf } from '../execution/worker-stats.js';
+import { readinessFault } from '../http/system/readiness.js';
+import type { JobService } from '../jobs/job.js';
+import type { Jobs } from '../jobs/open-jobs.js';
+import type { Metrics } from './metrics.js';
+
+export interface MetricFeeds {
+  cluster: Cluster;
+  jobs: Jobs;
+  /** True once the service has begun to stop. */
+  draining: () => boolean;
+}
+
+export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: MetricFeeds): void {
+  const { detector } = cluster;
+  const jobsHealth = () => jobs.health();
+  countJobs(metrics, jobs.service);
+  metrics.watch({
+    ready: async () => (await readinessFault({ draining, detector, jobsHealth })) === null,
+    jobs: async () => {
+      const { pending, running } = await jobs.service.counts();
+      return { pending, running };
+    },
+    jobImages: async () => (await jobs.service.counts()).queuedImages,
+    oldestJobSeconds: async () => secondsSince(await jobs.service.oldestPendingAt()),
+    webhooksWaiting: () => jobs.webhooks.waitingCount(),
+    queuedImages: () => {
+      const { queuedSync, queuedAsync } = detector.stats();
+      return { sync: queuedSync, async: queuedAsync };
+    },
+    heldBytes: () => detector.stats().heldBytes,
+    hangingFolders: () => detector.stats().hangingFolders,
+    workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
+    workerEvents: () => ({ ...detector.events }),
+    gpus: () => gpusOf(detector.workers()),
+  });
+}
+
+/** A job that an earlier process began counts from its start in this one. */
+export function countJobs(metrics: Metrics, jobs: Pick<JobService, 'onEvent'>): void {
+  const startedAt = new Map<string, number>();
+  jobs.onEvent(({ event, jobId, timestamp }) => {
+    if (event === 'job_started') startedAt.set(jobId, timestamp);
+    if (event !== 'job_completed' && event !== 'job_failed') return;
+    const start = startedAt.get(jobId);
+    startedAt.delete(jobId);
+    const seconds = start === undefined ? null : Math.max(0, timestamp - start);
+    metrics.countEndedJob(event === 'job_completed' ? 'completed' : 'failed', seconds);
+  });
+}
+
+/** Nothing where the service does not start the workers. */
+function countFailed(cluster: Cluster): { failed?: number } {
+  const leftOut = cluster.leftOut?.();
+  return leftOut === undefined ? {} : { failed: leftOut.length };
+}
+
+/** 0 for null, and for a time that lies ahead because the clock was set back. */
+function secondsSince(unixSeconds: number | null): number {
+  return unixSeconds === null ? 0 : Math.max(0, Date.now() / 1_000 - unixSeconds);
+}

@@ -1,0 +1,102 @@
+/** Faults that only a GPU has, given by a core that stands in for one. */
+import { expect, it } from 'vitest';
+import { LatticeError, type ErrorCode } from '../../../src/api/errors.js';
+import { ClassFilter } from '../../../src/models/class-filter.js';
+import { EngineBuild } from '../../../src/models/engine-build.js';
+import type { LoadedModel } from '../../../src/models/loaded-model.js';
+import type { ModelRegistry } from '../../../src/models/model-registry.js';
+import { Executor } from '../../../src/execution/executor.js';
+import { NativeWorker } from '../../../src/execution/here/native-worker.js';
+import type { Core } from '../../../src/native/core.js';
+
+const ignore = () => undefined;
+const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** `fault` is what the core answers with, `share` how far the build of the model's engine is. */
+function detectorOn(fault: ErrorCode, share = -1) {
+  const native = { modelId: 1, names: ['car'] } as LoadedModel['native'];
+  const model = { native, classes: new ClassFilter(['car']), lastUse: 0, distrust: null };
+  const loaded = share < 0;
+  const registry = {
+    defaultName: 'yolov8n.pt',
+    ready: () => (loaded ? model : undefined),
+    load: () => (loaded ? Promise.resolve(model) : new Promise(ignore)),
+    loaded: () => (loaded ? [model] : []),
+  };
+  const build = new EngineBuild({ share: () => share, logger });
+  const worker = new NativeWorker({
+    workerId: 'gpu',
+    nodeId: 'here',
+    threads: 1,
+    core: {
+      run: () => Promise.reject(new LatticeError(fault, 'as asked')),
+      cancel: () => 0,
+      stats: () => ({
+        queuedSync: 0,
+        queuedAsync: 0,
+        lookAhead: 3,
+        readAhead: 8,
+        syncBatches: 2,
+        hangingRoots: [],
+      }),
+      close: () => Promise.resolve(),
+    } as unknown as Core,
+    registry: registry as unknown as ModelRegistry,
+    selfCheck: { stop: ignore },
+    build,
+    explain: () => ({ device: 'cuda', gpus: 1, precision: 'fp16', reason: '' }),
+  });
+  const detector = new Executor({ whyNoWorker: () => '', files: worker, syncQueue: 256 });
+  detector.join(worker);
+  return { detector, worker, build };
+}
+
+const detect = (detector: Executor, kind: 'sync' | 'async' = 'sync', signal?: AbortSignal) =>
+  detector.detect({
+    path: 'a.jpg',
+    class: kind,
+    options: {
+      modelName: 'yolov8n.pt',
+      confidence: 0.5,
+      iou: 0.7,
+      maxDetections: 1,
+      classes: null,
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+
+it('a lost GPU makes the detector unhealthy', async () => {
+  const { detector, worker } = detectorOn('gpu_lost');
+  expect(detector.unhealthy()).toBeNull();
+  worker.gpuLost(new LatticeError('gpu_lost', 'It faulted.'));
+  await expect(detect(detector)).rejects.toMatchObject({ code: 'gpu_lost', status: 503 });
+  expect(detector.unhealthy()).toMatchObject({ code: 'gpu_lost' });
+  await detector.close();
+});
+
+it('a GPU short of memory is not a lost GPU', async () => {
+  const { detector } = detectorOn('overloaded');
+  await expect(detect(detector)).rejects.toMatchObject({ code: 'overloaded', status: 503 });
+  expect(detector.unhealthy()).toBeNull();
+  await detector.close();
+});
+
+it('while an engine is built, callers get Retry-After and images of jobs wait', async () => {
+  const { detector, build } = detectorOn('internal_error', 0.4);
+  build.start();
+  await expect(detect(detector)).rejects.toMatchObject({
+    code: 'model_not_ready',
+    retryAfterS: expect.any(Number),
+  });
+  expect(detector.unhealthy()).toMatchObject({ code: 'model_not_ready' });
+  const over = new AbortController();
+  const waiting = detect(detector, 'async', over.signal);
+  const first = await Promise.race([
+    waiting.catch(() => 'refused'),
+    new Promise((resolve) => setTimeout(resolve, 300, 'waits')),
+  ]);
+  expect(first).toBe('waits');
+  over.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
+  await detector.close();
+});

@@ -1,0 +1,170 @@
+/** The worker of this process over the real addon: how it starts, and models by name. */
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { PACKAGE_ROOT } from '../../../src/base/package.js';
+import { loadConfig } from '../../../src/settings/config.js';
+import type { NativeWorker } from '../../../src/execution/here/native-worker.js';
+import { openDetector } from '../../../src/execution/here/open-detector.js';
+import { TEST_MODELS } from '../../support/service-process.js';
+
+const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
+const TINY = join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx');
+const VEHICLES = join(PACKAGE_ROOT, 'models/vehicles-v8n.onnx');
+const ignore = () => undefined;
+const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const scratch = mkdtempSync(join(tmpdir(), 'lattice-detector-'));
+afterAll(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+function config(flags: Record<string, unknown> = {}) {
+  return loadConfig({ dataDir: scratch, modelsDir: TEST_MODELS, ...flags }, {});
+}
+
+/** A folder with these ONNX files, by stem. */
+function modelsDir(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(scratch, 'models-'));
+  for (const [stem, file] of Object.entries(files)) {
+    copyFileSync(file, join(folder, `${stem}.onnx`));
+  }
+  return folder;
+}
+
+const ask = (detector: NativeWorker, modelName: string) =>
+  detector.detect({
+    path: 'shapes.png',
+    class: 'sync',
+    options: { modelName, confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
+  });
+
+describe('start of the native worker', () => {
+  it('refuses a GPU that was not built in', async () => {
+    await expect(openDetector(config({ device: 'cuda' }), logger)).rejects.toMatchObject({
+      name: 'LatticeError',
+      message: expect.stringContaining('LATTICE_DEVICE'),
+    });
+  });
+
+  it('unloads models to stay within the memory limit', async () => {
+    const folder = modelsDir({ yolov8n: TINY, north: VEHICLES, south: VEHICLES });
+    const detector = await openDetector(config({ modelsDir: folder, modelMemoryMb: 250 }), logger);
+    try {
+      const asked = Array.from({ length: 12 }, (_, turn) =>
+        ask(detector, ['north.pt', 'south.pt', 'yolov8n.pt'][turn % 3] ?? ''),
+      );
+      const found = (await Promise.all(asked)).map((result) => result.detections.length);
+      expect(found.filter((_, turn) => turn % 3 === 2)).toEqual([6, 6, 6, 6]);
+      expect(found.filter((_, turn) => turn % 3 === 0)).toEqual(
+        found.filter((_, turn) => turn % 3 === 1),
+      );
+      const states = (await detector.models()).map(({ name, state }) => `${name} ${state}`);
+      expect(states).toContain('yolov8n.pt ready');
+      expect(states.filter((each) => /^(north|south)\.pt ready$/.test(each))).toHaveLength(1);
+    } finally {
+      await detector.close();
+    }
+  });
+
+  it('starts unhealthy with a damaged default model; a good file makes it healthy', async () => {
+    const folder = modelsDir({ good: TINY });
+    writeFileSync(join(folder, 'yolov8n.onnx'), 'no network');
+    const detector = await openDetector(config({ modelsDir: folder }), logger);
+    try {
+      expect(detector.unhealthy()).toMatchObject({ code: 'invalid_model' });
+      await expect(ask(detector, 'yolov8n.pt')).rejects.toMatchObject({ code: 'invalid_model' });
+      expect(await detector.models()).toMatchObject([
+        { name: 'yolov8n.pt', state: 'refused', reason: expect.stringMatching(/./) },
+        { name: 'good.pt', state: 'available', bundled: false },
+        { name: 'tiny-v8.pt', state: 'available', bundled: true },
+        { name: 'vehicles-v8n.pt', state: 'available', bundled: true },
+      ]);
+      expect((await ask(detector, 'good.pt')).detections).toHaveLength(6);
+      copyFileSync(TINY, join(folder, 'yolov8n.onnx'));
+      expect((await ask(detector, 'yolov8n.pt')).detections).toHaveLength(6);
+      expect(detector.unhealthy()).toBeNull();
+    } finally {
+      await detector.close();
+    }
+  });
+
+  it('loads the models of the list at the start; only a request that waited for one says so', async () => {
+    const folder = modelsDir({ yolov8n: TINY, first: TINY, second: TINY, third: TINY });
+    writeFileSync(join(folder, 'broken.onnx'), 'no network');
+    const told: string[] = [];
+    const note = (fields: object, message: string) => {
+      const { model, code } = fields as { model?: string; code?: string };
+      if (message.includes('preload')) told.push(`${model ?? ''} ${code ?? 'loaded'}`);
+    };
+    const detector = await openDetector(
+      config({ modelsDir: folder }),
+      { ...logger, info: note, warn: note },
+      { preload: ['second', 'absent', 'broken.pt', 'first.pt'] },
+    );
+    try {
+      expect(told).toEqual([
+        'second.pt loaded',
+        'absent.pt unknown_model',
+        'broken.pt invalid_model',
+        'first.pt loaded',
+      ]);
+      for (const name of ['yolov8n.pt', 'first.pt', 'second.pt']) {
+        expect((await ask(detector, name)).timingsMs).not.toHaveProperty('model_load');
+      }
+      const { timingsMs, processingTimeMs } = await ask(detector, 'third.pt');
+      expect(timingsMs.model_load).toBeGreaterThan(1);
+      expect(timingsMs.model_load).toBeLessThan(processingTimeMs);
+      expect((await ask(detector, 'third.pt')).timingsMs).not.toHaveProperty('model_load');
+    } finally {
+      await detector.close();
+    }
+  });
+
+  it('answers concurrent first requests for several models', async () => {
+    const folder = modelsDir({ a: TINY, b: TINY, yolov8n: TINY });
+    const detector = await openDetector(config({ modelsDir: folder }), logger);
+    try {
+      const names = ['a.pt', 'b.pt', 'a.pt', 'yolov8n.pt', 'b.pt', 'a.pt'];
+      const results = await Promise.all(names.map((name) => ask(detector, name)));
+      expect(results.map(({ model }) => model)).toEqual(names);
+      for (const { detections } of results) expect(detections).toEqual(results[0]!.detections);
+    } finally {
+      await detector.close();
+    }
+  });
+});
+
+const models = join(TESTDATA, 'models');
+const absent = !existsSync(models);
+if (absent) console.warn('../shared/testdata is absent: tests on its models are left out.');
+
+describe.skipIf(absent)('models of others', () => {
+  it('that find nothing are refused; as default model they make the worker unhealthy', async () => {
+    const folder = modelsDir({ yolov8n: join(models, 'zero-scores-int8.onnx') });
+    const detector = await openDetector(config({ modelsDir: folder }), logger);
+    try {
+      expect(detector.unhealthy()?.message).toContain('sees nothing');
+      await expect(ask(detector, 'yolov8n.pt')).rejects.toThrow('sees nothing');
+    } finally {
+      await detector.close();
+    }
+  });
+
+  it('for another task are refused; a good model with other classes works beside them', async () => {
+    const detector = await openDetector(config({ modelsDir: models }), logger);
+    try {
+      for (const name of ['yolov8n-seg-uint8.pt', 'yolov8n-pose-uint8.pt']) {
+        await expect(ask(detector, name)).rejects.toMatchObject({ code: 'invalid_model' });
+      }
+      expect(await detector.prepare('kitti-3class-int8.pt')).toMatchObject({
+        state: 'ready',
+        classes: ['Car', 'Pedestrian', 'Cyclist'],
+      });
+      expect(detector.unhealthy()).toBeNull();
+    } finally {
+      await detector.close();
+    }
+  });
+});

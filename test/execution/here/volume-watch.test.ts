@@ -1,0 +1,46 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { watchVolumes } from '../../../src/execution/here/volume-watch.js';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('a folder that hangs is logged once, and once more when it answers', () => {
+  vi.useFakeTimers();
+  const ignore = () => undefined;
+  const error = vi.fn();
+  const info = vi.fn();
+  let hanging: number[] | null = [];
+  watchVolumes({
+    roots: ['/a', '/b'],
+    hanging: () => hanging,
+    logger: { debug: ignore, warn: ignore, info, error },
+  });
+  const lookWith = (positions: number[] | null) => {
+    hanging = positions;
+    vi.advanceTimersByTime(5_000);
+  };
+  lookWith([]);
+  lookWith([1]);
+  lookWith([0, 1]);
+  expect(error.mock.calls.map(([fields]) => fields as object)).toEqual([
+    { folder: '/b' },
+    { folder: '/a' },
+  ]);
+  expect(info).not.toHaveBeenCalled();
+  lookWith([0]);
+  expect(info.mock.calls.map(([fields]) => fields as object)).toEqual([{ folder: '/b' }]);
+  lookWith([]);
+  expect(info).toHaveBeenCalledTimes(2);
+  expect(error).toHaveBeenCalledTimes(2);
+});
+
+test('the watch ends with the core', () => {
+  vi.useFakeTimers();
+  const ignore = () => undefined;
+  const logger = { debug: ignore, warn: ignore, info: ignore, error: ignore };
+  watchVolumes({ roots: ['/a'], hanging: () => null, logger });
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(5_000);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,204 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkImagePath, expandImagePaths } from '../../src/files/image-paths.js';
+
+let folder: string;
+let root: string;
+let second: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lattice-image-paths-'));
+  root = join(folder, 'one');
+  second = join(folder, 'two');
+  for (const name of ['one/day/b', 'one/day/a', 'one/Day', 'one/empty', 'two/night', 'beside']) {
+    mkdirSync(join(folder, name), { recursive: true });
+  }
+  for (const file of [
+    'one/day/10.jpg',
+    'one/day/2.jpg',
+    'one/day/B.PNG',
+    'one/day/notes.txt',
+    'one/day/.hidden.jpg',
+    'one/day/a/x.webp',
+    'one/day/b/y.jpeg',
+    'one/Day/other.jpg',
+    'one/odd[1].jpg',
+    'one/(a+)+.jpg',
+    'one/plain',
+    'two/night/n.tif',
+    'beside/secret.jpg',
+  ]) {
+    writeFileSync(join(folder, file), '');
+  }
+  symlinkSync(join(folder, 'beside'), join(root, 'escape'));
+  symlinkSync('day', join(root, 'alias'));
+  symlinkSync('..', join(root, 'day', 'loop'));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const expand = (paths: string[], cap = 100): Promise<string[]> =>
+  expandImagePaths(paths, [root, second], cap);
+
+const DAY = ['day/10.jpg', 'day/2.jpg', 'day/B.PNG', 'day/a/x.webp', 'day/b/y.jpeg'];
+
+describe('entries', () => {
+  test('plain paths are passed on in order, missing and repeated ones too', async () => {
+    const paths = ['z.jpg', 'a.PNG', 'z.jpg', `${root}/day/2.jpg`, 'no-extension', 'good.png/'];
+    expect(await expand(paths)).toEqual(paths);
+  });
+
+  test('a file without an image name is passed on', async () => {
+    expect(await expand(['plain', 'day/notes.txt'])).toEqual(['plain', 'day/notes.txt']);
+  });
+
+  test.each([['day'], ['day/'], ['./day'], ['day/.']])(
+    'folder %s gives its images in order of name',
+    async (path) => {
+      expect(await expand([path])).toEqual(DAY);
+    },
+  );
+
+  test('an absolute folder is listed relative to its root', async () => {
+    expect(await expand([join(root, 'day/a')])).toEqual(['day/a/x.webp']);
+  });
+
+  test('a folder of the second root is found', async () => {
+    expect(await expand(['night'])).toEqual(['night/n.tif']);
+  });
+
+  test.each([
+    ['day/*.jpg', ['day/10.jpg', 'day/2.jpg']],
+    ['day/?.jpg', ['day/2.jpg']],
+    ['day/**/*.{webp,jpeg}', ['day/a/x.webp', 'day/b/y.jpeg']],
+    ['day/[0-9]*.jpg', ['day/10.jpg', 'day/2.jpg']],
+    ['day/*', ['day/10.jpg', 'day/2.jpg', 'day/B.PNG']],
+    ['night/*', ['night/n.tif']],
+  ])('glob %s gives the images that match', async (pattern, images) => {
+    expect(await expand([pattern])).toEqual(images);
+    expect(await expand([join(pattern.startsWith('n') ? second : root, pattern)])).toEqual(images);
+  });
+
+  test('folders, globs and files keep their order', async () => {
+    expect(await expand(['b.jpg', 'day/a', 'night/*', 'a.jpg'])).toEqual([
+      'b.jpg',
+      'day/a/x.webp',
+      'night/n.tif',
+      'a.jpg',
+    ]);
+  });
+
+  test('a file whose name looks like a glob is that file', async () => {
+    expect(await expand(['odd[1].jpg'])).toEqual(['odd[1].jpg']);
+  });
+});
+
+describe('refused', () => {
+  test.each([['empty'], ['day/*.bmp'], ['nothing/*.jpg'], ['!day/*.jpg']])(
+    '%s matches no image',
+    async (path) => {
+      await expect(expand(['a.jpg', path])).rejects.toMatchObject({
+        code: 'validation_failed',
+        errors: [{ pointer: '#/image_paths/1' }],
+      });
+    },
+  );
+
+  test.each([
+    ['../beside'],
+    ['../beside/*.jpg'],
+    ['day/../../beside'],
+    ['/etc'],
+    ['/etc/*.jpg'],
+    ['a\0/*.jpg'],
+  ])('%j is not allowed', async (path) => {
+    await expect(expand([path])).rejects.toMatchObject({ code: 'path_not_allowed' });
+  });
+
+  test.each([['escape/*.jpg'], ['escape/'], ['escape/*'], ['alias/*.jpg'], ['day/loop/*.jpg']])(
+    'link %s is not followed',
+    async (path) => {
+      const listed = await expand([path]).catch((error: unknown) => error);
+      if (Array.isArray(listed)) expect(listed).toEqual([path]);
+      else expect(listed).toMatchObject({ code: 'validation_failed' });
+    },
+  );
+
+  test('the cap counts images after expansion', async () => {
+    expect(await expand(['day'], DAY.length)).toEqual(DAY);
+    await expect(expand(['day'], DAY.length - 1)).rejects.toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '#/image_paths' }],
+    });
+  });
+
+  test('100 listings are accepted, one more is not', async () => {
+    const many = (count: number) => Array<string>(count).fill('day/a');
+    expect(await expand(many(100), 1_000)).toHaveLength(100);
+    await expect(expand(many(101), 1_000)).rejects.toMatchObject({ code: 'validation_failed' });
+  });
+
+  test.each([['*a*a*a*a.jpg'], [`${'*/'.repeat(9)}x.jpg`]])(
+    'glob %s has too many wildcards',
+    async (pattern) => {
+      await expect(expand([pattern])).rejects.toThrow(/wildcards/);
+    },
+  );
+
+  test('operators of regular expressions are literal characters', async () => {
+    writeFileSync(join(root, `${'a'.repeat(60)}b.jpg`), '');
+    const started = performance.now();
+    await expect(expand(['(a+)+*.png'])).rejects.toMatchObject({ code: 'validation_failed' });
+    expect(await expand(['(a+)+*'])).toEqual(['(a+)+.jpg']);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    rmSync(join(root, `${'a'.repeat(60)}b.jpg`));
+  });
+});
+
+test('property: no entry gives a path outside the roots', async () => {
+  const piece = fc.constantFrom(
+    '..',
+    '.',
+    'day',
+    'escape',
+    'a',
+    '*',
+    '**',
+    '{..,day}',
+    '[.][.]',
+    '',
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 5 }), async (pieces) => {
+      const path = pieces.join('/');
+      fc.pre(path !== '');
+      const listed = await expand([path]).catch(() => []);
+      for (const image of listed) {
+        if (image === path) continue;
+        expect(image).not.toMatch(/secret|\.\.|^\//);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('10,000 plain paths need no file access', async () => {
+  const paths = Array.from({ length: 10_000 }, (_, index) => `camera/${index}.jpg`);
+  const started = performance.now();
+  expect(await expand(paths, 10_000)).toHaveLength(10_000);
+  expect(performance.now() - started).toBeLessThan(200);
+});
+
+test('a path beside a root with the same beginning is outside', () => {
+  expect(() => {
+    checkImagePath('/data/images-old/a.jpg', ['/data/images'], '#/image_path');
+  }).toThrow(/beneath/);
+  checkImagePath('/data/images/a.jpg', ['/data/images'], '#/image_path');
+  checkImagePath('/data/images/a.jpg', ['/data/images/'], '#/image_path');
+  checkImagePath('a..b/..c/d..', [], '#/image_path');
+});

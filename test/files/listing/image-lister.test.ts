@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expandImagePaths } from '../../../src/files/image-paths.js';
+import { ImageLister } from '../../../src/files/listing/image-lister.js';
+import { holdFolder } from '../../support/held-folder.js';
+
+const FILES = 60_000;
+/** A name that `HOSTILE` takes for ever to tell apart. */
+const LONG_NAME = `${'a'.repeat(120)}.jpg`;
+const HOSTILE = `trap/${'*a'.repeat(14)}*b.jpg`;
+
+let root: string;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'lattice-listing-'));
+  for (const folder of ['many', 'few', 'trap']) mkdirSync(join(root, folder));
+  for (const name of ['c.jpg', 'a.png', 'b.webp', 'notes.txt']) {
+    writeFileSync(join(root, 'few', name), '');
+  }
+  writeFileSync(join(root, 'trap', LONG_NAME), '');
+  for (let from = 0; from < FILES; from += 1_000) {
+    const names = Array.from({ length: 1_000 }, (_, index) => `frame-${from + index}.jpg`);
+    await Promise.all(names.map((name) => writeFile(join(root, 'many', name), '')));
+  }
+});
+
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+const folder = (relative: string, cap = FILES) => ({
+  root,
+  relative,
+  isFolder: true,
+  cap,
+  withinMs: 10_000,
+});
+const globOf = (relative: string) => ({ ...folder(relative), isFolder: false });
+const FEW = ['few/a.png', 'few/b.webp', 'few/c.jpg'];
+
+test('listings that run at once are each answered', async () => {
+  const lister = new ImageLister();
+  const [whole, matched, absent] = await Promise.all([
+    lister.list(folder('few')),
+    lister.list(globOf('few/*.{png,jpg}')),
+    lister.list(folder('absent')),
+  ]);
+  expect(whole).toEqual(FEW);
+  expect(matched).toEqual(['few/a.png', 'few/c.jpg']);
+  expect(absent).toEqual([]);
+});
+
+test('of too many images only one more than the limit is returned', async () => {
+  const listed = await new ImageLister().list(folder('many', 9));
+  expect(listed).toHaveLength(10);
+  await expect(expandImagePaths(['many'], [root], 9)).rejects.toMatchObject({
+    code: 'validation_failed',
+    errors: [{ pointer: '#/image_paths' }],
+  });
+});
+
+test('a glob that blocks the matcher ends in time; the next listing is answered', async () => {
+  const lister = new ImageLister();
+  const began = performance.now();
+  const caught = lister.list({ ...globOf(HOSTILE), withinMs: 300 });
+  await expect(caught).rejects.toThrow('in time');
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(await lister.list(folder('few'))).toEqual(FEW);
+});
+
+test.each([
+  ['folder', 'many'],
+  ['glob', 'many/*.jpg'],
+])('a %s of 60,000 images is listed without a delay of the event loop', async (what, path) => {
+  const lag = monitorEventLoopDelay({ resolution: 1 });
+  const lags: number[] = [];
+  // A busy machine may hold up one round; a listing that blocks does so in each.
+  for (let round = 0; round < 4; round += 1) {
+    lag.reset();
+    lag.enable();
+    expect(await expandImagePaths([path], [root], FILES)).toHaveLength(FILES);
+    // The lag of a turn is noted in the next.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    lag.disable();
+    lags.push(lag.max / 1e6);
+  }
+  console.log(`${FILES} files as a ${what}: largest lag ${Math.min(...lags).toFixed(0)} ms`);
+  expect(Math.min(...lags)).toBeLessThan(50);
+});
+
+test('a folder on a hanging volume is given up; others are listed meanwhile', async ({ skip }) => {
+  const gone = join(root, 'gone');
+  mkdirSync(gone);
+  const lister = new ImageLister();
+  await using held = await holdFolder(gone);
+  if (held === null) {
+    skip();
+    return;
+  }
+  // More than there are threads for file calls.
+  const lost = Array.from({ length: 8 }, () =>
+    lister.list({ ...folder('gone'), withinMs: 500 }).catch((error: unknown) => String(error)),
+  );
+  expect(await lister.list({ ...folder('few'), withinMs: 20_000 })).toEqual(FEW);
+  for (const answer of await Promise.all(lost)) expect(answer).toContain('does not answer');
+  expect(await lister.kindOf({ root, relative: 'few' }, 5_000)).toBe('folder');
+});
+
+test('a root that hangs delays no other root, and its submits end with volume_unavailable', async ({
+  skip,
+}) => {
+  const lost = join(root, 'lost');
+  mkdirSync(join(lost, 'inner'), { recursive: true });
+  await using held = await holdFolder(lost);
+  if (held === null) {
+    skip();
+    return;
+  }
+  const hanging = Array.from({ length: 12 }, () =>
+    expandImagePaths(['inner'], [lost], 9).catch((error: unknown) => error),
+  );
+  for (let round = 0; round < 10; round += 1) {
+    const began = performance.now();
+    expect(await expandImagePaths(['few'], [root], 9)).toEqual(FEW);
+    expect(performance.now() - began).toBeLessThan(3_000);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+  }
+  for (const error of await Promise.all(hanging)) {
+    expect(error).toMatchObject({ code: 'volume_unavailable', status: 503, retryAfterS: 10 });
+  }
+});
