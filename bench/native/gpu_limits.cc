@@ -6,10 +6,10 @@
 #include "bench/native/gpu_stopwatch.h"
 #include "bench/native/matrix_rate.h"
 #include "native/base/stopwatch.h"
-#include "native/cuda/cuda_status.h"
-#include "native/cuda/gpu_device.h"
-#include "native/engine/tensorrt/gpu_engine.h"
-#include "native/engine/tensorrt/tensorrt_library.h"
+#include "native/engine/gpu_engine.h"
+#include "native/gpu/cuda/cuda_status.h"
+#include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/tensorrt/tensorrt_library.h"
 
 namespace lattice {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "native/base/median.h"
-#include "native/cuda/cuda_status.h"
+#include "native/gpu/cuda/cuda_status.h"
 
 namespace lattice {
 

@@ -19,9 +19,9 @@
 
 #include "bench/native/gpu_limits.h"
 #include "bench/native/slot_timer.h"
-#include "native/cuda/gpu_device.h"
-#include "native/engine/tensorrt/tensorrt_builder.h"
-#include "native/engine/tensorrt/tensorrt_model.h"
+#include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/tensorrt/tensorrt_builder.h"
+#include "native/gpu/tensorrt/tensorrt_model.h"
 
 namespace lattice {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include "native/onnx/onnx_fields.h"
-#include "native/onnx/onnx_tensor.h"
-#include "native/onnx/protobuf_wire.h"
+#include "native/model/onnx_fields.h"
+#include "native/model/onnx_tensor.h"
+#include "native/model/protobuf_wire.h"
 
 namespace lattice {
 namespace {

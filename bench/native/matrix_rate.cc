@@ -7,9 +7,9 @@
 
 #include "bench/native/gpu_stopwatch.h"
 #include "bench/native/matrix_product.h"
-#include "native/cuda/cuda_status.h"
-#include "native/engine/tensorrt/tensorrt_builder.h"
-#include "native/engine/tensorrt/tensorrt_logger.h"
+#include "native/gpu/cuda/cuda_status.h"
+#include "native/gpu/tensorrt/tensorrt_builder.h"
+#include "native/gpu/tensorrt/tensorrt_logger.h"
 
 namespace lattice {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "native/base/status.h"
 #include "native/base/stopwatch.h"
-#include "native/cuda/owners.h"
-#include "native/engine/tensorrt/tensorrt_library.h"
+#include "native/gpu/cuda/owners.h"
+#include "native/gpu/tensorrt/tensorrt_library.h"
 
 namespace lattice {
 

@@ -7,10 +7,10 @@
 #include "bench/native/gpu_stopwatch.h"
 #include "native/base/median.h"
 #include "native/base/stopwatch.h"
-#include "native/cuda/cuda_status.h"
-#include "native/cuda/kernels/letterbox_kernel.h"
-#include "native/cuda/pinned_memory.h"
-#include "native/preprocess/letterbox.h"
+#include "native/gpu/cuda/cuda_status.h"
+#include "native/gpu/cuda/pinned_memory.h"
+#include "native/gpu/kernels/letterbox_kernel.h"
+#include "native/letterbox/letterbox.h"
 
 namespace lattice {
 namespace {
@@ -77,9 +77,10 @@ Result<BatchTimes> SlotTimer::TimeStages(const TensorRtSlot::Bucket& bucket,
                                          const std::vector<GraphExec>& graphs, int rounds) {
   const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
   PinnedMemory pinned;
-  const Image image{kWidth, kHeight, ByteBuffer(bytes, 128, &pinned), PixelLayout::kYuv420};
+  const DecodedImage decoded{
+      {kWidth, kHeight, ByteBuffer(bytes, 128, &pinned), PixelLayout::kYuv420}};
   const DetectionOptions options;
-  const SlotImage one{&image,
+  const SlotImage one{&decoded,
                       ComputeLetterbox(kWidth, kHeight, slot_.model_.info.input_width,
                                        slot_.model_.info.input_height),
                       &options};

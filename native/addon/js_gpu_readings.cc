@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-#include "native/engine/tensorrt/gpu_engine.h"
+#include "native/engine/gpu_engine.h"
 
 namespace lattice {
 namespace {

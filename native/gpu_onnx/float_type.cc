@@ -12,7 +12,7 @@
 #include "native/gpu_onnx/graph_constants.h"
 #include "native/gpu_onnx/signed_quantization.h"
 #include "native/gpu_onnx/tensor_names.h"
-#include "native/onnx/half_float.h"
+#include "native/model/half_float.h"
 
 namespace lattice {
 namespace {

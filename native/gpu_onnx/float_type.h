@@ -3,7 +3,7 @@
 #define LATTICE_GPU_ONNX_FLOAT_TYPE_H_
 
 #include "native/base/status.h"
-#include "native/onnx/onnx_graph.h"
+#include "native/model/onnx_graph.h"
 
 namespace lattice {
 

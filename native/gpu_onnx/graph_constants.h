@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "native/base/status.h"
-#include "native/onnx/onnx_graph.h"
+#include "native/model/onnx_graph.h"
 
 namespace lattice {
 

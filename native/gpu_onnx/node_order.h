@@ -2,7 +2,7 @@
 #ifndef LATTICE_GPU_ONNX_NODE_ORDER_H_
 #define LATTICE_GPU_ONNX_NODE_ORDER_H_
 
-#include "native/onnx/onnx_graph.h"
+#include "native/model/onnx_graph.h"
 
 namespace lattice {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "native/base/status.h"
-#include "native/onnx/onnx_graph.h"
+#include "native/model/onnx_graph.h"
 
 namespace lattice {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "native/onnx/onnx_graph.h"
+#include "native/model/onnx_graph.h"
 
 namespace lattice {
 

@@ -31,7 +31,7 @@ struct RunningBatch {
   std::vector<EngineItem> Items() const {
     std::vector<EngineItem> items;
     for (const LiveTaskPtr& live : tasks) {
-      items.push_back({live->prepared.input.get(), &live->task.options});
+      items.push_back({live->input.get(), &live->task.options});
     }
     return items;
   }

@@ -18,10 +18,10 @@ void Notify(Condition& work, size_t times) {
 
 }  // namespace
 
-Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
+Scheduler::Scheduler(const SchedulerOptions& options, const FileReader& files,
                      const CrashMarker& marker, OnResult on_result, OnDeviceLost on_device_lost)
     : options_(options),
-      pipeline_(pipeline),
+      files_(files),
       marker_(marker),
       on_result_(std::move(on_result)),
       on_device_lost_(std::move(on_device_lost)),
@@ -249,7 +249,7 @@ void Scheduler::End(const LiveTaskPtr& live, Status status) {
   if (live->state == TaskState::kUnread || live->state == TaskState::kRead ||
       live->state == TaskState::kReady) {
     live->file = {};
-    live->prepared = {};
+    live->input.reset();
     Move(live, TaskState::kOutside);
   }
 }

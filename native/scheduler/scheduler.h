@@ -6,13 +6,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "native/base/mutex.h"
-#include "native/pipeline/image_pipeline.h"
+#include "native/files/file_reader.h"
 #include "native/scheduler/class_state.h"
 #include "native/scheduler/outbox.h"
 #include "native/scheduler/read_depth.h"
@@ -42,9 +43,9 @@ class Scheduler {
   // Called at most once, in the same way, before the results that say so.
   using OnDeviceLost = std::function<void(const Status&)>;
 
-  // `pipeline` and `marker` must outlive the scheduler, and the files be closed after it.
-  Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
-            const CrashMarker& marker, OnResult on_result, OnDeviceLost on_device_lost = nullptr);
+  // `files` and `marker` must outlive the scheduler, and the files be closed after it.
+  Scheduler(const SchedulerOptions& options, const FileReader& files, const CrashMarker& marker,
+            OnResult on_result, OnDeviceLost on_device_lost = nullptr);
   ~Scheduler();  // as Close
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -91,9 +92,12 @@ class Scheduler {
   void OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) LATTICE_EXCLUDES(mutex_);
 
   void DecodeLoop(WorkClass work_class) LATTICE_EXCLUDES(mutex_);
-  LiveTaskPtr TakeForDecode(ClassState& work) LATTICE_REQUIRES(mutex_);
-  void Decode(const LiveTaskPtr& live) LATTICE_EXCLUDES(mutex_);
-  bool Admit(const LiveTaskPtr& live, OpenedImage* opened) LATTICE_EXCLUDES(mutex_);
+  LiveTaskPtr NextToDecode(ClassState& work) LATTICE_REQUIRES(mutex_);
+  void HaveDecoded(const LiveTaskPtr& live) LATTICE_EXCLUDES(mutex_);
+  std::optional<Result<std::unique_ptr<EngineInput>>> TakeByEngine(const LiveTaskPtr& live)
+      LATTICE_EXCLUDES(mutex_);
+  bool Admit(const LiveTaskPtr& live, size_t pixel_bytes) LATTICE_EXCLUDES(mutex_);
+  void CountDecoded(DecodedBy by) LATTICE_REQUIRES(mutex_);
 
   void BatchLoop(WorkClass work_class) LATTICE_EXCLUDES(mutex_);
   RunningBatchPtr TakeBatch(ClassState& work) LATTICE_REQUIRES(mutex_);
@@ -105,7 +109,7 @@ class Scheduler {
   void EndIfTooLate(const LiveTaskPtr& live) LATTICE_REQUIRES(mutex_);
 
   const SchedulerOptions options_;
-  const ImagePipeline& pipeline_;
+  const FileReader& files_;
   const CrashMarker& marker_;
   const OnResult on_result_;
   const OnDeviceLost on_device_lost_;

@@ -88,7 +88,7 @@ void Scheduler::RunBatch(const RunningBatch& batch) {
     Stopwatch post;
     Detections detections;
     if (status.ok()) detections = batch.engine->Detect(batch.work_class, batch.slot, i);
-    live->prepared = {};
+    live->input.reset();
     const double postprocess_ms = post.Lap();
     mutex_.Lock();
     live->result.detections = std::move(detections);

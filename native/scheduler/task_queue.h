@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "native/base/byte_buffer.h"
 #include "native/base/stopwatch.h"
-#include "native/pipeline/image_pipeline.h"
+#include "native/scheduler/image_task.h"
 
 namespace lattice {
 
@@ -25,7 +26,7 @@ enum class TaskState {
   kRunning,   // in a batch
 };
 
-// Guarded by the scheduler's mutex, except `task`, `file` and `prepared`: those belong to the
+// Guarded by the scheduler's mutex, except `task`, `file` and `input`: those belong to the
 // thread that works on the task while `state` is kDecoding or kRunning.
 struct LiveTask {
   ImageTask task;
@@ -40,7 +41,7 @@ struct LiveTask {
   ByteBuffer file;        // while it waits to be decoded
   size_t file_bytes = 0;  // 0 until they are known
   bool put_off = false;   // its file did not fit the bytes of files
-  PreparedImage prepared;
+  std::unique_ptr<EngineInput> input;
   size_t pixel_bytes = 0;  // 0 until they are known
   TaskResult result;       // filled step by step
 

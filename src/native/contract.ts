@@ -199,7 +199,7 @@ export type OnNativeResults = (
   messages: (string | null)[],
 ) => void;
 
-/** Images by who answered them, faulty ones included. */
+/** Images by who decoded them. */
 export interface NativeDecodeStats {
   cpu: number;
   /** The JPEG engines of the GPU. */

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "native/base/stopwatch.h"
-#include "native/engine/tensorrt/gpu_engine.h"
+#include "native/engine/gpu_engine.h"
 
 namespace lattice {
 namespace {

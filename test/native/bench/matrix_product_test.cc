@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "native/onnx/half_float.h"
-#include "native/onnx/onnx_reader.h"
+#include "native/model/half_float.h"
+#include "native/model/onnx_reader.h"
 
 namespace lattice {
 namespace {

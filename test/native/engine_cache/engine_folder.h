@@ -1,6 +1,6 @@
 // A folder of its own for a test, and engines to put into it.
-#ifndef LATTICE_TEST_NATIVE_ENGINE_CACHE_ENGINE_FOLDER_H_
-#define LATTICE_TEST_NATIVE_ENGINE_CACHE_ENGINE_FOLDER_H_
+#ifndef LATTICE_TEST_ENGINE_CACHE_ENGINE_FOLDER_H_
+#define LATTICE_TEST_ENGINE_CACHE_ENGINE_FOLDER_H_
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -66,4 +66,4 @@ inline EngineHeader SampleHeader() {
 
 }  // namespace lattice
 
-#endif  // LATTICE_TEST_NATIVE_ENGINE_CACHE_ENGINE_FOLDER_H_
+#endif  // LATTICE_TEST_ENGINE_CACHE_ENGINE_FOLDER_H_

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "native/base/stopwatch.h"
-#include "native/cuda/gpu_device.h"
-#include "native/cuda/owners.h"
+#include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/cuda/owners.h"
 #include "native/gpu_monitor/gpu_monitor.h"
 #include "test/native/simulated_cuda/simulated_gpus.h"
 

@@ -7,10 +7,10 @@
 #include <random>
 
 #include "native/gpu_onnx/signed_quantization.h"
-#include "native/onnx/onnx_reader.h"
+#include "native/model/onnx_reader.h"
 #include "test/native/gpu_onnx/random_graph.h"
 #include "test/native/gpu_onnx/type_checker.h"
-#include "test/native/onnx/graph_writer.h"
+#include "test/native/model/graph_writer.h"
 
 namespace lattice {
 namespace {

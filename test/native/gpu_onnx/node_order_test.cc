@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "native/onnx/onnx_reader.h"
+#include "native/model/onnx_reader.h"
 #include "test/native/gpu_onnx/random_graph.h"
-#include "test/native/onnx/graph_writer.h"
+#include "test/native/model/graph_writer.h"
 
 namespace lattice {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "test/native/onnx/graph_writer.h"
+#include "test/native/model/graph_writer.h"
 
 namespace lattice::test {
 

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "native/onnx/onnx_reader.h"
-#include "test/native/onnx/graph_writer.h"
+#include "native/model/onnx_reader.h"
+#include "test/native/model/graph_writer.h"
 
 namespace lattice {
 namespace {

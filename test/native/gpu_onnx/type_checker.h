@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "native/onnx/onnx_graph.h"
+#include "native/model/onnx_graph.h"
 
 namespace lattice::test {
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "test/native/scheduler/gated_engine.h"
@@ -16,9 +17,9 @@ using test::GatedEngine;
 using test::TaskResults;
 using namespace std::chrono_literals;
 
-ImagePipeline DemoPipeline() {
+RootedFiles DemoFiles() {
   EXPECT_TRUE(InitDecoders().ok());
-  return {*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20), {}};
+  return *RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20);
 }
 
 class SchedulerTest : public testing::Test {
@@ -31,7 +32,7 @@ class SchedulerTest : public testing::Test {
   void Start(int decode_threads, const ClassOptions& both, int max_batch = 1) {
     engine_ = std::make_shared<GatedEngine>(both.slots, max_batch);
     scheduler_ = std::make_unique<Scheduler>(
-        SchedulerOptions{decode_threads, both, both, 0}, pipeline_, *marker_,
+        SchedulerOptions{decode_threads, both, both, 0}, files_, *marker_,
         [this](TaskResult result) { results_.Add(std::move(result)); });
   }
 
@@ -71,7 +72,7 @@ class SchedulerTest : public testing::Test {
     }
   }
 
-  ImagePipeline pipeline_ = DemoPipeline();
+  FileReader files_{DemoFiles()};
   std::unique_ptr<CrashMarker> marker_ = *CrashMarker::Open("");
   TaskResults results_;
   std::shared_ptr<GatedEngine> engine_;
@@ -302,6 +303,38 @@ TEST_F(SchedulerTest, FailuresStayWithTheirImage) {
   Submit(4, WorkClass::kSync);
   EXPECT_EQ(results_.Wait(4).status.code(), StatusCode::kDetectionFailed);
   EXPECT_EQ(scheduler_->stats().failed, 3u);
+}
+
+TEST_F(SchedulerTest, PixelsMeetTheLimitsOfFiles) {
+  Start();
+  engine_->OpenGate();
+  ImageTask wide = Task(1, WorkClass::kSync);
+  wide.pixels = Image{20'000, 1, ByteBuffer(3 * 20'000, 1)};
+  scheduler_->Submit({std::move(wide)});
+  EXPECT_EQ(results_.Wait(1).status.code(), StatusCode::kImageTooLarge);
+  ImageTask text = Task(2, WorkClass::kSync);
+  text.pixels.reset();
+  text.path = "shapes.json";
+  scheduler_->Submit({std::move(text)});
+  EXPECT_EQ(results_.Wait(2).status.code(), StatusCode::kUnsupportedImageFormat);
+}
+
+TEST(SchedulerDeathTest, AbortsOnTheSuffixOfTheTestHook) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto body = [] {
+    const FileReader files(DemoFiles());
+    const auto marker = *CrashMarker::Open("");
+    SchedulerOptions options;
+    options.abort_on_path_suffix = "shapes.png";
+    Scheduler scheduler(options, files, *marker, [](const TaskResult&) {});
+    ImageTask task;
+    task.id = 1;
+    task.engine = std::make_shared<GatedEngine>(1);
+    task.path = "shapes.png";
+    scheduler.Submit({std::move(task)});
+    std::this_thread::sleep_for(60s);
+  };
+  EXPECT_EXIT(body(), testing::KilledBySignal(SIGABRT), "");
 }
 
 TEST_F(SchedulerTest, CloseAnswersEverythingOnce) {

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "native/engine/engine.h"
+#include "test/native/scheduler/pixel_engine.h"
 
 namespace lattice::test {
 
 // An image's mark is its first pixel as a number. The box found carries it as its score, / 2^20.
-class SimulatedEngine final : public Engine {
+class SimulatedEngine final : public PixelEngine {
  public:
   struct Options {
     double batch_ms = 0.2;
@@ -43,10 +43,12 @@ class SimulatedEngine final : public Engine {
   const ModelInfo& info() const override { return info_; }
   int slots(WorkClass) const override { return options_.slots; }
   int max_batch(WorkClass) const override { return options_.max_batch; }
-  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
 
-  Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
+  using PixelEngine::Take;
+  Result<std::unique_ptr<EngineInput>> Take(Image image) override {
     auto input = std::make_unique<Input>();
+    input->width = image.width;
+    input->height = image.height;
     input->mark = image.data[0] | image.data[1] << 8 | image.data[2] << 16;
     if (options_.keeps_pixels) input->Keep(image.data.size(), &pixels_);
     const std::lock_guard lock(mutex_);

@@ -3,9 +3,9 @@
 
 #include "native/gpu_onnx/float_type.h"
 #include "native/gpu_onnx/signed_quantization.h"
-#include "native/onnx/model_description.h"
-#include "native/onnx/onnx_metadata.h"
-#include "native/onnx/onnx_reader.h"
+#include "native/model/model_description.h"
+#include "native/model/onnx_metadata.h"
+#include "native/model/onnx_reader.h"
 #include "test/native/fuzz/fuzz.h"
 #include "test/native/fuzz/onnx/message_mutator.h"
 #include "test/native/gpu_onnx/random_graph.h"
