@@ -43,7 +43,7 @@ class WatchedCall::Watch {
   }
 
   void Loop() {
-    (void)NameThread("lattice-watch");
+    (void)NameThread("lattice-device");
     while (true) {
       {
         std::unique_lock lock(mutex_);

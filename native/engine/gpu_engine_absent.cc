@@ -23,8 +23,6 @@ Result<std::shared_ptr<const ImageDecoder>> OpenJpegEngines(int) { return FindJp
 
 Result<std::vector<GpuIdentity>> UsableGpus() { return NotBuilt(); }
 
-Result<std::vector<GpuIdentity>> IdentifyUsableGpus() { return NotBuilt(); }
-
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string&, const GpuEngineOptions&,
                                               const OnEngineBuild&) {
   return NotBuilt();

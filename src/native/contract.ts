@@ -16,8 +16,6 @@ export interface NativeAddon {
   jpegEnginesMissing(): string | null;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
-  /** The latest reading of these GPUs, about one per second; the first call starts them. Never waits or fails. */
-  gpuReadings(): NativeGpuReadings;
   /**
    * Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. `onDeviceLost` is
    * called there once, before the results that say so: the device faulted. From then on every task is answered with
@@ -39,19 +37,15 @@ export interface NativeBuildInfo {
   jpeg: string;
 }
 
+/** `index` as CUDA counts in this process, `name` as the driver calls it, `memoryTotal` in bytes according to CUDA. */
+export type NativeGpu = Pick<GpuReading, 'index' | 'name' | 'uuid' | 'busId' | 'numaNode'> & {
+  memoryTotal: number;
+};
+
 export interface NativeGpus {
-  /** `index` as CUDA counts in this process, `name` as the driver calls it; empty where none can be used. */
-  gpus: { index: number; name: string }[];
+  /** Empty where none can be used. */
+  gpus: NativeGpu[];
   /** What is missing and what to do about it; null where a GPU can be used. */
-  missing: string | null;
-}
-
-/** Of one GPU: whether it may be used, the addon does not know. */
-export type NativeGpuReading = Omit<GpuReading, 'state'>;
-
-export interface NativeGpuReadings {
-  gpus: NativeGpuReading[];
-  /** Why there are none; null where there are. */
   missing: string | null;
 }
 
@@ -98,10 +92,9 @@ export interface NativeCoreOptions {
 
 export interface NativeCore {
   /**
-   * Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`. `sha256` of the
-   * file, hex, names its stored TensorRT engine; without it no engine is stored and no stored one is used.
+   * Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`.
    */
-  loadModel(path: string, sha256?: string): Promise<NativeModel>;
+  loadModel(path: string): Promise<NativeModel>;
   /** Frees a model once its last task has ended, on the thread that loads models. */
   unloadModel(modelId: number): void;
   /** Queues tasks; never blocks. Every task id gets exactly one result. */

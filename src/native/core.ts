@@ -1,8 +1,5 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
-import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { LatticeError } from '../api/errors.js';
 import { loadAddon } from './addon-loader.js';
 import { namingRoot, rethrow, translated } from './addon-errors.js';
@@ -76,14 +73,12 @@ export function openCore(options: CoreOptions, onDeviceLost?: OnDeviceLost): Cor
 export class Core {
   readonly #native: NativeCore;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #storesEngines: boolean;
   #unsent: NativeTask[] = [];
   #lastId = FIRST_OWN_ID;
   #closing: Promise<void> | null = null;
 
   constructor(options: NativeCoreOptions, onDeviceLost?: OnDeviceLost) {
     const addon = loadAddon();
-    this.#storesEngines = options.device !== 'cpu' && options.engineCache !== '';
     this.#native = translated(
       () =>
         new addon.Core(
@@ -98,9 +93,8 @@ export class Core {
 
   /** Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
   async loadModel(path: string): Promise<NativeModel> {
-    const sha256 = this.#storesEngines ? await sha256Of(path) : undefined;
     this.#refuseWhenClosed();
-    return this.#native.loadModel(path, sha256).catch(rethrow);
+    return this.#native.loadModel(path).catch(rethrow);
   }
 
   unloadModel(modelId: number): void {
@@ -223,17 +217,6 @@ export class Core {
       else waiting?.reject(new LatticeError(code, messages[index] ?? code));
     }
   }
-}
-
-/** Of a file; '' where it cannot be read: the addon then says why. */
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  try {
-    await pipeline(createReadStream(path), hash);
-  } catch {
-    return '';
-  }
-  return hash.digest('hex');
 }
 
 function closed(): LatticeError {

@@ -7,7 +7,6 @@ import type { WorkerStats } from '../../api/statistics.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import type { DetectRequest } from '../detector.js';
-import { aged } from '../gpu-readings.js';
 import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
   CLOSE,
@@ -143,7 +142,12 @@ export class RemoteWorker implements Worker {
   stats(): WorkerStats {
     const { stats } = this.#state;
     if (stats.gpuReadings === undefined) return stats;
-    return { ...stats, gpuReadings: aged(stats.gpuReadings, performance.now() - this.#stateAt) };
+    const since = performance.now() - this.#stateAt;
+    const gpuReadings = stats.gpuReadings.map((reading) => ({
+      ...reading,
+      ageMs: reading.ageMs === null ? null : reading.ageMs + since,
+    }));
+    return { ...stats, gpuReadings };
   }
 
   unhealthy(): LatticeError | null {
