@@ -13,8 +13,6 @@ namespace lattice {
 // gone. So no stream has to wait for another, not even where a decoder does not order its writes
 // after earlier work of a stream, as the JPEG engines do not.
 struct GpuImage {
-  int stored_height() const { return orientation < 5 ? height : width; }
-
   int gpu = -1;   // as CUDA counts in this process; -1: no picture
   int width = 0;  // as shown
   int height = 0;

@@ -28,7 +28,7 @@ CoreOptions Options() {
 
 Result<LoadedModel> Load(Core& core, const std::string& path) {
   std::promise<Result<LoadedModel>> loaded;
-  core.LoadModel(path, "", [&](Result<LoadedModel> model) { loaded.set_value(std::move(model)); });
+  core.LoadModel(path, [&](Result<LoadedModel> model) { loaded.set_value(std::move(model)); });
   return loaded.get_future().get();
 }
 

@@ -18,9 +18,10 @@ using File = std::vector<uint8_t>;
 inline File PlanesOf(const GpuImage& image) {
   File all;
   const int across = image.orientation < 5 ? image.width : image.height;
+  const int down = image.orientation < 5 ? image.height : image.width;
   for (size_t i = 0; i < 3; ++i) {
     const int width = i == 0 ? 2 * ChromaSize(across) : ChromaSize(across);
-    const int rows = i == 0 ? image.stored_height() : ChromaSize(image.stored_height());
+    const int rows = i == 0 ? down : ChromaSize(down);
     File row(static_cast<size_t>(width));
     for (int y = 0; y < rows; ++y) {
       const uint8_t* from = image.planes[i] + static_cast<ptrdiff_t>(image.pitches[i]) * y;
@@ -37,6 +38,7 @@ inline File PlanesOf(const Image& image) {
   File all;
   const PackedPlanes packed = StoredPlanes(image);
   const int across = image.orientation < 5 ? image.width : image.height;
+  const int down = image.orientation < 5 ? image.height : image.width;
   const int down = image.orientation < 5 ? image.height : image.width;
   for (size_t i = 0; i < 3; ++i) {
     const int width = i == 0 ? across : ChromaSize(across);
