@@ -28,9 +28,15 @@ BlockPool& PixelPool() {
 
 // The GPU does the rest: an input is its pixels and where they go.
 struct GpuInput final : EngineInput {
+  // Assigned later, the pixels would be copied into ordinary memory.
+  explicit GpuInput(DecodedImage decoded) : image(std::move(decoded)) {
+    width = image.width();
+    height = image.height();
+    decoded_by = image.by;
+  }
   size_t pixel_bytes() const override { return image.pixels.data.size(); }
 
-  DecodedImage image;  // in pinned memory or on the GPU
+  const DecodedImage image;  // in pinned memory or on the GPU
   LetterboxTransform transform;
 };
 
@@ -145,14 +151,10 @@ class TensorRtEngine final : public Engine {
 
   Result<std::unique_ptr<EngineInput>> InputOf(DecodedImage image, double decode_ms) const {
     try {
-      auto input = std::make_unique<GpuInput>();
-      input->width = image.width();
-      input->height = image.height();
-      input->decoded_by = image.by;
+      auto input = std::make_unique<GpuInput>(std::move(image));
       input->decode_ms = decode_ms;
       input->transform =
           ComputeLetterbox(input->width, input->height, info_.input_width, info_.input_height);
-      input->image = std::move(image);
       return std::unique_ptr<EngineInput>(std::move(input));
     } catch (const std::exception&) {
       return OutOfMemory("The image could not be prepared");

@@ -289,6 +289,25 @@ TEST_F(SimulatedGpuTest, AnEngineUsesTheGpuOfItsOrdinalOnly) {
   EXPECT_NE(missing.message().find("There is no GPU 3"), std::string::npos) << missing.message();
 }
 
+TEST_F(SimulatedGpuTest, AJpegStaysOnTheGpuWhereItsEnginesDecode) {
+  ASSERT_TRUE(InitDecoders().ok());
+  GpuEngineOptions options;
+  const auto decoder = OpenJpegEngines(0);
+  if (!decoder.ok()) GTEST_SKIP() << decoder.status().message();
+  options.decoder = *decoder;
+  const auto engine = LoadGpuEngine(model_, options, nullptr);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  std::ifstream stream(LATTICE_SOURCE_DIR "/models/demo/street.jpg", std::ios::binary);
+  const std::vector<uint8_t> file{std::istreambuf_iterator<char>(stream), {}};
+  const auto input = (*engine)->Take(DescribeEncoded(file), {});
+  ASSERT_TRUE(input.ok()) << input.status().message();
+  EXPECT_EQ((*input)->decoded_by, DecodedBy::kHardware);
+  EXPECT_EQ((*input)->width, 960);
+  EXPECT_EQ((*input)->pixel_bytes(), 0u);  // on the host
+  const EngineItem item{input->get(), &options_};
+  EXPECT_TRUE((*engine)->Run(WorkClass::kSync, 0, Width::kOneShare, {&item, 1}).ok());
+}
+
 TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {
   const auto engine = Loaded();
   std::optional<Boxes> expected;
