@@ -15,7 +15,8 @@ export function tableRow(figure: JudgedFigure): Row {
   return {
     what,
     value: `${round(value)} ${unit}`,
-    'baseline in the same run': baseline === undefined ? '' : `${round(baseline.value)} (${baseline.what})`,
+    'baseline in the same run':
+      baseline === undefined ? '' : `${round(baseline.value)} (${baseline.what})`,
     ratio: ratio === undefined ? '' : ratio.toFixed(3),
     goal: goal ?? '',
     met: metWord(figure),

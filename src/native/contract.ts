@@ -3,7 +3,9 @@
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
 import type { GpuReading } from '../api/gpu-reading.js';
+import type { Device, Precision } from '../api/model.js';
 import type { DetectionParameters } from '../api/options.js';
+import type { AddonStatistics } from '../api/statistics.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
@@ -50,12 +52,12 @@ export interface NativeGpus {
 export interface NativeCoreOptions {
   /** Absolute folders; a request path is opened beneath one of them only. */
   roots: string[];
-  device: 'auto' | 'cpu' | 'cuda';
+  device: Device;
   /** The GPU to use, as CUDA counts in this process; 0 when left out. */
   gpu?: number;
   /** Batch sizes that a GPU's engine is built for, ascending, 1 to 32; 1, 2, 4, 8, 16 and 32 when left out. */
   gpuBatches?: number[];
-  precision: 'auto' | 'f32' | 'bf16';
+  precision: Precision;
   /** CPU threads for inference and for decoding, each. */
   threads: number;
   /** Batches of async tasks compute only where no other thread of the machine wants the core. */
@@ -240,13 +242,9 @@ export interface NativeDecodeStats {
   hardwareMissing: string | null;
 }
 
-export interface NativeStats {
-  queuedSync: number;
-  queuedAsync: number;
+export interface NativeStats extends AddonStatistics {
   decoding: number;
   inferring: number;
-  /** Bytes of pixels that async images hold: decoding, waiting for the network or in it. */
-  heldBytes: number;
   completed: number;
   failed: number;
   cancelled: number;

@@ -120,7 +120,8 @@ describe('a dry run', () => {
     const page = join(folder, 'README.md');
     cpSync(join(PROJECT_ROOT, 'bench/README.md'), page);
     const [before, after] = readFileSync(page, 'utf8').split(SECTION);
-    for (let time = 0; time < 2; time += 1) await replaceSection(page, 'gpu figures', section(onGpu, charts, ''));
+    for (let time = 0; time < 2; time += 1)
+      await replaceSection(page, 'gpu figures', section(onGpu, charts, ''));
     const text = readFileSync(page, 'utf8');
     expect(text.split(SECTION)).toEqual([before, after]);
 

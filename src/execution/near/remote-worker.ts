@@ -96,7 +96,7 @@ export class RemoteWorker implements Worker {
     return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
   }
 
-  detect({ path, image, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
+  detect({ path, image, options, kind, priority, deadlineMs, signal }: DetectRequest) {
     const { leaseMs, graceMs } = this.#parts;
     const { modelName } = options;
     const lease = this.#parts.nextLease();
@@ -115,7 +115,7 @@ export class RemoteWorker implements Worker {
       const request = {
         path,
         options,
-        class: kind,
+        kind,
         ...(priority === undefined ? {} : { priority }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
       };

@@ -77,7 +77,7 @@ test('each look has the present state of the process', () => {
 test('readings do not overlap: one that hangs leaves the last figures, their age and a reason', async () => {
   const readings = start();
   await vi.advanceTimersByTimeAsync(0);
-  let answer = (_reading: SmiReading): void => undefined;
+  let answer: (reading: SmiReading) => void = () => undefined;
   read.mockReturnValue(new Promise((resolve) => (answer = resolve)));
   await vi.advanceTimersByTimeAsync(60_000);
   expect(read).toHaveBeenCalledTimes(2);
