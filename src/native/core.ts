@@ -67,7 +67,7 @@ const PLAIN = {
   crashMarkerPath: '',
 } as const;
 
-/** Called once when the device faulted or hangs: no task of this process can run any more, and it should end. */
+/** Called once when the device faulted: no task of this process can run any more, and it should end. */
 export type OnDeviceLost = (error: LatticeError) => void;
 
 /**
