@@ -5,7 +5,7 @@ import { packageVersion } from '../base/package.js';
 import type { EmbeddedOptions } from '../clusters/local/local-cluster.js';
 import { openCluster } from '../clusters/open-cluster.js';
 import { ApiKeys } from '../http/api-keys.js';
-import { webhookRecord } from '../http/jobs/webhook-record.js';
+import { webhookRecord } from '../http/routes/jobs/result-record.js';
 import { createHideFolders } from '../http/problem.js';
 import { listen } from '../http/serve.js';
 import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
@@ -80,7 +80,7 @@ export async function startService(
     cluster: clusterStatus,
     workers: () => detector.workers(),
     leftOutWorkers: () => cluster.leftOut?.() ?? [],
-    ...(cluster.gate === undefined ? {} : { gate: cluster.gate }),
+    gate: cluster.gate,
     metrics,
     logger,
     apiKeys,

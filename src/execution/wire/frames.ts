@@ -4,7 +4,7 @@
  * no version of its own.
  */
 import { z } from 'zod';
-import { ERRORS, LatticeError, type ErrorCode } from '../../api/errors.js';
+import { ERROR_CODES, LatticeError } from '../../api/errors.js';
 import { detectOptionsSchema } from '../../api/option-schemas.js';
 import { workerStatsSchema } from '../../api/statistics.js';
 import { processedImageSchema } from '../../api/image.js';
@@ -28,11 +28,10 @@ export const CLOSE = {
   replaced: 4004,
 } as const;
 
-const errorCodes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 /** Read as a `LatticeError`. */
 const errorSchema = z
   .object({
-    code: z.enum(errorCodes),
+    code: z.enum(ERROR_CODES),
     detail: z.string(),
     errors: z
       .array(z.object({ detail: z.string(), pointer: z.string().exactOptional() }))

@@ -2,7 +2,7 @@
 import type { Config } from '../../settings/config.js';
 import { readParameters, type DetectOptions } from '../../api/options.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import type { ModelCatalogue } from '../models/model-catalogue.js';
+import type { ModelCatalogue } from '../model-catalogue.js';
 import { requestedClasses } from '../requested-classes.js';
 import { validationFailed } from '../validation.js';
 import type { DetectFields } from './detect.schema.js';

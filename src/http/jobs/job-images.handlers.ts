@@ -5,15 +5,15 @@ import type { AppDeps } from '../app-deps.js';
 import type { HideFolders } from '../problem.js';
 import { readQuery } from '../query.js';
 import { replyJson } from '../reply.js';
-import type { RouteHandler } from '../route-table.js';
+import type { RouteHandler } from '../route.js';
 import {
   imagesQuerySchema,
   type JobImageBody,
   type JobImagesBody,
   type JobSummaryBody,
 } from './job-images.schema.js';
-import { jobId } from './job-of-path.js';
-import { metadataOf, viewEntry } from './result-view.js';
+import { jobId } from '../routes/jobs/job-of-path.js';
+import { metadataOf, viewEntry } from '../routes/jobs/result-record.js';
 
 export interface JobImagesHandlers {
   images: RouteHandler;

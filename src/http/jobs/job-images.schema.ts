@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { recordParameters } from '../../api/option-schemas.js';
 import { IMAGE_OUTCOMES } from '../../jobs/job.js';
 import { wholeNumber } from '../query.js';
-import { failedImageSchema, processedImageSchema } from './job-result.schema.js';
+import { failedImageSchema, processedImageSchema } from '../routes/jobs/result-record.js';
 import { jobIdSchema, jobStatusSchema } from './job.schema.js';
 
 const MOST_IMAGES = 500;

@@ -10,7 +10,7 @@ import {
   type TargetPolicy,
 } from '../../webhooks/target-policy.js';
 import type { AppDeps } from '../app-deps.js';
-import type { ModelCatalogue } from '../models/model-catalogue.js';
+import type { ModelCatalogue } from '../model-catalogue.js';
 import { matchClasses, noSuchClass } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
 import { refuseLongLists } from '../request-defaults.js';
@@ -25,7 +25,7 @@ const CAR = 'car';
 export type ReadSubmission = (value: unknown, keyId: string | null) => Promise<JobSpec>;
 
 export function createReadSubmission(
-  deps: Pick<AppDeps, 'config' | 'annotate' | 'draining'>,
+  deps: Pick<AppDeps, 'config' | 'draining'>,
   catalogue: ModelCatalogue,
 ): ReadSubmission {
   const { config } = deps;
@@ -35,11 +35,6 @@ export function createReadSubmission(
     refuseLongLists(value, config);
     await ownTurn(value);
     const body = validate(jobSubmitSchema, value);
-    if (body.annotate === true && deps.annotate === undefined) {
-      throw validationFailed([
-        { detail: 'Drawing is not available on this service.', pointer: '#/annotate' },
-      ]);
-    }
     refuseTarget(body.callback_url, targets);
     const modelName = body.model_name ?? defaultModelName(config);
     const listed = await catalogue.check(modelName);

@@ -1,7 +1,7 @@
 /** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../base/back-off.js';
-import { LatticeError, toLatticeError, type ErrorCode } from '../../api/errors.js';
+import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
 import type { Detector } from '../../execution/detector.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
@@ -42,17 +42,6 @@ const RETRIES = 2;
 /** The longest pause before a retry, as a multiple of the first one. */
 const LONGEST = 4;
 
-/** Errors that come from the state of the detector, not from the image. */
-const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'overloaded',
-  'shutting_down',
-  'cancelled',
-  'model_not_ready',
-  'gpu_lost',
-  'gpu_unavailable',
-  'cluster_unavailable',
-]);
-
 /**
  * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping, the image is still
  * to do. `late`: it did not end by `deadlineMs` and is still to do.
@@ -73,7 +62,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       return { kind: 'done', outcome: await outcomeOf(runner, run, result), workerId };
     } catch (thrown) {
       const error = toLatticeError(thrown);
-      const passing = PASSING.has(error.code);
+      const passing = ERRORS[error.code].passing === true;
       if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
       if (error.code === 'deadline_exceeded' && run.deadlineMs !== undefined)
         return { kind: 'late' };

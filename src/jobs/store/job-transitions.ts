@@ -8,7 +8,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../../api/errors.js';
-import { progressOf, type JobEventName, type JobStatus } from '../job.js';
+import type { JobEventName } from '../../api/events.js';
+import { progressOf, type JobStatus } from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import type { CommitNotes } from './group-commit.js';
 import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';

@@ -1,6 +1,6 @@
 /** Runs the self-check on every fresh model and, at intervals, on the loaded ones. */
 import type { Detection } from '../../api/image.js';
-import { LatticeError, toLatticeError } from '../../api/errors.js';
+import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';
@@ -17,8 +17,6 @@ const ANSWER_WITHIN_MS = 60_000;
  * the device. The task is still freed in the end.
  */
 const TASK_DEADLINE_MS = 120_000;
-/** These say nothing about the model. */
-const INCONCLUSIVE = new Set(['cancelled', 'shutting_down', 'overloaded', 'deadline_exceeded']);
 
 export interface SelfCheckOptions {
   core: Pick<Core, 'run'>;
@@ -97,7 +95,7 @@ export class SelfCheck {
     const found = await this.#look(model, picture).catch(toLatticeError);
     // The run says nothing once the model is unloaded or the core closes.
     if (!this.#isLoaded(model)) return;
-    if (found instanceof LatticeError && INCONCLUSIVE.has(found.code)) return;
+    if (found instanceof LatticeError && ERRORS[found.code].unfinished === true) return;
     const fault = found instanceof LatticeError ? found.message : check.judge(found);
     if (fault !== null) this.#logFault(model, fault);
     else if (model.distrust !== null) {

@@ -1,7 +1,7 @@
 /** What models there are, remembered for moments so that a submit does not list the folder each time. */
-import { LatticeError } from '../../api/errors.js';
-import type { ModelDescription } from '../../api/model.js';
-import type { Detector } from '../../execution/detector.js';
+import { LatticeError } from '../api/errors.js';
+import type { ModelDescription } from '../api/model.js';
+import type { Detector } from '../execution/detector.js';
 
 const KEEP_MS = 5_000;
 

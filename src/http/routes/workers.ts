@@ -1,14 +1,15 @@
 /** The upgrade by which workers come in. Not in the documentation: no client of the service uses it. */
+import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { WebSocket } from 'ws';
 import type { WorkerGate } from '../../execution/near/worker-gate.js';
 import { WORKER_PATH } from '../../execution/wire/frames.js';
 import { LatticeError } from '../../api/errors.js';
-import type { RouteTable } from '../route-table.js';
+import type { AppEnv } from '../app-env.js';
 import { upgradeToWebSocket } from '../web-socket.js';
 
 /** Returns whether a socket is a worker's: those outlive the HTTP server at a stop, until the jobs have drained. */
 export function addWorkerRoute(
-  { app }: RouteTable,
+  app: OpenAPIHono<AppEnv>,
   gate: WorkerGate,
 ): (socket: WebSocket) => boolean {
   const sockets = new WeakSet<WebSocket>();

@@ -1,14 +1,13 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
-import { z, type RouteConfig } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { LeftOutWorker } from '../../clusters/cluster.js';
 import type { ClusterSnapshot } from '../../clusters/cluster-status.js';
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../api/errors.js';
 import { detectorStatsSchema, type DetectorStats } from '../../api/statistics.js';
 import type { AppDeps } from '../app-deps.js';
-import { problemResponses } from '../problem.schema.js';
 import { replyJson } from '../reply.js';
-import type { RouteTable } from '../route-table.js';
+import { json, type AddRoute } from '../route.js';
 import { snakeCase } from '../../api/snake-case.js';
 import { gpuSchema, viewGpu } from './gpu.schema.js';
 
@@ -81,49 +80,49 @@ const clusterStatusSchema = z
 
 export type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
 
-const status: RouteConfig = {
-  method: 'get',
-  path: '/v1/cluster/status',
-  operationId: 'getClusterStatus',
-  summary: 'Resources of the compute cluster',
-  description:
-    'The nodes with their CPUs and GPUs, the workers with what each has in hand, the device and precision of the model, ' +
-    'and the jobs that wait and run. Without an external cluster the machine of the service is the only node.',
-  tags: ['Cluster'],
-  responses: {
-    200: {
-      description: 'The cluster as it is now',
-      headers: z.object({
-        'x-lattice-cluster-python': z.string().optional().openapi({
-          description:
-            'Version of the Python that the cluster runs on, when known; a client in Python needs the same minor',
-          example: '3.11.7',
-        }),
-      }),
-      content: { 'application/json': { schema: clusterStatusSchema } },
-    },
-    ...problemResponses('unauthorized', 'internal_error', 'cluster_unavailable'),
-  },
-};
-
-export function addClusterRoute(
-  table: RouteTable,
-  deps: Pick<AppDeps, 'cluster' | 'detector' | 'workers' | 'leftOutWorkers' | 'logger'>,
+export function clusterRoutes(
+  route: AddRoute,
+  { cluster, detector, workers, leftOutWorkers, logger }: AppDeps,
 ): void {
-  table.add(status, async (c) => {
-    try {
-      const snapshot = await deps.cluster.status();
-      const body = view(snapshot, deps.detector.stats(), deps.workers());
-      body.workers.push(...(deps.leftOutWorkers?.() ?? []).map(viewLeftOut));
-      return replyJson(c, 200, body, pythonHeader(snapshot));
-    } catch (thrown) {
-      if (thrown instanceof LatticeError) throw thrown;
-      deps.logger.warn({ err: thrown }, 'cluster status failed');
-      throw new LatticeError('cluster_unavailable', 'The cluster gave no status.', {
-        cause: thrown,
-      });
-    }
-  });
+  route(
+    {
+      method: 'get',
+      path: '/v1/cluster/status',
+      operationId: 'getClusterStatus',
+      summary: 'Resources of the compute cluster',
+      description:
+        'The nodes with their CPUs and GPUs, the workers with what each has in hand, the device and precision of the model, ' +
+        'and the jobs that wait and run. Without an external cluster the machine of the service is the only node.',
+      tags: ['Cluster'],
+      answers: {
+        200: {
+          ...json('The cluster as it is now', clusterStatusSchema),
+          headers: z.object({
+            'x-lattice-cluster-python': z.string().optional().openapi({
+              description:
+                'Version of the Python that the cluster runs on, when known; a client in Python needs the same minor',
+              example: '3.11.7',
+            }),
+          }),
+        },
+      },
+      errors: ['cluster_unavailable'],
+    },
+    async (c) => {
+      try {
+        const snapshot = await cluster.status();
+        const body = view(snapshot, detector.stats(), workers());
+        body.workers.push(...leftOutWorkers().map(viewLeftOut));
+        return replyJson(c, 200, body, pythonHeader(snapshot));
+      } catch (thrown) {
+        if (thrown instanceof LatticeError) throw thrown;
+        logger.warn({ err: thrown }, 'cluster status failed');
+        throw new LatticeError('cluster_unavailable', 'The cluster gave no status.', {
+          cause: thrown,
+        });
+      }
+    },
+  );
 }
 
 /** A header, so that the body keeps the fields of the interface. */

@@ -2,13 +2,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { z, type RouteConfig } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { PACKAGE_ROOT } from '../../base/package.js';
 import { LatticeError } from '../../api/errors.js';
 import type { AppContext } from '../app-env.js';
-import { problemResponses } from '../problem.schema.js';
 import { replyRaw } from '../reply.js';
-import type { RouteTable } from '../route-table.js';
+import type { AddRoute } from '../route.js';
 
 const PAGE = 'index.html';
 /** As Vite leaves it (`npm run build`): one page, and files beside it without folders. */
@@ -34,60 +33,56 @@ interface PageFile {
   etag: string;
 }
 
-const get = (
-  path: string,
-  operationId: string,
-  texts: { summary: string; description: string },
-  types: string[],
-): RouteConfig => ({
-  method: 'get',
-  path,
-  operationId,
-  ...texts,
-  tags: ['System'],
-  security: [],
-  responses: {
-    200: {
-      description: texts.summary,
-      content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])),
-    },
-    304: { description: 'Unchanged since the version in If-None-Match' },
-    ...problemResponses('not_found', 'internal_error'),
+const file = (description: string, types: string[]) => ({
+  200: {
+    description,
+    content: Object.fromEntries(types.map((type) => [type, { schema: z.string() }])),
   },
+  304: { description: 'Unchanged since the version in If-None-Match' },
 });
 
-const page = get(
-  '/ui',
-  'ui',
-  {
-    summary: 'The live page',
-    description:
-      'Detect in an image, submit and follow jobs, see the state of the service. The page needs no key, its data does.',
-  },
-  ['text/html'],
-);
-const asset: RouteConfig = {
-  ...get(
-    '/ui/{asset}',
-    'uiAsset',
+export function uiRoutes(route: AddRoute): void {
+  route(
     {
+      method: 'get',
+      path: '/ui',
+      operationId: 'ui',
+      summary: 'The live page',
+      description:
+        'Detect in an image, submit and follow jobs, see the state of the service. The page needs no key, its data does.',
+      tags: ['System'],
+      security: [],
+      answers: file('The live page', ['text/html']),
+      errors: ['not_found'],
+    },
+    async (c) =>
+      replyFile(c, PAGE, await readPageFile(PAGE), { 'content-security-policy': POLICY }),
+  );
+  route(
+    {
+      method: 'get',
+      path: '/ui/{asset}',
+      operationId: 'uiAsset',
       summary: 'A file of the live page',
       description: 'Scripts, style, font and icon of `/ui`, with an ETag. They need no key.',
+      tags: ['System'],
+      security: [],
+      request: { params: z.object({ asset: z.string().openapi({ example: 'main.js' }) }) },
+      answers: file('A file of the live page', [
+        'text/css',
+        'text/javascript',
+        'image/svg+xml',
+        'font/woff2',
+        'text/plain',
+      ]),
+      errors: ['not_found'],
     },
-    ['text/css', 'text/javascript', 'image/svg+xml', 'font/woff2', 'text/plain'],
-  ),
-  request: { params: z.object({ asset: z.string().openapi({ example: 'main.js' }) }) },
-};
-
-export function addUiRoutes(table: RouteTable): void {
-  table.add(page, async (c) =>
-    replyFile(c, PAGE, await readPageFile(PAGE), { 'content-security-policy': POLICY }),
+    async (c) => {
+      const name = c.req.param('asset') ?? '';
+      if (!ASSET.test(name)) throw new LatticeError('not_found', 'There is no such file.');
+      return replyFile(c, name, await readPageFile(name), {});
+    },
   );
-  table.add(asset, async (c) => {
-    const name = c.req.param('asset') ?? '';
-    if (!ASSET.test(name)) throw new LatticeError('not_found', 'There is no such file.');
-    return replyFile(c, name, await readPageFile(name), {});
-  });
 }
 
 /** A browser must check the file at each use, so that it never mixes modules of two versions. */

@@ -1,10 +1,10 @@
 /** `GET /v1/settings`: the settings in force that concern callers. Folders, addresses and secrets are not among them. */
-import { z, type RouteConfig } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { environmentName, type Config } from '../../settings/config.js';
 import { settings } from '../../settings/settings.js';
-import { problemResponses } from '../problem.schema.js';
+import type { AppDeps } from '../app-deps.js';
 import { replyJson } from '../reply.js';
-import type { RouteTable } from '../route-table.js';
+import { json, type AddRoute } from '../route.js';
 
 const SHOWN = [
   'env',
@@ -57,23 +57,7 @@ const settingListSchema = z.object({ settings: z.array(settingSchema) }).openapi
 
 export type SettingListBody = z.infer<typeof settingListSchema>;
 
-const route: RouteConfig = {
-  method: 'get',
-  path: '/v1/settings',
-  operationId: 'listSettings',
-  summary: 'Settings in force',
-  description: 'Limits and choices of this service, without folders, addresses and secrets.',
-  tags: ['System'],
-  responses: {
-    200: {
-      description: 'Settings',
-      content: { 'application/json': { schema: settingListSchema } },
-    },
-    ...problemResponses('unauthorized', 'internal_error'),
-  },
-};
-
-export function addSettingsRoute(table: RouteTable, { config }: { config: Config }): void {
+export function settingRoutes(route: AddRoute, { config }: AppDeps): void {
   const body: SettingListBody = {
     settings: SHOWN.map((key) => ({
       name: environmentName(key),
@@ -82,5 +66,16 @@ export function addSettingsRoute(table: RouteTable, { config }: { config: Config
       description: settings[key].description ?? '',
     })),
   };
-  table.add(route, (c) => replyJson(c, 200, body));
+  route(
+    {
+      method: 'get',
+      path: '/v1/settings',
+      operationId: 'listSettings',
+      summary: 'Settings in force',
+      description: 'Limits and choices of this service, without folders, addresses and secrets.',
+      tags: ['System'],
+      answers: { 200: json('Settings', settingListSchema) },
+    },
+    (c) => replyJson(c, 200, body),
+  );
 }
