@@ -1,6 +1,9 @@
 /** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
 import type { z } from '@hono/zod-openapi';
+import type { folderQuerySchema } from '../http/routes/images.js';
+import type { imagesQuerySchema } from '../http/jobs/job-images.schema.js';
 import type { listQuerySchema } from '../http/routes/jobs/jobs.js';
+import type { retryQuerySchema } from '../http/jobs/job.schema.js';
 import type { EventMessage } from '../stream/stream-messages.js';
 
 export type { ResultFormat } from '../export/formats.js';
@@ -37,6 +40,12 @@ export type { SubscribeMessage } from '../stream/stream-messages.js';
 
 /** `limit` is the number of jobs asked for at a time. */
 export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>>;
+
+/** `cursor` is the `next_cursor` of the page before. */
+export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
+export type JobImagesQuery = Partial<z.output<typeof imagesQuerySchema>>;
+export type RetriedImages = z.output<typeof retryQuerySchema>['images'];
+export type FolderQuery = Partial<z.output<typeof folderQuerySchema>>;
 
 /** An event of a job, as docs/events.md describes it. */
 export type JobEvent = Omit<EventMessage, 'id'>;

@@ -57,7 +57,7 @@ export interface AppDeps {
   apiKeys: ApiKeys | null;
   /** True once a stop has begun: new work is refused, reads go on. */
   draining(): boolean;
-  /** Drawn copy by its file name (`NAME.jpg` or `NAME.png`, unguessable); null when there is none. */
+  /** Drawn copy by its file name (`NAME.jpg`, unguessable); null when there is none. */
   readAnnotated(file: string): Promise<Buffer | null>;
   /** Draws the boxes into a copy and returns the file name for `readAnnotated`. */
   annotate(image: string | Buffer, detections: readonly Detection[]): Promise<string>;

@@ -41,7 +41,7 @@ const MOST_ENTRIES = 1_000;
 const DEFAULT_ENTRIES = 100;
 const WIDTH = { minimum: 16, maximum: 2_048 };
 
-const folderQuerySchema = z.strictObject({
+export const folderQuerySchema = z.strictObject({
   under: pathTextSchema.default('').openapi({
     description: 'A folder, relative to an image root or absolute beneath one; empty: the roots',
     example: '2026/11',

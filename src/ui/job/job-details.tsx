@@ -7,16 +7,15 @@ import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { hasEnded } from '../jobs/job-table.js';
-import { api } from '../session/session.js';
+import { service, show } from '../session/session.js';
 import { clock, milliseconds, percent, plural } from '../text/format.js';
 
 interface DetailsProps {
   job: JobStatus;
   summary: JobSummary | null;
-  path: string;
 }
 
-export function JobDetails({ job, summary, path }: DetailsProps) {
+export function JobDetails({ job, summary }: DetailsProps) {
   if (summary === null) return null;
   const { request, metadata } = summary;
   const facts: [string, string][] = [
@@ -51,7 +50,7 @@ export function JobDetails({ job, summary, path }: DetailsProps) {
           </pre>
         </details>
       )}
-      {request.has_callback && <Webhook job={job} path={path} />}
+      {request.has_callback && <Webhook job={job} />}
     </div>
   );
 }
@@ -64,21 +63,18 @@ function valueText({ kind, wireName }: ParameterRow, request: JobSummary['reques
 
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');
 
-function Webhook({ job, path }: { job: JobStatus; path: string }) {
+function Webhook({ job }: { job: JobStatus }) {
   const log = useSignal<WebhookList | null>(null);
   const fault = useSignal<unknown>(null);
   const ask = (call: Promise<WebhookList>): void => {
     fault.value = null;
-    call.then(
-      (answer) => (log.value = answer),
-      (error: unknown) => (fault.value = error),
-    );
+    void show(call, log, fault);
   };
   return (
     <details
       class="card"
       onToggle={({ currentTarget }) => {
-        if (currentTarget.open) ask(api.get<WebhookList>(`${path}/webhook`));
+        if (currentTarget.open) ask(service.webhooks(job.job_id));
       }}
     >
       <summary>Webhook</summary>
@@ -93,7 +89,7 @@ function Webhook({ job, path }: { job: JobStatus; path: string }) {
           <button
             type="button"
             onClick={() => {
-              ask(api.post<WebhookList>(`${path}/webhook/redeliver`, {}));
+              ask(service.redeliver(job.job_id));
             }}
           >
             <Icon name="retry" /> Send again
@@ -102,7 +98,7 @@ function Webhook({ job, path }: { job: JobStatus; path: string }) {
             type="button"
             class="quiet"
             onClick={() => {
-              ask(api.get<WebhookList>(`${path}/webhook`));
+              ask(service.webhooks(job.job_id));
             }}
           >
             Refresh
