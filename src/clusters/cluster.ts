@@ -37,6 +37,6 @@ export interface Cluster {
   gate: WorkerGate | null;
   /** To be called once, when the service listens at `serviceUrl`. */
   start?(serviceUrl: string): void;
-  /** Ends the workers and what `watch` and `start` began; images in hand are answered. */
+  /** Ends the workers and what `watch` and `start` began; every open promise of `detector` settles. */
   close(): Promise<void>;
 }
