@@ -38,7 +38,7 @@ export function pathFault(error: unknown, path: string, use: Use): string {
   }
 }
 
-/** For an error that nobody expected. */
+/** For an unexpected error. */
 export function faultOf(error: PathError): string {
   const { syscall = '' } = error;
   const use = syscall === 'open' ? 'open' : READING.has(syscall) ? 'read' : 'write';

@@ -117,7 +117,7 @@ export async function compareModels(
 interface Examined {
   model: NativeModel;
   run: PrecisionRun;
-  /** All boxes that may be somebody's partner, by picture. */
+  /** All boxes that another box may be matched with, by picture. */
   look: Detection[][];
   blind: boolean;
 }

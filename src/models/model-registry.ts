@@ -23,7 +23,7 @@ export interface ModelRegistryParts {
   memoryBudget: number;
 }
 
-/** A model that memory was too short for stays that for so long: others may have left the machine since. */
+/** A model that did not fit into memory is tried again after this time: other processes may have freed memory. */
 const TOO_LARGE_MS = 10 * 60_000;
 
 const UNKNOWN: NativeModelDescription = { names: [], metadata: {} };

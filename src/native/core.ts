@@ -11,6 +11,7 @@ import {
   type NativeCore,
   type NativeCoreOptions,
   type NativeDecodeStats,
+  type NativeGpus,
   type NativeModel,
   type NativeModelDescription,
   type NativeStats,
@@ -48,6 +49,15 @@ interface Waiting {
 /** Versions of what was built in. Throws `AddonLoadError`. */
 export function buildInfo(): NativeBuildInfo {
   return loadAddon().buildInfo();
+}
+
+let foundGpus: NativeGpus | null = null;
+
+/** The GPUs that can be used, or what is missing, at the first call in this process. Throws `AddonLoadError`. */
+export function gpus(): NativeGpus {
+  // CUDA lists the GPUs once per process: a second look at the same start only takes time.
+  foundGpus ??= loadAddon().gpus();
+  return foundGpus;
 }
 
 /** What a model file says about itself. Rejects with `unknown_model` or `invalid_model`. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { loadConfig } from '../../src/settings/config.js';
-import { gpus } from '../../src/native/gpus.js';
+import { gpus } from '../../src/native/core.js';
 import { eventual } from '../support/eventually.js';
 import { SAMPLE_STEM, makeOld, storeEngine, writeFile } from '../support/engine-folder.js';
 import { run } from './run.js';

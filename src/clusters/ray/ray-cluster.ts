@@ -96,7 +96,7 @@ export class RayCluster implements ClusterStatusSource {
   }
 }
 
-/** Ray leaves out what there is none of. */
+/** Ray leaves out a resource of which there is none. */
 function amount(resources: Resources, name: string): number {
   return resources[name] ?? 0;
 }

@@ -101,7 +101,7 @@ function whyPrecision(
 ): string {
   if (chosen.device === 'cuda') {
     return precision === 'fp32'
-      ? 'the network runs whole, for its end is none that is known'
+      ? 'the whole network runs in fp32: the last layers of its graph are not of a known kind'
       : 'what the GPU engine computes in';
   }
   if (settings.precision === precision) return 'asked for';

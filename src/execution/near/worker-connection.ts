@@ -15,7 +15,7 @@ import { RemoteWorker, type FrameSocket } from './remote-worker.js';
 /** The worker's end. Nothing here throws; what cannot be sent is answered by the socket's close. */
 export interface WorkerSocket extends FrameSocket {
   ping(): void;
-  /** Without a farewell: the other end may be gone. */
+  /** Closes at once, without a closing frame: the other end may be gone. */
   terminate(): void;
 }
 
@@ -26,7 +26,7 @@ export interface ConnectionParts {
   executor: Pick<Executor, 'join' | 'leave' | 'refresh' | 'events'>;
   logger: Logger;
   onJoined?(workerId: string): void;
-  /** A worker went with images in hand, without a word, or was given up. */
+  /** A worker left with images in hand or without `draining`, or was given up. */
   onLost?(workerId: string, reason: string): void;
   silenceMs?: number;
   leaseMs?: number;

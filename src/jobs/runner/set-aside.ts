@@ -7,7 +7,7 @@ import type { WaitingImage } from '../job-records.js';
 
 export interface SetAsideTimes {
   pauseMs: number;
-  /** From the first image that was set aside. Starts anew once an image in the folder of such a one is done. */
+  /** From the first image that was set aside. Starts again when an image in the folder of such an image is done. */
   patienceMs: number;
 }
 
