@@ -9,7 +9,7 @@ import type { ImageResult } from '../api/image.js';
 import type { ExportSource } from '../export/export-source.js';
 import { FORMATS } from '../export/formats.js';
 import { relativeName } from '../export/relative-name.js';
-import { viewImage } from '../http/inference/image-view.js';
+import { viewImage } from '../http/answer/processed-image.js';
 import { writeExport, type ExportFlags } from './export-output.js';
 import type { NamedImage } from './image-paths.js';
 import {

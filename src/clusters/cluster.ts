@@ -3,18 +3,6 @@ import type { Executor } from '../execution/executor.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 import type { WorkerGate } from '../execution/near/worker-gate.js';
 
-/** Settings that every worker process needs as the service has them: which files it reads, and which boxes it finds. */
-export const WORKER_SETTINGS = [
-  'imageRoots',
-  'modelsDir',
-  'modelFamily',
-  'preload',
-  'rectangles',
-  'maxFileBytes',
-  'maxPixels',
-  'maxSide',
-] as const;
-
 /** Unfinished jobs, for the status of the cluster. */
 export interface JobCounter {
   counts(): Promise<{ pending: number; running: number }>;
@@ -28,7 +16,6 @@ export interface LeftOutWorker {
 }
 
 export interface Cluster {
-  /** Closing it closes the workers. */
   detector: Executor;
   /** To be called once, when the jobs are open. */
   watch(jobs: JobCounter): ClusterStatusSource;
@@ -38,6 +25,6 @@ export interface Cluster {
   gate?: WorkerGate;
   /** To be called once, when the service listens at `serviceUrl`. */
   start?(serviceUrl: string): void;
-  /** Ends what `watch` began. */
-  close?(): Promise<void>;
+  /** Ends the workers and what `watch` and `start` began; images in hand are answered. */
+  close(): Promise<void>;
 }

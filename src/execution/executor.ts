@@ -25,8 +25,6 @@ export interface ExecutorOptions {
   files: Pick<Detector, 'models' | 'prepare' | 'readImage'>;
   /** Synchronous images that may wait for a worker. */
   syncQueue: number;
-  /** What else ends with the workers. */
-  close?(): Promise<void>;
 }
 
 export class Executor implements Detector {
@@ -87,7 +85,7 @@ export class Executor implements Detector {
 
   async detect(request: DetectRequest): Promise<ImageResult> {
     this.#refuseWhenOver(request);
-    const isSync = request.class === 'sync';
+    const isSync = request.kind === 'sync';
     if (isSync) this.#admission.enter(this.#syncParallel(), request.deadlineMs ?? Infinity);
     this.#rate.begin();
     let outcome: ErrorCode | 'ok' = 'ok';
@@ -148,7 +146,7 @@ export class Executor implements Detector {
   }
 
   async #handOut(task: Task, load: WorkerLoad): Promise<void> {
-    const kind = task.request.class;
+    const kind = task.request.kind;
     const handedOutAt = performance.now();
     load[kind] += 1;
     try {
@@ -239,7 +237,6 @@ export class Executor implements Detector {
     const next = () => this.#queue.takeSync() ?? this.#queue.takeAsync();
     for (let task = next(); task !== null; task = next()) task.reject(shuttingDown());
     await Promise.all(this.#workers.map((worker) => worker.close()));
-    await this.#options.close?.();
   }
 }
 

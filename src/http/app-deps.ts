@@ -9,7 +9,7 @@ import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
-import type { ApiKeys } from './api-keys.js';
+import type { ApiKeys } from './access/api-keys.js';
 import type { Logger } from '../base/logger-port.js';
 
 /** Metrics that HTTP and WebSocket report, and how `/metrics` reads them. */
@@ -57,7 +57,7 @@ export interface AppDeps {
   apiKeys: ApiKeys | null;
   /** True once a stop has begun: new work is refused, reads go on. */
   draining(): boolean;
-  /** Drawn copy by its file name (`NAME.jpg` or `NAME.png`, unguessable); null when there is none. */
+  /** Drawn copy by its file name (`NAME.jpg`, unguessable); null when there is none. */
   readAnnotated(file: string): Promise<Buffer | null>;
   /** Draws the boxes into a copy and returns the file name for `readAnnotated`. */
   annotate(image: string | Buffer, detections: readonly Detection[]): Promise<string>;

@@ -4,7 +4,7 @@ import { WorkerGate, type WorkerGateParts } from '../../src/execution/near/worke
 import { ServiceLink } from '../../src/execution/far/service-link.js';
 import type { FileAccess } from '../../src/execution/here/file-access.js';
 import type { SessionParts } from '../../src/execution/far/worker-session.js';
-import { listen, type Listening } from '../../src/http/serve.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose } from './composed-app.js';
 
 export const BUILD = '9.9.9';
@@ -43,7 +43,6 @@ export async function openWorkerRig(
     whyNoWorker: () => 'None has joined.',
     files,
     syncQueue: 256,
-    close: () => files.close(),
   });
   const gate = new WorkerGate({
     build: BUILD,
@@ -57,6 +56,7 @@ export async function openWorkerRig(
   const close = async () => {
     await detector.close();
     gate.close();
+    await files.close();
     await server.close(1_000);
   };
   return { detector, gate, server, stale: () => detector.events.stale, logged, close };

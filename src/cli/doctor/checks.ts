@@ -11,7 +11,7 @@ import { PACKAGE_ROOT } from '../../base/package.js';
 import { pathFault } from '../../base/path-fault.js';
 import { chooseDevice, explainChoice } from '../../execution/here/compute-choice.js';
 import { ImageLister } from '../../files/listing/image-lister.js';
-import { ApiKeys } from '../../http/api-keys.js';
+import { ApiKeys } from '../../http/access/api-keys.js';
 import { defaultModelName, ModelFolder } from '../../models/model-folder.js';
 import type { NativeBuildInfo, NativeGpus } from '../../native/contract.js';
 import { unknownSettings, type Config } from '../../settings/config.js';

@@ -1,5 +1,5 @@
 /** The worker of this process: model names, class names and images to the addon's core, boxes back. */
-import type { WorkerStats } from '../../api/statistics.js';
+import { addonStatistics, type WorkerStats } from '../../api/statistics.js';
 import type { GpuReading } from '../../api/gpu-reading.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
@@ -55,7 +55,6 @@ export class NativeWorker implements Worker {
   #capacityAt = -Infinity;
   /** Why the default model could not be loaded. */
   #defaultFault: LatticeError | null = null;
-  #gpuLost: LatticeError | null = null;
   #lastStats: NativeStats | null = null;
   #closed: Promise<void> | null = null;
 
@@ -114,7 +113,7 @@ export class NativeWorker implements Worker {
       ...(request.image === undefined
         ? { path: request.path }
         : { path: null, bytes: request.image }),
-      kind: request.class,
+      kind: request.kind,
       priority: request.priority ?? 0,
       deadlineMs: leftMs,
       ...parameters,
@@ -132,7 +131,7 @@ export class NativeWorker implements Worker {
   }
 
   /** A build takes minutes: images of jobs wait for it, callers are told when to come again. */
-  async #modelFor({ options, class: kind }: DetectRequest): Promise<LoadedModel> {
+  async #modelFor({ options, kind }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
     this.loading[kind] += 1;
     try {
@@ -141,11 +140,6 @@ export class NativeWorker implements Worker {
     } finally {
       this.loading[kind] -= 1;
     }
-  }
-
-  /** The driver does not recover in this process. */
-  gpuLost(error: LatticeError): void {
-    this.#gpuLost = error;
   }
 
   #refuseWhenOver(signal?: AbortSignal): void {
@@ -195,9 +189,7 @@ export class NativeWorker implements Worker {
     const loaded = this.#parts.registry.ready(this.#parts.registry.defaultName);
     return {
       ...this.#parts.explain(loaded?.native ?? null),
-      queuedSync: native?.queuedSync ?? 0,
-      queuedAsync: native?.queuedAsync ?? 0,
-      heldBytes: native?.heldBytes ?? 0,
+      ...addonStatistics(native),
       hangingFolders: native?.hangingRoots.length ?? 0,
       suggestedWindow: (native?.lookAhead ?? 1) * WINDOW_PER_AHEAD + (native?.readAhead ?? 0),
       gpuReadings: this.#parts.gpuReadings?.(),
@@ -211,8 +203,8 @@ export class NativeWorker implements Worker {
 
   /** The default model's own fault, or a loaded model that fails its self-check: then the device is in doubt. */
   unhealthy(): LatticeError | null {
-    const { registry, build } = this.#parts;
-    if (this.#gpuLost !== null) return this.#gpuLost;
+    const { registry, build, core } = this.#parts;
+    if (core.deviceLost !== null) return core.deviceLost;
     const isThere = this.#closed !== null || registry.ready(registry.defaultName) !== undefined;
     const building = isThere ? null : build.notReady();
     if (building !== null) return building;

@@ -2,17 +2,13 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
-import { replyRaw } from '../reply.js';
-import type { AddRoute } from '../route.js';
+import { replyRaw } from '../answer/reply.js';
+import { binary, type AddRoute } from '../route.js';
 
-const FILE = /^[\w-]{1,128}\.(jpg|png)$/;
-const TYPES = new Map([
-  ['jpg', 'image/jpeg'],
-  ['png', 'image/png'],
-]);
-const picture = { schema: z.string().openapi({ format: 'binary' }) };
+const FILE = /^[\w-]{1,128}\.jpg$/;
+const picture = { schema: binary };
 
-export function annotatedRoutes(route: AddRoute, { readAnnotated }: AppDeps): void {
+export function annotatedRoutes(route: AddRoute, deps: AppDeps): void {
   route(
     {
       method: 'get',
@@ -27,20 +23,19 @@ export function annotatedRoutes(route: AddRoute, { readAnnotated }: AppDeps): vo
       answers: {
         200: {
           description: 'The drawn copy',
-          content: { 'image/jpeg': picture, 'image/png': picture },
+          content: { 'image/jpeg': picture },
         },
       },
       errors: ['not_found'],
     },
     async (c) => {
       const file = c.req.param('file') ?? '';
-      const type = TYPES.get(FILE.exec(file)?.[1] ?? '');
-      const bytes = type === undefined ? null : await readAnnotated(file);
-      if (type === undefined || bytes === null) {
+      const bytes = FILE.test(file) ? await deps.readAnnotated(file) : null;
+      if (bytes === null) {
         throw new LatticeError('not_found', 'There is no such drawn copy.');
       }
       return replyRaw(c, 200, new Uint8Array(bytes), {
-        'content-type': type,
+        'content-type': 'image/jpeg',
         'cache-control': 'private, max-age=3600, immutable',
       });
     },
