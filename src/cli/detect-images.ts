@@ -1,4 +1,4 @@
-/** Runs images through a detector of this process, in the order given, and prints what came of them. */
+/** Runs images through a detector of this process, in the given order, and prints their outcomes. */
 import { toLatticeError, type LatticeError } from '../api/errors.js';
 import { Annotator } from '../annotate/annotate.js';
 import { parametersOf, type DetectionParameters, type DetectOptions } from '../api/options.js';
@@ -66,7 +66,10 @@ export async function detectImages(
   }
 }
 
-/** Prints or writes what comes of the images, then the totals; where standard output is for programs, only to a screen. */
+/**
+ * Prints or writes the outcomes of the images, then the totals; if standard output is for programs, the totals go to a
+ * screen only.
+ */
 async function show(
   run: Run,
   classes: string[],

@@ -1,4 +1,4 @@
-/** Pictures with their boxes drawn, under their own names in a folder of the user's. */
+/** Pictures with their boxes drawn, under the names of the originals, in a folder of the user. */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import type { Detection } from '../api/image.js';

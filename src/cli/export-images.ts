@@ -1,4 +1,4 @@
-/** Images that were detected here -> a file for other tools. */
+/** Writes images that were detected in this process to a file for other tools. */
 import type { ExportSource } from '../export/export-source.js';
 import { FORMATS } from '../export/formats.js';
 import { relativeName } from '../export/relative-name.js';

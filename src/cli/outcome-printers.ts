@@ -1,4 +1,4 @@
-/** Prints what came of each image as soon as it is known. */
+/** Prints the outcome of each image as soon as it is known. */
 import { DETECTION_HEADER, detectionRows, failedRow } from './detection-rows.js';
 import { entryOf, type ImageOutcome } from './image-entry.js';
 import type { NamedImage } from './image-paths.js';

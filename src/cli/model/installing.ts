@@ -1,4 +1,4 @@
-/** Puts models into the models folder and takes them out again. */
+/** Adds models to the models folder and removes them. */
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -92,7 +92,10 @@ export async function copyWhole(from: string, to: string): Promise<void> {
   }
 }
 
-/** Before minutes are spent on the model. Rejects with `UsageError` for one that is there and cannot be written. */
+/**
+ * Checked before minutes are spent on the model. Rejects with `UsageError` for a target that exists and cannot be
+ * written.
+ */
 async function checkFolder(folder: string): Promise<void> {
   await access(folder, constants.W_OK | constants.X_OK).catch((error: unknown) => {
     if (isPathError(error) && error.code === 'ENOENT') return;

@@ -34,7 +34,7 @@ export async function listModels(config: Config, json: boolean, terminal: Termin
 const UNKNOWN = { names: [], metadata: {} as Record<string, string> };
 
 async function describe(file: ModelFile, folder: ModelFolder) {
-  // `lattice model check` says what is wrong with a file; a list names it all the same.
+  // `lattice model check` says what is wrong with a file; the list still names it.
   const { names, metadata } = await describeModel(file.path).catch(() => UNKNOWN);
   return {
     name: file.name,
