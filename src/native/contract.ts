@@ -4,9 +4,6 @@
  */
 import type { GpuReading } from '../api/gpu-reading.js';
 import type { DetectionParameters } from '../api/options.js';
-import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
-
-export type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
@@ -94,6 +91,45 @@ export interface NativeCoreOptions {
   crashMarkerPath: string;
   /** Test only: the process aborts when it decodes a file whose path ends so. */
   abortOnPathSuffix?: string;
+}
+
+export interface NativeInputSize {
+  width: number;
+  height: number;
+}
+
+/** A model that the addon has loaded. */
+export interface NativeModel {
+  modelId: number;
+  task: string;
+  /** Class name by class id. */
+  names: string[];
+  inputWidth: number;
+  inputHeight: number;
+  /** 0 = any batch size, else the export's fixed batch. */
+  fixedBatch: number;
+  /** Whether it also runs at every smaller input whose sides its stride divides. */
+  anyRectangle: boolean;
+  /** Else: smaller inputs that it also runs at, and a sentence for each that was asked for and cannot be had. */
+  rectangles: NativeInputSize[];
+  withoutRectangles: string[];
+  /** The file leaves out boxes itself, those below a score of its own as well: an image may have none. */
+  suppresses: boolean;
+  device: string;
+  precision: string;
+  /** About what it takes of its device's memory, of each GPU's where there are several. */
+  memoryBytes: number;
+  stride: number;
+  /** Free metadata of the export (licence, description, version ...), as text. */
+  metadata: Record<string, string>;
+}
+
+/** What a model file says about itself. */
+export interface NativeModelDescription {
+  /** Class name by class id. */
+  names: string[];
+  /** Free metadata of the export (licence, description, version ...), as text. */
+  metadata: Record<string, string>;
 }
 
 export interface NativeCore {

@@ -6,8 +6,8 @@ import type { Worker } from '../worker.js';
 import {
   toWireError,
   type DetectFrame,
-  type ReportedState,
   type SentByWorker,
+  type SentState,
   type ServiceFrame,
 } from '../wire/frames.js';
 
@@ -73,7 +73,7 @@ export class WorkerSession {
   }
 
   sendState(): void {
-    this.#send({ type: 'state', state: stateOf(this.#parts) });
+    this.#send({ type: 'state', state: stateToSend(this.#parts) });
   }
 
   /** Tells the service to send no more; resolves when the last image in hand is answered, or at the deadline. */
@@ -134,7 +134,7 @@ export class WorkerSession {
   }
 }
 
-export function stateOf({ detector }: Pick<SessionParts, 'detector'>): ReportedState {
+export function stateToSend({ detector }: Pick<SessionParts, 'detector'>): SentState {
   const fault = detector.unhealthy();
   return {
     slots: detector.slots,

@@ -55,7 +55,6 @@ export class NativeWorker implements Worker {
   #capacityAt = -Infinity;
   /** Why the default model could not be loaded. */
   #defaultFault: LatticeError | null = null;
-  #gpuLost: LatticeError | null = null;
   #lastStats: NativeStats | null = null;
   #closed: Promise<void> | null = null;
 
@@ -143,11 +142,6 @@ export class NativeWorker implements Worker {
     }
   }
 
-  /** The driver does not recover in this process. */
-  gpuLost(error: LatticeError): void {
-    this.#gpuLost = error;
-  }
-
   #refuseWhenOver(signal?: AbortSignal): void {
     if (this.#closed !== null) {
       throw new LatticeError('shutting_down', 'The detector is stopping.');
@@ -211,8 +205,8 @@ export class NativeWorker implements Worker {
 
   /** The default model's own fault, or a loaded model that fails its self-check: then the device is in doubt. */
   unhealthy(): LatticeError | null {
-    const { registry, build } = this.#parts;
-    if (this.#gpuLost !== null) return this.#gpuLost;
+    const { registry, build, core } = this.#parts;
+    if (core.deviceLost !== null) return core.deviceLost;
     const isThere = this.#closed !== null || registry.ready(registry.defaultName) !== undefined;
     const building = isThere ? null : build.notReady();
     if (building !== null) return building;

@@ -12,9 +12,9 @@ import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
   CLOSE,
   type Hello,
+  type ReportedState,
   type ServiceFrame,
   type WorkerFrame,
-  type WorkerState,
 } from '../wire/frames.js';
 import { Calls } from './calls.js';
 
@@ -57,7 +57,7 @@ export class RemoteWorker implements Worker {
   readonly #parts: RemoteWorkerParts;
   readonly #leases = new Map<number, Lease>();
   readonly #calls: Calls;
-  #state: WorkerState;
+  #state: ReportedState;
   #stateAt = performance.now();
   #leaving = false;
   #lost: WorkerLost | null = null;

@@ -57,10 +57,10 @@ const stateSchema = z.object({
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
 });
-/** How a worker is at this moment. */
-export type WorkerState = z.output<typeof stateSchema>;
+/** What a worker reports of itself. */
+export type ReportedState = z.output<typeof stateSchema>;
 /** The same as it is sent. */
-export type ReportedState = z.input<typeof stateSchema>;
+export type SentState = z.input<typeof stateSchema>;
 
 /** Fit for the log and for the reason of a close. */
 const wordSchema = z.string().regex(/^[\x20-\x7e]{1,128}$/);

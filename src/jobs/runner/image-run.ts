@@ -42,25 +42,18 @@ const RETRIES = 2;
 /** The longest pause before a retry, as a multiple of the first one. */
 const LONGEST = 4;
 
-export function poisonOutcome(): ImageOutcome {
-  const error = new LatticeError(
-    'poison_input',
-    `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
-  );
-  return { status: 'error', error: error.toProblem() };
-}
-
 /**
- * `left`: aborted or stopping, the image is still to do. `late`: it did not end by `deadlineMs` and is still to do.
- * `no_volume`: its volume could not be read.
+ * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping, the image is still
+ * to do. `late`: it did not end by `deadlineMs` and is still to do.
  */
 export type ImageEnd =
-  | { kind: 'done'; outcome: ImageOutcome; workerId: string }
-  | { kind: 'left' | 'late' }
-  | { kind: 'no_volume'; outcome: ImageOutcome };
+  | { kind: 'done' | 'poison' | 'no_volume'; outcome: ImageOutcome; workerId: string }
+  | { kind: 'left' }
+  | { kind: 'late' };
 
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
+  if (run.image.deaths >= DEATHS_TO_STOP) return poison(runner, run);
   const backOff = new BackOff(runner.backoffMs, LONGEST * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -74,19 +67,30 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       if (error.code === 'deadline_exceeded' && run.deadlineMs !== undefined)
         return { kind: 'late' };
       const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
-      if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome };
+      const { workerId } = runner.detector;
+      if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome, workerId };
       if (!passing || attempt === RETRIES) {
         const { jobId, image } = run;
         if (error.code === 'internal_error') {
           const cause = String(error.cause);
           runner.logger.error({ jobId, index: image.index, cause }, 'image failed unexpectedly');
         }
-        return { kind: 'done', outcome, workerId: runner.detector.workerId };
+        return { kind: 'done', outcome, workerId };
       }
       await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
     }
   }
+}
+
+function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): ImageEnd {
+  logger.error({ jobId, index: image.index }, 'image killed the process twice: stopped');
+  const error = new LatticeError(
+    'poison_input',
+    `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
+  );
+  const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
+  return { kind: 'poison', outcome, workerId: detector.workerId };
 }
 
 function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }: ImageRun) {

@@ -35,9 +35,7 @@ export async function runSuspects(
     const image = read?.value[0];
     // An image with too many deaths is not run: it ends with its error in the job's order.
     if (image?.index !== index || image.deaths >= DEATHS_TO_STOP) continue;
-    job.takenApart.add(index);
-    const at = job.ahead.findIndex((ahead) => ahead.index === index);
-    if (at !== -1) job.ahead.splice(at, 1);
+    job.takeApart(index);
     await modelOf(job, parts.detector);
     logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
     await runs.run(job, image);

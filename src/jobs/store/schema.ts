@@ -153,6 +153,9 @@ const MIGRATIONS = [
     json_remove(settings, '$.modelName', '$.confidence', '$.iou', '$.maxDetections', '$.classes'),
     '$.options', json_object('modelName', settings -> '$.modelName', 'confidence', settings -> '$.confidence',
       'iou', settings -> '$.iou', 'maxDetections', settings -> '$.maxDetections', 'classes', settings -> '$.classes'));
+
+  -- Nothing reads it any more.
+  ALTER TABLE webhook_deliveries DROP COLUMN planned_at;
   `,
 ];
 

@@ -22,10 +22,6 @@ export interface SelfCheckOptions {
   core: Pick<Core, 'run'>;
   /** For models that come without a picture of their own. */
   picture: Picture;
-  /** The models to check at intervals. */
-  loaded(): LoadedModel[];
-  /** 0 checks fresh models only. */
-  minutes: number;
   logger: Logger;
 }
 
@@ -37,6 +33,8 @@ interface Checked {
 export class SelfCheck {
   readonly #options: SelfCheckOptions;
   readonly #checked = new WeakMap<LoadedModel, Checked>();
+  /** The models to check at intervals. */
+  #loaded: () => readonly LoadedModel[] = () => [];
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | null = null;
   #stopped = false;
@@ -65,19 +63,20 @@ export class SelfCheck {
     this.#checked.set(model, { check, picture });
   }
 
-  start(): void {
-    const { minutes } = this.#options;
+  /** Checks the loaded models every `minutes` from now on; 0 checks them at `checkAll` only. */
+  start(loaded: () => readonly LoadedModel[], minutes: number): void {
+    this.#loaded = loaded;
     if (minutes === 0 || this.#stopped) return;
     this.#timer ??= setInterval(() => void this.checkAll(), minutes * 60_000).unref();
   }
 
-  /** For good. A round under way ends without a word: the core may close beneath it. */
+  /** Final. A round in progress ends without a log line: the core may close before it. */
   stop(): void {
     this.#stopped = true;
     clearInterval(this.#timer);
   }
 
-  /** One round over the loaded models; a round under way is joined. Sets or clears their `distrust`. Never rejects. */
+  /** One round over the loaded models; joins a round in progress. Sets or clears their `distrust`. Never rejects. */
   checkAll(): Promise<void> {
     this.#round ??= this.#checkLoaded().finally(() => {
       this.#round = null;
@@ -86,7 +85,7 @@ export class SelfCheck {
   }
 
   async #checkLoaded(): Promise<void> {
-    for (const model of this.#options.loaded()) {
+    for (const model of this.#loaded()) {
       const checked = this.#checked.get(model);
       if (checked !== undefined && this.#isLoaded(model)) await this.#check(model, checked);
     }
@@ -107,7 +106,7 @@ export class SelfCheck {
   }
 
   #isLoaded(model: LoadedModel): boolean {
-    return !this.#stopped && this.#options.loaded().includes(model);
+    return !this.#stopped && this.#loaded().includes(model);
   }
 
   #logFault(model: LoadedModel, fault: string): void {

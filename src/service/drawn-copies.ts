@@ -1,7 +1,32 @@
-/** Up to when drawn copies may be removed: a copy of a kept job was drawn after the job was submitted. */
+/** Drawn copies live as long as the jobs that name them. */
+import type { Annotator } from '../annotate/annotate.js';
+import type { Logger } from '../base/logger-port.js';
 import type { JobService } from '../jobs/job.js';
 
+const HOUR_MS = 3_600_000;
 const PAGE = 500;
+
+/** Removes outlived copies once per hour. Returns how to stop. */
+export function pruneDrawnCopies(
+  annotator: Annotator,
+  jobs: JobService,
+  ttlHours: number,
+  logger: Logger,
+) {
+  const prune = async () => {
+    const before = Date.now() - ttlHours * HOUR_MS;
+    await annotator.prune(await oldestKeptJob(jobs, before));
+  };
+  const timer = setInterval(() => {
+    prune().catch((error: unknown) => {
+      logger.warn({ error: String(error) }, 'old drawn copies cannot be removed');
+    });
+  }, HOUR_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+  };
+}
 
 /**
  * `before` (Unix milliseconds), or when the oldest kept job was submitted where that is earlier. A result lives for its
