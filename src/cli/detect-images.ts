@@ -175,7 +175,7 @@ async function detectOne(
   { detector, options, copies }: Run,
 ): Promise<ImageOutcome> {
   try {
-    const result = await detector.detect({ path, options, class: 'async' });
+    const result = await detector.detect({ path, options, kind: 'async' });
     return { status: 'ok', result, annotated: await copies?.write(path, result.detections) };
   } catch (error) {
     return { status: 'error', error: (toLatticeError(error) satisfies LatticeError).toProblem() };

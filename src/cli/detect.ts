@@ -1,5 +1,6 @@
 /** `lattice detect`: images on this machine, without a service. */
 import { loadConfig, type Config } from '../settings/config.js';
+import { settingsFor } from '../settings/settings.js';
 import type { DetectFlags } from './detect-images.js';
 import { checkExportFlags, formatOption, outputOption } from './export-output.js';
 import { nameList } from './option-values.js';
@@ -8,17 +9,7 @@ import { addSettingFlags } from './setting-flags.js';
 import { EXIT_PARTLY, type RegisterCommand } from './terminal.js';
 
 /** Settings of the service that also matter here. */
-const SETTINGS = [
-  'device',
-  'precision',
-  'threads',
-  'jobsYield',
-  'rectangles',
-  'modelsDir',
-  'maxFileBytes',
-  'maxPixels',
-  'maxSide',
-] as const;
+const SETTINGS = settingsFor('detect');
 
 const EXAMPLES = `
 Folders are searched for images, also in their subfolders; quote a glob to have it expanded here.

@@ -38,7 +38,7 @@ export function createDetectHandler(
   const answer = async (c: AppContext, body: DetectRequestBody, image?: Buffer) => {
     const asked = await readDetectOptions(body, deps.config, catalogue);
     const sent = image === undefined ? {} : { image };
-    const run = () => detect(c, deps, { path: body.image_path, ...sent, class: 'sync', ...asked });
+    const run = () => detect(c, deps, { path: body.image_path, ...sent, kind: 'sync', ...asked });
     const { result, file } =
       body.annotate === true ? await draw(image ?? body.image_path, run) : { result: await run() };
     return replyJson(c, 200, view(body.image_path, result, file), {

@@ -4,7 +4,7 @@ import type { LeftOutWorker } from '../../clusters/cluster.js';
 import type { ClusterSnapshot } from '../../clusters/cluster-status.js';
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../api/errors.js';
-import { detectorStatsSchema, type DetectorStats } from '../../api/statistics.js';
+import { statusStatisticsSchema, type DetectorStats } from '../../api/statistics.js';
 import type { AppDeps } from '../app-deps.js';
 import { replyJson } from '../reply.js';
 import { json, type AddRoute } from '../route.js';
@@ -39,19 +39,7 @@ const workerSchema = z
   })
   .openapi('ClusterWorker');
 
-const engine = snakeCase(
-  detectorStatsSchema.pick({
-    device: true,
-    precision: true,
-    reason: true,
-    queuedSync: true,
-    queuedAsync: true,
-    heldBytes: true,
-    hangingFolders: true,
-    inFlight: true,
-    imagesPerSecond: true,
-  }),
-);
+const engine = snakeCase(statusStatisticsSchema);
 
 const clusterStatusSchema = z
   .object({

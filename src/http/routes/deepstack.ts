@@ -241,7 +241,7 @@ function createVisionHandler(deps: AppDeps, uploads: Uploads): RouteHandler {
         maxDetections: MOST_PREDICTIONS,
       };
       const { syncDeadlineMs: deadlineMs } = deps.config;
-      const request = { path: name, image, options, class: 'sync', deadlineMs } as const;
+      const request = { path: name, image, options, kind: 'sync', deadlineMs } as const;
       const result = await detect(c, deps, request);
       const totalMs = performance.now() - began;
       return replyJson(c, 200, viewAnswer(result, deps, command, totalMs));

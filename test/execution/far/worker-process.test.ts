@@ -45,7 +45,7 @@ async function joined(count = 1): Promise<void> {
 
 const picture = (more: Partial<DetectRequest> = {}): DetectRequest => ({
   path: 'shapes.png',
-  class: 'sync',
+  kind: 'sync',
   options: {
     modelName: 'yolov8n.pt',
     confidence: 0.5,
@@ -72,7 +72,7 @@ describe('a worker process', () => {
       message: expect.stringContaining('(node node-7)'),
     });
     const crowd = Array.from({ length: 12 }, () =>
-      rig.detector.detect(picture({ class: 'async' })),
+      rig.detector.detect(picture({ kind: 'async' })),
     );
     worker.kill('SIGTERM');
     expect(await worker.exited).toBe(0);
@@ -86,7 +86,7 @@ describe('a worker process', () => {
     const victim = start();
     await joined();
     const crowd = Array.from({ length: 40 }, () =>
-      rig.detector.detect(picture({ class: 'async' })),
+      rig.detector.detect(picture({ kind: 'async' })),
     );
     await crowd[0];
     victim.kill('SIGKILL');

@@ -61,7 +61,7 @@ test('defaults: threshold 0.5, the vehicles, the configured family', async () =>
   await post(app, PATH, image);
   expect(app.detector.requests[0]).toMatchObject({
     path: 'a.jpg',
-    class: 'sync',
+    kind: 'sync',
     deadlineMs: 4_000,
     options: {
       modelName: 'otherv8n.pt',
@@ -240,7 +240,7 @@ describe('failures of the detector', () => {
 test('the detector is given the deadline and a signal', async () => {
   const app = compose({ syncDeadlineMs: 30 });
   await post(app, PATH, image);
-  expect(app.detector.requests[0]).toMatchObject({ class: 'sync', deadlineMs: 30 });
+  expect(app.detector.requests[0]).toMatchObject({ kind: 'sync', deadlineMs: 30 });
   expect(app.detector.requests[0]?.signal).toBeInstanceOf(AbortSignal);
 });
 

@@ -61,7 +61,7 @@ describe('a picture as the body', () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ status: 'success', image_path: 'image', total_count: 1 });
     expect(answer.headers.get('server-timing')).toMatch(/^queue;dur=/);
-    expect(lastRequest()).toMatchObject({ path: 'image', class: 'sync' });
+    expect(lastRequest()).toMatchObject({ path: 'image', kind: 'sync' });
     expect(equal(lastRequest().image, PICTURE)).toBe(true);
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textTable } from '../../bench/gpu/text-table.js';
+import { textTable } from '../../bench/tables.js';
 
 describe('a table for the terminal', () => {
   it('has aligned columns, and no empty column', () => {
