@@ -1,7 +1,7 @@
 /** What came of an image, in the fields of the HTTP interface. */
 import type { ImageResult } from '../api/image.js';
 import type { Problem } from '../api/errors.js';
-import { viewImage } from '../http/inference/image-view.js';
+import { viewImage } from '../http/answer/processed-image.js';
 import type { NamedImage } from './image-paths.js';
 
 export type ImageOutcome =

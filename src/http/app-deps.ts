@@ -9,7 +9,7 @@ import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
-import type { ApiKeys } from './api-keys.js';
+import type { ApiKeys } from './access/api-keys.js';
 import type { Logger } from '../base/logger-port.js';
 
 /** Metrics that HTTP and WebSocket report, and how `/metrics` reads them. */

@@ -14,7 +14,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { LatticeError } from '../../src/api/errors.js';
-import { listen, type Listening } from '../../src/http/serve.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
 import { okOutcome } from '../support/fake-jobs.js';
 import { DEMO } from '../support/service-client.js';

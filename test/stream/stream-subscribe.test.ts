@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AppDeps } from '../../src/service/compose-app.js';
 import type { Config } from '../../src/settings/config.js';
-import { ApiKeys } from '../../src/http/api-keys.js';
-import { listen, type Listening } from '../../src/http/serve.js';
+import { ApiKeys } from '../../src/http/access/api-keys.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
 import { okOutcome } from '../support/fake-jobs.js';
 import { StreamConnection } from './stream-connection.js';

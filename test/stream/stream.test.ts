@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
-import { listen, type Listening } from '../../src/http/serve.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
 import { errorOutcome, okOutcome } from '../support/fake-jobs.js';
 import { StreamConnection } from './stream-connection.js';

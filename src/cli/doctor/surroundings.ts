@@ -4,7 +4,7 @@ import { readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../settings/config.js';
-import { ApiKeys } from '../../http/api-keys.js';
+import { ApiKeys } from '../../http/access/api-keys.js';
 import { ImageLister } from '../../files/listing/image-lister.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { modelsFolderFault } from '../../settings/setting-folders.js';

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { environmentName } from '../../settings/config.js';
 import { settings, SHOWN_SETTINGS } from '../../settings/settings.js';
 import type { AppDeps } from '../app-deps.js';
-import { replyJson } from '../reply.js';
+import { replyJson } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 
 const settingSchema = z
