@@ -1,10 +1,9 @@
 /** `lattice detect`: images on this machine, without a service. */
 import { loadConfig, type Config } from '../settings/config.js';
 import { settingsFor } from '../settings/settings.js';
+import { addParameterFlags, nameList } from './command-options.js';
 import type { DetectFlags } from './detect-images.js';
 import { checkExportFlags, formatOption, outputOption } from './export-output.js';
-import { nameList } from './option-values.js';
-import { addParameterFlags } from './parameter-flags.js';
 import { addSettingFlags } from './setting-flags.js';
 import { EXIT_PARTLY, type RegisterCommand } from './terminal.js';
 

@@ -1,7 +1,7 @@
 /** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig } from '../settings/config.js';
-import { examples } from './examples.js';
+import { examples } from './command-options.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 

@@ -13,5 +13,5 @@ export interface RouteParts extends AppDeps {
   catalogue: ModelCatalogue;
   readSubmission: ReadSubmission;
   /** The OpenAPI document; complete once all routes are added. */
-  openApi(): object;
+  openApi: () => object;
 }

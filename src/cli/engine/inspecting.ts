@@ -1,8 +1,7 @@
 /** What the names and files of one engine, or of every engine of one model, tell. */
 import { listStoredEngines, type StoredEngine } from '../../models/stored-engines.js';
 import type { Config } from '../../settings/config.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+import { megabytes, renderTable } from '../output-text.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
 import { asJson, minute, stemOf } from './listing.js';
 

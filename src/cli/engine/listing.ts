@@ -5,8 +5,7 @@ import {
   type StoredEngine,
 } from '../../models/stored-engines.js';
 import type { Config } from '../../settings/config.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+import { megabytes, renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 
 export async function listEngines(

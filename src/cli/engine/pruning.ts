@@ -6,8 +6,7 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listStoredEngines, type StoredEngine } from '../../models/stored-engines.js';
 import type { Config } from '../../settings/config.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+import { megabytes, renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -40,7 +40,7 @@ test('failed images are counted in status, list and result; a retry runs them ag
   expect(headers.get('location')).toBe(`/v1/jobs/${body.job_id}/status`);
   expect(app.jobs.specs.at(-1)).toMatchObject({
     imagePaths: ['a.jpg', 'c.jpg'],
-    confidence: 0.25,
+    options: { confidence: 0.25 },
     priority: 3,
   });
   expect((await get(app, `/v1/jobs/${body.job_id}/status`)).body).toMatchObject({

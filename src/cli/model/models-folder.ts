@@ -1,20 +1,26 @@
-/** Adds models to the models folder and removes them. */
+/** Lists the models, puts them into the models folder and takes them out again. */
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { faultOf, isPathError, pathFault } from '../../base/path-fault.js';
+import {
+  defaultModelName,
+  ModelFolder,
+  withSuffix,
+  type ModelFile,
+} from '../../models/model-folder.js';
+import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
-import { defaultModelName, ModelFolder, withSuffix } from '../../models/model-folder.js';
-import { isPathError, pathFault } from '../../base/path-fault.js';
+import { modelsFolderFault } from '../../settings/setting-folders.js';
+import { megabytes, renderTable, shorten } from '../output-text.js';
 import { UsageError, type Terminal } from '../terminal.js';
-import { examineFile, report } from './checking.js';
+import { examineFile, nextCalls, onnxFile, report } from './checking.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
-import { nextCalls } from './next-calls.js';
-import { onnxFile } from './onnx-file.js';
 
 /** Below this part of common boxes the faster precision is not to be trusted with a model. */
 const LEAST_AGREEMENT = 0.9;
 
-export interface NewModel extends ModelDescription {
+interface NewModel extends ModelDescription {
   file: string;
   name: string | undefined;
   force: boolean;
@@ -92,10 +98,7 @@ export async function copyWhole(from: string, to: string): Promise<void> {
   }
 }
 
-/**
- * Checked before minutes are spent on the model. Rejects with `UsageError` for a target that exists and cannot be
- * written.
- */
+/** Before minutes are spent on the model. Rejects with `UsageError` for one that is there and cannot be written. */
 async function checkFolder(folder: string): Promise<void> {
   await access(folder, constants.W_OK | constants.X_OK).catch((error: unknown) => {
     if (isPathError(error) && error.code === 'ENOENT') return;
@@ -108,4 +111,42 @@ async function isFile(path: string): Promise<boolean> {
     (entry) => entry.isFile(),
     () => false,
   );
+}
+
+export async function listModels(config: Config, json: boolean, terminal: Terminal): Promise<void> {
+  const folder = await ModelFolder.open(config);
+  const fault = await modelsFolderFault(config.modelsDir);
+  if (isPathError(fault) && fault.code !== 'ENOENT') {
+    terminal.err(`${faultOf(fault)} Only the bundled models are shown.`);
+  }
+  const rows = await Promise.all((await folder.list()).map((file) => describe(file, folder)));
+  if (json) {
+    terminal.out(JSON.stringify(rows, null, 2));
+    return;
+  }
+  const header = ['NAME', 'FROM', 'SIZE', 'CLASSES', 'LICENCE'];
+  const cells = rows.map((row) => [
+    row.is_default ? `${row.name} (default)` : row.name,
+    row.bundled ? 'bundled' : 'models folder',
+    megabytes(row.bytes),
+    shorten(row.classes),
+    row.licence ?? 'not stated',
+  ]);
+  for (const line of renderTable([header, ...cells])) terminal.out(line);
+}
+
+const UNKNOWN = { names: [], metadata: {} as Record<string, string> };
+
+async function describe(file: ModelFile, folder: ModelFolder) {
+  // `lattice model check` says what is wrong with a file; a list names it all the same.
+  const { names, metadata } = await describeModel(file.path).catch(() => UNKNOWN);
+  return {
+    name: file.name,
+    path: file.path,
+    bundled: file.bundled,
+    is_default: file.name === folder.defaultName,
+    bytes: (await stat(file.path)).size,
+    classes: names,
+    licence: file.licence ?? metadata.license ?? null,
+  };
 }
