@@ -30,7 +30,7 @@ function summed<Schema extends z.ZodType>(schema: Schema, metric?: Metric): Sche
 
 const queue = {
   name: 'lattice_queue_images',
-  help: 'Images that wait in front of the network, by class; those of jobs are fetched as it wants them.',
+  help: 'Images that wait for the network, by class; images of jobs are fetched on demand.',
   label: 'class',
 };
 const held = {

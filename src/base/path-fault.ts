@@ -1,4 +1,4 @@
-/** What the system refuses at a path, as a sentence for people. */
+/** An error of a system call on a path, as a sentence for people. */
 import { dirname } from 'node:path';
 
 type Use = 'read' | 'write' | 'open';

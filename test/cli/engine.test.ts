@@ -152,7 +152,7 @@ describe('prune', () => {
     for (const name of old) {
       expect(out).toMatch(new RegExp(`^${name} +0\\.0 MB +stored by an earlier release$`, 'm'));
     }
-    expect(out).toMatch(/^then\.engine\.partial +0\.0 MB +left by a broken-off build$/m);
+    expect(out).toMatch(/^then\.engine\.partial +0\.0 MB +left by an interrupted build$/m);
     expect(out).toMatch(/\nRemoved 3 files, 0\.0 MB\.\n$/);
     expect(err).toMatch(/^Left alone: foreign\.engine was not written by lattice/);
     expect(left()).toEqual([...stays, used, unused, timings].sort());

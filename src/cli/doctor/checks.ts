@@ -251,7 +251,7 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
   return Promise.all(
     roots.map(async (root) => {
       if (!(await answers(lister, root))) {
-        const fix = 'look after its volume: a network share whose server is gone, for example';
+        const fix = 'check its volume, for example a network share whose server is gone';
         return fail('image root', `${root} does not answer`, fix);
       }
       try {

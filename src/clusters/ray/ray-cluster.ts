@@ -7,7 +7,7 @@ import { parseRayAddress } from './ray-address.js';
 import type { RaySnapshot, Resources } from './ray-snapshot.js';
 import { RayWatch, type RayWatchTimes } from './ray-watch.js';
 
-/** Older news of a cluster is no status. */
+/** An older snapshot of a cluster is not reported as its status. */
 const FRESH_MS = 5_000;
 
 export interface RayClusterOptions {

@@ -40,7 +40,7 @@ export class SetAside {
     return this.#since === null;
   }
 
-  /** False after too long a time: the image is not taken and has failed. */
+  /** False if the image has waited too long: it is not taken and has failed. */
   take(image: WaitingImage): boolean {
     const now = performance.now();
     this.#since ??= now;
