@@ -72,10 +72,9 @@ module.exports = {
       { path: '^src/ui/' },
       {
         path: '^src/',
-        pathNot:
-          '^src/(ui/|overlay/|client/(follow-events|page-socket|service-error|records)[.]ts)',
+        pathNot: '^src/((ui|overlay|client)/|api/options[.]ts)',
       },
-      'It runs in a browser: it takes the event stream and the shapes of answers from the client.',
+      'It runs in a browser: it takes the calls, the event stream and the shapes of answers from the client, and the rows of options.',
     ),
     forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),
   ],

@@ -47,17 +47,18 @@ Example of such a file:
 ## Who may call the service
 
 - **API keys** (\`LATTICE_API_KEYS_FILE\`): a missing or unknown key is answered 401. After five unknown keys from one
-  address (from one /64 network for IPv6) further ones are answered late: after 250 ms, doubled each time, at most 8 s, until
-  ten minutes pass without one. While 1,000 answers wait, further ones are 429 with \`Retry-After\`. A known key never waits.
-  Behind a proxy all clients share the address of the proxy.
+  address (from one /64 network for IPv6), the next answers are delayed: by 250 ms, doubled each time up to 8 s, until ten
+  minutes have passed without an unknown key. While 1,000 answers wait, further unknown keys get 429 with \`Retry-After\`. A
+  known key never waits. Behind a proxy all clients share the address of the proxy.
 - **Host**: on a loopback address a request must name \`localhost\`, \`127.0.0.1\`, \`[::1]\`, \`host.docker.internal\`, the
   listening address or the host of an origin in \`LATTICE_CORS_ORIGINS\`, with any port; any other is answered 403. This
   stops web pages whose name resolves to this machine.
-- **Pictures** (\`GET /v1/images\`, \`GET /v1/images/file\`): also in development answered to pages of the service and of the
-  origins in \`LATTICE_CORS_ORIGINS\` only; any other page gets 403. Programs are not concerned. \`LATTICE_BROWSE=false\`
-  switches both routes off.
+- **Pictures** (\`GET /v1/images\`, \`GET /v1/images/file\`): of web pages, only those of the service and of the origins in
+  \`LATTICE_CORS_ORIGINS\` get an answer, also in development; other pages get 403. This does not apply to programs.
+  \`LATTICE_BROWSE=false\` switches both routes off.
 - **Connections**: a request must arrive within 30 s, its head within 10 s. A client that reads nothing of its answer for
-  60 s is disconnected. At a stop, connections without a request in progress are closed at once.
+  60 s is disconnected. At a stop, connections without a request in progress are closed at once
+  ([all deadlines](lifecycle.md#deadlines)).
 `;
 
 const page = await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' });

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { ROOT } from './setup.mjs';
 
 const RAY = ['Ray cluster tests', 'node', 'scripts/test-ray.mjs'];
-const UNTIMED = ['bench', 'cli', 'clients', 'deploy', 'edge', 'models', 'ui'].map(
+const UNTIMED = ['bench', 'cli', 'clients', 'deploy', 'docs', 'edge', 'models', 'ui'].map(
   (name) => `test/${name}/`,
 );
 /** A test that takes 5 s on idle cores can take a minute at a tenth of their time. */

@@ -1,54 +1,115 @@
 /** Every error of the service, for HTTP, WebSocket, per-image entries, webhooks and the CLI (RFC 9457, problem details). */
-export const ERRORS = {
-  // The request itself.
-  bad_json: { status: 400, title: 'Body is not valid JSON' },
-  bad_request: { status: 400, title: 'Request cannot be read' },
-  unauthorized: { status: 401, title: 'API key missing or unknown' },
-  forbidden: { status: 403, title: 'Not allowed' },
-  not_found: { status: 404, title: 'Not found' },
-  method_not_allowed: { status: 405, title: 'Method not allowed' },
-  body_too_large: { status: 413, title: 'Body too large' },
-  unsupported_media_type: { status: 415, title: 'Type of the body not supported' },
-  validation_failed: { status: 422, title: 'Request breaks a rule' },
-  idempotency_key_reused: { status: 422, title: 'Idempotency-Key used with another body' },
-  // Jobs.
-  job_not_found: { status: 404, title: 'Job not found' },
-  job_not_finished: { status: 409, title: 'Job is still pending or running' },
-  job_already_finished: { status: 409, title: 'Job has already ended' },
-  nothing_to_retry: { status: 422, title: 'The job has no failed images' },
-  no_webhook: { status: 422, title: 'The job has no webhook' },
-  cancelled: { status: 409, title: 'Cancelled' },
-  all_images_failed: { status: 422, title: 'No image of the job could be processed' },
-  poison_input: { status: 422, title: 'Image crashed the worker repeatedly' },
-  queue_full: { status: 429, title: 'Queue is full' },
-  rate_limited: { status: 429, title: 'Too many requests' },
-  // Image and model.
-  image_not_found: { status: 422, title: 'Image not found' },
-  path_not_allowed: { status: 422, title: 'Path is outside the image roots' },
-  not_a_regular_file: { status: 422, title: 'Path is not a regular file' },
-  image_unreadable: { status: 422, title: 'Image cannot be read' },
-  image_too_large: { status: 422, title: 'Image exceeds a size limit' },
-  unsupported_image_format: { status: 422, title: 'Image format not supported' },
-  invalid_image: { status: 422, title: 'Image cannot be decoded' },
-  input_changed: { status: 422, title: 'Image changed while it was read' },
-  volume_unavailable: { status: 503, title: 'Image folder does not answer' },
-  unknown_model: { status: 422, title: 'Model not found' },
-  invalid_model: { status: 422, title: 'Model cannot be used' },
-  model_not_ready: { status: 503, title: 'Model is not ready yet' },
-  // The machine.
-  detection_failed: { status: 500, title: 'Detection could not be dispatched' },
-  internal_error: { status: 500, title: 'Internal error' },
-  gpu_unavailable: { status: 503, title: 'No usable GPU' },
-  gpu_lost: { status: 503, title: 'GPU lost' },
-  worker_lost: { status: 500, title: 'Worker lost' },
-  cluster_unavailable: { status: 503, title: 'Compute cluster unavailable' },
-  overloaded: { status: 503, title: 'Too much work queued' },
-  shutting_down: { status: 503, title: 'Service is stopping' },
-  storage_unavailable: { status: 503, title: 'Job store cannot be written' },
-  deadline_exceeded: { status: 504, title: 'Deadline passed' },
-} as const satisfies Record<string, { status: number; title: string }>;
 
-export type ErrorCode = keyof typeof ERRORS;
+/** What an error says beyond its text. */
+interface ErrorRow {
+  status: number;
+  title: string;
+  /**
+   * What is at fault. `worker`: the one that had the image; another may be able to run it. `detector`: all workers
+   * together. `store`: the job store.
+   */
+  of: 'request' | 'job' | 'image' | 'model' | 'worker' | 'detector' | 'store' | 'service';
+  /** It comes from the state of the detector: the same image may succeed when it is run again. */
+  passing?: true;
+  /** No worker finished the image: nothing is known of the image, of its model or of the rate of the workers. */
+  unfinished?: true;
+  /** It depends on the files of the node that ran the image. */
+  ofNode?: true;
+  /** The worker that answers so is about to end. */
+  endsWorker?: true;
+}
+
+const ROWS = {
+  // The request itself.
+  bad_json: { status: 400, title: 'Body is not valid JSON', of: 'request' },
+  bad_request: { status: 400, title: 'Request cannot be read', of: 'request' },
+  unauthorized: { status: 401, title: 'API key missing or unknown', of: 'request' },
+  forbidden: { status: 403, title: 'Not allowed', of: 'request' },
+  not_found: { status: 404, title: 'Not found', of: 'request' },
+  method_not_allowed: { status: 405, title: 'Method not allowed', of: 'request' },
+  body_too_large: { status: 413, title: 'Body too large', of: 'request' },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Type of the body not supported',
+    of: 'request',
+  },
+  validation_failed: { status: 422, title: 'Request breaks a rule', of: 'request' },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'Idempotency-Key used with another body',
+    of: 'request',
+  },
+  // Jobs.
+  job_not_found: { status: 404, title: 'Job not found', of: 'job' },
+  job_not_finished: { status: 409, title: 'Job is still pending or running', of: 'job' },
+  job_already_finished: { status: 409, title: 'Job has already ended', of: 'job' },
+  nothing_to_retry: { status: 422, title: 'The job has no failed images', of: 'job' },
+  no_webhook: { status: 422, title: 'The job has no webhook', of: 'job' },
+  cancelled: { status: 409, title: 'Cancelled', of: 'job', passing: true, unfinished: true },
+  all_images_failed: { status: 422, title: 'No image of the job could be processed', of: 'job' },
+  poison_input: { status: 422, title: 'Image crashed the worker repeatedly', of: 'job' },
+  queue_full: { status: 429, title: 'Queue is full', of: 'job' },
+  rate_limited: { status: 429, title: 'Too many requests', of: 'request' },
+  // Image and model.
+  image_not_found: { status: 422, title: 'Image not found', of: 'image', ofNode: true },
+  path_not_allowed: {
+    status: 422,
+    title: 'Path is outside the image roots',
+    of: 'image',
+    ofNode: true,
+  },
+  not_a_regular_file: { status: 422, title: 'Path is not a regular file', of: 'image' },
+  image_unreadable: { status: 422, title: 'Image cannot be read', of: 'image', ofNode: true },
+  image_too_large: { status: 422, title: 'Image exceeds a size limit', of: 'image' },
+  unsupported_image_format: { status: 422, title: 'Image format not supported', of: 'image' },
+  invalid_image: { status: 422, title: 'Image cannot be decoded', of: 'image' },
+  input_changed: { status: 422, title: 'Image changed while it was read', of: 'image' },
+  volume_unavailable: { status: 503, title: 'Image folder does not answer', of: 'worker' },
+  unknown_model: { status: 422, title: 'Model not found', of: 'model' },
+  invalid_model: { status: 422, title: 'Model cannot be used', of: 'model' },
+  model_not_ready: { status: 503, title: 'Model is not ready yet', of: 'worker', passing: true },
+  // The machine.
+  detection_failed: { status: 500, title: 'Detection could not be dispatched', of: 'detector' },
+  internal_error: { status: 500, title: 'Internal error', of: 'service' },
+  gpu_unavailable: { status: 503, title: 'No usable GPU', of: 'worker', passing: true },
+  gpu_lost: { status: 503, title: 'GPU lost', of: 'worker', passing: true, endsWorker: true },
+  worker_lost: { status: 500, title: 'Worker lost', of: 'detector', unfinished: true },
+  cluster_unavailable: {
+    status: 503,
+    title: 'Compute cluster unavailable',
+    of: 'detector',
+    passing: true,
+  },
+  overloaded: {
+    status: 503,
+    title: 'Too much work queued',
+    of: 'detector',
+    passing: true,
+    unfinished: true,
+  },
+  shutting_down: {
+    status: 503,
+    title: 'Service is stopping',
+    of: 'detector',
+    passing: true,
+    unfinished: true,
+    endsWorker: true,
+  },
+  storage_unavailable: { status: 503, title: 'Job store cannot be written', of: 'store' },
+  deadline_exceeded: { status: 504, title: 'Deadline passed', of: 'detector', unfinished: true },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ROWS;
+
+/** In the order of the documentation. */
+export const ERRORS: Readonly<Record<ErrorCode, ErrorRow>> = ROWS;
+
+export const ERROR_CODES = Object.keys(ROWS) as [ErrorCode, ...ErrorCode[]];
+
+/** The codes whose fault lies with one of these. */
+export function errorsOf(...faulty: ErrorRow['of'][]): ErrorCode[] {
+  return ERROR_CODES.filter((code) => faulty.includes(ERRORS[code].of));
+}
 
 /** One broken rule; `pointer` is a JSON Pointer fragment such as `#/image_paths/0`. */
 export interface ErrorItem {

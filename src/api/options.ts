@@ -1,16 +1,101 @@
-/** What a detection is asked for, apart from the image. */
-import { z } from 'zod';
+/**
+ * What a detection is asked for, apart from its image. A parameter is an option that is one value and does not depend on
+ * the model: its row is all that TypeScript says of it. The fields of requests, worker frames, job records and answers,
+ * the flags of the CLI, the page and the defaults are derived from the rows; the addon reads the value by its name here.
+ * Plain data, so that the page can read it in a browser.
+ */
+import { snake, type Snake } from './snake-case.js';
 
-export const detectOptionsSchema = z.object({
+interface ParameterText {
+  /** Over HTTP, where it is not the name here in snake_case. */
+  wireName?: string;
+  /** For the OpenAPI document and the help of the CLI: what it does. */
+  text: string;
+  /** On the page, beside the value. */
+  label: string;
+  /** One letter, of the CLI. */
+  shortFlag?: string;
+}
+
+type ParameterKind =
+  /** 0 to 1. */
+  | { kind: 'fraction'; default: number }
+  /** A whole number from 1. */
+  | { kind: 'count'; most: number; default: number }
+  | { kind: 'switch'; default: false };
+
+const PARAMETERS = {
+  confidence: {
+    wireName: 'confidence_threshold',
+    kind: 'fraction',
+    default: 0.5,
+    text: 'Keep boxes with a score above this',
+    label: 'Confidence at least',
+    shortFlag: 'c',
+  },
+  iou: {
+    wireName: 'iou_threshold',
+    kind: 'fraction',
+    default: 0.7,
+    text: 'Boxes of one class that overlap more than this are merged',
+    label: 'Merge above IoU',
+  },
+  maxDetections: {
+    kind: 'count',
+    most: 300,
+    default: 300,
+    text: 'Most boxes of one image',
+    label: 'Most boxes of an image',
+  },
+} as const satisfies Record<string, ParameterText & ParameterKind>;
+
+type Rows = typeof PARAMETERS;
+type Name = keyof Rows;
+type WireNames = {
+  [Key in Name]: Rows[Key] extends { wireName: infer Wire extends string } ? Wire : Snake<Key>;
+};
+
+export type DetectionParameters = {
+  [Key in Name]: Rows[Key]['default'] extends boolean ? boolean : number;
+};
+
+/** As HTTP names them. */
+export type WireParameters = { [Key in Name as WireNames[Key]]: DetectionParameters[Key] };
+
+export interface DetectOptions extends DetectionParameters {
   /** `model_name` of the HTTP interface, for example `yolov8n.pt`. */
-  modelName: z.string(),
-  /** Boxes with a score above this are kept, 0 to 1. */
-  confidence: z.number(),
-  /** Boxes of one class that overlap more than this are merged, 0 to 1. */
-  iou: z.number(),
-  maxDetections: z.number(),
+  modelName: string;
   /** Names of the classes to keep, matched without letter case; null keeps all. */
-  classes: z.array(z.string()).readonly().nullable(),
-});
+  classes: readonly string[] | null;
+}
 
-export type DetectOptions = z.infer<typeof detectOptionsSchema>;
+export type ParameterRow = ParameterText &
+  ParameterKind & { name: Name; wireName: keyof WireParameters };
+
+export const PARAMETER_ROWS = Object.entries(PARAMETERS).map(([name, row]) => ({
+  wireName: snake(name),
+  ...row,
+  name,
+})) as readonly ParameterRow[];
+
+const byName = (value: (row: ParameterRow) => unknown) =>
+  Object.fromEntries(PARAMETER_ROWS.map((row) => [row.name, value(row)])) as DetectionParameters;
+
+/** Of an object that has other fields too. */
+export const parametersOf = (fields: DetectionParameters) => byName(({ name }) => fields[name]);
+
+export const DEFAULT_PARAMETERS = byName((row) => row.default);
+
+/** From the body of a request; null and absent fields have the default. */
+export function readParameters(body: {
+  [Key in keyof WireParameters]?: WireParameters[Key] | null | undefined;
+}): DetectionParameters {
+  return byName((row) => (body as Record<string, unknown>)[row.wireName] ?? row.default);
+}
+
+/** Fields of a request or an answer; other fields of `parameters` are left out. */
+export function viewParameters(parameters: DetectionParameters): WireParameters;
+export function viewParameters(parameters: Partial<DetectionParameters>): Partial<WireParameters>;
+export function viewParameters(parameters: Partial<DetectionParameters>): Partial<WireParameters> {
+  return Object.fromEntries(PARAMETER_ROWS.map((row) => [row.wireName, parameters[row.name]]));
+}

@@ -1,7 +1,7 @@
 /** Runs images through a detector of this process, in the order given, and prints what came of them. */
 import { toLatticeError, type LatticeError } from '../api/errors.js';
 import { Annotator } from '../annotate/annotate.js';
-import type { DetectOptions } from '../api/options.js';
+import { parametersOf, type DetectionParameters, type DetectOptions } from '../api/options.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector, type DetectorConfig } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
@@ -19,12 +19,9 @@ import { RunTotals } from './run-totals.js';
 import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from './terminal.js';
 
 /** As parsed and checked by `lattice detect`. */
-export interface DetectFlags extends ExportFlags {
+export interface DetectFlags extends ExportFlags, DetectionParameters {
   model?: string;
-  confidence: number;
-  iou: number;
   classes?: string[];
-  maxDetections: number;
   save?: string;
   json?: boolean;
 }
@@ -138,9 +135,8 @@ async function detectOptions(
   if (first !== undefined) {
     throw new UsageError(noSuchClass(modelName, requested[first] ?? '', model.classes));
   }
-  const { confidence, iou, maxDetections } = flags;
   return {
-    options: { modelName, confidence, iou, maxDetections, classes },
+    options: { modelName, classes, ...parametersOf(flags) },
     classes: model.classes,
   };
 }

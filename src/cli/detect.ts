@@ -2,7 +2,8 @@
 import { loadConfig, type Config } from '../settings/config.js';
 import type { DetectFlags } from './detect-images.js';
 import { checkExportFlags, formatOption, outputOption } from './export-output.js';
-import { fraction, nameList, wholeNumber } from './option-values.js';
+import { nameList } from './option-values.js';
+import { addParameterFlags } from './parameter-flags.js';
 import { addSettingFlags } from './setting-flags.js';
 import { EXIT_PARTLY, type RegisterCommand } from './terminal.js';
 
@@ -38,16 +39,9 @@ export const registerDetect: RegisterCommand = (program, terminal) => {
     .command('detect')
     .description('detect in images, folders and globs, right here')
     .argument('<path...>', 'image, folder or glob')
-    .option('-m, --model <name>', 'name that `lattice model list` shows, with or without .pt')
-    .option('-c, --confidence <number>', 'keep boxes with a score above this', fraction, 0.5)
-    .option('--iou <number>', 'merge boxes of one class overlapping more than this', fraction, 0.7)
+    .option('-m, --model <name>', 'name that `lattice model list` shows, with or without .pt');
+  addParameterFlags(command, { withDefaults: true })
     .option('--classes <names>', 'keep only these classes of the model, comma-separated', nameList)
-    .option(
-      '--max-detections <number>',
-      'most boxes of one image, 1 to 300',
-      wholeNumber(1, 300),
-      300,
-    )
     .option('--annotate, --save <folder>', 'also write copies with the boxes drawn')
     .option('--json', 'print one JSON object an image')
     .addOption(formatOption())

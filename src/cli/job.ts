@@ -7,7 +7,8 @@ import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/listing.js';
 import type { SubmitFlags } from './job/submitting.js';
 import type { WatchFlags } from './job/watching.js';
-import { fraction, nameList, wholeNumber } from './option-values.js';
+import { nameList, wholeNumber } from './option-values.js';
+import { addParameterFlags } from './parameter-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -59,10 +60,16 @@ function command(
 }
 
 function registerSubmit(parent: Command, terminal: Terminal): void {
-  command(parent, 'submit', 'queue images as one job; prints its id', 'print its records', [
-    'street.jpg --type detect_cars --wait',
-    "'2026/**/*.jpg' --model depot --classes car_ahead,stop_sign --priority 5",
-  ])
+  const submit = command(
+    parent,
+    'submit',
+    'queue images as one job; prints its id',
+    'print its records',
+    [
+      'street.jpg --type detect_cars --wait',
+      "'2026/**/*.jpg' --model depot --classes car_ahead,stop_sign --priority 5",
+    ],
+  )
     .argument(
       '<path...>',
       "images, folders or globs as the service sees them, beneath its image folders; quote a glob to have the service's files",
@@ -72,8 +79,8 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
         .choices(JOB_TYPES)
         .default('detect_vehicles'),
     )
-    .option('-m, --model <name>', 'name of a model that the service has, with or without .pt')
-    .option('-c, --confidence <number>', 'keep boxes with a score above this', fraction)
+    .option('-m, --model <name>', 'name of a model that the service has, with or without .pt');
+  addParameterFlags(submit, { withDefaults: false })
     .option('--classes <names>', "classes of the model, comma-separated; '*' for all", nameList)
     .addOption(
       new Option('--vehicle-types <names>', 'the same for detect_vehicles jobs only')

@@ -41,12 +41,15 @@ async function createDocument(): Promise<object> {
     detector: INERT,
     cluster: INERT,
     workers: () => [],
+    leftOutWorkers: () => [],
+    gate: null,
     metrics: INERT,
     logger: INERT,
     apiKeys: null,
     draining: () => false,
     readAnnotated: () => Promise.resolve(null),
     annotate: () => Promise.reject(new Error('No request is served.')),
+    webhooks: INERT,
   });
   try {
     return composed.openApi();

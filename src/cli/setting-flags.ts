@@ -1,6 +1,7 @@
 /** The settings of src/settings/settings.ts as flags and as rows of docs/configuration.md. */
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
+import { snake } from '../api/snake-case.js';
 import { environmentName } from '../settings/config.js';
 import { settings } from '../settings/settings.js';
 
@@ -33,7 +34,7 @@ export function describeSettings(): SettingDescription[] {
     return {
       key,
       name: environmentName(key),
-      flag: `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+      flag: `--${snake(key).replaceAll('_', '-')}`,
       fallback: MACHINE_DEFAULTS[key] ?? String(shape.default),
       meaning: shape.description ?? '',
       value: valueOf(shape),

@@ -4,8 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { ServerMessage, Subscription } from './follow-events.js';
 import type { Problem } from './records.js';
-import { unreachable } from './no-answer.js';
-import { ServiceError } from './service-error.js';
+import { ServiceError, unreachable } from './service-error.js';
 
 const HANDSHAKE_MS = 10_000;
 /** The service pings every 30 s. */

@@ -3,7 +3,7 @@
  * programs and the live page use it, each with its own socket.
  */
 import type { EventGap, JobEvent, Problem, SubscribeMessage } from './records.js';
-import { pause } from './pause.js';
+import { pause } from './deadline.js';
 import { ServiceError } from './service-error.js';
 
 const FIRST_PAUSE_MS = 250;
@@ -31,12 +31,12 @@ export interface EventOptions extends Pick<SubscribeMessage, 'job_ids' | 'events
   signal?: AbortSignal;
   /** Called with null when events arrive again, and with the reason when the connection is lost. */
   onConnection?: (lost: ServiceError | null) => void;
-}
-
-export interface RetryOptions {
   /** Repeat the first connection too when it fails. */
   keepTrying?: boolean;
+  /** Between two attempts; they are less and less frequent. */
   longestPauseMs?: number;
+  /** Called before each attempt to connect. */
+  onAttempt?: () => void;
   /** Called before each pause. */
   onPause?: (pauseMs: number) => void;
 }
@@ -44,7 +44,7 @@ export interface RetryOptions {
 /** Rejects when the first connection fails, and when the service refuses a later one for good. */
 export async function* followEvents(
   open: OpenEventSocket,
-  options: EventOptions & RetryOptions,
+  options: EventOptions,
 ): AsyncGenerator<JobEvent | EventGap, void> {
   const { signal, onConnection, longestPauseMs = LONGEST_PAUSE_MS } = options;
   const position = new Position(options.after_seq ?? null);
@@ -56,6 +56,7 @@ export async function* followEvents(
       'The service closed the event stream.',
     );
     try {
+      options.onAttempt?.();
       for await (const message of open(position.resume(options), signal)) {
         if (message.event === 'error') throw new ServiceError(message.error);
         if (message.event === 'subscribed') {

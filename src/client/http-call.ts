@@ -1,9 +1,7 @@
 /** One call of the HTTP API: within a deadline, repeated after the service's `Retry-After`. */
-import { Deadline } from './deadline.js';
-import { isBrokenOff, unreachable } from './no-answer.js';
-import { pause } from './pause.js';
+import { Deadline, pause } from './deadline.js';
 import type { Problem } from './records.js';
-import { ServiceError } from './service-error.js';
+import { isBrokenOff, ServiceError, unreachable } from './service-error.js';
 
 /** Clients that were refused together do not all return together. */
 const SPREAD = 0.2;
@@ -25,32 +23,46 @@ export interface ApiCall {
   repeatable: boolean;
 }
 
-interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
+export interface Access {
+  /** Of the service, without `/v1`; by default port 8000 of this machine. */
+  url?: string | undefined;
+  apiKey?: string | undefined;
+  /** False: a call that is refused with `Retry-After` rejects at once. */
+  retry?: boolean;
+  /** Called when a call is refused because the key is missing or unknown. */
+  onUnauthorized?: () => void;
 }
+
+export const DEFAULT_SERVICE_URL = 'http://127.0.0.1:8000';
 
 export class HttpCaller {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly #access: Access;
 
-  constructor(baseUrl: string, apiKey: string | undefined) {
-    this.baseUrl = baseUrl;
+  /** Throws `TypeError` when the address is none, or the key cannot be one. */
+  constructor(access: Access) {
+    const { url = DEFAULT_SERVICE_URL, apiKey } = access;
+    this.baseUrl = readServiceUrl(url);
+    // Left to `fetch`, its error would show the key.
+    if (apiKey !== undefined && !/^[!-~]+$/.test(apiKey)) {
+      throw new TypeError('The API key must be printable ASCII without spaces.');
+    }
     this.headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    this.#access = access;
   }
 
   /** The JSON of a 2xx answer. Rejects with `ServiceError`, or with the reason of the caller's signal. */
-  async json(call: ApiCall, deadlineMs: number, signal?: AbortSignal): Promise<unknown> {
-    const deadline = new Deadline(deadlineMs, signal);
-    try {
-      const outcome = await this.#retried(call, deadline, async () =>
-        this.#read(await answerOf(await this.#send(call, deadline))),
-      );
-      return outcome.json;
-    } catch (error) {
-      throw this.#explain(error, call, deadline, signal);
-    }
+  json(call: ApiCall, deadlineMs: number, signal?: AbortSignal): Promise<unknown> {
+    return this.#answer(call, new Deadline(deadlineMs, signal), async (response) => {
+      const json = parse(await response.text());
+      return json === undefined ? this.#notOurs(response) : json;
+    });
+  }
+
+  /** The body of a 2xx answer. Rejects as `json` does. */
+  blob(call: ApiCall, deadlineMs: number, signal?: AbortSignal): Promise<Blob> {
+    return this.#answer(call, new Deadline(deadlineMs, signal), (response) => response.blob());
   }
 
   /**
@@ -61,17 +73,32 @@ export class HttpCaller {
     call: ApiCall,
     deadlineMs: number,
     signal?: AbortSignal,
-  ): AsyncGenerator<Uint8Array, void> {
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     const deadline = new Deadline(deadlineMs, signal);
+    const body = await this.#answer(call, deadline, (response) =>
+      Promise.resolve(response.body ?? this.#notOurs(response)),
+    );
     try {
-      const body = await this.#retried(call, deadline, async () => {
-        const response = await this.#send(call, deadline);
-        if (response.ok && response.body !== null) return response.body;
-        return this.#refusal(await answerOf(response));
-      });
       yield* chunksOf(body);
     } catch (error) {
-      throw this.#explain(error, call, deadline, signal);
+      throw this.#explain(error, call, deadline);
+    }
+  }
+
+  /** What `read` makes of a 2xx answer. */
+  async #answer<T>(
+    call: ApiCall,
+    deadline: Deadline,
+    read: (response: Response) => Promise<T | ServiceError>,
+  ): Promise<T> {
+    try {
+      return await this.#retried(call, deadline, async () => {
+        const response = await this.#send(call, deadline);
+        return response.ok ? read(response) : this.#refusal(response);
+      });
+    } catch (error) {
+      if (error instanceof ServiceError && error.status === 401) this.#access.onUnauthorized?.();
+      throw this.#explain(error, call, deadline);
     }
   }
 
@@ -88,7 +115,7 @@ export class HttpCaller {
         return attempt();
       });
       if (!(outcome instanceof ServiceError)) return outcome;
-      const pauseMs = retryPauseMs(outcome);
+      const pauseMs = this.#access.retry === false ? null : retryPauseMs(outcome);
       if (pauseMs === null || pauseMs >= deadline.leftMs) throw outcome;
       await pause(pauseMs, deadline.signal);
       deadline.signal.throwIfAborted();
@@ -112,17 +139,14 @@ export class HttpCaller {
     });
   }
 
-  #read(answer: Answer): { json: unknown } | ServiceError {
-    const json = parse(answer.text);
-    const { status } = answer;
-    return status >= 200 && status < 300 && json !== undefined ? { json } : this.#refusal(answer);
+  async #refusal(response: Response): Promise<ServiceError> {
+    const { status, headers } = response;
+    const json = parse(await response.text());
+    if (status < 400 || !isProblem(json)) return this.#notOurs(response);
+    return new ServiceError(json, { retryAfterS: retryAfterS(headers) });
   }
 
-  #refusal({ status, headers, text }: Answer): ServiceError {
-    const json = parse(text);
-    if (status >= 400 && isProblem(json)) {
-      return new ServiceError(json, { retryAfterS: retryAfterS(headers) });
-    }
+  #notOurs({ status, headers }: Response): ServiceError {
     const to = headers.has('location') ? ` to ${headers.get('location')}` : '';
     const by = headers.has('server') ? ` by ${headers.get('server')}` : '';
     return ServiceError.ofClient(
@@ -132,24 +156,40 @@ export class HttpCaller {
     );
   }
 
-  #explain(error: unknown, call: ApiCall, deadline: Deadline, signal?: AbortSignal): unknown {
+  #explain(error: unknown, call: ApiCall, deadline: Deadline): unknown {
     if (error instanceof ServiceError) return error;
     if (deadline.passed) {
       const what = `${call.method} ${call.path.replace(/\?.*/, '')}`;
       const detail = `The service at ${this.baseUrl} gave no answer to ${what} within ${deadline.ms / 1000} s.`;
       return ServiceError.ofClient('timeout', detail, { cause: error });
     }
-    if (signal?.aborted === true) return signal.reason;
+    if (deadline.caller?.aborted === true) return deadline.caller.reason;
     return unreachable(this.baseUrl, error);
   }
 }
 
-async function answerOf(response: Response): Promise<Answer> {
-  return { status: response.status, headers: response.headers, text: await response.text() };
+/** An address as a user writes it, without a slash at the end. Throws `TypeError` with a sentence for anything but a plain HTTP address. */
+function readServiceUrl(text: string): string {
+  const shown = text.replace(/\/\/[^/]*@/, '//...@');
+  const wrong = `The address of the service is "${shown}", but it must`;
+  if (!URL.canParse(text)) throw new TypeError(`${wrong} have the shape http://HOST:8000.`);
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new TypeError(`${wrong} start with http:// or https://.`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError(`${wrong} name no user: access is by API key.`);
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new TypeError(`${wrong} be a plain address, http://HOST:8000.`);
+  }
+  const path = url.pathname.replace(/\/+$/, '');
+  if (path.endsWith('/v1')) throw new TypeError(`${wrong} end before /v1.`);
+  return `${url.origin}${path}`;
 }
 
 /** Not every browser iterates over a stream. A reader that stops early ends the connection. */
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+async function* chunksOf<T>(body: ReadableStream<T>): AsyncGenerator<T, void> {
   const reader = body.getReader();
   try {
     for (;;) {

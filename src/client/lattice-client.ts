@@ -4,32 +4,39 @@
  */
 import { openEventSocket } from './event-socket.js';
 import { followEvents, type EventOptions } from './follow-events.js';
-import { HttpCaller, type CallOptions } from './http-call.js';
+import { HttpCaller, type Access, type ApiCall, type CallOptions } from './http-call.js';
 import type {
   ClusterStatus,
   DetectRequest,
   DetectResponse,
   EventGap,
+  FolderPage,
+  FolderQuery,
   JobAccepted,
   JobEvent,
   JobFilter,
+  JobImages,
+  JobImagesQuery,
   JobList,
   JobResult,
   JobRetried,
   JobStatus,
   JobSubmit,
+  JobSummary,
   Model,
   ModelList,
+  PageCursor,
   ResultFormat,
+  RetriedImages,
+  SettingList,
+  WebhookList,
 } from './records.js';
-import { DEFAULT_SERVICE_URL, readServiceUrl } from './service-url.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
 
 export type { EventOptions } from './follow-events.js';
-export type { CallOptions } from './http-call.js';
+export { DEFAULT_SERVICE_URL, type CallOptions } from './http-call.js';
 export type * from './records.js';
 export { ServiceError, type ClientCode } from './service-error.js';
-export { DEFAULT_SERVICE_URL } from './service-url.js';
 export type { JobProgress, WaitOptions } from './wait-for-end.js';
 
 const CALL_MS = 30_000;
@@ -38,10 +45,7 @@ const RESULT_MS = 300_000;
 const WAIT_MS = 600_000;
 const PAGE = 100;
 
-export interface ClientOptions {
-  /** Of the service, without `/v1`; by default port 8000 of this machine. */
-  url?: string | undefined;
-  apiKey?: string | undefined;
+export interface ClientOptions extends Access {
   /** Longest time of a call that says nothing else (30 s; a result 5 minutes, `waitFor` 10). */
   deadlineMs?: number;
 }
@@ -49,6 +53,11 @@ export interface ClientOptions {
 export interface SubmitOptions extends CallOptions {
   /** A later submission with the same key and body gives the same job. By default each has its own. */
   idempotencyKey?: string;
+}
+
+export interface RetryOptions extends SubmitOptions {
+  /** `all`: also those that have boxes. */
+  images?: RetriedImages;
 }
 
 /**
@@ -62,13 +71,9 @@ export class LatticeClient {
   readonly #deadlineMs: number | undefined;
 
   /** Throws `TypeError` when the address is none, or the key cannot be one. */
-  constructor({ url = DEFAULT_SERVICE_URL, apiKey, deadlineMs }: ClientOptions = {}) {
-    this.url = readServiceUrl(url);
-    // Left to `fetch`, its error would show the key.
-    if (apiKey !== undefined && !/^[!-~]+$/.test(apiKey)) {
-      throw new TypeError('The API key must be printable ASCII without spaces.');
-    }
-    this.#http = new HttpCaller(this.url, apiKey);
+  constructor({ deadlineMs, ...access }: ClientOptions = {}) {
+    this.#http = new HttpCaller(access);
+    this.url = this.#http.baseUrl;
     this.#deadlineMs = deadlineMs;
   }
 
@@ -117,24 +122,45 @@ export class LatticeClient {
     jobId: string,
     format: ResultFormat,
     { deadlineMs, signal }: CallOptions = {},
-  ): AsyncGenerator<Uint8Array, void> {
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     const path = `${pathOf(jobId)}/result?format=${encodeURIComponent(format)}`;
     const longestMs = deadlineMs ?? this.#deadlineMs ?? RESULT_MS;
     return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
   }
 
+  /** The images of a job with their boxes, those done so far; a page of those that the filter lets through. */
+  images(jobId: string, query: JobImagesQuery = {}, options?: CallOptions): Promise<JobImages> {
+    return this.#get(`${pathOf(jobId)}/images${queryOf(query)}`, options);
+  }
+
+  /** What was asked for, and counts of what was found so far. */
+  summary(jobId: string, options?: CallOptions): Promise<JobSummary> {
+    return this.#get(`${pathOf(jobId)}/summary`, options);
+  }
+
+  /** The deliveries of the job's webhook, with their attempts. */
+  webhooks(jobId: string, options?: CallOptions): Promise<WebhookList> {
+    return this.#get(`${pathOf(jobId)}/webhook`, options);
+  }
+
+  /** Sends the webhook of an ended job again. */
+  redeliver(jobId: string, options?: CallOptions): Promise<WebhookList> {
+    const path = `${pathOf(jobId)}/webhook/redeliver`;
+    return this.#call({ method: 'POST', path, repeatable: false }, options);
+  }
+
   /** Jobs, newest first; the next page is asked for when it is needed. Each has its own deadline. */
   async *list(filter: JobFilter = {}, options?: CallOptions): AsyncGenerator<JobStatus, void> {
-    const query = new URLSearchParams({ limit: String(PAGE) });
-    for (const [name, value] of Object.entries(filter)) {
-      if (value !== undefined) query.set(name, String(value));
-    }
-    for (;;) {
-      const page = await this.#get<JobList>(`/v1/jobs?${query.toString()}`, options);
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await this.listPage({ limit: PAGE, ...filter, cursor }, options);
       yield* page.jobs;
-      if (page.next_cursor === null) return;
-      query.set('cursor', page.next_cursor);
+      cursor = page.next_cursor;
     }
+  }
+
+  /** One page of jobs, newest first; `cursor` is the `next_cursor` of the page before. */
+  listPage(query: JobFilter & PageCursor = {}, options?: CallOptions): Promise<JobList> {
+    return this.#get(`/v1/jobs${queryOf(query)}`, options);
   }
 
   /** Ends the job as `failed` with code `cancelled`; `job_already_finished` when it has ended. */
@@ -148,10 +174,20 @@ export class LatticeClient {
    */
   retry(
     jobId: string,
-    { idempotencyKey = randomKey(), ...options }: SubmitOptions = {},
+    { idempotencyKey = randomKey(), images, ...options }: RetryOptions = {},
   ): Promise<JobRetried> {
     const headers = { 'idempotency-key': idempotencyKey };
-    return this.#post(`${pathOf(jobId)}/retry`, undefined, headers, options);
+    return this.#post(`${pathOf(jobId)}/retry${queryOf({ images })}`, undefined, headers, options);
+  }
+
+  /** A page of the folders and pictures that the service can read. */
+  folder(query: FolderQuery = {}, options?: CallOptions): Promise<FolderPage> {
+    return this.#get(`/v1/images${queryOf(query)}`, options);
+  }
+
+  /** A picture of the image folders; with `width` a thumbnail. */
+  picture(path: string, width?: number, options?: CallOptions): Promise<Blob> {
+    return this.#blob(`/v1/images/file${queryOf({ path, width })}`, options);
   }
 
   async models(options?: CallOptions): Promise<Model[]> {
@@ -160,6 +196,21 @@ export class LatticeClient {
 
   clusterStatus(options?: CallOptions): Promise<ClusterStatus> {
     return this.#get('/v1/cluster/status', options);
+  }
+
+  /** The settings in force. */
+  settings(options?: CallOptions): Promise<SettingList> {
+    return this.#get('/v1/settings', options);
+  }
+
+  /** Rejects with the reason while the service cannot detect. */
+  async ready(options?: CallOptions): Promise<void> {
+    await this.#get('/readyz', options);
+  }
+
+  /** In the text format of Prometheus. */
+  async metrics(options?: CallOptions): Promise<string> {
+    return (await this.#blob('/metrics', options)).text();
   }
 
   /**
@@ -192,17 +243,32 @@ export class LatticeClient {
   }
 
   async #call<T>(
-    call: Parameters<HttpCaller['json']>[0],
+    call: ApiCall,
     { deadlineMs, signal }: CallOptions = {},
     fallbackMs = CALL_MS,
   ): Promise<T> {
     const longestMs = deadlineMs ?? this.#deadlineMs ?? fallbackMs;
     return (await this.#http.json(call, longestMs, signal)) as T;
   }
+
+  #blob(path: string, { deadlineMs, signal }: CallOptions = {}): Promise<Blob> {
+    const longestMs = deadlineMs ?? this.#deadlineMs ?? CALL_MS;
+    return this.#http.blob({ method: 'GET', path, repeatable: true }, longestMs, signal);
+  }
 }
 
 function pathOf(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
+}
+
+/** Of the values that are given. */
+function queryOf(values: Record<string, string | number | readonly string[] | undefined>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
 }
 
 /** `randomUUID` is missing in pages of plain `http://` addresses. */

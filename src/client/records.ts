@@ -1,13 +1,16 @@
 /** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
 import type { z } from '@hono/zod-openapi';
-import type { listQuerySchema } from '../http/jobs/job-list-query.js';
+import type { folderQuerySchema } from '../http/routes/images.js';
+import type { imagesQuerySchema } from '../http/jobs/job-images.schema.js';
+import type { listQuerySchema } from '../http/routes/jobs/jobs.js';
+import type { retryQuerySchema } from '../http/jobs/job.schema.js';
 import type { EventMessage } from '../stream/stream-messages.js';
 
 export type { ResultFormat } from '../export/formats.js';
 export type { ErrorCode, ErrorItem, Problem } from '../api/errors.js';
-export type { FolderPageBody as FolderPage } from '../http/images/image.schema.js';
+export type { FolderPageBody as FolderPage } from '../http/routes/images.js';
 export type { ImageFields } from '../http/inference/detection.schema.js';
-export type { ClusterStatusBody as ClusterStatus } from '../http/cluster/cluster.routes.js';
+export type { ClusterStatusBody as ClusterStatus } from '../http/routes/cluster.js';
 export type {
   DetectRequestBody as DetectRequest,
   DetectResponseBody as DetectResponse,
@@ -17,7 +20,7 @@ export type {
   JobResultBody as JobResult,
   MultiResultBody as MultiImageResult,
   SingleResultBody as SingleImageResult,
-} from '../http/jobs/job-result.schema.js';
+} from '../http/routes/jobs/result-record.js';
 export type {
   JobAcceptedBody as JobAccepted,
   JobListBody as JobList,
@@ -30,16 +33,19 @@ export type {
   JobImagesBody as JobImages,
   JobSummaryBody as JobSummary,
 } from '../http/jobs/job-images.schema.js';
-export type { WebhookListBody as WebhookList } from '../http/jobs/webhook.schema.js';
-export type {
-  ModelBody as Model,
-  ModelListBody as ModelList,
-} from '../http/models/model.schema.js';
-export type { SettingListBody as SettingList } from '../http/system/settings.route.js';
+export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
+export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
+export type { SettingListBody as SettingList } from '../http/routes/settings.js';
 export type { SubscribeMessage } from '../stream/stream-messages.js';
 
 /** `limit` is the number of jobs asked for at a time. */
 export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>>;
+
+/** `cursor` is the `next_cursor` of the page before. */
+export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
+export type JobImagesQuery = Partial<z.output<typeof imagesQuerySchema>>;
+export type RetriedImages = z.output<typeof retryQuerySchema>['images'];
+export type FolderQuery = Partial<z.output<typeof folderQuerySchema>>;
 
 /** An event of a job, as docs/events.md describes it. */
 export type JobEvent = Omit<EventMessage, 'id'>;

@@ -1,7 +1,6 @@
 /** Waits for the end of a job: woken by its events where they come, by a look every few seconds where they do not. */
-import { Deadline } from './deadline.js';
+import { Deadline, pause } from './deadline.js';
 import type { EventOptions } from './follow-events.js';
-import { pause } from './pause.js';
 import type { EventGap, JobEvent, JobStatus } from './records.js';
 import { ServiceError } from './service-error.js';
 

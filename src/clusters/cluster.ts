@@ -28,7 +28,6 @@ export interface LeftOutWorker {
 }
 
 export interface Cluster {
-  /** Closing it closes the workers. */
   detector: Executor;
   /** To be called once, when the jobs are open. */
   watch(jobs: JobCounter): ClusterStatusSource;
@@ -38,6 +37,6 @@ export interface Cluster {
   gate?: WorkerGate;
   /** To be called once, when the service listens at `serviceUrl`. */
   start?(serviceUrl: string): void;
-  /** Ends what `watch` began. */
-  close?(): Promise<void>;
+  /** Ends the workers and what `watch` and `start` began; images in hand are answered. */
+  close(): Promise<void>;
 }

@@ -25,8 +25,6 @@ export interface ExecutorOptions {
   files: Pick<Detector, 'models' | 'prepare' | 'readImage'>;
   /** Synchronous images that may wait for a worker. */
   syncQueue: number;
-  /** What else ends with the workers. */
-  close?(): Promise<void>;
 }
 
 export class Executor implements Detector {
@@ -239,7 +237,6 @@ export class Executor implements Detector {
     const next = () => this.#queue.takeSync() ?? this.#queue.takeAsync();
     for (let task = next(); task !== null; task = next()) task.reject(shuttingDown());
     await Promise.all(this.#workers.map((worker) => worker.close()));
-    await this.#options.close?.();
   }
 }
 

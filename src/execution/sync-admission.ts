@@ -1,5 +1,5 @@
 /** Admits the synchronous requests that the present rate can finish in time; refuses the others at once. */
-import { LatticeError, type ErrorCode } from '../api/errors.js';
+import { ERRORS, LatticeError, type ErrorCode } from '../api/errors.js';
 import { CompletionRate } from './completion-rate.js';
 
 /** A request that would wait longer is refused although its deadline is later: clients retry sooner than that. */
@@ -8,13 +8,6 @@ const LONGEST_RETRY_S = 60;
 const RATE_WINDOW_MS = 2_000;
 /** The first images may have waited for their model. */
 const LEAST_IMAGES = 4;
-/** No worker finished the image: it says nothing about the rate of the workers. */
-const UNFINISHED: ReadonlySet<string> = new Set<ErrorCode>([
-  'cancelled',
-  'deadline_exceeded',
-  'shutting_down',
-  'worker_lost',
-]);
 
 export class SyncAdmission {
   readonly #queueLimit: number;
@@ -42,7 +35,7 @@ export class SyncAdmission {
 
   /** `outcome` of the image that `enter` admitted. */
   leave(outcome: ErrorCode | 'ok'): void {
-    this.#rate.end(!UNFINISHED.has(outcome));
+    this.#rate.end(outcome === 'ok' || ERRORS[outcome].unfinished !== true);
   }
 }
 

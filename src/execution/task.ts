@@ -1,19 +1,12 @@
 /** One request in the executor, from its arrival to its one answer. */
 import { setMaxListeners } from 'node:events';
-import { LatticeError, type ErrorCode } from '../api/errors.js';
+import { ERRORS, LatticeError } from '../api/errors.js';
 import type { ImageResult } from '../api/image.js';
 import type { DetectRequest } from './detector.js';
 import type { Worker } from './worker.js';
 
 /** Lost workers that an image survives. */
 const LOSSES = { sync: 1, async: 2 } as const;
-/** They describe the worker, not the image: its node lost a volume, its device is not right, it builds an engine. */
-const OF_THE_WORKER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'volume_unavailable',
-  'model_not_ready',
-  'gpu_lost',
-  'gpu_unavailable',
-]);
 
 export class Task {
   readonly request: DetectRequest;
@@ -79,7 +72,7 @@ export class Task {
 
   /** A worker answered with an error. Returns the error that ends the task; null when another of `workers` may run it. */
   failedAt(worker: Worker, error: LatticeError, workers: readonly Worker[]): LatticeError | null {
-    if (!OF_THE_WORKER.has(error.code)) return error;
+    if (ERRORS[error.code].of !== 'worker') return error;
     this.#refusals ??= { workers: new Set(), last: error };
     this.#refusals.workers.add(worker);
     this.#refusals.last = error;

@@ -5,7 +5,6 @@ import { beneath, checkImagePath } from './image-paths.js';
 import { byCodeUnits, type Place } from './listing/find-images.js';
 import type { FolderEntry, FolderPage } from './listing/folder-page.js';
 import { ImageLister } from './listing/image-lister.js';
-import { Turns } from './folder-turns.js';
 
 const LISTING_MS = 10_000;
 /** The lister has a queue for each root, so that a root that hangs delays no other. */
@@ -24,7 +23,7 @@ export class Folders {
   readonly #withinMs: number;
   /** Not that of jobs: people who look around take no process from a submission. */
   readonly #lister = new ImageLister();
-  readonly #turns = new Turns(MOST_IN_HAND, 0);
+  #inHand = 0;
 
   /** `roots` are absolute. */
   constructor(roots: readonly string[], withinMs = LISTING_MS) {
@@ -41,10 +40,8 @@ export class Folders {
   async list(under: string, after: string, limit: number): Promise<FolderListing> {
     checkImagePath(under, this.#roots);
     const path = posix.join('/', under, '.').slice(under.startsWith('/') ? 0 : 1);
-    const pages = await this.#turns.run(() =>
-      // One more than asked for shows whether there is a next page.
-      Promise.all(this.#places(path).map((place) => this.#page(place, after, limit + 1, path))),
-    );
+    // One more than asked for shows whether there is a next page.
+    const pages = await this.#pages(path, after, limit + 1);
     const found = pages.filter((page) => page !== 'absent');
     const readable = found.filter((page) => page !== 'forbidden');
     if (readable.length === 0) throw found.length > 0 ? forbidden(path) : absent(path);
@@ -55,6 +52,19 @@ export class Folders {
       entries: shown.map((entry) => ({ ...entry, path: posix.join(path, entry.name) })),
       next: entries.length > limit ? (shown.at(-1)?.name ?? null) : null,
     };
+  }
+
+  /** Of each place where the folder may be. */
+  async #pages(path: string, after: string, limit: number): Promise<FolderPage[]> {
+    if (this.#inHand >= MOST_IN_HAND) throw tooManyAtOnce();
+    this.#inHand += 1;
+    try {
+      return await Promise.all(
+        this.#places(path).map((place) => this.#page(place, after, limit, path)),
+      );
+    } finally {
+      this.#inHand -= 1;
+    }
   }
 
   /** Where the folder may be. Of nested roots the innermost has an absolute path, as for detection. */
@@ -75,6 +85,11 @@ export class Folders {
       throw new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
     }
   }
+}
+
+export function tooManyAtOnce(): LatticeError {
+  const detail = 'Too many folders or pictures are asked for at this moment.';
+  return new LatticeError('overloaded', detail, { retryAfterS: 1 });
 }
 
 function merged(pages: readonly FolderEntry[][]): FolderEntry[] {

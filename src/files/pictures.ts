@@ -1,9 +1,10 @@
 /** Pictures beneath the image roots, whole or as thumbnails; bounded in number at a time. */
 import sharp from 'sharp';
+import { Semaphore } from '../base/semaphore.js';
 import type { Config } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
+import { tooManyAtOnce } from './folders.js';
 import { pictureType } from './picture-format.js';
-import { Turns } from './folder-turns.js';
 
 export const THUMBNAIL_TYPE = 'image/jpeg';
 const QUALITY = 80;
@@ -29,8 +30,8 @@ export interface PicturesOptions {
 
 export class Pictures {
   readonly #options: PicturesOptions;
-  readonly #reads = new Turns(READS_AT_A_TIME, MOST_WAITING);
-  readonly #resizes = new Turns(RESIZES_AT_A_TIME, MOST_WAITING);
+  readonly #reads = new Semaphore(READS_AT_A_TIME);
+  readonly #resizes = new Semaphore(RESIZES_AT_A_TIME);
 
   constructor(options: PicturesOptions) {
     this.#options = options;
@@ -38,7 +39,7 @@ export class Pictures {
 
   /** Opened by the rules of detection, and rejects as that; also with `overloaded`. */
   async read(path: string): Promise<Picture> {
-    const bytes = await this.#reads.run(() => this.#options.detector.readImage(path));
+    const bytes = await inTurn(this.#reads, () => this.#options.detector.readImage(path));
     const type = pictureType(bytes);
     if (type !== null) return { bytes, type };
     const detail = 'The file is none of JPEG, PNG, WebP, TIFF and AVIF.';
@@ -50,7 +51,7 @@ export class Pictures {
    * `invalid_image`, `overloaded`, or with `cancelled` where `signal` is aborted before its turn.
    */
   thumbnail({ bytes }: Picture, width: number, signal: AbortSignal): Promise<Buffer> {
-    return this.#resizes.run(async () => {
+    return inTurn(this.#resizes, async () => {
       if (signal.aborted) throw new LatticeError('cancelled', 'The client has gone away.');
       const image = sharp(bytes, {
         limitInputPixels: this.#options.config.maxPixels,
@@ -74,6 +75,12 @@ export class Pictures {
       }
     });
   }
+}
+
+/** Rejects with `overloaded` where too many wait already. */
+async function inTurn<T>(semaphore: Semaphore, work: () => Promise<T>): Promise<T> {
+  if (semaphore.waiting >= MOST_WAITING) throw tooManyAtOnce();
+  return semaphore.run(work);
 }
 
 function tooLarge(): LatticeError {

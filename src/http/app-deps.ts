@@ -11,7 +11,24 @@ import type { JobService } from '../jobs/job.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './api-keys.js';
 import type { Logger } from '../base/logger-port.js';
-import type { HttpMetrics } from './metrics-port.js';
+
+/** Metrics that HTTP and WebSocket report, and how `/metrics` reads them. */
+export interface HttpMetrics {
+  /** Content-Type of `render()`. */
+  readonly contentType: string;
+  render(): Promise<string>;
+  /** `route` is the path template, `unmatched` when there is none, so that the number of series stays bounded. */
+  observeRequest(request: HttpObservation): void;
+  /** Open connections of `/v1/stream`. */
+  setStreamClients(count: number): void;
+}
+
+export interface HttpObservation {
+  method: string;
+  route: string;
+  status: number;
+  seconds: number;
+}
 
 interface WebhookDeliveries {
   forJob(jobId: string): Promise<readonly WebhookDeliveryState[]>;
@@ -31,19 +48,19 @@ export interface AppDeps {
   /** The workers that run images at this moment. */
   workers(): readonly WorkerReport[];
   /** Workers of this machine that are not started again. */
-  leftOutWorkers?(): readonly LeftOutWorker[];
-  /** Accepts worker processes. Undefined: images run in this process. */
-  gate?: WorkerGate;
+  leftOutWorkers(): readonly LeftOutWorker[];
+  /** Accepts worker processes. Null: images run in this process. */
+  gate: WorkerGate | null;
   metrics: HttpMetrics;
   logger: Logger;
   /** Null: no authentication. */
   apiKeys: ApiKeys | null;
   /** True once a stop has begun: new work is refused, reads go on. */
   draining(): boolean;
-  /** Drawn copy by its file name (`NAME.jpg` or `NAME.png`, unguessable); null when there is none. */
+  /** Drawn copy by its file name (`NAME.jpg`, unguessable); null when there is none. */
   readAnnotated(file: string): Promise<Buffer | null>;
-  /** Draws the boxes into a copy and returns the file name for `readAnnotated`. Undefined: `annotate` is refused. */
-  annotate?(image: string | Buffer, detections: readonly Detection[]): Promise<string>;
+  /** Draws the boxes into a copy and returns the file name for `readAnnotated`. */
+  annotate(image: string | Buffer, detections: readonly Detection[]): Promise<string>;
   /** Deliveries of a job's webhook, and the way to send them again. */
-  webhooks?: WebhookDeliveries;
+  webhooks: WebhookDeliveries;
 }

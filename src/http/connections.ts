@@ -5,11 +5,10 @@ import type { WebSocketServer } from 'ws';
 
 /** After the last byte of its last answer. Without it a client that still sends gets a reset and may lose the answer. */
 const LINGER_MS = 1_000;
-/** Two probes fail on a client that is gone: the first is answered with a reset, the second finds it. */
-const PROBE_MS = 500;
 
 export class Connections {
-  readonly #open = new Set<Socket>();
+  /** Open connections, each with the number of its answers from the end of a request's head until the last byte is sent. */
+  readonly #answers = new Map<Socket, number>();
 
   /** `server.timeout` bounds the time in which a client takes nothing of its answer. */
   constructor(server: Server, sockets: WebSocketServer) {
@@ -18,39 +17,52 @@ export class Connections {
     });
     // With this listener Node destroys no silent connection by itself: most silent clients wait for their answer.
     server.on('timeout', (socket: Socket) => {
-      if (answerInHand(socket) === null) socket.destroy();
+      if (this.#isIdle(socket)) socket.destroy();
     });
-    Object.assign(server, {
-      // A client that has sent its last request may close its side and still read the answer.
-      httpAllowHalfOpen: true,
-      // `server.close()` calls it. Node's own also destroys connections whose answer is made but not yet sent.
-      closeIdleConnections: () => {
-        this.closeIdle();
-      },
-    });
+    // `server.close()` calls it. Node's own also destroys connections whose answer is made but not yet sent.
+    server.closeIdleConnections = () => {
+      this.closeIdle();
+    };
     sockets.on('connection', (_webSocket, { socket }) => {
-      this.#open.delete(socket);
+      this.#answers.delete(socket);
     });
   }
 
   /** WebSockets are not counted. */
   get count(): number {
-    return this.#open.size;
+    return this.#answers.size;
+  }
+
+  /** To be called with every request, before it is answered. */
+  expectAnswer({ socket }: { socket: Socket }, answer: ServerResponse): void {
+    this.#change(socket, 1);
+    answer.once('close', () => {
+      this.#change(socket, -1);
+    });
   }
 
   /** Destroys connections that wait for no answer, also those with half a request head. */
   closeIdle(): void {
-    for (const socket of this.#open) if (answerInHand(socket) === null) socket.destroy();
+    for (const socket of this.#answers.keys()) if (this.#isIdle(socket)) socket.destroy();
   }
 
   closeAll(): void {
-    for (const socket of this.#open) socket.destroy();
+    for (const socket of this.#answers.keys()) socket.destroy();
+  }
+
+  #isIdle(socket: Socket): boolean {
+    return (this.#answers.get(socket) ?? 0) === 0;
+  }
+
+  #change(socket: Socket, by: number): void {
+    const count = this.#answers.get(socket);
+    if (count !== undefined) this.#answers.set(socket, count + by);
   }
 
   #add(socket: Socket): void {
-    this.#open.add(socket);
+    this.#answers.set(socket, 0);
     socket.once('close', () => {
-      this.#open.delete(socket);
+      this.#answers.delete(socket);
     });
     // Node leaves a socket that the server has ended open until the client closes it too.
     socket.once('finish', () => {
@@ -59,28 +71,5 @@ export class Connections {
     socket.on('timeout', () => {
       if (socket.writableLength > 0) socket.destroy();
     });
-    socket.once('end', () => {
-      if (answerInHand(socket) !== null) probe(socket);
-    });
   }
-}
-
-/** The response that the connection is at, from the end of a request's head until its last byte is sent. */
-function answerInHand(socket: Socket & { _httpMessage?: ServerResponse | null }) {
-  return socket._httpMessage ?? null;
-}
-
-/**
- * A client that is gone and one that has closed its side look the same until something is sent to them. An interim
- * response may be sent to any client of HTTP/1.1; the write fails if the client is gone, and the request is aborted.
- */
-function probe(socket: Socket): void {
-  const timer = setInterval(() => {
-    const answer = answerInHand(socket);
-    if (answer === null || answer.headersSent || answer.req.httpVersion !== '1.1') return;
-    answer.writeProcessing();
-  }, PROBE_MS).unref();
-  socket.once('close', () => {
-    clearInterval(timer);
-  });
 }

@@ -8,7 +8,7 @@ import { clientAddress, presentedKey } from './api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import type { BrowserAccess, Page } from './browser-access.js';
-import { DEEPSTACK_PATH } from './deepstack/deepstack.routes.js';
+import { DEEPSTACK_PATH } from './routes/deepstack.js';
 import { replyProblem, type HideFolders } from './problem.js';
 import { replyRaw } from './reply.js';
 

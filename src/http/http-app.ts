@@ -6,13 +6,15 @@ import type { AppEnv } from './app-env.js';
 import type { BrowserAccess } from './browser-access.js';
 import { envelope } from './envelope.js';
 import { replyProblem, type HideFolders } from './problem.js';
-import { RouteTable } from './route-table.js';
+import { methodsOf } from './route.js';
 
-/** Routes are added to the returned table. */
-export function createHttpApp(deps: AppDeps, access: BrowserAccess, hide: HideFolders): RouteTable {
+export function createHttpApp(
+  deps: AppDeps,
+  access: BrowserAccess,
+  hide: HideFolders,
+): OpenAPIHono<AppEnv> {
   // Not strict: `/docs/` is `/docs`, for people who type it and proxies that add the slash.
   const app = new OpenAPIHono<AppEnv>({ strict: false });
-  const table = new RouteTable(app);
   app.use('*', envelope(deps, access, hide));
   app.onError((thrown, c) => {
     const error = toLatticeError(thrown);
@@ -27,7 +29,7 @@ export function createHttpApp(deps: AppDeps, access: BrowserAccess, hide: HideFo
     return replyProblem(c, error, hide);
   });
   app.notFound((c) => {
-    const methods = table.methodsOf(c.req.path);
+    const methods = methodsOf(app, c.req.path);
     if (methods.length === 0) {
       return replyProblem(c, new LatticeError('not_found', 'There is no such route.'), hide);
     }
@@ -36,5 +38,5 @@ export function createHttpApp(deps: AppDeps, access: BrowserAccess, hide: HideFo
     answer.headers.set('allow', methods.join(', '));
     return answer;
   });
-  return table;
+  return app;
 }

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, generated from the registered routes. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { AppEnv } from './app-env.js';
-import { jobDigestSchema, jobResultSchema } from './jobs/job-result.schema.js';
+import { jobDigestSchema, jobResultSchema } from './routes/jobs/result-record.js';
 import { METADATA_COMPONENT } from './jobs/submission-fields.schema.js';
 import { z } from '@hono/zod-openapi';
 

@@ -1,8 +1,6 @@
 /** Schema of an error answer. */
 import { z } from '@hono/zod-openapi';
-import { ERRORS, LatticeError, type ErrorCode, type Problem } from '../api/errors.js';
-
-const codes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
+import { ERRORS, ERROR_CODES, LatticeError, type ErrorCode, type Problem } from '../api/errors.js';
 
 const errorItemSchema = z
   .object({
@@ -16,7 +14,7 @@ export const problemSchema = z
     type: z.string(),
     title: z.string(),
     status: z.int(),
-    code: z.enum(codes).openapi('ErrorCode'),
+    code: z.enum(ERROR_CODES).openapi('ErrorCode'),
     detail: z.string(),
     request_id: z.string().optional(),
     errors: z.array(errorItemSchema).optional(),
@@ -53,7 +51,7 @@ interface ProblemResponse {
 }
 
 /** Response entries of a route: one per HTTP status of the named codes, listing the codes. */
-export function problemResponses(...named: ErrorCode[]): Record<number, ProblemResponse> {
+export function problemResponses(named: readonly ErrorCode[]): Record<number, ProblemResponse> {
   const byStatus = new Map<number, [ErrorCode, ...ErrorCode[]]>();
   for (const code of named) {
     const status = ERRORS[code].status;

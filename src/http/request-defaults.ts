@@ -1,9 +1,7 @@
-/** Defaults of request fields, and the maximum length of lists. */
+/** The maximum length of the lists of a request. */
 import type { Config } from '../settings/config.js';
-import { MAX_CLASSES, MAX_DETECTIONS } from './request-fields.schema.js';
+import { MAX_CLASSES } from './request-fields.schema.js';
 import { validationFailed } from './validation.js';
-
-export const DETECTION_DEFAULTS = { confidence: 0.5, iou: 0.7, maxDetections: MAX_DETECTIONS };
 
 /**
  * Refuses lists that are too long before their items are checked: a body within the size limit can contain millions of

@@ -35,26 +35,6 @@ export const modelNameSchema = z
     example: 'yolov8n.pt',
   });
 
-export const confidenceSchema = z
-  .number()
-  .min(0)
-  .max(1)
-  .openapi({ description: 'Keep boxes with a score above this', default: 0.5, example: 0.5 });
-
-export const iouSchema = z.number().min(0).max(1).openapi({
-  description: 'Boxes of one class that overlap more than this are merged',
-  default: 0.7,
-  example: 0.7,
-});
-
-export const MAX_DETECTIONS = 300;
-
-export const maxDetectionsSchema = z
-  .int()
-  .min(1)
-  .max(MAX_DETECTIONS)
-  .openapi({ description: 'Most boxes of one image', default: MAX_DETECTIONS, example: 300 });
-
 /** For the description of a request. */
 export const NULL_IS_NOT_GIVEN = 'An optional field that is null counts as not given.';
 

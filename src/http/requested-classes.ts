@@ -1,6 +1,6 @@
 /** The classes that a request names -> those that the detector keeps. */
 import { DEFAULT_VEHICLES, matchClasses, noSuchClass } from '../models/class-filter.js';
-import type { ModelCatalogue } from './models/model-catalogue.js';
+import type { ModelCatalogue } from './model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';
 
 export interface ClassFields {

@@ -88,7 +88,7 @@ export async function listen(
     // Never echo the sub-protocol that carries a key.
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
-  const answer = getRequestListener((request, env) => app.fetch(request, env), {
+  const answerRequest = getRequestListener((request, env) => app.fetch(request, env), {
     // HTTP/1.0 needs no Host, and load balancers probe with it; for HTTP/1.1 Node's parser requires one.
     hostname: 'localhost',
     errorHandler: unreadable,
@@ -98,13 +98,17 @@ export async function listen(
     // The adaptor's own listener answers an unreadable request without a body; this one answers with a problem.
     createServer: (() =>
       createServer(options, (incoming, outgoing) => {
-        void answer(incoming, outgoing);
+        answer(incoming, outgoing);
       })) as unknown as typeof createServer,
     // The adaptor's type forbids the explicit undefined that the type of ws allows.
     websocket: { server: sockets as unknown as WebSocketServerLike },
   }) as Server;
   server.timeout = unreadTimeout;
   const connections = new Connections(server, sockets);
+  const answer = (incoming: IncomingMessage, outgoing: OutgoingResponse): void => {
+    connections.expectAnswer(incoming, outgoing);
+    void answerRequest(incoming, outgoing);
+  };
   server.on('clientError', refuseConnection);
   server.on('checkExpectation', (_incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { reason, headers, body } = connectionProblem(417);
@@ -114,7 +118,7 @@ export async function listen(
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: OutgoingResponse) => {
     outgoing.bodyComes = declaredLength(incoming) <= maxBodyBytes(incoming.headers['content-type']);
     if (outgoing.bodyComes) outgoing.writeContinue();
-    void answer(incoming, outgoing);
+    answer(incoming, outgoing);
   });
   await bind(server, host, port);
   const bound = (server.address() as AddressInfo).port;

@@ -1,5 +1,6 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
 import type { Problem } from '../api/errors.js';
+import type { JobEventName } from '../api/events.js';
 import type { DetectOptions } from '../api/options.js';
 import type { ProcessedImage } from '../api/image.js';
 
@@ -10,7 +11,8 @@ export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed'] as con
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /** A validated submission with defaults, without its paths: those stay on disk until they are due. */
-export interface JobSettings extends DetectOptions {
+export interface JobSettings {
+  options: DetectOptions;
   jobType: JobType;
   priority: number;
   callbackUrl: string | null;
@@ -72,15 +74,6 @@ export interface ImageEntry {
   path: string;
   outcome: ImageOutcome | null;
 }
-
-export const JOB_EVENTS = [
-  'job_submitted',
-  'job_started',
-  'job_progress',
-  'job_completed',
-  'job_failed',
-] as const;
-export type JobEventName = (typeof JOB_EVENTS)[number];
 
 /** An entry of the outbox. `seq` grows by one per stored event; `job_progress` is not stored and repeats the last. */
 export interface JobEvent {

@@ -2,7 +2,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import { LatticeError } from '../api/errors.js';
 import type { Detector } from '../execution/detector.js';
-import { forgetCrashReport, readCrashReport, setCrashMarkerAside } from './crash-marker.js';
+import { forgetCrashReport, readCrashReport } from './crash-marker.js';
 import type { Annotate } from './runner/image-run.js';
 import type { JobService } from './job.js';
 import { JobEvents } from './job-events.js';
@@ -10,7 +10,6 @@ import { JobRunner } from './runner/job-runner.js';
 import type { JobStore, WebhookQueue } from './store/job-store.js';
 import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
-import { ProgressReports } from './runner/progress-reports.js';
 import { QueueCounts } from './queue-counts.js';
 import { startRetention } from './retention-sweeper.js';
 import { StoredJobService } from './stored-job-service.js';
@@ -53,8 +52,6 @@ export interface Jobs {
   stop(deadlineMs: number): Promise<void>;
   /** Why jobs cannot be stored at the moment; null when they can. */
   health(): Promise<LatticeError | null>;
-  /** Completions refused because their lease was not the job's. */
-  staleCompletions(): number;
 }
 
 const UNFINISHED_PER_READ = 5_000;
@@ -71,13 +68,13 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     store.onCommitted((committed) => {
       for (const event of committed) events.emit(event);
     });
-    const progress = new ProgressReports(events, options.progressIntervalMs ?? 250);
     const patience = new Patience(logger, options.storeRetryMs ?? 1_000);
     const runner = new JobRunner({
       store,
       detector,
       counts,
-      progress,
+      events,
+      progressIntervalMs: options.progressIntervalMs ?? 250,
       patience,
       logger,
       annotate: options.annotate ?? null,
@@ -137,7 +134,6 @@ function assemble(
     drain,
     stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
     health: () => Promise.resolve(storeHealth(store, nearlyFull)),
-    staleCompletions: () => runner.staleRefused,
   };
 }
 
@@ -153,7 +149,6 @@ function warnOfOpenFolder(dataDir: string, logger: Logger): void {
 
 /** Stores the deaths before it removes the file: a crash in between charges no image twice. */
 function chargeCrash(dataDir: string, store: JobStore, logger: Logger): () => Promise<void> {
-  setCrashMarkerAside(dataDir);
   const report = readCrashReport(dataDir);
   return async () => {
     if (report === null) return;

@@ -1,7 +1,9 @@
 /** `JobService` on a durable store and a runner. */
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../api/errors.js';
 import type { DetectorStats } from '../api/statistics.js';
+import { Semaphore } from '../base/semaphore.js';
 import type {
   Idempotency,
   ImageEntry,
@@ -15,13 +17,11 @@ import type {
   JobStatus,
   RetriedImages,
 } from './job.js';
-import { decodeCursor, encodeCursor } from './list-cursor.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
 import type { NewJob, StoredImage, StoredJob, SubmitOutcome } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
-import { createTurns } from './turns.js';
 
 export interface ServiceParts {
   store: JobStore;
@@ -39,7 +39,7 @@ const IMAGES_PER_READ = 1000;
 
 export class StoredJobService implements JobService {
   readonly #parts: ServiceParts;
-  readonly #turn = createTurns();
+  readonly #turns = new Semaphore(1);
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -121,7 +121,7 @@ export class StoredJobService implements JobService {
       const next = (images.at(-1)?.index ?? -1) + 1;
       // The sweep removes images in no order: a gap means that the job was removed while it was read.
       if (images.length === 0 || next - from !== images.length) throw notFound();
-      await this.#turn();
+      await this.#ownTurn();
       yield images.map(toEntry);
       from = next;
     }
@@ -143,8 +143,16 @@ export class StoredJobService implements JobService {
           limit,
         )
       : { images: await this.#parts.store.images(number, offset, limit), matching: imageCount };
-    await this.#turn();
+    await this.#ownTurn();
     return { entries: found.images.map(toEntry), matching: found.matching };
+  }
+
+  /**
+   * A turn of the event loop of its own: two pages are never parsed in one, however many callers there are. A message
+   * port can deliver a thousand messages per turn.
+   */
+  #ownTurn(): Promise<void> {
+    return this.#turns.run(() => setImmediate());
   }
 
   async tally({ jobId }: Job): Promise<ImageTally> {
@@ -257,4 +265,19 @@ function keyReused(): LatticeError {
     'idempotency_key_reused',
     'The Idempotency-Key was used with another body before.',
   );
+}
+
+/** Where a list of jobs continues: opaque to callers, the number of a job inside. */
+function encodeCursor(jobNumber: number): string {
+  return Buffer.from(`before:${jobNumber}`).toString('base64url');
+}
+
+/** Throws `validation_failed` on text that `encodeCursor` did not make. */
+function decodeCursor(cursor: string): number {
+  const match = /^before:([1-9]\d{0,15})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (match?.[1] === undefined || encodeCursor(Number(match[1])) !== cursor) {
+    const detail = 'The cursor is not one that a list answered.';
+    throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
+  }
+  return Number(match[1]);
 }

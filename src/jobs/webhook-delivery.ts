@@ -13,10 +13,10 @@ export interface WebhookDelivery {
   createdAt: number;
 }
 
-/** What follows from one attempt. A retry at `at` was decided at `plannedAt`. */
+/** What follows from one attempt. */
 export type Verdict =
   | { action: 'succeeded'; status: number }
-  | { action: 'retry'; plannedAt: number; at: number; status: number | null; error: string }
+  | { action: 'retry'; at: number; status: number | null; error: string }
   | { action: 'gave_up'; status: number | null; error: string };
 
 /** One POST, or why there was none. */

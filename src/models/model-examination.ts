@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
+import { DEFAULT_PARAMETERS } from '../api/options.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore, type Core } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
@@ -180,9 +181,8 @@ async function look(
     kind: 'sync',
     priority: 0,
     deadlineMs: 60_000,
+    ...DEFAULT_PARAMETERS,
     confidence: 0,
-    iou: 0.7,
-    maxDetections: 300,
     classIds: null,
   });
   return { boxes: detectionsFrom(raw.boxes, model.names), ms: raw.timings.inference };

@@ -3,9 +3,7 @@
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
 import type { GpuReading } from '../api/gpu-reading.js';
-import type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
-
-export type { NativeInputSize, NativeModel, NativeModelDescription } from './model.js';
+import type { DetectionParameters } from '../api/options.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
@@ -95,6 +93,45 @@ export interface NativeCoreOptions {
   abortOnPathSuffix?: string;
 }
 
+export interface NativeInputSize {
+  width: number;
+  height: number;
+}
+
+/** A model that the addon has loaded. */
+export interface NativeModel {
+  modelId: number;
+  task: string;
+  /** Class name by class id. */
+  names: string[];
+  inputWidth: number;
+  inputHeight: number;
+  /** 0 = any batch size, else the export's fixed batch. */
+  fixedBatch: number;
+  /** Whether it also runs at every smaller input whose sides its stride divides. */
+  anyRectangle: boolean;
+  /** Else: smaller inputs that it also runs at, and a sentence for each that was asked for and cannot be had. */
+  rectangles: NativeInputSize[];
+  withoutRectangles: string[];
+  /** The file leaves out boxes itself, those below a score of its own as well: an image may have none. */
+  suppresses: boolean;
+  device: string;
+  precision: string;
+  /** About what it takes of its device's memory, of each GPU's where there are several. */
+  memoryBytes: number;
+  stride: number;
+  /** Free metadata of the export (licence, description, version ...), as text. */
+  metadata: Record<string, string>;
+}
+
+/** What a model file says about itself. */
+export interface NativeModelDescription {
+  /** Class name by class id. */
+  names: string[];
+  /** Free metadata of the export (licence, description, version ...), as text. */
+  metadata: Record<string, string>;
+}
+
 export interface NativeCore {
   /**
    * Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`. `sha256` of the
@@ -118,7 +155,7 @@ export interface NativeCore {
   close(): Promise<void>;
 }
 
-export interface NativeTask {
+export interface NativeTask extends DetectionParameters {
   /** Unique among live tasks, 1 to 2^53-1. */
   id: number;
   modelId: number;
@@ -137,9 +174,6 @@ export interface NativeTask {
    * so as soon as less time is left than a batch of its model takes.
    */
   deadlineMs: number;
-  confidence: number;
-  iou: number;
-  maxDetections: number;
   /** Class ids to keep, applied before suppression; null = all. */
   classIds: number[] | null;
 }

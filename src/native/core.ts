@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { LatticeError } from '../api/errors.js';
+import { LatticeError, type ErrorCode } from '../api/errors.js';
+import { STAGES, type Timings } from '../api/image.js';
 import { loadAddon } from './addon-loader.js';
-import { namingRoot, rethrow, translated } from './addon-errors.js';
 import {
   NATIVE_CODES,
   RESULT_STRIDE,
@@ -19,15 +19,27 @@ import {
   type NativeStats,
   type NativeTask,
 } from './contract.js';
-import { toResult, type RawResult } from './raw-result.js';
-
-export type { RawResult } from './raw-result.js';
 
 /** Ids that callers pick are below; those that the core picks start here. */
 const FIRST_OWN_ID = 2 ** 52;
 
 /** The core picks an id when it is left out. Aborting `signal` cancels the task. */
 export type CoreTask = Omit<NativeTask, 'id'> & { id?: number; signal?: AbortSignal | undefined };
+
+/** The result of one image. */
+export interface RawResult {
+  id: number;
+  /** Size of the image after EXIF orientation. */
+  width: number;
+  height: number;
+  /** n x 6: x1, y1, x2, y2, confidence, class id; by confidence, highest first. */
+  boxes: Float32Array;
+  timings: Timings;
+  /** Images of the same batch, this one among them. */
+  batch: number;
+  truncated: boolean;
+  totalMs: number;
+}
 
 interface Waiting {
   resolve(result: RawResult): void;
@@ -80,6 +92,7 @@ export class Core {
   #unsent: NativeTask[] = [];
   #lastId = FIRST_OWN_ID;
   #closing: Promise<void> | null = null;
+  #deviceLost: LatticeError | null = null;
 
   constructor(options: NativeCoreOptions, onDeviceLost?: OnDeviceLost) {
     const addon = loadAddon();
@@ -91,7 +104,10 @@ export class Core {
           (meta, boxes, messages) => {
             this.#settle(meta, boxes, messages);
           },
-          ({ message }) => onDeviceLost?.(new LatticeError('gpu_lost', message)),
+          ({ message }) => {
+            this.#deviceLost = new LatticeError('gpu_lost', message);
+            onDeviceLost?.(this.#deviceLost);
+          },
         ),
     );
   }
@@ -182,6 +198,11 @@ export class Core {
     return this.#closing !== null;
   }
 
+  /** Why the device can no longer be used; null while it can. The driver does not recover in this process. */
+  get deviceLost(): LatticeError | null {
+    return this.#deviceLost;
+  }
+
   #refuseWhenClosed(): void {
     if (this.#closing !== null) throw closed();
   }
@@ -238,4 +259,59 @@ async function sha256Of(path: string): Promise<string> {
 
 function closed(): LatticeError {
   return new LatticeError('shutting_down', 'The native core is closed.');
+}
+
+/** The addon has the model loaded before it sees an image. */
+const NATIVE_STAGES = STAGES.filter((stage) => stage !== 'model_load');
+
+/** To the microsecond: clocks are no finer. */
+const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
+
+function toResult(
+  field: (name: keyof typeof ResultField) => number,
+  boxes: Float32Array,
+): RawResult {
+  return {
+    id: field('id'),
+    width: field('width'),
+    height: field('height'),
+    boxes,
+    timings: Object.fromEntries(
+      NATIVE_STAGES.map((stage) => [stage, toMicros(field(`${stage}Ms`))]),
+    ) as Timings,
+    batch: field('batch'),
+    truncated: field('truncated') !== 0,
+    totalMs: field('totalMs'),
+  };
+}
+
+/** Errors of the addon carry a code of the table; misuse (a TypeError) has none and stays as it is. */
+function toCoreError(error: unknown): unknown {
+  const code = (error as { code?: unknown }).code;
+  const known = NATIVE_CODES.find((each) => each === code);
+  if (!(error instanceof Error) || known === undefined || known === 'ok') return error;
+  return new LatticeError(known satisfies ErrorCode, error.message, { cause: error });
+}
+
+/** For the errors of a promise of the addon. */
+function rethrow(error: unknown): never {
+  throw toCoreError(error);
+}
+
+/** For the errors of a call of the addon. */
+function translated<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    return rethrow(error);
+  }
+}
+
+/** The addon names image folders by position, since some messages go to callers; this one goes to the operator. */
+function namingRoot(error: unknown, roots: readonly string[]): unknown {
+  if (!(error instanceof LatticeError) || error.code !== 'image_not_found') return error;
+  const named = error.message.replace(/folder (\d+) of \d+/, (position, number) => {
+    return `folder ${roots[Number(number) - 1] ?? position}`;
+  });
+  return new LatticeError(error.code, named, { cause: error });
 }

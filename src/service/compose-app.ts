@@ -1,38 +1,35 @@
 /** Wires HTTP and the event stream over the ports they are given. Opens no port; `src/http/serve.ts` listens. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { addAnnotatedRoute } from '../http/annotated/annotated.routes.js';
+import type { WebSocket } from 'ws';
 import type { AppDeps } from '../http/app-deps.js';
 import type { AppEnv } from '../http/app-env.js';
 import { createBrowserAccess } from '../http/browser-access.js';
-import type { WebSocket } from 'ws';
-import { addClusterRoute } from '../http/cluster/cluster.routes.js';
-import { addWorkerRoute } from '../http/cluster/worker.route.js';
-import { addDeepStackRoutes } from '../http/deepstack/deepstack.routes.js';
-import { addDocsRoutes } from '../http/docs/docs.routes.js';
 import { createHttpApp } from '../http/http-app.js';
-import { createImageHandlers } from '../http/images/image.handlers.js';
-import { addImageRoutes } from '../http/images/image.routes.js';
-import { createDetectHandler } from '../http/inference/detect.handler.js';
-import { addDetectRoute } from '../http/inference/detect.routes.js';
-import { createJobImagesHandlers } from '../http/jobs/job-images.handlers.js';
-import { addJobImagesRoutes } from '../http/jobs/job-images.routes.js';
-import { createJobHandlers } from '../http/jobs/job.handlers.js';
-import { addJobRoutes } from '../http/jobs/job.routes.js';
-import { createRetryHandler } from '../http/jobs/retry.handler.js';
-import { addRetryRoute } from '../http/jobs/retry.route.js';
+import { detectRoutes } from '../http/inference/detect.routes.js';
+import { jobImageRoutes } from '../http/jobs/job-images.routes.js';
 import { createReadSubmission } from '../http/jobs/submit-request.js';
-import { createWebhookHandlers } from '../http/jobs/webhook.handlers.js';
-import { addWebhookRoutes } from '../http/jobs/webhook.routes.js';
-import { ModelCatalogue } from '../http/models/model-catalogue.js';
-import { addModelRoute } from '../http/models/model.routes.js';
+import { ModelCatalogue } from '../http/model-catalogue.js';
 import { openApiDocument, registerComponents } from '../http/openapi-document.js';
 import { createHideFolders } from '../http/problem.js';
-import { addHealthRoutes } from '../http/system/health.routes.js';
-import { addSettingsRoute } from '../http/system/settings.route.js';
-import { addUiRoutes } from '../http/ui/ui.routes.js';
+import { createAddRoute, type AddRoute } from '../http/route.js';
+import type { RouteParts } from '../http/route-parts.js';
+import { annotatedRoutes } from '../http/routes/annotated.js';
+import { clusterRoutes } from '../http/routes/cluster.js';
+import { deepStackRoutes } from '../http/routes/deepstack.js';
+import { docsRoutes } from '../http/routes/docs.js';
+import { healthRoutes } from '../http/routes/health.js';
+import { imageRoutes } from '../http/routes/images.js';
+import { jobRoutes } from '../http/routes/jobs/jobs.js';
+import { resultRoutes } from '../http/routes/jobs/result.js';
+import { submissionRoutes } from '../http/routes/jobs/submissions.js';
+import { webhookRoutes } from '../http/routes/jobs/webhooks.js';
+import { modelRoutes } from '../http/routes/models.js';
+import { settingRoutes } from '../http/routes/settings.js';
+import { uiRoutes } from '../http/routes/ui.js';
+import { addWorkerRoute } from '../http/routes/workers.js';
 import { Uploads } from '../http/uploads/uploads.js';
 import { EventStream } from '../stream/event-stream.js';
-import { addStreamRoute } from '../stream/stream.route.js';
+import { streamRoute } from '../stream/stream.route.js';
 
 export type { AppDeps } from '../http/app-deps.js';
 
@@ -47,6 +44,24 @@ export interface ComposedApp {
   maxBodyBytes: (contentType: string | undefined) => number;
 }
 
+/** One per resource, in the order of the documentation. */
+const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
+  detectRoutes,
+  submissionRoutes,
+  jobRoutes,
+  resultRoutes,
+  jobImageRoutes,
+  webhookRoutes,
+  modelRoutes,
+  clusterRoutes,
+  annotatedRoutes,
+  imageRoutes,
+  healthRoutes,
+  settingRoutes,
+  docsRoutes,
+  uiRoutes,
+];
+
 export function composeApp(deps: AppDeps): ComposedApp {
   const { config } = deps;
   const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
@@ -55,25 +70,15 @@ export function composeApp(deps: AppDeps): ComposedApp {
   const uploads = new Uploads(config, access);
   const readSubmission = createReadSubmission(deps, catalogue);
   const stream = new EventStream(deps, readSubmission, hide);
-  const table = createHttpApp(deps, access, hide);
-  const openApi = (): object => openApiDocument(table.app, deps.version);
-  addDetectRoute(table, createDetectHandler(deps, catalogue, uploads));
-  if (config.compat === 'deepstack') addDeepStackRoutes(table, deps, uploads, hide);
-  addJobRoutes(table, createJobHandlers(deps, readSubmission, hide));
-  addJobImagesRoutes(table, createJobImagesHandlers(deps, hide));
-  addRetryRoute(table, createRetryHandler(deps, catalogue));
-  addWebhookRoutes(table, createWebhookHandlers(deps));
-  addStreamRoute(table, deps, stream, access);
-  addModelRoute(table, deps.detector, hide);
-  addClusterRoute(table, deps);
-  const outlives = deps.gate === undefined ? () => false : addWorkerRoute(table, deps.gate);
-  addAnnotatedRoute(table, deps);
-  addImageRoutes(table, createImageHandlers(deps));
-  addHealthRoutes(table, deps);
-  addSettingsRoute(table, deps);
-  addDocsRoutes(table, openApi);
-  addUiRoutes(table);
-  registerComponents(table.app);
+  const app = createHttpApp(deps, access, hide);
+  const openApi = (): object => openApiDocument(app, deps.version);
+  const parts = { ...deps, access, hide, uploads, catalogue, readSubmission, openApi };
+  const route = createAddRoute(app);
+  for (const addRoutes of ROUTES) addRoutes(route, parts);
+  if (config.compat === 'deepstack') deepStackRoutes(route, parts);
+  streamRoute(route, parts, stream);
+  registerComponents(app);
+  const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
   const maxBodyBytes = (type: string | undefined) => uploads.maxBytes(type) ?? config.maxBodyBytes;
-  return { app: table.app, stream, openApi, outlives, maxBodyBytes };
+  return { app, stream, openApi, outlives, maxBodyBytes };
 }

@@ -2,6 +2,7 @@
  * Keeps events in order while an answer is in progress: events that arrive meanwhile wait. The `job_submitted` of a
  * submission may arrive before or after the submission returns, and new events arrive while stored ones are replayed.
  */
+import { JOB_EVENTS } from '../api/events.js';
 import type { Job, JobEvent } from '../jobs/job.js';
 
 interface HeldEvent {
@@ -69,8 +70,7 @@ export class EventGate {
 
   #deliver(event: JobEvent, frame: Buffer): void {
     if (event.event === 'job_submitted' && this.#answered.delete(event.jobId)) return;
-    // job_progress is not stored and repeats the sequence number before it.
-    if (event.event !== 'job_progress' && event.seq <= this.#replayedTo) return;
+    if (JOB_EVENTS[event.event].stored && event.seq <= this.#replayedTo) return;
     this.#send(frame);
   }
 }

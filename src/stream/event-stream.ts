@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { LatticeError, toLatticeError } from '../api/errors.js';
+import { JOB_EVENT_NAMES } from '../api/events.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { ReadSubmission } from '../http/jobs/submit-request.js';
 import { toProblem, type HideFolders } from '../http/problem.js';
-import { JOB_EVENTS, type JobEvent } from '../jobs/job.js';
+import type { JobEvent } from '../jobs/job.js';
 import { CLOSE, StreamClient } from './stream-client.js';
 import {
-  errorMessage,
   eventMessage,
   idOf,
   notice,
@@ -57,7 +57,7 @@ export class EventStream {
     const client = new StreamClient(socket, keyId ?? null);
     if (keyId === undefined) {
       const error = new LatticeError('unauthorized', 'Open the socket with a known API key.');
-      client.send(errorMessage(toProblem(error, this.#hide), undefined));
+      client.send(notice('error', undefined, { error: toProblem(error, this.#hide) }));
       client.close(CLOSE.unauthenticated, 'unauthorized');
       return null;
     }
@@ -87,7 +87,7 @@ export class EventStream {
     } catch (thrown) {
       const error = toLatticeError(thrown);
       if (error.status >= 500) this.#deps.logger.error({ err: thrown }, 'stream message failed');
-      client.send(errorMessage(toProblem(error, this.#hide), idOf(value)));
+      client.send(notice('error', idOf(value), { error: toProblem(error, this.#hide) }));
     }
   }
 
@@ -142,7 +142,7 @@ export class EventStream {
 
   async #subscribe(client: StreamClient, message: Subscribe): Promise<void> {
     client.subscribe({
-      events: new Set(message.events ?? JOB_EVENTS),
+      events: new Set(message.events ?? JOB_EVENT_NAMES),
       jobIds: message.job_ids === undefined ? null : new Set(message.job_ids),
     });
     client.send(notice('subscribed', message.id, { seq: this.#deps.jobs.lastSeq() }));

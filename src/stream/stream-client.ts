@@ -1,8 +1,8 @@
 /** One connection of `/v1/stream`: its subscription, its rate limit and the limit on unread bytes. */
 import type { WebSocket } from 'ws';
-import type { JobEvent, JobEventName } from '../jobs/job.js';
+import { eventsSent, type JobEventName } from '../api/events.js';
+import type { JobEvent } from '../jobs/job.js';
 import { EventGate } from './event-gate.js';
-import { DEFAULT_EVENTS } from './stream-messages.js';
 
 export const CLOSE = {
   goingAway: 1001,
@@ -26,7 +26,10 @@ interface Subscription {
   jobIds: ReadonlySet<string> | null;
 }
 
-const DEFAULT_SUBSCRIPTION: Subscription = { events: new Set(DEFAULT_EVENTS), jobIds: null };
+const DEFAULT_SUBSCRIPTION: Subscription = {
+  events: new Set(eventsSent(true)),
+  jobIds: null,
+};
 
 export class StreamClient {
   readonly keyId: string | null;

@@ -1,23 +1,11 @@
 /** The message catalogue of `/v1/stream`, both directions; `docs/events.md` explains it to clients. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../api/errors.js';
+import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
 import { parseJson } from '../http/json-body.js';
 import { hideInProblem, type HideFolders } from '../http/problem.js';
 import { validate } from '../http/validation.js';
-import {
-  JOB_EVENTS,
-  type Job,
-  type JobEvent,
-  type JobEventName,
-  type JobStatus,
-} from '../jobs/job.js';
-
-/** Events that every connection gets unless it asks for others. */
-export const DEFAULT_EVENTS: readonly JobEventName[] = [
-  'job_submitted',
-  'job_completed',
-  'job_failed',
-];
+import type { Job, JobEvent, JobStatus } from '../jobs/job.js';
 
 /** Chosen by the client and repeated in the answer. */
 const idSchema = z.union([z.string().max(128), z.number()]);
@@ -35,7 +23,7 @@ const clientMessageSchema = z.discriminatedUnion('action', [
     action: z.literal('subscribe'),
     id,
     job_ids: optional(z.array(z.string().min(1).max(128)).max(1_000)),
-    events: optional(z.array(z.enum(JOB_EVENTS)).max(JOB_EVENTS.length)),
+    events: optional(z.array(z.enum(JOB_EVENT_NAMES)).max(JOB_EVENT_NAMES.length)),
     after_seq: optional(z.int().min(0)),
   }),
   z.strictObject({ action: z.literal('unsubscribe'), id }),
@@ -116,20 +104,13 @@ export function submittedMessage(
   };
 }
 
-/** Messages that concern no job: `pong`, `subscribed`, `unsubscribed`, `gap`. */
+/** Messages that concern no job. `fields`: `seq` with `pong` and `subscribed`, `after_seq` with `gap`, `error`. */
 export function notice(
-  event: 'pong' | 'subscribed' | 'unsubscribed' | 'gap',
+  event: 'pong' | 'subscribed' | 'unsubscribed' | 'gap' | 'error',
   messageId: MessageId | undefined,
-  fields: Record<string, unknown> = {},
-): Record<string, unknown> {
+  fields: { seq?: number; after_seq?: number; error?: Problem } = {},
+): object {
   return { event, ...withId(messageId), timestamp: Date.now() / 1000, ...fields };
-}
-
-export function errorMessage(
-  error: Problem,
-  messageId: MessageId | undefined,
-): Record<string, unknown> {
-  return { event: 'error', ...withId(messageId), timestamp: Date.now() / 1000, error };
 }
 
 function withId(messageId: MessageId | undefined): { id?: MessageId } {

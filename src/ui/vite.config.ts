@@ -23,6 +23,7 @@ export default defineConfig({
   base: '/ui/',
   publicDir: false,
   logLevel: 'warn',
+  resolve: { alias: { './event-socket.js': './browser-event-socket.js' } },
   plugins: [fontLicence, firstViewBudget()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {

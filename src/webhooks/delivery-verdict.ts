@@ -36,7 +36,7 @@ export function judge(
   }
   const asked = outcome.kind === 'answered' ? parseRetryAfter(outcome.retryAfter, now) : 0;
   const spread = wait * (1 - JITTER + 2 * JITTER * chance);
-  return { action: 'retry', plannedAt: now, at: now + Math.max(spread, asked), status, error };
+  return { action: 'retry', at: now + Math.max(spread, asked), status, error };
 }
 
 /** Seconds to wait, from either form of the header (RFC 9110 10.2.3), 0 to `MAX_RETRY_AFTER_S`. */

@@ -34,7 +34,7 @@ interface Made {
 }
 
 const TIMEOUT_MS = 15_000;
-/** Also the answer to a clock that jumps ahead: the queue is asked again at least this often. */
+/** The queue is asked again at least this often, as the clock may be set ahead. */
 const MAX_WAIT_MS = 30_000;
 /** While deliveries in hand hide later ones from `nextDueAt`. */
 const BUSY_WAIT_MS = 1_000;
@@ -53,7 +53,6 @@ export class WebhookWorker {
   private readonly schedule: readonly number[];
   private readonly inHand = new InHand();
   private readonly attempts = new Set<Promise<unknown>>();
-  private readonly clock = new ClockWatch();
   private readonly readWaits = storeWaits();
   private readonly stopListening: () => void;
   /** Aborted at `stop`: nothing new starts. */
@@ -125,12 +124,7 @@ export class WebhookWorker {
 
   /** Starts due deliveries while there are places; gives the milliseconds to wait, or null to wait for a new delivery. */
   private async pump(): Promise<number | null> {
-    const { queue, logger } = this.options;
-    await this.clock.onSetBack((now, setBackS) => {
-      if (setBackS > 0)
-        logger.warn({ setBackS }, 'the clock was set back; webhooks keep their waits');
-      return queue.replan(now, setBackS);
-    });
+    const { queue } = this.options;
     if (!this.inHand.full) {
       this.inHand.beginPage();
       const page = await queue.due(Date.now() / 1000, {
@@ -219,28 +213,5 @@ export class WebhookWorker {
 
   private async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.cut.signal }).catch(() => undefined);
-  }
-}
-
-/** The clocks are read one after the other, and the system's counts whole milliseconds. */
-const TOLERANCE_MS = 100;
-
-/** Notices that the system's clock was set back, by comparing it with the monotonic one. */
-class ClockWatch {
-  /** How far the system's clock was ahead of the monotonic one at the last call that succeeded; null before that. */
-  #aheadMs: number | null = null;
-
-  /**
-   * Calls `adjust` with the time (Unix seconds) and the seconds that the clock was set back by since the last call. At
-   * the first call it is not known whether that happened before this process: then `adjust` is called with 0 seconds.
-   * Its rejection goes to the caller, and the next call repeats it.
-   */
-  async onSetBack(adjust: (now: number, setBackS: number) => Promise<void>): Promise<void> {
-    const now = Date.now();
-    const aheadMs = now - performance.now();
-    const setBackMs = this.#aheadMs === null ? 0 : this.#aheadMs - aheadMs;
-    if (this.#aheadMs === null || setBackMs > TOLERANCE_MS)
-      await adjust(now / 1000, setBackMs / 1000);
-    this.#aheadMs = aheadMs;
   }
 }

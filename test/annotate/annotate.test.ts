@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { Annotator } from '../../src/annotate/annotate.js';
-import { oldestKeptJob } from '../../src/service/oldest-kept-job.js';
+import { oldestKeptJob } from '../../src/service/drawn-copies.js';
 import type { Detection } from '../../src/api/image.js';
 import type { Job } from '../../src/jobs/job.js';
 import { classColour } from '../../src/overlay/class-colour.js';

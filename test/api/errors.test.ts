@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { ERRORS, LatticeError, toLatticeError, type ErrorCode } from '../../src/api/errors.js';
+import {
+  ERRORS,
+  errorsOf,
+  LatticeError,
+  toLatticeError,
+  type ErrorCode,
+} from '../../src/api/errors.js';
 import { NATIVE_CODES } from '../../src/native/contract.js';
 
 const codes = Object.keys(ERRORS) as ErrorCode[];
@@ -38,6 +44,18 @@ test.each([
 test('every code that the addon can give is in the table', () => {
   for (const code of NATIVE_CODES) if (code !== 'ok') expect(codes).toContain(code);
 });
+
+test.each([
+  ['another worker may run the image', ({ of }) => of === 'worker'],
+  ['the image is run again', ({ passing }) => passing === true],
+  ['nothing is known of the image', ({ unfinished }) => unfinished === true],
+  ['the worker is about to end', ({ endsWorker }) => endsWorker === true],
+] satisfies [string, (row: (typeof ERRORS)[ErrorCode]) => boolean][])(
+  'a fault of an image does not mean that %s',
+  (_meaning, means) => {
+    for (const code of errorsOf('image', 'model')) expect(means(ERRORS[code]), code).toBe(false);
+  },
+);
 
 describe('LatticeError', () => {
   test('is its problem', () => {

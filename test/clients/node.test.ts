@@ -64,7 +64,7 @@ test('the package brings all that it needs, and nothing of the service', () => {
 });
 
 test('the snippets of the documentation compile under strict, as does the script below', async () => {
-  for (const readme of ['README.md', 'clients/node/README.md']) {
+  for (const readme of ['docs/clients.md', 'clients/node/README.md']) {
     const text = readFileSync(join(PROJECT_ROOT, readme), 'utf8');
     const [, snippet] = /```ts\n(import \{ LatticeClient[^]*?)```/.exec(text) ?? [];
     writeFileSync(join(project, `${readme.replace(/\W/g, '-')}.ts`), snippet!);

@@ -121,9 +121,9 @@ describe.each(IMAGES)('the layout of %s', (file) => {
   if (file !== 'Dockerfile') return; // workers serve no page
   test('is enough for the live page', () => {
     const code = `import { Hono } from 'hono';
-      import { addUiRoutes } from './dist/http/ui/ui.routes.js';
+      import { uiRoutes } from './dist/http/routes/ui.js';
       const app = new Hono();
-      addUiRoutes({ add: ({ path }, handler) => app.get(path.replace('{asset}', ':asset'), handler) });
+      uiRoutes(({ path }, handler) => app.get(path.replace('{asset}', ':asset'), handler));
       for (const path of ['/ui', '/ui/style.css', '/ui/icon.svg', '/ui/main.js']) {
         console.log((await app.request(path)).status);
       }`;

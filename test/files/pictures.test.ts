@@ -1,9 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import sharp, { type OutputInfo, type Sharp } from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { pictureType } from '../../src/files/picture-format.js';
 import { Pictures } from '../../src/files/pictures.js';
-import { Turns } from '../../src/files/folder-turns.js';
 
 const RED = { r: 220, g: 20, b: 20 };
 const BLUE = { r: 20, g: 20, b: 220 };
@@ -148,34 +146,25 @@ describe('a thumbnail', () => {
   });
 });
 
-test('turns: so much at a time, in order, and no more than may wait', async () => {
-  const turns = new Turns(2, 2);
-  const begun: number[] = [];
+test('beyond what runs and what may wait, a read is refused at once', async () => {
   const ends: (() => void)[] = [];
-  const run = (id: number) =>
-    turns.run(() => {
-      begun.push(id);
-      return new Promise<number>((resolve, reject) => {
-        ends.push(() => {
-          if (id === 1) reject(new Error('failed'));
-          else resolve(id);
-        });
+  const readImage = () =>
+    new Promise<Buffer>((resolve) => {
+      ends.push(() => {
+        resolve(Buffer.from('none'));
       });
     });
-  const all = [1, 2, 3, 4, 5].map((id) => run(id).catch((error: unknown) => error));
-  expect(await all[4]).toMatchObject({ code: 'overloaded', retryAfterS: 1 });
-  expect(begun).toEqual([1, 2]);
-  ends[0]!();
-  await setImmediate();
-  expect(begun).toEqual([1, 2, 3]);
-  for (let next = 1; next < 4; next += 1) {
-    ends[next]!();
-    await setImmediate();
+  const pictures = new Pictures({ detector: { readImage }, config: LIMITS });
+  const codes = Array.from({ length: 33 }, () =>
+    pictures.read('a').catch((error: unknown) => error as { code: string }),
+  );
+  expect(await codes[32]).toMatchObject({ code: 'overloaded', retryAfterS: 1 });
+  for (let ended = 0; ended < 32; ended += 1) {
+    await expect.poll(() => ends.length).toBeGreaterThan(ended);
+    ends[ended]!();
   }
-  expect((await Promise.all(all)).slice(1, 4)).toEqual([2, 3, 4]);
-  const again = run(6);
-  await setImmediate();
-  expect(begun).toEqual([1, 2, 3, 4, 6]);
-  ends[4]!();
-  expect(await again).toBe(6);
+  const read = await Promise.all(codes.slice(0, 32));
+  expect(read.every((each) => 'code' in each && each.code === 'unsupported_image_format')).toBe(
+    true,
+  );
 });

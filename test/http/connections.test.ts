@@ -106,32 +106,6 @@ describe('a client that reads nothing is cut off', () => {
   });
 });
 
-describe('a client that closes its side after the request', () => {
-  test.each([
-    ['at once', HEALTH, /^HTTP\/1\.1 200 [^]*"ok"/],
-    ['twice', HEALTH + HEALTH, /^HTTP\/1\.1 200 [^]*"ok"[^]*HTTP\/1\.1 200 [^]*"ok"/],
-    ['after a computation', DETECT, /^HTTP\/1\.1 200 [^]*"success"/],
-  ])('is answered %s', async (_name, request, answer) => {
-    await start(compose());
-    const client = new Client();
-    client.socket.end(request);
-    await once(client.socket, 'end');
-    expect(client.answer).toMatch(answer);
-  });
-
-  test('is answered after a long computation, which interim responses announce', async () => {
-    const app = compose();
-    app.detector.answer = () => new Promise((resolve) => setTimeout(resolve, 1_300, oneCar));
-    await start(app);
-    const client = new Client();
-    client.socket.end(DETECT);
-    await once(client.socket, 'end');
-    expect(client.answer).toMatch(
-      /^(HTTP\/1\.1 102 Processing\r\n\r\n)+HTTP\/1\.1 200 [^]*"success"/,
-    );
-  });
-});
-
 describe('a stop', () => {
   test('sends a complete answer to its end', async () => {
     await start(compose());

@@ -38,11 +38,7 @@ async function submitForEver(client) {
     const { job } = await jobs.service.submit({
       jobType: 'batch_detect',
       imagePaths: Array.from({ length: 1 + (round % 3) }, (_, image) => `${client}-${image}.jpg`),
-      modelName: 'm.pt',
-      confidence: 0.5,
-      iou: 0.7,
-      maxDetections: 300,
-      classes: null,
+      options: { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
       priority: client,
       callbackUrl: client % 2 === 0 ? 'http://127.0.0.1/hook' : null,
       metadata: null,

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 import type { Job, JobEvent, JobService, JobSpec } from '../../src/jobs/job.js';
 import type { Logger } from '../../src/base/logger-port.js';
 import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
@@ -18,11 +19,7 @@ export function specOf(changes: Partial<JobSpec> = {}): JobSpec {
   return {
     jobType: 'detect_cars',
     imagePaths: ['a.jpg'],
-    modelName: 'yolov8n.pt',
-    confidence: 0.5,
-    iou: 0.7,
-    maxDetections: 300,
-    classes: ['car'],
+    options: { ...DEFAULT_PARAMETERS, modelName: 'yolov8n.pt', classes: ['car'] },
     priority: 0,
     callbackUrl: null,
     metadata: null,

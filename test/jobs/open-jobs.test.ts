@@ -17,7 +17,7 @@ test('a job runs to its end with one entry per image, events and counts', async 
     imageCount: 3,
     startedAt: null,
     workerId: '',
-    spec: { jobType: spec.jobType, classes: spec.classes, metadata: spec.metadata },
+    spec: { jobType: spec.jobType, options: spec.options, metadata: spec.metadata },
   });
   expect(job.jobId).toMatch(/^job_[\w-]{24}$/);
   expect(await ended(service, job.jobId)).toMatchObject({

@@ -47,11 +47,13 @@ test('a retry runs the failed images alone, in their order and with the same set
   await using jobs = await openTestJobs(folder, {}, detector);
   const { imagePaths, ...settings } = specOf({
     imagePaths: paths,
-    modelName: 'own.pt',
-    confidence: 0.3,
-    iou: 0.6,
-    maxDetections: 7,
-    classes: ['bus'],
+    options: {
+      modelName: 'own.pt',
+      confidence: 0.3,
+      iou: 0.6,
+      maxDetections: 7,
+      classes: ['bus'],
+    },
     priority: 4,
     callbackUrl: 'http://127.0.0.1/hook',
     metadata: '{"gate":1}',

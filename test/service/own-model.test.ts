@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LatticeClient } from '../../src/client/lattice-client.js';
-import type { JobAccepted, DetectResponse } from '../../src/client/records.js';
-import { Api } from '../../src/ui/session/api.js';
 import { offeredClasses, usableModels } from '../../src/ui/models/offered-classes.js';
-import { detectBody } from '../../src/ui/detect/detect-request.js';
+import { detectFields } from '../../src/ui/detect/detect-request.js';
 import { jobRequest } from '../../src/ui/jobs/job-request.js';
 import { run } from '../cli/run.js';
 import { OWN_CLASSES, writeOwnModel } from '../support/own-model.js';
@@ -105,19 +103,17 @@ describe('the command line', () => {
 });
 
 test('the live page offers its classes and gets their boxes', async () => {
-  const base = ((path: string, init: RequestInit) =>
-    fetch(service.url + path, init)) as typeof fetch;
-  const api = new Api({ fetch: base, key: () => null, onUnauthorized: () => undefined });
   const models = usableModels(await client.models());
   expect(offeredClasses(models, 'own.pt')).toEqual(['*', ...OWN_CLASSES]);
   expect(offeredClasses(models, '')).toEqual([]);
   const fields = { model: 'own.pt', classes: ['car_ahead', 'stop_sign'] };
-  const request = detectBody({ kind: 'path', path: 'shapes.png' }, { ...fields, threshold: 0.5 });
-  const answer = await api.post<DetectResponse>('/v1/inference/detect', request);
+  const request = detectFields({ ...fields, threshold: 0.5 });
+  const answer = await client.detect({ image_path: 'shapes.png', ...request });
   expect(answer.class_counts).toEqual(SOME);
   const rest = { threshold: 0.5, metadata: '', callback: '', annotate: false };
-  const job = { ...fields, ...rest, paths: 'shapes.png', type: 'batch_detect', priority: 0 };
-  const { job_id } = await api.post<JobAccepted>('/v1/jobs/submit', jobRequest(job));
+  const type = 'batch_detect' as const;
+  const job = { ...fields, ...rest, paths: 'shapes.png', type, priority: 0 };
+  const { job_id } = await client.submit(jobRequest(job));
   expect((await resultOf(service.url, job_id)).result).toMatchObject({ class_counts: SOME });
   expect(jobRequest({ ...job, type: 'detect_cars' })).toMatchObject({ classes: null });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { LocalCluster } from '../../src/clusters/local/local-cluster.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';
-import type { HttpObservation } from '../../src/http/metrics-port.js';
+import type { HttpObservation } from '../../src/http/app-deps.js';
 import { FakeJobs } from './fake-jobs.js';
 import { ScriptedDetector } from './scripted-detector.js';
 
@@ -43,6 +43,8 @@ export function compose(config: Partial<Config> = {}, overrides: Partial<AppDeps
     detector,
     cluster: new LocalCluster({ detector, jobs, version: '1.2.3', threads: 1 }),
     workers: () => [],
+    leftOutWorkers: () => [],
+    gate: null,
     metrics: {
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
       render: () => Promise.resolve('up 1\n'),
@@ -55,6 +57,8 @@ export function compose(config: Partial<Config> = {}, overrides: Partial<AppDeps
     apiKeys: null,
     draining: () => state.draining,
     readAnnotated: (file) => Promise.resolve(file === 'a1.jpg' ? Buffer.from([255, 216]) : null),
+    annotate: () => Promise.resolve('a1.jpg'),
+    webhooks: { forJob: () => Promise.resolve([]), redeliver: () => Promise.resolve(0) },
     ...overrides,
   };
   return { ...composeApp(deps), jobs, detector, deps, observed, logged, state };

@@ -9,13 +9,13 @@ import type {
   ImageTally,
   Job,
   JobEvent,
-  JobEventName,
   JobFilter,
   JobService,
   JobSpec,
   JobStatus,
   RetriedImages,
 } from '../../src/jobs/job.js';
+import type { JobEventName } from '../../src/api/events.js';
 import type { WebhookDeliveryState } from '../../src/jobs/webhook-delivery.js';
 
 interface Entry {

@@ -35,11 +35,9 @@ export function selfCheckOf(parts: CheckParts): SelfCheck {
   const run = async (task: CoreTask) => ({
     boxes: await parts.run(task as CoreTask & { pixels: Picture }),
   });
-  return new SelfCheck({
+  const selfCheck = new SelfCheck({
     core: { run } as unknown as Core,
     picture: { data: new Uint8Array(3 * 64 * 64), width: 64, height: 64 },
-    loaded: () => parts.loaded(),
-    minutes: 0,
     logger: {
       debug: ignore,
       info: ignore,
@@ -49,4 +47,6 @@ export function selfCheckOf(parts: CheckParts): SelfCheck {
       },
     },
   });
+  selfCheck.start(() => parts.loaded(), 0);
+  return selfCheck;
 }

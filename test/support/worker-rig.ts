@@ -43,7 +43,6 @@ export async function openWorkerRig(
     whyNoWorker: () => 'None has joined.',
     files,
     syncQueue: 256,
-    close: () => files.close(),
   });
   const gate = new WorkerGate({
     build: BUILD,
@@ -57,6 +56,7 @@ export async function openWorkerRig(
   const close = async () => {
     await detector.close();
     gate.close();
+    await files.close();
     await server.close(1_000);
   };
   return { detector, gate, server, stale: () => detector.events.stale, logged, close };

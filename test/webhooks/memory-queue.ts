@@ -8,10 +8,8 @@ import type {
   WebhookDeliveryState,
 } from '../../src/jobs/webhook-delivery.js';
 
-type Row = WebhookDeliveryState & { plannedAt: number | null };
-
 export class MemoryQueue implements WebhookQueue {
-  readonly rows = new Map<string, Row>();
+  readonly rows = new Map<string, WebhookDeliveryState>();
   /** Outcome calls that are still to be refused, as a full disk would. */
   refusals = 0;
   /** Deliveries that `due` has handed out, repeats counted. */
@@ -29,7 +27,6 @@ export class MemoryQueue implements WebhookQueue {
       attempt: 0,
       createdAt,
       state: 'pending',
-      plannedAt: createdAt,
       nextAttemptAt: createdAt,
       lastStatus: null,
       lastError: null,
@@ -40,7 +37,7 @@ export class MemoryQueue implements WebhookQueue {
     return deliveryId;
   }
 
-  get(deliveryId: string): Row {
+  get(deliveryId: string): WebhookDeliveryState {
     const row = this.rows.get(deliveryId);
     if (row === undefined) throw new Error(`no delivery ${deliveryId}`);
     return row;
@@ -82,16 +79,6 @@ export class MemoryQueue implements WebhookQueue {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  async replan(now: number, setBackS: number): Promise<void> {
-    await Promise.resolve();
-    for (const row of this.rows.values()) {
-      if (row.plannedAt === null || row.nextAttemptAt === null || row.plannedAt <= now) continue;
-      const plannedAt = Math.min(now, row.plannedAt - setBackS);
-      row.nextAttemptAt += plannedAt - row.plannedAt;
-      row.plannedAt = plannedAt;
-    }
-  }
-
   async settle(
     { deliveryId }: Pick<WebhookDelivery, 'deliveryId'>,
     verdict: Verdict,
@@ -109,7 +96,6 @@ export class MemoryQueue implements WebhookQueue {
     row.lastStatus = verdict.status;
     row.lastError = verdict.action === 'succeeded' ? null : verdict.error;
     row.attempts.push({ ...sent, status: row.lastStatus, error: row.lastError });
-    row.plannedAt = verdict.action === 'retry' ? verdict.plannedAt : null;
     row.nextAttemptAt = verdict.action === 'retry' ? verdict.at : null;
     if (verdict.action !== 'retry')
       row.state = verdict.action === 'succeeded' ? 'delivered' : 'gave_up';

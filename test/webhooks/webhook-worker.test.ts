@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync } from 'node:zlib';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { MAX_ANSWER_BYTES } from '../../src/webhooks/post-webhook.js';
 import { type WebhookOptions, WebhookWorker } from '../../src/webhooks/webhook-worker.js';
 import { MemoryQueue } from './memory-queue.js';
@@ -301,72 +301,6 @@ test('each attempt is reported once, for the metrics', async () => {
   });
   await outcomeOf(receiver, { onAttempt: (outcome) => outcomes.push(outcome) });
   expect(outcomes).toEqual(['retry', 'succeeded']);
-});
-
-describe('a clock that is set back by an hour', () => {
-  const systemNow = Date.now.bind(Date);
-  const setBackAnHour = () => {
-    vi.spyOn(Date, 'now').mockImplementation(() => systemNow() - 3_600_000);
-  };
-  afterEach(() => {
-    vi.restoreAllMocks();
-  });
-
-  /** Refuses a delivery once; gives how long after that it was delivered, in ms, 5 s at most. */
-  async function retried(queue: MemoryQueue, between: () => unknown): Promise<number> {
-    const receiver = await receive((response) => {
-      response.writeHead(receiver.received.length < 2 ? 500 : 200).end();
-    });
-    const id = queue.add(receiver.url);
-    await eventually(() => {
-      expect(queue.get(id).attempt).toBe(1);
-    });
-    const refusedAt = performance.now();
-    await between();
-    await vi.waitFor(
-      () => {
-        expect(queue.get(id).state).toBe('delivered');
-      },
-      { timeout: 5_000 },
-    );
-    return performance.now() - refusedAt;
-  }
-
-  test('does not put a retry off', async () => {
-    const queue = new MemoryQueue();
-    start(queue, { schedule: [0, 1] });
-    const waited = await retried(queue, setBackAnHour);
-    expect(waited).toBeGreaterThan(700);
-  });
-
-  test('while no service runs makes a retry begin its own wait anew', async () => {
-    const queue = new MemoryQueue();
-    const worker = start(queue, { schedule: [0, 1] });
-    const waited = await retried(queue, async () => {
-      await worker.stop(1_000);
-      setBackAnHour();
-      start(queue, { schedule: [0, 1] });
-    });
-    expect(waited).toBeGreaterThan(700);
-  });
-
-  test('is handled once the queue can be written again', async () => {
-    const queue = new MemoryQueue();
-    start(queue, { schedule: [0, 0.5] });
-    const replan = vi.spyOn(queue, 'replan');
-    await retried(queue, () => {
-      replan.mockRejectedValueOnce(new Error('disk full'));
-      setBackAnHour();
-    }).catch(() => undefined);
-    await vi.waitFor(
-      () => {
-        expect([...queue.rows.values()].map(({ state }) => state)).toEqual(['delivered']);
-      },
-      { timeout: 5_000 },
-    );
-    for (const [, setBackS] of replan.mock.calls) expect(setBackS).toBeCloseTo(3_600, 0);
-    expect(replan).toHaveBeenCalledTimes(2);
-  });
 });
 
 test.each(['whsec_short', 'not base64!', 'whsec_'])(

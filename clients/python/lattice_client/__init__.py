@@ -8,7 +8,6 @@ from .async_client import AsyncLattice
 from .client import Lattice
 from .errors import (
     CallTimeoutError,
-    JobFailedError,
     JobTimeoutError,
     LatticeError,
     PictureError,
@@ -22,13 +21,14 @@ from .records import (
     Detection,
     ImageResult,
     JobAccepted,
+    JobFailedError,
     JobResult,
     JobStatus,
     Model,
     Problem,
+    to_pandas,
+    to_supervision,
 )
-from .to_pandas import to_pandas
-from .to_supervision import to_supervision
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -64,9 +64,7 @@ __all__ = [
 
 def draw(image: Picture, found: ImageResult) -> Image.Image:
     """A copy of `image` with the boxes of `found`; a `str` is a file on this machine. Needs Pillow."""
-    from . import drawing
-
-    return drawing.draw(image, found)
+    return found.draw(image)
 
 
 def colour_of(class_name: str) -> str:

@@ -13,11 +13,11 @@ import httpx
 
 from .address import authorization, service_url
 from .effects import Answer, Call, Emit, Flow, NextLine, Work
-from .errors import JobFailedError, PictureError, ServiceError, UnexpectedAnswerError
+from .errors import PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
 from .picture import Picture, read_picture
 from .progress import Progress, shown
-from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model
+from .records import ImageResult, JobAccepted, JobFailedError, JobResult, JobStatus, Model
 from .watching import watch
 
 if TYPE_CHECKING:
@@ -157,11 +157,11 @@ class Core:
         return found.to_supervision(self._classes[name])
 
     def draw(self, found: ImageResult, image: Picture | None) -> Flow[Image.Image]:
-        from .drawing import draw, open_picture
-
         if image is not None:
-            drawn = yield Work(lambda: draw(image, found))
+            drawn = yield Work(lambda: found.draw(image))
         elif found.annotated_url is not None:
+            from .drawing import open_picture
+
             answer = yield from self._call(Call("GET", found.annotated_url), None)
             drawn = yield Work(lambda: open_picture(answer.body))
         else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from .errors import PictureError
 from .picture import Picture, read_picture
-from .records import ImageResult
 
 try:
     from PIL import Image, ImageDraw, ImageFont, ImageOps
@@ -30,43 +31,32 @@ def colour_of(name: str) -> str:
     return _COLOURS.get(name.lower()) or _OTHER[sum(name.encode()) % len(_OTHER)]
 
 
-def draw(image: Picture, found: ImageResult) -> Image.Image:
-    """A copy of `image` with a box, the class and the confidence of each detection.
-
-    A `str` is a path on this machine here. Files are turned upright, as the boxes are. `PictureError` where the picture
-    has another size than the service saw.
-    """
-    picture = open_picture(image)
-    if picture.size != (found.width, found.height):
-        raise PictureError(
-            f"The picture has {picture.width} x {picture.height} pixels, but the service saw "
-            f"{found.width} x {found.height} of {found.image_path}: give the same picture."
-        )
+def draw_boxes(
+    picture: Image.Image, boxes: Iterable[tuple[str, float, tuple[float, float, float, float]]]
+) -> Image.Image:
+    """A copy of `picture` with each box, its class and its confidence; later ones lie above earlier ones."""
     drawn = picture.convert("RGB")
     canvas = ImageDraw.Draw(drawn)
     side = max(drawn.size)
     stroke = max(2, round(side / 320))
     font = ImageFont.load_default(size=max(11, round(side / 55)))
-    # The surest last: its label stays on top.
-    for detection in reversed(found.detections):
-        colour = colour_of(detection.class_name)
-        left, top, right, bottom = detection.box
+    for class_name, confidence, box in boxes:
+        colour = colour_of(class_name)
+        left, top, right, bottom = box
         # Some versions of Pillow refuse a box whose corners are swapped by rounding.
         canvas.rectangle(
             (left, top, max(left, right), max(top, bottom)), outline=colour, width=stroke
         )
-        label = f"{detection.class_name} {detection.confidence:.2f}"
+        label = f"{class_name} {confidence:.2f}"
         _label(canvas, label, (left, top), colour, font, drawn.size)
     return drawn
 
 
 def open_picture(image: Picture) -> Image.Image:
-    """The pixels of `image`, upright where it is a file."""
+    """The pixels of `image`, upright where it is a file; a `str` is a path on this machine."""
     if isinstance(image, Image.Image):
         return image
     if isinstance(image, str):
-        from pathlib import Path
-
         image = Path(image)
     _, content, _ = read_picture(image)
     try:

@@ -1,4 +1,4 @@
-"""Every error of the client, each with a stable `code` and one message that says what to do."""
+"""The errors of the client, each with a stable `code` and one message that says what to do."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from .records import JobResult
 
 
 class LatticeError(Exception):
@@ -68,12 +66,6 @@ class ServiceError(LatticeError):
         )
         error.problem = problem
         return error
-
-
-class JobFailedError(ServiceError):
-    """The job ended as failed. `result` is its whole record, with the error of each image."""
-
-    result: JobResult
 
 
 class UnreachableError(LatticeError):

@@ -1,21 +1,39 @@
-"""Answers of the service. Each keeps its JSON in `raw`, also with fields that are newer than this client."""
+"""Answers of the service, and detections as other libraries take them.
+
+Each answer keeps its JSON in `raw`, also with fields that are newer than this client.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from .errors import PictureError, ServiceError
+from .picture import Picture
 
 if TYPE_CHECKING:
     import pandas
     import supervision
     from PIL import Image
 
-    from .picture import Picture
-
 Json = Mapping[str, Any]
 JobState = Literal["pending", "running", "completed", "failed"]
 _RAW: Any = field(repr=False, compare=False)
+
+_COLUMNS = {
+    "image_path": "str",
+    "class_name": "str",
+    "confidence": "float64",
+    "x_min": "float64",
+    "y_min": "float64",
+    "x_max": "float64",
+    "y_max": "float64",
+    "image_width": "int64",
+    "image_height": "int64",
+    "model": "str",
+    "worker_id": "str",
+}
 
 
 @dataclass(frozen=True)
@@ -101,21 +119,75 @@ class ImageResult:
 
     def to_pandas(self) -> pandas.DataFrame:
         """As `lattice_client.to_pandas`."""
-        from .to_pandas import to_pandas
-
         return to_pandas([self])
 
     def to_supervision(self, classes: Sequence[str]) -> supervision.Detections:
         """`classes`: of the model, for the ids; `Lattice.to_supervision` asks the service for them."""
-        from .to_supervision import to_supervision
-
         return to_supervision(self, classes)
 
     def draw(self, image: Picture) -> Image.Image:
-        """A copy of `image` with the boxes; `PictureError` where it has another size than the service saw."""
-        from .drawing import draw
+        """A copy of `image` with the boxes; `PictureError` where it has another size than the service saw.
 
-        return draw(image, self)
+        A `str` is a path on this machine here. Files are turned upright, as the boxes are. Needs Pillow.
+        """
+        from .drawing import draw_boxes, open_picture
+
+        picture = open_picture(image)
+        if picture.size != (self.width, self.height):
+            raise PictureError(
+                f"The picture has {picture.width} x {picture.height} pixels, but the service saw "
+                f"{self.width} x {self.height} of {self.image_path}: give the same picture."
+            )
+        # The surest last: its label stays on top.
+        found = reversed(self.detections)
+        return draw_boxes(picture, ((each.class_name, each.confidence, each.box) for each in found))
+
+
+def to_pandas(images: Iterable[ImageResult]) -> pandas.DataFrame:
+    """One row per detection; boxes in pixels. An image without detections has no row."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("Tables need pandas: pip install 'lattice-client[pandas]'") from None
+    rows = [
+        (
+            image.image_path,
+            found.class_name,
+            found.confidence,
+            *found.box,
+            image.width,
+            image.height,
+            image.model,
+            image.worker_id,
+        )
+        for image in images
+        for found in image.detections
+    ]
+    table: pandas.DataFrame = pandas.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
+    return table
+
+
+def to_supervision(image: ImageResult, classes: Sequence[str]) -> supervision.Detections:
+    """`class_id` is the place in `classes`, which must be those of the image's model; names in `data["class_name"]`."""
+    try:
+        import numpy
+        import supervision
+    except ImportError:
+        raise ImportError(
+            "supervision is not installed: pip install 'lattice-client[supervision]'"
+        ) from None
+    ids = {name: number for number, name in enumerate(classes)}
+    names = [found.class_name for found in image.detections]
+    unknown = next((name for name in names if name not in ids), None)
+    if unknown is not None:
+        raise ValueError(f'"{unknown}" is not one of the {len(ids)} classes that were given.')
+    return supervision.Detections(
+        # The reshape keeps two dimensions where there is no box.
+        xyxy=numpy.array([found.box for found in image.detections], numpy.float32).reshape(-1, 4),
+        confidence=numpy.array([found.confidence for found in image.detections], numpy.float32),
+        class_id=numpy.array([ids[name] for name in names], int),
+        data={"class_name": numpy.array(names, str)},
+    )
 
 
 @dataclass(frozen=True)
@@ -219,9 +291,13 @@ class JobResult:
 
     def to_pandas(self) -> pandas.DataFrame:
         """As `lattice_client.to_pandas`."""
-        from .to_pandas import to_pandas
-
         return to_pandas(self.images)
+
+
+class JobFailedError(ServiceError):
+    """The job ended as failed. `result` is its whole record, with the error of each image."""
+
+    result: JobResult
 
 
 @dataclass(frozen=True)

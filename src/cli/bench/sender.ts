@@ -1,8 +1,7 @@
 /** Sends one kind of synchronous request. Its own cost is in every figure. */
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { unreachable } from '../../client/no-answer.js';
-import { ServiceError } from '../../client/service-error.js';
+import { ServiceError, unreachable } from '../../client/service-error.js';
 import type { Timings } from '../../api/image.js';
 import type { Problem } from '../../api/errors.js';
 import { pathFault } from '../../base/path-fault.js';

@@ -2,39 +2,23 @@
 import { spawnSync } from 'node:child_process';
 import { fail, ok, warn, type Finding } from './finding.js';
 
-/** First releases of each line with the repaired Brotli decoder; later lines have it from the start. */
-const BROTLI_FIXED: Record<number, readonly [number, number]> = {
-  22: [23, 4],
-  24: [22, 1],
-  26: [12, 1],
-};
 const RECOMMENDED = '22.23.4, 24.22.1, 26.12.1 or newer';
 const OLDEST = [20, 20] as const;
 const END_OF_LIFE = new Set([20, 21, 23, 25]);
 
 type Version = readonly [number, number, number];
 
-export function checkNode(versions: { node: string; brotli?: string }): Finding[] {
-  const version = parseVersion(versions.node);
-  const [major, minor] = version;
+export function checkNode(versions: { node: string }): Finding[] {
+  const [major, minor] = parseVersion(versions.node);
   const install = `install Node.js ${RECOMMENDED} (https://nodejs.org)`;
   const shown = `Node.js ${versions.node}`;
   if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
     return [fail('Node.js', `${shown} is too old, ${OLDEST.join('.')} is needed`, install)];
   }
-  const node = END_OF_LIFE.has(major)
-    ? warn('Node.js', `${shown} works, but gets no security fixes any more`, install)
-    : ok('Node.js', shown);
-  const brotli = `Brotli ${versions.brotli ?? '(unknown)'}`;
   return [
-    node,
-    hasRepairedBrotli(version)
-      ? ok('Brotli decoder', brotli)
-      : warn(
-          'Brotli decoder',
-          `${brotli} of this Node.js has CVE-2026-111497; lattice never decodes Brotli, other code might`,
-          install,
-        ),
+    END_OF_LIFE.has(major)
+      ? warn('Node.js', `${shown} works, but gets no security fixes any more`, install)
+      : ok('Node.js', shown),
   ];
 }
 
@@ -56,12 +40,6 @@ export function checkBuildTools(needed: boolean): Finding[] {
       : tool('CMake', cmake, cmakeFix),
     tool('C++20 compiler', compilerVersion(), 'apt-get install -y g++'),
   ];
-}
-
-function hasRepairedBrotli([major, minor, patch]: Version): boolean {
-  const fixed = BROTLI_FIXED[major];
-  if (fixed === undefined) return major > 26;
-  return minor > fixed[0] || (minor === fixed[0] && patch >= fixed[1]);
 }
 
 function parseVersion(text: string): Version {

@@ -1,14 +1,14 @@
 /** Submits a job; with `--wait`, follows it to its end. */
+import { viewParameters, type DetectionParameters } from '../../api/options.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { openClient, type AccessFlags } from './open-client.js';
 import { followJob, watchCommand } from './watching.js';
 
-export interface SubmitFlags extends AccessFlags {
+export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters> {
   type: JobSubmit['job_type'];
   model?: string;
-  confidence?: number;
   classes?: string[];
   vehicleTypes?: string[];
   priority?: number;
@@ -41,12 +41,12 @@ export async function submitJob(
 }
 
 function jobOf(paths: string[], flags: SubmitFlags): JobSubmit {
-  const { type, model, confidence, classes, vehicleTypes, ...more } = flags;
+  const { type, model, classes, vehicleTypes, ...more } = flags;
   return {
     job_type: type,
     image_paths: paths,
     model_name: model === undefined ? model : withSuffix(model),
-    confidence_threshold: confidence,
+    ...viewParameters(flags),
     classes,
     vehicle_types: vehicleTypes,
     priority: more.priority,

@@ -1,8 +1,41 @@
 /** The cluster of one: this process is the worker, its machine the only node. */
 import { availableParallelism, hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from '../../base/logger-port.js';
 import type { Detector } from '../../execution/detector.js';
-import type { JobCounter } from '../cluster.js';
+import { Executor } from '../../execution/executor.js';
+import { openDetector, type OpenDetectorOptions } from '../../execution/here/open-detector.js';
+import type { Config } from '../../settings/config.js';
+import type { Cluster, JobCounter } from '../cluster.js';
 import type { ClusterSnapshot, ClusterStatusSource } from '../cluster-status.js';
+
+export type EmbeddedOptions = Pick<OpenDetectorOptions, 'abortOnPathSuffix' | 'onGpuLost'>;
+
+/** Rejects as `openDetector`. */
+export async function openLocalCluster(
+  config: Config,
+  version: string,
+  logger: Logger,
+  options: EmbeddedOptions,
+): Promise<Cluster> {
+  const worker = await openDetector(config, logger, {
+    ...options,
+    preload: config.preload,
+    crashMarkerPath: join(config.dataDir, 'crash.marker'),
+  });
+  const { threads, syncQueue } = config;
+  const executor = new Executor({
+    whyNoWorker: () => 'The service is starting.',
+    files: worker,
+    syncQueue,
+  });
+  executor.join(worker);
+  return {
+    detector: executor,
+    watch: (jobs) => new LocalCluster({ detector: executor, jobs, version, threads }),
+    close: () => executor.close(),
+  };
+}
 
 export interface LocalClusterOptions {
   detector: Pick<Detector, 'stats'>;
@@ -12,6 +45,7 @@ export interface LocalClusterOptions {
   threads: number;
 }
 
+/** The status of a cluster whose only node is this machine. */
 export class LocalCluster implements ClusterStatusSource {
   readonly version: string;
   readonly #options: LocalClusterOptions;

@@ -1,4 +1,4 @@
-/** This machine with several devices: a worker process for each, all of them workers of one executor. */
+/** This machine with several devices: the service starts a worker process per device. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +11,8 @@ import {
 } from '../../settings/config.js';
 import type { Logger } from '../../base/logger-port.js';
 import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
-import { Executor } from '../../execution/executor.js';
-import { openFileAccess } from '../../execution/here/file-access.js';
 import { LocalCluster } from '../local/local-cluster.js';
-import { WorkerGate } from '../../execution/near/worker-gate.js';
+import { openWorkerCluster } from '../worker-cluster.js';
 import type { WorkerDevice } from './worker-devices.js';
 import { WorkerProcess } from './worker-process.js';
 
@@ -38,8 +36,8 @@ const SILENCE_MS = 6_000;
 /** At a stop the jobs have drained before: a worker has nothing in hand. */
 const STOP_GRACE_MS = 5_000;
 
-/** Rejects as `openFileAccess`. The workers start with `start`, when the service listens. */
-export async function openProcessCluster(
+/** Rejects as `openWorkerCluster`. The workers start with `start`, when the service listens. */
+export function openProcessCluster(
   config: Config,
   version: string,
   logger: Logger,
@@ -59,55 +57,37 @@ export async function openProcessCluster(
       }),
     ]),
   );
-  const leftOut = () => [...processes.values()].filter(({ failure }) => failure !== null);
-  const whyNoWorker = () => {
-    const reasons = leftOut().map(({ workerId, failure }) =>
-      `${workerId}: ${failure ?? ''}`.replace(/\.?$/, '.'),
+  const leftOut = () =>
+    [...processes.values()].flatMap(({ workerId, failure }) =>
+      failure === null ? [] : [{ workerId, nodeId: hostname(), reason: failure }],
     );
-    return reasons.join(' ') || 'The worker processes are starting.';
-  };
-  const files = await openFileAccess(config);
-  const executor: Executor = new Executor({
-    whyNoWorker,
-    files,
-    syncQueue: config.syncQueue,
-    close: async () => {
-      gate.close();
-      await Promise.all([...processes.values()].map((each) => each.stop(STOP_GRACE_MS)));
-      await files.close();
+  return openWorkerCluster(config, version, logger, {
+    gate: {
+      token,
+      beatMs: BEAT_MS,
+      silenceMs: SILENCE_MS,
+      onJoined: (workerId) => {
+        processes.get(workerId)?.joined();
+      },
+      onLost: (workerId, reason) => {
+        // It has ended already, or hangs: then only SIGKILL ends it.
+        processes.get(workerId)?.kill(reason);
+      },
     },
-  });
-  const gate: WorkerGate = new WorkerGate({
-    build: version,
-    token,
-    roots: config.imageRoots,
-    executor,
-    logger,
-    beatMs: BEAT_MS,
-    silenceMs: SILENCE_MS,
-    onJoined: (workerId) => {
-      processes.get(workerId)?.joined();
-    },
-    onLost: (workerId, reason) => {
-      // It has ended already, or hangs: then only SIGKILL ends it.
-      processes.get(workerId)?.kill(reason);
-    },
-  });
-  return {
-    detector: executor,
-    gate,
-    watch: (jobs) =>
-      new LocalCluster({ detector: executor, jobs, version, threads: config.threads }),
-    leftOut: () =>
-      leftOut().map(({ workerId, failure }) => ({
-        workerId,
-        nodeId: hostname(),
-        reason: failure ?? '',
-      })),
+    whyNoWorker: () =>
+      leftOut()
+        .map(({ workerId, reason }) => `${workerId}: ${reason}`.replace(/\.?$/, '.'))
+        .join(' ') || 'The worker processes are starting.',
+    watch: (detector, jobs) =>
+      new LocalCluster({ detector, jobs, version, threads: config.threads }),
+    leftOut,
     start: (serviceUrl) => {
       for (const each of processes.values()) each.start(toWorkerAddress(serviceUrl));
     },
-  };
+    close: async () => {
+      await Promise.all([...processes.values()].map((each) => each.stop(STOP_GRACE_MS)));
+    },
+  });
 }
 
 function environment(

@@ -1,4 +1,4 @@
-/** A Ray cluster, put together: Ray places the workers, they dial in, and the head tells how the cluster is. */
+/** A Ray cluster: Ray starts the workers, and its head reports the state of the machines. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../../base/package.js';
@@ -9,11 +9,9 @@ import {
   isLoopback,
   type Config,
 } from '../../settings/config.js';
-import { openFileAccess } from '../../execution/here/file-access.js';
 import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
-import { Executor } from '../../execution/executor.js';
 import type { Logger } from '../../base/logger-port.js';
-import { WorkerGate } from '../../execution/near/worker-gate.js';
+import { openWorkerCluster } from '../worker-cluster.js';
 import { parseRayAddress } from './ray-address.js';
 import { RayCluster } from './ray-cluster.js';
 import { RayWorkers } from './ray-workers.js';
@@ -31,27 +29,10 @@ export async function openRayCluster(
   let status: RayCluster | null = null;
   const connected = () => status?.connected() === true;
   const workers = openWorkers(config, version, connected, logger);
-  const files = await openFileAccess(config);
-  const executor: Executor = new Executor({
+  return openWorkerCluster(config, version, logger, {
+    gate: { token },
     whyNoWorker: () => whyNoWorker(connected(), address, workers !== null),
-    files,
-    syncQueue: config.syncQueue,
-    close: () => {
-      gate.close();
-      return files.close();
-    },
-  });
-  const gate: WorkerGate = new WorkerGate({
-    build: version,
-    token,
-    roots: config.imageRoots,
-    executor,
-    logger,
-  });
-  return {
-    detector: executor,
-    gate,
-    watch: (jobs) => {
+    watch: (_executor, jobs) => {
       status = new RayCluster({
         address,
         namespace: config.rayNamespace,
@@ -67,7 +48,7 @@ export async function openRayCluster(
       await workers?.close();
       await status?.close();
     },
-  };
+  });
 }
 
 function readWorkerToken({ workerTokenFile, host, insecure }: Config): string | null {

@@ -14,7 +14,7 @@ import {
   WORKER_PATH,
   type SentByWorker,
 } from '../wire/frames.js';
-import { stateOf, WorkerSession, type SessionParts } from './worker-session.js';
+import { stateToSend, WorkerSession, type SessionParts } from './worker-session.js';
 
 type SentHello = Extract<SentByWorker, { type: 'hello' }>;
 
@@ -113,7 +113,7 @@ export class ServiceLink {
       host: hostname(),
       pid: process.pid,
       roots: await this.#parts.roots(),
-      state: stateOf({ detector }),
+      state: stateToSend({ detector }),
     };
   }
 

@@ -1,13 +1,13 @@
 /** The worker's side of one connection: runs what the service sends through a detector and answers it. */
 import { setMaxListeners } from 'node:events';
-import { LatticeError, toLatticeError } from '../../api/errors.js';
+import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { ModelDescription } from '../../api/model.js';
 import type { Worker } from '../worker.js';
 import {
   toWireError,
   type DetectFrame,
-  type ReportedState,
   type SentByWorker,
+  type SentState,
   type ServiceFrame,
 } from '../wire/frames.js';
 
@@ -20,9 +20,6 @@ export interface SessionParts {
   /** Must not throw. */
   send(frame: SentByWorker): void;
 }
-
-/** Errors that depend on the machine: its name is added to the message. */
-const OF_THE_NODE = new Set(['image_not_found', 'path_not_allowed', 'image_unreadable']);
 
 export class WorkerSession {
   readonly #parts: SessionParts;
@@ -76,7 +73,7 @@ export class WorkerSession {
   }
 
   sendState(): void {
-    this.#send({ type: 'state', state: stateOf(this.#parts) });
+    this.#send({ type: 'state', state: stateToSend(this.#parts) });
   }
 
   /** Tells the service to send no more; resolves when the last image in hand is answered, or at the deadline. */
@@ -115,8 +112,9 @@ export class WorkerSession {
     }
   }
 
+  /** Adds the name of the machine to errors that depend on it. */
   #withNode(error: LatticeError): LatticeError {
-    if (!OF_THE_NODE.has(error.code)) return error;
+    if (ERRORS[error.code].ofNode !== true) return error;
     return new LatticeError(error.code, `${error.message} (node ${this.#parts.nodeId})`);
   }
 
@@ -136,7 +134,7 @@ export class WorkerSession {
   }
 }
 
-export function stateOf({ detector }: Pick<SessionParts, 'detector'>): ReportedState {
+export function stateToSend({ detector }: Pick<SessionParts, 'detector'>): SentState {
   const fault = detector.unhealthy();
   return {
     slots: detector.slots,

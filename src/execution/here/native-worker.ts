@@ -55,7 +55,6 @@ export class NativeWorker implements Worker {
   #capacityAt = -Infinity;
   /** Why the default model could not be loaded. */
   #defaultFault: LatticeError | null = null;
-  #gpuLost: LatticeError | null = null;
   #lastStats: NativeStats | null = null;
   #closed: Promise<void> | null = null;
 
@@ -91,10 +90,11 @@ export class NativeWorker implements Worker {
   async detect(request: DetectRequest): Promise<ImageResult> {
     const started = performance.now();
     const { options, signal, deadlineMs = 0 } = request;
+    const { modelName, classes, ...parameters } = options;
     const { registry, core } = this.#parts;
     this.#refuseWhenOver(signal);
     // Loaded already on all but the first request; then nothing is awaited before the submit.
-    const ready = registry.ready(options.modelName);
+    const ready = registry.ready(modelName);
     const model = ready ?? (await this.#modelFor(request));
     this.#refuseWhenOver(signal);
     const loadMs = ready === undefined ? performance.now() - started : 0;
@@ -116,10 +116,8 @@ export class NativeWorker implements Worker {
       kind: request.class,
       priority: request.priority ?? 0,
       deadlineMs: leftMs,
-      confidence: options.confidence,
-      iou: options.iou,
-      maxDetections: options.maxDetections,
-      classIds: model.classes.ids(options.classes),
+      ...parameters,
+      classIds: model.classes.ids(classes),
     });
     return {
       detections: detectionsFrom(raw.boxes, model.native.names),
@@ -127,7 +125,7 @@ export class NativeWorker implements Worker {
       image: { width: raw.width, height: raw.height },
       timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
       truncated: raw.truncated,
-      model: options.modelName,
+      model: modelName,
       workerId: this.workerId,
     };
   }
@@ -142,11 +140,6 @@ export class NativeWorker implements Worker {
     } finally {
       this.loading[kind] -= 1;
     }
-  }
-
-  /** The driver does not recover in this process. */
-  gpuLost(error: LatticeError): void {
-    this.#gpuLost = error;
   }
 
   #refuseWhenOver(signal?: AbortSignal): void {
@@ -212,8 +205,8 @@ export class NativeWorker implements Worker {
 
   /** The default model's own fault, or a loaded model that fails its self-check: then the device is in doubt. */
   unhealthy(): LatticeError | null {
-    const { registry, build } = this.#parts;
-    if (this.#gpuLost !== null) return this.#gpuLost;
+    const { registry, build, core } = this.#parts;
+    if (core.deviceLost !== null) return core.deviceLost;
     const isThere = this.#closed !== null || registry.ready(registry.defaultName) !== undefined;
     const building = isThere ? null : build.notReady();
     if (building !== null) return building;

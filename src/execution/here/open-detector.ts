@@ -17,7 +17,7 @@ import { readPicture } from '../../models/self-check/model-check.js';
 import { SelfCheck } from '../../models/self-check/self-check.js';
 import { openCore } from '../../native/core.js';
 import { gpuReadings, gpus } from '../../native/gpus.js';
-import type { NativeModel } from '../../native/model.js';
+import type { NativeModel } from '../../native/contract.js';
 import { readBatches, readRectangles } from '../../settings/settings.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
 import { createGpuReadings } from '../gpu-readings.js';
@@ -103,19 +103,12 @@ export async function openDetector(
         : { abortOnPathSuffix: options.abortOnPathSuffix }),
     },
     (error) => {
-      worker.gpuLost(error);
       logger.error({ code: error.code, fault: error.message }, 'the GPU is lost');
       options.onGpuLost?.(error);
     },
   );
-  const selfCheck: SelfCheck = new SelfCheck({
-    core,
-    picture,
-    loaded: () => registry.loaded(),
-    minutes: config.canaryMinutes,
-    logger,
-  });
-  const registry: ModelRegistry = new ModelRegistry({
+  const selfCheck = new SelfCheck({ core, picture, logger });
+  const registry = new ModelRegistry({
     folder,
     loader: {
       loadModel: async (path) => namingRectangles(await core.loadModel(path), path, logger),
@@ -130,10 +123,10 @@ export async function openDetector(
   if (onGpu) build.start();
   const features = bf16Features();
   const gpuState = (): GpuState => {
-    if (worker.unhealthy()?.code === 'gpu_lost') return 'lost';
+    if (core.deviceLost !== null) return 'lost';
     return registry.loaded().some(({ distrust }) => distrust !== null) ? 'failed_check' : 'ok';
   };
-  const worker: NativeWorker = new NativeWorker({
+  const worker = new NativeWorker({
     workerId: options.workerId ?? `local-${randomBytes(4).toString('hex')}`,
     nodeId: hostname(),
     threads: config.threads,
@@ -155,7 +148,7 @@ export async function openDetector(
   const inBackground = () => undefined;
   await build.orNotReady(prepared).catch(inBackground);
   await inTime(build.orNotReady(preloaded).catch(inBackground), PRELOAD_WITHIN_MS, undefined);
-  selfCheck.start();
+  selfCheck.start(() => registry.loaded(), config.canaryMinutes);
   watchVolumes({
     roots: config.imageRoots,
     hanging: () => (core.isClosed ? null : core.stats().hangingRoots),

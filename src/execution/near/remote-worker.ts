@@ -2,7 +2,7 @@
  * A worker process at the other end of a socket. Each hand-out of an image is a lease with a number of its own; an
  * answer to a lease that is not open is refused and counted.
  */
-import { toLatticeError, type LatticeError } from '../../api/errors.js';
+import { ERRORS, toLatticeError, type LatticeError } from '../../api/errors.js';
 import type { WorkerStats } from '../../api/statistics.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
@@ -12,9 +12,9 @@ import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
   CLOSE,
   type Hello,
+  type ReportedState,
   type ServiceFrame,
   type WorkerFrame,
-  type WorkerState,
 } from '../wire/frames.js';
 import { Calls } from './calls.js';
 
@@ -45,8 +45,6 @@ interface Lease {
   onAbort: () => void;
 }
 
-/** The worker is about to end: the image can be run elsewhere. */
-const ENDS_WORKER = new Set(['shutting_down', 'gpu_lost']);
 const SHORT_CALL_MS = 3_000;
 /** A model may have to be compiled first. */
 const LONG_CALL_MS = 60_000;
@@ -59,7 +57,7 @@ export class RemoteWorker implements Worker {
   readonly #parts: RemoteWorkerParts;
   readonly #leases = new Map<number, Lease>();
   readonly #calls: Calls;
-  #state: WorkerState;
+  #state: ReportedState;
   #stateAt = performance.now();
   #leaving = false;
   #lost: WorkerLost | null = null;
@@ -174,7 +172,7 @@ export class RemoteWorker implements Worker {
   }
 
   #failed(lease: Lease | null, error: LatticeError): void {
-    if (!ENDS_WORKER.has(error.code)) {
+    if (ERRORS[error.code].endsWorker !== true) {
       lease?.reject(error);
       return;
     }

@@ -4,8 +4,8 @@
  * no version of its own.
  */
 import { z } from 'zod';
-import { ERRORS, LatticeError, type ErrorCode } from '../../api/errors.js';
-import { detectOptionsSchema } from '../../api/options.js';
+import { ERROR_CODES, LatticeError } from '../../api/errors.js';
+import { detectOptionsSchema } from '../../api/option-schemas.js';
 import { workerStatsSchema } from '../../api/statistics.js';
 import { processedImageSchema } from '../../api/image.js';
 import { modelDescriptionSchema } from '../../api/model.js';
@@ -28,11 +28,10 @@ export const CLOSE = {
   replaced: 4004,
 } as const;
 
-const errorCodes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 /** Read as a `LatticeError`. */
 const errorSchema = z
   .object({
-    code: z.enum(errorCodes),
+    code: z.enum(ERROR_CODES),
     detail: z.string(),
     errors: z
       .array(z.object({ detail: z.string(), pointer: z.string().exactOptional() }))
@@ -58,10 +57,10 @@ const stateSchema = z.object({
   /** Why the worker cannot be trusted; null when it can. */
   fault: errorSchema.nullable(),
 });
-/** How a worker is at this moment. */
-export type WorkerState = z.output<typeof stateSchema>;
+/** What a worker reports of itself. */
+export type ReportedState = z.output<typeof stateSchema>;
 /** The same as it is sent. */
-export type ReportedState = z.input<typeof stateSchema>;
+export type SentState = z.input<typeof stateSchema>;
 
 /** Fit for the log and for the reason of a close. */
 const wordSchema = z.string().regex(/^[\x20-\x7e]{1,128}$/);

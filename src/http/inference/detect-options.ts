@@ -1,9 +1,8 @@
 /** The validated fields of a synchronous request, wherever they came from -> what the detector is asked for. */
 import type { Config } from '../../settings/config.js';
-import type { DetectOptions } from '../../api/options.js';
+import { readParameters, type DetectOptions } from '../../api/options.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import type { ModelCatalogue } from '../models/model-catalogue.js';
-import { DETECTION_DEFAULTS } from '../request-defaults.js';
+import type { ModelCatalogue } from '../model-catalogue.js';
 import { requestedClasses } from '../requested-classes.js';
 import { validationFailed } from '../validation.js';
 import type { DetectFields } from './detect.schema.js';
@@ -22,9 +21,7 @@ export async function readDetectOptions(
   const modelName = fields.model_name ?? defaultModelName(config);
   const options = {
     modelName,
-    confidence: fields.confidence_threshold ?? DETECTION_DEFAULTS.confidence,
-    iou: fields.iou_threshold ?? DETECTION_DEFAULTS.iou,
-    maxDetections: fields.max_detections ?? DETECTION_DEFAULTS.maxDetections,
+    ...readParameters(fields),
     classes: await requestedClasses(fields, modelName, catalogue),
   };
   return { options, deadlineMs };

@@ -6,9 +6,9 @@ import { checkImagePath } from '../../files/image-paths.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../json-body.js';
-import type { ModelCatalogue } from '../models/model-catalogue.js';
+import type { ModelCatalogue } from '../model-catalogue.js';
 import { replyJson } from '../reply.js';
-import type { RouteHandler } from '../route-table.js';
+import type { RouteHandler } from '../route.js';
 import { validate, validationFailed } from '../validation.js';
 import { readDetectOptions } from './detect-options.js';
 import {
@@ -73,13 +73,7 @@ const NO_PATH = {
 
 function readRequest(value: unknown, deps: AppDeps): DetectRequestBody {
   refuseLongLists(value, deps.config);
-  const body = validate(detectRequestSchema, value);
-  if (body.annotate === true && deps.annotate === undefined) {
-    throw validationFailed([
-      { detail: 'Drawing is not available on this service.', pointer: '#/annotate' },
-    ]);
-  }
-  return body;
+  return validate(detectRequestSchema, value);
 }
 
 /** Runs one image within its deadline, until its client is gone. Rejects with a `LatticeError`. */
@@ -122,11 +116,11 @@ function boundedDrawing(deps: AppDeps) {
     inHand += 1;
     try {
       const result = await run();
-      const drawing = deps.annotate?.(image, result.detections).catch((error: unknown) => {
+      const file = await deps.annotate(image, result.detections).catch((error: unknown) => {
         deps.logger.warn({ err: error }, 'drawing failed');
         return undefined;
       });
-      return { result, file: await drawing };
+      return { result, file };
     } finally {
       inHand -= 1;
     }

@@ -1,13 +1,11 @@
 /** Request and answer of the synchronous detection. */
 import { z } from '@hono/zod-openapi';
+import { requestParameters } from '../../api/option-schemas.js';
 import {
   NULL_IS_NOT_GIVEN,
   annotateSchema,
   classesSchema,
-  confidenceSchema,
   imagePathSchema,
-  iouSchema,
-  maxDetectionsSchema,
   modelNameSchema,
   vehicleTypesSchema,
 } from '../request-fields.schema.js';
@@ -26,11 +24,9 @@ const deadlineSchema = z
 /** All that a synchronous request may say beside its image. */
 export const detectFields = {
   model_name: modelNameSchema.nullish(),
-  confidence_threshold: confidenceSchema.nullish(),
+  ...requestParameters,
   vehicle_types: vehicleTypesSchema.nullish(),
   classes: classesSchema.nullish(),
-  iou_threshold: iouSchema.nullish(),
-  max_detections: maxDetectionsSchema.nullish(),
   annotate: annotateSchema.nullish(),
   deadline_ms: deadlineSchema.nullish(),
 };

@@ -1,7 +1,7 @@
 /** Fields of a processed image over HTTP. */
 import { z } from '@hono/zod-openapi';
 import { processedImageSchema } from '../../api/image.js';
-import { snakeCase } from '../snake-case.js';
+import { snakeCase } from '../../api/snake-case.js';
 
 export const processedImage = snakeCase(processedImageSchema);
 const { detections, ...others } = processedImage.shape;

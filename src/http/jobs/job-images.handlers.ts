@@ -1,18 +1,19 @@
 /** `GET /v1/jobs/{job_id}/images` and `/summary`: a job's images page by page, and all of them in figures. */
+import { viewParameters } from '../../api/options.js';
 import { CONFIDENCE_STEPS, type ImageEntry, type ImageTally, type Job } from '../../jobs/job.js';
 import type { AppDeps } from '../app-deps.js';
 import type { HideFolders } from '../problem.js';
 import { readQuery } from '../query.js';
 import { replyJson } from '../reply.js';
-import type { RouteHandler } from '../route-table.js';
+import type { RouteHandler } from '../route.js';
 import {
   imagesQuerySchema,
   type JobImageBody,
   type JobImagesBody,
   type JobSummaryBody,
 } from './job-images.schema.js';
-import { jobId } from './job-of-path.js';
-import { metadataOf, viewEntry } from './result-view.js';
+import { jobId } from '../routes/jobs/job-of-path.js';
+import { metadataOf, viewEntry } from '../routes/jobs/result-record.js';
 
 export interface JobImagesHandlers {
   images: RouteHandler;
@@ -55,6 +56,7 @@ function viewJobImage(job: Job, entry: ImageEntry, hide: HideFolders): JobImageB
 
 function viewSummary(job: Job, { found, empty, failed, boxes }: ImageTally): JobSummaryBody {
   const { spec, imageCount } = job;
+  const { options } = spec;
   const left = Math.max(0, imageCount - found - empty - failed);
   const hasEnded = job.completedAt !== null;
   const classes = new Map<string, number[]>();
@@ -80,11 +82,9 @@ function viewSummary(job: Job, { found, empty, failed, boxes }: ImageTally): Job
     classes: views.sort((a, b) => b.boxes - a.boxes),
     request: {
       job_type: spec.jobType,
-      model_name: spec.modelName,
-      confidence_threshold: spec.confidence,
-      iou_threshold: spec.iou,
-      max_detections: spec.maxDetections,
-      ...(spec.classes === null ? {} : { classes: [...spec.classes] }),
+      model_name: options.modelName,
+      ...viewParameters(options),
+      ...(options.classes === null ? {} : { classes: [...options.classes] }),
       priority: spec.priority,
       annotate: spec.annotate,
       has_callback: spec.callbackUrl !== null,

@@ -1,8 +1,9 @@
 /** Query and wire shapes of a page of a job's images, and of the summary of all of them. */
 import { z } from '@hono/zod-openapi';
+import { recordParameters } from '../../api/option-schemas.js';
 import { IMAGE_OUTCOMES } from '../../jobs/job.js';
 import { wholeNumber } from '../query.js';
-import { failedImageSchema, processedImageSchema } from './job-result.schema.js';
+import { failedImageSchema, processedImageSchema } from '../routes/jobs/result-record.js';
 import { jobIdSchema, jobStatusSchema } from './job.schema.js';
 
 const MOST_IMAGES = 500;
@@ -77,9 +78,7 @@ const requestSchema = z
   .object({
     job_type,
     model_name: z.string(),
-    confidence_threshold: z.number(),
-    iou_threshold: z.number(),
-    max_detections: z.int(),
+    ...recordParameters,
     classes: z
       .array(z.string())
       .optional()

@@ -1,15 +1,13 @@
 /** Wire shapes of jobs. */
 import { z } from '@hono/zod-openapi';
+import { requestParameters } from '../../api/option-schemas.js';
 import { JOB_STATUSES, JOB_TYPES, RETRIED_IMAGES } from '../../jobs/job.js';
 import { problemSchema } from '../problem.schema.js';
 import {
   NULL_IS_NOT_GIVEN,
   annotateSchema,
   classesSchema,
-  confidenceSchema,
   imagePathSchema,
-  iouSchema,
-  maxDetectionsSchema,
   modelNameSchema,
   vehicleTypesSchema,
 } from '../request-fields.schema.js';
@@ -34,7 +32,7 @@ export const jobSubmitSchema = z
         example: ['street.jpg'],
       }),
     model_name: modelNameSchema.nullish(),
-    confidence_threshold: confidenceSchema.nullish(),
+    ...requestParameters,
     vehicle_types: vehicleTypesSchema
       .openapi({
         description:
@@ -57,8 +55,6 @@ export const jobSubmitSchema = z
       .nullish(),
     callback_url: callbackUrlSchema.nullish(),
     metadata: metadataSchema.nullish(),
-    iou_threshold: iouSchema.nullish(),
-    max_detections: maxDetectionsSchema.nullish(),
     annotate: annotateSchema.nullish(),
   })
   .openapi('JobSubmit', {

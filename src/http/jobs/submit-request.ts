@@ -1,6 +1,7 @@
 /** One reading of a job submission for REST and socket alike. */
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../../api/errors.js';
+import { readParameters } from '../../api/options.js';
 import { expandImagePaths } from '../../files/image-paths.js';
 import type { JobSpec } from '../../jobs/job.js';
 import {
@@ -9,10 +10,10 @@ import {
   type TargetPolicy,
 } from '../../webhooks/target-policy.js';
 import type { AppDeps } from '../app-deps.js';
-import type { ModelCatalogue } from '../models/model-catalogue.js';
+import type { ModelCatalogue } from '../model-catalogue.js';
 import { matchClasses, noSuchClass } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { DETECTION_DEFAULTS, refuseLongLists } from '../request-defaults.js';
+import { refuseLongLists } from '../request-defaults.js';
 import { requestedClasses } from '../requested-classes.js';
 import { validate, validationFailed } from '../validation.js';
 import { jobSubmitSchema, type JobSubmitBody } from './job.schema.js';
@@ -24,7 +25,7 @@ const CAR = 'car';
 export type ReadSubmission = (value: unknown, keyId: string | null) => Promise<JobSpec>;
 
 export function createReadSubmission(
-  deps: Pick<AppDeps, 'config' | 'annotate' | 'draining'>,
+  deps: Pick<AppDeps, 'config' | 'draining'>,
   catalogue: ModelCatalogue,
 ): ReadSubmission {
   const { config } = deps;
@@ -34,11 +35,6 @@ export function createReadSubmission(
     refuseLongLists(value, config);
     await ownTurn(value);
     const body = validate(jobSubmitSchema, value);
-    if (body.annotate === true && deps.annotate === undefined) {
-      throw validationFailed([
-        { detail: 'Drawing is not available on this service.', pointer: '#/annotate' },
-      ]);
-    }
     refuseTarget(body.callback_url, targets);
     const modelName = body.model_name ?? defaultModelName(config);
     const listed = await catalogue.check(modelName);
@@ -50,11 +46,7 @@ export function createReadSubmission(
     return {
       jobType: body.job_type,
       imagePaths,
-      modelName,
-      confidence: body.confidence_threshold ?? DETECTION_DEFAULTS.confidence,
-      iou: body.iou_threshold ?? DETECTION_DEFAULTS.iou,
-      maxDetections: body.max_detections ?? DETECTION_DEFAULTS.maxDetections,
-      classes,
+      options: { modelName, classes, ...readParameters(body) },
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
       metadata: body.metadata ? JSON.stringify(body.metadata) : null,

@@ -8,7 +8,7 @@ import type { AppContext } from '../app-env.js';
 export function bodyOf(c: AppContext): Readable {
   const bindings = c.env as { incoming?: IncomingMessage } | undefined;
   if (bindings?.incoming !== undefined) return bindings.incoming;
-  return c.req.raw.body === null ? Readable.from([]) : Readable.fromWeb(c.req.raw.body);
+  return Readable.from(c.req.raw.body ?? []);
 }
 
 /** Length that the request declares; null for a chunked body. */

@@ -1,97 +1,161 @@
-/** A started job: the images read ahead, those in the detector, and the outcomes that are not stored yet. */
+/**
+ * A started job. Others say what happens to it, and only this file changes which of its images wait, are set aside or
+ * are in the detector: `begin` when its start is on disk, `nextRead` and `take` to read images, `handOut` and `enter` to
+ * run one, `finish` with what became of it, `save` to store outcomes, `end` when nothing more is to be done.
+ */
+import type { Logger } from '../../base/logger-port.js';
 import type { JobSettings } from '../job.js';
-import type { NewOutcome, QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
+import type { QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
 import type { Ranked } from '../priority.js';
+import type { ImageEnd } from './image-run.js';
+import { JobOutcomes, type OutcomeParts } from './job-outcomes.js';
 import { SetAside, type SetAsideTimes } from './set-aside.js';
 
 /** A job that has not started. */
 export type WaitingJob = QueuedJob & Ranked;
+
+export interface ActiveJobParts extends OutcomeParts {
+  volumeTimes: SetAsideTimes;
+  logger: Logger;
+}
+
+/** Images that a read asks for; fewer are the last ones. */
+export const READ_AHEAD = 64;
 
 export class ActiveJob implements Ranked {
   readonly number: number;
   readonly jobId: string;
   readonly priority: number;
   readonly waitingSince: number;
-  readonly imageCount: number;
-  /** Null until its start is on disk. */
-  settings: JobSettings | null = null;
-  /** The lease under which it was started. */
-  lease = 0;
-  finishedImages = 0;
-  failedImages = 0;
+  readonly #imageCount: number;
+  readonly #logger: Logger;
+  readonly #outcomes: JobOutcomes;
+  readonly #aside: SetAside;
+  #settings: JobSettings | null = null;
   /** Images to hand out next; the others stay on disk. */
-  readonly ahead: WaitingImage[] = [];
+  readonly #ahead: WaitingImage[] = [];
   /** Index to read on from. */
-  nextIndex = 0;
-  reading = false;
-  allRead = false;
-  /** Handed out apart from the order of reading. */
-  readonly takenApart = new Set<number>();
-  readonly inFlight = new Map<number, AbortController>();
-  readonly aside: SetAside;
-  unsaved: NewOutcome[] = [];
-  /** The worker that ran the newest of them. */
-  workerId = '';
-  saving = false;
-  /** When outcomes were last stored, by the monotonic clock. */
-  savedAt = -Infinity;
-  /** Ends the saver's wait for more outcomes. */
-  hurry: () => void = () => undefined;
-  /** When `job_progress` was last emitted, by the monotonic clock. */
-  reportedAt = -Infinity;
-  /** Emits the next `job_progress`. */
-  report: NodeJS.Timeout | undefined;
+  #nextIndex = 0;
+  #reading = false;
+  #allRead = false;
+  /** Taken out of the order of reading. */
+  readonly #apart = new Set<number>();
+  readonly #inDetector = new Map<number, AbortController>();
   #ended = false;
 
-  /** `onAhead` is called when there are images to hand out again. */
-  constructor(job: WaitingJob, times: SetAsideTimes, onAhead: () => void) {
+  /** `onAhead` is called when images that were set aside can be handed out again. */
+  constructor(job: WaitingJob, parts: ActiveJobParts, onAhead: () => void) {
     this.number = job.number;
     this.jobId = job.jobId;
     this.priority = job.priority;
     this.waitingSince = job.waitingSince;
-    this.imageCount = job.imageCount;
-    this.aside = new SetAside(times, (images) => {
-      this.ahead.push(...images);
+    this.#imageCount = job.imageCount;
+    this.#logger = parts.logger;
+    this.#outcomes = new JobOutcomes(job, parts);
+    this.#aside = new SetAside(parts.volumeTimes, (images) => {
+      this.#ahead.push(...images);
       onAhead();
     });
   }
 
-  /** Images still to hand out, at most. */
-  get supply(): number {
-    return (
-      this.ahead.length + (this.allRead || this.aside.isFull ? 0 : this.imageCount - this.nextIndex)
-    );
+  /** Null until its start is on disk. */
+  get settings(): JobSettings | null {
+    return this.#settings;
   }
 
   get ended(): boolean {
     return this.#ended;
   }
 
-  begin({ job, lease }: StartedJob, images: WaitingImage[], limit: number): void {
-    this.settings = job.spec;
-    this.lease = lease;
-    this.finishedImages = job.finishedImages;
-    this.failedImages = job.failedImages;
-    this.take(images, limit);
+  /** An image can be handed out. */
+  get isReady(): boolean {
+    return this.#ahead.length > 0;
   }
 
-  /** Takes the images that were read; fewer than the `limit` of the read are the last ones. */
-  take(images: WaitingImage[], limit: number): void {
-    this.reading = false;
-    this.allRead = images.length < limit;
-    this.nextIndex = (images.at(-1)?.index ?? this.nextIndex - 1) + 1;
-    this.ahead.push(...images.filter(({ index }) => !this.takenApart.has(index)));
+  /** Images still to hand out, at most. */
+  get supply(): number {
+    const unread = this.#allRead || this.#aside.isFull ? 0 : this.#imageCount - this.#nextIndex;
+    return this.#ahead.length + unread;
+  }
+
+  /** There are outcomes to store and no `save` is at work. */
+  get needsSave(): boolean {
+    return this.#outcomes.needsSave;
+  }
+
+  begin(started: StartedJob, images: WaitingImage[]): void {
+    this.#settings = started.job.spec;
+    this.#outcomes.begin(started);
+    this.take(images);
+  }
+
+  /** Begins a read of `READ_AHEAD` images from this index on; null while none is needed or another one is in progress. */
+  nextRead(): number | null {
+    if (this.#ahead.length >= READ_AHEAD / 2) return null;
+    if (this.#reading || this.#allRead || this.#aside.isFull) return null;
+    this.#reading = true;
+    return this.#nextIndex;
+  }
+
+  /** Ends the read with the images that it gave. */
+  take(images: WaitingImage[]): void {
+    this.#reading = false;
+    this.#allRead = images.length < READ_AHEAD;
+    this.#nextIndex = (images.at(-1)?.index ?? this.#nextIndex - 1) + 1;
+    this.#ahead.push(...images.filter(({ index }) => !this.#apart.has(index)));
+  }
+
+  /** The next image; null when none is ahead. */
+  handOut(): WaitingImage | null {
+    return this.#ahead.shift() ?? null;
+  }
+
+  /** The caller runs this image apart from the others: `handOut` does not give it. */
+  takeApart(index: number): void {
+    this.#apart.add(index);
+    const at = this.#ahead.findIndex((image) => image.index === index);
+    if (at !== -1) this.#ahead.splice(at, 1);
+  }
+
+  /** The image goes to the detector, until `finish`; the end of the job aborts it. */
+  enter({ index }: WaitingImage): AbortSignal {
+    const abort = new AbortController();
+    this.#inDetector.set(index, abort);
+    return abort.signal;
+  }
+
+  finish(image: WaitingImage, end: ImageEnd): void {
+    this.#inDetector.delete(image.index);
+    if (this.#ended || end.kind === 'left') return;
+    // Not a death: it runs again in the order of the job, beside other images and without a deadline.
+    if (end.kind === 'late') this.#ahead.unshift(image);
+    else {
+      if (end.kind === 'no_volume' && this.#setAside(image)) return;
+      if (end.kind === 'done') this.#aside.done(image);
+      this.#outcomes.add(image.index, end.outcome, end.workerId);
+    }
+  }
+
+  /** The volume may be away for a second or for an hour: meanwhile the job delays no other job. */
+  #setAside(image: WaitingImage): boolean {
+    if (this.#aside.isNew) {
+      this.#logger.warn({ jobId: this.jobId }, 'images of the job wait for their volume');
+    }
+    return this.#aside.take(image);
+  }
+
+  /** As `JobOutcomes.save`. */
+  save(): Promise<boolean> {
+    return this.#outcomes.save();
   }
 
   /** Aborts its images; stores no further outcome. */
   end(): void {
     this.#ended = true;
-    clearTimeout(this.report);
-    this.aside.end();
-    this.ahead.length = 0;
-    this.allRead = true;
-    this.unsaved = [];
-    this.hurry();
-    for (const abort of this.inFlight.values()) abort.abort();
+    this.#aside.end();
+    this.#ahead.length = 0;
+    this.#allRead = true;
+    this.#outcomes.end();
+    for (const abort of this.#inDetector.values()) abort.abort();
   }
 }

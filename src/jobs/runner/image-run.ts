@@ -1,7 +1,7 @@
 /** One image of a job through the detector: retries, drawing, and the outcome that is stored. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../base/back-off.js';
-import { LatticeError, toLatticeError, type ErrorCode } from '../../api/errors.js';
+import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
 import type { Detector } from '../../execution/detector.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
@@ -42,36 +42,18 @@ const RETRIES = 2;
 /** The longest pause before a retry, as a multiple of the first one. */
 const LONGEST = 4;
 
-/** Errors that come from the state of the detector, not from the image. */
-const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'overloaded',
-  'shutting_down',
-  'cancelled',
-  'model_not_ready',
-  'gpu_lost',
-  'gpu_unavailable',
-  'cluster_unavailable',
-]);
-
-export function poisonOutcome(): ImageOutcome {
-  const error = new LatticeError(
-    'poison_input',
-    `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
-  );
-  return { status: 'error', error: error.toProblem() };
-}
-
 /**
- * `left`: aborted or stopping, the image is still to do. `late`: it did not end by `deadlineMs` and is still to do.
- * `no_volume`: its volume could not be read.
+ * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping, the image is still
+ * to do. `late`: it did not end by `deadlineMs` and is still to do.
  */
 export type ImageEnd =
-  | { kind: 'done'; outcome: ImageOutcome; workerId: string }
-  | { kind: 'left' | 'late' }
-  | { kind: 'no_volume'; outcome: ImageOutcome };
+  | { kind: 'done' | 'poison' | 'no_volume'; outcome: ImageOutcome; workerId: string }
+  | { kind: 'left' }
+  | { kind: 'late' };
 
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
+  if (run.image.deaths >= DEATHS_TO_STOP) return poison(runner, run);
   const backOff = new BackOff(runner.backoffMs, LONGEST * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -80,19 +62,20 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       return { kind: 'done', outcome: await outcomeOf(runner, run, result), workerId };
     } catch (thrown) {
       const error = toLatticeError(thrown);
-      const passing = PASSING.has(error.code);
+      const passing = ERRORS[error.code].passing === true;
       if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
       if (error.code === 'deadline_exceeded' && run.deadlineMs !== undefined)
         return { kind: 'late' };
       const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
-      if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome };
+      const { workerId } = runner.detector;
+      if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome, workerId };
       if (!passing || attempt === RETRIES) {
         const { jobId, image } = run;
         if (error.code === 'internal_error') {
           const cause = String(error.cause);
           runner.logger.error({ jobId, index: image.index, cause }, 'image failed unexpectedly');
         }
-        return { kind: 'done', outcome, workerId: runner.detector.workerId };
+        return { kind: 'done', outcome, workerId };
       }
       await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
@@ -100,12 +83,21 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
   }
 }
 
+function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): ImageEnd {
+  logger.error({ jobId, index: image.index }, 'image killed the process twice: stopped');
+  const error = new LatticeError(
+    'poison_input',
+    `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
+  );
+  const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
+  return { kind: 'poison', outcome, workerId: detector.workerId };
+}
+
 function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }: ImageRun) {
-  const { modelName, confidence, iou, maxDetections, classes } = settings;
   return {
     id: taskId(jobNumber, image.index),
     path: image.path,
-    options: { modelName, confidence, iou, maxDetections, classes },
+    options: settings.options,
     class: 'async' as const,
     priority,
     signal,

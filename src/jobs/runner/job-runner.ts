@@ -2,33 +2,20 @@
  * Feeds the images of all jobs to the detector, the most urgent first, and stores their outcomes. Holds few
  * images of a job at a time; the others stay on disk. Runs on the main thread; nothing here blocks.
  */
-import { ActiveJob, type WaitingJob } from './active-job.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ActiveJob, READ_AHEAD, type ActiveJobParts, type WaitingJob } from './active-job.js';
 import { FlightWindow } from './flight-window.js';
-import { DEATHS_TO_STOP, poisonOutcome, runImage, type ImageRunner } from './image-run.js';
-import type { ImageOutcome } from '../job.js';
+import { runImage, type ImageRunner } from './image-run.js';
 import type { CancelOutcome, QueuedJob, WaitingImage } from '../job-records.js';
-import type { JobStore } from '../store/job-store.js';
-import { OpenWork } from './open-work.js';
-import { OutcomeSaver } from './outcome-saver.js';
-import type { Patience } from './patience.js';
-import type { ProgressReports } from './progress-reports.js';
-import type { QueueCounts } from '../queue-counts.js';
-import type { SetAsideTimes } from './set-aside.js';
 import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
 import { WorkOrder } from './work-order.js';
 import { toLatticeError } from '../../api/errors.js';
 
-export interface RunnerParts extends Omit<ImageRunner, 'stopping'> {
-  store: JobStore;
-  counts: QueueCounts;
-  progress: ProgressReports;
-  patience: Patience;
+export interface RunnerParts extends Omit<ImageRunner, 'stopping'>, ActiveJobParts {
   /** Waiting time that raises a job by one priority. */
   ageingSeconds: number;
-  volumeTimes: SetAsideTimes;
 }
 
-const READ_AHEAD = 64;
 /** Images ready to hand out while the start of the next job is being stored. */
 const LEAST_SUPPLY = 16;
 /** Aborted calls settle at once; one that hangs is not waited for. */
@@ -38,7 +25,6 @@ export class JobRunner {
   readonly #parts: RunnerParts;
   readonly #images: ImageRunner;
   readonly #order: WorkOrder;
-  readonly #saver: OutcomeSaver;
   readonly #window: FlightWindow;
   readonly #work = new OpenWork();
   #quarantine = true;
@@ -46,15 +32,9 @@ export class JobRunner {
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
-    this.#saver = new OutcomeSaver(parts);
     this.#order = new WorkOrder(parts.ageingSeconds);
     this.#window = new FlightWindow(parts.detector);
     this.#images = { ...parts, stopping: () => this.#stopping };
-  }
-
-  /** Completions that were refused because another process run holds the job. */
-  get staleRefused(): number {
-    return this.#saver.staleRefused;
   }
 
   /**
@@ -105,9 +85,9 @@ export class JobRunner {
       if (next === null || !this.#window.isOpen(next.rank.level)) return;
       const { job, rank } = next;
       this.#order.handedOut(rank);
-      const image = job.ahead.shift();
-      if (image !== undefined) this.#handOut(job, image, rank.level);
-      if (job.ahead.length < READ_AHEAD / 2) this.#readAhead(job);
+      const image = job.handOut();
+      if (image !== null) this.#work.add(this.#run(job, image, rank.level));
+      this.#readAhead(job);
     }
   }
 
@@ -133,7 +113,7 @@ export class JobRunner {
   /** Null when the job is not pending any more, or has failed. */
   async #startJob(queued: WaitingJob): Promise<ActiveJob | null> {
     const { store, detector, counts, patience } = this.#parts;
-    const job = new ActiveJob(queued, this.#parts.volumeTimes, () => {
+    const job = new ActiveJob(queued, this.#parts, () => {
       this.#pump();
     });
     this.#order.active.set(job.number, job);
@@ -151,7 +131,7 @@ export class JobRunner {
         patience.insist('waiting', () => store.waiting(job.number, 0, READ_AHEAD)),
       ]);
       if (started === null || images === null || job.ended) this.#end(job);
-      else job.begin(started, images.value, READ_AHEAD);
+      else job.begin(started, images.value);
     } catch (error) {
       await this.#fail(job, error);
     }
@@ -160,30 +140,17 @@ export class JobRunner {
   }
 
   #readAhead(job: ActiveJob): void {
-    if (job.reading || job.allRead || job.aside.isFull) return;
-    job.reading = true;
+    const from = job.nextRead();
+    if (from === null) return;
     this.#workOn(job, async () => {
       const { store, patience } = this.#parts;
       const images = await patience.insist('waiting', () =>
-        store.waiting(job.number, job.nextIndex, READ_AHEAD),
+        store.waiting(job.number, from, READ_AHEAD),
       );
       if (images === null || job.ended) return;
-      job.take(images.value, READ_AHEAD);
+      job.take(images.value);
       this.#pump();
     });
-  }
-
-  #handOut(job: ActiveJob, image: WaitingImage, level: number): void {
-    if (image.deaths < DEATHS_TO_STOP) {
-      this.#work.add(this.#run(job, image, level));
-      return;
-    }
-    const { logger, detector } = this.#parts;
-    logger.error(
-      { jobId: job.jobId, index: image.index },
-      'image killed the process twice: stopped',
-    );
-    this.#store(job, image, poisonOutcome(), detector.workerId);
   }
 
   async #run(
@@ -194,38 +161,20 @@ export class JobRunner {
   ): Promise<void> {
     const { number: jobNumber, jobId, settings } = job;
     if (settings === null) return;
-    const abort = new AbortController();
-    job.inFlight.set(image.index, abort);
     this.#window.enter(priority);
-    const { signal } = abort;
+    const signal = job.enter(image);
     const run = { jobNumber, jobId, settings, image, priority, deadlineMs, signal };
     const end = await runImage(this.#images, run);
-    job.inFlight.delete(image.index);
     this.#window.leave(priority);
-    if (end.kind === 'done') {
-      job.aside.done(image);
-      this.#store(job, image, end.outcome, end.workerId);
-    } else if (end.kind === 'no_volume') this.#setAside(job, image, end.outcome);
-    // Not a death: it runs again in the job's order, beside other images and without a deadline.
-    else if (end.kind === 'late' && !job.ended) job.ahead.unshift(image);
-    if (job.ahead.length < READ_AHEAD / 2) this.#readAhead(job);
+    job.finish(image, end);
+    if (job.needsSave) this.#save(job);
+    this.#readAhead(job);
     this.#pump();
   }
 
-  /** The volume may be away for a second or for an hour: meanwhile the job delays no other job. */
-  #setAside(job: ActiveJob, image: WaitingImage, failure: ImageOutcome): void {
-    if (job.ended) return;
-    const { logger, detector } = this.#parts;
-    if (job.aside.isNew)
-      logger.warn({ jobId: job.jobId }, 'images of the job wait for their volume');
-    if (!job.aside.take(image)) this.#store(job, image, failure, detector.workerId);
-  }
-
-  #store(job: ActiveJob, image: WaitingImage, outcome: ImageOutcome, workerId: string): void {
-    this.#saver.add(job, image.index, outcome, workerId);
-    if (job.saving) return;
+  #save(job: ActiveJob): void {
     this.#workOn(job, async () => {
-      if (await this.#saver.save(job)) this.#end(job);
+      if (await job.save()) this.#end(job);
       this.#pump();
     });
   }
@@ -244,5 +193,26 @@ export class JobRunner {
       },
       run: (job, image) => this.#run(job, image, 0, SUSPECT_DEADLINE_MS),
     });
+  }
+}
+
+/** Promises that no caller awaits. A stop waits for them. */
+class OpenWork {
+  readonly #open = new Set<Promise<void>>();
+
+  add(work: Promise<void>): void {
+    this.#open.add(work);
+    void work.finally(() => {
+      this.#open.delete(work);
+    });
+  }
+
+  /** Resolves when no work is open, or after `ms`. Never rejects; does not keep the process alive. */
+  async settled(ms: number): Promise<void> {
+    const deadline = performance.now() + ms;
+    while (this.#open.size > 0 && performance.now() < deadline) {
+      const left = Math.max(0, deadline - performance.now());
+      await Promise.race([Promise.allSettled(this.#open), sleep(left, undefined, { ref: false })]);
+    }
   }
 }

@@ -35,9 +35,7 @@ export async function runSuspects(
     const image = read?.value[0];
     // An image with too many deaths is not run: it ends with its error in the job's order.
     if (image?.index !== index || image.deaths >= DEATHS_TO_STOP) continue;
-    job.takenApart.add(index);
-    const at = job.ahead.findIndex((ahead) => ahead.index === index);
-    if (at !== -1) job.ahead.splice(at, 1);
+    job.takeApart(index);
     await modelOf(job, parts.detector);
     logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
     await runs.run(job, image);
@@ -47,5 +45,5 @@ export async function runSuspects(
 /** Waits for the model outside the image's deadline. A model that cannot be loaded shows in the run. */
 async function modelOf({ settings }: ActiveJob, detector: Detector): Promise<void> {
   if (settings === null) return;
-  await inTime(detector.prepare(settings.modelName), MODEL_MS, null).catch(() => null);
+  await inTime(detector.prepare(settings.options.modelName), MODEL_MS, null).catch(() => null);
 }

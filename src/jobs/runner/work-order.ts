@@ -75,7 +75,7 @@ export class WorkOrder {
   /** The job whose image is next; null if no image is ready. */
   next(): { job: ActiveJob; rank: Rank } | null {
     const rank = this.#ranks();
-    const ready = [...this.active.values()].filter((job) => job.ahead.length > 0);
+    const ready = [...this.active.values()].filter((job) => job.isReady);
     const job = pickNext(ready, this.#agedTurn, rank);
     return job === null ? null : { job, rank: rank(job) };
   }

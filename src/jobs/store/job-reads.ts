@@ -9,8 +9,7 @@ import {
   type StoredJob,
   type WaitingImage,
 } from '../job-records.js';
-import { findByKey } from './idempotency-keys.js';
-import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-row.js';
+import { findByKey, findJob, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
 import type { Statements } from './statements.js';
 
 export class JobReads {
@@ -21,9 +20,7 @@ export class JobReads {
   }
 
   find(jobId: string): StoredJob | null {
-    const sql = `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`;
-    const row = this.#statements.get(sql, jobId) as JobRow | undefined;
-    return row === undefined ? null : toStoredJob(row);
+    return findJob(this.#statements, jobId);
   }
 
   /** The job that was submitted with this key and body. */

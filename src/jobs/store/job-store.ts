@@ -1,6 +1,7 @@
 /** The durable job store, as the main thread sees it: it sends calls in bulk to the thread that owns the database. */
 import { Worker } from 'node:worker_threads';
 import { LatticeError } from '../../api/errors.js';
+import { setCrashMarkerAside } from '../crash-marker.js';
 import type { JobEvent } from '../job.js';
 import type { OperationResult } from './group-commit.js';
 import { fromFailure } from './sqlite-failure.js';
@@ -12,7 +13,7 @@ import type {
   StoreThreadData,
   ToThread,
   WebhookCalls,
-} from './store-calls.js';
+} from './store-thread.js';
 
 export interface WebhookQueue extends WebhookCalls {
   /** Called after the commit that made a delivery; returns the way to stop listening. */
@@ -40,8 +41,9 @@ export interface JobStore extends JobCalls {
 /**
  * Takes the data folder, which lies on a local disk: no other process can open it until the store is closed. Puts the
  * jobs of an ended process back in the queue; on a full disk that waits for the first write that fits, and only
- * reads succeed until then. `maxPages` caps the database in pages of 4 KiB; null = the disk. Rejects with an `Error`
- * for the operator: folder in use, damaged file, later schema, not a local disk, no space for a new store.
+ * reads succeed until then. The crash marker of the ended process is kept; the addon, which empties it, is to be opened
+ * later. `maxPages` caps the database in pages of 4 KiB; null = the disk. Rejects with an `Error` for the operator:
+ * folder in use, damaged file, later schema, not a local disk, no space for a new store.
  */
 export async function openJobStore(
   dataDir: string,
@@ -63,6 +65,7 @@ export async function openJobStore(
         else reject(new Error(message.kind === 'refused' ? message.message : message.kind));
       });
     });
+    setCrashMarkerAside(dataDir);
     return storeOf(new StoreConnection(thread, opened.failure), opened);
   } catch (error) {
     await thread.terminate();

@@ -8,10 +8,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../../api/errors.js';
-import { progressOf, type JobEventName, type JobStatus } from '../job.js';
+import type { JobEventName } from '../../api/events.js';
+import { progressOf, type JobStatus } from '../job.js';
 import type { StoredJob } from '../job-records.js';
 import type { CommitNotes } from './group-commit.js';
-import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-row.js';
+import { JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
 import type { Statements } from './statements.js';
 
 export function hasEnded(status: JobStatus): status is 'completed' | 'failed' {
@@ -114,14 +115,13 @@ export class JobTransitions {
   #addWebhook(job: StoredJob, url: string, at: number): void {
     this.#statements.run(
       `INSERT INTO webhook_deliveries
-         (delivery_id, job, job_id, url, host, state, created_at, planned_at, next_attempt_at)
-       VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?)`,
+         (delivery_id, job, job_id, url, host, state, created_at, next_attempt_at)
+       VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)`,
       `msg_${randomBytes(18).toString('base64url')}`,
       job.number,
       job.jobId,
       url,
       URL.canParse(url) ? new URL(url).host : '',
-      at,
       at,
       at,
     );

@@ -1,19 +1,40 @@
-/** Writes to jobs that are there. Each method runs inside a savepoint of a group commit; a throw undoes it alone. */
+/**
+ * Writes of the job store. Each public method runs inside a savepoint of a group commit; a throw undoes it alone. Where
+ * `keyId` is null the caller may use any job, else its own only.
+ */
 import { LatticeError, type Problem } from '../../api/errors.js';
-import type { ImageOutcome } from '../job.js';
+import type { Idempotency, ImageOutcome, JobSettings } from '../job.js';
 import {
+  MAX_IMAGES,
   taskId,
   type CancelOutcome,
+  type NewJob,
   type NewOutcome,
+  type NewRetry,
   type RecordOutcome,
+  type RetryOutcome,
   type StartedJob,
+  type StoredJob,
+  type SubmitOutcome,
 } from '../job-records.js';
-import { ImageFacts } from './image-facts.js';
-import { JOB_COLUMNS, type JobRow } from './job-row.js';
+import { ImageFacts } from './image-rows.js';
+import { findByKey, findJob, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
 
+/** Between two task ids. */
+const ANY = 'task >= ? AND task < ?';
+/** Images whose entry in the result is an error. */
+const WITHOUT_BOXES = `${ANY} AND (outcome IS NULL OR outcome ->> 'status' = 'error')`;
 const CANCELLED = new LatticeError('cancelled', 'The job was cancelled before it had finished.');
+
+interface JobRecord {
+  jobId: string;
+  settings: JobSettings;
+  imageCount: number;
+  submittedAt: number;
+  retryOf: string | null;
+}
 
 export class JobWrites {
   readonly #statements: Statements;
@@ -22,6 +43,39 @@ export class JobWrites {
   constructor(statements: Statements, transitions: JobTransitions) {
     this.#statements = statements;
     this.#transitions = transitions;
+  }
+
+  submit(job: NewJob): SubmitOutcome {
+    const { spec, idempotency, jobId, submittedAt } = job;
+    const repeat = this.#findRepeat(spec.keyId, idempotency);
+    if (repeat !== null) return repeat;
+    if (!job.admit) return { kind: 'not_admitted' };
+    const { imagePaths, ...settings } = spec;
+    const imageCount = imagePaths.length;
+    const number = this.#insertJob({ jobId, settings, imageCount, submittedAt, retryOf: null });
+    imagePaths.forEach((path, index) => {
+      const task = taskId(number, index);
+      this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+    });
+    return this.#stored(number, job, spec.keyId);
+  }
+
+  /** A new job of images of an ended one, in their order. */
+  retry(retry: NewRetry): RetryOutcome {
+    const { retryOf, keyId, idempotency, jobId, submittedAt } = retry;
+    const repeat = this.#findRepeat(keyId, idempotency);
+    if (repeat !== null) return repeat;
+    const ended = findJob(this.#statements, retryOf);
+    if (ended === null || isForeign(ended.spec.keyId, keyId)) return { kind: 'missing' };
+    if (!hasEnded(ended.status)) return { kind: 'not_ended' };
+    const imageCount =
+      retry.images === 'all' ? ended.imageCount : this.#imagesWithoutBoxes(ended.number);
+    if (imageCount === 0) return { kind: 'nothing_failed' };
+    if (!retry.admit) return { kind: 'not_admitted' };
+    const settings = { ...ended.spec, keyId };
+    const number = this.#insertJob({ jobId, settings, imageCount, submittedAt, retryOf });
+    this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
+    return this.#stored(number, retry, keyId);
   }
 
   /** pending -> running under the lease of this process run; null when the job is not pending any more. */
@@ -43,7 +97,9 @@ export class JobWrites {
     const row = this.#row(jobNumber);
     if (row === null || hasEnded(row.status)) return refused('ended', row);
     if (row.status !== 'running' || row.lease !== lease) return refused('stale', row);
-    const stored = outcomes.filter(({ index, outcome }) => this.#insert(jobNumber, index, outcome));
+    const stored = outcomes.filter(({ index, outcome }) =>
+      this.#insertOutcome(jobNumber, index, outcome),
+    );
     const facts = new ImageFacts(this.#statements, jobNumber);
     for (const { index, outcome } of stored) facts.add(index, outcome);
     facts.save();
@@ -65,7 +121,7 @@ export class JobWrites {
     return { kind: 'stored', stored: stored.length, ...progress, terminal };
   }
 
-  /** Ends the job `failed` with `error`. `keyId` null may end any job, else its own only. */
+  /** Ends the job `failed` with `error`. */
   cancel(
     jobId: string,
     keyId: string | null,
@@ -76,7 +132,7 @@ export class JobWrites {
       `SELECT ${JOB_COLUMNS}, key_id, lease, succeeded FROM jobs WHERE job_id = ?`,
       jobId,
     ) as LeasedRow | undefined;
-    if (row === undefined || (keyId !== null && row.key_id !== keyId)) return { kind: 'missing' };
+    if (row === undefined || isForeign(row.key_id, keyId)) return { kind: 'missing' };
     const from = row.status;
     if (hasEnded(from)) return { kind: 'already_finished' };
     const job = this.#transitions.move(row, 'failed', { at, error });
@@ -97,7 +153,67 @@ export class JobWrites {
     }, 0);
   }
 
-  #insert(jobNumber: number, index: number, outcome: string): boolean {
+  #findRepeat(keyId: string | null, idempotency: Idempotency | null): SubmitOutcome | null {
+    if (idempotency === null) return null;
+    const known = findByKey(this.#statements, keyId, idempotency);
+    if (known === null) return null;
+    return known.sameBody ? { kind: 'replayed', job: known.job } : { kind: 'key_reused' };
+  }
+
+  /** Gives the number of the job. Its images are for the caller to store. */
+  #insertJob({ jobId, settings, imageCount, submittedAt, retryOf }: JobRecord): number {
+    if (imageCount === 0 || imageCount >= MAX_IMAGES) {
+      const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imageCount}.`;
+      throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
+    }
+    return this.#statements.insert(
+      `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
+         retry_of)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)`,
+      jobId,
+      settings.keyId,
+      settings.jobType,
+      settings.priority,
+      JSON.stringify({ ...settings, metadata: null }),
+      settings.metadata,
+      imageCount,
+      submittedAt,
+      retryOf,
+    );
+  }
+
+  #stored(
+    number: number,
+    { jobId, submittedAt, idempotency }: Pick<NewJob, 'jobId' | 'submittedAt' | 'idempotency'>,
+    keyId: string | null,
+  ): { kind: 'stored'; job: StoredJob } {
+    const job = this.#transitions.created(number, submittedAt);
+    if (idempotency !== null) {
+      rememberKey(this.#statements, keyId, idempotency, jobId, submittedAt);
+    }
+    return { kind: 'stored', job };
+  }
+
+  #imagesWithoutBoxes(jobNumber: number): number {
+    const { images } = this.#statements.get(
+      `SELECT count(*) AS images FROM job_images WHERE ${WITHOUT_BOXES}`,
+      taskId(jobNumber, 0),
+      taskId(jobNumber + 1, 0),
+    ) as { images: number };
+    return images;
+  }
+
+  #copyImages(from: number, to: number, which: string): void {
+    this.#statements.run(
+      `INSERT INTO job_images (task, path)
+       SELECT ? + row_number() OVER (ORDER BY task) - 1, path FROM job_images WHERE ${which}`,
+      taskId(to, 0),
+      taskId(from, 0),
+      taskId(from + 1, 0),
+    );
+  }
+
+  #insertOutcome(jobNumber: number, index: number, outcome: string): boolean {
     const sql = 'UPDATE job_images SET outcome = ? WHERE task = ? AND outcome IS NULL';
     return this.#statements.run(sql, outcome, taskId(jobNumber, index)) === 1;
   }
@@ -137,4 +253,8 @@ interface LeasedRow extends JobRow {
 function refused(kind: 'stale' | 'ended', row: LeasedRow | null): RecordOutcome {
   const { finishedImages = 0, failedImages = 0 } = row ?? {};
   return { kind, stored: 0, finishedImages, failedImages, terminal: false };
+}
+
+function isForeign(ownerId: string | null, keyId: string | null): boolean {
+  return keyId !== null && ownerId !== keyId;
 }

@@ -147,6 +147,16 @@ const MIGRATIONS = [
   FROM job_images JOIN jobs ON jobs.number = task / 1048576, json_each(outcome, '$.detections')
   WHERE outcome IS NOT NULL GROUP BY 1, 2, 3;
   `,
+  `
+  -- The options of detection lie together.
+  UPDATE jobs SET settings = json_set(
+    json_remove(settings, '$.modelName', '$.confidence', '$.iou', '$.maxDetections', '$.classes'),
+    '$.options', json_object('modelName', settings -> '$.modelName', 'confidence', settings -> '$.confidence',
+      'iou', settings -> '$.iou', 'maxDetections', settings -> '$.maxDetections', 'classes', settings -> '$.classes'));
+
+  -- Nothing reads it any more.
+  ALTER TABLE webhook_deliveries DROP COLUMN planned_at;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,6 +1,9 @@
 /**
  * The thread that owns the database. Takes the calls that have arrived, commits the writes of up to 128 of them
  * with one sync, answers, and repeats: a single call never waits for others, calls that arrive together share the sync.
+ *
+ * A public method of a class in `bindCalls` is a call: the thread finds it by its name, and the type that the main thread
+ * uses follows from it.
  */
 import {
   parentPort,
@@ -9,20 +12,100 @@ import {
   type MessagePort,
 } from 'node:worker_threads';
 import { openDataFolder, type DataFolder } from './data-folder.js';
-import { CommitNotes, GroupCommit, type Operation, type OperationResult } from './group-commit.js';
-import { lastSeq } from './job-reads.js';
+import {
+  CommitNotes,
+  GroupCommit,
+  type GroupResult,
+  type Operation,
+  type OperationResult,
+} from './group-commit.js';
+import { ImageReads } from './image-rows.js';
+import { JobReads, lastSeq } from './job-reads.js';
 import { JobTransitions } from './job-transitions.js';
+import { JobWrites } from './job-writes.js';
+import { Retention } from './retention.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
-import {
-  bindCalls,
-  type CallTable,
-  type FromThread,
-  type StoreOpened,
-  type StoreRequest,
-  type StoreThreadData,
-  type ToThread,
-} from './store-calls.js';
+import { WebhookReads, WebhookWrites } from './webhook-rows.js';
+
+/** Given to the thread at its start. */
+export interface StoreThreadData {
+  dataDir: string;
+  /** Cap on the database's size in pages of 4 KiB; null = none. */
+  maxPages: number | null;
+}
+
+/** A call as [id, method, arguments]; sent in bulk, in order. */
+export type StoreRequest = [id: number, call: string, args: unknown[]];
+
+export type ToThread = { kind: 'calls'; calls: StoreRequest[] } | { kind: 'close' };
+
+export interface StoreOpened {
+  /** Sequence number of the newest event at opening. */
+  lastSeq: number;
+  /** Jobs of an earlier process run that were running; they are pending again. */
+  recoveredJobs: number;
+  /** Why nothing can be written at the moment: the disk is full. */
+  failure: string | null;
+  /** Names of all calls. */
+  calls: string[];
+}
+
+export type FromThread =
+  | ({ kind: 'opened' } & StoreOpened)
+  /** The message is for the operator. */
+  | { kind: 'refused'; message: string }
+  | ({ kind: 'committed' } & GroupResult)
+  | { kind: 'read'; results: GroupResult['results'] };
+
+/** The methods of a class as the main thread calls them. */
+type Remote<T> = {
+  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
+
+export type JobCalls = Remote<JobReads> &
+  Remote<ImageReads> &
+  Remote<JobWrites> &
+  Remote<Retention>;
+export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
+
+type Call = (...args: unknown[]) => unknown;
+
+interface CallTable {
+  /** They change nothing: they run without a transaction and work on a full disk. */
+  reads: Map<string, Call>;
+  writes: Map<string, Call>;
+}
+
+function bindCalls(
+  statements: Statements,
+  notes: CommitNotes,
+  transitions: JobTransitions,
+): CallTable {
+  return {
+    reads: methodsOf(
+      new JobReads(statements),
+      new ImageReads(statements),
+      new WebhookReads(statements),
+    ),
+    writes: methodsOf(
+      new JobWrites(statements, transitions),
+      new Retention(statements),
+      new WebhookWrites(statements, notes),
+    ),
+  };
+}
+
+function methodsOf(...targets: object[]): Map<string, Call> {
+  const methods = new Map<string, Call>();
+  for (const target of targets) {
+    const names = Object.getOwnPropertyNames(Object.getPrototypeOf(target));
+    for (const name of names.filter((each) => each !== 'constructor')) {
+      methods.set(name, (Reflect.get(target, name) as Call).bind(target));
+    }
+  }
+  return methods;
+}
 
 const GROUP = 128;
 

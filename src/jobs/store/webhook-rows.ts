@@ -137,8 +137,7 @@ export class WebhookWrites {
   /** Makes the deliveries of a job due now, final ones too, with all their attempts ahead. Gives their number. */
   redeliver(jobId: string, now: number): number {
     const begun = this.#statements.run(
-      `UPDATE webhook_deliveries SET state = 'pending', attempts_before = attempt, planned_at = ?1,
-         next_attempt_at = ?1
+      `UPDATE webhook_deliveries SET state = 'pending', attempts_before = attempt, next_attempt_at = ?1
        WHERE job = (SELECT number FROM jobs WHERE job_id = ?2)`,
       now,
       jobId,
@@ -148,12 +147,10 @@ export class WebhookWrites {
   }
 
   #judge(sequence: number, verdict: Verdict): void {
-    const retry = verdict.action === 'retry' ? verdict : null;
     this.#statements.run(
-      'UPDATE webhook_deliveries SET state = ?, planned_at = ?, next_attempt_at = ? WHERE sequence = ?',
+      'UPDATE webhook_deliveries SET state = ?, next_attempt_at = ? WHERE sequence = ?',
       STATE_AFTER[verdict.action],
-      retry?.plannedAt ?? null,
-      retry?.at ?? null,
+      verdict.action === 'retry' ? verdict.at : null,
       sequence,
     );
   }
@@ -173,20 +170,6 @@ export class WebhookWrites {
       'DELETE FROM webhook_attempts WHERE delivery = ? AND number <= ?',
       sequence,
       number - MAX_ATTEMPTS_KEPT,
-    );
-  }
-
-  /**
-   * The clock was set back by `setBackS`, 0 when that is not known. Attempts planned later than `now` keep the wait
-   * that they were planned with instead of waiting until the clock has caught up.
-   */
-  replan(now: number, setBackS: number): void {
-    this.#statements.run(
-      `UPDATE webhook_deliveries SET planned_at = min(?1, planned_at - ?2),
-         next_attempt_at = next_attempt_at - planned_at + min(?1, planned_at - ?2)
-       WHERE state = 'pending' AND planned_at > ?1`,
-      now,
-      setBackS,
     );
   }
 }

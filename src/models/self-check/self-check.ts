@@ -1,6 +1,7 @@
 /** Runs the self-check on every fresh model and, at intervals, on the loaded ones. */
 import type { Detection } from '../../api/image.js';
-import { LatticeError, toLatticeError } from '../../api/errors.js';
+import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
+import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { Core } from '../../native/core.js';
@@ -16,18 +17,11 @@ const ANSWER_WITHIN_MS = 60_000;
  * the device. The task is still freed in the end.
  */
 const TASK_DEADLINE_MS = 120_000;
-const MOST_BOXES = 300;
-/** These say nothing about the model. */
-const INCONCLUSIVE = new Set(['cancelled', 'shutting_down', 'overloaded', 'deadline_exceeded']);
 
 export interface SelfCheckOptions {
   core: Pick<Core, 'run'>;
   /** For models that come without a picture of their own. */
   picture: Picture;
-  /** The models to check at intervals. */
-  loaded(): LoadedModel[];
-  /** 0 checks fresh models only. */
-  minutes: number;
   logger: Logger;
 }
 
@@ -39,6 +33,8 @@ interface Checked {
 export class SelfCheck {
   readonly #options: SelfCheckOptions;
   readonly #checked = new WeakMap<LoadedModel, Checked>();
+  /** The models to check at intervals. */
+  #loaded: () => readonly LoadedModel[] = () => [];
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | null = null;
   #stopped = false;
@@ -67,19 +63,20 @@ export class SelfCheck {
     this.#checked.set(model, { check, picture });
   }
 
-  start(): void {
-    const { minutes } = this.#options;
+  /** Checks the loaded models every `minutes` from now on; 0 checks them at `checkAll` only. */
+  start(loaded: () => readonly LoadedModel[], minutes: number): void {
+    this.#loaded = loaded;
     if (minutes === 0 || this.#stopped) return;
     this.#timer ??= setInterval(() => void this.checkAll(), minutes * 60_000).unref();
   }
 
-  /** For good. A round under way ends without a word: the core may close beneath it. */
+  /** Final. A round in progress ends without a log line: the core may close before it. */
   stop(): void {
     this.#stopped = true;
     clearInterval(this.#timer);
   }
 
-  /** One round over the loaded models; a round under way is joined. Sets or clears their `distrust`. Never rejects. */
+  /** One round over the loaded models; joins a round in progress. Sets or clears their `distrust`. Never rejects. */
   checkAll(): Promise<void> {
     this.#round ??= this.#checkLoaded().finally(() => {
       this.#round = null;
@@ -88,7 +85,7 @@ export class SelfCheck {
   }
 
   async #checkLoaded(): Promise<void> {
-    for (const model of this.#options.loaded()) {
+    for (const model of this.#loaded()) {
       const checked = this.#checked.get(model);
       if (checked !== undefined && this.#isLoaded(model)) await this.#check(model, checked);
     }
@@ -98,7 +95,7 @@ export class SelfCheck {
     const found = await this.#look(model, picture).catch(toLatticeError);
     // The run says nothing once the model is unloaded or the core closes.
     if (!this.#isLoaded(model)) return;
-    if (found instanceof LatticeError && INCONCLUSIVE.has(found.code)) return;
+    if (found instanceof LatticeError && ERRORS[found.code].unfinished === true) return;
     const fault = found instanceof LatticeError ? found.message : check.judge(found);
     if (fault !== null) this.#logFault(model, fault);
     else if (model.distrust !== null) {
@@ -109,7 +106,7 @@ export class SelfCheck {
   }
 
   #isLoaded(model: LoadedModel): boolean {
-    return !this.#stopped && this.#options.loaded().includes(model);
+    return !this.#stopped && this.#loaded().includes(model);
   }
 
   #logFault(model: LoadedModel, fault: string): void {
@@ -125,9 +122,8 @@ export class SelfCheck {
       kind: 'sync',
       priority: 0,
       deadlineMs: TASK_DEADLINE_MS,
+      ...DEFAULT_PARAMETERS,
       confidence: 0,
-      iou: 0.7,
-      maxDetections: MOST_BOXES,
       classIds: null,
     });
     const raw = await inTime(run, ANSWER_WITHIN_MS, null);

@@ -8,7 +8,7 @@ import { Picture } from '../picture/picture.js';
 import { ThresholdSlider } from '../picture/threshold-slider.js';
 import { TimeBar } from '../picture/time-bar.js';
 import { timeSteps } from '../picture/time-steps.js';
-import { imageFilePath, usePicture } from '../picture/use-picture.js';
+import { useLargePicture } from '../picture/use-picture.js';
 import { FolderStrip } from '../images/folder-strip.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
@@ -29,17 +29,13 @@ import {
   type Detected,
 } from './detection.js';
 
-/** Kinds that browsers show themselves; of others the service makes a JPEG. */
-const SHOWN_BY_BROWSERS = /\.(?:jpe?g|png|webp|avif)$/i;
-const LARGE = 2048;
 const STEP = 0.05;
 
 export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boolean }) {
   const { source, answer, url } = detected;
   const marks = usePictureMarks();
   const path = source.kind === 'path' ? source.path : null;
-  const width = path === null || SHOWN_BY_BROWSERS.test(path) ? null : LARGE;
-  const { url: shared, fault } = usePicture(path === null ? null : imageFilePath(path, width));
+  const { url: shared, fault } = useLargePicture(path);
   useEffect(() => {
     marks.pinned.value = null;
     marks.active.value = null;

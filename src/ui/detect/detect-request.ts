@@ -28,16 +28,6 @@ export function detectFields({
   };
 }
 
-/** The body of the request: JSON for a path, a form for a picture. */
-export function detectBody(source: Source, choice: DetectChoice): object | FormData {
-  const fields = detectFields(choice);
-  if (source.kind === 'path') return { image_path: source.path, ...fields };
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
-  form.append('image', source.file);
-  return form;
-}
-
 export function sourceName(source: Source): string {
   return source.kind === 'path' ? source.path : source.file.name;
 }

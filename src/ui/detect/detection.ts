@@ -5,8 +5,8 @@ import { address, setQuery } from '../address/location.js';
 import { ALL_CLASSES, usableModels } from '../models/offered-classes.js';
 import { models } from '../models/models.js';
 import { classCountsAbove, shownBoxes } from '../picture/shown-boxes.js';
-import { api } from '../session/session.js';
-import { ASKED_CONFIDENCE, detectBody, type Source } from './detect-request.js';
+import { service } from '../session/session.js';
+import { ASKED_CONFIDENCE, detectFields, type Source } from './detect-request.js';
 
 export interface Detected {
   source: Source;
@@ -62,12 +62,15 @@ export async function detect(source: Source): Promise<void> {
     fault.value = null;
   });
   try {
-    const body = detectBody(source, {
+    const fields = detectFields({
       model: model.peek(),
       classes: wantsAllClasses.peek() ? [ALL_CLASSES] : [],
       threshold: ASKED_CONFIDENCE,
     });
-    const answer = await api.post<DetectResponse>('/v1/inference/detect', body, stopped);
+    const answer =
+      source.kind === 'path'
+        ? await service.detect({ image_path: source.path, ...fields }, { signal: stopped })
+        : await service.detectPicture(source.file, fields, { signal: stopped });
     if (!stopped.aborted) show(source, answer);
   } catch (error) {
     if (!stopped.aborted) fault.value = error;

@@ -5,7 +5,7 @@ import { firstPictures, type FolderEntry } from '../images/folder.js';
 import { Empty } from '../parts/empty.js';
 import { Icon } from '../parts/icon.js';
 import { Thumbnail } from '../picture/thumbnail.js';
-import { api } from '../session/session.js';
+import { service } from '../session/session.js';
 import { visible } from '../text/format.js';
 import { detect } from './detection.js';
 
@@ -14,7 +14,7 @@ const SHOWN = 3;
 export function Samples({ onPick, isBusy }: { onPick: () => void; isBusy: boolean }) {
   const pictures = useSignal<readonly FolderEntry[]>([]);
   useEffect(() => {
-    firstPictures(api, SHOWN).then(
+    firstPictures(service, SHOWN).then(
       (found) => (pictures.value = found),
       () => undefined,
     );

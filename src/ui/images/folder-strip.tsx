@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { Thumbnail } from '../picture/thumbnail.js';
-import { api } from '../session/session.js';
+import { service } from '../session/session.js';
 import { fileName, visible } from '../text/format.js';
-import { folderOf, folderPage, type FolderEntry } from './folder.js';
+import { folderOf, type FolderEntry } from './folder.js';
 
 const SHOWN = 24;
 
@@ -13,7 +13,7 @@ export function FolderStrip({ path, onPick }: { path: string; onPick: (path: str
   const folder = folderOf(path);
   useEffect(() => {
     const stop = new AbortController();
-    folderPage(api, folder, { limit: 100, signal: stop.signal }).then(
+    service.folder({ under: folder, limit: 100 }, { signal: stop.signal }).then(
       ({ entries: found }) => {
         entries.value = found.filter(({ type }) => type === 'image').slice(0, SHOWN);
       },

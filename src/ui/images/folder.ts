@@ -1,19 +1,7 @@
-/** Folders and pictures of the service, page by page. */
-import type { FolderPage } from '../../client/records.js';
-import type { Api } from '../session/api.js';
+/** Folders and pictures of the service. */
+import type { FolderPage, LatticeClient } from '../../client/lattice-client.js';
 
 export type FolderEntry = FolderPage['entries'][number];
-
-export async function folderPage(
-  api: Pick<Api, 'get'>,
-  under: string,
-  { limit, cursor, signal }: { limit: number; cursor?: string | null; signal?: AbortSignal },
-): Promise<FolderPage> {
-  const query = new URLSearchParams({ limit: String(limit) });
-  if (under !== '') query.set('under', under);
-  if (typeof cursor === 'string') query.set('cursor', cursor);
-  return api.get<FolderPage>(`/v1/images?${query.toString()}`, signal);
-}
 
 /** The folder of a path; empty for the roots. */
 export function folderOf(path: string): string {
@@ -31,10 +19,13 @@ export function folderTrail(path: string): { name: string; path: string }[] {
 }
 
 /** Pictures to begin with: those of the roots, else those of the first folder that has some. */
-export async function firstPictures(api: Pick<Api, 'get'>, count: number): Promise<FolderEntry[]> {
+export async function firstPictures(
+  service: Pick<LatticeClient, 'folder'>,
+  count: number,
+): Promise<FolderEntry[]> {
   let under = '';
   for (let depth = 0; depth < 4; depth += 1) {
-    const { entries } = await folderPage(api, under, { limit: 100 });
+    const { entries } = await service.folder({ under, limit: 100 });
     const pictures = entries.filter(({ type }) => type === 'image');
     if (pictures.length > 0) return pictures.slice(0, count);
     const [folder] = entries;

@@ -1,8 +1,8 @@
 /** The entries of a folder, read page by page. */
 import { useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { api } from '../session/session.js';
-import { folderPage, type FolderEntry } from './folder.js';
+import { service } from '../session/session.js';
+import type { FolderEntry } from './folder.js';
 
 const PAGE = 200;
 /** A search reads on in a large folder until it has looked at so many names. */
@@ -23,7 +23,7 @@ export function useListing(folder: Signal<string>, search: Signal<string>) {
   const load = (under: string, cursor: string | null): void => {
     const { signal } = stop.current;
     listing.value = { ...listing.peek(), isLoading: true };
-    folderPage(api, under, { limit: PAGE, cursor, signal }).then(
+    service.folder({ under, limit: PAGE, cursor: cursor ?? undefined }, { signal }).then(
       ({ entries, next_cursor }) => {
         if (signal.aborted) return;
         const before = cursor === null ? [] : listing.peek().entries;

@@ -1,4 +1,5 @@
 /** Which images of a job are shown: read from the address, sent to the service. */
+import type { JobImagesQuery } from '../../client/lattice-client.js';
 import type { Query } from '../address/address.js';
 
 export const OUTCOMES = ['found', 'empty', 'failed', 'pending'] as const;
@@ -31,15 +32,11 @@ export function queryOf({ outcome, className, below }: ImageFilter): Record<stri
   };
 }
 
-/** Route of the page of images that begins at `offset`. */
-export function imagesRoute(
-  jobId: string,
-  { outcome, className, below }: ImageFilter,
-  { offset, limit }: { offset: number; limit: number },
-): string {
-  const query = new URLSearchParams({ offset: String(offset), limit: String(limit) });
-  if (outcome !== null) query.set('outcome', outcome);
-  if (className !== null) query.set('class', className);
-  if (below !== null) query.set('confidence_below', String(below / 100));
-  return `/v1/jobs/${encodeURIComponent(jobId)}/images?${query.toString()}`;
+/** As the service takes it. */
+export function imagesQuery({ outcome, className, below }: ImageFilter): JobImagesQuery {
+  return {
+    outcome: outcome ?? undefined,
+    class: className ?? undefined,
+    confidence_below: below === null ? undefined : below / 100,
+  };
 }

@@ -1,9 +1,9 @@
 /** One image of a job, large; the ones before and after it are a key away. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { JobImage, JobImages } from '../../client/records.js';
+import type { JobImage } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
-import { usePicture } from '../picture/use-picture.js';
+import { useLargePicture } from '../picture/use-picture.js';
 import { address } from '../address/location.js';
 import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
@@ -11,11 +11,10 @@ import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { api } from '../session/session.js';
+import { service } from '../session/session.js';
 import { fileName, grouped } from '../text/format.js';
-import { imagesRoute, isFiltered, queryOf, type ImageFilter } from './image-filter.js';
+import { imagesQuery, isFiltered, queryOf, type ImageFilter } from './image-filter.js';
 import { lastPlace } from './last-place.js';
-import { pictureRoute } from './picture-route.js';
 import { ProcessedImage } from './processed-image.js';
 
 interface Shown {
@@ -138,10 +137,8 @@ async function readAround(
   signal: AbortSignal,
 ): Promise<Shown | null> {
   const offset = Math.max(0, at - 1);
-  const { images, matching }: JobImages = await api.get(
-    imagesRoute(jobId, filter, { offset, limit: 3 }),
-    signal,
-  );
+  const query = { ...imagesQuery(filter), offset, limit: 3 };
+  const { images, matching } = await service.images(jobId, query, { signal });
   const image = images[at - offset];
   if (image === undefined) throw new Error('The job has no such image with these filters.');
   return {
@@ -155,12 +152,12 @@ async function readAround(
 
 /** The picture that comes next is fetched before it is asked for. */
 function Ahead({ image }: { image: JobImage | null }) {
-  usePicture(image === null ? null : pictureRoute(image.image_path));
+  useLargePicture(image?.image_path ?? null);
   return null;
 }
 
 function NoBoxes({ image }: { image: Exclude<JobImage, { status: 'ok' }> }) {
-  const { url } = usePicture(pictureRoute(image.image_path));
+  const { url } = useLargePicture(image.image_path);
   return (
     <>
       {image.status === 'error' ? (

@@ -1,33 +1,31 @@
 /** What a job was asked for, and what became of its webhook: folded, for those who look for it. */
 import { useSignal } from '@preact/signals';
+import { PARAMETER_ROWS, type ParameterRow } from '../../api/options.js';
 import type { JobStatus, JobSummary, WebhookList } from '../../client/records.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { hasEnded } from '../jobs/job-table.js';
-import { api } from '../session/session.js';
+import { service, show } from '../session/session.js';
 import { clock, milliseconds, percent, plural } from '../text/format.js';
 
 interface DetailsProps {
   job: JobStatus;
   summary: JobSummary | null;
-  path: string;
 }
 
-export function JobDetails({ job, summary, path }: DetailsProps) {
+export function JobDetails({ job, summary }: DetailsProps) {
   if (summary === null) return null;
   const { request, metadata } = summary;
   const facts: [string, string][] = [
     ['Type', request.job_type],
     ['Model', request.model_name],
     ['Classes', request.classes?.join(', ') ?? 'all of the model'],
-    ['Confidence at least', percent(request.confidence_threshold)],
-    ['Merge above IoU', percent(request.iou_threshold)],
-    ['Most boxes of an image', String(request.max_detections)],
+    ...PARAMETER_ROWS.map((row): [string, string] => [row.label, valueText(row, request)]),
     ['Priority', String(request.priority)],
-    ['Drawn copies', request.annotate ? 'yes' : 'no'],
-    ['Webhook', request.has_callback ? 'yes' : 'no'],
+    ['Drawn copies', yesOrNo(request.annotate)],
+    ['Webhook', yesOrNo(request.has_callback)],
   ];
   return (
     <div class="job-details">
@@ -52,26 +50,31 @@ export function JobDetails({ job, summary, path }: DetailsProps) {
           </pre>
         </details>
       )}
-      {request.has_callback && <Webhook job={job} path={path} />}
+      {request.has_callback && <Webhook job={job} />}
     </div>
   );
 }
 
-function Webhook({ job, path }: { job: JobStatus; path: string }) {
+function valueText({ kind, wireName }: ParameterRow, request: JobSummary['request']): string {
+  const value = request[wireName] as number | boolean;
+  if (kind === 'fraction') return percent(Number(value));
+  return kind === 'switch' ? yesOrNo(Boolean(value)) : String(value);
+}
+
+const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');
+
+function Webhook({ job }: { job: JobStatus }) {
   const log = useSignal<WebhookList | null>(null);
   const fault = useSignal<unknown>(null);
   const ask = (call: Promise<WebhookList>): void => {
     fault.value = null;
-    call.then(
-      (answer) => (log.value = answer),
-      (error: unknown) => (fault.value = error),
-    );
+    void show(call, log, fault);
   };
   return (
     <details
       class="card"
       onToggle={({ currentTarget }) => {
-        if (currentTarget.open) ask(api.get<WebhookList>(`${path}/webhook`));
+        if (currentTarget.open) ask(service.webhooks(job.job_id));
       }}
     >
       <summary>Webhook</summary>
@@ -86,7 +89,7 @@ function Webhook({ job, path }: { job: JobStatus; path: string }) {
           <button
             type="button"
             onClick={() => {
-              ask(api.post<WebhookList>(`${path}/webhook/redeliver`, {}));
+              ask(service.redeliver(job.job_id));
             }}
           >
             <Icon name="retry" /> Send again
@@ -95,7 +98,7 @@ function Webhook({ job, path }: { job: JobStatus; path: string }) {
             type="button"
             class="quiet"
             onClick={() => {
-              ask(api.get<WebhookList>(`${path}/webhook`));
+              ask(service.webhooks(job.job_id));
             }}
           >
             Refresh

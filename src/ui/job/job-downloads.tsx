@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { JobStatus, ResultFormat } from '../../client/records.js';
 import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
-import { api, apiKey } from '../session/session.js';
+import { apiKey, service } from '../session/session.js';
 
 const FORMATS: readonly { format: ResultFormat; name: string; ending: string }[] = [
   { format: 'json', name: 'JSON', ending: '.json' },
@@ -23,7 +23,7 @@ export function JobDownloads({ job }: { job: JobStatus }) {
           const fetchFile = (event: Event): void => {
             event.preventDefault();
             fault.value = null;
-            save(path, `${job.job_id}${ending}`).catch((error: unknown) => (fault.value = error));
+            save(job.job_id, format, ending).catch((error: unknown) => (fault.value = error));
           };
           return (
             <li key={format}>
@@ -45,11 +45,13 @@ export function JobDownloads({ job }: { job: JobStatus }) {
 }
 
 /** A link cannot send a key: the file is fetched first. */
-async function save(path: string, name: string): Promise<void> {
-  const url = URL.createObjectURL(await api.picture(path));
+async function save(jobId: string, format: ResultFormat, ending: string): Promise<void> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of service.export(jobId, format)) chunks.push(chunk);
+  const url = URL.createObjectURL(new Blob(chunks));
   const link = document.createElement('a');
   link.href = url;
-  link.download = name;
+  link.download = `${jobId}${ending}`;
   link.click();
   setTimeout(() => {
     URL.revokeObjectURL(url);

@@ -5,9 +5,9 @@ import type { JobStatus } from '../../client/records.js';
 import { setQuery } from '../address/location.js';
 import { Empty } from '../parts/empty.js';
 import { Problem } from '../parts/problem.js';
-import { api } from '../session/session.js';
+import { service } from '../session/session.js';
 import { plural } from '../text/format.js';
-import { imagesRoute, isFiltered, type ImageFilter } from './image-filter.js';
+import { imagesQuery, isFiltered, type ImageFilter } from './image-filter.js';
 import { ImagePages } from './image-pages.js';
 import { JobTile } from './job-tile.js';
 import { lastPlace } from './last-place.js';
@@ -29,7 +29,8 @@ export function JobGrid({ job, filter, epoch }: GridProps) {
   const focused = useSignal(lastPlace.of(jobId, filter) ?? 0);
   const pages = useRef<ImagePages | undefined>(undefined);
   pages.current ??= new ImagePages({
-    fetch: (offset, limit, stop) => api.get(imagesRoute(jobId, filter, { offset, limit }), stop),
+    fetch: (offset, limit, signal) =>
+      service.images(jobId, { ...imagesQuery(filter), offset, limit }, { signal }),
     onChange: () => {
       draw((before) => before + 1);
     },

@@ -55,7 +55,7 @@ function Job({ jobId }: { jobId: string }) {
           epoch={record.epoch.value}
         />
       </div>
-      <JobDetails job={job} summary={record.summary.value} path={record.path} />
+      <JobDetails job={job} summary={record.summary.value} />
     </>
   );
 }

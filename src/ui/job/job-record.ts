@@ -1,11 +1,11 @@
 /** One job as it is shown: its record, its figures, and what its buttons do. */
 import { signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { JobRetried, JobStatus, JobSummary } from '../../client/records.js';
+import type { JobStatus, JobSummary } from '../../client/records.js';
 import { goTo } from '../address/location.js';
 import { afterEvent, hasEnded } from '../jobs/job-table.js';
 import { followJobs } from '../live/live.js';
-import { api } from '../session/session.js';
+import { service } from '../session/session.js';
 
 /** Least time between two requests for the figures of a job that runs. */
 const PACE_MS = 2_000;
@@ -18,7 +18,6 @@ export interface JobRecord {
   /** Grows when the images of the job have changed. */
   epoch: ReadonlySignal<number>;
   fault: ReadonlySignal<unknown>;
-  path: string;
   cancel: () => void;
   retry: (images: 'failed' | 'all') => void;
 }
@@ -28,7 +27,6 @@ class LiveJob implements JobRecord {
   readonly summary: Signal<JobSummary | null> = signal(null);
   readonly epoch = signal(0);
   readonly fault: Signal<unknown> = signal(null);
-  readonly path: string;
   readonly #jobId: string;
   #latest: JobStatus | null = null;
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
@@ -36,7 +34,6 @@ class LiveJob implements JobRecord {
 
   constructor(jobId: string) {
     this.#jobId = jobId;
-    this.path = `/v1/jobs/${encodeURIComponent(jobId)}`;
   }
 
   follow(): () => void {
@@ -62,27 +59,27 @@ class LiveJob implements JobRecord {
 
   cancel = (): void => {
     this.#ask(async () => {
-      this.#show(await api.delete<JobStatus>(this.path));
+      this.#show(await service.cancel(this.#jobId));
       await this.#loadFigures();
     });
   };
 
   retry = (images: 'failed' | 'all'): void => {
     this.#ask(async () => {
-      const { job_id } = await api.post<JobRetried>(`${this.path}/retry?images=${images}`, {});
+      const { job_id } = await service.retry(this.#jobId, { images });
       goTo({ view: 'job', jobId: job_id });
     });
   };
 
   #load(): void {
     this.#ask(async () => {
-      this.#show(await api.get<JobStatus>(`${this.path}/status`));
+      this.#show(await service.status(this.#jobId));
       await this.#loadFigures();
     });
   }
 
   async #loadFigures(): Promise<void> {
-    this.summary.value = await api.get<JobSummary>(`${this.path}/summary`);
+    this.summary.value = await service.summary(this.#jobId);
     this.epoch.value += 1;
   }
 

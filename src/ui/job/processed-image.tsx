@@ -12,9 +12,8 @@ import { classCountsAbove, shownBoxes } from '../picture/shown-boxes.js';
 import { ThresholdSlider } from '../picture/threshold-slider.js';
 import { TimeBar } from '../picture/time-bar.js';
 import { timeSteps } from '../picture/time-steps.js';
-import { usePicture } from '../picture/use-picture.js';
+import { useLargePicture } from '../picture/use-picture.js';
 import { fileName, plural } from '../text/format.js';
-import { pictureRoute } from './picture-route.js';
 
 export function ProcessedImage({ image }: { image: Extract<JobImage, { status: 'ok' }> }) {
   const marks = usePictureMarks();
@@ -28,7 +27,7 @@ export function ProcessedImage({ image }: { image: Extract<JobImage, { status: '
     [image],
   );
   const counts = useComputed(() => classCountsAbove(detections, threshold.value));
-  const { url, fault } = usePicture(pictureRoute(image.image_path));
+  const { url, fault } = useLargePicture(image.image_path);
   const { width, height } = image.image;
   const toggle = (name: string): void => {
     const next = new Set(hidden.peek());

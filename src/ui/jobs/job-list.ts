@@ -2,7 +2,7 @@
 import { signal, type Signal } from '@preact/signals';
 import type { JobEvent, JobList, JobStatus } from '../../client/records.js';
 import { followJobs } from '../live/live.js';
-import { api } from '../session/session.js';
+import { service } from '../session/session.js';
 import { JobTable } from './job-table.js';
 
 export type StateFilter = JobStatus['status'] | null;
@@ -149,11 +149,11 @@ async function list(state: StateFilter): Promise<Found> {
   let counted: StateCounts = {};
   let cursor: string | null = null;
   do {
-    const query = new URLSearchParams({ limit: String(PAGE) });
-    if (state !== null) query.set('status', state);
-    if (cursor === null) query.set('counts', 'true');
-    else query.set('cursor', cursor);
-    const page: JobList = await api.get(`/v1/jobs?${query.toString()}`);
+    const page: JobList = await service.listPage({
+      limit: PAGE,
+      ...(state === null ? {} : { status: [state] }),
+      ...(cursor === null ? { counts: 'true' } : { cursor }),
+    });
     jobs.push(...page.jobs);
     counted = page.counts ?? counted;
     cursor = page.next_cursor;

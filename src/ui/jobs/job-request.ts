@@ -1,9 +1,10 @@
 /** What the form of jobs sends. An empty field is one that is not given. */
+import type { JobSubmit } from '../../client/lattice-client.js';
 
 export interface JobFields {
   /** One path a line; empty lines are none. */
   paths: string;
-  type: string;
+  type: JobSubmit['job_type'];
   model: string;
   classes: readonly string[];
   threshold: number;
@@ -29,16 +30,16 @@ export function metadataFault(text: string): string {
   }
 }
 
-export function jobRequest(fields: JobFields): object {
+export function jobRequest(fields: JobFields): JobSubmit {
   const { paths, type, model, classes, threshold, priority, metadata, callback } = fields;
   return {
     job_type: type,
     model_name: textOrNull(model),
-    classes: takesClasses(type) && classes.length > 0 ? classes : null,
+    classes: takesClasses(type) && classes.length > 0 ? [...classes] : null,
     image_paths: paths.split(/\r?\n/).filter((line) => line.trim() !== ''),
     confidence_threshold: threshold,
     priority: Number.isNaN(priority) ? null : priority,
-    metadata: metadata.trim() === '' ? null : (JSON.parse(metadata) as object),
+    metadata: metadata.trim() === '' ? null : (JSON.parse(metadata) as Record<string, unknown>),
     callback_url: textOrNull(callback.trim()),
     annotate: fields.annotate ? true : null,
   };

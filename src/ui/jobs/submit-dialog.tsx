@@ -1,18 +1,20 @@
 /** A new job: which images, what to look for, and where the result goes. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { JobAccepted } from '../../client/records.js';
+import type { JobSubmit } from '../../client/lattice-client.js';
 import { ImagePicker } from '../images/image-picker.js';
 import { models } from '../models/models.js';
 import { offeredClasses, usableModels } from '../models/offered-classes.js';
 import { Icon } from '../parts/icon.js';
 import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';
-import { api } from '../session/session.js';
+import { service } from '../session/session.js';
 import { percent, visible } from '../text/format.js';
 import { jobRequest, metadataFault, takesClasses } from './job-request.js';
 
-const TYPES: readonly { type: string; text: string }[] = [
+type JobType = JobSubmit['job_type'];
+
+const TYPES: readonly { type: JobType; text: string }[] = [
   { type: 'detect_vehicles', text: 'Vehicles' },
   { type: 'detect_cars', text: 'Cars only' },
   { type: 'batch_detect', text: 'Everything the model knows' },
@@ -25,7 +27,7 @@ interface SubmitDialogProps {
 
 export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
   const paths = useRef<HTMLTextAreaElement>(null);
-  const type = useSignal('detect_vehicles');
+  const type = useSignal<JobType>('detect_vehicles');
   const model = useSignal('');
   const threshold = useSignal(0.5);
   const fault = useSignal<unknown>(null);
@@ -53,7 +55,7 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
         callback: text('callback'),
         annotate: given.get('annotate') !== null,
       });
-      const { job_id } = await api.post<JobAccepted>('/v1/jobs/submit', body);
+      const { job_id } = await service.submit(body);
       onAccepted(job_id);
     } catch (error) {
       fault.value = error;
@@ -99,7 +101,7 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
             <span>Look for</span>
             <select
               value={type.value}
-              onChange={({ currentTarget }) => (type.value = currentTarget.value)}
+              onChange={({ currentTarget }) => (type.value = currentTarget.value as JobType)}
             >
               {TYPES.map((each) => (
                 <option key={each.type} value={each.type}>

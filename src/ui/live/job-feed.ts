@@ -1,8 +1,5 @@
 /** The events of all jobs for the page, over as many connections as needed. */
-import { followEvents } from '../../client/follow-events.js';
-import type { JobEvent } from '../../client/records.js';
-import { ServiceError } from '../../client/service-error.js';
-import { openPageSocket, type PageSocket } from '../../client/page-socket.js';
+import { ServiceError, type JobEvent, type LatticeClient } from '../../client/lattice-client.js';
 
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -22,13 +19,13 @@ export interface FeedListener {
 }
 
 export class JobFeed {
-  readonly #open: () => PageSocket;
+  readonly #events: LatticeClient['events'];
   readonly #listener: FeedListener;
   #stop = new AbortController();
 
-  /** If `open` throws, the feed stops with that error as its reason. */
-  constructor(open: () => PageSocket, listener: FeedListener) {
-    this.#open = open;
+  /** If `events` ends, the feed stops with its error as the reason. */
+  constructor(events: LatticeClient['events'], listener: FeedListener) {
+    this.#events = events;
     this.#listener = listener;
   }
 
@@ -47,26 +44,23 @@ export class JobFeed {
   async #follow(signal: AbortSignal): Promise<void> {
     const listener = this.#listener;
     let connected = false;
-    const events = followEvents(
-      (...socket) => {
+    const events = this.#events({
+      signal,
+      keepTrying: true,
+      longestPauseMs: LONGEST_PAUSE_MS,
+      onAttempt: () => {
         if (!signal.aborted) listener.onState({ kind: 'connecting' });
-        return openPageSocket(this.#open, ...socket);
       },
-      {
-        signal,
-        keepTrying: true,
-        longestPauseMs: LONGEST_PAUSE_MS,
-        onConnection: (lost) => {
-          if (lost !== null) return;
-          listener.onState({ kind: 'live' });
-          if (!connected) listener.onUnknownPast();
-          connected = true;
-        },
-        onPause: (pauseMs) => {
-          listener.onState({ kind: 'waiting', seconds: pauseMs / 1000 });
-        },
+      onConnection: (lost) => {
+        if (lost !== null) return;
+        listener.onState({ kind: 'live' });
+        if (!connected) listener.onUnknownPast();
+        connected = true;
       },
-    );
+      onPause: (pauseMs) => {
+        listener.onState({ kind: 'waiting', seconds: pauseMs / 1000 });
+      },
+    });
     try {
       for await (const event of events) {
         if (event.event === 'gap') listener.onUnknownPast();

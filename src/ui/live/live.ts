@@ -1,8 +1,7 @@
 /** The events of all jobs, for every part of the page that follows them. */
 import { effect, signal } from '@preact/signals';
-import { socketProtocols, type PageSocket } from '../../client/page-socket.js';
 import type { JobEvent } from '../../client/records.js';
-import { apiKey, askForKey, keyAsked } from '../session/session.js';
+import { askForKey, keyAsked, service } from '../session/session.js';
 import { JobFeed, type FeedState } from './job-feed.js';
 
 export interface JobFollower {
@@ -25,7 +24,7 @@ export function followJobs(follower: JobFollower): () => void {
   };
 }
 
-const feed = new JobFeed(openSocket, {
+const feed = new JobFeed((options) => service.events(options), {
   onState: (state) => {
     if (connection.peek().kind === 'live') lastLive.value = Date.now();
     connection.value = state;
@@ -45,10 +44,4 @@ export function startFeed(): void {
     if (keyAsked.value !== null) feed.stop('an API key is needed.');
     else feed.start();
   });
-}
-
-function openSocket(): PageSocket {
-  const url = new URL('/v1/stream', location.href);
-  url.protocol = url.protocol.replace('http', 'ws');
-  return new WebSocket(url, socketProtocols(apiKey.peek())) as PageSocket;
 }

@@ -1,20 +1,15 @@
 /** The models that requests may name. */
 import { effect, signal } from '@preact/signals';
-import type { Model, ModelList } from '../../client/records.js';
+import type { Model } from '../../client/records.js';
 import { connection } from '../live/live.js';
-import { api, keyAsked } from '../session/session.js';
+import { keyAsked, service, show } from '../session/session.js';
 
 /** Null until the first list came. */
 export const models = signal<readonly Model[] | null>(null);
 export const modelsFault = signal<unknown>(null);
 
 export async function loadModels(): Promise<void> {
-  try {
-    models.value = (await api.get<ModelList>('/v1/models')).models;
-    modelsFault.value = null;
-  } catch (error) {
-    modelsFault.value = error;
-  }
+  await show(service.models(), models, modelsFault);
 }
 
 /** Asks at once, and again for a list that failed once the service is there. */

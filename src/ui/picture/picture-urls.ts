@@ -13,6 +13,8 @@ interface Entry {
   made: string | null;
 }
 
+type FetchPicture = (path: string, width: number | undefined, signal: AbortSignal) => Promise<Blob>;
+
 export interface PictureLease {
   /** Rejects with the refusal of the service. */
   url: Promise<string>;
@@ -20,22 +22,19 @@ export interface PictureLease {
 }
 
 export class PictureUrls {
-  readonly #fetch: (path: string, signal: AbortSignal) => Promise<Blob>;
+  readonly #fetch: FetchPicture;
   readonly #mostUnused: number;
   /** The longest unused first. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor(
-    fetch: (path: string, signal: AbortSignal) => Promise<Blob>,
-    mostUnused = MOST_UNUSED,
-  ) {
+  constructor(fetch: FetchPicture, mostUnused = MOST_UNUSED) {
     this.#fetch = fetch;
     this.#mostUnused = mostUnused;
   }
 
-  /** `path` is the route with its query. */
-  lease(path: string): PictureLease {
-    const entry = this.#entries.get(path) ?? this.#open(path);
+  lease(path: string, width?: number): PictureLease {
+    const key = `${width} ${path}`;
+    const entry = this.#entries.get(key) ?? this.#open(key, path, width);
     entry.users += 1;
     let released = false;
     return {
@@ -44,33 +43,33 @@ export class PictureUrls {
         if (released) return;
         released = true;
         entry.users -= 1;
-        if (entry.users === 0) this.#leave(path, entry);
+        if (entry.users === 0) this.#leave(key, entry);
       },
     };
   }
 
-  #open(path: string): Entry {
+  #open(key: string, path: string, width: number | undefined): Entry {
     const stop = new AbortController();
-    const url = this.#fetch(path, stop.signal).then((blob) => {
+    const url = this.#fetch(path, width, stop.signal).then((blob) => {
       entry.made = URL.createObjectURL(blob);
       return entry.made;
     });
     const entry: Entry = { users: 0, stop, url, made: null };
-    this.#entries.set(path, entry);
+    this.#entries.set(key, entry);
     url.catch(() => {
-      if (this.#entries.get(path) === entry) this.#entries.delete(path);
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
     });
     return entry;
   }
 
-  #leave(path: string, entry: Entry): void {
-    if (this.#entries.get(path) !== entry) return;
-    this.#entries.delete(path);
+  #leave(key: string, entry: Entry): void {
+    if (this.#entries.get(key) !== entry) return;
+    this.#entries.delete(key);
     if (entry.made === null) {
       entry.stop.abort();
       return;
     }
-    this.#entries.set(path, entry);
+    this.#entries.set(key, entry);
     const unused = [...this.#entries].filter(([, { users }]) => users === 0);
     for (const [oldest, { made }] of unused.slice(0, -this.#mostUnused || unused.length)) {
       this.#entries.delete(oldest);

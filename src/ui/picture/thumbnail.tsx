@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../parts/icon.js';
 import { classColour } from '../../overlay/class-colour.js';
 import type { Detection, ImageSize } from './shown-boxes.js';
-import { imageFilePath, usePicture } from './use-picture.js';
+import { usePicture } from './use-picture.js';
 
 /** Two device pixels per CSS pixel of a tile of 160. */
 const WIDTH = 320;
@@ -34,7 +34,7 @@ export function Thumbnail({ path, alt, boxes, size }: ThumbnailProps) {
       watch.disconnect();
     };
   }, []);
-  const { url, fault } = usePicture(isNear ? imageFilePath(path, WIDTH) : null);
+  const { url, fault } = usePicture(isNear ? path : null, WIDTH);
   return (
     <span ref={tile} class="thumbnail">
       {url !== null && <img src={url} alt={alt} draggable={false} />}

@@ -1,9 +1,13 @@
 /** Pictures of the service in components. */
 import { useEffect, useState } from 'preact/hooks';
-import { api } from '../session/session.js';
+import { service } from '../session/session.js';
 import { PictureUrls } from './picture-urls.js';
 
-const urls = new PictureUrls((path, signal) => api.picture(path, signal));
+/** Kinds that browsers show themselves; of others the service makes a JPEG. */
+const SHOWN_BY_BROWSERS = /\.(?:jpe?g|png|webp|avif)$/i;
+const LARGE = 2048;
+
+const urls = new PictureUrls((path, width, signal) => service.picture(path, width, { signal }));
 
 export interface ShownPicture {
   /** Null while it loads, and after a fault. */
@@ -13,31 +17,30 @@ export interface ShownPicture {
 
 const NONE: ShownPicture = { url: null, fault: null };
 
-/** `width` gives a thumbnail; null the picture as it is. */
-export function imageFilePath(path: string, width: number | null): string {
-  const size = width === null ? '' : `&width=${width}`;
-  return `/v1/images/file?path=${encodeURIComponent(path)}${size}`;
+/** A picture of the image folders, as large as it is. */
+export function useLargePicture(path: string | null): ShownPicture {
+  return usePicture(path, path === null || SHOWN_BY_BROWSERS.test(path) ? undefined : LARGE);
 }
 
-/** The picture at a route of the service; null asks for none. */
-export function usePicture(route: string | null): ShownPicture {
-  const [shown, setShown] = useState<ShownPicture & { route: string | null }>({ route, ...NONE });
+/** `width` gives a thumbnail; a `path` of null asks for none. */
+export function usePicture(path: string | null, width?: number): ShownPicture {
+  const [shown, setShown] = useState<ShownPicture & { path: string | null }>({ path, ...NONE });
   useEffect(() => {
-    if (route === null) return;
-    const lease = urls.lease(route);
+    if (path === null) return;
+    const lease = urls.lease(path, width);
     let gone = false;
     lease.url.then(
       (url) => {
-        if (!gone) setShown({ route, url, fault: null });
+        if (!gone) setShown({ path, url, fault: null });
       },
       (fault: unknown) => {
-        if (!gone) setShown({ route, url: null, fault });
+        if (!gone) setShown({ path, url: null, fault });
       },
     );
     return () => {
       gone = true;
       lease.release();
     };
-  }, [route]);
-  return shown.route === route ? shown : NONE;
+  }, [path, width]);
+  return shown.path === path ? shown : NONE;
 }

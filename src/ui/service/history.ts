@@ -1,6 +1,6 @@
 /** Readings of the last quarter of an hour, taken by this page since it was opened. */
 import { signal } from '@preact/signals';
-import { api, keyAsked } from '../session/session.js';
+import { keyAsked, service } from '../session/session.js';
 import { readMetrics } from './metrics-text.js';
 import { readingOf, type Reading } from './reading.js';
 
@@ -8,7 +8,6 @@ export const HISTORY_S = 15 * 60;
 const EVERY_MS = 5_000;
 
 export const readings = signal<readonly Reading[]>([]);
-export const historyFault = signal<unknown>(null);
 
 export function startHistory(): void {
   void sample();
@@ -17,13 +16,9 @@ export function startHistory(): void {
 
 async function sample(): Promise<void> {
   if (keyAsked.peek() !== null) return;
-  try {
-    const text = await api.text('/metrics');
-    const at = Date.now() / 1000;
-    const kept = readings.peek().filter((reading) => reading.at > at - HISTORY_S);
-    readings.value = [...kept, readingOf(readMetrics(text), at)];
-    historyFault.value = null;
-  } catch (error) {
-    historyFault.value = error;
-  }
+  const text = await service.metrics().catch(() => null);
+  if (text === null) return;
+  const at = Date.now() / 1000;
+  const kept = readings.peek().filter((reading) => reading.at > at - HISTORY_S);
+  readings.value = [...kept, readingOf(readMetrics(text), at)];
 }

@@ -1,9 +1,9 @@
 /** What the view asks for while it is shown. */
 import { signal } from '@preact/signals';
-import type { ClusterStatus, JobList, SettingList } from '../../client/records.js';
+import type { ClusterStatus, SettingList } from '../../client/records.js';
 import { ServiceError } from '../../client/service-error.js';
 import { loadModels } from '../models/models.js';
-import { api } from '../session/session.js';
+import { service, show } from '../session/session.js';
 import { waitingByPriority, type Waiting } from './waiting.js';
 
 const EVERY_MS = 5_000;
@@ -21,7 +21,12 @@ export function watchService(): () => void {
   const ask = async (): Promise<void> => {
     if (isAsking || document.hidden) return;
     isAsking = true;
-    await Promise.all([askReady(), askCluster(), askWaiting(), loadModels()]);
+    await Promise.all([
+      askReady(),
+      show(service.clusterStatus(), cluster, clusterFault),
+      askWaiting(),
+      loadModels(),
+    ]);
     isAsking = false;
   };
   void ask();
@@ -34,29 +39,21 @@ export function watchService(): () => void {
 
 async function askReady(): Promise<void> {
   try {
-    await api.get('/readyz');
+    await service.ready();
     notReady.value = null;
   } catch (error) {
     notReady.value = error instanceof ServiceError ? error.detail : String(error);
   }
 }
 
-async function askCluster(): Promise<void> {
-  try {
-    cluster.value = await api.get<ClusterStatus>('/v1/cluster/status');
-    clusterFault.value = null;
-  } catch (error) {
-    clusterFault.value = error;
-  }
-}
-
 async function askWaiting(): Promise<void> {
-  const list = (status: string) => api.get<JobList>(`/v1/jobs?status=${status}&limit=${MOST_JOBS}`);
+  const list = (status: 'running' | 'pending') =>
+    service.listPage({ status: [status], limit: MOST_JOBS });
   const lists = await Promise.all([list('running'), list('pending')]).catch(() => null);
   if (lists !== null) waiting.value = waitingByPriority(lists);
 }
 
 async function askSettings(): Promise<void> {
-  const answer = await api.get<SettingList>('/v1/settings').catch(() => null);
+  const answer = await service.settings().catch(() => null);
   settings.value = answer?.settings ?? null;
 }

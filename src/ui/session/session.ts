@@ -1,8 +1,10 @@
-/** The API key of this tab, and the calls that carry it. */
-import { signal } from '@preact/signals';
-import { Api } from './api.js';
+/** The API key of this tab, and the client that carries it. */
+import { signal, type Signal } from '@preact/signals';
+import { LatticeClient } from '../../client/lattice-client.js';
 
 const NAME = 'lattice-api-key';
+/** Longer than the service lets a detection take by itself. */
+const DEADLINE_MS = 120_000;
 
 /** Kept until the tab is closed. */
 export const apiKey = signal(sessionStorage.getItem(NAME));
@@ -10,11 +12,33 @@ export const apiKey = signal(sessionStorage.getItem(NAME));
 /** Why the page must ask for a key; null while it need not. */
 export const keyAsked = signal<'missing' | 'unknown' | null>(null);
 
-export const api = new Api({
-  fetch: window.fetch.bind(window),
-  key: () => apiKey.peek(),
-  onUnauthorized: askForKey,
-});
+/** Another one with each key. */
+export let service = clientOf(apiKey.peek());
+
+/** What a page shows at once is not asked for again behind it. */
+function clientOf(key: string | null): LatticeClient {
+  return new LatticeClient({
+    url: location.origin,
+    apiKey: key ?? undefined,
+    deadlineMs: DEADLINE_MS,
+    retry: false,
+    onUnauthorized: askForKey,
+  });
+}
+
+/** Shows what comes; what was shown stays when a call fails. Never rejects. */
+export async function show<T>(
+  call: Promise<T>,
+  shown: Signal<T | null>,
+  fault: Signal<unknown>,
+): Promise<void> {
+  try {
+    shown.value = await call;
+    fault.value = null;
+  } catch (error) {
+    fault.value = error;
+  }
+}
 
 export function askForKey(): void {
   if (keyAsked.peek() !== null) return;
@@ -36,4 +60,5 @@ function save(key: string | null): void {
   if (key === null) sessionStorage.removeItem(NAME);
   else sessionStorage.setItem(NAME, key);
   apiKey.value = key;
+  service = clientOf(key);
 }

@@ -198,12 +198,12 @@ class Copies(ClientCase):
 
         def service() -> Handler:
             def answer(request: httpx.Request) -> httpx.Response:
-                self.assertEqual(request.url.path, "/v1/annotated/a.png")
+                self.assertEqual(request.url.path, "/v1/annotated/a.jpg")
                 return httpx.Response(200, content=copy)
 
             return answer
 
-        drawn = ImageResult.read({**result(CAR).raw, "annotated_url": "/v1/annotated/a.png"})
+        drawn = ImageResult.read({**result(CAR).raw, "annotated_url": "/v1/annotated/a.jpg"})
         for client in self.clients(service):
             self.assertEqual(client.draw(drawn).size, (320, 240))
             with self.assertRaisesRegex(PictureError, "annotate=True"):

@@ -24,23 +24,25 @@ function detectorOn(fault: ErrorCode, share = -1) {
     loaded: () => (loaded ? [model] : []),
   };
   const build = new EngineBuild({ share: () => share, logger });
+  const core = {
+    deviceLost: null as LatticeError | null,
+    run: () => Promise.reject(new LatticeError(fault, 'as asked')),
+    cancel: () => 0,
+    stats: () => ({
+      queuedSync: 0,
+      queuedAsync: 0,
+      lookAhead: 3,
+      readAhead: 8,
+      syncBatches: 2,
+      hangingRoots: [],
+    }),
+    close: () => Promise.resolve(),
+  };
   const worker = new NativeWorker({
     workerId: 'gpu',
     nodeId: 'here',
     threads: 1,
-    core: {
-      run: () => Promise.reject(new LatticeError(fault, 'as asked')),
-      cancel: () => 0,
-      stats: () => ({
-        queuedSync: 0,
-        queuedAsync: 0,
-        lookAhead: 3,
-        readAhead: 8,
-        syncBatches: 2,
-        hangingRoots: [],
-      }),
-      close: () => Promise.resolve(),
-    } as unknown as Core,
+    core: core as unknown as Core,
     registry: registry as unknown as ModelRegistry,
     selfCheck: { stop: ignore },
     build,
@@ -48,7 +50,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
   });
   const detector = new Executor({ whyNoWorker: () => '', files: worker, syncQueue: 256 });
   detector.join(worker);
-  return { detector, worker, build };
+  return { detector, core, build };
 }
 
 const detect = (detector: Executor, kind: 'sync' | 'async' = 'sync', signal?: AbortSignal) =>
@@ -66,9 +68,9 @@ const detect = (detector: Executor, kind: 'sync' | 'async' = 'sync', signal?: Ab
   });
 
 it('a lost GPU makes the detector unhealthy', async () => {
-  const { detector, worker } = detectorOn('gpu_lost');
+  const { detector, core } = detectorOn('gpu_lost');
   expect(detector.unhealthy()).toBeNull();
-  worker.gpuLost(new LatticeError('gpu_lost', 'It faulted.'));
+  core.deviceLost = new LatticeError('gpu_lost', 'It faulted.');
   await expect(detect(detector)).rejects.toMatchObject({ code: 'gpu_lost', status: 503 });
   expect(detector.unhealthy()).toMatchObject({ code: 'gpu_lost' });
   await detector.close();

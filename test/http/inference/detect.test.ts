@@ -147,7 +147,6 @@ test.each([
   [{ ...image, deadline_ms: '100' }, '#/deadline_ms'],
   [{ ...image, deadline_ms: 10_001 }, '#/deadline_ms'],
   [{ ...image, vehicle_types: 'car' }, '#/vehicle_types'],
-  [{ ...image, annotate: true }, '#/annotate'],
   [{ ...image, priority: 1 }, '#/priority'],
   [[], '#'],
   ['"text"', '#'],

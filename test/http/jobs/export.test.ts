@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../src/export/formats.js';
-import { exportHeaders } from '../../../src/http/jobs/export-view.js';
+import { exportHeaders } from '../../../src/http/routes/jobs/result.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
 import { endedJob } from '../../support/ended-job.js';
 import { okOutcome } from '../../support/fake-jobs.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
-import { jobResultSchema } from '../../../src/http/jobs/job-result.schema.js';
+import { jobResultSchema } from '../../../src/http/routes/jobs/result-record.js';
 import { jobStatusSchema } from '../../../src/http/jobs/job.schema.js';
 import type { ImageOutcome } from '../../../src/jobs/job.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';

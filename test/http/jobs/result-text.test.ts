@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LatticeError } from '../../../src/api/errors.js';
-import { resultText } from '../../../src/http/jobs/result-view.js';
-import { webhookRecord } from '../../../src/http/jobs/webhook-record.js';
+import { resultText } from '../../../src/http/routes/jobs/result-record.js';
+import { webhookRecord } from '../../../src/http/routes/jobs/result-record.js';
 import type { ImageEntry, ImageOutcome, Job } from '../../../src/jobs/job.js';
 import { specOf } from '../../jobs/job-folder.js';
 import { endedJob, pagesOf } from '../../support/ended-job.js';

@@ -78,7 +78,6 @@ describe('values at the edge', () => {
     ['max_detections 0', { max_detections: 0 }, '#/max_detections'],
     ['max_detections 301', { max_detections: 301 }, '#/max_detections'],
     ['annotate "yes"', { annotate: 'yes' }, '#/annotate'],
-    ['drawing where there is none', { annotate: true }, '#/annotate'],
     ['model with a space', { model_name: 'yolov8n s.pt' }, '#/model_name'],
     ['model with a path', { model_name: '../yolov8n.pt' }, '#/model_name'],
     ['no vehicle type', { vehicle_types: [] }, '#/vehicle_types'],

@@ -23,11 +23,13 @@ test('the smallest submission is accepted with its defaults', async () => {
     {
       jobType: 'detect_cars',
       imagePaths: ['a.jpg'],
-      modelName: 'yolov8n.pt',
-      confidence: 0.5,
-      iou: 0.7,
-      maxDetections: 300,
-      classes: ['car'],
+      options: {
+        modelName: 'yolov8n.pt',
+        confidence: 0.5,
+        iou: 0.7,
+        maxDetections: 300,
+        classes: ['car'],
+      },
       priority: 0,
       callbackUrl: null,
       metadata: null,
@@ -56,13 +58,10 @@ test('every field arrives, metadata as the submitted text', async () => {
   expect(status).toBe(202);
   expect(app.jobs.specs[0]).toMatchObject({
     imagePaths: ['a.jpg', `${ROOT}/b.png`, 'a.jpg'],
-    confidence: 0.25,
-    classes: ['Car', 'truck'],
+    options: { confidence: 0.25, classes: ['Car', 'truck'], iou: 0.6, maxDetections: 1 },
     priority: 10,
     callbackUrl: 'http://example.org:8080/hook?x=1',
     metadata: JSON.stringify(metadata),
-    iou: 0.6,
-    maxDetections: 1,
     annotate: true,
   });
 });
@@ -74,14 +73,14 @@ test.each([
 ])('%s looks for %j', async (job_type, classes) => {
   const app = compose();
   await post(app, PATH, { ...cars, job_type });
-  expect(app.jobs.specs[0]?.classes).toEqual(classes);
+  expect(app.jobs.specs[0]?.options.classes).toEqual(classes);
 });
 
 test('vehicle_types counts for detect_vehicles only', async () => {
   const app = compose();
   const { status } = await post(app, PATH, { ...cars, vehicle_types: ['bus'] });
   expect(status).toBe(202);
-  expect(app.jobs.specs[0]?.classes).toEqual(['car']);
+  expect(app.jobs.specs[0]?.options.classes).toEqual(['car']);
 });
 
 test.each([
@@ -93,7 +92,7 @@ test.each([
 ])('%s of %j looks for %j', async (job_type, fields, classes) => {
   const app = compose();
   expect(await post(app, PATH, { ...cars, job_type, ...fields })).toMatchObject({ status: 202 });
-  expect(app.jobs.specs[0]?.classes).toEqual(classes);
+  expect(app.jobs.specs[0]?.options.classes).toEqual(classes);
 });
 
 test('a detect_cars job takes no classes, and no model without cars', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { resultText } from '../../../src/http/jobs/result-view.js';
-import { webhookRecord } from '../../../src/http/jobs/webhook-record.js';
+import { resultText } from '../../../src/http/routes/jobs/result-record.js';
+import { webhookRecord } from '../../../src/http/routes/jobs/result-record.js';
 import type { ImageEntry } from '../../../src/jobs/job.js';
 import { endedJob, pagesOf } from '../../support/ended-job.js';
 import { okOutcome } from '../../support/fake-jobs.js';

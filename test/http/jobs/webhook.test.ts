@@ -1,7 +1,7 @@
 /** The routes of a job's webhook deliveries. */
 import { describe, expect, test } from 'vitest';
 import type { WebhookDeliveryState } from '../../../src/jobs/webhook-delivery.js';
-import { webhookListSchema } from '../../../src/http/jobs/webhook.schema.js';
+import { deliveryListSchema } from '../../../src/http/routes/jobs/webhooks.js';
 import { compose, get, post, type Harness } from '../../support/composed-app.js';
 import { okOutcome, pendingDelivery } from '../../support/fake-jobs.js';
 
@@ -32,7 +32,7 @@ test('each attempt is shown, the receiver is not', async () => {
   app.jobs.finish(id, [okOutcome()]);
   const { status, body } = await get(app, `/v1/jobs/${id}/webhook`);
   expect(status).toBe(200);
-  expect(webhookListSchema.parse(body)).toEqual(body);
+  expect(deliveryListSchema.parse(body)).toEqual(body);
   expect(body).toEqual({
     deliveries: [
       {

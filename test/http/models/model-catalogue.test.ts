@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ModelDescription } from '../../../src/api/model.js';
-import { ModelCatalogue } from '../../../src/http/models/model-catalogue.js';
+import { ModelCatalogue } from '../../../src/http/model-catalogue.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 
 test('the classes of a loaded model are told without waiting for a new list', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiKeys } from '../../../src/http/api-keys.js';
-import type { SettingListBody } from '../../../src/http/system/settings.route.js';
+import type { SettingListBody } from '../../../src/http/routes/settings.js';
 import { compose, get } from '../../support/composed-app.js';
 
 test('limits are told with what was changed; folders, addresses and secrets are not', async () => {

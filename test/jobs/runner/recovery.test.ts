@@ -182,7 +182,7 @@ test('a suspect that its deadline ends is no death: it runs again, after its mod
   };
   await using jobs = await openTestJobs(folder, {}, detector);
   expect(await ended(jobs.service, job.jobId)).toMatchObject({ status: 'completed' });
-  expect(log.slice(0, 2)).toEqual([`ready ${specOf().modelName}`, 'p1.jpg']);
+  expect(log.slice(0, 2)).toEqual([`ready ${specOf().options.modelName}`, 'p1.jpg']);
   expect(log.filter((each) => each === 'p1.jpg')).toHaveLength(2);
   for (const { outcome } of await jobs.service.images(job.jobId)) {
     expect(outcome).toMatchObject({ status: 'ok' });

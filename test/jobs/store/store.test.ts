@@ -187,32 +187,6 @@ const RETRY = { action: 'retry', status: 500, error: 'no' } as const;
 const SENT = { at: 2999, durationMs: 12.5 };
 const GAVE_UP = { action: 'gave_up', status: null, error: 'refused' } as const;
 
-test('a clock that was set back moves pending webhooks with it', () =>
-  withStore(async (store) => {
-    const { webhooks } = store;
-    const addPending = async (plannedAt: number, at: number) => {
-      const job = await start(store, { callbackUrl: 'http://example.test/hook' });
-      await store.record(job.number, job.lease, [entry(0)], 'w', plannedAt);
-      const delivery = (await webhooks.forJob(job.jobId))[0]!;
-      if (at > plannedAt) await webhooks.settle(delivery, { ...RETRY, plannedAt, at }, SENT);
-      return async () => (await webhooks.forJob(job.jobId))[0]?.nextAttemptAt;
-    };
-    const first = await addPending(5_000, 5_000);
-    const later = await addPending(5_010, 5_310);
-    const earlier = await addPending(1_000, 1_300);
-    const times = () => Promise.all([first(), later(), earlier()]);
-
-    // From 5,020 to 1,520: what was due stays due at the same moment, what was not planned since is left.
-    await webhooks.replan(1_520, 3_500);
-    expect(await times()).toEqual([1_500, 1_810, 1_300]);
-    // Set back to before all of them by an unknown time: each starts its wait again.
-    await webhooks.replan(500, 0);
-    expect(await times()).toEqual([500, 800, 800]);
-    await webhooks.replan(500, 0);
-    expect(await times()).toEqual([500, 800, 800]);
-    expect(await webhooks.due(500, PAGE)).toHaveLength(1);
-  }));
-
 test('an end adds its webhook, which is delivered as the queue promises', () =>
   withStore(async (store) => {
     let added = 0;
@@ -229,7 +203,7 @@ test('an end adds its webhook, which is delivered as the queue promises', () =>
     expect(delivery).toMatchObject({ jobId: job.jobId, url, attempt: 0, createdAt: 3000 });
 
     const { deliveryId } = delivery!;
-    await store.webhooks.settle(delivery!, { ...RETRY, plannedAt: 3000, at: 3010 }, SENT);
+    await store.webhooks.settle(delivery!, { ...RETRY, at: 3010 }, SENT);
     expect(await store.webhooks.waitingCount()).toBe(1);
     expect(await store.webhooks.due(3005, PAGE)).toEqual([]);
     expect(await store.webhooks.due(3010, PAGE)).toMatchObject([{ deliveryId, attempt: 1 }]);
@@ -273,7 +247,7 @@ test('a delivery that is begun anew is due at once with all its attempts ahead; 
     await store.record(job.number, job.lease, [entry(0)], 'w', 3000);
     const due = async (now: number) => (await webhooks.due(now, PAGE))[0]!;
     const { deliveryId } = await due(3000);
-    const retry = { ...RETRY, plannedAt: 3000, at: 3000 };
+    const retry = { ...RETRY, at: 3000 };
     for (let attempt = 0; attempt < 24; attempt += 1) {
       await webhooks.settle({ deliveryId, attempt }, retry, { at: 3000 + attempt, durationMs: 1 });
     }

@@ -5,7 +5,7 @@ import { readKnownPicture, type KnownPicture } from '../../../src/models/self-ch
 import type { Detection } from '../../../src/api/image.js';
 import { faultOfInputs } from '../../../src/models/self-check/input-check.js';
 import { detectionsFrom } from '../../../src/models/raw-detections.js';
-import { partOfShape } from '../../../src/models/self-check/picture-part.js';
+import { partOfShape } from '../../../src/models/self-check/input-check.js';
 import type { NativeModel } from '../../../src/native/contract.js';
 import type { Core } from '../../../src/native/core.js';
 import { openTestCore } from '../../native-addon/open-test-core.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { KnownBox } from '../../../src/models/self-check/model-check.js';
-import { partOfShape } from '../../../src/models/self-check/picture-part.js';
+import { partOfShape } from '../../../src/models/self-check/input-check.js';
 
 const WIDTH = 96;
 const HEIGHT = 72;

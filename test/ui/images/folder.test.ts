@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { FolderPage, FolderQuery } from '../../../src/client/lattice-client.js';
 import { firstPictures, folderOf, folderTrail } from '../../../src/ui/images/folder.js';
 
 test('the folders on the way to a path', () => {
@@ -18,11 +19,13 @@ test('pictures to begin with are those of the first folder that has some', async
     2026: [entry('folder', '2026/11')],
     '2026/11': [entry('image', '2026/11/a.jpg'), entry('image', '2026/11/b.jpg')],
   };
-  const get = <T>(path: string): Promise<T> => {
-    const under = new URL(path, 'http://x').searchParams.get('under') ?? '';
-    return Promise.resolve({ path: under, entries: folders[under] ?? [], next_cursor: null } as T);
-  };
-  expect((await firstPictures({ get }, 1)).map(({ path }) => path)).toEqual(['2026/11/a.jpg']);
+  const folder = ({ under = '' }: FolderQuery = {}) =>
+    Promise.resolve({
+      path: under,
+      entries: folders[under] ?? [],
+      next_cursor: null,
+    } as FolderPage);
+  expect((await firstPictures({ folder }, 1)).map(({ path }) => path)).toEqual(['2026/11/a.jpg']);
   folders['2026/11'] = [];
-  expect(await firstPictures({ get }, 1)).toEqual([]);
+  expect(await firstPictures({ folder }, 1)).toEqual([]);
 });

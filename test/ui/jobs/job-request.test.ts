@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { jobRequest, metadataFault } from '../../../src/ui/jobs/job-request.js';
+import { jobRequest, metadataFault, type JobFields } from '../../../src/ui/jobs/job-request.js';
 
-const fields = {
+const fields: JobFields = {
   paths: 'a/\n\n b.jpg ',
   type: 'detect_vehicles',
   model: 'own.pt',

@@ -4,7 +4,12 @@ import { WebSocket } from 'ws';
 import { ApiKeys } from '../../../src/http/api-keys.js';
 import { listen, type Listening } from '../../../src/http/serve.js';
 import { JobFeed, type FeedState } from '../../../src/ui/live/job-feed.js';
-import { socketProtocols, type PageSocket } from '../../../src/client/page-socket.js';
+import {
+  openPageSocket,
+  socketProtocols,
+  type PageSocket,
+} from '../../../src/client/browser-event-socket.js';
+import { followEvents } from '../../../src/client/follow-events.js';
 import type { JobEvent } from '../../../src/client/records.js';
 import { compose, post, type Harness } from '../../support/composed-app.js';
 import { okOutcome } from '../../support/fake-jobs.js';
@@ -53,7 +58,10 @@ beforeEach(async () => {
   sockets = [];
   key = null;
   await serve(compose());
-  feed = new JobFeed(open, listener);
+  feed = new JobFeed(
+    (options = {}) => followEvents((...socket) => openPageSocket(open, ...socket), options),
+    listener,
+  );
 });
 
 afterEach(async () => {

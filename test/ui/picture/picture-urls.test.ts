@@ -4,7 +4,7 @@ import { PictureUrls } from '../../../src/ui/picture/picture-urls.js';
 function urlsOf(mostUnused: number) {
   const asked: { path: string; signal: AbortSignal; answer: (blob: Blob) => void }[] = [];
   const urls = new PictureUrls(
-    (path, signal) =>
+    (path, _width, signal) =>
       new Promise((answer, reject) => {
         asked.push({ path, signal, answer });
         signal.addEventListener('abort', () => {

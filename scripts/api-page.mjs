@@ -1,0 +1,108 @@
+// Writes the tables of docs/api.md from the OpenAPI document and the error codes; with --check, only checks whether they
+// are up to date.
+//
+//   node scripts/api-page.mjs [--check]
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { tsImport } from 'tsx/esm/api';
+
+const PAGE = fileURLToPath(new URL('../docs/api.md', import.meta.url));
+const CLI = fileURLToPath(new URL('../src/cli/lattice.ts', import.meta.url));
+const ASSETS = /\/\{asset\}$/;
+
+const { ERRORS } = await tsImport('../src/api/errors.ts', import.meta.url);
+const openApi = JSON.parse(
+  execFileSync(process.execPath, ['--import', 'tsx', CLI, 'openapi'], {
+    maxBuffer: 16 * 1024 * 1024,
+  }),
+);
+
+const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows]
+    .map((row) => `| ${row.map(cell).join(' | ')} |`)
+    .join('\n');
+
+function routes() {
+  const rows = Object.entries(openApi.paths)
+    .filter(([path]) => !ASSETS.test(path))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { summary, responses }]) => [
+        `\`${method.toUpperCase()} ${path}\``,
+        summary,
+        Object.keys(responses).join(' '),
+      ]),
+    );
+  return table(['route', 'what', 'status'], rows);
+}
+
+/** The fields of a JSON body. */
+function options(schemaName) {
+  const { properties, required } = openApi.components.schemas[schemaName];
+  const rows = Object.entries(properties).map(([name, property]) => [
+    `\`${name}\``,
+    typeOf(property),
+    required.includes(name) ? '(required)' : (property.default ?? ''),
+    descriptionOf(property),
+  ]);
+  return table(['field', 'type', 'default', 'meaning'], rows);
+}
+
+function resolved(property) {
+  const [reference] = [property, ...(property.anyOf ?? [])].flatMap((each) => each.$ref ?? []);
+  return reference === undefined
+    ? property
+    : openApi.components.schemas[reference.split('/').at(-1)];
+}
+
+function descriptionOf(property) {
+  const { enum: values } = resolved(property);
+  return values === undefined
+    ? resolved(property).description
+    : values.map((value) => `\`${value}\``).join(', ');
+}
+
+function typeOf(property) {
+  const { type, minimum, maximum, items } = resolved(property);
+  const [name] = [type].flat().filter((each) => each !== 'null');
+  if (name === 'array') return `array of ${items.type}`;
+  if (minimum === undefined) return name;
+  return maximum === undefined
+    ? `${name}, ${minimum} or more`
+    : `${name}, ${minimum} to ${maximum}`;
+}
+
+function errors() {
+  const rows = Object.entries(ERRORS).map(([code, { status, of, title }]) => [
+    `\`${code}\``,
+    status,
+    of,
+    title,
+  ]);
+  return table(['code', 'status', 'concerns', 'meaning'], rows);
+}
+
+const TABLES = {
+  routes: routes(),
+  'options of POST /v1/inference/detect': options('DetectRequest'),
+  'options of POST /v1/jobs/submit': options('JobSubmit'),
+  errors: errors(),
+};
+
+const present = readFileSync(PAGE, 'utf8');
+let text = present;
+for (const [name, content] of Object.entries(TABLES)) {
+  const [start, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`];
+  const [before, rest] = text.split(start);
+  const [, after] = rest.split(end);
+  text = `${before}${start}\n${content}\n\n${end}${after}`;
+}
+const page = await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' });
+if (!process.argv.includes('--check')) {
+  writeFileSync(PAGE, page);
+} else if (present !== page) {
+  console.error('docs/api.md is out of date. Run: node scripts/api-page.mjs');
+  process.exitCode = 1;
+}

@@ -1,0 +1,30 @@
+/** The events of a job: the outbox keeps them, `/v1/stream` sends them. Their fields are those of `JobEvent`. */
+interface EventRow {
+  /** Sent to a connection that has not said which events it wants. */
+  byDefault: boolean;
+  /** It has a number of its own and is sent again to a connection that asks for earlier events. */
+  stored: boolean;
+}
+
+const ROWS = {
+  /** The job is on disk. */
+  job_submitted: { byDefault: true, stored: true },
+  /** A worker has its first image, in this or in an earlier process. */
+  job_started: { byDefault: false, stored: true },
+  /** Images have finished. It repeats the number of the event before it. */
+  job_progress: { byDefault: false, stored: false },
+  job_completed: { byDefault: true, stored: true },
+  /** It failed or was cancelled; `error` says why. */
+  job_failed: { byDefault: true, stored: true },
+} as const satisfies Record<string, EventRow>;
+
+export type JobEventName = keyof typeof ROWS;
+
+export const JOB_EVENTS: Readonly<Record<JobEventName, EventRow>> = ROWS;
+
+export const JOB_EVENT_NAMES = Object.keys(ROWS) as JobEventName[];
+
+/** By default, or only on request. */
+export function eventsSent(byDefault: boolean): JobEventName[] {
+  return JOB_EVENT_NAMES.filter((name) => JOB_EVENTS[name].byDefault === byDefault);
+}

@@ -1,0 +1,54 @@
+/** A cluster whose images run in worker processes: what such clusters have in common, whoever starts the workers. */
+import type { Logger } from '../base/logger-port.js';
+import { Executor } from '../execution/executor.js';
+import { openFileAccess } from '../execution/here/file-access.js';
+import { WorkerGate, type WorkerGateParts } from '../execution/near/worker-gate.js';
+import type { Config } from '../settings/config.js';
+import type { Cluster, JobCounter } from './cluster.js';
+import type { ClusterStatusSource } from './cluster-status.js';
+
+/** What differs between such clusters: who starts the workers, and who knows the state of the machines. */
+export interface WorkerSupply extends Pick<Cluster, 'leftOut' | 'start'> {
+  /** What the gate asks for and tells. */
+  gate: Pick<WorkerGateParts, 'token' | 'beatMs' | 'silenceMs' | 'onJoined' | 'onLost'>;
+  /** A sentence for the answer when no worker came in time. */
+  whyNoWorker(): string;
+  watch(executor: Executor, jobs: JobCounter): ClusterStatusSource;
+  /** Ends what `watch` and `start` began. The connections of the workers are closed before. */
+  close(): Promise<void>;
+}
+
+/** Rejects as `openFileAccess`. */
+export async function openWorkerCluster(
+  config: Config,
+  version: string,
+  logger: Logger,
+  supply: WorkerSupply,
+): Promise<Cluster> {
+  const files = await openFileAccess(config);
+  const executor = new Executor({
+    whyNoWorker: () => supply.whyNoWorker(),
+    files,
+    syncQueue: config.syncQueue,
+  });
+  const gate = new WorkerGate({
+    ...supply.gate,
+    build: version,
+    roots: config.imageRoots,
+    executor,
+    logger,
+  });
+  return {
+    detector: executor,
+    gate,
+    watch: (jobs) => supply.watch(executor, jobs),
+    ...(supply.leftOut && { leftOut: supply.leftOut }),
+    ...(supply.start && { start: supply.start }),
+    close: async () => {
+      await executor.close();
+      gate.close();
+      await supply.close();
+      await files.close();
+    },
+  };
+}

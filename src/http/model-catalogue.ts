@@ -1,0 +1,63 @@
+/** What models there are, remembered for moments so that a submit does not list the folder each time. */
+import { LatticeError } from '../api/errors.js';
+import type { ModelDescription } from '../api/model.js';
+import type { Detector } from '../execution/detector.js';
+
+const KEEP_MS = 5_000;
+
+export class ModelCatalogue {
+  readonly #detector: Pick<Detector, 'models' | 'prepare'>;
+  readonly #now: () => number;
+  #listed: Promise<ModelDescription[]> | null = null;
+  #listedAt = 0;
+  /** The last complete list, however old. */
+  #last: readonly ModelDescription[] = [];
+
+  constructor(detector: Pick<Detector, 'models' | 'prepare'>, now = () => performance.now()) {
+    this.#detector = detector;
+    this.#now = now;
+  }
+
+  /**
+   * The class names of a model as far as they are known without loading it. Rejects with `unknown_model` (naming what
+   * there is) or `invalid_model`.
+   */
+  async check(modelName: string): Promise<readonly string[]> {
+    const model = await this.#find(modelName);
+    if (model === undefined) return (await this.#detector.prepare(modelName)).classes;
+    if (model.state === 'refused') {
+      throw new LatticeError('invalid_model', model.reason ?? `${modelName} cannot be used.`);
+    }
+    return model.classes;
+  }
+
+  /** The class names of a model, which is loaded only if its file does not tell them. None: nobody can say. */
+  async classesOf(modelName: string): Promise<readonly string[]> {
+    const model = this.#loadedBefore(modelName) ?? (await this.#find(modelName));
+    if (model !== undefined && model.classes.length > 0) return model.classes;
+    return (await this.#detector.prepare(modelName)).classes;
+  }
+
+  /** A loaded model keeps its classes: no synchronous request waits for a new list to be told them. */
+  #loadedBefore(modelName: string): ModelDescription | undefined {
+    const model = this.#last.find(({ name, state }) => name === modelName && state === 'ready');
+    if (model !== undefined) this.#list().catch(() => undefined);
+    return model;
+  }
+
+  async #find(modelName: string): Promise<ModelDescription | undefined> {
+    return (await this.#list()).find(({ name }) => name === modelName);
+  }
+
+  async #list(): Promise<ModelDescription[]> {
+    if (this.#listed === null || this.#now() - this.#listedAt >= KEEP_MS) {
+      this.#listedAt = this.#now();
+      this.#listed = this.#detector.models();
+      this.#listed.then(
+        (models) => (this.#last = models),
+        () => (this.#listed = null),
+      );
+    }
+    return this.#listed;
+  }
+}

@@ -1,0 +1,17 @@
+/** What the routes are made of: the dependencies of the app, and what several routes share. */
+import type { AppDeps } from './app-deps.js';
+import type { BrowserAccess } from './browser-access.js';
+import type { ReadSubmission } from './jobs/submit-request.js';
+import type { ModelCatalogue } from './model-catalogue.js';
+import type { HideFolders } from './problem.js';
+import type { Uploads } from './uploads/uploads.js';
+
+export interface RouteParts extends AppDeps {
+  access: BrowserAccess;
+  hide: HideFolders;
+  uploads: Uploads;
+  catalogue: ModelCatalogue;
+  readSubmission: ReadSubmission;
+  /** The OpenAPI document; complete once all routes are added. */
+  openApi(): object;
+}

@@ -1,0 +1,81 @@
+/** A route: one call registers it for requests and for the OpenAPI document. */
+import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
+import { ERROR_CODES, type ErrorCode } from '../api/errors.js';
+import type { AppContext, AppEnv } from './app-env.js';
+import { problemResponses } from './problem.schema.js';
+
+/**
+ * Handlers validate requests themselves (`readJson`, `validate`): the library's validator parses the body before its size
+ * is checked and answers 400 instead of 422.
+ */
+export type RouteHandler = (c: AppContext) => Response | Promise<Response>;
+
+export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
+  /** By status; an error's replaces the problem of that status. */
+  answers: RouteConfig['responses'];
+  /** Codes beside those that follow from what the request has: a key, a JSON body, a query. */
+  errors?: readonly ErrorCode[];
+}
+
+export type AddRoute = (spec: RouteSpec, handler: RouteHandler) => void;
+
+/** The answer of a route in JSON. */
+export function json<T extends z.ZodType>(description: string, schema: T) {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
+  return ({ answers, errors = [], ...config }, handler) => {
+    const problems = problemResponses(errorsOfRoute({ answers, ...config }, errors));
+    const responses = { ...problems, ...answers };
+    app.openAPIRegistry.registerPath({ ...config, responses });
+    const hasParameter = config.path.includes('{');
+    app.on(config.method.toUpperCase(), config.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
+      if (hasParameter && isFixed(app, c.req.path)) return c.notFound();
+      c.set('route', config.path);
+      try {
+        return await handler(c);
+      } catch (thrown) {
+        // Hono passes only instances of Error to its error handler.
+        throw thrown instanceof Error ? thrown : new Error('Not an Error', { cause: thrown });
+      }
+    });
+  };
+}
+
+/** Methods of this path: those of its routes, and HEAD, for which Hono runs the route of GET. */
+export function methodsOf(app: OpenAPIHono<AppEnv>, path: string): string[] {
+  const fixed = isFixed(app, path);
+  const methods = new Set(app.routes.map(({ method }) => method));
+  methods.delete('ALL');
+  return [...methods]
+    .filter((method) =>
+      app.router
+        .match(method, path)[0]
+        .some(([[, route]]) => route.method === method && (!fixed || route.path === path)),
+    )
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+/** A path without a parameter takes precedence over a pattern that also matches, as in OpenAPI. */
+function isFixed({ routes }: OpenAPIHono<AppEnv>, path: string): boolean {
+  return routes.some((route) => route.path === path);
+}
+
+/** `errors` and those that follow from what a request has, in the order of the table. */
+function errorsOfRoute(
+  { answers, request, security }: Pick<RouteSpec, 'answers' | 'request' | 'security'>,
+  errors: readonly ErrorCode[],
+): ErrorCode[] {
+  const codes = new Set<ErrorCode>(['forbidden', 'internal_error', ...errors]);
+  // A socket without a key is opened and then closed with a code, which a browser can read.
+  const isSocket = answers[101] !== undefined;
+  if (security?.length !== 0 && !isSocket) codes.add('unauthorized');
+  const takesJson = request?.body?.content['application/json'] !== undefined;
+  if (takesJson) {
+    codes.add('bad_json').add('bad_request');
+    codes.add('body_too_large').add('unsupported_media_type');
+  }
+  if (takesJson || request?.query !== undefined) codes.add('validation_failed');
+  return ERROR_CODES.filter((code) => codes.has(code));
+}

@@ -1,0 +1,180 @@
+/** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
+import { z } from '@hono/zod-openapi';
+import type { LeftOutWorker } from '../../clusters/cluster.js';
+import type { ClusterSnapshot } from '../../clusters/cluster-status.js';
+import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
+import { LatticeError } from '../../api/errors.js';
+import { detectorStatsSchema, type DetectorStats } from '../../api/statistics.js';
+import type { AppDeps } from '../app-deps.js';
+import { replyJson } from '../reply.js';
+import { json, type AddRoute } from '../route.js';
+import { snakeCase } from '../../api/snake-case.js';
+import { gpuSchema, viewGpu } from './gpu.schema.js';
+
+const nodeSchema = z
+  .object({
+    node_id: z.string(),
+    alive: z.boolean(),
+    resources: z.record(z.string(), z.number()),
+  })
+  .openapi('ClusterNode', {
+    example: { node_id: 'host-1', alive: true, resources: { CPU: 8, GPU: 1 } },
+  });
+
+const workerSchema = z
+  .object({
+    worker_id: z.string(),
+    node_id: z.string(),
+    state: z.enum(['ready', 'leaving', 'unhealthy', 'failed']).openapi({
+      description: 'failed: its process ended at its start again and again; it is left out',
+    }),
+    reason: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why it is unhealthy or failed; null when it is neither' }),
+    device: z.string(),
+    precision: z.string(),
+    in_hand: z.int(),
+    completed: z.int(),
+  })
+  .openapi('ClusterWorker');
+
+const engine = snakeCase(
+  detectorStatsSchema.pick({
+    device: true,
+    precision: true,
+    reason: true,
+    queuedSync: true,
+    queuedAsync: true,
+    heldBytes: true,
+    hangingFolders: true,
+    inFlight: true,
+    imagesPerSecond: true,
+  }),
+);
+
+const clusterStatusSchema = z
+  .object({
+    cluster_version: z.string(),
+    cluster_alive: z.boolean(),
+    nodes: z.array(nodeSchema),
+    total_cpus: z.number(),
+    total_gpus: z.number(),
+    available_cpus: z.number(),
+    available_gpus: z.number(),
+    pending_jobs: z.int(),
+    running_jobs: z.int(),
+    engine: z
+      .object({
+        ...engine.shape,
+        gpus: z.array(gpuSchema).openapi({
+          description: 'The GPUs that run the network; empty on the CPU, see `reason`',
+        }),
+      })
+      .openapi('ClusterEngine', { description: 'All workers as one; counts are in images' }),
+    workers: z
+      .array(workerSchema)
+      .openapi({ description: 'Each worker that is connected or failed; counts are in images' }),
+  })
+  .openapi('ClusterStatus');
+
+export type ClusterStatusBody = z.infer<typeof clusterStatusSchema>;
+
+export function clusterRoutes(
+  route: AddRoute,
+  { cluster, detector, workers, leftOutWorkers, logger }: AppDeps,
+): void {
+  route(
+    {
+      method: 'get',
+      path: '/v1/cluster/status',
+      operationId: 'getClusterStatus',
+      summary: 'Resources of the compute cluster',
+      description:
+        'The nodes with their CPUs and GPUs, the workers with what each has in hand, the device and precision of the model, ' +
+        'and the jobs that wait and run. Without an external cluster the machine of the service is the only node.',
+      tags: ['Cluster'],
+      answers: {
+        200: {
+          ...json('The cluster as it is now', clusterStatusSchema),
+          headers: z.object({
+            'x-lattice-cluster-python': z.string().optional().openapi({
+              description:
+                'Version of the Python that the cluster runs on, when known; a client in Python needs the same minor',
+              example: '3.11.7',
+            }),
+          }),
+        },
+      },
+      errors: ['cluster_unavailable'],
+    },
+    async (c) => {
+      try {
+        const snapshot = await cluster.status();
+        const body = view(snapshot, detector.stats(), workers());
+        body.workers.push(...leftOutWorkers().map(viewLeftOut));
+        return replyJson(c, 200, body, pythonHeader(snapshot));
+      } catch (thrown) {
+        if (thrown instanceof LatticeError) throw thrown;
+        logger.warn({ err: thrown }, 'cluster status failed');
+        throw new LatticeError('cluster_unavailable', 'The cluster gave no status.', {
+          cause: thrown,
+        });
+      }
+    },
+  );
+}
+
+/** A header, so that the body keeps the fields of the interface. */
+function pythonHeader({ pythonVersion }: ClusterSnapshot): Record<string, string> {
+  return typeof pythonVersion === 'string' ? { 'x-lattice-cluster-python': pythonVersion } : {};
+}
+
+function view(
+  snapshot: ClusterSnapshot,
+  stats: DetectorStats,
+  workers: readonly WorkerReport[],
+): ClusterStatusBody {
+  return {
+    cluster_version: snapshot.clusterVersion,
+    cluster_alive: snapshot.clusterAlive,
+    nodes: snapshot.nodes.map(({ nodeId, alive, resources }) => ({
+      node_id: nodeId,
+      alive,
+      resources,
+    })),
+    total_cpus: snapshot.totalCpus,
+    total_gpus: snapshot.totalGpus,
+    available_cpus: snapshot.availableCpus,
+    available_gpus: snapshot.availableGpus,
+    pending_jobs: snapshot.pendingJobs,
+    running_jobs: snapshot.runningJobs,
+    engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
+    workers: workers.map(({ worker, inHand, completed }) => {
+      const { device, precision } = worker.stats();
+      return {
+        worker_id: worker.workerId,
+        node_id: worker.nodeId,
+        state: stateOf(worker),
+        reason: worker.unhealthy()?.message ?? null,
+        device,
+        precision,
+        in_hand: inHand,
+        completed,
+      };
+    }),
+  };
+}
+
+function viewLeftOut({ workerId, nodeId, reason }: LeftOutWorker): ClusterStatusBody['workers'][0] {
+  return {
+    worker_id: workerId,
+    node_id: nodeId,
+    state: 'failed',
+    reason,
+    device: 'none',
+    precision: 'none',
+    in_hand: 0,
+    completed: 0,
+  };
+}

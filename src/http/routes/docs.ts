@@ -1,0 +1,150 @@
+/** `/docs` without a network: Swagger UI from `swagger-ui-dist`, `/openapi.json`, and the redirect of `/`. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { z } from '@hono/zod-openapi';
+import { LatticeError } from '../../api/errors.js';
+import { replyRaw } from '../reply.js';
+import { json, type AddRoute } from '../route.js';
+import type { RouteParts } from '../route-parts.js';
+
+const FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const ASSETS = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+]);
+
+/** The icons in the style sheet are data: images. Everything else comes from this service; no script is inline. */
+const POLICY =
+  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>lattice-core</title>
+    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" />
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+    <link rel="stylesheet" href="/docs/page.css" />
+  </head>
+  <body>
+    <nav><a href="/ui">Live page: detect, jobs, service</a></nav>
+    <div id="swagger-ui"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** Unless validatorUrl is null, the page sends the document to a validator on the internet. */
+const START = `window.ui = SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  displayRequestDuration: true,
+  validatorUrl: null,
+});
+`;
+
+const STYLE = `body { margin: 0; font-family: system-ui, sans-serif; }
+nav { padding: 12px 20px; background: #171a18; }
+nav a { color: #ffffff; }
+`;
+
+/** Made here; the other files are the package's. */
+const OWN_ASSETS = new Map([
+  ['start.js', { text: START, type: 'text/javascript; charset=utf-8' }],
+  ['page.css', { text: STYLE, type: 'text/css; charset=utf-8' }],
+]);
+
+const open = { method: 'get' as const, tags: ['System'], security: [] };
+const page = { schema: z.string() };
+
+export function docsRoutes(route: AddRoute, { openApi }: RouteParts): void {
+  route(
+    {
+      ...open,
+      path: '/',
+      operationId: 'home',
+      summary: 'Redirects browsers to the live page, programs to the documentation',
+      description: 'Browsers are told by `text/html` in their Accept header.',
+      answers: {
+        302: {
+          description: 'To /ui or /docs',
+          headers: z.object({ Location: z.enum(['/ui', '/docs']) }),
+        },
+      },
+    },
+    (c) => {
+      const isBrowser = c.req.header('accept')?.includes('text/html') === true;
+      const location = isBrowser ? '/ui' : '/docs';
+      const vary = [c.get('baseHeaders').vary, 'accept'].filter(Boolean).join(', ');
+      return replyRaw(c, 302, null, { location, vary });
+    },
+  );
+  let text: string | undefined;
+  route(
+    {
+      ...open,
+      path: '/openapi.json',
+      operationId: 'openapi',
+      summary: 'This document',
+      description:
+        'The OpenAPI 3.1 description of every route, for documentation and for generated clients.',
+      answers: { 200: json('OpenAPI 3.1 document', z.record(z.string(), z.unknown())) },
+    },
+    (c) => {
+      text ??= JSON.stringify(openApi());
+      return replyRaw(c, 200, text, { 'content-type': 'application/json' });
+    },
+  );
+  route(
+    {
+      ...open,
+      path: '/docs',
+      operationId: 'docs',
+      summary: 'Interactive documentation',
+      description: 'This document as a page from which each request can be tried.',
+      answers: {
+        200: { description: 'Interactive documentation', content: { 'text/html': page } },
+      },
+    },
+    (c) =>
+      replyRaw(c, 200, PAGE, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': POLICY,
+      }),
+  );
+  route(
+    {
+      ...open,
+      path: '/docs/{asset}',
+      operationId: 'docsAsset',
+      summary: 'A file of the documentation page',
+      description:
+        'Script, style and icons of `/docs`. They need no key and nothing from the internet.',
+      request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
+      answers: {
+        200: {
+          description: 'The file',
+          content: Object.fromEntries([...ASSETS.values()].map((type) => [type, page])),
+        },
+      },
+      errors: ['not_found'],
+    },
+    async (c) => {
+      const name = c.req.param('asset') ?? '';
+      const own = OWN_ASSETS.get(name);
+      if (own !== undefined) return replyRaw(c, 200, own.text, { 'content-type': own.type });
+      const type = ASSETS.get(name);
+      if (type === undefined) throw new LatticeError('not_found', 'There is no such file.');
+      return replyRaw(c, 200, await readFile(join(FOLDER, name)), {
+        'content-type': type,
+        'cache-control': 'public, max-age=3600',
+      });
+    },
+  );
+}

@@ -1,0 +1,94 @@
+/** Probes and metrics: `/healthz`, `/livez`, `/readyz`, `/metrics`. */
+import { z } from '@hono/zod-openapi';
+import { LatticeError } from '../../api/errors.js';
+import type { AppDeps } from '../app-deps.js';
+import { replyJson, replyRaw } from '../reply.js';
+import { json, type AddRoute } from '../route.js';
+
+const healthSchema = z
+  .object({ status: z.literal('ok'), cluster_connected: z.boolean() })
+  .openapi('Health', { example: { status: 'ok', cluster_connected: true } });
+const liveSchema = z.object({ status: z.literal('ok') }).openapi('Live');
+const readySchema = z.object({ status: z.literal('ready') }).openapi('Ready');
+
+const probe = { method: 'get' as const, tags: ['System'], security: [] };
+
+export function healthRoutes(route: AddRoute, deps: AppDeps): void {
+  route(
+    {
+      ...probe,
+      path: '/healthz',
+      operationId: 'health',
+      summary: 'Liveness and cluster connection',
+      description:
+        '200 while the service answers at all. `cluster_connected` tells whether its workers can be reached.',
+      answers: { 200: json('OK', healthSchema) },
+    },
+    (c) => replyJson(c, 200, { status: 'ok', cluster_connected: deps.cluster.connected() }),
+  );
+  route(
+    {
+      ...probe,
+      path: '/livez',
+      operationId: 'live',
+      summary: 'Liveness only',
+      description:
+        '200 while the service answers at all, whatever the state of its workers. For supervisors that restart it.',
+      answers: { 200: json('OK', liveSchema) },
+    },
+    (c) => replyJson(c, 200, { status: 'ok' }),
+  );
+  route(
+    {
+      ...probe,
+      path: '/readyz',
+      operationId: 'ready',
+      summary: 'Readiness for traffic: store and detector work, the service is not stopping',
+      description:
+        '503 with the reason while the job store cannot be written, the model is not fit or the service stops. For load balancers.',
+      answers: { 200: json('Ready', readySchema) },
+      errors: ['shutting_down', 'storage_unavailable', 'model_not_ready'],
+    },
+    async (c) => {
+      const fault = await readinessFault(deps);
+      if (fault !== null) throw fault;
+      return replyJson(c, 200, { status: 'ready' });
+    },
+  );
+  route(
+    {
+      method: 'get',
+      path: '/metrics',
+      operationId: 'metrics',
+      summary: 'Metrics for Prometheus',
+      description:
+        'Requests, images, stages, jobs, queues, workers and GPUs in the text format of Prometheus.',
+      tags: ['System'],
+      answers: {
+        200: {
+          description: 'Prometheus text format',
+          content: { 'text/plain': { schema: z.string() } },
+        },
+      },
+    },
+    async (c) =>
+      replyRaw(c, 200, await deps.metrics.render(), {
+        'content-type': deps.metrics.contentType,
+        'cache-control': 'no-store',
+      }),
+  );
+}
+
+export type ReadinessDeps = Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>;
+
+/** Null when ready. Every fault is answered 503, whatever its own status: a load balancer treats them alike. */
+export async function readinessFault(deps: ReadinessDeps): Promise<LatticeError | null> {
+  if (deps.draining()) return new LatticeError('shutting_down', 'The service is stopping.');
+  const fault = deps.detector.unhealthy();
+  if (fault !== null) {
+    return new LatticeError('model_not_ready', `Detector: ${fault.message}`, { cause: fault });
+  }
+  const storeFault = await deps.jobsHealth();
+  if (storeFault === null) return null;
+  return new LatticeError('storage_unavailable', storeFault.message, { cause: storeFault });
+}

@@ -1,0 +1,249 @@
+/** `GET /v1/images` and `/v1/images/file`: folders and pictures beneath the image roots. */
+import { webcrypto } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { z } from '@hono/zod-openapi';
+import { errorsOf, LatticeError } from '../../api/errors.js';
+import { Folders, type FolderListing } from '../../files/folders.js';
+import { Pictures, THUMBNAIL_TYPE } from '../../files/pictures.js';
+import { environmentName } from '../../settings/config.js';
+import type { AppDeps } from '../app-deps.js';
+import type { AppContext } from '../app-env.js';
+import { picture } from '../inference/detect.schema.js';
+import { readQuery, wholeNumber } from '../query.js';
+import { replyJson, replyRaw } from '../reply.js';
+import { imagePathSchema, pathTextSchema } from '../request-fields.schema.js';
+import { json, type AddRoute } from '../route.js';
+import { BytesInHand } from '../uploads/bytes-in-hand.js';
+import { PICTURE_TYPES } from '../uploads/uploads.js';
+import { validationFailed } from '../validation.js';
+
+/** Pictures of the largest size that are in hand at a time, and room for many small ones. */
+const LARGEST_IN_HAND = 4;
+const LEAST_IN_HAND = 64 * 1024 * 1024;
+
+/**
+ * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it, and no
+ * page of another origin may show it. Opened by itself it runs nothing.
+ */
+const PICTURE_HEADERS = {
+  'cache-control': 'private, max-age=60',
+  vary: 'origin, sec-fetch-site, authorization, x-api-key',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+};
+
+const FOR_PAGES =
+  'Answered to programs, to pages of this service and to pages of the origins in LATTICE_CORS_ORIGINS; 403 for other ' +
+  'pages. 404 where LATTICE_BROWSE is false.';
+
+const CURSOR_PREFIX = 'after:';
+const MOST_ENTRIES = 1_000;
+const DEFAULT_ENTRIES = 100;
+const WIDTH = { minimum: 16, maximum: 2_048 };
+
+export const folderQuerySchema = z.strictObject({
+  under: pathTextSchema.default('').openapi({
+    description: 'A folder, relative to an image root or absolute beneath one; empty: the roots',
+    example: '2026/11',
+  }),
+  cursor: z
+    .string()
+    .max(2_048)
+    .optional()
+    .openapi({ description: 'next_cursor of the page before' }),
+  limit: wholeNumber('A limit', 1, MOST_ENTRIES)
+    .default(DEFAULT_ENTRIES)
+    .openapi({ type: 'integer', minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_ENTRIES }),
+});
+
+const pictureQuerySchema = z.strictObject({
+  path: imagePathSchema,
+  width: wholeNumber('A width', WIDTH.minimum, WIDTH.maximum)
+    .optional()
+    .openapi({
+      type: 'integer',
+      ...WIDTH,
+      description:
+        'Gives a thumbnail: a JPEG at most so many pixels wide, never larger than the image',
+      example: 320,
+    }),
+});
+
+const folderEntrySchema = z.object({
+  type: z.enum(['folder', 'image']),
+  name: z.string(),
+  path: z
+    .string()
+    .openapi({ description: 'For `under` or `path` here, `image_path` and `image_paths`' }),
+  bytes: z.int().optional().openapi({ format: 'int64', description: 'Of images' }),
+  modified_at: z.number().optional().openapi({ format: 'double', description: 'Unix seconds' }),
+});
+
+const folderPageSchema = z
+  .object({
+    path: z.string().openapi({ description: 'The folder; empty for the roots' }),
+    entries: z.array(folderEntrySchema.openapi('FolderEntry')),
+    next_cursor: z.string().nullable(),
+  })
+  .openapi('FolderPage', {
+    example: {
+      path: '2026',
+      entries: [
+        { type: 'folder', name: '11', path: '2026/11', modified_at: 1_795_263_399.3 },
+        {
+          type: 'image',
+          name: 'gate.jpg',
+          path: '2026/gate.jpg',
+          bytes: 184_320,
+          modified_at: 1_795_263_399.3,
+        },
+      ],
+      next_cursor: null,
+    },
+  });
+
+export type FolderPageBody = z.infer<typeof folderPageSchema>;
+
+export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): void {
+  const folders = new Folders(config.imageRoots);
+  const pictures = new Pictures({ detector, config });
+  const inHand = new BytesInHand(Math.max(LARGEST_IN_HAND * config.maxFileBytes, LEAST_IN_HAND));
+  const refuseWhereOff = () => {
+    if (config.browse) return;
+    const setting = `${environmentName('browse')}=false`;
+    throw new LatticeError(
+      'not_found',
+      `This service does not show its image folders (${setting}).`,
+    );
+  };
+  route(
+    {
+      method: 'get',
+      path: '/v1/images',
+      operationId: 'listImages',
+      summary: 'Folders and images beneath the image roots',
+      description:
+        'One page of a folder, by name. Names that begin with a dot, symbolic links and files that are not named as ' +
+        'images are left out, as in the folder of a job. A relative folder is looked up in every root; of entries of the ' +
+        `same name the one of the first root is listed, which is the one that a detection opens. ${FOR_PAGES}`,
+      tags: ['Images'],
+      request: { query: folderQuerySchema },
+      answers: { 200: json('A page of the folder', folderPageSchema) },
+      errors: [
+        'not_found',
+        'path_not_allowed',
+        'image_unreadable',
+        'volume_unavailable',
+        'overloaded',
+      ],
+    },
+    async (c) => {
+      refuseWhereOff();
+      const { under, cursor, limit } = readQuery(folderQuerySchema, c.req.queries());
+      const after = cursor === undefined ? '' : decodeCursor(cursor);
+      return replyJson(c, 200, view(await folders.list(under, after, limit)));
+    },
+  );
+  route(
+    {
+      method: 'get',
+      path: '/v1/images/file',
+      operationId: 'getImageFile',
+      summary: 'An image, or a thumbnail of it',
+      description:
+        'The file as it is, opened by the rules of detection, or with `width` an upright JPEG without metadata. Its ' +
+        `Content-Type is that of the format found in the file. ${FOR_PAGES}`,
+      tags: ['Images'],
+      request: { query: pictureQuerySchema },
+      answers: {
+        200: {
+          description: 'The image',
+          headers: z.object({ ETag: z.string(), 'Cache-Control': z.string() }),
+          content: Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: picture }])),
+        },
+        304: { description: 'Unchanged since the version in If-None-Match' },
+      },
+      errors: [
+        'not_found',
+        ...errorsOf('image'),
+        'volume_unavailable',
+        'overloaded',
+        'shutting_down',
+      ],
+    },
+    async (c) => {
+      refuseWhereOff();
+      const { path, width } = readQuery(pictureQuerySchema, c.req.queries());
+      const share = inHand.open();
+      try {
+        const found = await pictures.read(path);
+        share.add(found.bytes.length);
+        const etag = `"${await digest(found.bytes)}${width === undefined ? '' : `-${width}`}"`;
+        const headers = { ...PICTURE_HEADERS, etag };
+        if (isCurrent(c, etag)) return replyRaw(c, 304, null, headers);
+        const small =
+          width === undefined ? null : await pictures.thumbnail(found, width, c.req.raw.signal);
+        return replyRaw(c, 200, bodyOf(small ?? found.bytes), {
+          ...headers,
+          'content-type': small === null ? found.type : THUMBNAIL_TYPE,
+        });
+      } finally {
+        whenAnswered(c, () => {
+          share.release();
+        });
+      }
+    },
+  );
+}
+
+function view({ path, entries, next }: FolderListing): FolderPageBody {
+  return {
+    path,
+    entries: entries.map(({ name, path: entryPath, isFolder, status }) => ({
+      type: isFolder ? 'folder' : 'image',
+      name,
+      path: entryPath,
+      ...(isFolder || status === null ? {} : { bytes: status.bytes }),
+      ...(status === null ? {} : { modified_at: status.modifiedAt }),
+    })),
+    next_cursor: next === null ? null : encodeCursor(next),
+  };
+}
+
+/** Off the event loop, which a large file would hold. */
+async function digest(bytes: Buffer): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('base64url');
+}
+
+/** A proxy that compresses makes a tag weak. */
+function isCurrent(c: AppContext, etag: string): boolean {
+  const known = c.req.header('if-none-match')?.split(',') ?? [];
+  return known.some((each) => each.trim().replace(/^W\//, '') === etag);
+}
+
+/** The bytes lie in memory of their own, which is not shared between threads. */
+function bodyOf(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  return bytes as Buffer<ArrayBuffer>;
+}
+
+/** Once the answer is sent or its client gone; at once where there is no connection. */
+function whenAnswered(c: AppContext, done: () => void): void {
+  const { outgoing } = (c.env as { outgoing?: ServerResponse } | undefined) ?? {};
+  if (outgoing === undefined || outgoing.closed) done();
+  else outgoing.once('close', done);
+}
+
+/** Opaque to callers, the last name of the page before inside. */
+function encodeCursor(name: string): string {
+  return Buffer.from(`${CURSOR_PREFIX}${name}`).toString('base64url');
+}
+
+/** Throws `validation_failed` on text that `encodeCursor` did not make. */
+function decodeCursor(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const name = text.slice(CURSOR_PREFIX.length);
+  if (!text.startsWith(CURSOR_PREFIX) || encodeCursor(name) !== cursor) {
+    throw validationFailed([{ detail: 'The cursor is not one that a list answered.' }]);
+  }
+  return name;
+}

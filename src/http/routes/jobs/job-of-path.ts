@@ -1,0 +1,38 @@
+/** The job that the path of a request names. */
+import { z } from '@hono/zod-openapi';
+import { LatticeError, type ErrorCode } from '../../../api/errors.js';
+import { progressOf, type Job, type JobService } from '../../../jobs/job.js';
+import type { AppContext } from '../../app-env.js';
+import { EXAMPLE_JOB_ID } from '../../jobs/job.schema.js';
+
+/** Of every route with a job in its path. */
+export const params = z.object({ job_id: z.string().openapi({ example: EXAMPLE_JOB_ID }) });
+export const JOB_ERRORS = ['job_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
+
+const JOB_ID = /^[\w.:-]{1,128}$/;
+
+/** Ids that no job can have are not looked up. */
+export function jobId(c: AppContext): string {
+  const id = c.req.param('job_id') ?? '';
+  if (!JOB_ID.test(id)) throw new LatticeError('job_not_found', 'No job has this id.');
+  return id;
+}
+
+/** Rejects with `job_not_found` also for the job of another key. */
+export function jobOfPath(c: AppContext, jobs: Pick<JobService, 'get'>): Promise<Job> {
+  return jobs.get(jobId(c), c.get('keyId'));
+}
+
+export function notFinished(job: Job): LatticeError {
+  return new LatticeError('job_not_finished', `The job is ${job.status}.`, {
+    retryAfterS: secondsLeft(job),
+  });
+}
+
+/** When to ask again: the rest at the pace so far, 1 to 60 s. */
+function secondsLeft(job: Job): number {
+  const progress = progressOf(job);
+  if (job.startedAt === null || progress === 0) return 1;
+  const elapsed = Date.now() / 1000 - job.startedAt;
+  return Math.min(Math.max(Math.ceil((elapsed * (1 - progress)) / progress), 1), 60);
+}

@@ -1,0 +1,250 @@
+/** The result record of a job that has ended: its shape, its text for an answer, and the message of its webhook. */
+import { z } from '@hono/zod-openapi';
+import { LatticeError, type Problem } from '../../../api/errors.js';
+import type { ImageEntry, Job } from '../../../jobs/job.js';
+import { imageFields } from '../../inference/detection.schema.js';
+import { countCars, viewImage } from '../../inference/image-view.js';
+import {
+  EXAMPLE_JOB_ID,
+  failedImagesSchema,
+  jobIdSchema,
+  stateSchema,
+  timestampSchema,
+} from '../../jobs/job.schema.js';
+import { hideInProblem, type HideFolders } from '../../problem.js';
+import { problemSchema } from '../../problem.schema.js';
+
+/** With all other fields of a record the message stays below 1 MiB, the limit of common web servers. */
+const MAX_IMAGES_BYTES = 960_000;
+
+const singleResultSchema = z
+  .object({ image_path: z.string(), ...imageFields, model: z.string(), worker_id: z.string() })
+  .openapi('SingleImageResult');
+
+export const processedImageSchema = z
+  .object({
+    image_path: z.string(),
+    status: z.literal('ok'),
+    ...imageFields,
+    worker_id: z.string(),
+  })
+  .openapi('ProcessedImage');
+
+export const failedImageSchema = z
+  .object({ image_path: z.string(), status: z.literal('error'), error: problemSchema })
+  .openapi('FailedImage');
+
+const imageEntrySchema = z
+  .discriminatedUnion('status', [processedImageSchema, failedImageSchema])
+  .openapi('ImageEntry');
+
+const totalsSchema = z
+  .object({
+    car_count: z.int(),
+    total_count: z.int(),
+    class_counts: z.record(z.string(), z.int()),
+    succeeded: z.int(),
+    failed: z.int(),
+    processing_time_ms: z.number().openapi({ description: 'From start to end of the job' }),
+    model: z.string(),
+    worker_id: z.string().openapi({ description: 'Who ran the image that was stored last' }),
+  })
+  .openapi('MultiImageTotals');
+
+// From the shapes: what `extend` makes is documented as the parent and more, and the parent may forbid it.
+const multiResultSchema = z
+  .object({
+    images: z.array(imageEntrySchema).openapi({ description: 'One entry per input, same order' }),
+    ...totalsSchema.shape,
+  })
+  .openapi('MultiImageResult');
+
+export const jobResultSchema = z
+  .object({
+    job_id: jobIdSchema,
+    status: stateSchema,
+    failed_images: failedImagesSchema,
+    result: z.union([singleResultSchema, multiResultSchema, z.null()]),
+    error: z.union([problemSchema, z.null()]),
+    submitted_at: timestampSchema,
+    completed_at: timestampSchema,
+    // As a union: many generators lose the null of a map whose type is a list.
+    metadata: z.union([z.record(z.string(), z.unknown()), z.null()]),
+  })
+  .openapi('JobResult');
+
+/** What a webhook carries in place of a record that is too long for one message. */
+export const jobDigestSchema = z
+  .object({
+    ...jobResultSchema.shape,
+    result: totalsSchema,
+    result_url: z.string().openapi({
+      description: 'Path of the whole record, with `images`',
+      example: `/v1/jobs/${EXAMPLE_JOB_ID}/result`,
+    }),
+  })
+  .openapi('JobResultDigest');
+
+export type SingleResultBody = z.infer<typeof singleResultSchema>;
+export type MultiResultBody = z.infer<typeof multiResultSchema>;
+export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
+export type JobResultBody = z.infer<typeof jobResultSchema>;
+export type JobDigestBody = z.infer<typeof jobDigestSchema>;
+
+/** The record of a job of one image. Its `result` is null when the image gave no boxes; `error` says why. */
+export function viewSingleResult(
+  job: Job,
+  { path, outcome }: ImageEntry,
+  hide: HideFolders,
+): JobResultBody {
+  const result =
+    outcome?.status === 'ok'
+      ? {
+          image_path: path,
+          ...viewImage(outcome, outcome.annotatedPath),
+          model: job.spec.options.modelName,
+          worker_id: outcome.workerId ?? job.workerId,
+        }
+      : null;
+  return { ...viewHead(job), result, ...viewTail(job, hide) };
+}
+
+/**
+ * The record of a job of several images as JSON text, one piece per page. A page is read when its piece is requested.
+ * Throws what `pages` throws; the pieces until then are not valid JSON.
+ */
+export async function* resultText(
+  job: Job,
+  pages: AsyncIterable<readonly ImageEntry[]>,
+  hide: HideFolders,
+): AsyncGenerator<string, void> {
+  const tally = new Tally();
+  let text = `{${fieldsOf(viewHead(job))},"result":{"images":[`;
+  let count = 0;
+  for await (const page of pages) {
+    for (const entry of page) {
+      const image = viewEntry(job, entry, hide);
+      tally.add(image);
+      text += `${count === 0 ? '' : ','}${JSON.stringify(image)}`;
+      count += 1;
+    }
+    // The last piece waits for the end, so that one page makes one piece.
+    if (count >= job.imageCount) continue;
+    yield text;
+    text = '';
+  }
+  yield `${text}],${fieldsOf(tally.totals(job))}},${fieldsOf(viewTail(job, hide))}}`;
+}
+
+/** The fields of an object as JSON without the braces. */
+function fieldsOf(value: object): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+type ResultHead = Pick<JobResultBody, 'job_id' | 'status' | 'failed_images'>;
+
+/** The fields before `result`. */
+function viewHead(job: Job): ResultHead {
+  return { job_id: job.jobId, status: job.status, failed_images: job.failedImages };
+}
+
+/** The fields after `result`. */
+function viewTail(job: Job, hide: HideFolders): Omit<JobResultBody, keyof ResultHead | 'result'> {
+  return {
+    error: job.error === null ? null : hideInProblem(job.error, hide),
+    submitted_at: job.submittedAt,
+    completed_at: job.completedAt ?? job.submittedAt,
+    metadata: metadataOf(job),
+  };
+}
+
+export function metadataOf({ spec: { metadata } }: Job): Record<string, unknown> | null {
+  return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>);
+}
+
+export function viewEntry(
+  job: Job,
+  { path, outcome }: ImageEntry,
+  hide: HideFolders,
+): ImageEntryBody {
+  if (outcome?.status === 'ok') {
+    return {
+      image_path: path,
+      status: 'ok',
+      ...viewImage(outcome, outcome.annotatedPath),
+      worker_id: outcome.workerId ?? job.workerId,
+    };
+  }
+  return {
+    image_path: path,
+    status: 'error',
+    error: hideInProblem(outcome?.error ?? notProcessed(job), hide),
+  };
+}
+
+/** Adds images up one by one, so that they need not be in memory together. */
+class Tally {
+  readonly #classes = new Map<string, number>();
+  #total = 0;
+  #succeeded = 0;
+  #failed = 0;
+
+  add(entry: ImageEntryBody): void {
+    if (entry.status === 'error') {
+      this.#failed += 1;
+      return;
+    }
+    this.#succeeded += 1;
+    this.#total += entry.total_count;
+    for (const [name, count] of Object.entries(entry.class_counts)) {
+      this.#classes.set(name, (this.#classes.get(name) ?? 0) + count);
+    }
+  }
+
+  totals(job: Job): Omit<MultiResultBody, 'images'> {
+    const startedAt = job.startedAt ?? job.submittedAt;
+    return {
+      car_count: countCars(this.#classes),
+      total_count: this.#total,
+      class_counts: Object.fromEntries(this.#classes),
+      succeeded: this.#succeeded,
+      failed: this.#failed,
+      processing_time_ms: Math.max(0, ((job.completedAt ?? startedAt) - startedAt) * 1000),
+      model: job.spec.options.modelName,
+      worker_id: job.workerId,
+    };
+  }
+}
+
+/** The job ended before this image had its turn. */
+function notProcessed(job: Job): Problem {
+  return job.error ?? new LatticeError('cancelled', 'The job ended first.').toProblem();
+}
+
+/** The result record of an ended job; where its images are too long, the record without them and with `result_url`. */
+export async function webhookRecord(
+  job: Job,
+  pages: AsyncIterable<readonly ImageEntry[]>,
+  hide: HideFolders,
+): Promise<JobResultBody | JobDigestBody> {
+  const tally = new Tally();
+  let images: ImageEntryBody[] | null = [];
+  let bytes = 0;
+  for await (const page of pages) {
+    for (const entry of page) {
+      if (job.imageCount === 1) return viewSingleResult(job, entry, hide);
+      const image = viewEntry(job, entry, hide);
+      tally.add(image);
+      if (images === null) continue;
+      images.push(image);
+      bytes += Buffer.byteLength(JSON.stringify(image)) + 1;
+      if (bytes > MAX_IMAGES_BYTES) images = null;
+    }
+  }
+  const head = viewHead(job);
+  const totals = tally.totals(job);
+  const tail = viewTail(job, hide);
+  if (images !== null) return { ...head, result: { images, ...totals }, ...tail };
+  const resultUrl = `/v1/jobs/${encodeURIComponent(job.jobId)}/result`;
+  return { ...head, result: totals, ...tail, result_url: resultUrl };
+}

@@ -1,0 +1,121 @@
+/** `GET /v1/jobs/{job_id}/result`: the record of a job that has ended, or a file that is written from it. */
+import { z } from '@hono/zod-openapi';
+import type { ExportSource } from '../../../export/export-source.js';
+import {
+  FORMATS,
+  RESULT_FORMATS,
+  type ExportFormat,
+  type ResultFormat,
+} from '../../../export/formats.js';
+import { relativeName } from '../../../export/relative-name.js';
+import type { Job } from '../../../jobs/job.js';
+import { replyJson, replyPieces } from '../../reply.js';
+import type { AddRoute } from '../../route.js';
+import type { RouteParts } from '../../route-parts.js';
+import { shorten, validate } from '../../validation.js';
+import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
+import { jobResultSchema, resultText, viewEntry, viewSingleResult } from './result-record.js';
+
+const exportQuerySchema = z.object({
+  format: z
+    .enum(RESULT_FORMATS, {
+      error: ({ input }) => `'${shorten(String(input))}' is none of ${RESULT_FORMATS.join(', ')}.`,
+    })
+    .optional()
+    .openapi({ description: 'json: the record, as the schema says', default: 'json' }),
+});
+
+const exportHeadersSchema = z.object({
+  'Content-Disposition': z.string().optional().openapi({
+    description: 'File name of an export',
+    example: 'attachment; filename="job_1.csv"',
+  }),
+  'X-Lattice-Failed-Images': z.coerce
+    .number()
+    .int()
+    .optional()
+    .openapi({ description: 'With an export: how many images of the job have no boxes in it' }),
+});
+
+export function resultRoutes(route: AddRoute, parts: RouteParts): void {
+  const { jobs, hide, logger } = parts;
+  route(
+    {
+      method: 'get',
+      path: '/v1/jobs/{job_id}/result',
+      operationId: 'getJobResult',
+      summary: 'Result of a finished job',
+      description:
+        'A long result is sent in chunks while it is read, without Content-Length. A connection that breaks off before ' +
+        'the last chunk has sent no JSON: ask again. The schema is that of `format=json`; docs/exports.md describes the ' +
+        'other formats, which come as a file to save.',
+      tags: ['Jobs'],
+      request: { params, query: exportQuerySchema },
+      answers: {
+        200: {
+          description: 'The job has ended, completed or failed',
+          headers: exportHeadersSchema,
+          content: {
+            'application/json': { schema: jobResultSchema },
+            'text/csv': { schema: z.string() },
+            'application/x-ndjson': { schema: z.string() },
+            'application/zip': { schema: z.string().openapi({ format: 'binary' }) },
+          },
+        },
+      },
+      errors: [...JOB_ERRORS, 'job_not_finished'],
+    },
+    async (c) => {
+      const format = readFormat(c.req.queries());
+      const job = await jobOfPath(c, jobs);
+      if (job.status === 'pending' || job.status === 'running') throw notFinished(job);
+      const onBroken = (error: unknown): void => {
+        const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
+        logger.error(fields, 'result broken off');
+      };
+      if (format !== 'json') {
+        const pieces = FORMATS[format].write(await exportSource(job, parts));
+        return replyPieces(c, 200, pieces, onBroken, exportHeaders(job, format));
+      }
+      const [only] = job.imageCount === 1 ? await jobs.images(job.jobId) : [];
+      if (only !== undefined) return replyJson(c, 200, viewSingleResult(job, only, hide));
+      return replyPieces(c, 200, resultText(job, jobs.imagePages(job.jobId), hide), onBroken);
+    },
+  );
+}
+
+/** Throws `validation_failed` for a format that does not exist. */
+function readFormat({ format = [] }: Record<string, string[]>): ResultFormat {
+  const given = format.length > 1 ? format.join(',') : format[0];
+  return validate(exportQuerySchema, { format: given }, null).format ?? 'json';
+}
+
+/** Rejects when the models cannot be listed: without them the numbers of classes would differ from export to export. */
+async function exportSource(job: Job, { jobs, detector, hide }: RouteParts): Promise<ExportSource> {
+  const { modelName } = job.spec.options;
+  const model = (await detector.models()).find(({ name }) => name === modelName);
+  return {
+    jobId: job.jobId,
+    model: modelName,
+    classes: model?.classes ?? [],
+    fileName: (path) => relativeName(hide(path)),
+    pages: async function* () {
+      for await (const page of jobs.imagePages(job.jobId)) {
+        yield page.map((entry) => viewEntry(job, entry, hide));
+      }
+    },
+  };
+}
+
+/** The count of images without boxes is known before the first page is read: the job's own figures. */
+export function exportHeaders(
+  { jobId, imageCount, finishedImages, failedImages }: Job,
+  format: ExportFormat,
+): Record<string, string> {
+  const { contentType, ending } = FORMATS[format];
+  return {
+    'content-type': contentType,
+    'content-disposition': `attachment; filename="${jobId}${ending}"`,
+    'x-lattice-failed-images': String(imageCount - finishedImages + failedImages),
+  };
+}

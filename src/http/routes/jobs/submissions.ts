@@ -1,0 +1,222 @@
+/** `POST /v1/jobs/submit` and `POST /v1/jobs/{job_id}/retry`: what makes a new job, once per Idempotency-Key. */
+import { createHash } from 'node:crypto';
+import { z } from '@hono/zod-openapi';
+import { errorsOf, LatticeError, type ErrorCode } from '../../../api/errors.js';
+import type { Idempotency, Job, JobService, RetriedImages } from '../../../jobs/job.js';
+import type { AppContext } from '../../app-env.js';
+import {
+  jobAcceptedSchema,
+  jobRetriedSchema,
+  jobSubmitSchema,
+  retryQuerySchema,
+  type JobAcceptedBody,
+} from '../../jobs/job.schema.js';
+import { readJson } from '../../json-body.js';
+import { readQuery } from '../../query.js';
+import { replyJson } from '../../reply.js';
+import { json, type AddRoute } from '../../route.js';
+import type { RouteParts } from '../../route-parts.js';
+import { validationFailed } from '../../validation.js';
+import { JOB_ERRORS, jobId, jobOfPath, notFinished, params } from './job-of-path.js';
+
+const MAX_IDEMPOTENCY_KEY = 255;
+
+const JOB_OF_BODY = { job_id: '$response.body#/job_id' };
+
+const JOB_LINKS = {
+  status: { operationId: 'getJobStatus', parameters: JOB_OF_BODY },
+  result: { operationId: 'getJobResult', parameters: JOB_OF_BODY },
+  cancel: { operationId: 'cancelJob', parameters: JOB_OF_BODY },
+};
+
+const IDEMPOTENCY_HEADER = z.object({
+  'Idempotency-Key': z.string().min(1).max(MAX_IDEMPOTENCY_KEY).optional().openapi({
+    pattern: '^[!-~](?:[ -~]*[!-~])?$',
+    description:
+      'A repeat with the same key and body gives the first job again. Printable ASCII, bare or in quotes',
+    example: 'camera-7-2026-11-21T10:00',
+  }),
+});
+
+const ACCEPTED_HEADERS = z.object({
+  Location: z.string().openapi({ description: 'Where to poll the status' }),
+  'Idempotency-Replayed': z
+    .literal('true')
+    .optional()
+    .openapi({ description: 'Present where the Idempotency-Key gave an earlier job again' }),
+});
+
+const SUBMISSION_ERRORS = [
+  ...errorsOf('model'),
+  'model_not_ready',
+  'idempotency_key_reused',
+  'queue_full',
+  'shutting_down',
+  'storage_unavailable',
+] as const satisfies ErrorCode[];
+
+export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
+  const { catalogue, config, draining, jobs, readSubmission } = parts;
+  route(
+    {
+      method: 'post',
+      path: '/v1/jobs/submit',
+      operationId: 'submitJob',
+      summary: 'Submit a job',
+      description:
+        'Queues images as one job and answers once the job is on disk: from then on it survives a crash. Its status is ' +
+        'polled, its events come over `/v1/stream`, and its result may be sent to `callback_url`.',
+      tags: ['Jobs'],
+      request: {
+        headers: IDEMPOTENCY_HEADER,
+        body: { required: true, content: { 'application/json': { schema: jobSubmitSchema } } },
+      },
+      answers: {
+        202: {
+          ...json('Accepted', jobAcceptedSchema),
+          headers: ACCEPTED_HEADERS,
+          links: JOB_LINKS,
+        },
+      },
+      errors: [...SUBMISSION_ERRORS, 'path_not_allowed', 'volume_unavailable'],
+    },
+    async (c) => {
+      const key = readIdempotencyKey(c);
+      const body = await readJson(c, config.maxBodyBytes);
+      const once = withFingerprint(key, body);
+      const submission = await submitOnce(c, jobs, once, async () =>
+        jobs.submit(await readSubmission(body, c.get('keyId')), once),
+      );
+      return replyAccepted(c, submission);
+    },
+  );
+  route(
+    {
+      method: 'post',
+      path: '/v1/jobs/{job_id}/retry',
+      operationId: 'retryJob',
+      summary: 'Run the failed images of a job again, or all',
+      description:
+        'Makes a new job of the images that have no boxes: those that failed and, in a job that was cancelled, those ' +
+        'that had no turn; with `images=all` of every image. Model, thresholds, classes, priority, callback_url, metadata and annotate are those of the ' +
+        'first job, which stays as it is. There is no body. Answers once the new job is on disk.',
+      tags: ['Jobs'],
+      request: { params, query: retryQuerySchema, headers: IDEMPOTENCY_HEADER },
+      answers: {
+        202: {
+          ...json('Accepted', jobRetriedSchema),
+          headers: ACCEPTED_HEADERS,
+          links: JOB_LINKS,
+        },
+      },
+      errors: [...JOB_ERRORS, ...SUBMISSION_ERRORS, 'job_not_finished', 'nothing_to_retry'],
+    },
+    async (c) => {
+      const retryOf = jobId(c);
+      const { images = 'failed' } = readQuery(retryQuerySchema, c.req.queries());
+      const request = retryRequest(retryOf, images);
+      const once = withFingerprint(readIdempotencyKey(c), request);
+      const submission = await submitOnce(c, jobs, once, async () => {
+        // Refused where a submission of these images would be.
+        if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+        const job = await jobOfPath(c, jobs);
+        if (job.completedAt === null) throw notFinished(job);
+        await catalogue.check(job.spec.options.modelName);
+        return jobs.retry(retryOf, c.get('keyId'), images, once);
+      });
+      return replyAccepted(c, submission, { retry_of: retryOf });
+    },
+  );
+}
+
+interface Submission {
+  job: Job;
+  /** True where the Idempotency-Key gave an earlier job again. */
+  replayed: boolean;
+}
+
+/**
+ * `submit`, or the job of an earlier call with the same key where `submit` is refused: the files, the model or the job
+ * that made the first call right may be gone since, the job of that call is not.
+ */
+async function submitOnce(
+  c: AppContext,
+  jobs: Pick<JobService, 'repeated'>,
+  idempotency: Idempotency | undefined,
+  submit: () => Promise<Submission>,
+): Promise<Submission> {
+  try {
+    return await submit();
+  } catch (thrown) {
+    const repeated = idempotency && jobs.repeated(c.get('keyId'), idempotency);
+    const job = await repeated?.catch(() => null);
+    if (!job) throw thrown;
+    return { job, replayed: true };
+  }
+}
+
+function replyAccepted(
+  c: AppContext,
+  { job, replayed }: Submission,
+  more: Record<string, string> = {},
+): Response {
+  const images = job.imageCount === 1 ? '1 image' : `${job.imageCount} images`;
+  const body: JobAcceptedBody = {
+    job_id: job.jobId,
+    status: job.status,
+    message: replayed ? 'Job was accepted before.' : `Job accepted with ${images}.`,
+  };
+  return replyJson(
+    c,
+    202,
+    { ...body, ...more },
+    {
+      location: `/v1/jobs/${job.jobId}/status`,
+      ...(replayed ? { 'idempotency-replayed': 'true' } : {}),
+    },
+  );
+}
+
+/** That of the failed images has the form that it had before there was a choice: keys of then still hold. */
+function retryRequest(retryOf: string, images: RetriedImages): object {
+  return images === 'failed' ? { retry_of: retryOf } : { retry_of: retryOf, images };
+}
+
+/**
+ * The key as the job store keeps it: bare or quoted in the header, scoped to its owner. Undefined without the header.
+ * Throws `validation_failed` for an empty, over-long or unprintable key.
+ */
+function readIdempotencyKey(c: AppContext): string | undefined {
+  const header = c.req.header('idempotency-key')?.trim();
+  if (header === undefined) return undefined;
+  const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
+  if (key.length === 0 || key.length > MAX_IDEMPOTENCY_KEY || !/^[\x20-\x7e]*$/.test(key)) {
+    throw validationFailed([
+      { detail: `Idempotency-Key has 1 to ${MAX_IDEMPOTENCY_KEY} printable ASCII characters.` },
+    ]);
+  }
+  const keyId = c.get('keyId');
+  return keyId === null ? key : `${keyId}:${key}`;
+}
+
+/**
+ * The fingerprint tells a repeat from another request. It is the SHA-256 of the request with sorted keys: white space, key
+ * order and fields that are null, which is as if they were not given, do not make another request.
+ */
+function withFingerprint(key: string | undefined, request: unknown): Idempotency | undefined {
+  if (key === undefined) return undefined;
+  const text = canonical(withoutNulls(request));
+  return { key, fingerprint: createHash('sha256').update(text).digest('hex') };
+}
+
+function withoutNulls(request: unknown): unknown {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) return request;
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null));
+}
+
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
+}

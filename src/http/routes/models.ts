@@ -1,0 +1,52 @@
+/** `GET /v1/models`: what `model_name` may say. */
+import { z } from '@hono/zod-openapi';
+import { modelDescriptionSchema } from '../../api/model.js';
+import { replyJson } from '../reply.js';
+import { json, type AddRoute } from '../route.js';
+import type { RouteParts } from '../route-parts.js';
+import { snakeCase } from '../../api/snake-case.js';
+
+const model = snakeCase(modelDescriptionSchema);
+
+const modelSchema = z.object(model.shape).openapi('Model', {
+  example: {
+    name: 'yolov8n.pt',
+    state: 'ready',
+    reason: null,
+    classes: ['car', 'motorcycle', 'bus', 'truck'],
+    device: 'CPU',
+    precision: 'bf16',
+    input: { width: 640, height: 640 },
+    memory_bytes: 147_000_000,
+    licence: 'Apache-2.0',
+    bundled: true,
+    is_default: true,
+  },
+});
+
+const modelListSchema = z.object({ models: z.array(modelSchema) }).openapi('ModelList');
+
+export type ModelBody = z.infer<typeof modelSchema>;
+export type ModelListBody = z.infer<typeof modelListSchema>;
+
+export function modelRoutes(route: AddRoute, { detector, hide }: RouteParts): void {
+  route(
+    {
+      method: 'get',
+      path: '/v1/models',
+      operationId: 'listModels',
+      summary: 'Models there are',
+      description:
+        'The models that model_name may name, the default one first, each with its classes and its state. A model that is ' +
+        '`available` is loaded by the first request that names it.',
+      tags: ['Models'],
+      answers: { 200: json('Models', modelListSchema) },
+    },
+    async (c) => {
+      const models = (await detector.models()).map((each): ModelBody => {
+        return { ...model.view(each), reason: each.reason === null ? null : hide(each.reason) };
+      });
+      return replyJson(c, 200, { models });
+    },
+  );
+}

@@ -1,0 +1,187 @@
+/**
+ * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have a
+ * million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome, `job_boxes` a
+ * row per class and step of confidence.
+ */
+import { CONFIDENCE_STEPS, type ImageFilter, type ImageOutcome, type ImageTally } from '../job.js';
+import { MAX_IMAGES, taskId, type FilteredImages, type StoredImage } from '../job-records.js';
+import type { Statements } from './statements.js';
+
+/** Around each class in `image_facts.classes`, so that one is found whole. */
+const CLASS_MARK = '\n';
+
+const LAST_STEP = CONFIDENCE_STEPS - 1;
+
+/** The boxes of several images are added up first: most fall into few classes and steps. */
+export class ImageFacts {
+  readonly #statements: Statements;
+  readonly #jobNumber: number;
+  readonly #boxes = new Map<string, number[]>();
+
+  constructor(statements: Statements, jobNumber: number) {
+    this.#statements = statements;
+    this.#jobNumber = jobNumber;
+  }
+
+  /** `outcome`: JSON of an `ImageOutcome`. Call `save` after the last one. */
+  add(index: number, outcome: string): void {
+    const image = JSON.parse(outcome) as ImageOutcome;
+    const detections = image.status === 'ok' ? image.detections : [];
+    const classes = new Set<string>();
+    let weakest: number | null = null;
+    for (const { class: name, confidence } of detections) {
+      classes.add(name);
+      weakest = Math.min(weakest ?? confidence, confidence);
+      this.#count(name, Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP));
+    }
+    this.#statements.run(
+      'INSERT INTO image_facts (task, failed, boxes, weakest, classes) VALUES (?, ?, ?, ?, ?)',
+      taskId(this.#jobNumber, index),
+      image.status === 'ok' ? 0 : 1,
+      detections.length,
+      weakest,
+      classes.size === 0 ? '' : ['', ...classes, ''].join(CLASS_MARK),
+    );
+  }
+
+  save(): void {
+    for (const [name, steps] of this.#boxes) {
+      steps.forEach((boxes, step) => {
+        this.#statements.run(
+          `INSERT INTO job_boxes (job, class, step, boxes) VALUES (?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET boxes = boxes + excluded.boxes`,
+          this.#jobNumber,
+          name,
+          step,
+          boxes,
+        );
+      });
+    }
+  }
+
+  #count(name: string, step: number): void {
+    const steps = this.#boxes.get(name) ?? [];
+    steps[step] = (steps[step] ?? 0) + 1;
+    this.#boxes.set(name, steps);
+  }
+}
+
+/** In characters: parsing one page blocks the event loop for 1 to 2 ms. */
+const PAGE_LENGTH = 128 * 1024;
+
+/** The part of a job that tells which of its images have no outcome. */
+interface ImagesOf {
+  number: number;
+  imageCount: number;
+  ended: boolean;
+}
+
+export class ImageReads {
+  readonly #statements: Statements;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  /**
+   * By index from `from` on: at most `limit`, and no more than fill a page of about 128 KiB. Empty only where no
+   * image is left.
+   */
+  images(jobNumber: number, from: number, limit: number): StoredImage[] {
+    return pageOf(
+      this.#statements.each(
+        `SELECT task % ${MAX_IMAGES} AS "index", path, outcome FROM job_images
+         WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
+        taskId(jobNumber, from),
+        taskId(jobNumber + 1, 0),
+        limit,
+      ) as Iterable<StoredImage>,
+    );
+  }
+
+  /** As `images`, of the images that the filter lets through, from their `offset`th on. Reads narrow rows to find them. */
+  filteredImages(
+    job: ImagesOf,
+    filter: ImageFilter,
+    offset: number,
+    limit: number,
+  ): FilteredImages {
+    const { from, values } = filtered(job, filter);
+    const { matching } = this.#statements.get(`SELECT count(*) AS matching ${from}`, ...values) as {
+      matching: number;
+    };
+    const rows = this.#statements.each(
+      `SELECT job_images.task % ${MAX_IMAGES} AS "index", path, outcome
+       FROM (SELECT task ${from} ORDER BY task LIMIT ? OFFSET ?) AS found
+       CROSS JOIN job_images ON job_images.task = found.task`,
+      ...values,
+      limit,
+      offset,
+    ) as Iterable<StoredImage>;
+    return { images: pageOf(rows), matching };
+  }
+
+  /** Counts over the whole job. */
+  tally(jobNumber: number): ImageTally {
+    const images = this.#statements.get(
+      `SELECT count(*) FILTER (WHERE boxes > 0) AS found, count(*) FILTER (WHERE boxes = 0 AND NOT failed) AS empty,
+         count(*) FILTER (WHERE failed) AS failed
+       FROM image_facts WHERE task >= ? AND task < ?`,
+      taskId(jobNumber, 0),
+      taskId(jobNumber + 1, 0),
+    ) as Omit<ImageTally, 'boxes'>;
+    const boxes = this.#statements.all(
+      'SELECT class, step, boxes FROM job_boxes WHERE job = ? ORDER BY class, step',
+      jobNumber,
+    ) as ImageTally['boxes'];
+    return { ...images, boxes };
+  }
+}
+
+function pageOf(rows: Iterable<StoredImage>): StoredImage[] {
+  const page: StoredImage[] = [];
+  let length = 0;
+  for (const image of rows) {
+    page.push(image);
+    length += image.path.length + (image.outcome?.length ?? 0);
+    if (length >= PAGE_LENGTH) break;
+  }
+  return page;
+}
+
+type Value = string | number;
+
+/** `FROM ... WHERE ...` over rows that have a `task`. */
+function filtered(
+  { number, imageCount, ended }: ImagesOf,
+  { outcome, className, confidenceBelow }: ImageFilter,
+): { from: string; values: Value[] } {
+  const first = taskId(number, 0);
+  const wantsBoxes = className !== undefined || confidenceBelow !== undefined;
+  // An image without a turn counts as failed once its job has ended, as in the result.
+  if (outcome === 'pending' || (outcome === 'failed' && ended)) {
+    const none = (outcome === 'pending' && ended) || wantsBoxes;
+    const failed = outcome === 'failed' ? 'OR failed' : '';
+    const clause = none ? 'false' : `boxes IS NULL ${failed}`;
+    return {
+      from: `FROM (WITH RECURSIVE tasks (task) AS
+          (SELECT ? UNION ALL SELECT task + 1 FROM tasks WHERE task + 1 < ?) SELECT task FROM tasks)
+        LEFT JOIN image_facts USING (task) WHERE ${clause}`,
+      values: [first, first + imageCount],
+    };
+  }
+  const clauses = ['task >= ?', 'task < ?'];
+  const values: Value[] = [first, first + imageCount];
+  if (outcome === 'found') clauses.push('boxes > 0');
+  if (outcome === 'empty') clauses.push('boxes = 0 AND NOT failed');
+  if (outcome === 'failed') clauses.push('failed');
+  if (className !== undefined) {
+    clauses.push('instr(classes, ?)');
+    values.push(`${CLASS_MARK}${className}${CLASS_MARK}`);
+  }
+  if (confidenceBelow !== undefined) {
+    clauses.push('weakest < ?');
+    values.push(confidenceBelow);
+  }
+  return { from: `FROM image_facts WHERE ${clauses.join(' AND ')}`, values };
+}

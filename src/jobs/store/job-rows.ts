@@ -1,0 +1,72 @@
+/** Rows of `jobs` as jobs of the service, and the idempotency keys with which they were submitted. */
+import type { Problem } from '../../api/errors.js';
+import { DEFAULT_PARAMETERS } from '../../api/options.js';
+import type { Idempotency, JobSettings } from '../job.js';
+import { MAX_IMAGES, type StoredJob } from '../job-records.js';
+import type { Statements } from './statements.js';
+
+export const JOB_COLUMNS = `number, job_id AS jobId, status, settings, metadata, image_count AS imageCount,
+  finished AS finishedImages, finished - succeeded AS failedImages, retry_of AS retryOf,
+  (SELECT path FROM job_images WHERE task = number * ${MAX_IMAGES}) AS firstPath,
+  submitted_at AS submittedAt, started_at AS startedAt, completed_at AS completedAt,
+  worker_id AS workerId, error`;
+
+/** `metadata` is text of any shape from the caller, so it is not part of the JSON of the settings. */
+export interface JobRow extends Omit<StoredJob, 'spec' | 'error'> {
+  settings: string;
+  metadata: string | null;
+  error: string | null;
+}
+
+export function toStoredJob({ settings, metadata, error, ...job }: JobRow): StoredJob {
+  const { options, ...others } = JSON.parse(settings) as JobSettings;
+  return {
+    ...job,
+    // A parameter that is newer than the job has its default.
+    spec: { ...others, options: { ...DEFAULT_PARAMETERS, ...options }, metadata },
+    error: error === null ? null : (JSON.parse(error) as Problem),
+  };
+}
+
+export function findJob(statements: Statements, jobId: string): StoredJob | null {
+  const sql = `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`;
+  const row = statements.get(sql, jobId) as JobRow | undefined;
+  return row === undefined ? null : toStoredJob(row);
+}
+
+/** Null: the key is free. Equal keys of different owners are different keys. */
+export function findByKey(
+  statements: Statements,
+  keyId: string | null,
+  { key, fingerprint }: Idempotency,
+): { job: StoredJob; sameBody: boolean } | null {
+  const known = statements.get(
+    'SELECT fingerprint, job_id FROM idempotency WHERE key = ?',
+    ownedKey(keyId, key),
+  ) as { fingerprint: string; job_id: string } | undefined;
+  if (known === undefined) return null;
+  const job = findJob(statements, known.job_id);
+  // A job that retention has removed leaves its key free again.
+  return job && { job, sameBody: known.fingerprint === fingerprint };
+}
+
+export function rememberKey(
+  statements: Statements,
+  keyId: string | null,
+  { key, fingerprint }: Idempotency,
+  jobId: string,
+  at: number,
+): void {
+  statements.run(
+    'INSERT OR REPLACE INTO idempotency (key, fingerprint, job_id, created_at) VALUES (?, ?, ?, ?)',
+    ownedKey(keyId, key),
+    fingerprint,
+    jobId,
+    at,
+  );
+}
+
+/** JSON keeps (a, bc) and (ab, c) apart. */
+function ownedKey(keyId: string | null, key: string): string {
+  return JSON.stringify([keyId, key]);
+}

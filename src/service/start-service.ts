@@ -1,0 +1,137 @@
+/** Assembles the service from its parts and listens. */
+import { Annotator } from '../annotate/annotate.js';
+import { LatticeError } from '../api/errors.js';
+import { packageVersion } from '../base/package.js';
+import type { EmbeddedOptions } from '../clusters/local/local-cluster.js';
+import { openCluster } from '../clusters/open-cluster.js';
+import { ApiKeys } from '../http/api-keys.js';
+import { webhookRecord } from '../http/routes/jobs/result-record.js';
+import { createHideFolders } from '../http/problem.js';
+import { listen } from '../http/serve.js';
+import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
+import { ConfigError, isLoopback, type Config } from '../settings/config.js';
+import { makeDataFolder, warnOfModelsFolder } from '../settings/setting-folders.js';
+import { WebhookWorker } from '../webhooks/webhook-worker.js';
+import { composeApp } from './compose-app.js';
+import { pruneDrawnCopies } from './drawn-copies.js';
+import { feedMetrics } from './feed-metrics.js';
+import type { Logger } from './logger.js';
+import { Metrics } from './metrics.js';
+import type { Releases } from './shutdown.js';
+
+/**
+ * Returns the address at which the service listens. Each part registers with `releases` how it is stopped, also where the
+ * start fails later: the order of release is the reverse of this one.
+ */
+export async function startService(
+  config: Config,
+  logger: Logger,
+  releases: Releases,
+  stopping: AbortSignal,
+  options: EmbeddedOptions,
+): Promise<string> {
+  const version = packageVersion();
+  const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile);
+  refuseOpenAddress(config, apiKeys);
+  makeDataFolder(config.dataDir);
+  // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
+  const store = await openJobStore(config.dataDir);
+  releases.add('job store', () => store.close());
+  void warnOfModelsFolder(config.modelsDir, logger);
+  const cluster = await openCluster(config, version, logger, options);
+  releases.add('cluster', () => cluster.close());
+  const { detector } = cluster;
+  const stats = detector.stats();
+  const metrics = new Metrics({ version, device: stats.device, precision: stats.precision });
+  detector.onImage = (outcome, result) => {
+    metrics.observeImage(outcome, result);
+  };
+  const annotator = new Annotator({ detector, ...config });
+  const jobs = await openJobs(store, {
+    dataDir: config.dataDir,
+    detector,
+    maxQueuedJobs: config.maxQueuedJobs,
+    resultTtlHours: config.resultTtlHours,
+    volumePatienceMs: config.volumePatienceSeconds * 1_000,
+    logger,
+    annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
+  });
+  releases.addDrain('jobs', (drainMs) => jobs.drain(drainMs));
+  releases.add('jobs', () => jobs.stop(0));
+  const draining = () => stopping.aborted;
+  feedMetrics(metrics, { cluster, jobs, draining });
+  releases.add('metrics', () => {
+    metrics.close();
+  });
+  releases.add(
+    'drawn copies',
+    pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger),
+  );
+  const webhooks = startResultWebhooks(config, logger, metrics, jobs);
+  releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainMs));
+
+  const clusterStatus = cluster.watch(jobs.service);
+  const composed = composeApp({
+    config,
+    version,
+    jobs: jobs.service,
+    jobsHealth: () => jobs.health(),
+    detector,
+    cluster: clusterStatus,
+    workers: () => detector.workers(),
+    leftOutWorkers: () => cluster.leftOut?.() ?? [],
+    gate: cluster.gate ?? null,
+    metrics,
+    logger,
+    apiKeys,
+    draining,
+    readAnnotated: (file) => annotator.read(file),
+    annotate: (image, detections) => annotator.annotate(image, detections),
+    webhooks: jobs.webhooks,
+  });
+  const server = await listen(composed, config);
+  releases.addDrain('server', (drainMs) => server.close(drainMs));
+  cluster.start?.(server.url);
+  logger.info({ url: server.url, version, node: process.version }, 'listening');
+  return server.url;
+}
+
+function startResultWebhooks(
+  config: Config,
+  logger: Logger,
+  metrics: Metrics,
+  jobs: Jobs,
+): WebhookWorker {
+  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  return new WebhookWorker({
+    queue: jobs.webhooks,
+    config,
+    logger,
+    onAttempt: (outcome) => {
+      metrics.countWebhookAttempt(outcome);
+    },
+    body: async (jobId) => {
+      const job = await jobs.service.get(jobId, null).catch((error: unknown) => {
+        if (error instanceof LatticeError && error.code === 'job_not_found') return null;
+        throw error;
+      });
+      return job && webhookRecord(job, jobs.service.imagePages(jobId), hide);
+    },
+  });
+}
+
+/** Fails closed: a service without keys must not be reachable by accident. */
+function refuseOpenAddress(config: Config, apiKeys: ApiKeys | null): void {
+  if (apiKeys !== null || config.insecure) return;
+  if (config.env === 'production') {
+    throw new ConfigError(
+      'LATTICE_ENV=production needs LATTICE_API_KEYS_FILE (or LATTICE_INSECURE=1).',
+    );
+  }
+  if (!isLoopback(config.host)) {
+    throw new ConfigError(
+      `LATTICE_HOST=${config.host} is reachable from other machines and no API keys are set. ` +
+        'Set LATTICE_API_KEYS_FILE, or LATTICE_INSECURE=1 where the network is trusted.',
+    );
+  }
+}
