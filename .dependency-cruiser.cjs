@@ -74,7 +74,7 @@ module.exports = {
         path: '^src/',
         pathNot: '^src/((ui|overlay|client)/|api/options[.]ts)',
       },
-      'It runs in a browser: it takes the calls, the event stream and the shapes of answers from the client, and the rows of options.',
+      'It runs in a browser: it takes calls, events and shapes of answers from the client, and the rows of options.',
     ),
     forbid('ui-for-browsers-only', { path: '^src/', pathNot: '^src/ui/' }, { path: '^src/ui/' }),
   ],

@@ -27,6 +27,13 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/ui/**'],
+    rules: {
+      // A handler of an event is a call: `onClick={() => goTo(place)}`.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+    },
+  },
+  {
     files: [
       'src/settings/config.ts',
       'test/**',

@@ -43,7 +43,7 @@ async function rate(detector: Pick<Detector, 'detect'>, images: number): Promise
   const feed = async () => {
     while (left > 0) {
       left -= 1;
-      await detector.detect({ path: 'street.jpg', class: 'async', priority: left % 11, options });
+      await detector.detect({ path: 'street.jpg', kind: 'async', priority: left % 11, options });
     }
   };
   await Promise.all(Array.from({ length: WINDOW }, feed));
@@ -82,7 +82,7 @@ async function overSocket(): Promise<Measurement[]> {
     const single: number[] = [];
     for (let round = 0; round < 2_000; round += 1) {
       const start = performance.now();
-      await rig.detector.detect({ path: 'street.jpg', class: 'sync', options });
+      await rig.detector.detect({ path: 'street.jpg', kind: 'sync', options });
       single.push(performance.now() - start);
     }
     return [

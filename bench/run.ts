@@ -3,11 +3,11 @@
  * bench/README.md. `npm run bench -- submit addon` asks only those.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { machine, replaceSection } from './figures-page.js';
 import type { Measurement } from './setting.js';
+import { markdownTable, textTable, type Row } from './tables.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const MARK = '=== measurements ';
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     const line = asked.stdout.split('\n').find((each) => each.startsWith(MARK));
     if (line === undefined) throw new Error(`${question} gave no figures:\n${asked.stdout}`);
     const answers = JSON.parse(line.slice(MARK.length)) as Measurement[];
-    console.table(answers.map(tableRow));
+    console.log(textTable(answers.map(tableRow)));
     rows.push(...answers);
   }
   if (first === undefined) await record(rows);
@@ -52,11 +52,13 @@ async function ask(question: string): Promise<void> {
 
 const round = (value: number) => Number(value.toPrecision(4));
 
-function tableRow(row: Measurement): Record<string, string | number> {
+function tableRow(row: Measurement): Row {
   return {
     what: row.what,
     value: `${round(row.value)} ${row.unit}`,
-    baseline: row.baseline ? `${round(row.baseline.value)} (${row.baseline.what})` : '',
+    'baseline in the same run': row.baseline
+      ? `${round(row.baseline.value)} (${row.baseline.what})`
+      : '',
     ratio: row.ratio === undefined ? '' : row.ratio.toFixed(2),
     goal: row.goal ?? '',
     met: row.met === undefined ? '' : row.met ? 'yes' : 'no',
@@ -65,29 +67,14 @@ function tableRow(row: Measurement): Record<string, string | number> {
 
 async function record(rows: Measurement[]): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);
-  const machine = `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
+  const command = 'npm run bench';
   mkdirSync(`${HERE}results`, { recursive: true });
   writeFileSync(
     `${HERE}results/${date}.json`,
-    `${JSON.stringify({ date, machine, command: 'npm run bench', measurements: rows }, null, 2)}\n`,
+    `${JSON.stringify({ date, machine: machine(), command, measurements: rows }, null, 2)}\n`,
   );
-  const cells = rows.map((row) => `| ${Object.values(tableRow(row)).join(' | ')} |`);
-  const table = [
-    `Measured ${date} by \`npm run bench\` on ${machine}.`,
-    '',
-    '| what | value | baseline in the same run | ratio | goal | met |',
-    '| --- | --- | --- | --- | --- | --- |',
-    ...cells,
-  ].join('\n');
-  const page = readFileSync(`${HERE}README.md`, 'utf8');
-  const marked = /<!-- figures -->[\s\S]*<!-- end of figures -->/;
-  writeFileSync(
-    `${HERE}README.md`,
-    await format(page.replace(marked, `<!-- figures -->\n\n${table}\n\n<!-- end of figures -->`), {
-      parser: 'markdown',
-      ...(await resolveConfig(import.meta.filename)),
-    }),
-  );
+  const text = `Measured ${date} by \`${command}\` on ${machine()}.\n\n${markdownTable(rows.map(tableRow))}`;
+  await replaceSection(`${HERE}README.md`, 'figures', text);
 }
 
 await main();

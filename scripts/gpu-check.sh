@@ -34,9 +34,6 @@ budget=${LATTICE_GPU_CHECK_SECONDS:-520}
 export LATTICE_ENGINE_CACHE_DIR=${LATTICE_ENGINE_CACHE_DIR:-$PWD/build/engines}
 # Few batch sizes, so that the first run has time left to measure.
 export LATTICE_GPU_BATCHES=${LATTICE_GPU_BATCHES:-1,8,32}
-# The native tests find the engine of this model by its hash.
-LATTICE_TINY_SHA256=$(sha256sum models/tiny/tiny-v8.onnx 2>/dev/null | cut -d ' ' -f 1)
-export LATTICE_TINY_SHA256
 export PATH=$PATH:/usr/local/cuda/bin
 least=$((budget / 30)) # seconds: no step is begun with as little
 grace=10               # seconds to end by itself in, for a step that is cut off

@@ -147,7 +147,7 @@ export async function openInProcessSource(precision: string): Promise<BoxSource>
     inParallel(question.photos, detector.stats().suggestedWindow, async (path) => {
       const { model: modelName, confidence, iou, maxDetections } = question;
       const options = { modelName, confidence, iou, maxDetections, classes };
-      return (await detector.detect({ path, options, class: kind })).detections;
+      return (await detector.detect({ path, options, kind })).detections;
     });
   return {
     allClasses: (question) => detect(question, null, 'async'),

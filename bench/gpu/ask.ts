@@ -13,7 +13,7 @@ const GRACE_MS = 8_000;
 export const MARK = '=== answer ';
 
 /** In the order of the report: what later figures are compared with comes first, the longest question last. */
-const FIRST = ['roofline', 'shares', 'sync-pixels', 'sync-latency', 'throughput'];
+const FIRST = ['shares', 'sync-pixels', 'sync-latency', 'throughput'];
 const LAST = ['memory'];
 
 export function allQuestions(): string[] {

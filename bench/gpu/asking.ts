@@ -1,10 +1,10 @@
 /** Asks all questions of a run one by one and shows each answer. */
+import { textTable } from '../tables.js';
 import { judged, type JudgedAnswer } from './answer.js';
 import type { AnswerStore } from './answer-store.js';
 import { ask, OutOfTime } from './ask.js';
 import { tableRow } from './results-page.js';
 import type { RunRecord } from './run-record.js';
-import { textTable } from './text-table.js';
 
 export interface Outcome {
   answers: JudgedAnswer[];

@@ -1,10 +1,11 @@
 /** How long the stages of a batch take: on a GPU each alone, on the CPU from the timings of lone images. */
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { NativeModel } from '../../src/native/contract.js';
 import type { Core } from '../../src/native/core.js';
+import { PROJECT_ROOT } from '../../test/support/service-process.js';
 import { median } from '../load/percentiles.js';
-import { GpuBench } from './gpu-bench.js';
 import type { Plan } from './plan.js';
 import { pixelTask } from './rig.js';
 
@@ -42,14 +43,7 @@ export function openBatchTimer(
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   }
-  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
-  const bench = new GpuBench([
-    'batches',
-    file,
-    sha256,
-    plan.engineCache,
-    ...plan.gpuBatches.map(String),
-  ]);
+  const bench = new GpuBench([file, plan.engineCache, ...plan.gpuBatches.map(String)]);
   return {
     time: async (batch, rounds) => (await bench.answer(`${batch} ${rounds}`)) as BatchTimes,
     [Symbol.asyncDispose]: () => bench[Symbol.asyncDispose](),
@@ -107,4 +101,44 @@ export function bestNetworkRate(
   all: readonly BatchTimes[],
 ): number {
   return Math.max(...all.map((times) => networkRate(plan, core, times)));
+}
+
+const PROGRAM = join(PROJECT_ROOT, 'build/Release/lattice_gpu_bench');
+
+/** The program bench/native as a child: a question per line in, a JSON line out. */
+class GpuBench {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  readonly #ended: Promise<unknown>;
+  readonly #kill = () => this.#child.kill('SIGKILL');
+
+  constructor(args: string[]) {
+    const child = spawn(PROGRAM, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = child;
+    this.#ended = new Promise((resolve) => {
+      child.on('error', resolve).on('close', resolve);
+    });
+    // A question after its end is answered by the end of its output.
+    child.stdin.on('error', () => undefined);
+    this.#lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    process.once('exit', this.#kill);
+  }
+
+  /** The next line. Rejects when the program has ended, which has printed why. */
+  async answer(question: string): Promise<unknown> {
+    this.#child.stdin?.write(`${question}\n`);
+    const line = await this.#lines.next();
+    if (line.done === true) {
+      const how = await this.#ended;
+      const reason = how instanceof Error ? how.message : `exit code ${String(how)}`;
+      throw new Error(`lattice_gpu_bench gave no answer: ${reason}.`);
+    }
+    return JSON.parse(line.value) as unknown;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off('exit', this.#kill);
+    this.#child.stdin?.end();
+    await this.#ended;
+  }
 }

@@ -1,10 +1,8 @@
-/** What is known about this machine's GPU; null for what neither the addon nor nvidia-smi reports. */
+/** What is known about this machine's GPU; null for what neither the addon nor nvidia-smi tells. */
 import { spawnSync } from 'node:child_process';
-import { cpus, release, totalmem } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { buildInfo } from '../../src/native/core.js';
-
-import { gpuReadings, gpus } from '../../src/native/gpus.js';
+import { gpus } from '../../src/native/gpus.js';
+import { readGpu } from '../../src/execution/here/nvidia-smi.js';
 
 const FIELDS = {
   driver: 'driver_version',
@@ -58,25 +56,13 @@ export function gpuFacts(): GpuFacts {
   };
 }
 
-/**
- * In use on all GPUs by all processes, by a reading that began after the call: the addon takes about one per second.
- * Null if a GPU does not report it.
- */
-export async function gpuMemoryMiB(read = gpuReadings, mostMs = 3_000): Promise<number | null> {
-  const asked = performance.now();
-  while (performance.now() - asked < mostMs) {
-    await sleep(50);
-    const { gpus: there } = read();
-    const since = performance.now() - asked;
-    if (there.length === 0 || there.some(({ ageMs }) => ageMs === null || ageMs > since)) continue;
-    if (there.some(({ memoryUsed }) => memoryUsed === null)) return null;
-    return there.reduce((sum, { memoryUsed }) => sum + memoryUsed! / 2 ** 20, 0);
-  }
-  return null;
-}
-
-export function machine(): string {
-  return `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
+/** In use on the GPU by all processes; null where nvidia-smi does not tell. */
+export async function gpuMemoryMiB(): Promise<number | null> {
+  const [gpu] = gpus().gpus;
+  if (gpu === undefined) return null;
+  const reading = await readGpu(gpu.busId).catch(() => null);
+  const used = reading?.figures.memoryUsed ?? null;
+  return used === null ? null : used / 2 ** 20;
 }
 
 /** LATTICE_COMMIT names it where a checkout without its history is measured. */

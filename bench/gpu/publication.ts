@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { replaceSection, section } from './results-page.js';
+import { replaceSection } from '../figures-page.js';
+import { section } from './results-page.js';
 import { writeRecord, type RunRecord } from './run-record.js';
 
 const RESULTS = fileURLToPath(new URL('../results', import.meta.url));
@@ -14,7 +15,7 @@ export function isAmongResults(folder: string): boolean {
 
 export async function publish(record: RunRecord): Promise<void> {
   const charts = writeRecord(record, RESULTS);
-  await replaceSection(PAGE, section(record, charts, 'results/'));
+  await replaceSection(PAGE, 'gpu figures', section(record, charts, 'results/'));
 }
 
 /** The record that a run left in `folder`. Throws a sentence where there is none, or several, or a dry one. */

@@ -1,10 +1,7 @@
-/** The generated section of bench/README.md, and how figures are shown. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
+/** The text of a GPU's section of bench/README.md, and how figures are shown. */
+import { markdownTable, type Row } from '../tables.js';
 import type { JudgedFigure } from './answer.js';
 import type { ChartFile, RunRecord } from './run-record.js';
-
-const SECTION = /<!-- gpu figures -->[\s\S]*<!-- end of gpu figures -->/;
 
 const round = (value: number) => Number(value.toPrecision(4));
 
@@ -13,12 +10,13 @@ export function metWord({ goal, met }: JudgedFigure): string {
   return met === null ? 'not judged' : met ? 'yes' : 'no';
 }
 
-export function tableRow(figure: JudgedFigure): Record<string, string> {
+export function tableRow(figure: JudgedFigure): Row {
   const { what, value, unit, baseline, ratio, goal } = figure;
   return {
     what,
     value: `${round(value)} ${unit}`,
-    baseline: baseline === undefined ? '' : `${round(baseline.value)} (${baseline.what})`,
+    'baseline in the same run':
+      baseline === undefined ? '' : `${round(baseline.value)} (${baseline.what})`,
     ratio: ratio === undefined ? '' : ratio.toFixed(3),
     goal: goal ?? '',
     met: metWord(figure),
@@ -40,13 +38,7 @@ export function section(record: RunRecord, charts: readonly ChartFile[], folder:
   for (const { question, title, figures, notes } of record.answers) {
     parts.push(
       `### ${title}`,
-      [
-        '| GPU | what | value | other side in the same run | ratio | goal | met |',
-        '| --- | --- | --- | --- | --- | --- | --- |',
-        ...figures.map(
-          (figure) => `| ${[record.measuredOn, ...Object.values(tableRow(figure))].join(' | ')} |`,
-        ),
-      ].join('\n'),
+      markdownTable(figures.map((figure) => ({ GPU: record.measuredOn, ...tableRow(figure) }))),
       ...notes,
       ...charts
         .filter((chart) => chart.question === question)
@@ -55,18 +47,4 @@ export function section(record: RunRecord, charts: readonly ChartFile[], folder:
   }
   parts.push(...record.leftOut.map(({ question, why }) => `Left out: ${question}. ${why}`));
   return parts.join('\n\n');
-}
-
-export async function replaceSection(page: string, text: string): Promise<void> {
-  const before = readFileSync(page, 'utf8');
-  if (!SECTION.test(before)) throw new Error(`${page} has no section between the GPU markers.`);
-  const marked = `<!-- gpu figures -->\n\n${text}\n\n<!-- end of gpu figures -->`;
-  const config = await resolveConfig(import.meta.filename);
-  writeFileSync(
-    page,
-    await format(
-      before.replace(SECTION, () => marked),
-      { parser: 'markdown', ...config },
-    ),
-  );
 }

@@ -1,5 +1,5 @@
 /** Two ways to put load on a server: closed (a client waits for its answer) and open (arrivals do not wait). */
-import { poissonArrivals, untilDue } from '../../src/cli/bench/arrivals.js';
+import { poissonArrivals, untilDue } from '../../src/cli/bench/load.js';
 
 export interface LoadResult {
   /** Milliseconds; in the open loop from the moment the request was due, so a stall is not hidden. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { poissonArrivals, untilDue } from '../../src/cli/bench/arrivals.js';
+import { poissonArrivals, untilDue } from '../../src/cli/bench/load.js';
 import { closedLoop } from './loops.js';
 
 const PEAK_CLIENTS = 8;

@@ -1,5 +1,5 @@
 /** Order statistics of latencies in milliseconds. */
-import { percentile } from '../../src/cli/bench/percentile.js';
+import { percentile } from '../../src/cli/bench/level.js';
 
 export interface Latency {
   p50: number;

@@ -1,9 +1,5 @@
 #include "bench/native/gpu_stopwatch.h"
 
-#include <algorithm>
-#include <utility>
-
-#include "native/base/median.h"
 #include "native/cuda/cuda_status.h"
 
 namespace lattice {
@@ -29,16 +25,6 @@ Status GpuStopwatch::Time(const std::function<Status()>& work, std::vector<doubl
   status = ToStatus(cudaEventElapsedTime(&elapsed, start_.get(), end_.get()), "reading a time");
   if (status.ok()) ms->push_back(static_cast<double>(elapsed));
   return status;
-}
-
-Result<double> GpuStopwatch::MedianMs(const std::function<Status()>& work, int rounds) {
-  std::vector<double> ms;
-  Status status = Prepare();
-  for (int i = 0; status.ok() && i < kWarmRounds; ++i) status = Time(work, &ms);
-  ms.clear();
-  for (int i = 0; status.ok() && i < std::max(rounds, 1); ++i) status = Time(work, &ms);
-  if (!status.ok()) return status;
-  return Median(std::move(ms));
 }
 
 Status GpuStopwatch::Mark(const CudaOwned<cudaEvent_t>& event) const {

@@ -25,10 +25,6 @@ class GpuStopwatch {
   // milliseconds. Fails as `work` does.
   Status Time(const std::function<Status()>& work, std::vector<double>* ms) const;
 
-  // Prepares, warms up and gives the median milliseconds of `work`, done `rounds` times at least
-  // once.
-  Result<double> MedianMs(const std::function<Status()>& work, int rounds);
-
  private:
   Status Mark(const CudaOwned<cudaEvent_t>& event) const;
 

@@ -1,23 +1,18 @@
 // lattice_gpu_bench: figures of the first usable GPU as JSON, a line each, for bench/gpu.
 //
-//   lattice_gpu_bench limits ROUNDS SECONDS            GpuLimits
-//   lattice_gpu_bench batches MODEL SHA256 CACHE SIZE...
+//   lattice_gpu_bench MODEL CACHE SIZE...
 //
-// The second reads lines "BATCH ROUNDS" and answers each with BatchTimes, of an engine for batches
-// of the sizes.
+// Reads lines "BATCH ROUNDS" and answers each with BatchTimes, of an engine for batches of the
+// sizes.
 //
 // On a failure it prints the reason to the error output and ends with 1.
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <iomanip>
 #include <iostream>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bench/native/gpu_limits.h"
 #include "bench/native/slot_timer.h"
 #include "native/cuda/gpu_device.h"
 #include "native/engine/tensorrt/tensorrt_builder.h"
@@ -25,31 +20,6 @@
 
 namespace lattice {
 namespace {
-
-// A JSON string, or null for an empty text. TensorRT's reasons may have several lines.
-std::string OneLine(std::string text) {
-  if (text.empty()) return "null";
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
-  std::ostringstream quoted;
-  quoted << std::quoted(text);
-  return quoted.str();
-}
-
-Status PrintLimits(int rounds, double seconds) {
-  const std::chrono::duration<double> time(seconds);
-  const auto limits =
-      MeasureGpuLimits(rounds, std::chrono::duration_cast<std::chrono::milliseconds>(time));
-  if (!limits.ok()) return limits.status();
-  std::cout << "{\"name\":" << std::quoted(limits->name)
-            << ",\"tensorrt\":" << std::quoted(limits->tensorrt)
-            << ",\"copyGbS\":" << limits->copy_gb_s << ",\"uploadGbS\":" << limits->upload_gb_s
-            << ",\"downloadGbS\":" << limits->download_gb_s
-            << ",\"matrixTflopS\":" << limits->matrix_tflop_s
-            << ",\"matrixSize\":" << limits->matrix_size
-            << ",\"matrixMissing\":" << OneLine(limits->matrix_missing) << "}" << std::endl;
-  return {};
-}
 
 void Print(const BatchTimes& times) {
   std::cout << "{\"batch\":" << times.batch << ",\"networkMs\":" << times.network_ms
@@ -98,17 +68,13 @@ Status TimeBatches(const std::string& path, const GpuEngineOptions& options) {
 }
 
 Status Answer(const std::vector<std::string>& words) {
-  if (words.size() == 3 && words[0] == "limits") {
-    return PrintLimits(std::atoi(words[1].c_str()), std::atof(words[2].c_str()));
+  if (words.size() < 3) {
+    return {StatusCode::kInternalError, "See the head of bench/native/main.cc for the arguments."};
   }
-  if (words.size() > 4 && words[0] == "batches") {
-    GpuEngineOptions options{.cache_folder = words[3], .model_sha256 = words[2]};
-    options.batches.clear();
-    for (size_t i = 4; i < words.size(); ++i)
-      options.batches.push_back(std::atoi(words[i].c_str()));
-    return TimeBatches(words[1], options);
-  }
-  return {StatusCode::kInternalError, "See the head of bench/native/main.cc for the arguments."};
+  GpuEngineOptions options{.cache_folder = words[1]};
+  options.batches.clear();
+  for (size_t i = 2; i < words.size(); ++i) options.batches.push_back(std::atoi(words[i].c_str()));
+  return TimeBatches(words[0], options);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "bench/native/gpu_stopwatch.h"
-#include "native/base/median.h"
 #include "native/base/stopwatch.h"
 #include "native/cuda/cuda_status.h"
 #include "native/cuda/kernels/letterbox_kernel.h"
@@ -20,6 +19,13 @@ constexpr int kHeight = 480;
 // Images in whose time the start of a graph on an idle stream, some microseconds, does not count:
 // small batches of the bare network are replayed so often in a row.
 constexpr int kImagesInARow = 16;
+
+// Of an even number of samples, the upper of the two in the middle.
+double Median(std::vector<double> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
 
 }  // namespace
 

@@ -1,11 +1,10 @@
 /** What a run found: for the terminal, as bench/results/peers-DATE.json and as the table of bench/peers/README.md. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { PROJECT_ROOT } from '../../test/support/service-process.js';
-import { textTable } from '../gpu/text-table.js';
+import { machine, replaceSection } from '../figures-page.js';
+import { markdownTable, textTable, type Row } from '../tables.js';
 import type { PhotoSet } from './photo-sets.js';
 import type { Spread } from './round-figures.js';
 import { OURS, OURS_SQUARE, PYTHON } from './sides.js';
@@ -20,8 +19,6 @@ export interface Outcome {
   sets: (PhotoSet & { standings: Standing[] })[];
   servers: { name: string; residentMiB: number; cpuMsInPauses: number }[];
 }
-
-type Row = Record<string, string>;
 
 export function show(outcome: Outcome): void {
   for (const set of outcome.sets) {
@@ -76,12 +73,11 @@ function spreadText(spread: Spread | undefined): string {
 
 export async function publish(outcome: Outcome): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);
-  const machine = `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
   const folder = join(PROJECT_ROOT, 'bench/results');
   mkdirSync(folder, { recursive: true });
   const record = {
     date,
-    machine,
+    machine: machine(),
     command: 'npm run bench:peers',
     ...outcome,
     versions: versions(),
@@ -90,28 +86,13 @@ export async function publish(outcome: Outcome): Promise<void> {
 
   const page = join(PROJECT_ROOT, 'bench/peers/README.md');
   const tables = outcome.sets.map(
-    (set) => `**${set.what}**\n\n${markdown(rowsOf(outcome, set))}\n\n${markdown(goalRows(set))}`,
+    (set) =>
+      `**${set.what}**\n\n${markdownTable(rowsOf(outcome, set))}\n\n${markdownTable(goalRows(set))}`,
   );
   const text =
-    `Measured ${date} by \`npm run bench:peers\`, ${outcome.rounds} rounds of \`${outcome.model}\` on ${machine} ` +
+    `Measured ${date} by \`npm run bench:peers\`, ${outcome.rounds} rounds of \`${outcome.model}\` on ${machine()} ` +
     `([all figures](../results/peers-${date}.json)):\n\n${tables.join('\n\n')}`;
-  const marked = /<!-- figures -->[\s\S]*<!-- end of figures -->/;
-  const filled = readFileSync(page, 'utf8').replace(
-    marked,
-    () => `<!-- figures -->\n\n${text}\n\n<!-- end of figures -->`,
-  );
-  const style = await resolveConfig(page);
-  writeFileSync(page, await format(filled, { parser: 'markdown', ...style }));
-}
-
-function markdown(rows: readonly Row[]): string {
-  const names = Object.keys(rows[0] ?? {});
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-  return [
-    line(names),
-    line(names.map(() => '---')),
-    ...rows.map((row) => line(names.map((name) => row[name] ?? ''))),
-  ].join('\n');
+  await replaceSection(page, 'figures', text);
 }
 
 function versions(): string[] {

@@ -122,15 +122,14 @@ void CoreWrap::RemovePending(Napi::Env env, size_t count) {
 Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (Closed(env)) return env.Undefined();
-  if (!info[0].IsString() || (!info[1].IsString() && !info[1].IsUndefined())) {
-    ThrowTypeError(env, "path and sha256 must be strings");
+  if (!info[0].IsString()) {
+    ThrowTypeError(env, "path must be a string");
     return env.Undefined();
   }
-  const std::string sha256 = info[1].IsString() ? info[1].As<Napi::String>().Utf8Value() : "";
   const auto deferred = Napi::Promise::Deferred::New(env);
   AddPending(env, 1);
   core_->LoadModel(
-      info[0].As<Napi::String>().Utf8Value(), sha256,
+      info[0].As<Napi::String>().Utf8Value(),
       [settle = Settling<LoadedModel>(mailbox_, deferred, ToModel)](Result<LoadedModel> loaded) {
         RenewExitHandler();
         settle(std::move(loaded));

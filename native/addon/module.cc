@@ -5,7 +5,6 @@
 
 #include "native/addon/core_wrap.h"
 #include "native/addon/describe_model_work.h"
-#include "native/addon/js_gpu_readings.h"
 #include "native/decode/nvjpeg/open_hardware_decoder.h"
 #include "native/engine/openvino/openvino_network.h"
 #include "native/engine/tensorrt/gpu_engine.h"
@@ -25,14 +24,24 @@ Napi::Value BuildInfo(const Napi::CallbackInfo& info) {
   return object;
 }
 
+Napi::Object ToGpu(Napi::Env env, const lattice::GpuIdentity& identity) {
+  auto gpu = Napi::Object::New(env);
+  gpu.Set("index", identity.index);
+  gpu.Set("name", identity.name);
+  gpu.Set("uuid", identity.uuid);
+  gpu.Set("busId", identity.bus_id);
+  gpu.Set("numaNode", identity.numa_node < 0
+                          ? env.Null()
+                          : Napi::Value(Napi::Number::New(env, identity.numa_node)));
+  gpu.Set("memoryTotal", static_cast<double>(identity.memory_bytes));
+  return gpu;
+}
+
 Napi::Value Gpus(const Napi::CallbackInfo& info) {
   const auto usable = lattice::UsableGpus();
   auto gpus = Napi::Array::New(info.Env());
   for (uint32_t i = 0; usable.ok() && i < usable->size(); ++i) {
-    auto gpu = Napi::Object::New(info.Env());
-    gpu.Set("index", (*usable)[i].index);
-    gpu.Set("name", (*usable)[i].name);
-    gpus.Set(i, gpu);
+    gpus.Set(i, ToGpu(info.Env(), (*usable)[i]));
   }
   auto object = Napi::Object::New(info.Env());
   object.Set("gpus", gpus);
@@ -50,10 +59,6 @@ Napi::Value JpegEnginesMissing(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), found.message());
 }
 
-Napi::Value ReadGpus(const Napi::CallbackInfo& info) {
-  return lattice::ToGpuReadings(info.Env(), lattice::LatestGpuReading());
-}
-
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("buildInfo", Napi::Function::New(env, BuildInfo, "buildInfo"));
   exports.Set("gpus", Napi::Function::New(env, Gpus, "gpus"));
@@ -61,7 +66,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
               Napi::Function::New(env, JpegEnginesMissing, "jpegEnginesMissing"));
   exports.Set("describeModel",
               Napi::Function::New(env, lattice::StartDescribeModel, "describeModel"));
-  exports.Set("gpuReadings", Napi::Function::New(env, ReadGpus, "gpuReadings"));
   exports.Set("Core", lattice::CoreWrap::Class(env));
   return exports;
 }

@@ -16,7 +16,7 @@ struct GpuDevice {
   int sm_major = 0, sm_minor = 0;
   size_t memory_bytes = 0;
   std::string uuid;      // "GPU-..." as nvidia-smi prints it
-  std::string bus_id;    // "0000:17:00.0", as NVML and the kernel name it
+  std::string bus_id;    // "0000:17:00.0", as nvidia-smi and the kernel take it
   std::string unusable;  // empty, or a sentence: why this GPU cannot be used
 };
 

@@ -3,20 +3,17 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <thread>
-
-#include "native/engine_cache/checked_file.h"
 
 namespace lattice {
 namespace {
 
-constexpr std::string_view kEngineMagic = "LATENGIN";
-constexpr std::string_view kTimingMagic = "LATTIMNG";
 // The lock of a timing cache is held only while the file is written.
 constexpr std::chrono::seconds kTimingLockWait{10};
 // flock has no deadline of its own.
@@ -26,6 +23,60 @@ std::string Words(int error) { return std::generic_category().message(error); }
 
 Status Refused(const std::string& subject, const std::string& fact) {
   return {StatusCode::kInternalError, subject + " " + fact};
+}
+
+// False where the file ends before the span is full, or cannot be read.
+bool ReadAll(int fd, std::span<char> out) {
+  while (!out.empty()) {
+    const ssize_t got = read(fd, out.data(), out.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    out = out.subspan(static_cast<size_t>(got));
+  }
+  return true;
+}
+
+bool WriteAll(int fd, std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+bool IsOurs(const struct stat& info) {
+  return S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// Marks the file as used now.
+std::optional<std::vector<char>> ReadFile(const std::string& path) {
+  // Without O_NONBLOCK a FIFO would keep the open waiting for a writer.
+  const ScopedFd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info;
+  if (fd.get() < 0 || fstat(fd.get(), &info) != 0 || !IsOurs(info)) return std::nullopt;
+  std::vector<char> bytes(static_cast<size_t>(info.st_size));
+  if (!ReadAll(fd.get(), bytes)) return std::nullopt;
+  // In a folder that is only readable the last use stays unknown.
+  (void)futimens(fd.get(), nullptr);
+  return bytes;
+}
+
+// Calls for one path must not overlap, in any process: they share PATH.partial.
+Status WriteFile(const std::string& path, std::span<const char> bytes) {
+  const std::string partial = path + ".partial";
+  (void)unlink(partial.c_str());  // of a build that was killed
+  ScopedFd fd(open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  // Some file systems report a full disk only when the file is closed.
+  if (fd.get() >= 0 && WriteAll(fd.get(), bytes) && fsync(fd.get()) == 0 &&
+      close(fd.Release()) == 0 && std::rename(partial.c_str(), path.c_str()) == 0) {
+    return {};
+  }
+  const std::string reason = Words(errno);
+  (void)unlink(partial.c_str());
+  return Refused(std::filesystem::path(path).filename(), "cannot be stored: " + reason + ".");
 }
 
 }  // namespace
@@ -53,32 +104,27 @@ Result<EngineCache> EngineCache::Open(const std::string& folder) {
 }
 
 std::optional<std::vector<char>> EngineCache::Load(const EngineKey& key) const {
-  auto file = ReadCheckedFile(PathOf(EngineStem(key) + ".engine"), kEngineMagic);
-  // Two keys may share a stem.
-  if (!file || !file->text.starts_with(KeyText(key) + ",")) return std::nullopt;
-  return std::move(file->payload);
+  return ReadFile(PathOf(EngineName(key)));
 }
 
-Status EngineCache::Store(const EngineHeader& header, std::span<const char> plan) const {
-  return WriteCheckedFile(PathOf(EngineStem(header.key) + ".engine"), kEngineMagic,
-                          HeaderText(header), plan);
+Status EngineCache::Store(const EngineKey& key, std::span<const char> plan) const {
+  return WriteFile(PathOf(EngineName(key)), plan);
 }
 
 Result<ScopedFd> EngineCache::Lock(const EngineKey& key, Clock::time_point deadline,
                                    const std::function<bool()>& go_on) const {
-  return LockFile(EngineStem(key) + ".lock", deadline, go_on);
+  return LockFile(EngineName(key) + ".lock", deadline, go_on);
 }
 
 std::vector<char> EngineCache::LoadTimings(const EngineKey& key) const {
-  auto file = ReadCheckedFile(PathOf(TimingStem(key) + ".cache"), kTimingMagic);
-  if (!file || file->text != TimingText(key)) return {};
-  return std::move(file->payload);
+  return ReadFile(PathOf(TimingName(key))).value_or(std::vector<char>());
 }
 
 Status EngineCache::StoreTimings(const EngineKey& key, std::span<const char> bytes) const {
-  const auto lock = LockFile(TimingStem(key) + ".lock", Clock::now() + kTimingLockWait, nullptr);
+  const std::string name = TimingName(key);
+  const auto lock = LockFile(name + ".lock", Clock::now() + kTimingLockWait, nullptr);
   if (!lock.ok()) return lock.status();
-  return WriteCheckedFile(PathOf(TimingStem(key) + ".cache"), kTimingMagic, TimingText(key), bytes);
+  return WriteFile(PathOf(name), bytes);
 }
 
 Result<ScopedFd> EngineCache::LockFile(const std::string& name, Clock::time_point deadline,

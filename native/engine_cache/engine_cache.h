@@ -16,9 +16,14 @@
 
 namespace lattice {
 
-// Files of the folder: STEM.engine, STEM.lock, timing-STEM.cache, timing-STEM.lock, and
-// NAME.partial while NAME is written. Lock files stay. `lattice engine` lists and removes engines;
-// other processes may use the folder at the same time. Thread-safe.
+// Files of the folder: plans and timing caches as TensorRT wrote them, under the names of
+// engine_key.h; NAME.lock; and NAME.partial while NAME is written. Lock files stay. `lattice
+// engine` lists and removes engines; other processes may use the folder at the same time.
+// Thread-safe.
+//
+// A file is written whole, flushed and then renamed, and TensorRT refuses a plan whose length or
+// header is wrong. Damage within a plan is not looked for: the self-check of a loaded model is
+// there for wrong boxes.
 //
 // To get an engine: Load. Where there is none: Lock, Load again, since another process may have
 // built it meanwhile, then build and Store while the lock is held.
@@ -28,13 +33,13 @@ class EngineCache {
   // what to do, when it is no folder, belongs to another user, or is writable for others.
   static Result<EngineCache> Open(const std::string& folder);
 
-  // The plan that was stored under this key, marked as used now. Empty where there is none that can
-  // be used: a damaged one is built again.
+  // The plan that was stored under this key, marked as used now. Empty where there is none, or
+  // none that only this user could have written. Follows no link.
   std::optional<std::vector<char>> Load(const EngineKey& key) const;
 
-  // Whole or not at all, in place of what was there. The caller holds the key's lock.
-  // kInternalError when it cannot be written.
-  Status Store(const EngineHeader& header, std::span<const char> plan) const;
+  // Whole or not at all, in place of what was there, mode 0600. The caller holds the key's lock.
+  // kInternalError when it cannot be written; what was there stays then.
+  Status Store(const EngineKey& key, std::span<const char> plan) const;
 
   // The right to build and store this engine, until the descriptor is closed or the process ends.
   // Blocks until `deadline`, at least one try: kDeadlineExceeded after it. kCancelled once
@@ -44,7 +49,7 @@ class EngineCache {
                         const std::function<bool()>& go_on = nullptr) const;
 
   // TensorRT's timing cache for the key's TensorRT version and GPU; empty where there is none. Of
-  // two writers the later one wins.
+  // two writers the later one wins. TensorRT ignores one that does not fit.
   std::vector<char> LoadTimings(const EngineKey& key) const;
   Status StoreTimings(const EngineKey& key, std::span<const char> bytes) const;
 

@@ -1,70 +1,52 @@
 #include "native/engine_cache/engine_key.h"
 
-#include <cstdio>
+#include <filesystem>
+#include <initializer_list>
 
-#include "native/engine_cache/crc32.h"
+#include "native/engine_cache/sha256.h"
 
 namespace lattice {
 namespace {
 
-constexpr size_t kShownHashDigits = 12;
+constexpr size_t kHashDigits = 32;
+constexpr size_t kLongestPart = 48;
 
-std::string Hex(uint32_t value) {
-  char digits[9];
-  (void)std::snprintf(digits, sizeof digits, "%08x", value);
-  return digits;
+// '_' separates the parts of a name.
+std::string Part(const std::string& text) {
+  constexpr char kPlain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+  std::string part = text.substr(0, kLongestPart);
+  for (size_t at = 0; (at = part.find_first_not_of(kPlain, at)) != std::string::npos;) {
+    part[at] = '-';
+  }
+  return part;
 }
 
-// A JSON string.
-std::string Quoted(const std::string& value) {
-  std::string text = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') text += '\\';
-    if (static_cast<unsigned char>(c) < ' ') {
-      text += "\\u" + Hex(static_cast<uint32_t>(c)).substr(4);
-    } else {
-      text += c;
-    }
-  }
-  return text + '"';
+std::string DeviceParts(const EngineKey& key) {
+  return Part(key.gpu_name) + "_sm" + std::to_string(key.sm_major) + "." +
+         std::to_string(key.sm_minor) + "_trt" + Part(key.tensorrt_version);
 }
 
-std::string Listed(const std::vector<int>& numbers) {
-  std::string text = "[";
-  for (const int number : numbers) {
-    if (text.size() > 1) text += ',';
-    text += std::to_string(number);
-  }
-  return text + "]";
+// The length in front of each value: no value can write another's.
+std::string Joined(std::initializer_list<std::string> values) {
+  std::string text;
+  for (const std::string& value : values) text += std::to_string(value.size()) + ":" + value;
+  return text;
 }
 
 }  // namespace
 
-std::string TimingText(const EngineKey& key) {
-  const std::string sm = std::to_string(key.sm_major) + "." + std::to_string(key.sm_minor);
-  return "{\"tensorrt_version\":" + Quoted(key.tensorrt_version) +
-         ",\"gpu_name\":" + Quoted(key.gpu_name) + ",\"sm\":" + Quoted(sm);
+std::string EngineName(const EngineKey& key) {
+  std::string buckets;
+  for (const int bucket : key.buckets) buckets += std::to_string(bucket) + ",";
+  const std::string all =
+      Joined({key.model_name, key.model_sha256, key.tensorrt_version, key.gpu_name,
+              std::to_string(key.sm_major), std::to_string(key.sm_minor), key.precision, buckets,
+              std::to_string(key.input_width), std::to_string(key.input_height),
+              std::to_string(key.builder_level), std::to_string(key.conversion_version)});
+  return Part(std::filesystem::path(key.model_name).stem()) + "_" + DeviceParts(key) + "_" +
+         Part(key.precision) + "_" + Sha256(all).substr(0, kHashDigits) + ".engine";
 }
 
-std::string KeyText(const EngineKey& key) {
-  return TimingText(key) + ",\"model_sha256\":" + Quoted(key.model_sha256) +
-         ",\"model_crc32\":" + Quoted(Hex(key.model_crc32)) +
-         ",\"precision\":" + Quoted(key.precision) + ",\"buckets\":" + Listed(key.buckets) +
-         ",\"input\":" + Listed({key.input_width, key.input_height}) +
-         ",\"builder_level\":" + std::to_string(key.builder_level) +
-         ",\"conversion_version\":" + std::to_string(key.conversion_version);
-}
-
-std::string HeaderText(const EngineHeader& header) {
-  return KeyText(header.key) + ",\"model_name\":" + Quoted(header.model_name) +
-         ",\"created_s\":" + std::to_string(header.created_s) +
-         ",\"build_ms\":" + std::to_string(header.build_ms) + "}";
-}
-
-std::string EngineStem(const EngineKey& key) {
-  return key.model_sha256.substr(0, kShownHashDigits) + "-" + Hex(Crc32(KeyText(key)));
-}
-
-std::string TimingStem(const EngineKey& key) { return "timing-" + Hex(Crc32(TimingText(key))); }
+std::string TimingName(const EngineKey& key) { return "timing_" + DeviceParts(key) + ".cache"; }
 
 }  // namespace lattice

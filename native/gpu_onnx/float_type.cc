@@ -10,18 +10,11 @@
 #include <vector>
 
 #include "native/gpu_onnx/graph_constants.h"
-#include "native/gpu_onnx/signed_quantization.h"
 #include "native/gpu_onnx/tensor_names.h"
 #include "native/onnx/half_float.h"
 
 namespace lattice {
 namespace {
-
-constexpr float kSmallestHalf = 0x1p-24f;
-
-bool Quantization(const OnnxNode& node) {
-  return node.op == "QuantizeLinear" || node.op == "DequantizeLinear";
-}
 
 // Inputs that are FLOAT in every opset.
 bool IsFloatPort(const OnnxNode& node, size_t input) {
@@ -32,23 +25,21 @@ bool IsFloatPort(const OnnxNode& node, size_t input) {
 // Of a node that reads floats. All other operators make what they read.
 bool MakesFloats(const OnnxNode& node, size_t output) {
   static const std::unordered_set<std::string> kNone = {
-      "ArgMax", "ArgMin",      "Equal",   "Greater", "GreaterOrEqual",    "IsInf",          "IsNaN",
-      "Less",   "LessOrEqual", "NonZero", "Shape",   "NonMaxSuppression", "QuantizeLinear", "Size"};
+      "ArgMax", "ArgMin",      "Equal",   "Greater", "GreaterOrEqual",    "IsInf", "IsNaN",
+      "Less",   "LessOrEqual", "NonZero", "Shape",   "NonMaxSuppression", "Size"};
   static const std::unordered_set<std::string> kFirst = {"Dropout", "MaxPool", "TopK"};
   if (node.op == "Cast") return IsFloating(static_cast<int32_t>(node.Integer("to", kNoType)));
   return !kNone.contains(node.op) && (output == 0 || !kFirst.contains(node.op));
 }
 
 // The constant in this type, under this name.
-Result<OnnxTensor> InType(const OnnxTensor& tensor, const std::string& name, ElementType type,
-                          bool scale) {
+Result<OnnxTensor> InType(const OnnxTensor& tensor, const std::string& name, ElementType type) {
   if (tensor.type == type && tensor.name == name) return tensor;
   auto values = ReadFloats(tensor);
   if (!values.ok()) return values.status();
   if (type == kFloat) return WithFloats(tensor, name, *values);
   for (float& value : *values) {
     if (std::isfinite(value)) value = std::clamp(value, -kLargestHalf, kLargestHalf);
-    if (scale && value > 0) value = std::max(value, kSmallestHalf);
   }
   return WithHalves(tensor, name, *values);
 }
@@ -128,7 +119,6 @@ class FloatTypeSetter {
 
   // The type in which a node computes.
   ElementType TypeFor(const OnnxNode& node) const {
-    if (Quantization(node)) return model_.opset < kHalfScalesOpset ? kFloat : type_;
     const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](const auto& input) {
       return made_.contains(input) && !sizes_.contains(input);
     });
@@ -154,8 +144,7 @@ class FloatTypeSetter {
       const bool own_name = made == made_.end() && type == type_;
       known->second = own_name ? name : names_.Free(name + Suffix(type));
       if (made == made_.end()) {
-        auto tensor =
-            InType(constants_.at(name), known->second, type, input == 1 && Quantization(node));
+        auto tensor = InType(constants_.at(name), known->second, type);
         if (!tensor.ok()) return tensor.status();
         written_.push_back(*std::move(tensor));
       } else {
@@ -179,7 +168,7 @@ class FloatTypeSetter {
       std::string& name = node.outputs[i];
       if (name.empty() || !floats) continue;
       made_[name] = type;
-      if (type != type_ && !Quantization(node)) sizes_.insert(name);
+      if (type != type_) sizes_.insert(name);
       if (type == type_ || !outputs_.contains(name)) continue;
       renamed.emplace_back(names_.Free(name + Suffix(type)), name);
       made_[name] = type_;

@@ -6,7 +6,6 @@
 
 namespace lattice::onnx {
 
-inline constexpr uint32_t kIrVersion = 1;
 inline constexpr uint32_t kGraph = 7;
 inline constexpr uint32_t kOpsetImport = 8;
 inline constexpr uint32_t kOpsetDomain = 1;

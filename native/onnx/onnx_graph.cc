@@ -88,22 +88,6 @@ std::string WithField(ByteView message, uint32_t number, std::string_view conten
   return out;
 }
 
-// An OperatorSetIdProto of another version.
-std::string WithVersion(ByteView message, int64_t version) {
-  std::string out;
-  WireReader reader(message);
-  while (!reader.AtEnd()) {
-    const auto field = reader.Next();
-    if (!field) break;  // walked before
-    if (field->number == onnx::kOpsetVersion) {
-      AppendNumber(out, onnx::kOpsetVersion, static_cast<uint64_t>(version));
-    } else {
-      AppendWhole(out, field->whole);
-    }
-  }
-  return out;
-}
-
 ByteView FieldOf(ByteView message, uint32_t number) {
   WireReader reader(message);
   ByteView found;
@@ -226,23 +210,11 @@ void OnnxValueInfo::CloseShape(const std::vector<int64_t>& sizes) {
   message = Message(WithField(message.bytes(), onnx::kValueType, type));
 }
 
-void OnnxModel::RaiseOpset(int64_t version, int64_t needed_ir_version) {
-  opset = version;
-  ir_version = std::max(ir_version, needed_ir_version);
-}
-
 std::string WriteOnnxModel(const OnnxModel& model) {
   std::string out;
   for (const OnnxPart& part : model.parts) {
-    WireReader reader(part.whole);
-    const auto field = reader.Next();  // read before
-    const std::string_view domain = TextOf(FieldOf(field->bytes, onnx::kOpsetDomain));
-    if (part.number == onnx::kIrVersion) {
-      AppendNumber(out, onnx::kIrVersion, static_cast<uint64_t>(model.ir_version));
-    } else if (part.number == onnx::kGraph) {
+    if (part.number == onnx::kGraph) {
       AppendBytes(out, onnx::kGraph, WriteGraph(model.graph));
-    } else if (part.number == onnx::kOpsetImport && (domain.empty() || domain == "ai.onnx")) {
-      AppendBytes(out, onnx::kOpsetImport, WithVersion(field->bytes, model.opset));
     } else {
       AppendWhole(out, part.whole);
     }

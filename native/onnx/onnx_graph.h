@@ -72,13 +72,9 @@ struct OnnxGraph {
 };
 
 struct OnnxModel {
-  int64_t ir_version = 0;
   int64_t opset = 0;  // of ONNX's own operators; 0 where the model names none
   OnnxGraph graph;
   std::vector<OnnxPart> parts;
-
-  // Makes `version` the opset of ONNX's own operators, and the IR version one that may hold it.
-  void RaiseOpset(int64_t version, int64_t needed_ir_version);
 };
 
 // Every field that is not read is written byte for byte in its place; fields of one kind follow

@@ -151,7 +151,6 @@ Status ModelReader::ReadModel(ByteView bytes, OnnxModel& model) {
   int graphs = 0;
   const bool read = ForEach(bytes, [&](const WireField& field) {
     model.parts.push_back({field.number, field.whole});
-    if (field.number == onnx::kIrVersion) model.ir_version = static_cast<int64_t>(field.value);
     if (field.number == onnx::kOpsetImport) return ReadOpset(field.bytes, model);
     if (field.number != onnx::kGraph) return true;
     return ++graphs == 1 && field.delimited() && ReadGraph(field.bytes, model.graph);

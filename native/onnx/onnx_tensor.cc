@@ -36,24 +36,6 @@ Status Damaged(std::string_view name) {
           "The tensor '" + std::string(name.substr(0, 80)) + "' of the model is damaged."};
 }
 
-// Size in bytes of one element in raw_data; 0 for a type that is not read here.
-size_t ElementSize(int32_t type) {
-  switch (type) {
-    case kInt8:
-    case kUint8:
-      return 1;
-    case kFloat16:
-      return 2;
-    case kFloat:
-    case kInt32:
-      return 4;
-    case kInt64:
-      return 8;
-    default:
-      return 0;
-  }
-}
-
 // Calls `take(value)` for each integer of a field, packed or not, until one returns false.
 template <typename Take>
 bool ForEachInteger(const WireField& field, Take take) {
@@ -85,12 +67,6 @@ std::optional<size_t> ElementCount(const OnnxTensor& tensor) {
   return count;
 }
 
-// The typed field that holds elements of this type.
-uint32_t TypedField(int32_t type) {
-  if (type == kFloat) return kFloatData;
-  return type == kInt64 ? kInt64Data : kInt32Data;
-}
-
 // Little-endian bytes of float_data, packed or not.
 bool AppendFloatData(const WireField& field, std::string& raw) {
   if (field.delimited()) {
@@ -103,19 +79,21 @@ bool AppendFloatData(const WireField& field, std::string& raw) {
   return true;
 }
 
-bool AppendIntegerData(const WireField& field, size_t element, std::string& raw) {
+bool AppendHalfData(const WireField& field, std::string& raw) {
   return ForEachInteger(field, [&](int64_t value) {
     // Little-endian: the low bytes come first.
-    raw.append(reinterpret_cast<const char*>(&value), element);
+    raw.append(reinterpret_cast<const char*>(&value), sizeof(uint16_t));
     return true;
   });
 }
 
-// The tensor's numbers as raw_data has them, whichever field holds them; they fill the shape.
+// The numbers of a FLOAT or FLOAT16 tensor as raw_data has them, whichever field holds them; they
+// fill the shape.
 Result<std::string> RawData(const OnnxTensor& tensor) {
-  const size_t element = ElementSize(tensor.type);
+  const bool halves = tensor.type == kFloat16;
+  const size_t element = halves ? sizeof(uint16_t) : sizeof(float);
   const auto count = ElementCount(tensor);
-  if (element == 0 || !count) return Damaged(tensor.name);
+  if (!count) return Damaged(tensor.name);
   std::string raw;
   WireReader reader(tensor.message.bytes());
   while (!reader.AtEnd()) {
@@ -123,9 +101,8 @@ Result<std::string> RawData(const OnnxTensor& tensor) {
     if (!field) return Damaged(tensor.name);
     if (field->number == kRawData && field->delimited()) {
       raw = TextOf(field->bytes);
-    } else if (field->number == TypedField(tensor.type)) {
-      const bool read = tensor.type == kFloat ? AppendFloatData(*field, raw)
-                                              : AppendIntegerData(*field, element, raw);
+    } else if (field->number == (halves ? kInt32Data : kFloatData)) {
+      const bool read = halves ? AppendHalfData(*field, raw) : AppendFloatData(*field, raw);
       if (!read) return Damaged(tensor.name);
     }
   }
@@ -225,23 +202,6 @@ Result<std::vector<float>> ReadFloats(const OnnxTensor& tensor) {
   return Converted<uint16_t, float>(*raw, FromHalfBits);
 }
 
-Result<std::vector<int64_t>> ReadIntegers(const OnnxTensor& tensor) {
-  if (IsFloating(tensor.type)) return Damaged(tensor.name);
-  const auto raw = RawData(tensor);
-  if (!raw.ok()) return raw.status();
-  const auto same = [](auto value) { return static_cast<int64_t>(value); };
-  switch (tensor.type) {
-    case kInt8:
-      return Converted<int8_t, int64_t>(*raw, same);
-    case kUint8:
-      return Converted<uint8_t, int64_t>(*raw, same);
-    case kInt32:
-      return Converted<int32_t, int64_t>(*raw, same);
-    default:
-      return Converted<int64_t, int64_t>(*raw, same);
-  }
-}
-
 OnnxTensor MakeTensor(std::string name, int32_t type, std::vector<int64_t> dims,
                       std::string_view raw) {
   OnnxTensor like;
@@ -261,13 +221,6 @@ OnnxTensor WithHalves(const OnnxTensor& like, std::string name, const std::vecto
   raw.reserve(values.size() * sizeof(uint16_t));
   for (const float value : values) Append(raw, ToHalfBits(value));
   return WithRaw(like, std::move(name), kFloat16, raw);
-}
-
-OnnxTensor WithInt8s(const OnnxTensor& like, std::string name, const std::vector<int64_t>& values) {
-  std::string raw;
-  raw.reserve(values.size());
-  for (const int64_t value : values) Append(raw, static_cast<int8_t>(value));
-  return WithRaw(like, std::move(name), kInt8, raw);
 }
 
 }  // namespace lattice

@@ -62,9 +62,6 @@ Result<OnnxTensor> ReadTensor(ByteView bytes);
 // does not fill the shape; allocates no more than the data needs.
 Result<std::vector<float>> ReadFloats(const OnnxTensor& tensor);
 
-// The same of an INT8, UINT8, INT32 or INT64 tensor.
-Result<std::vector<int64_t>> ReadIntegers(const OnnxTensor& tensor);
-
 // A new tensor; `raw` holds its numbers in order, little-endian.
 OnnxTensor MakeTensor(std::string name, int32_t type, std::vector<int64_t> dims,
                       std::string_view raw);
@@ -74,7 +71,6 @@ OnnxTensor MakeTensor(std::string name, int32_t type, std::vector<int64_t> dims,
 OnnxTensor WithFloats(const OnnxTensor& like, std::string name, const std::vector<float>& values);
 // Rounds to the nearest half, ties to even.
 OnnxTensor WithHalves(const OnnxTensor& like, std::string name, const std::vector<float>& values);
-OnnxTensor WithInt8s(const OnnxTensor& like, std::string name, const std::vector<int64_t>& values);
 
 }  // namespace lattice
 

@@ -138,19 +138,17 @@ DecodeStats Core::decode_stats() const {
 
 Status Core::jpeg_engines() const { return decoders_open_ ? jpeg_engines_ : Status(); }
 
-void Core::LoadModel(std::string path, std::string sha256, OnModel on_model) {
+void Core::LoadModel(std::string path, OnModel on_model) {
   auto shared = std::make_shared<OnModel>(std::move(on_model));
-  const bool posted = loader_->Post([this, path = std::move(path), sha256 = std::move(sha256),
-                                     shared] { (*shared)(Load(path, sha256)); });
+  const bool posted =
+      loader_->Post([this, path = std::move(path), shared] { (*shared)(Load(path)); });
   if (!posted) (*shared)(Closed());
 }
 
-Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path,
-                                                 const std::string& sha256) {
+Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
   if (on_gpu_) {
     GpuEngineOptions gpu_options;
     gpu_options.cache_folder = options_.engine_cache;
-    gpu_options.model_sha256 = sha256;
     gpu_options.gpu = options_.gpu;
     gpu_options.batches = options_.gpu_batches;
     gpu_options.slots = kSlotsOfGpu;
@@ -172,8 +170,8 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path,
   return LoadCpuEngine(path, engine_options);
 }
 
-Result<LoadedModel> Core::Load(const std::string& path, const std::string& sha256) {
-  auto engine = LoadEngine(path, sha256);
+Result<LoadedModel> Core::Load(const std::string& path) {
+  auto engine = LoadEngine(path);
   if (!engine.ok()) {
     if (engine.status().code() == StatusCode::kGpuLost) scheduler_.LoseDevice(engine.status());
     return engine.status();

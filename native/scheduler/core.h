@@ -70,9 +70,8 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  // Models are loaded one at a time, on a thread of their own. `sha256` as GpuEngineOptions.
-  // kShuttingDown after Close.
-  void LoadModel(std::string path, std::string sha256, OnModel on_model);
+  // Models are loaded one at a time, on a thread of their own. kShuttingDown after Close.
+  void LoadModel(std::string path, OnModel on_model);
   // The engine is freed when its last task has ended, on the thread that loads models. Unknown ids
   // are ignored.
   void UnloadModel(uint32_t id);
@@ -104,8 +103,8 @@ class Core {
   Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker> marker,
        RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost);
   void OpenJpegEngines();
-  Result<LoadedModel> Load(const std::string& path, const std::string& sha256);
-  Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path, const std::string& sha256);
+  Result<LoadedModel> Load(const std::string& path);
+  Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path);
 
   const CoreOptions options_;
   const bool on_gpu_;

@@ -1,7 +1,7 @@
 /** What is known of a GPU at one moment. */
 import { z } from 'zod';
 
-/** What may hold the clocks down, as `native/gpu_monitor/nvml_library.cc` names it. */
+/** What may hold the clocks down. */
 export const SLOWDOWNS = [
   'power_cap',
   'thermal',

@@ -1,5 +1,11 @@
-/** A model that requests can name. */
+/** A model that requests can name, and what may run it. */
 import { z } from 'zod';
+
+/** Of settings and of the addon; `auto` leaves the choice to the machine. */
+export const DEVICES = ['auto', 'cpu', 'cuda'] as const;
+export const PRECISIONS = ['auto', 'f32', 'bf16'] as const;
+export type Device = (typeof DEVICES)[number];
+export type Precision = (typeof PRECISIONS)[number];
 
 const modelInputSchema = z.object({ width: z.int(), height: z.int() }).meta({ id: 'ModelInput' });
 

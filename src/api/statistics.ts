@@ -1,37 +1,144 @@
-/** Figures of one worker, and of all workers together. Counts are in images. */
+/**
+ * Figures of one worker, and of all workers together; counts are in images. A field says all of a statistic: its schema
+ * and text, how the figures of workers add up and which metric it is. The object it stands in says who counts it and
+ * whether the cluster status shows it.
+ */
 import { z } from 'zod';
 import { gpuReadingSchema } from './gpu-reading.js';
 
-export const workerStatsSchema = z.object({
-  device: z.string(),
-  /** How many GPUs compute; 0 on the CPU. */
-  gpus: z.number(),
-  precision: z.string(),
+/** A metric may show several statistics: each is the value of a label. */
+interface Metric {
+  name: string;
+  help: string;
+  label: string;
+  value: string;
+}
+
+interface Use {
+  /** Of several workers: the sum, or each name once. */
+  together: 'sum' | 'names';
+  metric?: Metric | undefined;
+}
+
+const uses = z.registry<Use>();
+const named = () => z.string().register(uses, { together: 'names' });
+
+function summed<Schema extends z.ZodType>(schema: Schema, metric?: Metric): Schema {
+  uses.add(schema, { together: 'sum', metric });
+  return schema;
+}
+
+const queue = {
+  name: 'lattice_queue_images',
+  help: 'Images that wait in front of the network, by class; those of jobs are fetched as it wants them.',
+  label: 'class',
+};
+const held = {
+  name: 'lattice_held_pixel_bytes',
+  help: 'Decoded pixels that wait for the network or are in it, by class.',
+  label: 'class',
+};
+const folders = {
+  name: 'lattice_image_folders',
+  help: 'Image folders whose volume does not answer, of each worker.',
+  label: 'state',
+};
+
+const ofAddon = {
+  queuedSync: summed(z.int(), { ...queue, value: 'sync' }),
+  queuedAsync: summed(z.int(), { ...queue, value: 'async' }),
+  heldBytes: summed(
+    z.int().meta({
+      format: 'int64',
+      description: 'Decoded pixels of jobs that wait for the network or are in it',
+    }),
+    { ...held, value: 'async' },
+  ),
+};
+
+const ofWorkersInStatus = {
+  device: named(),
+  precision: named(),
   reason: z.string().meta({ description: 'Why this device and precision were taken' }),
-  queuedSync: z.int(),
-  queuedAsync: z.int(),
-  heldBytes: z.int().meta({
-    format: 'int64',
-    description: 'Decoded pixels of jobs that wait for the network or are in it',
-  }),
-  hangingFolders: z.int().meta({
-    description: 'Image folders whose volume does not answer, of each worker',
-  }),
+  ...ofAddon,
+  hangingFolders: summed(
+    z.int().meta({ description: 'Image folders whose volume does not answer, of each worker' }),
+    { ...folders, value: 'hanging' },
+  ),
+};
+
+export const workerStatsSchema = z.object({
+  ...ofWorkersInStatus,
+  /** How many GPUs compute; 0 on the CPU. */
+  gpus: summed(z.number()),
   /** How many async images keep the device busy. */
-  suggestedWindow: z.number(),
+  suggestedWindow: summed(z.number()),
   /** Absent on the CPU. */
   gpuReadings: z.array(gpuReadingSchema).readonly().optional(),
 });
 
-export type WorkerStats = z.infer<typeof workerStatsSchema>;
-
-/** What the executor counts comes on top of what its workers tell. */
-export const detectorStatsSchema = workerStatsSchema.extend({
+export const statusStatisticsSchema = z.object({
+  ...ofWorkersInStatus,
   inFlight: z.int(),
-  completed: z.int(),
-  failed: z.int(),
   /** Over about the last minute of work; 0 before the first image. */
   imagesPerSecond: z.number(),
 });
 
+/** What the executor counts comes on top of what its workers tell. */
+export const detectorStatsSchema = z.object({
+  ...workerStatsSchema.shape,
+  ...statusStatisticsSchema.shape,
+  completed: z.int(),
+  failed: z.int(),
+});
+
+export type WorkerStats = z.infer<typeof workerStatsSchema>;
 export type DetectorStats = z.infer<typeof detectorStatsSchema>;
+/** By the names that the addon gives them. */
+export type AddonStatistics = Record<keyof typeof ofAddon, number>;
+
+/** Zeros for null. Other figures of the addon are left out. */
+export function addonStatistics(stats: AddonStatistics | null): AddonStatistics {
+  const names = Object.keys(ofAddon) as (keyof AddonStatistics)[];
+  const fields = names.map((name) => [name, stats?.[name] ?? 0]);
+  return Object.fromEntries(fields) as AddonStatistics;
+}
+
+/** Workers as one, without the fields that do not add up. */
+export function addUp(stats: readonly WorkerStats[]): Omit<WorkerStats, 'reason' | 'gpuReadings'> {
+  const fields = entriesOf(workerStatsSchema).flatMap(([name, { together }]) => {
+    const values = stats.map((worker) => worker[name]);
+    return [[name, together === 'sum' ? total(values) : [...new Set(values)].join(', ') || 'none']];
+  });
+  return Object.fromEntries(fields) as ReturnType<typeof addUp>;
+}
+
+const total = (values: readonly unknown[]) =>
+  values.reduce<number>((all, value) => all + Number(value), 0);
+
+const METRICS = entriesOf(detectorStatsSchema).flatMap(([field, { metric }]) =>
+  metric === undefined ? [] : [{ field, ...metric }],
+);
+
+/** Each metric once, and how it reads the statistics, by the value of its label. */
+export const STATISTIC_METRICS = METRICS.filter(
+  ({ name }, index) => METRICS.findIndex((first) => first.name === name) === index,
+).map(({ name, help, label }) => ({
+  name,
+  help,
+  label,
+  read: (stats: DetectorStats): Record<string, number> =>
+    Object.fromEntries(
+      METRICS.filter((metric) => metric.name === name).map(({ field, value }) => [
+        value,
+        Number(stats[field]),
+      ]),
+    ),
+}));
+
+function entriesOf<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) {
+  return Object.entries(schema.shape).flatMap(([name, field]): [keyof Shape, Use][] => {
+    const use = uses.get(field);
+    return use === undefined ? [] : [[name, use]];
+  });
+}

@@ -1,8 +1,7 @@
 /** `lattice bench`: a load test of a running service. */
 import { InvalidArgumentError, Option } from 'commander';
 import type { BenchFlags, Range } from './bench/benching.js';
-import { examples } from './examples.js';
-import { wholeNumber } from './option-values.js';
+import { examples, wholeNumber } from './command-options.js';
 import type { RegisterCommand } from './terminal.js';
 
 const MORE = `

@@ -1,21 +1,27 @@
 /** Runs images through a detector of this process, in the order given, and prints what came of them. */
-import { toLatticeError, type LatticeError } from '../api/errors.js';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join, parse } from 'node:path';
 import { Annotator } from '../annotate/annotate.js';
+import { toLatticeError, type LatticeError } from '../api/errors.js';
+import type { Detection } from '../api/image.js';
 import { parametersOf, type DetectionParameters, type DetectOptions } from '../api/options.js';
+import { pathFault } from '../base/path-fault.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector, type DetectorConfig } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
 import { defaultModelName, withSuffix } from '../models/model-folder.js';
 import { createLogger } from '../service/logger.js';
-import { DrawnCopies } from './drawn-copies.js';
-import { exportImages } from './export-images.js';
 import type { ExportFlags } from './export-output.js';
 import { exitCodeOf, FirstSignal } from './first-signal.js';
-import type { ImageOutcome } from './image-entry.js';
+import {
+  exportImages,
+  jsonPrinter,
+  RunTotals,
+  tablePrinter,
+  type ImageOutcome,
+} from './image-outcomes.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
-import { jsonPrinter, tablePrinter } from './outcome-printers.js';
 import { Progress } from './progress.js';
-import { RunTotals } from './run-totals.js';
 import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from './terminal.js';
 
 /** As parsed and checked by `lattice detect`. */
@@ -172,9 +178,56 @@ async function detectOne(
   { detector, options, copies }: Run,
 ): Promise<ImageOutcome> {
   try {
-    const result = await detector.detect({ path, options, class: 'async' });
+    const result = await detector.detect({ path, options, kind: 'async' });
     return { status: 'ok', result, annotated: await copies?.write(path, result.detections) };
   } catch (error) {
     return { status: 'error', error: (toLatticeError(error) satisfies LatticeError).toProblem() };
+  }
+}
+
+interface Artist {
+  /** Gives the file name beneath `annotated` of the data folder it was made with. */
+  annotate(imagePath: string, detections: readonly Detection[]): Promise<string>;
+}
+
+class DrawnCopies {
+  readonly #folder: string;
+  /** Inside the target folder: a rename cannot cross file systems. */
+  readonly #dataDir: string;
+  readonly #artist: Artist;
+  readonly #taken = new Set<string>();
+
+  private constructor(folder: string, dataDir: string, artist: Artist) {
+    this.#folder = folder;
+    this.#dataDir = dataDir;
+    this.#artist = artist;
+  }
+
+  /** Makes the folder. Rejects with `UsageError` when it cannot be written. */
+  static async open(folder: string, createArtist: (dataDir: string) => Artist) {
+    try {
+      await mkdir(folder, { recursive: true });
+      const dataDir = await mkdtemp(join(folder, '.drawing-'));
+      return new DrawnCopies(folder, dataDir, createArtist(dataDir));
+    } catch (error) {
+      throw new UsageError(pathFault(error, folder, 'write'));
+    }
+  }
+
+  /** Gives the path of the copy. Images of one name in several folders get -2, -3 and so on. */
+  async write(imagePath: string, detections: readonly Detection[]): Promise<string> {
+    const { name } = parse(imagePath);
+    let file = `${name}.jpg`;
+    for (let count = 2; this.#taken.has(file); count++) file = `${name}-${count}.jpg`;
+    this.#taken.add(file);
+    const target = join(this.#folder, file);
+    const drawn = await this.#artist.annotate(imagePath, detections);
+    await rename(join(this.#dataDir, 'annotated', drawn), target);
+    return target;
+  }
+
+  /** Removes the working folder; call when the last `write` has settled. */
+  async close(): Promise<void> {
+    await rm(this.#dataDir, { recursive: true, force: true });
   }
 }

@@ -1,24 +1,14 @@
 /** `lattice detect`: images on this machine, without a service. */
 import { loadConfig, type Config } from '../settings/config.js';
+import { settingsFor } from '../settings/settings.js';
+import { addParameterFlags, nameList } from './command-options.js';
 import type { DetectFlags } from './detect-images.js';
 import { checkExportFlags, formatOption, outputOption } from './export-output.js';
-import { nameList } from './option-values.js';
-import { addParameterFlags } from './parameter-flags.js';
 import { addSettingFlags } from './setting-flags.js';
 import { EXIT_PARTLY, type RegisterCommand } from './terminal.js';
 
 /** Settings of the service that also matter here. */
-const SETTINGS = [
-  'device',
-  'precision',
-  'threads',
-  'jobsYield',
-  'rectangles',
-  'modelsDir',
-  'maxFileBytes',
-  'maxPixels',
-  'maxSide',
-] as const;
+const SETTINGS = settingsFor('detect');
 
 const EXAMPLES = `
 Folders are searched for images, also in their subfolders; quote a glob to have it expanded here.

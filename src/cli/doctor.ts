@@ -1,8 +1,8 @@
 /** `lattice doctor`: is everything there, and what mends what is not. */
-import { loadConfig, unknownSettings, type Config } from '../settings/config.js';
-import { warn, type Finding } from './doctor/finding.js';
+import { loadConfig } from '../settings/config.js';
+import type { Finding } from './doctor/checks.js';
 import { addSettingFlags } from './setting-flags.js';
-import { renderTable } from './table.js';
+import { renderTable } from './output-text.js';
 import { EXIT_FAILED, type RegisterCommand } from './terminal.js';
 
 const SETTINGS = [
@@ -25,6 +25,7 @@ export const registerDoctor: RegisterCommand = (program, terminal) => {
     .option('--json', 'print one JSON object')
     .addHelpText('after', EXAMPLES)
     .action(async ({ json, ...flags }: { json?: boolean } & Record<string, unknown>) => {
+      const { examine } = await import('./doctor/checks.js');
       const findings = await examine(loadConfig(flags));
       const healthy = findings.every(({ state }) => state !== 'fail');
       if (json === true) terminal.out(JSON.stringify({ ok: healthy, findings }, null, 2));
@@ -33,35 +34,6 @@ export const registerDoctor: RegisterCommand = (program, terminal) => {
     });
   addSettingFlags(command, SETTINGS);
 };
-
-async function examine(config: Config): Promise<Finding[]> {
-  const toolchain = await import('./doctor/toolchain.js');
-  const engine = await import('./doctor/engine.js');
-  const surroundings = await import('./doctor/surroundings.js');
-  const { finding, built, gpus } = await engine.checkAddon();
-  return [
-    ...toolchain.checkNode(process.versions),
-    ...toolchain.checkBuildTools(built === null),
-    finding,
-    engine.checkOpenVino(built),
-    engine.checkGpu(built),
-    engine.checkDevice(config, gpus),
-    await engine.checkModels(config),
-    ...(await surroundings.checkModelsDir(config.modelsDir)),
-    ...(await surroundings.checkImageRoots(config.imageRoots)),
-    await surroundings.checkDataDir(config.dataDir),
-    await surroundings.checkPort(config.host, config.port),
-    ...surroundings.checkAccess(config),
-    ...checkNames(unknownSettings()),
-  ];
-}
-
-/** A mistyped variable has no effect and causes no error. */
-function checkNames(unknown: readonly string[]): Finding[] {
-  if (unknown.length === 0) return [];
-  const detail = `${unknown.join(', ')} in the environment: no such setting`;
-  return [warn('settings', detail, 'correct the name: docs/configuration.md has all')];
-}
 
 function report(findings: readonly Finding[]): string[] {
   const lines = renderTable(findings.map(({ state, name, detail }) => [state, name, detail]));

@@ -1,7 +1,7 @@
 /** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig } from '../settings/config.js';
-import { examples } from './examples.js';
+import { examples } from './command-options.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
@@ -12,7 +12,6 @@ Examples:
   $ lattice engine build vehicles-v8n
   $ lattice engine list
   $ lattice engine inspect vehicles-v8n
-  $ lattice engine inspect 9f86d081884c
   $ lattice engine prune --older-than 30 --dry-run`;
 
 const SETTINGS = ['dataDir', 'engineCacheDir'] as const;
@@ -59,9 +58,9 @@ function registerList(parent: Command, terminal: Terminal): void {
 function registerInspect(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('inspect')
-    .description('everything an engine file says about itself; reads and checks the whole file')
+    .description('what the name and the file of an engine tell')
     .addHelpText('after', examples('engine inspect vehicles-v8n'))
-    .argument('<engine>', 'start of its name as `lattice engine list` shows it, or its model')
+    .argument('<engine>', 'its model, or the start of its name as `lattice engine list` shows it')
     .option('--json', 'print one JSON array')
     .action(async (engine: string, { json, ...flags }: { json?: boolean } & Flags) => {
       const { inspectEngines } = await import('./engine/inspecting.js');
@@ -73,7 +72,7 @@ function registerInspect(parent: Command, terminal: Terminal): void {
 function registerPrune(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('prune')
-    .description('remove engines that are damaged or stale, and what broken-off builds left')
+    .description('remove engines of earlier releases, and what broken-off builds left')
     .addHelpText('after', examples('engine prune --older-than 30 --dry-run'))
     .option('--older-than <days>', 'also those not used for so many days', days)
     .option('--all', 'every engine; the next start builds anew')

@@ -1,14 +1,11 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
-import { examples } from './examples.js';
+import { addParameterFlags, examples, nameList, wholeNumber } from './command-options.js';
 import { checkExportFlags, formatOption, outputOption, type ExportFlags } from './export-output.js';
 import type { AccessFlags } from './job/open-client.js';
-import type { ListFlags } from './job/listing.js';
-import type { SubmitFlags } from './job/submitting.js';
-import type { WatchFlags } from './job/watching.js';
-import { nameList, wholeNumber } from './option-values.js';
-import { addParameterFlags } from './parameter-flags.js';
+import type { ListFlags } from './job/showing.js';
+import type { SubmitFlags, WatchFlags } from './job/watching.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -93,7 +90,7 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
     .option('-w, --wait', 'show the progress until the job has ended')
     .option('--timeout <seconds>', 'wait no longer; the job goes on', seconds)
     .action(async (paths: string[], flags: SubmitFlags) => {
-      const { submitJob } = await import('./job/submitting.js');
+      const { submitJob } = await import('./job/watching.js');
       await submitJob(paths, flags, terminal);
     });
 }
@@ -106,7 +103,7 @@ function registerList(parent: Command, terminal: Terminal): void {
     .addOption(new Option('-t, --type <type>', 'only this type').choices(JOB_TYPES))
     .option('-n, --limit <number>', 'most jobs to show', wholeNumber(1, 1_000_000), 20)
     .action(async (flags: ListFlags) => {
-      const { listJobs } = await import('./job/listing.js');
+      const { listJobs } = await import('./job/showing.js');
       await listJobs(flags, terminal);
     });
 }
@@ -134,7 +131,7 @@ function registerResult(parent: Command, terminal: Terminal): void {
         const { showResult } = await import('./job/showing.js');
         await showResult(jobId, flags, terminal);
       } else {
-        const { exportResult } = await import('./job/exporting.js');
+        const { exportResult } = await import('./job/showing.js');
         await exportResult(jobId, flags.format, flags, terminal);
       }
     });

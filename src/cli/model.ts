@@ -1,10 +1,9 @@
 /** `lattice model`: the models folder, from outside a running service. */
 import type { Command } from 'commander';
-import { examples } from './examples.js';
 import { loadConfig } from '../settings/config.js';
+import { examples, wholeNumber } from './command-options.js';
 import type { CheckFlags } from './model/checking.js';
 import { inputSides, type ModelDescription } from './model/described-copy.js';
-import { wholeNumber } from './option-values.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
@@ -49,7 +48,7 @@ function registerList(parent: Command, terminal: Terminal): void {
     .addHelpText('after', examples('model list'))
     .option('--json', 'print one JSON array')
     .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
-      const { listModels } = await import('./model/listing.js');
+      const { listModels } = await import('./model/models-folder.js');
       await listModels(loadConfig(flags), json === true, terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily']);
@@ -84,7 +83,7 @@ function registerAdd(parent: Command, terminal: Terminal): void {
       examples('model add best.onnx --name depot', 'model add best.onnx --images photos/ --force'),
     )
     .action(async (file: string, { name, force, ...flags }: AddFlags & Flags) => {
-      const { addModel } = await import('./model/installing.js');
+      const { addModel } = await import('./model/models-folder.js');
       const { images, names, input, ...settings } = flags;
       const request = { file, name, force: force === true, images, names, input };
       await addModel(request, loadConfig(settings), terminal);
@@ -109,7 +108,7 @@ function registerRemove(parent: Command, terminal: Terminal): void {
     .addHelpText('after', examples('model remove depot'))
     .argument('<name>', 'name as `lattice model list` shows it')
     .action(async (name: string, flags: Flags) => {
-      const { removeModel } = await import('./model/installing.js');
+      const { removeModel } = await import('./model/models-folder.js');
       await removeModel(name, loadConfig(flags), terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily']);

@@ -1,8 +1,7 @@
 /** `lattice webhook`: a receiver to try webhooks with. */
-import { wholeNumber } from './option-values.js';
-import type { ListenFlags } from './webhook/listening.js';
-import type { VerifyFlags } from './webhook/verifying.js';
+import { wholeNumber } from './command-options.js';
 import type { RegisterCommand } from './terminal.js';
+import type { ListenFlags, VerifyFlags } from './webhook/receiver.js';
 
 const SECRET =
   'whsec_... as the service has it; better in LATTICE_WEBHOOK_SECRET, where other users do not see it';
@@ -48,7 +47,7 @@ export const registerWebhook: RegisterCommand = (program, terminal) => {
     .option('--json', 'print one JSON object per message, with its headers and body')
     .addHelpText('after', LISTEN_EXAMPLES)
     .action(async (flags: ListenFlags) => {
-      const { listenForWebhooks } = await import('./webhook/listening.js');
+      const { listenForWebhooks } = await import('./webhook/receiver.js');
       await listenForWebhooks(flags, terminal);
     });
   webhook
@@ -59,7 +58,7 @@ export const registerWebhook: RegisterCommand = (program, terminal) => {
     .option('--secret <secret>', SECRET)
     .addHelpText('after', VERIFY_EXAMPLES)
     .action(async (body: string, headers: string, flags: VerifyFlags) => {
-      const { verifyWebhook } = await import('./webhook/verifying.js');
+      const { verifyWebhook } = await import('./webhook/receiver.js');
       await verifyWebhook(body, headers, flags, terminal);
     });
 };

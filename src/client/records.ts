@@ -1,20 +1,20 @@
 /** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
 import type { z } from '@hono/zod-openapi';
 import type { folderQuerySchema } from '../http/routes/images.js';
-import type { imagesQuerySchema } from '../http/jobs/job-images.schema.js';
+import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
 import type { listQuerySchema } from '../http/routes/jobs/jobs.js';
-import type { retryQuerySchema } from '../http/jobs/job.schema.js';
+import type { retryQuerySchema } from '../http/routes/jobs/submissions.js';
 import type { EventMessage } from '../stream/stream-messages.js';
 
 export type { ResultFormat } from '../export/formats.js';
 export type { ErrorCode, ErrorItem, Problem } from '../api/errors.js';
 export type { FolderPageBody as FolderPage } from '../http/routes/images.js';
-export type { ImageFields } from '../http/inference/detection.schema.js';
+export type { ImageFields } from '../http/answer/processed-image.js';
 export type { ClusterStatusBody as ClusterStatus } from '../http/routes/cluster.js';
 export type {
   DetectRequestBody as DetectRequest,
   DetectResponseBody as DetectResponse,
-} from '../http/inference/detect.schema.js';
+} from '../http/routes/detect.js';
 export type {
   ImageEntryBody as ImageEntry,
   JobResultBody as JobResult,
@@ -23,16 +23,18 @@ export type {
 } from '../http/routes/jobs/result-record.js';
 export type {
   JobAcceptedBody as JobAccepted,
-  JobListBody as JobList,
   JobRetriedBody as JobRetried,
+} from '../http/routes/jobs/submissions.js';
+export type {
+  JobListBody as JobList,
   JobStatusBody as JobStatus,
-  JobSubmitBody as JobSubmit,
-} from '../http/jobs/job.schema.js';
+} from '../http/routes/jobs/jobs.js';
+export type { JobSubmitBody as JobSubmit } from '../http/routes/jobs/read-submission.js';
 export type {
   JobImageBody as JobImage,
   JobImagesBody as JobImages,
   JobSummaryBody as JobSummary,
-} from '../http/jobs/job-images.schema.js';
+} from '../http/routes/jobs/images.js';
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
 export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
 export type { SettingListBody as SettingList } from '../http/routes/settings.js';

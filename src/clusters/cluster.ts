@@ -3,18 +3,6 @@ import type { Executor } from '../execution/executor.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 import type { WorkerGate } from '../execution/near/worker-gate.js';
 
-/** Settings that every worker process needs as the service has them: which files it reads, and which boxes it finds. */
-export const WORKER_SETTINGS = [
-  'imageRoots',
-  'modelsDir',
-  'modelFamily',
-  'preload',
-  'rectangles',
-  'maxFileBytes',
-  'maxPixels',
-  'maxSide',
-] as const;
-
 /** Unfinished jobs, for the status of the cluster. */
 export interface JobCounter {
   counts(): Promise<{ pending: number; running: number }>;

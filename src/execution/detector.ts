@@ -14,7 +14,7 @@ export interface DetectRequest {
   image?: Buffer;
   options: DetectOptions;
   /** `sync` runs before all `async` work. */
-  class: 'sync' | 'async';
+  kind: 'sync' | 'async';
   /** Effective priority of async work, 0 to 10. */
   priority?: number;
   /** Milliseconds until the request is answered with `deadline_exceeded`. */

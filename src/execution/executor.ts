@@ -85,7 +85,7 @@ export class Executor implements Detector {
 
   async detect(request: DetectRequest): Promise<ImageResult> {
     this.#refuseWhenOver(request);
-    const isSync = request.class === 'sync';
+    const isSync = request.kind === 'sync';
     if (isSync) this.#admission.enter(this.#syncParallel(), request.deadlineMs ?? Infinity);
     this.#rate.begin();
     let outcome: ErrorCode | 'ok' = 'ok';
@@ -146,7 +146,7 @@ export class Executor implements Detector {
   }
 
   async #handOut(task: Task, load: WorkerLoad): Promise<void> {
-    const kind = task.request.class;
+    const kind = task.request.kind;
     const handedOutAt = performance.now();
     load[kind] += 1;
     try {

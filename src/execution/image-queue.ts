@@ -42,7 +42,7 @@ export class ImageQueue {
 
   #lineOf({ request }: Task): Line {
     const level = Math.round(Math.min(TOP_PRIORITY, Math.max(0, request.priority ?? 0)));
-    return request.class === 'sync' ? this.#sync : (this.#async[level] ?? this.#sync);
+    return request.kind === 'sync' ? this.#sync : (this.#async[level] ?? this.#sync);
   }
 }
 

@@ -82,7 +82,7 @@ export class Task {
   /** The worker was lost with the image in hand. Returns the error that ends the task; null when it may run again. */
   lostBy({ workerId, nodeId }: Worker): LatticeError | null {
     this.#losses += 1;
-    if (this.#losses <= LOSSES[this.request.class]) return null;
+    if (this.#losses <= LOSSES[this.request.kind]) return null;
     return new LatticeError(
       'worker_lost',
       `${this.#losses} workers were lost with this image in hand, ${workerId} on node ${nodeId} last.`,

@@ -1,5 +1,5 @@
 /** Several workers described as one, and what each is good for. */
-import type { WorkerStats } from '../api/statistics.js';
+import { addUp, type WorkerStats } from '../api/statistics.js';
 import { GPU_STATES, type GpuReading, type GpuState } from '../api/gpu-reading.js';
 import type { ModelDescription } from '../api/model.js';
 import type { Worker } from './worker.js';
@@ -8,24 +8,8 @@ export function describeWorkers(workers: readonly Worker[]): WorkerStats {
   const stats = workers.map((worker) => worker.stats());
   const [only] = stats;
   if (only !== undefined && stats.length === 1) return only;
-  const sum = (value: (worker: WorkerStats) => number) =>
-    stats.reduce((total, worker) => total + value(worker), 0);
-  const distinct = (value: (worker: WorkerStats) => string) =>
-    [...new Set(stats.map(value))].join(', ') || 'none';
-  return {
-    device: distinct(({ device }) => device),
-    gpus: sum(({ gpus }) => gpus),
-    precision: distinct(({ precision }) => precision),
-    reason: count(workers),
-    queuedSync: sum(({ queuedSync }) => queuedSync),
-    queuedAsync: sum(({ queuedAsync }) => queuedAsync),
-    heldBytes: sum(({ heldBytes }) => heldBytes),
-    hangingFolders: sum(({ hangingFolders }) => hangingFolders),
-    suggestedWindow: Math.max(
-      1,
-      sum(({ suggestedWindow }) => suggestedWindow),
-    ),
-  };
+  const all = addUp(stats);
+  return { ...all, reason: count(workers), suggestedWindow: Math.max(1, all.suggestedWindow) };
 }
 
 function count(workers: readonly Worker[]): string {

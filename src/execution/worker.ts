@@ -5,7 +5,7 @@ import type { ModelDescription } from '../api/model.js';
 import type { LatticeError } from '../api/errors.js';
 import type { DetectRequest } from './detector.js';
 
-/** Images that a worker may have in hand, by class. */
+/** Images that a worker may have in hand, by kind. */
 export interface WorkerSlots {
   sync: number;
   async: number;

@@ -9,7 +9,7 @@ import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
 import type { JobService } from '../jobs/job.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
-import type { ApiKeys } from './api-keys.js';
+import type { ApiKeys } from './access/api-keys.js';
 import type { Logger } from '../base/logger-port.js';
 
 /** Metrics that HTTP and WebSocket report, and how `/metrics` reads them. */
@@ -46,9 +46,9 @@ export interface AppDeps {
   detector: Detector;
   cluster: ClusterStatusSource;
   /** The workers that run images at this moment. */
-  workers(): readonly WorkerReport[];
+  workers: () => readonly WorkerReport[];
   /** Workers of this machine that are not started again. */
-  leftOutWorkers(): readonly LeftOutWorker[];
+  leftOutWorkers: () => readonly LeftOutWorker[];
   /** Accepts worker processes. Null: images run in this process. */
   gate: WorkerGate | null;
   metrics: HttpMetrics;
@@ -56,11 +56,11 @@ export interface AppDeps {
   /** Null: no authentication. */
   apiKeys: ApiKeys | null;
   /** True once a stop has begun: new work is refused, reads go on. */
-  draining(): boolean;
+  draining: () => boolean;
   /** Drawn copy by its file name (`NAME.jpg`, unguessable); null when there is none. */
-  readAnnotated(file: string): Promise<Buffer | null>;
+  readAnnotated: (file: string) => Promise<Buffer | null>;
   /** Draws the boxes into a copy and returns the file name for `readAnnotated`. */
-  annotate(image: string | Buffer, detections: readonly Detection[]): Promise<string>;
+  annotate: (image: string | Buffer, detections: readonly Detection[]) => Promise<string>;
   /** Deliveries of a job's webhook, and the way to send them again. */
   webhooks: WebhookDeliveries;
 }

@@ -1,7 +1,7 @@
 /** Variables of a request, from the first middleware to its handler. */
 import type { Context } from 'hono';
 
-export interface RequestVariables {
+interface RequestVariables {
   requestId: string;
   /** Owner of jobs submitted with this request; null without authentication. */
   keyId: string | null;

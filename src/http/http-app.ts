@@ -1,12 +1,28 @@
-/** The HTTP app without its resources: envelope, errors, unknown routes. */
+/** The HTTP app without its resources: what applies to every request, errors, unknown routes. */
+import { randomUUID } from 'node:crypto';
 import { OpenAPIHono } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
+import { WORKER_PATH } from '../execution/wire/frames.js';
+import { environmentName } from '../settings/config.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
+import { clientAddress, presentedKey } from './access/api-keys.js';
 import type { AppDeps } from './app-deps.js';
-import type { AppEnv } from './app-env.js';
-import type { BrowserAccess } from './browser-access.js';
-import { envelope } from './envelope.js';
-import { replyProblem, type HideFolders } from './problem.js';
+import type { AppContext, AppEnv } from './app-env.js';
+import type { BrowserAccess, Page } from './access/browser-access.js';
 import { methodsOf } from './route.js';
+import { DEEPSTACK_PATH } from './routes/deepstack.js';
+import { logDefect, replyProblem, type HideFolders } from './answer/problem.js';
+import { replyRaw } from './answer/reply.js';
+
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+/** Probes carry no key; the pages contain nothing secret and a browser cannot send a key when it opens one. */
+const OPEN_PATHS = /^\/(?:|healthz|livez|readyz|openapi\.json|(?:docs|ui)(?:\/[^/]*)?)$/;
+/** This route checks its key itself and refuses by close code, which a browser can read. */
+const STREAM_PATH = '/v1/stream';
+const UNKNOWN_HOST = `Host header not allowed. Add the origin of a proxy to ${environmentName('corsOrigins')}.`;
+const FOREIGN_PAGE =
+  'Only pages of this service, and pages that fetch with CORS from an origin in ' +
+  `${environmentName('corsOrigins')}, may see images.`;
 
 export function createHttpApp(
   deps: AppDeps,
@@ -18,14 +34,7 @@ export function createHttpApp(
   app.use('*', envelope(deps, access, hide));
   app.onError((thrown, c) => {
     const error = toLatticeError(thrown);
-    const { status, code } = error;
-    if (status >= 500 && status !== 503) {
-      // A 504 is an answer of a busy service, not a defect: its stack tells nothing.
-      const defect =
-        status === 504 ? {} : { err: error.cause ?? error, request_id: c.get('requestId') };
-      const route = `${c.req.method} ${c.get('route') ?? 'unmatched'}`;
-      deps.logger.error({ ...defect, code }, `${route} failed`);
-    }
+    logDefect(c, error, deps.logger);
     return replyProblem(c, error, hide);
   });
   app.notFound((c) => {
@@ -39,4 +48,78 @@ export function createHttpApp(
     return answer;
   });
   return app;
+}
+
+/** Id, headers, Host rule, authentication, preflight, metrics. */
+function envelope(
+  deps: AppDeps,
+  access: BrowserAccess,
+  hide: HideFolders,
+): MiddlewareHandler<AppEnv> {
+  const fixedHeaders = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-resource-policy':
+      deps.config.env === 'development' ? 'cross-origin' : 'same-origin',
+  };
+  const begin = (c: AppContext): void => {
+    const given = c.req.header('x-request-id');
+    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    c.set('requestId', requestId);
+    c.set('keyId', null);
+    c.set('baseHeaders', {
+      ...fixedHeaders,
+      ...access.corsHeaders(c.req.path, c.req.header('origin')),
+      'x-request-id': requestId,
+    });
+  };
+  const refuse = async (c: AppContext): Promise<Response | null> => {
+    // Workers present their own token and use the name by which the cluster knows this machine.
+    if (c.req.path === WORKER_PATH) return null;
+    if (!access.hostAllowed(c.req.header('host'))) {
+      return replyProblem(c, new LatticeError('forbidden', UNKNOWN_HOST), hide);
+    }
+    if (c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined) {
+      const requested = c.req.header('access-control-request-headers');
+      const origin = c.req.header('origin');
+      return replyRaw(c, 204, null, access.preflightHeaders(c.req.path, origin, requested));
+    }
+    if (!access.pageAllowed(c.req.path, pageOf(c))) {
+      return replyProblem(c, new LatticeError('forbidden', FOREIGN_PAGE), hide);
+    }
+    if (deps.apiKeys === null || OPEN_PATHS.test(c.req.path) || c.req.path === STREAM_PATH) {
+      return null;
+    }
+    if (deps.config.compat === 'deepstack' && DEEPSTACK_PATH.test(c.req.path)) return null;
+    const key = presentedKey((name) => c.req.header(name));
+    const owner = key === null ? null : await deps.apiKeys.owner(key, clientAddress(c));
+    if (owner === null) {
+      const detail = 'Send a key as Authorization: Bearer KEY or X-API-Key: KEY.';
+      return replyProblem(c, new LatticeError('unauthorized', detail), hide);
+    }
+    c.set('keyId', owner.keyId);
+    return null;
+  };
+  return async (c, next) => {
+    const start = performance.now();
+    begin(c);
+    const refused = await refuse(c);
+    if (refused === null) await next();
+    else c.res = refused;
+    deps.metrics.observeRequest({
+      method: c.req.method,
+      route: c.get('route') ?? 'unmatched',
+      status: c.res.status,
+      seconds: (performance.now() - start) / 1000,
+    });
+  };
+}
+
+function pageOf(c: AppContext): Page {
+  return {
+    origin: c.req.header('origin'),
+    host: c.req.header('host'),
+    site: c.req.header('sec-fetch-site'),
+  };
 }

@@ -1,9 +1,8 @@
 /** The OpenAPI 3.1 document, generated from the registered routes. */
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import { z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { AppEnv } from './app-env.js';
 import { jobDigestSchema, jobResultSchema } from './routes/jobs/result-record.js';
-import { METADATA_COMPONENT } from './jobs/submission-fields.schema.js';
-import { z } from '@hono/zod-openapi';
+import { METADATA_COMPONENT } from './routes/jobs/read-submission.js';
 
 const webhookSchema = z
   .object({
@@ -23,9 +22,8 @@ const webhookHeaders = z.object({
   }),
 });
 
-/** Adds security schemes, the webhook and a schema that no route contains. Call before the document is generated. */
-export function registerComponents(app: OpenAPIHono<AppEnv>): void {
-  const registry = app.openAPIRegistry;
+/** Security schemes, the webhook and a schema that no route contains. */
+function registerComponents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>): void {
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
   registry.registerComponent('securitySchemes', 'apiKey', {
     type: 'apiKey',
@@ -55,6 +53,7 @@ export function registerComponents(app: OpenAPIHono<AppEnv>): void {
 }
 
 export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): object {
+  registerComponents(app);
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

@@ -1,10 +1,10 @@
 /** What the routes are made of: the dependencies of the app, and what several routes share. */
 import type { AppDeps } from './app-deps.js';
-import type { BrowserAccess } from './browser-access.js';
-import type { ReadSubmission } from './jobs/submit-request.js';
+import type { BrowserAccess } from './access/browser-access.js';
+import type { ReadSubmission } from './routes/jobs/read-submission.js';
 import type { ModelCatalogue } from './model-catalogue.js';
-import type { HideFolders } from './problem.js';
-import type { Uploads } from './uploads/uploads.js';
+import type { HideFolders } from './answer/problem.js';
+import type { Uploads } from './request/uploads.js';
 
 export interface RouteParts extends AppDeps {
   access: BrowserAccess;
@@ -13,5 +13,5 @@ export interface RouteParts extends AppDeps {
   catalogue: ModelCatalogue;
   readSubmission: ReadSubmission;
   /** The OpenAPI document; complete once all routes are added. */
-  openApi(): object;
+  openApi: () => object;
 }

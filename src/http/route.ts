@@ -1,8 +1,8 @@
 /** A route: one call registers it for requests and for the OpenAPI document. */
-import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
+import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_CODES, type ErrorCode } from '../api/errors.js';
 import type { AppContext, AppEnv } from './app-env.js';
-import { problemResponses } from './problem.schema.js';
+import { problemResponses } from './answer/problem.schema.js';
 
 /**
  * Handlers validate requests themselves (`readJson`, `validate`): the library's validator parses the body before its size
@@ -18,6 +18,9 @@ export interface RouteSpec extends Omit<RouteConfig, 'responses'> {
 }
 
 export type AddRoute = (spec: RouteSpec, handler: RouteHandler) => void;
+
+/** A picture or an archive in a body. */
+export const binary = z.string().openapi({ format: 'binary' });
 
 /** The answer of a route in JSON. */
 export function json<T extends z.ZodType>(description: string, schema: T) {

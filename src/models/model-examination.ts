@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
+import type { Precision } from '../api/model.js';
 import { DEFAULT_PARAMETERS } from '../api/options.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore, type Core } from '../native/core.js';
@@ -122,7 +123,7 @@ interface Examined {
 }
 
 async function examineIn(
-  precision: 'auto' | 'f32' | 'bf16',
+  precision: Precision,
   path: string,
   { threads, pictures, labels = [], onStep }: ExaminationOptions,
 ): Promise<Examined> {

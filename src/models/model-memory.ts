@@ -1,5 +1,6 @@
 /** How the memory of the machine is divided, and which models are unloaded when theirs is too small. */
 import { totalmem } from 'node:os';
+import type { Device } from '../api/model.js';
 import type { LoadedModel } from './loaded-model.js';
 
 const BYTES_PER_MB = 1e6;
@@ -22,7 +23,7 @@ export function lookAheadBytes(): number {
  * Bytes: what `modelMemoryMb` says. 0 is half of the machine's memory, or of the container's, on the CPU, and no bound
  * on GPUs: they say themselves when theirs is short.
  */
-export function modelMemoryBudget(modelMemoryMb: number, device: 'cpu' | 'cuda'): number {
+export function modelMemoryBudget(modelMemoryMb: number, device: Exclude<Device, 'auto'>): number {
   if (modelMemoryMb > 0) return modelMemoryMb * BYTES_PER_MB;
   if (device === 'cuda') return Number.POSITIVE_INFINITY;
   return SHARE_OF_MODELS * machineMemory();

@@ -3,7 +3,9 @@
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
 import type { GpuReading } from '../api/gpu-reading.js';
+import type { Device, Precision } from '../api/model.js';
 import type { DetectionParameters } from '../api/options.js';
+import type { AddonStatistics } from '../api/statistics.js';
 
 export interface NativeAddon {
   /** Versions and what was built in. Cheap, callable on any thread. */
@@ -14,8 +16,6 @@ export interface NativeAddon {
   jpegEnginesMissing(): string | null;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
-  /** The latest reading of these GPUs, about one per second; the first call starts them. Never waits or fails. */
-  gpuReadings(): NativeGpuReadings;
   /**
    * Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. `onDeviceLost` is
    * called there once, before the results that say so: the device faulted or a call into its driver does not return.
@@ -36,31 +36,27 @@ export interface NativeBuildInfo {
   jpeg: string;
 }
 
+/** `index` as CUDA counts in this process, `name` as the driver calls it, `memoryTotal` in bytes according to CUDA. */
+export type NativeGpu = Pick<GpuReading, 'index' | 'name' | 'uuid' | 'busId' | 'numaNode'> & {
+  memoryTotal: number;
+};
+
 export interface NativeGpus {
-  /** `index` as CUDA counts in this process, `name` as the driver calls it; empty where none can be used. */
-  gpus: { index: number; name: string }[];
+  /** Empty where none can be used. */
+  gpus: NativeGpu[];
   /** What is missing and what to do about it; null where a GPU can be used. */
-  missing: string | null;
-}
-
-/** Of one GPU: whether it may be used, the addon does not know. */
-export type NativeGpuReading = Omit<GpuReading, 'state'>;
-
-export interface NativeGpuReadings {
-  gpus: NativeGpuReading[];
-  /** Why there are none; null where there are. */
   missing: string | null;
 }
 
 export interface NativeCoreOptions {
   /** Absolute folders; a request path is opened beneath one of them only. */
   roots: string[];
-  device: 'auto' | 'cpu' | 'cuda';
+  device: Device;
   /** The GPU to use, as CUDA counts in this process; 0 when left out. */
   gpu?: number;
   /** Batch sizes that a GPU's engine is built for, ascending, 1 to 32; 1, 2, 4, 8, 16 and 32 when left out. */
   gpuBatches?: number[];
-  precision: 'auto' | 'f32' | 'bf16';
+  precision: Precision;
   /** CPU threads for inference and for decoding, each. */
   threads: number;
   /** Batches of async tasks compute only where no other thread of the machine wants the core. */
@@ -134,10 +130,9 @@ export interface NativeModelDescription {
 
 export interface NativeCore {
   /**
-   * Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`. `sha256` of the
-   * file, hex, names its stored TensorRT engine; without it no engine is stored and no stored one is used.
+   * Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`.
    */
-  loadModel(path: string, sha256?: string): Promise<NativeModel>;
+  loadModel(path: string): Promise<NativeModel>;
   /** Frees a model once its last task has ended, on the thread that loads models. */
   unloadModel(modelId: number): void;
   /** Queues tasks; never blocks. Every task id gets exactly one result. */
@@ -248,14 +243,10 @@ export interface NativeDecodeStats {
   hardwareMissing: string | null;
 }
 
-export interface NativeStats {
-  queuedSync: number;
-  queuedAsync: number;
+export interface NativeStats extends AddonStatistics {
   decoding: number;
   inferring: number;
-  /** Bytes of pixels that async images hold: decoding, waiting for the network or in it. */
-  heldBytes: number;
-  /** The same of sync images. */
+  /** Bytes of pixels that sync images hold: decoding, waiting for the network or in it. */
   heldSyncBytes: number;
   completed: number;
   failed: number;

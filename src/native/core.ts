@@ -1,8 +1,5 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
-import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { LatticeError, type ErrorCode } from '../api/errors.js';
 import { STAGES, type Timings } from '../api/image.js';
 import { loadAddon } from './addon-loader.js';
@@ -88,7 +85,6 @@ export function openCore(options: CoreOptions, onDeviceLost?: OnDeviceLost): Cor
 export class Core {
   readonly #native: NativeCore;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #storesEngines: boolean;
   #unsent: NativeTask[] = [];
   #lastId = FIRST_OWN_ID;
   #closing: Promise<void> | null = null;
@@ -96,7 +92,6 @@ export class Core {
 
   constructor(options: NativeCoreOptions, onDeviceLost?: OnDeviceLost) {
     const addon = loadAddon();
-    this.#storesEngines = options.device !== 'cpu' && options.engineCache !== '';
     this.#native = translated(
       () =>
         new addon.Core(
@@ -114,9 +109,8 @@ export class Core {
 
   /** Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
   async loadModel(path: string): Promise<NativeModel> {
-    const sha256 = this.#storesEngines ? await sha256Of(path) : undefined;
     this.#refuseWhenClosed();
-    return this.#native.loadModel(path, sha256).catch(rethrow);
+    return this.#native.loadModel(path).catch(rethrow);
   }
 
   unloadModel(modelId: number): void {
@@ -244,17 +238,6 @@ export class Core {
       else waiting?.reject(new LatticeError(code, messages[index] ?? code));
     }
   }
-}
-
-/** Of a file; '' where it cannot be read: the addon then says why. */
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  try {
-    await pipeline(createReadStream(path), hash);
-  } catch {
-    return '';
-  }
-  return hash.digest('hex');
 }
 
 function closed(): LatticeError {

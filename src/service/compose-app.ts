@@ -1,16 +1,16 @@
-/** Wires HTTP and the event stream over the ports they are given. Opens no port; `src/http/serve.ts` listens. */
+/** Wires HTTP and the event stream over the ports they are given. Opens no port; `src/http/server/listen.ts` listens. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { WebSocket } from 'ws';
 import type { AppDeps } from '../http/app-deps.js';
 import type { AppEnv } from '../http/app-env.js';
-import { createBrowserAccess } from '../http/browser-access.js';
+import { BrowserAccess } from '../http/access/browser-access.js';
 import { createHttpApp } from '../http/http-app.js';
-import { detectRoutes } from '../http/inference/detect.routes.js';
-import { jobImageRoutes } from '../http/jobs/job-images.routes.js';
-import { createReadSubmission } from '../http/jobs/submit-request.js';
+import { detectRoutes } from '../http/routes/detect.js';
+import { jobImageRoutes } from '../http/routes/jobs/images.js';
+import { createReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../http/model-catalogue.js';
-import { openApiDocument, registerComponents } from '../http/openapi-document.js';
-import { createHideFolders } from '../http/problem.js';
+import { openApiDocument } from '../http/openapi-document.js';
+import { createHideFolders } from '../http/answer/problem.js';
 import { createAddRoute, type AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
 import { annotatedRoutes } from '../http/routes/annotated.js';
@@ -27,9 +27,9 @@ import { modelRoutes } from '../http/routes/models.js';
 import { settingRoutes } from '../http/routes/settings.js';
 import { uiRoutes } from '../http/routes/ui.js';
 import { addWorkerRoute } from '../http/routes/workers.js';
-import { Uploads } from '../http/uploads/uploads.js';
+import { Uploads } from '../http/request/uploads.js';
 import { EventStream } from '../stream/event-stream.js';
-import { streamRoute } from '../stream/stream.route.js';
+import { streamRoute } from '../stream/stream-route.js';
 
 export type { AppDeps } from '../http/app-deps.js';
 
@@ -65,7 +65,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
 export function composeApp(deps: AppDeps): ComposedApp {
   const { config } = deps;
   const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
-  const access = createBrowserAccess(config);
+  const access = new BrowserAccess(config);
   const catalogue = new ModelCatalogue(deps.detector);
   const uploads = new Uploads(config, access);
   const readSubmission = createReadSubmission(deps, catalogue);
@@ -77,7 +77,6 @@ export function composeApp(deps: AppDeps): ComposedApp {
   for (const addRoutes of ROUTES) addRoutes(route, parts);
   if (config.compat === 'deepstack') deepStackRoutes(route, parts);
   streamRoute(route, parts, stream);
-  registerComponents(app);
   const outlives = deps.gate === null ? () => false : addWorkerRoute(app, deps.gate);
   const maxBodyBytes = (type: string | undefined) => uploads.maxBytes(type) ?? config.maxBodyBytes;
   return { app, stream, openApi, outlives, maxBodyBytes };

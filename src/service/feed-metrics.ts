@@ -26,12 +26,7 @@ export function feedMetrics(metrics: Metrics, { cluster, jobs, draining }: Metri
     jobImages: async () => (await jobs.service.counts()).queuedImages,
     oldestJobSeconds: async () => secondsSince(await jobs.service.oldestPendingAt()),
     webhooksWaiting: () => jobs.webhooks.waitingCount(),
-    queuedImages: () => {
-      const { queuedSync, queuedAsync } = detector.stats();
-      return { sync: queuedSync, async: queuedAsync };
-    },
-    heldBytes: () => detector.stats().heldBytes,
-    hangingFolders: () => detector.stats().hangingFolders,
+    statistics: () => detector.stats(),
     workers: () => ({ ...countByState(detector.workers()), ...countFailed(cluster) }),
     workerEvents: () => ({ ...detector.events }),
     gpus: () => gpusOf(detector.workers()),

@@ -1,5 +1,6 @@
 /** Figures that other parts keep, read when somebody asks for `/metrics`. */
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { STATISTIC_METRICS, type DetectorStats } from '../api/statistics.js';
 import type { NodeGpu } from '../execution/worker-stats.js';
 import { inTime } from '../base/in-time.js';
 
@@ -16,9 +17,7 @@ export interface MetricSources {
   jobImages: () => Promise<number>;
   oldestJobSeconds: () => Promise<number>;
   webhooksWaiting: () => Promise<number>;
-  queuedImages: () => ByLabel;
-  heldBytes: () => number;
-  hangingFolders: () => number;
+  statistics: () => DetectorStats;
   workers: () => ByLabel;
   workerEvents: () => ByLabel;
   /** Of all workers; none where there are none. */
@@ -57,24 +56,10 @@ const FIGURES: readonly Figure[] = [
     help: 'Webhook deliveries that are still to be made.',
     read: ({ webhooksWaiting }) => webhooksWaiting(),
   },
-  {
-    name: 'lattice_queue_images',
-    help: 'Images that wait in front of the network, by class; those of jobs are fetched as it wants them.',
-    label: 'class',
-    read: ({ queuedImages }) => queuedImages(),
-  },
-  {
-    name: 'lattice_held_pixel_bytes',
-    help: 'Decoded pixels that wait for the network or are in it, by class.',
-    label: 'class',
-    read: ({ heldBytes }) => ({ async: heldBytes() }),
-  },
-  {
-    name: 'lattice_image_folders',
-    help: 'Image folders whose volume does not answer, of each worker.',
-    label: 'state',
-    read: ({ hangingFolders }) => ({ hanging: hangingFolders() }),
-  },
+  ...STATISTIC_METRICS.map(({ read, ...figure }) => ({
+    ...figure,
+    read: ({ statistics }: MetricSources) => read(statistics()),
+  })),
   {
     name: 'lattice_workers',
     help: 'Workers by state.',

@@ -1,8 +1,22 @@
-/** Every setting: key, schema, default and description. docs/configuration.md is generated from it. */
+/**
+ * Every setting: key, schema, default, description, and who takes it. Flags, environment variables, docs/configuration.md,
+ * `GET /v1/settings` and the environment of worker processes are derived from it.
+ */
 import { availableParallelism } from 'node:os';
 import { delimiter } from 'node:path';
 import { z } from 'zod';
-import { clusterSettings } from './cluster-settings.js';
+import { DEVICES, PRECISIONS } from '../api/model.js';
+
+/** Beside the service: its worker processes on this machine, workers on a Ray cluster, and `lattice detect`. */
+type Taker = 'processes' | 'ray' | 'detect';
+const WORKERS = ['processes', 'ray'] as const;
+
+interface Use {
+  for?: readonly Taker[];
+  /** In `GET /v1/settings`: it tells callers no folder, address or secret. */
+  shown?: true;
+}
+const uses = z.registry<Use>();
 
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 /** A limit of 0 would refuse everything: it is rejected, because it probably means that no limit is wanted. */
@@ -54,7 +68,8 @@ export const settings = {
     .default('development')
     .describe(
       'production requires API keys, refuses private webhook targets and allows only the origins of corsOrigins',
-    ),
+    )
+    .register(uses, { shown: true }),
   host: z
     .string()
     .default('127.0.0.1')
@@ -76,39 +91,48 @@ export const settings = {
       'must contain a folder',
     )
     .default('models/demo')
-    .describe(`folders from which requests may read images, separated by '${delimiter}'`),
+    .describe(`folders from which requests may read images, separated by '${delimiter}'`)
+    .register(uses, { for: WORKERS }),
   modelsDir: z
     .string()
     .default('models')
-    .describe('folder of the models: NAME.onnx is the model_name NAME.pt'),
+    .describe('folder of the models: NAME.onnx is the model_name NAME.pt')
+    .register(uses, { for: [...WORKERS, 'detect'] }),
   modelFamily: z
     .string()
     .regex(/^[A-Za-z0-9_-]+$/)
     .default('yolo')
-    .describe('first part of the default model_name, FAMILYv8n.pt'),
+    .describe('first part of the default model_name, FAMILYv8n.pt')
+    .register(uses, { for: WORKERS }),
   preload: z
     .string()
     .default('')
     .describe(
       'models, comma-separated, that are loaded at the start after the default one, so that their first request is not slow',
-    ),
-  modelMemoryMb: count(0).describe(
-    'memory of all loaded models in MiB; beyond it the least recently used are unloaded; 0: half of the memory on the CPU, all memory on GPUs',
-  ),
+    )
+    .register(uses, { for: WORKERS }),
+  modelMemoryMb: count(0)
+    .describe(
+      'memory of all loaded models in MiB; beyond it the least recently used are unloaded; 0: half of the memory on the CPU, all memory on GPUs',
+    )
+    .register(uses, { shown: true, for: ['processes'] }),
   dataDir: z
     .string()
     .default('data')
-    .describe('folder of the job store and of annotated images; must be on a local disk'),
+    .describe('folder of the job store and of annotated images; must be on a local disk')
+    .register(uses, { for: ['processes'] }),
   engineCacheDir: z
     .string()
     .default('engines')
-    .describe('folder of built TensorRT engines; the default is in the data folder'),
+    .describe('folder of built TensorRT engines; the default is in the data folder')
+    .register(uses, { for: ['processes'] }),
   device: z
-    .enum(['auto', 'cpu', 'cuda'])
+    .enum(DEVICES)
     .default('auto')
     .describe(
       'device that runs the model; auto uses a usable GPU, else the CPU; cuda fails to start without a usable GPU',
-    ),
+    )
+    .register(uses, { shown: true, for: ['detect'] }),
   gpus: z
     .string()
     .regex(GPUS, 'must be auto, or GPU numbers like 0,2')
@@ -116,7 +140,8 @@ export const settings = {
     .default('auto')
     .describe(
       'GPUs to use, as CUDA numbers like 0,2; several GPUs run in one worker process each, a single one in the service; auto: all',
-    ),
+    )
+    .register(uses, { shown: true }),
   gpuBatches: z
     .string()
     .refine(
@@ -126,29 +151,85 @@ export const settings = {
     .default('1,2,4,8,16,32')
     .describe(
       'batch sizes that TensorRT engines are built for; a batch between two computes as the larger one, and each size lengthens the build',
-    ),
+    )
+    .register(uses, { for: ['processes'] }),
   precision: z
-    .enum(['auto', 'f32', 'bf16'])
+    .enum(PRECISIONS)
     .default('auto')
     .describe(
       'precision of the model; auto uses bf16 where a measurement at the start finds it faster',
-    ),
-  threads: limit(availableParallelism(), 1024).describe(
-    'CPU threads for the model and for decoding',
-  ),
+    )
+    .register(uses, { shown: true, for: ['processes', 'detect'] }),
+  threads: limit(availableParallelism(), 1024)
+    .describe('CPU threads for the model and for decoding')
+    .register(uses, { shown: true, for: ['detect'] }),
   jobsYield: yesOrNo
     .default(true)
     .describe(
       'on the CPU, images of jobs run at the lowest scheduling priority; false: at the same as other processes',
-    ),
+    )
+    .register(uses, { shown: true, for: ['processes', 'detect'] }),
   rectangles: z
     .string()
     .default('auto')
     .refine((text) => readRectangles(text) !== null, 'must be auto, off, or like 640x384,480x640')
     .describe(
       "on the CPU, inputs smaller than the model's own, for photos of another shape: auto takes the smallest one for exports with open sides, as the reference does; off none; 640x384,480x640 these",
+    )
+    .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
+  cluster: z
+    .enum(['auto', 'local', 'ray'])
+    .default('auto')
+    .describe(
+      'where images are processed; local: in this process; auto: ray when rayAddress is set, else local',
     ),
-  ...clusterSettings,
+  rayAddress: z
+    .string()
+    .default('')
+    .describe('address of the client server on the head of the Ray cluster, ray://HOST:10001'),
+  rayNamespace: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]+$/)
+    .default('lattice')
+    .describe('Ray namespace of the workers'),
+  rayTokenFile: z
+    .string()
+    .default('')
+    .describe('file with the token of a Ray cluster that requires one'),
+  rayDashboard: z
+    .string()
+    .default('')
+    .describe(
+      'address of the Ray dashboard, http://HOST:8265, through which the service starts the workers; empty: start them with lattice_ray up',
+    ),
+  rayWorkers: z
+    .string()
+    .regex(/^(auto|[1-9]\d*)$/)
+    .default('auto')
+    .describe(
+      'number of workers that the service starts; auto: one per GPU, without GPUs one per node',
+    ),
+  serviceUrl: z
+    .string()
+    .default('')
+    .describe(
+      'address at which workers reach this service, ws://HOST:PORT; empty: from host and port',
+    ),
+  workerId: z
+    .string()
+    .default('')
+    .describe('name of a worker process in results; empty: host name and process id'),
+  nodeId: z
+    .string()
+    .default('')
+    .describe('name of the machine of a worker process; empty: its host name'),
+  workerTokenFile: z
+    .string()
+    .default('')
+    .describe(
+      'file with the secret that service and workers share; required on an address other than loopback',
+    )
+    .register(uses, { for: ['ray'] }),
   apiKeysFile: z
     .string()
     .default('')
@@ -178,53 +259,69 @@ export const settings = {
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('minimum log level'),
-  maxBodyBytes: limit(8 * 1024 * 1024).describe('maximum size of a JSON request body in bytes'),
+    .describe('minimum log level')
+    .register(uses, { shown: true, for: ['processes'] }),
+  maxBodyBytes: limit(8 * 1024 * 1024)
+    .describe('maximum size of a JSON request body in bytes')
+    .register(uses, { shown: true }),
   acceptImages: yesOrNo
     .default(true)
     .describe(
       'a synchronous detection may send the picture itself (image/* or multipart/form-data), within maxFileBytes; false: only name a file',
-    ),
+    )
+    .register(uses, { shown: true }),
   compat: z
     .enum(['none', 'deepstack'])
     .default('none')
     .describe(
       "deepstack: also the routes of DeepStack and CodeProject.AI, for cameras' programs; see deepstack.md",
-    ),
+    )
+    .register(uses, { shown: true }),
   browse: yesOrNo
     .default(true)
     .describe(
       'GET /v1/images and /v1/images/file show the image folders and their pictures to callers with a key; false: both are answered 404',
-    ),
-  maxImagesPerJob: limit(10_000, 1_000_000).describe(
-    'maximum number of images per job after folders and globs are expanded',
-  ),
-  maxQueuedJobs: count(100_000).describe(
-    'maximum number of unfinished jobs; beyond it a submission is answered 429',
-  ),
-  maxFileBytes: limit(64 * 1024 * 1024).describe(
-    'maximum size of an image in bytes, of a file or of a picture that is sent',
-  ),
-  maxPixels: limit(64_000_000).describe('maximum number of pixels of an image'),
-  maxSide: limit(16_384, 1_048_576).describe('maximum width and height of an image in pixels'),
-  syncDeadlineMs: limit(10_000, HOUR_MS).describe(
-    'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504; requests that would wait over 1.75 s are refused at once',
-  ),
-  syncQueue: count(256).describe(
-    'maximum number of synchronous requests waiting for a worker; fewer wait if the deadline could not be met; others are answered 503',
-  ),
+    )
+    .register(uses, { shown: true }),
+  maxImagesPerJob: limit(10_000, 1_000_000)
+    .describe('maximum number of images per job after folders and globs are expanded')
+    .register(uses, { shown: true }),
+  maxQueuedJobs: count(100_000)
+    .describe('maximum number of unfinished jobs; beyond it a submission is answered 429')
+    .register(uses, { shown: true }),
+  maxFileBytes: limit(64 * 1024 * 1024)
+    .describe('maximum size of an image in bytes, of a file or of a picture that is sent')
+    .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
+  maxPixels: limit(64_000_000)
+    .describe('maximum number of pixels of an image')
+    .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
+  maxSide: limit(16_384, 1_048_576)
+    .describe('maximum width and height of an image in pixels')
+    .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
+  syncDeadlineMs: limit(10_000, HOUR_MS)
+    .describe(
+      'maximum milliseconds of a synchronous detection, at most an hour; then it is answered 504; requests that would wait over 1.75 s are refused at once',
+    )
+    .register(uses, { shown: true }),
+  syncQueue: count(256)
+    .describe(
+      'maximum number of synchronous requests waiting for a worker; fewer wait if the deadline could not be met; others are answered 503',
+    )
+    .register(uses, { shown: true }),
   volumePatienceSeconds: z.coerce
     .number()
     .min(0)
     .default(3_600)
     .describe(
       'seconds for which images of a job wait for a volume that does not answer; then they fail',
-    ),
+    )
+    .register(uses, { shown: true }),
   resultTtlHours: z.coerce
     .number()
     .positive()
     .default(24)
-    .describe('hours for which a finished job is kept'),
+    .describe('hours for which a finished job is kept')
+    .register(uses, { shown: true }),
   canaryMinutes: z.coerce
     .number()
     .min(0)
@@ -232,11 +329,22 @@ export const settings = {
     .default(5)
     .describe(
       'minutes between self-checks with a known image, at most a week; 0: only at the start',
-    ),
+    )
+    .register(uses, { shown: true, for: ['processes'] }),
   drainSeconds: z.coerce
     .number()
     .min(0)
     .max(DAY_S)
     .default(20)
-    .describe('maximum seconds to wait for work in progress at a stop, at most a day'),
+    .describe('maximum seconds to wait for work in progress at a stop, at most a day')
+    .register(uses, { shown: true, for: ['processes'] }),
 } as const;
+
+type SettingKey = keyof typeof settings;
+const keysWhere = (holds: (use: Use) => boolean): SettingKey[] =>
+  (Object.keys(settings) as SettingKey[]).filter((key) => holds(uses.get(settings[key]) ?? {}));
+
+export const settingsFor = (taker: Taker): SettingKey[] =>
+  keysWhere((use) => use.for?.includes(taker) === true);
+
+export const SHOWN_SETTINGS = keysWhere(({ shown }) => shown === true);

@@ -4,16 +4,17 @@ import type { WebSocket } from 'ws';
 import { LatticeError, toLatticeError } from '../api/errors.js';
 import { JOB_EVENT_NAMES } from '../api/events.js';
 import type { AppDeps } from '../http/app-deps.js';
-import type { ReadSubmission } from '../http/jobs/submit-request.js';
-import { toProblem, type HideFolders } from '../http/problem.js';
+import type { ReadSubmission } from '../http/routes/jobs/read-submission.js';
+import { toProblem, type HideFolders } from '../http/answer/problem.js';
+import { validate } from '../http/request/validation.js';
 import type { JobEvent } from '../jobs/job.js';
 import { CLOSE, StreamClient } from './stream-client.js';
 import {
+  clientMessageSchema,
   eventMessage,
   idOf,
   notice,
   parseFrame,
-  readClientMessage,
   submittedMessage,
   type ClientMessage,
 } from './stream-messages.js';
@@ -83,7 +84,7 @@ export class EventStream {
     let value: unknown;
     try {
       value = parseFrame(data);
-      await this.#act(client, readClientMessage(value));
+      await this.#act(client, validate(clientMessageSchema, value));
     } catch (thrown) {
       const error = toLatticeError(thrown);
       if (error.status >= 500) this.#deps.logger.error({ err: thrown }, 'stream message failed');

@@ -2,21 +2,20 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../api/errors.js';
 import { JOB_EVENT_NAMES, type JobEventName } from '../api/events.js';
-import { parseJson } from '../http/json-body.js';
-import { hideInProblem, type HideFolders } from '../http/problem.js';
-import { validate } from '../http/validation.js';
+import { parseJson } from '../http/request/json-body.js';
+import { hideInProblem, type HideFolders } from '../http/answer/problem.js';
 import type { Job, JobEvent, JobStatus } from '../jobs/job.js';
 
 /** Chosen by the client and repeated in the answer. */
 const idSchema = z.union([z.string().max(128), z.number()]);
-export type MessageId = z.infer<typeof idSchema>;
+type MessageId = z.infer<typeof idSchema>;
 
 /** Null counts as not given, as in a submission. */
 const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
 const id = optional(idSchema);
-const clientMessageSchema = z.discriminatedUnion('action', [
+export const clientMessageSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('ping'), id }),
   z.strictObject({ action: z.literal('submit'), id, payload: z.unknown() }),
   z.strictObject({
@@ -55,11 +54,6 @@ export function parseFrame(data: unknown): unknown {
     throw new LatticeError('bad_json', 'Send JSON as text, not as binary.');
   }
   return parseJson(data);
-}
-
-/** Throws `validation_failed`. */
-export function readClientMessage(value: unknown): ClientMessage {
-  return validate(clientMessageSchema, value);
 }
 
 /** The id of a message that may be wrong in every other way. */

@@ -5,7 +5,8 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allQuestions } from '../../bench/gpu/ask.js';
 import { readRecord } from '../../bench/gpu/publication.js';
-import { replaceSection, section } from '../../bench/gpu/results-page.js';
+import { replaceSection } from '../../bench/figures-page.js';
+import { section } from '../../bench/gpu/results-page.js';
 import { writeRecord, type RunRecord } from '../../bench/gpu/run-record.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 import { runGpuBench, type Ended } from './gpu-bench-process.js';
@@ -60,15 +61,6 @@ describe('a dry run', () => {
     const shares = record.answers.find(({ question }) => question === 'shares')!;
     expect(shares.figures.some(({ what }) => what.endsWith('launch'))).toBe(false);
     expect(shares.notes.join()).toContain('The share of launch is not reported');
-  });
-
-  it('calls the limits it reckons with stand-ins', () => {
-    const { figures, notes } = record.answers.find(({ question }) => question === 'roofline')!;
-    const limits = figures.filter(({ unit }) => unit === 'GB/s' || unit === 'TFLOP/s');
-    expect(limits).toHaveLength(2);
-    for (const { what } of limits) expect(what).toMatch(/^stand-in: /);
-    expect(notes.join()).toContain('no limits of any GPU');
-    expect(figures.filter(({ baseline }) => baseline?.what.startsWith('roofline'))).not.toEqual([]);
   });
 
   it('finds the same boxes each time, here too', () => {
@@ -128,7 +120,8 @@ describe('a dry run', () => {
     const page = join(folder, 'README.md');
     cpSync(join(PROJECT_ROOT, 'bench/README.md'), page);
     const [before, after] = readFileSync(page, 'utf8').split(SECTION);
-    for (let time = 0; time < 2; time += 1) await replaceSection(page, section(onGpu, charts, ''));
+    for (let time = 0; time < 2; time += 1)
+      await replaceSection(page, 'gpu figures', section(onGpu, charts, ''));
     const text = readFileSync(page, 'utf8');
     expect(text.split(SECTION)).toEqual([before, after]);
 

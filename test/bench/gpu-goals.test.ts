@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { against, judged, type Goal } from '../../bench/gpu/answer.js';
-import { gpuMemoryMiB } from '../../bench/gpu/gpu-facts.js';
 import { findModels } from '../../bench/gpu/plan.js';
 import { standIn } from '../../bench/gpu/run-record.js';
-import type { NativeGpuReading } from '../../src/native/contract.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'lattice-goals-'));
 afterEach(() => {
@@ -61,25 +59,6 @@ describe('models to measure', () => {
       'yolov8x x',
     ]);
     expect(found.notes.join()).toContain('yolov8n-uint8.onnx');
-  });
-});
-
-describe('GPU memory', () => {
-  const MIB = 2 ** 20;
-  const reading = (memoryUsed: number | null, ageMs: number | null) =>
-    ({ memoryUsed, ageMs }) as NativeGpuReading;
-  const readings = (...gpus: NativeGpuReading[]) => ({ gpus, missing: null });
-
-  it('is that of all GPUs, by a look that began afterwards', async () => {
-    const looks = [readings(), readings(reading(5 * MIB, 900)), readings(reading(7 * MIB, null))];
-    const last = readings(reading(9 * MIB, 0), reading(2 * MIB, 1));
-    expect(await gpuMemoryMiB(() => looks.shift() ?? last)).toBe(11);
-    expect(looks).toEqual([]);
-  });
-
-  it('is unknown where one GPU does not tell, or none is looked at', async () => {
-    expect(await gpuMemoryMiB(() => readings(reading(9 * MIB, 0), reading(null, 0)))).toBeNull();
-    expect(await gpuMemoryMiB(() => readings(reading(9 * MIB, null)), 200)).toBeNull();
   });
 });
 

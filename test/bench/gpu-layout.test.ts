@@ -33,3 +33,12 @@ it('a layout with arbitrary weights is a detector that finds next to nothing', a
   }
   rmSync(folder, { recursive: true });
 });
+
+it.each([
+  ['n', 3.2],
+  ['s', 11.2],
+  ['m', 25.9],
+] as const)('the %s layout has the published count of weights', (size, millions) => {
+  // Halves; the published count has biases and norms as well.
+  expect(v8Layout(size).length / 2e6 / millions).toBeCloseTo(1, 1);
+});

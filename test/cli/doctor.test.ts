@@ -3,9 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Finding } from '../../src/cli/doctor/finding.js';
-import { checkAccess } from '../../src/cli/doctor/surroundings.js';
-import { checkNode } from '../../src/cli/doctor/toolchain.js';
+import { checkAccess, checkNode, type Finding } from '../../src/cli/doctor/checks.js';
 import { run } from './run.js';
 
 let dataDir: string;

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
-import { listen, type Listening } from '../../src/http/serve.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
 import { okOutcome } from '../support/outcomes.js';
 import { DEMO } from '../support/service-client.js';

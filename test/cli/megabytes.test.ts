@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { megabytes } from '../../src/cli/megabytes.js';
+import { megabytes } from '../../src/cli/output-text.js';
 
 test.each([
   [0, '0.0 MB'],

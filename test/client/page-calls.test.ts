@@ -1,6 +1,6 @@
 /** The client as the live page uses it: its calls to the service's own routes. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { ApiKeys } from '../../src/http/api-keys.js';
+import { ApiKeys } from '../../src/http/access/api-keys.js';
 import { socketProtocols } from '../../src/client/browser-event-socket.js';
 import {
   LatticeClient,

@@ -39,7 +39,7 @@ function open(workers: SimulatedWorker[] = [], syncQueue = 10_000) {
 
 const request = (path: string, more: Partial<DetectRequest> = {}): DetectRequest => ({
   path,
-  class: 'async',
+  kind: 'async',
   options: { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
   ...more,
 });
@@ -82,7 +82,7 @@ describe('order', () => {
       ['high', { priority: 9 }],
       ['high, later', { priority: 9 }],
       ['none', {}],
-      ['sync', { class: 'sync' }],
+      ['sync', { kind: 'sync' }],
     ];
     const all = waiting.map(([path, more]) => executor.detect(request(path, more)));
     expect(one.inHand).toEqual(['first', 'sync']);
@@ -102,7 +102,7 @@ describe('order', () => {
     expect([small.inHand.length, large.inHand.length]).toEqual([1, 3]);
     small.answer(2);
     await settle();
-    const sync = executor.detect(request('now', { class: 'sync' }));
+    const sync = executor.detect(request('now', { kind: 'sync' }));
     expect(small.inHand).toContain('now');
     small.answer(9);
     large.answer(9);
@@ -151,7 +151,7 @@ describe('lost workers', () => {
     ['sync', 2],
   ] as const)('an %s image ends as worker_lost with the loss number %i', async (kind, losses) => {
     const executor = open();
-    const lost = executor.detect(request('poison', { class: kind }));
+    const lost = executor.detect(request('poison', { kind }));
     const outcome = expect(lost).rejects.toMatchObject({
       code: 'worker_lost',
       message: expect.stringContaining(`${losses} workers`),
@@ -194,7 +194,7 @@ describe('ends', () => {
   it('a missed deadline is 500 without a worker, 504 in the queue or in a worker that hangs', async () => {
     const empty = open();
     await expect(
-      empty.detect(request('a', { class: 'sync', deadlineMs: 20 })),
+      empty.detect(request('a', { kind: 'sync', deadlineMs: 20 })),
     ).rejects.toMatchObject({
       code: 'detection_failed',
       message: 'No worker. No worker has joined.',
@@ -276,7 +276,7 @@ describe('a worker that cannot run an image that others can', () => {
     const without = worker('without');
     const well = worker('well', { slots: { sync: 1, async: 1 } });
     const executor = open([without, well]);
-    const all = asked(executor, 20, { class: kind });
+    const all = asked(executor, 20, { kind });
     for (let i = 0; i < 200; i += 1) {
       without.fail(noVolume);
       if (i % 5 === 0) well.answer();
@@ -383,7 +383,7 @@ it('property: answers every request once and never exceeds the slots of a worker
           const abort = new AbortController();
           aborts.push(abort);
           const asked = request(`${index}`, {
-            class: pick % 3 === 0 ? 'sync' : 'async',
+            kind: pick % 3 === 0 ? 'sync' : 'async',
             priority: pick % 11,
             signal: abort.signal,
           });
@@ -439,7 +439,7 @@ describe('admission of synchronous requests', () => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
     const one = worker('one', { slots: { sync: 1, async: 1 } });
     const executor = open([one], syncQueue);
-    const ask = (path = 'a') => executor.detect(request(path, { class: 'sync', deadlineMs }));
+    const ask = (path = 'a') => executor.detect(request(path, { kind: 'sync', deadlineMs }));
     const finish = async () => {
       await vi.advanceTimersByTimeAsync(10);
       one.answer();
@@ -487,7 +487,7 @@ describe('admission of synchronous requests', () => {
   it('judges each request by its own deadline', async () => {
     const { executor, ask, finish } = await busy(10_000);
     const within = (deadlineMs: number) =>
-      executor.detect(request('b', { class: 'sync', deadlineMs }));
+      executor.detect(request('b', { kind: 'sync', deadlineMs }));
     const before = Array.from({ length: 20 }, () => ask());
     await expect(within(100)).rejects.toMatchObject({ code: 'overloaded', retryAfterS: 1 });
     const last = within(1_000);
@@ -530,7 +530,7 @@ it('an image that cannot finish in the time left is not handed out', async () =>
   const one = worker('one', { slots: { sync: 2, async: 1 }, workMs: 300 });
   const executor = open([one]);
   const ask = (path: string, deadlineMs: number) =>
-    executor.detect(request(path, { class: 'sync', deadlineMs }));
+    executor.detect(request(path, { kind: 'sync', deadlineMs }));
   const first = [ask('a', 9_000), ask('b', 9_000)];
   const late = expect(ask('late', 400)).rejects.toMatchObject({ code: 'deadline_exceeded' });
   await vi.advanceTimersByTimeAsync(200);
@@ -546,7 +546,7 @@ it('an image in a worker that hangs is answered at the deadline and reported onc
   const executor = open([worker('hanging')]);
   executor.onImage = (outcome) => outcomes.push(outcome);
   await expect(
-    executor.detect(request('a', { class: 'sync', deadlineMs: 20 })),
+    executor.detect(request('a', { kind: 'sync', deadlineMs: 20 })),
   ).rejects.toMatchObject({ code: 'deadline_exceeded', message: 'No result within 20 ms.' });
   expect(outcomes).toEqual(['deadline_exceeded']);
 });

@@ -37,7 +37,7 @@ afterAll(async () => {
 const detect = (path: string) =>
   detector.detect({
     path,
-    class: 'sync',
+    kind: 'sync',
     options: {
       modelName: 'yolov8n.pt',
       confidence: 0.5,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Metrics } from '../../src/service/metrics.js';
+import { FakeDetector } from '../support/fake-detector.js';
 import { idleSources } from '../support/idle-sources.js';
 import { seriesValue } from '../support/metric-series.js';
 
@@ -22,9 +23,12 @@ test('gauges are read when asked for', async () => {
     jobImages: () => Promise.resolve(4_400),
     oldestJobSeconds: () => Promise.resolve(90.5),
     webhooksWaiting: () => Promise.resolve(2),
-    queuedImages: () => ({ sync: 0, async: 12 }),
-    heldBytes: () => 96_000_000,
-    hangingFolders: () => 1,
+    statistics: () => ({
+      ...new FakeDetector().stats(),
+      queuedAsync: 12,
+      heldBytes: 96_000_000,
+      hangingFolders: 1,
+    }),
     workers: () => ({ ready: 2 }),
     workerEvents: () => ({ lost: 1, requeued: 7, stale: 0 }),
     gpus: () => [],
@@ -39,6 +43,7 @@ test('gauges are read when asked for', async () => {
   expect(await value('lattice_oldest_job_seconds')).toBe(90.5);
   expect(await value('lattice_webhooks_waiting')).toBe(2);
   expect(await value('lattice_queue_images{class="async"}')).toBe(12);
+  expect(await value('lattice_queue_images{class="sync"}')).toBe(0);
   expect(await value('lattice_held_pixel_bytes{class="async"}')).toBe(96_000_000);
   expect(await value('lattice_image_folders{state="hanging"}')).toBe(1);
   expect(await value('lattice_workers{state="ready"}')).toBe(2);
@@ -70,10 +75,7 @@ test('a source that fails or never answers is left out and hides nothing else', 
   metrics.watch({
     ...idleSources(),
     jobs: () => Promise.reject(new Error('store closed')),
-    queuedImages: () => {
-      throw new Error('closed');
-    },
-    heldBytes: () => {
+    statistics: () => {
       throw new Error('closed');
     },
     oldestJobSeconds: () => new Promise(() => undefined),

@@ -1,7 +1,7 @@
 /** How many may listen, how fast they may talk, how far they may fall behind, and how they are told to go. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
-import { listen, type Listening } from '../../src/http/serve.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
 import type { JobEvent } from '../../src/jobs/job.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
 import { HeldJobs } from '../support/held-jobs.js';

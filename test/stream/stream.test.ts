@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
-import { listen, type Listening } from '../../src/http/serve.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
 import { HeldJobs } from '../support/held-jobs.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';

@@ -36,7 +36,7 @@ export function detectorConformance(
     more: Partial<Omit<DetectRequest, 'options'>> = {},
   ): DetectRequest => ({
     path: PICTURE,
-    class: 'sync',
+    kind: 'sync',
     options: {
       modelName: subject.model,
       confidence: 0.5,
@@ -150,11 +150,11 @@ export function detectorConformance(
 
     it('take waiting work out, and only that', async () => {
       const controller = new AbortController();
-      const before = Array.from({ length: 8 }, () => detect({}, { class: 'async' }));
+      const before = Array.from({ length: 8 }, () => detect({}, { kind: 'async' }));
       const doomed = Array.from({ length: 60 }, () =>
-        detect({}, { class: 'async', signal: controller.signal }),
+        detect({}, { kind: 'async', signal: controller.signal }),
       );
-      const after = Array.from({ length: 8 }, () => detect({}, { class: 'async' }));
+      const after = Array.from({ length: 8 }, () => detect({}, { kind: 'async' }));
       controller.abort();
       const outcomes = await Promise.allSettled(doomed);
       const codes = outcomes.map((one) =>
@@ -168,8 +168,8 @@ export function detectorConformance(
     });
 
     it('answer with deadline_exceeded once the time is over', async () => {
-      const crowd = Array.from({ length: 60 }, () => detect({}, { class: 'async' }));
-      await expect(detect({}, { class: 'async', deadlineMs: 1 })).rejects.toMatchObject({
+      const crowd = Array.from({ length: 60 }, () => detect({}, { kind: 'async' }));
+      await expect(detect({}, { kind: 'async', deadlineMs: 1 })).rejects.toMatchObject({
         code: 'deadline_exceeded',
       });
       await Promise.all(crowd);
@@ -198,7 +198,7 @@ export function detectorConformance(
           result: detect(options, {
             path,
             // No more than run at once: more are refused on a slow machine.
-            class: index % 50 === 0 ? 'sync' : 'async',
+            kind: index % 50 === 0 ? 'sync' : 'async',
             priority: index % 11,
           }),
         };
@@ -259,7 +259,7 @@ export function detectorConformance(
   it('settles every promise at close, and refuses afterwards', async () => {
     const short = await open(roots);
     const ask = () =>
-      short.detector.detect({ ...request({ modelName: short.model }), class: 'async' });
+      short.detector.detect({ ...request({ modelName: short.model }), kind: 'async' });
     const work = Array.from({ length: 100 }, ask);
     const closing = short.detector.close();
     const outcomes = await Promise.allSettled(work);

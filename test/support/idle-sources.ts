@@ -1,5 +1,6 @@
 /** What the metrics are told of a service that has nothing to do. */
 import type { MetricSources } from '../../src/service/source-metrics.js';
+import { FakeDetector } from './fake-detector.js';
 
 export const idleSources = (): MetricSources => ({
   ready: () => Promise.resolve(true),
@@ -7,9 +8,7 @@ export const idleSources = (): MetricSources => ({
   jobImages: () => Promise.resolve(0),
   oldestJobSeconds: () => Promise.resolve(0),
   webhooksWaiting: () => Promise.resolve(0),
-  queuedImages: () => ({ sync: 0, async: 0 }),
-  heldBytes: () => 0,
-  hangingFolders: () => 0,
+  statistics: () => new FakeDetector().stats(),
   workers: () => ({ ready: 1 }),
   workerEvents: () => ({ lost: 0, requeued: 0, stale: 0 }),
   gpus: () => [],

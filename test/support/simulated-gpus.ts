@@ -1,16 +1,18 @@
 /** What GPUs would tell. */
 import type { GpuReading } from '../../src/api/gpu-reading.js';
+import type { NativeGpu } from '../../src/native/contract.js';
 import { SimulatedWorker } from './simulated-worker.js';
+
+/** As the addon lists it. */
+export function usableGpu(index: number, name = 'Simulated GPU'): NativeGpu {
+  const ids = { uuid: `GPU-${index}`, busId: `0000:0${index}:00.0`, numaNode: index % 2 };
+  return { index, name, ...ids, memoryTotal: 80 * 2 ** 30 };
+}
 
 /** All is well and known, and differs from GPU to GPU. */
 export function simulatedGpu(index: number, more: Partial<GpuReading> = {}): GpuReading {
   return {
-    index,
-    name: 'Simulated GPU',
-    uuid: `GPU-${index}`,
-    busId: `0000:0${index}:00.0`,
-    numaNode: index % 2,
-    memoryTotal: 80 * 2 ** 30,
+    ...usableGpu(index),
     memoryUsed: (index + 1) * 2 ** 30,
     utilisation: 50 + index,
     temperature: 40 + index,

@@ -4,7 +4,7 @@ import { WorkerGate, type WorkerGateParts } from '../../src/execution/near/worke
 import { ServiceLink } from '../../src/execution/far/service-link.js';
 import type { FileAccess } from '../../src/execution/here/file-access.js';
 import type { SessionParts } from '../../src/execution/far/worker-session.js';
-import { listen, type Listening } from '../../src/http/serve.js';
+import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose } from './composed-app.js';
 
 export const BUILD = '9.9.9';

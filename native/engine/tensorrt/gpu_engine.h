@@ -3,6 +3,7 @@
 #ifndef LATTICE_ENGINE_TENSORRT_GPU_ENGINE_H_
 #define LATTICE_ENGINE_TENSORRT_GPU_ENGINE_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,15 +11,22 @@
 
 #include "native/cuda/patient_wait.h"
 #include "native/engine/engine.h"
-#include "native/gpu_monitor/gpu_reading.h"
 
 namespace lattice {
+
+// Which GPU it is.
+struct GpuIdentity {
+  int index = 0;  // CUDA's ordinal in this process
+  std::string name;
+  std::string uuid;           // "GPU-..." as nvidia-smi prints it
+  std::string bus_id;         // "0000:17:00.0", as the kernel names it
+  int numa_node = -1;         // -1: the kernel does not say
+  uint64_t memory_bytes = 0;  // according to CUDA
+};
 
 struct GpuEngineOptions {
   int gpu = 0;               // CUDA's ordinal in this process, the same for all its engines
   std::string cache_folder;  // of built engines; "" builds the engine on each load
-  // Hex, of the model file, computed by the caller; "" stores no engine and takes no stored one.
-  std::string model_sha256;
   // Batch sizes that an engine is built for, ascending; a batch between two computes as the larger
   // one. An export that fixes its batch has that one.
   std::vector<int> batches = {1, 2, 4, 8, 16, 32};
@@ -38,9 +46,6 @@ std::string GpuBuild();
 // The GPUs that an engine can run on, by ordinal; never empty when ok. kGpuUnavailable says what is
 // missing and what to do: the build, the driver, a GPU, TensorRT. Takes well under 2 s.
 Result<std::vector<GpuIdentity>> UsableGpus();
-
-// The same without opening TensorRT: its absence is no failure.
-Result<std::vector<GpuIdentity>> IdentifyUsableGpus();
 
 // Loads the model onto one GPU, from the cache or by building the engine. Codes of ReadModelFile,
 // DescribeMetadata, GpuNetwork and BuildTensorRtPlan; kGpuUnavailable as UsableGpus and if there is

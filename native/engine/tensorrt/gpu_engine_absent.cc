@@ -16,8 +16,6 @@ std::string GpuBuild() { return ""; }
 
 Result<std::vector<GpuIdentity>> UsableGpus() { return NotBuilt(); }
 
-Result<std::vector<GpuIdentity>> IdentifyUsableGpus() { return NotBuilt(); }
-
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string&, const GpuEngineOptions&,
                                               const OnEngineBuild&) {
   return NotBuilt();

@@ -54,10 +54,8 @@ Status ParseFailure(const nvonnxparser::IParser& parser) {
   const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
   const std::string op = text(error->nodeOperator());
   const std::string at = op.empty() ? "" : op + " '" + text(error->nodeName()) + "': ";
-  return {
-      StatusCode::kInvalidModel,
-      kWhat + (": " + at + text(error->desc())).substr(0, kLongest) +
-          " Export it with nms=False, in FP32 or with QuantizeLinear and DequantizeLinear nodes."};
+  return {StatusCode::kInvalidModel, kWhat + (": " + at + text(error->desc())).substr(0, kLongest) +
+                                         " Export it with nms=False, in FP32 or FP16."};
 }
 
 nvinfer1::NetworkDefinitionCreationFlags NetworkFlags() {

@@ -231,7 +231,7 @@ std::string GpuBuild() {
   return built;
 }
 
-Result<std::vector<GpuIdentity>> IdentifyUsableGpus() {
+Result<std::vector<GpuIdentity>> UsableGpus() {
   const auto gpus = ListGpus();
   if (!gpus.ok()) return gpus.status();
   std::string reasons;
@@ -244,15 +244,9 @@ Result<std::vector<GpuIdentity>> IdentifyUsableGpus() {
     }
   }
   if (usable.empty()) return Status(StatusCode::kGpuUnavailable, reasons);
-  return usable;
-}
-
-Result<std::vector<GpuIdentity>> UsableGpus() {
-  auto gpus = IdentifyUsableGpus();
-  if (!gpus.ok()) return gpus;
   const auto library = TensorRtLibrary::Open();
   if (!library.ok()) return library.status();
-  return gpus;
+  return usable;
 }
 
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,

@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "native/base/stopwatch.h"
 #include "native/cuda/kernels/detection_kernels.h"
 #include "native/engine/openvino/head_check.h"
 #include "native/engine/tensorrt/gpu_network.h"
 #include "native/engine/tensorrt/tensorrt_builder.h"
 #include "native/engine/tensorrt/tensorrt_logger.h"
-#include "native/engine_cache/crc32.h"
 #include "native/engine_cache/engine_cache.h"
+#include "native/engine_cache/sha256.h"
 #include "native/onnx/model_description.h"
 #include "native/onnx/model_file.h"
 #include "native/onnx/onnx_metadata.h"
@@ -26,7 +24,7 @@ namespace lattice {
 namespace {
 
 // Raised whenever the same file would become another network.
-constexpr int kConversionVersion = 4;
+constexpr int kConversionVersion = 5;
 // Longer than any build of another process.
 constexpr std::chrono::minutes kLongestBuild{60};
 
@@ -42,11 +40,10 @@ std::vector<Shape> InputShapes(const OnnxModel& model) {
   return shapes;
 }
 
-EngineKey KeyOf(const TensorRtModel& model, const std::string& sha256,
-                const TensorRtLibrary& library, const GpuDevice& gpu) {
+EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, const GpuDevice& gpu) {
   EngineKey key;
-  key.model_sha256 = sha256;
-  key.model_crc32 = Crc32(model.onnx);
+  key.model_name = model.name;
+  key.model_sha256 = Sha256(model.onnx);
   key.tensorrt_version = library.version();
   key.gpu_name = gpu.name;
   key.sm_major = gpu.sm_major;
@@ -71,20 +68,12 @@ Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, c
   if (!network.ok()) return network.status();
   // Without timings the build only takes longer.
   std::vector<char> timings = cache == nullptr ? std::vector<char>() : cache->LoadTimings(key);
-  Stopwatch watch;
   auto built = BuildTensorRtPlan(library, *network, model.info, model.buckets, &timings, on_build);
   // The next build continues from the timings of one that was cancelled.
   if (cache != nullptr && !timings.empty()) (void)cache->StoreTimings(key, timings);
   if (!built.ok()) return built.status();
-  if (cache != nullptr) {
-    EngineHeader header;
-    header.key = key;
-    header.model_name = model.name;
-    header.created_s = static_cast<int64_t>(std::time(nullptr));
-    header.build_ms = static_cast<int64_t>(watch.Lap());
-    // A full disk costs the next start a build, not this one its engine.
-    (void)cache->Store(header, *built);
-  }
+  // A full disk costs the next start a build, not this one its engine.
+  if (cache != nullptr) (void)cache->Store(key, *built);
   return Plan{*std::move(built), false};
 }
 
@@ -92,10 +81,7 @@ Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, c
 Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& model,
                          const EngineKey& key, const std::string& folder,
                          const OnEngineBuild& on_build, const std::vector<char>& refused = {}) {
-  // Without the file's hash a stored engine could not be told from another model's.
-  if (folder.empty() || key.model_sha256.empty()) {
-    return Build(library, model, key, nullptr, on_build);
-  }
+  if (folder.empty()) return Build(library, model, key, nullptr, on_build);
   const auto cache = EngineCache::Open(folder);
   if (!cache.ok()) return cache.status();
   // Twice: another process may have built it while this one waited for the lock.
@@ -261,7 +247,7 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
 Result<TensorRtOwned<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
     const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model) {
-  const EngineKey key = KeyOf(*model, options.model_sha256, library, gpu);
+  const EngineKey key = KeyOf(*model, library, gpu);
   auto plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build);
   if (!plan.ok()) return plan.status();
   auto engine = Deserialize(runtime, plan->bytes);

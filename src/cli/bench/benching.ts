@@ -1,14 +1,26 @@
-/** Measures a running service at rising load. */
-import { serviceAccess } from '../../settings/config.js';
+/** Measures a running service at rising load; prints and writes what it finds. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { Problem } from '../../api/errors.js';
+import type { Timings } from '../../api/image.js';
+import { pathFault } from '../../base/path-fault.js';
+import { ServiceError, unreachable } from '../../client/service-error.js';
 import { withSuffix } from '../../models/model-folder.js';
+import { serviceAccess } from '../../settings/config.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { openClient } from '../job/open-client.js';
+import { renderRow } from '../output-text.js';
 import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from '../terminal.js';
-import { constantArrivals, poissonArrivals } from './arrivals.js';
-import { measureLevel, type LevelOptions } from './level.js';
-import { closedLoop, openLoop, type Load, type Note, type Send } from './loops.js';
-import { headerLine, levelLine, writeFiles, type MeasuredLevel } from './report.js';
-import { bodyOfFile, bodyOfPath, sendImage } from './sender.js';
+import { measureLevel, type Level, type LevelOptions } from './level.js';
+import {
+  closedLoop,
+  constantArrivals,
+  openLoop,
+  poissonArrivals,
+  type Load,
+  type Note,
+  type Send,
+} from './load.js';
 
 export interface Range {
   start: number;
@@ -112,4 +124,120 @@ function* loadsOf({ start, end, step }: Range): Generator<number> {
     if (end > 0 && load > end) return;
     yield load;
   }
+}
+
+const ANSWER_MS = 60_000;
+
+interface RequestBody {
+  query: string;
+  type: string;
+  body: Buffer;
+}
+
+/** By the path that the service sees. */
+function bodyOfPath(image_path: string, model_name: string | undefined): RequestBody {
+  const body = Buffer.from(JSON.stringify({ image_path, model_name }));
+  return { query: '', type: 'application/json', body };
+}
+
+/** A file of this machine. Rejects with `UsageError` for one that cannot be read. */
+async function bodyOfFile(file: string, model: string | undefined): Promise<RequestBody> {
+  const query = model === undefined ? '' : `?model_name=${encodeURIComponent(model)}`;
+  const kind = extname(file).slice(1).toLowerCase();
+  const type = `image/${kind.replace(/^jpg$/, 'jpeg').replace(/^tif$/, 'tiff')}`;
+  try {
+    return { query, type, body: await readFile(file) };
+  } catch (error) {
+    throw new UsageError(pathFault(error, file, 'read'));
+  }
+}
+
+/** The times of the service for one image. Rejects with `ServiceError` on any answer but boxes. */
+async function sendImage(
+  url: string,
+  apiKey: string | undefined,
+  { query, type, body }: RequestBody,
+): Promise<Timings> {
+  const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const address = `${url}/v1/inference/detect${query}`;
+  const headers = { 'content-type': type, ...key };
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  try {
+    const answer = await fetch(address, {
+      method: 'POST',
+      headers,
+      body,
+      signal,
+      redirect: 'manual',
+    });
+    const json = (await answer.json()) as { timings_ms: Timings } | Problem;
+    if ('timings_ms' in json) return json.timings_ms;
+    throw 'code' in json ? new ServiceError(json) : new SyntaxError('another JSON');
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    if (!(error instanceof SyntaxError)) throw unreachable(url, error);
+    const detail = `${url} gives an answer that is not one of the service. Check the address.`;
+    throw ServiceError.ofClient('unexpected_answer', detail);
+  }
+}
+
+const COLUMNS = [
+  'IMAGES/S',
+  'P50 ms',
+  'P95 ms',
+  'P99 ms',
+  'QUEUE',
+  'DECODE',
+  'INFERENCE',
+  'ERRORS',
+];
+
+type MeasuredLevel = { load: number } & Level;
+
+function headerLine(kind: string): string {
+  return line([kind, ...COLUMNS]);
+}
+
+function levelLine(level: MeasuredLevel): string {
+  const { latency_ms: latency, server_ms: server } = level;
+  const times = [latency.p50, latency.p95, latency.p99, server.queue, server.decode];
+  const failed = Object.entries(level.errors).map(([code, count]) => `${count} ${code}`);
+  return line([
+    String(level.load),
+    ...[level.images_per_second, ...times, server.inference].map((each) => each?.toFixed(1) ?? ''),
+    `${failed.join(', ') || '0'}${level.stable ? '' : '  (not stable)'}`,
+  ]);
+}
+
+const line = (cells: string[]) => renderRow(cells, [12, 8, 8, 8, 8, 7, 9, 7]);
+
+/** Rejects with `UsageError` when a file cannot be written. */
+async function writeFiles(
+  run: { kind: string; levels: readonly MeasuredLevel[] },
+  { csv, json }: { csv?: string; json?: string },
+): Promise<void> {
+  if (csv !== undefined) await write(csv, csvOf(run.kind, run.levels));
+  if (json !== undefined) await write(json, `${JSON.stringify(run, null, 2)}\n`);
+}
+
+/** Nested names are joined: `latency_ms_p50`. Errors are counted, as their codes differ by level. */
+function csvOf(kind: string, levels: readonly MeasuredLevel[]): string {
+  const rows = levels.map(({ errors, ...level }) => {
+    const failed = Object.values(errors).reduce((sum, count) => sum + count, 0);
+    return Object.entries({ ...level, errors: failed }).flatMap(([name, value]) =>
+      typeof value === 'object'
+        ? Object.entries(value).map(([part, figure]) => [`${name}_${part}`, figure] as const)
+        : [[name, value] as const],
+    );
+  });
+  const header = rows[0]?.map(([name]) => (name === 'load' ? kind : name)) ?? [kind];
+  return [header, ...rows.map((row) => row.map(([, value]) => value))]
+    .map((row) => `${row.join(',')}\n`)
+    .join('');
+}
+
+async function write(file: string, text: string): Promise<void> {
+  await writeFile(file, text).catch((error: unknown) => {
+    throw new UsageError(pathFault(error, file, 'write'));
+  });
 }

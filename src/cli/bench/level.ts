@@ -1,8 +1,7 @@
 /** One level of load: measured in windows until the last three agree. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STAGES } from '../../api/image.js';
-import type { Finished, Load, Note } from './loops.js';
-import { percentile } from './percentile.js';
+import type { Finished, Load, Note } from './load.js';
 
 const WINDOWS = 3;
 const SHARES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, max: 1 };
@@ -101,3 +100,9 @@ const latencies = (finished: readonly Finished[]) =>
 
 const mean = (values: readonly number[]) =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** NaN of nothing. `share` is in (0, 1]. */
+export function percentile(sorted: readonly number[], share: number): number {
+  const index = Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1);
+  return sorted[Math.max(0, index)] ?? Number.NaN;
+}

@@ -1,10 +1,9 @@
-/** What one engine file, or every engine of one model, says about itself. */
+/** What the names and files of one engine, or of every engine of one model, tell. */
+import { listStoredEngines, type StoredEngine } from '../../models/stored-engines.js';
 import type { Config } from '../../settings/config.js';
-import { listEngineFiles, readEngineFile, type EngineFile } from '../../models/engine-file.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+import { megabytes, renderTable } from '../output-text.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
-import { asJson, builtAt, minute, stemOf } from './listing.js';
+import { asJson, minute, stemOf } from './listing.js';
 
 /** Exit code 1 when one of them is not ready to be used. */
 export async function inspectEngines(
@@ -14,9 +13,7 @@ export async function inspectEngines(
   terminal: Terminal,
 ): Promise<void> {
   const folder = config.engineCacheDir;
-  const named = (await listEngineFiles(folder)).filter((file) => isNamed(file, engine));
-  const read = await Promise.all(named.map(({ name }) => readEngineFile(folder, name, 'whole')));
-  const files = read.filter((file) => file !== null);
+  const files = named(await listStoredEngines(folder), engine);
   if (files.length === 0) {
     throw new UsageError(
       `No engine in ${folder} is called '${engine}' or built from a model of that name; ` +
@@ -28,31 +25,28 @@ export async function inspectEngines(
   if (files.some(({ state }) => state !== 'ready')) terminal.setExitCode(EXIT_FAILED);
 }
 
-/** `depot` and `depot.pt` name the same model. */
-function isNamed({ name, header }: EngineFile, engine: string): boolean {
-  if (engine !== '' && name.startsWith(engine)) return true;
-  return header !== null && [engine, `${engine}.pt`].includes(header.model_name);
+/** Those of a model (`depot` and `depot.pt` name the same one), else those whose names start so. */
+function named(files: readonly StoredEngine[], engine: string): StoredEngine[] {
+  const model = engine.replace(/\.(pt|onnx)$/, '');
+  const ofModel = files.filter(({ parts }) => parts?.model === model);
+  if (ofModel.length > 0 || engine === '') return ofModel;
+  return files.filter(({ name }) => name.startsWith(engine));
 }
 
-function facts({ name, state, reason, header, bytes, lastUsed }: EngineFile): string[][] {
+function facts({ name, state, reason, parts, bytes, builtAt, lastUsed }: StoredEngine): string[][] {
   const standing = [
     ['engine', stemOf(name)],
-    ['state', state === 'ready' ? 'ready, every byte checked' : `${state}: ${reason}`],
+    ['state', state === 'ready' ? state : `${state}: ${reason}`],
   ];
   if (state !== 'foreign') standing.push(['size', megabytes(bytes)]);
-  if (header === null) return standing;
+  if (parts === null) return standing;
   return [
     ...standing,
-    ['model', header.model_name],
-    ['model sha256', header.model_sha256],
-    ['precision', header.precision],
-    ['gpu', `${header.gpu_name}, compute capability ${header.sm}`],
-    ['tensorrt', header.tensorrt_version],
-    ['batches', header.buckets.join(', ')],
-    ['input', header.input.join(' x ')],
-    ['builder level', String(header.builder_level)],
-    ['conversion', `version ${header.conversion_version}`],
-    ['built', `${minute(builtAt(header))} UTC, in ${(header.build_ms / 1000).toFixed(1)} s`],
+    ['model', parts.model],
+    ['precision', parts.precision],
+    ['gpu', `${parts.gpu}, compute capability ${parts.sm}`],
+    ['tensorrt', parts.tensorrt],
+    ['built', builtAt === null ? '-' : `${minute(builtAt)} UTC`],
     ['last used', `${minute(lastUsed)} UTC`],
   ];
 }

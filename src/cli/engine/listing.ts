@@ -1,13 +1,11 @@
 /** The engines in the engine folder. */
-import type { Config } from '../../settings/config.js';
 import {
   ENGINE_ENDING,
-  listEngineFiles,
-  type EngineFile,
-  type EngineHeader,
-} from '../../models/engine-file.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+  listStoredEngines,
+  type StoredEngine,
+} from '../../models/stored-engines.js';
+import type { Config } from '../../settings/config.js';
+import { megabytes, renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 
 export async function listEngines(
@@ -15,7 +13,7 @@ export async function listEngines(
   json: boolean,
   terminal: Terminal,
 ): Promise<void> {
-  const files = await listEngineFiles(config.engineCacheDir);
+  const files = await listStoredEngines(config.engineCacheDir);
   if (json) {
     terminal.out(JSON.stringify(files.map(asJson), null, 2));
     return;
@@ -33,15 +31,15 @@ export async function listEngines(
   if (reasons.length > 0) terminal.out(['', ...reasons].join('\n'));
 }
 
-function row({ name, state, header, bytes, lastUsed }: EngineFile): string[] {
+function row({ name, state, parts, bytes, builtAt, lastUsed }: StoredEngine): string[] {
   return [
     stemOf(name),
-    header?.model_name ?? '-',
-    header?.precision ?? '-',
-    header?.gpu_name ?? '-',
-    header?.tensorrt_version ?? '-',
+    parts?.model ?? '-',
+    parts?.precision ?? '-',
+    parts?.gpu ?? '-',
+    parts?.tensorrt ?? '-',
     state === 'foreign' ? '-' : megabytes(bytes),
-    header === null ? '-' : minute(builtAt(header)),
+    state === 'foreign' || builtAt === null ? '-' : minute(builtAt),
     state === 'foreign' ? '-' : minute(lastUsed),
     state,
   ];
@@ -53,10 +51,7 @@ export function stemOf(name: string): string {
 
 export const minute = (time: Date) => time.toISOString().slice(0, 16).replace('T', ' ');
 
-export const builtAt = ({ created_s }: Pick<EngineHeader, 'created_s'>) =>
-  new Date(created_s * 1000);
-
-export function asJson({ name, state, reason, header, bytes, lastUsed }: EngineFile) {
+export function asJson({ name, state, reason, parts, bytes, builtAt, lastUsed }: StoredEngine) {
   const file = {
     stem: stemOf(name),
     state,
@@ -64,16 +59,8 @@ export function asJson({ name, state, reason, header, bytes, lastUsed }: EngineF
     bytes,
     last_used: state === 'foreign' ? null : lastUsed.toISOString(),
   };
-  if (header === null) return file;
-  const { model_name, gpu_name, input, created_s, build_ms, ...key } = header;
-  const [width, height] = input;
-  return {
-    ...file,
-    ...key,
-    model: model_name,
-    gpu: gpu_name,
-    input: { width, height },
-    built_at: builtAt({ created_s }).toISOString(),
-    build_seconds: build_ms / 1000,
-  };
+  if (parts === null) return file;
+  const { tensorrt, ...others } = parts;
+  const built = builtAt?.toISOString() ?? null;
+  return { ...file, ...others, tensorrt_version: tensorrt, built_at: built };
 }

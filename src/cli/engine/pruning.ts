@@ -4,15 +4,15 @@
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { listStoredEngines, type StoredEngine } from '../../models/stored-engines.js';
 import type { Config } from '../../settings/config.js';
-import { listEngineFiles, type EngineFile } from '../../models/engine-file.js';
-import { megabytes } from '../megabytes.js';
-import { renderTable } from '../table.js';
+import { megabytes, renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Writing an engine takes seconds: what was not written to for so long has no writer any more. */
 const ABANDONED_MS = 3600 * 1000;
+const STALE = 'stored by an earlier release';
 
 export interface PruneRules {
   /** Days without use. */
@@ -34,7 +34,7 @@ export async function pruneEngines(
   terminal: Terminal,
 ): Promise<void> {
   const folder = config.engineCacheDir;
-  const files = await listEngineFiles(folder);
+  const files = await listStoredEngines(folder);
   const removals = [
     ...files.flatMap((file) => removalOf(file, rules)),
     ...(await otherRemovals(folder, rules)),
@@ -53,9 +53,9 @@ export async function pruneEngines(
   }
 }
 
-function removalOf(file: EngineFile, rules: PruneRules): Removal[] {
+function removalOf(file: StoredEngine, rules: PruneRules): Removal[] {
   if (file.state === 'foreign') return [];
-  const why = file.state === 'ready' ? reasonByRules(file.lastUsed, rules) : file.state;
+  const why = file.state === 'stale' ? STALE : reasonByRules(file.lastUsed, rules);
   return why === null ? [] : [{ name: file.name, bytes: file.bytes, why }];
 }
 
@@ -63,16 +63,24 @@ function removalOf(file: EngineFile, rules: PruneRules): Removal[] {
 async function otherRemovals(folder: string, rules: PruneRules): Promise<Removal[]> {
   const removals: Removal[] = [];
   for (const name of (await readdir(folder).catch(() => [])).sort()) {
-    const isPartial = /\.(engine|cache)\.partial$/.test(name);
-    if (!isPartial && !/^timing-[0-9a-f]+\.cache$/.test(name)) continue;
+    const reasonFor = OTHERS.find(([pattern]) => pattern.test(name))?.[1];
+    if (reasonFor === undefined) continue;
     const info = await lstat(join(folder, name)).catch(() => null);
     if (info?.isFile() !== true || info.uid !== process.geteuid?.()) continue;
-    const abandoned = Date.now() - info.mtimeMs > ABANDONED_MS;
-    const left = abandoned ? 'left by a broken-off build' : null;
-    const why = isPartial ? left : reasonByRules(info.mtime, rules);
+    const why = reasonFor(info.mtime, rules);
     if (why !== null) removals.push({ name, bytes: info.size, why });
   }
   return removals;
+}
+
+const OTHERS: readonly [RegExp, (lastUsed: Date, rules: PruneRules) => string | null][] = [
+  [/\.(engine|cache)\.partial$/, reasonForPartial],
+  [/^timing_.+\.cache$/, reasonByRules],
+  [/^timing-[0-9a-f]+\.cache$/, () => STALE],
+];
+
+function reasonForPartial(writtenAt: Date): string | null {
+  return Date.now() - writtenAt.getTime() > ABANDONED_MS ? 'left by a broken-off build' : null;
 }
 
 function reasonByRules(lastUsed: Date, { olderThan, all }: PruneRules): string | null {

@@ -18,3 +18,12 @@ export function openClient(flags: AccessFlags): LatticeClient {
     throw error;
   }
 }
+
+/** As it would be typed, for a hint. */
+export function watchCommand(jobId: string, { url, apiKeyFile }: AccessFlags): string {
+  const access = [
+    ...(url === undefined ? [] : ['--url', url]),
+    ...(apiKeyFile === undefined ? [] : ['--api-key-file', apiKeyFile]),
+  ];
+  return ['lattice job watch', jobId, ...access].join(' ');
+}

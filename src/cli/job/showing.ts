@@ -1,18 +1,26 @@
-/** What is known of one job, and its cancellation. */
+/** What a service knows of its jobs, printed; retries and cancellations. */
 import type {
   ImageEntry,
+  JobFilter,
+  JobProgress,
   JobResult,
   JobStatus,
+  LatticeClient,
+  Problem,
   SingleImageResult,
 } from '../../client/lattice-client.js';
-import { DETECTION_HEADER, detectionRows, failedRow } from '../detection-rows.js';
-import { renderTable } from '../table.js';
-import { failureLines } from '../failure-lines.js';
-import type { Terminal } from '../terminal.js';
-import { failedImageLines, failedImagesOf } from './failed-images.js';
-import { exitCodeOfJob, imagesText, problemText, summaryOf, timeText } from './job-text.js';
-import { openClient, type AccessFlags } from './open-client.js';
-import { watchCommand } from './watching.js';
+import type { ResultFormat } from '../../export/formats.js';
+import { writeExport, type ExportFlags } from '../export-output.js';
+import {
+  DETECTION_HEADER,
+  detectionRows,
+  failedRow,
+  failureLines,
+  renderTable,
+  type FailedImage,
+} from '../output-text.js';
+import { EXIT_FAILED, EXIT_PARTLY, type Terminal } from '../terminal.js';
+import { openClient, watchCommand, type AccessFlags } from './open-client.js';
 
 export async function showStatus(
   jobId: string,
@@ -106,4 +114,126 @@ type ShownEntry = ({ status: 'ok' } & SingleImageResult) | ImageEntry;
 function entriesOf(result: JobResult['result']): readonly ShownEntry[] {
   if (result === null) return [];
   return 'images' in result ? result.images : [{ status: 'ok', ...result }];
+}
+
+export interface ListFlags extends AccessFlags {
+  status?: JobStatus['status'][];
+  type?: JobStatus['job_type'];
+  limit: number;
+}
+
+const LARGEST_PAGE = 100;
+const HEADER = ['JOB', 'STATUS', 'TYPE', 'PRIORITY', 'IMAGES', 'FAILED', 'SUBMITTED', 'ERROR'];
+
+export async function listJobs(flags: ListFlags, terminal: Terminal): Promise<void> {
+  const filter: JobFilter = { limit: Math.min(flags.limit, LARGEST_PAGE) };
+  if (flags.status !== undefined) filter.status = flags.status;
+  if (flags.type !== undefined) filter.job_type = flags.type;
+  const jobs: JobStatus[] = [];
+  for await (const job of openClient(flags).list(filter)) {
+    if (jobs.push(job) === flags.limit) break;
+  }
+  if (flags.json === true) {
+    terminal.out(JSON.stringify(jobs, null, 2));
+    return;
+  }
+  for (const line of renderTable([HEADER, ...jobs.map(cells)])) terminal.out(line);
+}
+
+function cells(job: JobStatus): string[] {
+  return [
+    job.job_id,
+    job.status,
+    job.job_type,
+    String(job.priority),
+    `${job.finished_images}/${job.image_count}`,
+    job.failed_images === 0 ? '' : String(job.failed_images),
+    timeText(job.submitted_at),
+    job.error?.code ?? '',
+  ];
+}
+
+/** The exit code is that of the job; what it has is written. */
+export async function exportResult(
+  jobId: string,
+  format: ResultFormat,
+  flags: AccessFlags & ExportFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const client = openClient(flags);
+  const record = await client.status(jobId);
+  await writeExport(client.export(jobId, format), flags.output, terminal);
+  const leftOut = withoutBoxes(record);
+  if (leftOut > 0 && format !== 'json' && format !== 'ndjson') {
+    terminal.err(`${leftOut} of ${record.image_count} images failed and are left out.`);
+  }
+  terminal.setExitCode(exitCodeOfJob(record));
+}
+
+function withoutBoxes(record: JobStatus): number {
+  const { image_count: images, finished_images: finished, failed_images: failed } = record;
+  return images - finished + failed;
+}
+
+/** The whole result of a longer job takes a while to come: it is for `lattice job result`. */
+const MOST_IMAGES = 10_000;
+
+/** Empty for a job that has not ended, and for one of a single image, whose error is that of the job. */
+export async function failedImageLines(
+  client: LatticeClient,
+  { job_id: jobId, completed_at: end, failed_images: failed, image_count: images }: JobStatus,
+): Promise<string[]> {
+  if (end === null || failed === 0 || images === 1) return [];
+  if (images > MOST_IMAGES) return [`  \`lattice job result ${jobId}\` says why`];
+  return failureLines(failedImagesOf(await client.result(jobId)));
+}
+
+/** Without those that had no turn before the job ended: their error is that of the job. */
+function failedImagesOf({ result, error: ofJob }: JobResult): FailedImage[] {
+  if (result === null || !('images' in result)) return [];
+  return result.images.flatMap((entry) =>
+    entry.status === 'error' && entry.error.code !== ofJob?.code
+      ? [{ path: entry.image_path, error: entry.error }]
+      : [],
+  );
+}
+
+/** One line that says how a job ended, or how it stands. */
+export function summaryOf(job: JobStatus): string {
+  const error = job.error === null ? '' : `: ${problemText(job.error)}`;
+  return `${job.job_id} ${job.status}, ${imagesText(job)}${took(job)}${error}`;
+}
+
+/** `3/3 images`, or `1 done, 2 failed` and how many are left. */
+export function imagesText({
+  finished_images: finished,
+  failed_images: failed,
+  image_count: images,
+}: Pick<JobProgress, 'finished_images' | 'failed_images' | 'image_count'>): string {
+  if (failed === 0) return `${finished}/${images} images`;
+  const left = finished === images ? '' : `, ${images - finished} left`;
+  return `${finished - failed} done, ${failed} failed${left}`;
+}
+
+/** 0 for a job that is completed without a failed image, or has yet to end. */
+export function exitCodeOfJob({
+  status,
+  failed_images: failed,
+}: Pick<JobStatus, 'status' | 'failed_images'>): number {
+  if (status === 'failed') return EXIT_FAILED;
+  return status === 'completed' && failed > 0 ? EXIT_PARTLY : 0;
+}
+
+function problemText({ detail, code }: Pick<Problem, 'detail' | 'code'>): string {
+  return `${detail} (${code})`;
+}
+
+/** Universal time, to the second. */
+function timeText(unixSeconds: number | null): string {
+  if (unixSeconds === null) return '-';
+  return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function took({ started_at: from, completed_at: to }: JobStatus): string {
+  return from === null || to === null ? '' : `, ${(to - from).toFixed(1)} s`;
 }

@@ -1,17 +1,19 @@
-/** Follows a job to its end, or the events of all jobs. */
+/** Submits a job, and follows a job to its end or the events of all jobs. */
+import { viewParameters, type DetectionParameters } from '../../api/options.js';
 import type {
   EventGap,
   JobEvent,
   JobProgress,
+  JobSubmit,
   LatticeClient,
   ServiceError,
 } from '../../client/lattice-client.js';
+import { withSuffix } from '../../models/model-folder.js';
 import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
-import { openClient, type AccessFlags } from './open-client.js';
-import { failedImageLines } from './failed-images.js';
-import { exitCodeOfJob, imagesText, summaryOf } from './job-text.js';
+import { openClient, watchCommand, type AccessFlags } from './open-client.js';
+import { exitCodeOfJob, failedImageLines, imagesText, summaryOf } from './showing.js';
 
 /** A log gets one line per tenth of the job. */
 const LOG_STEPS = 10;
@@ -36,7 +38,7 @@ export async function watchJob(
 }
 
 /** Sets the exit code: 0 completed, 3 with failed images, 1 failed, 130 or 143 for a signal, after which the job goes on. */
-export async function followJob(
+async function followJob(
   client: LatticeClient,
   jobId: string,
   flags: WatchFlags,
@@ -97,15 +99,6 @@ export async function watchAll(flags: WatchFlags, terminal: Terminal): Promise<v
   }
 }
 
-/** As it would be typed, for a hint. */
-export function watchCommand(jobId: string, { url, apiKeyFile }: AccessFlags): string {
-  const access = [
-    ...(url === undefined ? [] : ['--url', url]),
-    ...(apiKeyFile === undefined ? [] : ['--api-key-file', apiKeyFile]),
-  ];
-  return ['lattice job watch', jobId, ...access].join(' ');
-}
-
 /** Says once that the service is away, and once that it is back. */
 function tellConnection(terminal: Terminal): (lost: ServiceError | null) => void {
   let away = false;
@@ -152,4 +145,53 @@ class JobLine {
   get #isLog(): boolean {
     return !this.#json && this.#terminal.progress === undefined;
   }
+}
+
+export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters> {
+  type: JobSubmit['job_type'];
+  model?: string;
+  classes?: string[];
+  vehicleTypes?: string[];
+  priority?: number;
+  callbackUrl?: string;
+  metadata?: Record<string, unknown>;
+  wait?: boolean;
+  timeout?: number;
+}
+
+/** Standard output gets the id alone, so that a shell can keep it, or the records as JSON. */
+export async function submitJob(
+  paths: string[],
+  flags: SubmitFlags,
+  terminal: Terminal,
+): Promise<void> {
+  if (flags.timeout !== undefined && flags.wait !== true) {
+    throw new UsageError('--timeout bounds the wait of --wait.');
+  }
+  const client = openClient(flags);
+  const accepted = await client.submit(jobOf(paths, flags));
+  terminal.out(flags.json === true ? JSON.stringify(accepted) : accepted.job_id);
+  if (flags.wait === true) {
+    await followJob(client, accepted.job_id, flags, terminal, (line) => {
+      terminal.err(line);
+    });
+  } else if (flags.json !== true) {
+    const command = watchCommand(accepted.job_id, flags);
+    terminal.err(`${accepted.message} ${command} follows it.`);
+  }
+}
+
+function jobOf(paths: string[], flags: SubmitFlags): JobSubmit {
+  const { type, model, classes, vehicleTypes, ...more } = flags;
+  return {
+    job_type: type,
+    image_paths: paths,
+    model_name: model === undefined ? model : withSuffix(model),
+    ...viewParameters(flags),
+    classes,
+    vehicle_types: vehicleTypes,
+    priority: more.priority,
+    callback_url: more.callbackUrl,
+    metadata: more.metadata,
+  };
 }

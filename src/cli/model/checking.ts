@@ -1,17 +1,16 @@
-/** Loads a model as the service would and says what it found. */
-import { basename, sep } from 'node:path';
-import type { Config } from '../../settings/config.js';
-import { ModelFolder, withSuffix } from '../../models/model-folder.js';
+/** Loads a model as the service would, says what it found, and what to do with the model next. */
+import { basename, extname, resolve, sep } from 'node:path';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { LatticeError } from '../../api/errors.js';
+import { pathFault } from '../../base/path-fault.js';
+import { DEFAULT_SERVICE_URL } from '../../client/lattice-client.js';
 import { examineModel, type ModelExamination } from '../../models/model-examination.js';
-import { megabytes } from '../megabytes.js';
-import { classesText } from '../run-totals.js';
-import { renderTable } from '../table.js';
+import { ModelFolder, withSuffix } from '../../models/model-folder.js';
+import { loadConfig, serviceAccess, type Config } from '../../settings/config.js';
+import { classesText, megabytes, renderTable, shorten } from '../output-text.js';
 import { UsageError, type Terminal } from '../terminal.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
-import { shorten } from './listing.js';
-import { addCall, nextCalls } from './next-calls.js';
-import { onnxFile } from './onnx-file.js';
 import { demoPictures, ownPictures, type Pictures } from './pictures.js';
 
 export interface CheckFlags extends ModelDescription {
@@ -20,7 +19,7 @@ export interface CheckFlags extends ModelDescription {
   images?: string | undefined;
 }
 
-export interface Examined extends ModelExamination {
+interface Examined extends ModelExamination {
   pictures: Pictures;
 }
 
@@ -131,4 +130,59 @@ function asJson(path: string, { bytes, model, runs, agreement }: ModelExaminatio
     })),
     agreement,
   };
+}
+
+/** `name` without `.pt`. The service must have the same models folder. */
+export function nextCalls(
+  name: string,
+  { path, served }: Pick<Pictures, 'path' | 'served'>,
+  { modelsDir }: Config,
+): string[] {
+  const { url = DEFAULT_SERVICE_URL, apiKey } = serviceAccess({});
+  const isUsual = modelsDir === loadConfig().modelsDir;
+  const key = apiKey === undefined ? '' : ' -H "Authorization: Bearer $LATTICE_API_KEY"';
+  const file = quoted(path);
+  return [
+    '',
+    'Next:',
+    `  lattice detect --model ${name} ${file}${isUsual ? '' : ` --models-dir ${quoted(modelsDir)}`}`,
+    `With a running service${isUsual ? '' : ` (LATTICE_MODELS_DIR=${quoted(modelsDir)})`}:`,
+    `  curl -s${key} ${url}/v1/inference/detect -F model_name=${name}.pt -F image=@${file}`,
+    `  lattice job submit --model ${name} ${quoted(served)}    # beneath its image folders`,
+  ];
+}
+
+/** As the first file of a check that has not been installed. */
+function addCall(path: string): string[] {
+  return ['', 'Next:', `  lattice model add ${quoted(path)}`];
+}
+
+function quoted(text: string): string {
+  return /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Absolute. Rejects with `UsageError` for what is no ONNX file that can be read. */
+export async function onnxFile(file: string): Promise<string> {
+  const path = resolve(file);
+  try {
+    const entry = await stat(path);
+    if (entry.isDirectory()) throw new UsageError(`${file} is a folder; an ONNX file is needed.`);
+    refuseOtherKinds(path);
+    await access(path, constants.R_OK);
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(pathFault(error, file, 'read'));
+  }
+  return path;
+}
+
+function refuseOtherKinds(path: string): void {
+  if (extname(path) === '.onnx') return;
+  if (extname(path) !== '.pt') {
+    throw new UsageError(`${path} is no ONNX file: its name must end in .onnx.`);
+  }
+  throw new UsageError(
+    `${path} is a checkpoint, which only the tools that trained it can read. Export it with them:\n\n` +
+      `  yolo export model=${path} format=onnx dynamic=True\n\n` +
+      `and then: lattice model add ${path.replace(/\.pt$/, '.onnx')}`,
+  );
 }

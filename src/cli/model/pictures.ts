@@ -1,14 +1,13 @@
-/** Pictures that models are examined on. */
+/** Pictures that models are examined on, and the label files of them. */
 import { constants } from 'node:fs';
-import { access, readdir } from 'node:fs/promises';
+import { access, readdir, readFile } from 'node:fs/promises';
 import { join, parse, relative, resolve } from 'node:path';
 import { PACKAGE_ROOT } from '../../base/package.js';
+import { isPathError, pathFault } from '../../base/path-fault.js';
 import type { LabelledBox } from '../../models/average-precision.js';
 import { readPicture, type Picture } from '../../models/self-check/model-check.js';
-import { isPathError, pathFault } from '../../base/path-fault.js';
 import { expandPaths, type NamedImage } from '../image-paths.js';
 import { UsageError } from '../terminal.js';
-import { readLabels } from './label-files.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models', 'demo');
 const MOST = 48;
@@ -41,7 +40,7 @@ export async function ownPictures(images: string): Promise<Pictures> {
   return { what, pictures, path: first?.shown ?? images, served: first?.path ?? images };
 }
 
-export interface LabelledPictures {
+interface LabelledPictures {
   pictures: Picture[];
   labels: LabelledBox[][];
 }
@@ -83,4 +82,73 @@ async function readNamed({ path, shown }: NamedImage, longestSide?: number): Pro
         : `${shown} is no picture, is damaged, or is of a format that is not supported.`,
     );
   }
+}
+
+interface LabelledPhoto {
+  /** Path beneath the folder of the photos, without ending; the label file has the same beneath its own. */
+  stem: string;
+  width: number;
+  height: number;
+}
+
+/**
+ * The labels of each photo; none where it has no file. Class numbers are those of `names`. Rejects with `UsageError` for a
+ * file of another form, and where no photo has a file.
+ */
+async function readLabels(
+  folder: string,
+  photos: readonly LabelledPhoto[],
+  names: readonly string[],
+): Promise<LabelledBox[][]> {
+  let files = 0;
+  const labels = await Promise.all(
+    photos.map(async (photo) => {
+      const file = join(folder, `${photo.stem}.txt`);
+      const text = await textOf(file);
+      if (text === null) return [];
+      files += 1;
+      return boxesOf(file, text, photo, names);
+    }),
+  );
+  if (files > 0) return labels;
+  const example = photos[0] === undefined ? folder : join(folder, `${photos[0].stem}.txt`);
+  throw new UsageError(`--labels: no photo has a label file, as ${example} would be.`);
+}
+
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (!isPathError(error)) throw error;
+    if (error.code === 'ENOENT') return null;
+    throw new UsageError(pathFault(error, file, 'read'));
+  }
+}
+
+function boxesOf(
+  file: string,
+  text: string,
+  { width, height }: LabelledPhoto,
+  names: readonly string[],
+): LabelledBox[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const numbers = line.trim().split(/\s+/).map(Number);
+    const [number = -1, x = 0, y = 0, w = 0, h = 0] = numbers;
+    const name = names[number];
+    const isBox = numbers.length === 5 && [x, y, w, h].every((part) => part >= 0 && part <= 1);
+    if (name === undefined || !isBox) {
+      throw new UsageError(
+        `${file}, line ${index + 1}: expected \`class x y width height\`, the class a number below ${names.length} ` +
+          '(the classes of the model) and the others 0 to 1.',
+      );
+    }
+    const box = [
+      (x - w / 2) * width,
+      (y - h / 2) * height,
+      (x + w / 2) * width,
+      (y + h / 2) * height,
+    ] as const;
+    return [{ class: name, box }];
+  });
 }

@@ -12,9 +12,9 @@ import {
 } from '../../models/model-examination.js';
 import { describeModel } from '../../native/core.js';
 import { pythonEnvironment, runProgram } from '../python-environment.js';
-import { renderTable } from '../table.js';
+import { renderTable } from '../output-text.js';
 import { EXIT_FAILED, type Terminal } from '../terminal.js';
-import { copyWhole } from './installing.js';
+import { copyWhole } from './models-folder.js';
 import { labelledPictures, ownPictures } from './pictures.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');

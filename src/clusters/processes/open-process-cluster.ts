@@ -9,26 +9,13 @@ import {
   inheritedEnvironment,
   type Config,
 } from '../../settings/config.js';
+import { settingsFor } from '../../settings/settings.js';
 import type { Logger } from '../../base/logger-port.js';
-import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
+import type { Cluster } from '../cluster.js';
 import { LocalCluster } from '../local/local-cluster.js';
 import { openWorkerCluster } from '../worker-cluster.js';
 import type { WorkerDevice } from './worker-devices.js';
 import { WorkerProcess } from './worker-process.js';
-
-/** On one machine, also those that a Ray node has for itself. */
-const PROCESS_SETTINGS = [
-  ...WORKER_SETTINGS,
-  'modelMemoryMb',
-  'gpuBatches',
-  'precision',
-  'jobsYield',
-  'dataDir',
-  'engineCacheDir',
-  'canaryMinutes',
-  'drainSeconds',
-  'logLevel',
-] as const;
 
 /** On one machine, silence is a fault sooner than on a network. */
 const BEAT_MS = 1_000;
@@ -97,7 +84,7 @@ function environment(
 ): Record<string, string | undefined> {
   return {
     ...inheritedEnvironment(),
-    ...environmentOf(config, PROCESS_SETTINGS),
+    ...environmentOf(config, settingsFor('processes')),
     ...device.env,
     [environmentName('workerId')]: device.workerId,
     [environmentName('nodeId')]: hostname(),

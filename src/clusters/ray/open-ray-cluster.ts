@@ -9,14 +9,13 @@ import {
   isLoopback,
   type Config,
 } from '../../settings/config.js';
-import { WORKER_SETTINGS, type Cluster } from '../cluster.js';
+import { settingsFor } from '../../settings/settings.js';
+import type { Cluster } from '../cluster.js';
 import type { Logger } from '../../base/logger-port.js';
 import { openWorkerCluster } from '../worker-cluster.js';
 import { parseRayAddress } from './ray-address.js';
 import { RayCluster } from './ray-cluster.js';
 import { RayWorkers } from './ray-workers.js';
-
-const RAY_WORKER_SETTINGS = [...WORKER_SETTINGS, 'workerTokenFile'] as const;
 
 /** Rejects with a `ConfigError`. Neither the workers nor the cluster need be there. */
 export async function openRayCluster(
@@ -83,7 +82,7 @@ function openWorkers(
     serviceUrl: serviceUrl(config),
     // Every node has this package at the same path, as the images and the models.
     command: `node ${join(PACKAGE_ROOT, 'dist/worker.js')}`,
-    env: environmentOf(config, RAY_WORKER_SETTINGS),
+    env: environmentOf(config, settingsFor('ray')),
     tokenFile: config.rayTokenFile,
     version,
     connected,

@@ -1,7 +1,9 @@
 /** Which device and precision are taken and why, for logs and status. */
 import { readFileSync } from 'node:fs';
 import { LatticeError } from '../../api/errors.js';
+import type { Device } from '../../api/model.js';
 import type { NativeGpus } from '../../native/contract.js';
+import type { Config } from '../../settings/config.js';
 
 export interface ComputeChoice {
   device: string;
@@ -11,13 +13,10 @@ export interface ComputeChoice {
   reason: string;
 }
 
-export interface ComputeSettings {
-  device: 'auto' | 'cpu' | 'cuda';
-  precision: 'auto' | 'f32' | 'bf16';
-}
+export type ComputeSettings = Pick<Config, 'device' | 'precision'>;
 
 export interface DeviceChoice {
-  device: 'cpu' | 'cuda';
+  device: Exclude<Device, 'auto'>;
   gpus: number;
   reason: string;
 }

@@ -1,5 +1,5 @@
 /** The worker of this process: model names, class names and images to the addon's core, boxes back. */
-import type { WorkerStats } from '../../api/statistics.js';
+import { addonStatistics, type WorkerStats } from '../../api/statistics.js';
 import type { GpuReading } from '../../api/gpu-reading.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
@@ -113,7 +113,7 @@ export class NativeWorker implements Worker {
       ...(request.image === undefined
         ? { path: request.path }
         : { path: null, bytes: request.image }),
-      kind: request.class,
+      kind: request.kind,
       priority: request.priority ?? 0,
       deadlineMs: leftMs,
       ...parameters,
@@ -131,7 +131,7 @@ export class NativeWorker implements Worker {
   }
 
   /** A build takes minutes: images of jobs wait for it, callers are told when to come again. */
-  async #modelFor({ options, class: kind }: DetectRequest): Promise<LoadedModel> {
+  async #modelFor({ options, kind }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
     this.loading[kind] += 1;
     try {
@@ -189,9 +189,7 @@ export class NativeWorker implements Worker {
     const loaded = this.#parts.registry.ready(this.#parts.registry.defaultName);
     return {
       ...this.#parts.explain(loaded?.native ?? null),
-      queuedSync: native?.queuedSync ?? 0,
-      queuedAsync: native?.queuedAsync ?? 0,
-      heldBytes: native?.heldBytes ?? 0,
+      ...addonStatistics(native),
       hangingFolders: native?.hangingRoots.length ?? 0,
       suggestedWindow: (native?.lookAhead ?? 1) * WINDOW_PER_AHEAD + (native?.readAhead ?? 0),
       gpuReadings: this.#parts.gpuReadings?.(),

@@ -16,12 +16,13 @@ import { ModelRegistry } from '../../models/model-registry.js';
 import { readPicture } from '../../models/self-check/model-check.js';
 import { SelfCheck } from '../../models/self-check/self-check.js';
 import { openCore } from '../../native/core.js';
-import { gpuReadings, gpus } from '../../native/gpus.js';
+import { gpus } from '../../native/gpus.js';
 import type { NativeModel } from '../../native/contract.js';
 import { readBatches, readRectangles } from '../../settings/settings.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';
-import { createGpuReadings } from '../gpu-readings.js';
+import { startGpuReadings } from './gpu-readings.js';
 import { NativeWorker } from './native-worker.js';
+import { readGpu } from './nvidia-smi.js';
 import { watchVolumes } from './volume-watch.js';
 
 /** A worker process must have connected within 2 minutes of its start, whatever it has to load. */
@@ -71,8 +72,10 @@ export async function openDetector(
   logger: Logger,
   options: OpenDetectorOptions = {},
 ): Promise<NativeWorker> {
-  const choice = chooseDevice(config, gpus());
-  const onGpu = choice.device === 'cuda';
+  const usable = gpus();
+  const choice = chooseDevice(config, usable);
+  const gpu = choice.device === 'cuda' ? usable.gpus[0] : undefined;
+  const onGpu = gpu !== undefined;
   const rectangles = readRectangles(config.rectangles) ?? 'auto';
   if (onGpu) {
     makeFolder(dirname(config.engineCacheDir));
@@ -134,9 +137,16 @@ export async function openDetector(
     registry,
     selfCheck,
     build,
-    ...(onGpu
-      ? { gpuReadings: createGpuReadings({ read: gpuReadings, state: gpuState, logger }) }
-      : {}),
+    ...(gpu === undefined
+      ? {}
+      : {
+          gpuReadings: startGpuReadings({
+            gpu,
+            read: () => readGpu(gpu.busId),
+            state: gpuState,
+            isClosed: () => core.isClosed,
+          }),
+        }),
     explain: (loaded) => explainChoice(config, choice, loaded, features),
   });
   const prepared = worker.prepareDefault().then(async (fault) => {

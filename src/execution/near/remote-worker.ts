@@ -7,7 +7,6 @@ import type { WorkerStats } from '../../api/statistics.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import type { DetectRequest } from '../detector.js';
-import { aged } from '../gpu-readings.js';
 import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
   CLOSE,
@@ -97,7 +96,7 @@ export class RemoteWorker implements Worker {
     return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
   }
 
-  detect({ path, image, options, class: kind, priority, deadlineMs, signal }: DetectRequest) {
+  detect({ path, image, options, kind, priority, deadlineMs, signal }: DetectRequest) {
     const { leaseMs, graceMs } = this.#parts;
     const { modelName } = options;
     const lease = this.#parts.nextLease();
@@ -116,7 +115,7 @@ export class RemoteWorker implements Worker {
       const request = {
         path,
         options,
-        class: kind,
+        kind,
         ...(priority === undefined ? {} : { priority }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
       };
@@ -141,7 +140,12 @@ export class RemoteWorker implements Worker {
   stats(): WorkerStats {
     const { stats } = this.#state;
     if (stats.gpuReadings === undefined) return stats;
-    return { ...stats, gpuReadings: aged(stats.gpuReadings, performance.now() - this.#stateAt) };
+    const since = performance.now() - this.#stateAt;
+    const gpuReadings = stats.gpuReadings.map((reading) => ({
+      ...reading,
+      ageMs: reading.ageMs === null ? null : reading.ageMs + since,
+    }));
+    return { ...stats, gpuReadings };
   }
 
   unhealthy(): LatticeError | null {

@@ -121,7 +121,7 @@ const serviceFrameSchema = z.discriminatedUnion('type', [
     request: z.object({
       path: z.string(),
       options: detectOptionsSchema,
-      class: z.enum(['sync', 'async']),
+      kind: z.enum(['sync', 'async']),
       priority: z.number().exactOptional(),
       /** Milliseconds left when it was sent. */
       deadlineMs: z.number().exactOptional(),

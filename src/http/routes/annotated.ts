@@ -2,11 +2,11 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
-import { replyRaw } from '../reply.js';
-import type { AddRoute } from '../route.js';
+import { replyRaw } from '../answer/reply.js';
+import { binary, type AddRoute } from '../route.js';
 
 const FILE = /^[\w-]{1,128}\.jpg$/;
-const picture = { schema: z.string().openapi({ format: 'binary' }) };
+const picture = { schema: binary };
 
 export function annotatedRoutes(route: AddRoute, deps: AppDeps): void {
   route(

@@ -1,22 +1,20 @@
 /** The routes of DeepStack and CodeProject.AI that cameras' programs call; only with LATTICE_COMPAT=deepstack. */
 import { z } from '@hono/zod-openapi';
-import type { Logger } from '../../base/logger-port.js';
 import { LatticeError, toLatticeError, type ErrorCode } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../api/options.js';
 import { DEFAULT_VEHICLES } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { clientAddress, presentedKey, type ApiKeys } from '../api-keys.js';
+import { clientAddress, presentedKey, type ApiKeys } from '../access/api-keys.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
-import { detect } from '../inference/detect.handler.js';
-import { picture } from '../inference/detect.schema.js';
-import type { HideFolders } from '../problem.js';
-import { replyJson } from '../reply.js';
-import { modelNameSchema } from '../request-fields.schema.js';
-import { json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
+import { detect } from './detect.js';
+import { logDefect, type HideFolders } from '../answer/problem.js';
+import { replyJson } from '../answer/reply.js';
+import { modelNameSchema } from '../request/request-fields.js';
+import { binary, json, type AddRoute, type RouteHandler, type RouteSpec } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
-import { FORM_TYPE, type Uploads } from '../uploads/uploads.js';
+import { FORM_TYPE } from '../request/uploads.js';
 
 /** They check keys themselves: a key may be a field of the form. The status routes take none. */
 export const DEEPSTACK_PATH = /^\/v1\/(?:vision|(?:server\/)?status)\//;
@@ -38,7 +36,7 @@ const NO_IMAGE = 'No valid image file found';
 /** Answers as DeepStack and CodeProject.AI give them. Coordinates and times are integers: some clients read no others. */
 const visionFormSchema = z
   .object({
-    image: picture,
+    image: binary,
     min_confidence: z.string().optional().openapi({
       description: 'Keep boxes with a score above this, 0 to 1, with a point or a comma',
       default: '0.4',
@@ -128,18 +126,14 @@ const answers = (schema: z.ZodType): RouteSpec['answers'] => ({
 const body = { required: true, content: { [FORM_TYPE]: { schema: visionFormSchema } } };
 
 export function deepStackRoutes(route: AddRoute, parts: RouteParts): void {
-  const { apiKeys, detector, hide, logger, uploads } = parts;
-  const vision = answeringFailures(createVisionHandler(parts, uploads), logger, hide);
-  const list = answeringFailures(
-    async (c) => {
-      await checkKey(c, apiKeys, presentedKey((name) => c.req.header(name)) ?? '');
-      const models = (await detector.models()).filter(({ state }) => state !== 'refused');
-      const names = models.map(({ name }) => name.replace(/\.pt$/, ''));
-      return replyJson(c, 200, { success: true, models: names, code: 200 });
-    },
-    logger,
-    hide,
-  );
+  const { apiKeys, detector } = parts;
+  const vision = answeringFailures(parts, createVisionHandler(parts));
+  const list = answeringFailures(parts, async (c) => {
+    await checkKey(c, apiKeys, presentedKey((name) => c.req.header(name)) ?? '');
+    const models = (await detector.models()).filter(({ state }) => state !== 'refused');
+    const names = models.map(({ name }) => name.replace(/\.pt$/, ''));
+    return replyJson(c, 200, { success: true, models: names, code: 200 });
+  });
   for (const [method, operationId] of [
     ['post', 'deepStackModels'],
     ['get', 'deepStackListModels'],
@@ -221,7 +215,8 @@ interface Wanted {
 }
 
 /** The default model and its vehicles, or the model of the path and all its classes. */
-function createVisionHandler(deps: AppDeps, uploads: Uploads): RouteHandler {
+function createVisionHandler(deps: RouteParts): RouteHandler {
+  const { uploads } = deps;
   return async (c) => {
     const began = performance.now();
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
@@ -241,7 +236,7 @@ function createVisionHandler(deps: AppDeps, uploads: Uploads): RouteHandler {
         maxDetections: MOST_PREDICTIONS,
       };
       const { syncDeadlineMs: deadlineMs } = deps.config;
-      const request = { path: name, image, options, class: 'sync', deadlineMs } as const;
+      const request = { path: name, image, options, kind: 'sync', deadlineMs } as const;
       const result = await detect(c, deps, request);
       const totalMs = performance.now() - began;
       return replyJson(c, 200, viewAnswer(result, deps, command, totalMs));
@@ -325,16 +320,13 @@ function prediction(
 }
 
 /** `handler`, whose errors are answered here and not as problems. */
-function answeringFailures(handler: RouteHandler, logger: Logger, hide: HideFolders): RouteHandler {
+function answeringFailures({ logger, hide }: RouteParts, handler: RouteHandler): RouteHandler {
   return async (c) => {
     try {
       return await handler(c);
     } catch (thrown) {
       const error = toLatticeError(thrown);
-      if (error.status >= 500 && error.status !== 503) {
-        const defect = { err: error.cause ?? error, code: error.code };
-        logger.error(defect, `${c.get('route') ?? 'unmatched'} failed`);
-      }
+      logDefect(c, error, logger);
       return replyFailure(c, error, hide);
     }
   };

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../api/errors.js';
-import { replyRaw } from '../reply.js';
+import { replyRaw } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
-import { replyJson, replyRaw } from '../reply.js';
+import { replyJson, replyRaw } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 
 const healthSchema = z
@@ -79,10 +79,10 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
   );
 }
 
-export type ReadinessDeps = Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>;
-
 /** Null when ready. Every fault is answered 503, whatever its own status: a load balancer treats them alike. */
-export async function readinessFault(deps: ReadinessDeps): Promise<LatticeError | null> {
+export async function readinessFault(
+  deps: Pick<AppDeps, 'draining' | 'detector' | 'jobsHealth'>,
+): Promise<LatticeError | null> {
   if (deps.draining()) return new LatticeError('shutting_down', 'The service is stopping.');
   const fault = deps.detector.unhealthy();
   if (fault !== null) {

@@ -8,18 +8,13 @@ import { Pictures, THUMBNAIL_TYPE } from '../../files/pictures.js';
 import { environmentName } from '../../settings/config.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
-import { picture } from '../inference/detect.schema.js';
-import { readQuery, wholeNumber } from '../query.js';
-import { replyJson, replyRaw } from '../reply.js';
-import { imagePathSchema, pathTextSchema } from '../request-fields.schema.js';
-import { json, type AddRoute } from '../route.js';
-import { BytesInHand } from '../uploads/bytes-in-hand.js';
-import { PICTURE_TYPES } from '../uploads/uploads.js';
-import { validationFailed } from '../validation.js';
-
-/** Pictures of the largest size that are in hand at a time, and room for many small ones. */
-const LARGEST_IN_HAND = 4;
-const LEAST_IN_HAND = 64 * 1024 * 1024;
+import { readQuery, wholeNumber } from '../request/query.js';
+import { replyJson, replyRaw } from '../answer/reply.js';
+import { imagePathSchema, pathTextSchema } from '../request/request-fields.js';
+import { binary, json, type AddRoute } from '../route.js';
+import { BytesInHand } from '../request/bytes-in-hand.js';
+import { PICTURE_TYPES } from '../request/uploads.js';
+import { validationFailed } from '../request/validation.js';
 
 /**
  * A browser keeps a picture for a minute, then asks whether it has changed. It is for the caller that fetched it, and no
@@ -107,7 +102,7 @@ export type FolderPageBody = z.infer<typeof folderPageSchema>;
 export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): void {
   const folders = new Folders(config.imageRoots);
   const pictures = new Pictures({ detector, config });
-  const inHand = new BytesInHand(Math.max(LARGEST_IN_HAND * config.maxFileBytes, LEAST_IN_HAND));
+  const inHand = new BytesInHand(config);
   const refuseWhereOff = () => {
     if (config.browse) return;
     const setting = `${environmentName('browse')}=false`;
@@ -159,7 +154,7 @@ export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): voi
         200: {
           description: 'The image',
           headers: z.object({ ETag: z.string(), 'Cache-Control': z.string() }),
-          content: Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: picture }])),
+          content: Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: binary }])),
         },
         304: { description: 'Unchanged since the version in If-None-Match' },
       },
@@ -183,7 +178,8 @@ export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): voi
         if (isCurrent(c, etag)) return replyRaw(c, 304, null, headers);
         const small =
           width === undefined ? null : await pictures.thumbnail(found, width, c.req.raw.signal);
-        return replyRaw(c, 200, bodyOf(small ?? found.bytes), {
+        // The bytes lie in memory of their own, which is not shared between threads.
+        return replyRaw(c, 200, (small ?? found.bytes) as Buffer<ArrayBuffer>, {
           ...headers,
           'content-type': small === null ? found.type : THUMBNAIL_TYPE,
         });
@@ -219,11 +215,6 @@ async function digest(bytes: Buffer): Promise<string> {
 function isCurrent(c: AppContext, etag: string): boolean {
   const known = c.req.header('if-none-match')?.split(',') ?? [];
   return known.some((each) => each.trim().replace(/^W\//, '') === etag);
-}
-
-/** The bytes lie in memory of their own, which is not shared between threads. */
-function bodyOf(bytes: Buffer): Uint8Array<ArrayBuffer> {
-  return bytes as Buffer<ArrayBuffer>;
 }
 
 /** Once the answer is sent or its client gone; at once where there is no connection. */

@@ -1,7 +1,7 @@
 /** `GET /v1/models`: what `model_name` may say. */
 import { z } from '@hono/zod-openapi';
 import { modelDescriptionSchema } from '../../api/model.js';
-import { replyJson } from '../reply.js';
+import { replyJson } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 import { snakeCase } from '../../api/snake-case.js';

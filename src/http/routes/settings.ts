@@ -1,37 +1,10 @@
 /** `GET /v1/settings`: the settings in force that concern callers. Folders, addresses and secrets are not among them. */
 import { z } from '@hono/zod-openapi';
-import { environmentName, type Config } from '../../settings/config.js';
-import { settings } from '../../settings/settings.js';
+import { environmentName } from '../../settings/config.js';
+import { settings, SHOWN_SETTINGS } from '../../settings/settings.js';
 import type { AppDeps } from '../app-deps.js';
-import { replyJson } from '../reply.js';
+import { replyJson } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
-
-const SHOWN = [
-  'env',
-  'device',
-  'gpus',
-  'precision',
-  'threads',
-  'jobsYield',
-  'rectangles',
-  'modelMemoryMb',
-  'syncDeadlineMs',
-  'syncQueue',
-  'maxImagesPerJob',
-  'maxQueuedJobs',
-  'resultTtlHours',
-  'volumePatienceSeconds',
-  'maxFileBytes',
-  'maxPixels',
-  'maxSide',
-  'maxBodyBytes',
-  'acceptImages',
-  'browse',
-  'compat',
-  'canaryMinutes',
-  'drainSeconds',
-  'logLevel',
-] as const satisfies readonly (keyof Config & keyof typeof settings)[];
 
 const settingSchema = z
   .object({
@@ -59,7 +32,7 @@ export type SettingListBody = z.infer<typeof settingListSchema>;
 
 export function settingRoutes(route: AddRoute, { config }: AppDeps): void {
   const body: SettingListBody = {
-    settings: SHOWN.map((key) => ({
+    settings: SHOWN_SETTINGS.map((key) => ({
       name: environmentName(key),
       value: String(config[key]),
       is_default: config[key] === settings[key].parse(undefined),

@@ -6,7 +6,7 @@ import { z } from '@hono/zod-openapi';
 import { PACKAGE_ROOT } from '../../base/package.js';
 import { LatticeError } from '../../api/errors.js';
 import type { AppContext } from '../app-env.js';
-import { replyRaw } from '../reply.js';
+import { replyRaw } from '../answer/reply.js';
 import type { AddRoute } from '../route.js';
 
 const PAGE = 'index.html';

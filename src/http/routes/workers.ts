@@ -5,7 +5,7 @@ import type { WorkerGate } from '../../execution/near/worker-gate.js';
 import { WORKER_PATH } from '../../execution/wire/frames.js';
 import { LatticeError } from '../../api/errors.js';
 import type { AppEnv } from '../app-env.js';
-import { upgradeToWebSocket } from '../web-socket.js';
+import { upgradeToWebSocket } from '../server/web-socket.js';
 
 /** Returns whether a socket is a worker's: those outlive the HTTP server at a stop, until the jobs have drained. */
 export function addWorkerRoute(

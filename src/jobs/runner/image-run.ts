@@ -98,7 +98,7 @@ function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }:
     id: taskId(jobNumber, image.index),
     path: image.path,
     options: settings.options,
-    class: 'async' as const,
+    kind: 'async' as const,
     priority,
     signal,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),

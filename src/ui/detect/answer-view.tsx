@@ -1,19 +1,15 @@
 /** What was found: the picture with its boxes, and the panel that filters them. */
-import { useComputed, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { BoxList } from '../picture/box-list.js';
-import { ClassChips } from '../picture/class-chips.js';
-import { usePictureMarks, type PictureMarks } from '../picture/marks.js';
-import { Picture } from '../picture/picture.js';
-import { ThresholdSlider } from '../picture/threshold-slider.js';
-import { TimeBar } from '../picture/time-bar.js';
-import { timeSteps } from '../picture/time-steps.js';
-import { useLargePicture } from '../picture/use-picture.js';
 import { FolderStrip } from '../images/folder-strip.js';
+import { Button } from '../parts/button.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
 import { useShortcuts, type Shortcut } from '../parts/shortcuts.js';
-import { percent, plural } from '../text/format.js';
+import { DetectedPicture } from '../picture/detected-picture.js';
+import { usePictureMarks, type PictureMarks } from '../picture/marks.js';
+import { useLargePicture } from '../picture/use-picture.js';
+import { percent } from '../text/format.js';
 import { CodeDialog } from './code-dialog.js';
 import { sourceName } from './detect-request.js';
 import {
@@ -21,6 +17,7 @@ import {
   counts,
   detect,
   detections,
+  filter,
   floor,
   hidden,
   setThreshold,
@@ -41,75 +38,54 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
     marks.active.value = null;
   }, [answer]);
   useShortcuts('Picture', shortcutsOf(marks));
-  const name = sourceName(source);
-  const alt = `${name} with ${plural(boxes.value.length, 'box', 'boxes')}`;
   return (
     <div class="answer">
       {path !== null && (
         <FolderStrip path={path} onPick={(next) => void detect({ kind: 'path', path: next })} />
       )}
-      <div class="answer-picture">
-        <Picture
-          url={url ?? shared}
-          alt={alt}
-          size={answer.image}
-          boxes={boxes}
-          marks={marks}
-          isOld={isOld}
-        >
-          {fault !== null && <p class="stage-note">The picture itself cannot be shown.</p>}
-        </Picture>
-      </div>
-      <Panel detected={detected} marks={marks} />
+      <DetectedPicture
+        image={answer}
+        url={url ?? shared}
+        fault={fault}
+        name={sourceName(source)}
+        filter={filter}
+        floor={floor.value}
+        marks={marks}
+        isOld={isOld}
+        head={<Head detected={detected} />}
+        note={
+          answer.truncated && (
+            <p class="note">
+              The service answers at most {answer.detections.length} boxes: below{' '}
+              {percent(floor.value)} there may be more.
+            </p>
+          )
+        }
+        none={<NoneShown />}
+      >
+        <Actions detected={detected} />
+      </DetectedPicture>
     </div>
   );
 }
 
-function Panel({ detected, marks }: { detected: Detected; marks: PictureMarks }) {
-  const { source, answer } = detected;
+function Head({ detected: { source, answer } }: { detected: Detected }) {
   const { width, height } = answer.image;
-  const confidences = useComputed(() => detections.value.map(({ confidence }) => confidence));
   return (
-    <section class="panel" aria-label="Detections">
-      <header class="panel-head">
-        <h2>
-          <Foreign text={sourceName(source)} />
-        </h2>
-        <p class="fine">
-          {width} × {height} px · {answer.model} on {answer.worker_id}
-        </p>
-        <p class="found" role="status">
-          <b>{boxes.value.length}</b> of {detections.value.length} shown
-        </p>
-      </header>
-      {detections.value.length > 0 && (
-        <>
-          <ClassChips counts={counts} hidden={hidden} onToggle={toggleClass} />
-          <ThresholdSlider
-            threshold={threshold}
-            floor={floor.value}
-            confidences={confidences.value}
-          />
-        </>
-      )}
-      {answer.truncated && (
-        <p class="note">
-          The service answers at most {answer.detections.length} boxes: below {percent(floor.value)}{' '}
-          there may be more.
-        </p>
-      )}
-      {boxes.value.length === 0 ? <NoneShown /> : <BoxList boxes={boxes} marks={marks} />}
-      <TimeBar title="Time" ms={answer.processing_time_ms} steps={timeSteps(answer)} />
-      <Actions detected={detected} />
-    </section>
+    <>
+      <h2>
+        <Foreign text={sourceName(source)} />
+      </h2>
+      <p class="fine">
+        {width} × {height} px · {answer.model} on {answer.worker_id}
+      </p>
+    </>
   );
 }
 
 function NoneShown() {
   const best = detections.value[0];
-  if (best === undefined) {
-    return <p class="none">Nothing was found in this picture.</p>;
-  }
+  if (best === undefined) return null;
   const isHidden = hidden.value.size > 0;
   return (
     <div class="none">
@@ -118,15 +94,14 @@ function NoneShown() {
         {isHidden ? ' of these classes' : ''}. The best is {best.class} with{' '}
         {percent(best.confidence)}.
       </p>
-      <button
-        type="button"
+      <Button
         onClick={() => {
           hidden.value = new Set();
           setThreshold(Math.min(threshold.peek(), Math.floor(best.confidence * 100) / 100));
         }}
       >
         Show it
-      </button>
+      </Button>
     </div>
   );
 }
@@ -135,12 +110,8 @@ function Actions({ detected }: { detected: Detected }) {
   const language = useSignal<'curl' | 'Python' | null>(null);
   return (
     <p class="row panel-actions">
-      <button type="button" onClick={() => (language.value = 'curl')}>
-        As curl
-      </button>
-      <button type="button" onClick={() => (language.value = 'Python')}>
-        As Python
-      </button>
+      <Button onClick={() => (language.value = 'curl')}>As curl</Button>
+      <Button onClick={() => (language.value = 'Python')}>As Python</Button>
       <CopyButton
         text={JSON.stringify(detected.answer, null, 2)}
         what="answer as JSON"
@@ -172,34 +143,14 @@ function shortcutsOf(marks: PictureMarks): Shortcut[] {
     return { keys: String(index + 1), title: `Show or hide class ${index + 1}`, run };
   });
   return [
-    {
-      keys: 'j',
-      title: 'Next box',
-      run: () => {
-        step(1);
-      },
-    },
-    {
-      keys: 'k',
-      title: 'Box before',
-      run: () => {
-        step(-1);
-      },
-    },
+    { keys: 'j', title: 'Next box', run: () => step(1) },
+    { keys: 'k', title: 'Box before', run: () => step(-1) },
     {
       keys: 'z',
       title: 'Zoom to the marked box',
-      run: () => {
-        marks.zoomTo.value = marks.pinned.peek() ?? 'whole';
-      },
+      run: () => (marks.zoomTo.value = marks.pinned.peek() ?? 'whole'),
     },
-    {
-      keys: 'f',
-      title: 'Show the whole picture',
-      run: () => {
-        marks.zoomTo.value = 'whole';
-      },
-    },
+    { keys: 'f', title: 'Show the whole picture', run: () => (marks.zoomTo.value = 'whole') },
     {
       keys: 'Escape',
       title: 'Mark no box, show the whole picture',
@@ -208,36 +159,18 @@ function shortcutsOf(marks: PictureMarks): Shortcut[] {
         marks.pinned.value = null;
       },
     },
-    {
-      keys: '[',
-      title: 'Lower threshold',
-      run: () => {
-        setThreshold(threshold.peek() - STEP);
-      },
-    },
-    {
-      keys: ']',
-      title: 'Higher threshold',
-      run: () => {
-        setThreshold(threshold.peek() + STEP);
-      },
-    },
+    { keys: '[', title: 'Lower threshold', run: () => setThreshold(threshold.peek() - STEP) },
+    { keys: ']', title: 'Higher threshold', run: () => setThreshold(threshold.peek() + STEP) },
     {
       keys: 'l',
       title: 'Labels on and off',
-      run: () => {
-        marks.labels.value = marks.labels.peek() === 'fit' ? 'one' : 'fit';
-      },
+      run: () => (marks.labels.value = marks.labels.peek() === 'fit' ? 'one' : 'fit'),
     },
     {
       keys: 'h',
       title: 'Hide the boxes while held',
-      run: () => {
-        marks.boxesShown.value = false;
-      },
-      release: () => {
-        marks.boxesShown.value = true;
-      },
+      run: () => (marks.boxesShown.value = false),
+      release: () => (marks.boxesShown.value = true),
     },
     ...classes.slice(0, Math.max(1, counts.value.length)),
   ];

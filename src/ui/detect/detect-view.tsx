@@ -1,13 +1,17 @@
 /** One picture, detected at once: chosen from the folders, dropped, pasted or named. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Icon } from '../parts/icon.js';
+import { ServiceError } from '../../client/service-error.js';
+import { firstPictures, type FolderEntry } from '../images/folder.js';
+import { ImagePicker } from '../images/image-picker.js';
+import { Button } from '../parts/button.js';
+import { Empty } from '../parts/empty.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
-import { ImagePicker } from '../images/image-picker.js';
-import { plural } from '../text/format.js';
+import { Thumbnail } from '../picture/thumbnail.js';
+import { service } from '../session/session.js';
+import { plural, visible } from '../text/format.js';
 import { AnswerView } from './answer-view.js';
-import { DropZone } from './drop-zone.js';
 import {
   asked,
   chosenModel,
@@ -20,8 +24,7 @@ import {
   offered,
   wantsAllClasses,
 } from './detection.js';
-import { FaultActions } from './fault-actions.js';
-import { Samples } from './samples.js';
+import { DropZone } from './drop-zone.js';
 
 /** Classes that a request gets without naming any, where the model has them. */
 const VEHICLES = 4;
@@ -90,9 +93,9 @@ function Controls({ onPick }: { onPick: () => void }) {
           Path of a picture in the image folders
         </label>
         <div class="joined">
-          <button type="button" onClick={onPick}>
-            <Icon name="folder" /> Browse
-          </button>
+          <Button icon="folder" onClick={onPick}>
+            Browse
+          </Button>
           <input
             ref={field}
             id="path"
@@ -102,9 +105,9 @@ function Controls({ onPick }: { onPick: () => void }) {
           />
         </div>
       </div>
-      <button type="button" onClick={() => file.current?.click()}>
-        <Icon name="upload" /> Open file
-      </button>
+      <Button icon="upload" onClick={() => file.current?.click()}>
+        Open file
+      </Button>
       <input
         ref={file}
         type="file"
@@ -164,5 +167,84 @@ function ModelFields() {
         </select>
       )}
     </>
+  );
+}
+
+/** Buttons that mend what was refused. */
+function FaultActions({ onPick }: { onPick: () => void }) {
+  const error = fault.value;
+  const source = asked.value;
+  const again = (): void => {
+    if (source !== null) void detect(source);
+  };
+  const pointers = error instanceof ServiceError ? error.errors.map(({ pointer }) => pointer) : [];
+  const isPassing = error instanceof ServiceError && error.isPassing;
+  return (
+    <>
+      {pointers.some((pointer) => pointer?.startsWith('#/classes') === true) && (
+        <Button
+          onClick={() => {
+            wantsAllClasses.value = true;
+            again();
+          }}
+        >
+          Use all classes of the model
+        </Button>
+      )}
+      {model.value !== '' && (
+        <Button
+          onClick={() => {
+            model.value = '';
+            again();
+          }}
+        >
+          Use the default model
+        </Button>
+      )}
+      {isPassing ? (
+        <Button onClick={again}>Try again</Button>
+      ) : (
+        <Button onClick={onPick}>Choose a picture from the folders</Button>
+      )}
+    </>
+  );
+}
+
+const SHOWN = 3;
+
+function Samples({ onPick, isBusy }: { onPick: () => void; isBusy: boolean }) {
+  const pictures = useSignal<readonly FolderEntry[]>([]);
+  useEffect(() => {
+    firstPictures(service, SHOWN).then(
+      (found) => (pictures.value = found),
+      () => undefined,
+    );
+  }, [pictures]);
+  return (
+    <div class={isBusy ? 'samples busy' : 'samples'}>
+      <Empty icon="detect" title="Find the vehicles in a picture">
+        <p>Drop one here, paste it, open a file, or choose one from the image folders.</p>
+        <p class="row">
+          <Button icon="folder" class="primary" onClick={onPick}>
+            Browse the folders
+          </Button>
+        </p>
+      </Empty>
+      {pictures.value.length > 0 && (
+        <section class="sample-row" aria-label="Pictures to begin with">
+          <h2>Or begin with one of these</h2>
+          <ul class="tiles large">
+            {pictures.value.map(({ path, name }) => (
+              <li key={path}>
+                <Button class="tile" onClick={() => void detect({ kind: 'path', path })}>
+                  <Thumbnail path={path} alt="" />
+                  <span class="tile-name">{visible(name)}</span>
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
   );
 }

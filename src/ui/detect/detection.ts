@@ -4,7 +4,7 @@ import type { DetectResponse, Model } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
 import { ALL_CLASSES, usableModels } from '../models/offered-classes.js';
 import { models } from '../models/models.js';
-import { classCountsAbove, shownBoxes } from '../picture/shown-boxes.js';
+import { boxFilter } from '../picture/box-filter.js';
 import { service } from '../session/session.js';
 import { ASKED_CONFIDENCE, detectFields, type Source } from './detect-request.js';
 
@@ -20,9 +20,6 @@ const FIRST_THRESHOLD = 0.5;
 /** Empty: the default one. */
 export const model = signal('');
 export const wantsAllClasses = signal(false);
-export const threshold = signal(FIRST_THRESHOLD);
-/** Classes that are switched off. */
-export const hidden = signal<ReadonlySet<string>>(new Set());
 export const detected = signal<Detected | null>(null);
 /** What is being detected, or was refused. */
 export const asked = signal<Source | null>(null);
@@ -37,10 +34,8 @@ export const chosenModel = computed(
 );
 
 export const detections = computed(() => detected.value?.answer.detections ?? []);
-export const boxes = computed(() =>
-  shownBoxes(detections.value, { threshold: threshold.value, hidden: hidden.value }),
-);
-export const counts = computed(() => classCountsAbove(detections.value, threshold.value));
+export const filter = boxFilter(detections, FIRST_THRESHOLD);
+export const { boxes, counts, hidden, threshold, toggleClass } = filter;
 /** The service cut the list at the most boxes: nothing is known of less confident ones. */
 export const floor = computed(() => {
   const { answer } = detected.value ?? {};
@@ -88,12 +83,6 @@ function show(source: Source, answer: DetectResponse): void {
   });
   if (before !== null) URL.revokeObjectURL(before);
   setQuery({ path: source.kind === 'path' ? source.path : '' });
-}
-
-export function toggleClass(name: string): void {
-  const next = new Set(hidden.peek());
-  if (!next.delete(name)) next.add(name);
-  hidden.value = next;
 }
 
 export function setThreshold(value: number): void {

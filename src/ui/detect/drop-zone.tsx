@@ -50,9 +50,7 @@ export function DropZone({ onFile, onText, children }: DropZoneProps) {
     window.addEventListener('dragleave', onLeave, { signal });
     window.addEventListener('drop', onDrop, { signal });
     window.addEventListener('paste', onPaste, { signal });
-    return () => {
-      stop.abort();
-    };
+    return () => stop.abort();
   }, [isOver]);
   return (
     <div class="detect">

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
+import { Button } from '../parts/button.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { service } from '../session/session.js';
 import { fileName, visible } from '../text/format.js';
@@ -21,9 +22,7 @@ export function FolderStrip({ path, onPick }: { path: string; onPick: (path: str
         entries.value = [];
       },
     );
-    return () => {
-      stop.abort();
-    };
+    return () => stop.abort();
   }, [folder, entries]);
   const shown = entries.value;
   // Until they are known their place is kept, so that nothing moves.
@@ -32,17 +31,14 @@ export function FolderStrip({ path, onPick }: { path: string; onPick: (path: str
   return (
     <nav class="strip" aria-label="Pictures of this folder">
       {shown.map((entry) => (
-        <button
+        <Button
           key={entry.path}
-          type="button"
           aria-current={entry.path === path ? 'true' : undefined}
           title={visible(entry.name)}
-          onClick={() => {
-            onPick(entry.path);
-          }}
+          onClick={() => onPick(entry.path)}
         >
           <Thumbnail path={entry.path} alt={visible(fileName(entry.path))} />
-        </button>
+        </Button>
       ))}
     </nav>
   );

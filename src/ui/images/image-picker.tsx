@@ -1,6 +1,7 @@
 /** Chooses pictures, or folders of them, from what the service can read. */
-import { useComputed, useSignal } from '@preact/signals';
+import { useComputed, useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
@@ -8,10 +9,9 @@ import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { Thumbnail } from '../picture/thumbnail.js';
+import { service } from '../session/session.js';
 import { plural, visible } from '../text/format.js';
 import { folderOf, folderTrail, type FolderEntry } from './folder.js';
-import { gridStep } from './grid-step.js';
-import { useListing, type Listing } from './use-listing.js';
 
 interface ImagePickerProps {
   title: string;
@@ -70,31 +70,19 @@ export function ImagePicker({ title, onClose, onPick, several = false }: ImagePi
         search={search.value}
         chosen={chosen.value}
         onPress={press}
-        onUp={() => {
-          openFolder(folderOf(folder.peek()));
-        }}
+        onUp={() => openFolder(folderOf(folder.peek()))}
       />
       {several && (
         <footer class="row picker-foot">
-          <button
-            type="button"
+          <Button
             class="primary"
             disabled={chosen.value.size === 0}
-            onClick={() => {
-              onPick([...chosen.peek()]);
-            }}
+            onClick={() => onPick([...chosen.peek()])}
           >
             Use {plural(chosen.value.size, 'picture')}
-          </button>
+          </Button>
           {folder.value !== '' && (
-            <button
-              type="button"
-              onClick={() => {
-                onPick([folder.peek()]);
-              }}
-            >
-              Use the whole folder
-            </button>
+            <Button onClick={() => onPick([folder.peek()])}>Use the whole folder</Button>
           )}
         </footer>
       )}
@@ -107,17 +95,14 @@ function Trail({ path, onOpen }: { path: string; onOpen: (path: string) => void 
   return (
     <nav class="trail" aria-label="Folders above">
       {trail.map(({ name, path: each }, index) => (
-        <button
+        <Button
           key={each}
-          type="button"
           class="quiet"
           aria-current={index === trail.length - 1 ? 'location' : undefined}
-          onClick={() => {
-            onOpen(each);
-          }}
+          onClick={() => onOpen(each)}
         >
           {visible(name)}
-        </button>
+        </Button>
       ))}
     </nav>
   );
@@ -191,14 +176,11 @@ function Tile(props: {
   const isFolder = entry.type === 'folder';
   return (
     <li>
-      <button
-        type="button"
+      <Button
         class={isFolder ? 'tile folder' : 'tile'}
         tabIndex={isEntry ? 0 : -1}
         aria-pressed={isFolder ? undefined : isChosen}
-        onClick={() => {
-          onPress(entry);
-        }}
+        onClick={() => onPress(entry)}
       >
         {isFolder ? (
           <span class="thumbnail">
@@ -210,7 +192,7 @@ function Tile(props: {
         <span class="tile-name">
           <Foreign text={entry.name} />
         </span>
-      </button>
+      </Button>
     </li>
   );
 }
@@ -224,13 +206,85 @@ function More({ isLoading, onMore }: { isLoading: boolean; onMore: () => void })
       if (entries.at(-1)?.isIntersecting === true) onMore();
     });
     watch.observe(button.current);
-    return () => {
-      watch.disconnect();
-    };
+    return () => watch.disconnect();
   }, [isLoading, onMore]);
   return (
     <button ref={button} type="button" disabled={isLoading} onClick={onMore}>
       {isLoading ? 'Reading' : 'Show more'}
     </button>
   );
+}
+
+const PAGE = 200;
+/** A search reads on in a large folder until it has looked at so many names. */
+const MOST_SEARCHED = 5_000;
+
+interface Listing {
+  entries: readonly FolderEntry[];
+  cursor: string | null;
+  isLoading: boolean;
+  fault: unknown;
+}
+
+const LOADING: Listing = { entries: [], cursor: null, isLoading: true, fault: null };
+/** Pages of the folder: the first one at once, others when they are wanted or searched. */
+function useListing(folder: Signal<string>, search: Signal<string>) {
+  const listing = useSignal(LOADING);
+  const stop = useRef(new AbortController());
+  const load = (under: string, cursor: string | null): void => {
+    const { signal } = stop.current;
+    listing.value = { ...listing.peek(), isLoading: true };
+    service.folder({ under, limit: PAGE, cursor: cursor ?? undefined }, { signal }).then(
+      ({ entries, next_cursor }) => {
+        if (signal.aborted) return;
+        const before = cursor === null ? [] : listing.peek().entries;
+        const all = [...before, ...entries];
+        listing.value = { entries: all, cursor: next_cursor, isLoading: false, fault: null };
+      },
+      (fault: unknown) => {
+        if (!signal.aborted) listing.value = { ...LOADING, isLoading: false, fault };
+      },
+    );
+  };
+  useSignalEffect(() => {
+    const under = folder.value;
+    stop.current.abort();
+    stop.current = new AbortController();
+    listing.value = LOADING;
+    load(under, null);
+    return () => stop.current.abort();
+  });
+  useSignalEffect(() => {
+    const { cursor, isLoading, entries } = listing.value;
+    const reads = search.value.trim() !== '' && entries.length < MOST_SEARCHED;
+    if (reads && cursor !== null && !isLoading) load(folder.peek(), cursor);
+  });
+  const more = (): void => {
+    const { cursor, isLoading } = listing.peek();
+    if (cursor !== null && !isLoading) load(folder.peek(), cursor);
+  };
+  return { listing, more };
+}
+
+/** Moves the focus through a grid of buttons by arrow keys. True when the key moved it. */
+function gridStep(grid: HTMLElement, key: string): boolean {
+  const buttons = [...grid.querySelectorAll<HTMLElement>('li > button, li > a')];
+  const at = buttons.findIndex((button) => button === document.activeElement);
+  const top = buttons[0]?.offsetTop;
+  const columns = Math.max(
+    1,
+    buttons.findIndex(({ offsetTop }) => offsetTop !== top),
+  );
+  const row = buttons.every(({ offsetTop }) => offsetTop === top) ? buttons.length : columns;
+  const to = {
+    ArrowRight: at + 1,
+    ArrowLeft: at - 1,
+    ArrowDown: at + row,
+    ArrowUp: at - row,
+    Home: 0,
+    End: buttons.length - 1,
+  }[key];
+  if (at === -1 || to === undefined) return false;
+  buttons[to]?.focus();
+  return true;
 }

@@ -81,9 +81,10 @@ function BelowSlider({ below }: { below: number | null }) {
         onInput={({ currentTarget }) => {
           value.value = currentTarget.valueAsNumber;
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => {
-            setQuery({ below: value.peek() === 0 ? '' : String(value.peek()) });
-          }, SETTLE_MS);
+          timer.current = setTimeout(
+            () => setQuery({ below: value.peek() === 0 ? '' : String(value.peek()) }),
+            SETTLE_MS,
+          );
         }}
       />
     </label>

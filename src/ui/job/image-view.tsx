@@ -3,28 +3,22 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { JobImage } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
-import { useLargePicture } from '../picture/use-picture.js';
 import { address } from '../address/location.js';
+import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { useLargePicture } from '../picture/use-picture.js';
 import { service } from '../session/session.js';
 import { fileName, grouped } from '../text/format.js';
 import { imagesQuery, isFiltered, queryOf, type ImageFilter } from './image-filter.js';
 import { lastPlace } from './last-place.js';
 import { ProcessedImage } from './processed-image.js';
 
-interface Shown {
-  image: JobImage;
-  before: JobImage | null;
-  after: JobImage | null;
-  /** Of the image in the filter. */
-  place: number;
-  matching: number;
-}
+type Shown = Awaited<ReturnType<typeof readAround>>;
 
 export function ImageView(props: { jobId: string; index: number; filter: ImageFilter }) {
   const { jobId, index, filter } = props;
@@ -37,15 +31,13 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
       (found) => {
         shown.value = found;
         fault.value = null;
-        lastPlace.set(jobId, filter, found?.place ?? 0);
+        lastPlace.set(jobId, filter, found.place);
       },
       (error: unknown) => {
         if (!stop.signal.aborted) fault.value = error;
       },
     );
-    return () => {
-      stop.abort();
-    };
+    return () => stop.abort();
   }, [jobId, at, JSON.stringify(filter)]);
   const link = (image: JobImage, place: number): string =>
     hashOf(
@@ -57,20 +49,8 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
   const before = value?.before ? link(value.before, value.place - 1) : null;
   const after = value?.after ? link(value.after, value.place + 1) : null;
   useShortcuts('Image', [
-    {
-      keys: 'ArrowLeft',
-      title: 'Image before',
-      run: () => {
-        replaceWith(before);
-      },
-    },
-    {
-      keys: 'ArrowRight',
-      title: 'Next image',
-      run: () => {
-        replaceWith(after);
-      },
-    },
+    { keys: 'ArrowLeft', title: 'Image before', run: () => replaceWith(before) },
+    { keys: 'ArrowRight', title: 'Next image', run: () => replaceWith(after) },
     { keys: 'Escape', title: 'Back to all images', run: () => (location.hash = grid) },
   ]);
   if (fault.value !== null) return <Problem error={fault.value} />;
@@ -87,8 +67,20 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
         <p class="fine" role="status">
           {grouped(value.place + 1)} of {grouped(value.matching)}
         </p>
-        <Step href={before} icon="left" label="Image before" />
-        <Step href={after} icon="right" label="Next image" />
+        <Button
+          icon="left"
+          class="icon-button"
+          name="Image before"
+          disabled={before === null}
+          onClick={() => replaceWith(before)}
+        />
+        <Button
+          icon="right"
+          class="icon-button"
+          name="Next image"
+          disabled={after === null}
+          onClick={() => replaceWith(after)}
+        />
       </header>
       <Ahead image={value.after} />
       {value.image.status === 'ok' ? (
@@ -105,37 +97,7 @@ function replaceWith(href: string | null): void {
   if (href !== null) location.replace(href);
 }
 
-function Step({
-  href,
-  icon,
-  label,
-}: {
-  href: string | null;
-  icon: 'left' | 'right';
-  label: string;
-}) {
-  return (
-    <button
-      type="button"
-      class="icon-button"
-      aria-label={label}
-      title={label}
-      disabled={href === null}
-      onClick={() => {
-        replaceWith(href);
-      }}
-    >
-      <Icon name={icon} />
-    </button>
-  );
-}
-
-async function readAround(
-  jobId: string,
-  filter: ImageFilter,
-  at: number,
-  signal: AbortSignal,
-): Promise<Shown | null> {
+async function readAround(jobId: string, filter: ImageFilter, at: number, signal: AbortSignal) {
   const offset = Math.max(0, at - 1);
   const query = { ...imagesQuery(filter), offset, limit: 3 };
   const { images, matching } = await service.images(jobId, query, { signal });
@@ -145,6 +107,7 @@ async function readAround(
     image,
     before: at > offset ? (images[0] ?? null) : null,
     after: images[at - offset + 1] ?? null,
+    /** Of the image in the filter. */
     place: at,
     matching,
   };

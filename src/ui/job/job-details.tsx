@@ -2,11 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { PARAMETER_ROWS, type ParameterRow } from '../../api/options.js';
 import type { JobStatus, JobSummary, WebhookList } from '../../client/records.js';
+import { hasEnded } from '../jobs/job-table.js';
+import { Button } from '../parts/button.js';
+import { Facts, type Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
-import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { hasEnded } from '../jobs/job-table.js';
 import { service, show } from '../session/session.js';
 import { clock, milliseconds, percent, plural } from '../text/format.js';
 
@@ -18,7 +19,7 @@ interface DetailsProps {
 export function JobDetails({ job, summary }: DetailsProps) {
   if (summary === null) return null;
   const { request, metadata } = summary;
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     ['Type', request.job_type],
     ['Model', request.model_name],
     ['Classes', request.classes?.join(', ') ?? 'all of the model'],
@@ -31,16 +32,7 @@ export function JobDetails({ job, summary }: DetailsProps) {
     <div class="job-details">
       <details class="card">
         <summary>What was asked for</summary>
-        <dl class="facts">
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <Foreign text={value} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <Facts facts={facts} />
       </details>
       {metadata !== null && (
         <details class="card">
@@ -86,23 +78,12 @@ function Webhook({ job }: { job: JobStatus }) {
       )}
       {hasEnded(job) && (
         <p class="row">
-          <button
-            type="button"
-            onClick={() => {
-              ask(service.redeliver(job.job_id));
-            }}
-          >
-            <Icon name="retry" /> Send again
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              ask(service.webhooks(job.job_id));
-            }}
-          >
+          <Button icon="retry" onClick={() => ask(service.redeliver(job.job_id))}>
+            Send again
+          </Button>
+          <Button class="quiet" onClick={() => ask(service.webhooks(job.job_id))}>
             Refresh
-          </button>
+          </Button>
         </p>
       )}
     </details>

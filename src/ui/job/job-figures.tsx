@@ -2,12 +2,13 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { JobStatus, JobSummary } from '../../client/records.js';
+import { classColour } from '../../overlay/class-colour.js';
 import { setQuery } from '../address/location.js';
+import { Button } from '../parts/button.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { Swatch } from '../picture/class-chips.js';
-import { classColour } from '../../overlay/class-colour.js';
 import { grouped, plural } from '../text/format.js';
 import { ConfidenceHistogram } from './confidence-histogram.js';
 import { isFiltered, type ImageFilter, type Outcome } from './image-filter.js';
@@ -42,14 +43,13 @@ export function JobFigures({ job, summary, filter }: FiguresProps) {
       <Block title="Images">
         <OutcomeTabs job={job} summary={summary} filter={filter} />
       </Block>
-      <button
-        type="button"
+      <Button
         class="figures-more"
         aria-expanded={isOpen.value}
         onClick={() => (isOpen.value = !isOpen.value)}
       >
         Classes and confidence <Icon name="down" />
-      </button>
+      </Button>
       <Block title={`${plural(summary.total_count, 'box', 'boxes')} by class`}>
         <ClassBars summary={summary} filter={filter} />
       </Block>
@@ -59,14 +59,9 @@ export function JobFigures({ job, summary, filter }: FiguresProps) {
         </Block>
       )}
       {isFiltered(filter) && (
-        <button
-          type="button"
-          onClick={() => {
-            setQuery({ outcome: '', class: '', below: '' });
-          }}
-        >
-          <Icon name="close" /> Clear the filters
-        </button>
+        <Button icon="close" onClick={() => setQuery({ outcome: '', class: '', below: '' })}>
+          Clear the filters
+        </Button>
       )}
     </aside>
   );
@@ -96,17 +91,14 @@ function OutcomeTabs({ job, summary, filter }: FiguresProps & { summary: JobSumm
         .filter(([outcome, , count]) => count > 0 || outcome === filter.outcome)
         .map(([outcome, name, count]) => (
           <li key={name}>
-            <button
-              type="button"
+            <Button
               class={outcome === 'failed' ? 'outcome has-failed' : 'outcome'}
               aria-pressed={filter.outcome === outcome}
-              onClick={() => {
-                setQuery({ outcome: outcome ?? '' });
-              }}
+              onClick={() => setQuery({ outcome: outcome ?? '' })}
             >
               <span>{name}</span>
               <b>{grouped(count)}</b>
-            </button>
+            </Button>
           </li>
         ))}
     </ul>
@@ -124,13 +116,10 @@ function ClassBars({ summary, filter }: Omit<FiguresProps, 'job'> & { summary: J
     <ul class="class-bars">
       {classes.map(({ class: name, boxes }) => (
         <li key={name}>
-          <button
-            type="button"
+          <Button
             class="class-bar"
             aria-pressed={filter.className === name}
-            onClick={() => {
-              setQuery({ class: filter.className === name ? '' : name });
-            }}
+            onClick={() => setQuery({ class: filter.className === name ? '' : name })}
           >
             <Swatch name={name} />
             <span class="class-name">
@@ -140,7 +129,7 @@ function ClassBars({ summary, filter }: Omit<FiguresProps, 'job'> & { summary: J
             <svg class="bar-line" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
               <rect width={(100 * boxes) / most} height="4" fill={classColour(name).colour} />
             </svg>
-          </button>
+          </Button>
         </li>
       ))}
     </ul>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { JobStatus } from '../../client/records.js';
 import { setQuery } from '../address/location.js';
+import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
 import { Problem } from '../parts/problem.js';
 import { service } from '../session/session.js';
@@ -31,9 +32,7 @@ export function JobGrid({ job, filter, epoch }: GridProps) {
   pages.current ??= new ImagePages({
     fetch: (offset, limit, signal) =>
       service.images(jobId, { ...imagesQuery(filter), offset, limit }, { signal }),
-    onChange: () => {
-      draw((before) => before + 1);
-    },
+    onChange: () => draw((before) => before + 1),
   });
   const images = pages.current;
   const layout = tileLayout(box.value.width);
@@ -45,12 +44,7 @@ export function JobGrid({ job, filter, epoch }: GridProps) {
     Math.min(known, ((rows.rows.at(-1)?.index ?? 0) + 1) * layout.columns),
   );
 
-  useEffect(
-    () => () => {
-      images.close();
-    },
-    [images],
-  );
+  useEffect(() => () => images.close(), [images]);
   useEffect(() => {
     if (box.value.width > 0) images.want(first, end);
   }, [images, first, end, box.value.width]);
@@ -70,9 +64,7 @@ export function JobGrid({ job, filter, epoch }: GridProps) {
     watch.observe(element);
     watch.observe(document.body);
     measure();
-    return () => {
-      watch.disconnect();
-    };
+    return () => watch.disconnect();
   }, [box, known === 0]);
   useReturn(list, rows.scrollTo, { jobId, filter, columns: layout.columns, known });
 
@@ -153,14 +145,9 @@ function countText(matching: number, job: JobStatus, filter: ImageFilter): strin
 function NoImages() {
   return (
     <Empty icon="search" title="No image fits these filters">
-      <button
-        type="button"
-        onClick={() => {
-          setQuery({ outcome: '', class: '', below: '' });
-        }}
-      >
+      <Button onClick={() => setQuery({ outcome: '', class: '', below: '' })}>
         Clear the filters
-      </button>
+      </Button>
     </Empty>
   );
 }
@@ -177,9 +164,7 @@ function focusSoon(list: { current: HTMLElement | null }, place: number, tries =
     if (document.activeElement === tile) return;
   }
   if (tries > 0) {
-    requestAnimationFrame(() => {
-      focusSoon(list, place, tries - 1);
-    });
+    requestAnimationFrame(() => focusSoon(list, place, tries - 1));
   }
 }
 

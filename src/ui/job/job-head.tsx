@@ -1,19 +1,22 @@
 /** The top of a job's page: its name and state, its times, and what can be done with it. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import type { JobStatus } from '../../client/records.js';
+import type { JobStatus, ResultFormat } from '../../client/records.js';
 import { hasEnded } from '../jobs/job-table.js';
 import { StatePill } from '../jobs/state-pill.js';
+import { Button } from '../parts/button.js';
 import { CopyButton } from '../parts/copy-button.js';
+import { Facts, type Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
+import { Problem } from '../parts/problem.js';
+import { useNow } from '../parts/use-now.js';
+import { apiKey, service } from '../session/session.js';
 import { ago, clock, duration, grouped, percent, plural } from '../text/format.js';
-import { JobDownloads } from './job-downloads.js';
 import type { JobRecord } from './job-record.js';
 import { paceText } from './pace.js';
 
 export function JobHead({ job, record }: { job: JobStatus; record: JobRecord }) {
-  const now = useNow(!hasEnded(job));
+  const now = useNow(hasEnded(job) ? 10_000 : 500);
   const failed = job.failed_images;
   return (
     <header class="job-head">
@@ -48,31 +51,19 @@ export function JobHead({ job, record }: { job: JobStatus; record: JobRecord }) 
       </div>
       <div class="row job-actions">
         {!hasEnded(job) && (
-          <button type="button" class="danger" onClick={record.cancel}>
-            <Icon name="close" /> Cancel
-          </button>
+          <Button icon="close" class="danger" onClick={record.cancel}>
+            Cancel
+          </Button>
         )}
         {hasEnded(job) && (failed > 0 || job.status === 'failed') && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => {
-              record.retry('failed');
-            }}
-          >
-            <Icon name="retry" /> Retry{' '}
-            {plural(failed + job.image_count - job.finished_images, 'failed image')}
-          </button>
+          <Button icon="retry" class="primary" onClick={() => record.retry('failed')}>
+            Retry {plural(failed + job.image_count - job.finished_images, 'failed image')}
+          </Button>
         )}
         {hasEnded(job) && (
-          <button
-            type="button"
-            onClick={() => {
-              record.retry('all');
-            }}
-          >
-            <Icon name="retry" /> Run again
-          </button>
+          <Button icon="retry" onClick={() => record.retry('all')}>
+            Run again
+          </Button>
         )}
         {hasEnded(job) && <JobDownloads job={job} />}
       </div>
@@ -106,40 +97,68 @@ function Progress({ job, now }: { job: JobStatus; now: number }) {
 /** The points of a job's life, with the time between them. */
 function Times({ job, now }: { job: JobStatus; now: number }) {
   const { submitted_at, started_at, completed_at } = job;
+  const end = completed_at ?? now;
+  const times: Fact[] = [
+    ['Submitted', ago(now - submitted_at), clock(submitted_at, now)],
+    ['Waited', duration((started_at ?? end) - submitted_at)],
+    [
+      completed_at === null ? 'Running for' : 'Took',
+      started_at === null ? 'not started' : duration(end - started_at),
+    ],
+    completed_at === null
+      ? ['Ended', 'not yet']
+      : ['Ended', ago(now - completed_at), clock(completed_at, now)],
+  ];
+  return <Facts class="times" facts={times} />;
+}
+
+const FORMATS: readonly { format: ResultFormat; name: string; ending: string }[] = [
+  { format: 'json', name: 'JSON', ending: '.json' },
+  { format: 'csv', name: 'CSV', ending: '.csv' },
+  { format: 'coco', name: 'COCO', ending: '.coco.json' },
+  { format: 'yolo', name: 'YOLO', ending: '.zip' },
+];
+
+function JobDownloads({ job }: { job: JobStatus }) {
+  const fault = useSignal<unknown>(null);
+  const hasKey = apiKey.value !== null;
   return (
-    <dl class="times">
-      <div>
-        <dt>Submitted</dt>
-        <dd title={clock(submitted_at, now)}>{ago(now - submitted_at)}</dd>
-      </div>
-      <div>
-        <dt>Waited</dt>
-        <dd>{duration((started_at ?? completed_at ?? now) - submitted_at)}</dd>
-      </div>
-      <div>
-        <dt>{completed_at === null ? 'Running for' : 'Took'}</dt>
-        <dd>
-          {started_at === null ? 'not started' : duration((completed_at ?? now) - started_at)}
-        </dd>
-      </div>
-      <div>
-        <dt>Ended</dt>
-        <dd title={completed_at === null ? '' : clock(completed_at, now)}>
-          {completed_at === null ? 'not yet' : ago(now - completed_at)}
-        </dd>
-      </div>
-    </dl>
+    <>
+      <ul class="downloads" aria-label="Download the result">
+        {FORMATS.map(({ format, name, ending }) => {
+          const path = `/v1/jobs/${encodeURIComponent(job.job_id)}/result?format=${format}`;
+          const fetchFile = (event: Event): void => {
+            event.preventDefault();
+            fault.value = null;
+            save(job.job_id, format, ending).catch((error: unknown) => (fault.value = error));
+          };
+          return (
+            <li key={format}>
+              <a
+                class="button"
+                href={path}
+                download={`${job.job_id}${ending}`}
+                onClick={hasKey ? fetchFile : undefined}
+              >
+                <Icon name="download" /> {name}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      {fault.value !== null && <Problem error={fault.value} />}
+    </>
   );
 }
 
-/** Unix seconds; moves on by itself. */
-function useNow(isQuick: boolean): number {
-  const now = useSignal(Date.now() / 1000);
-  useEffect(() => {
-    const timer = setInterval(() => (now.value = Date.now() / 1000), isQuick ? 500 : 10_000);
-    return () => {
-      clearInterval(timer);
-    };
-  }, [isQuick, now]);
-  return now.value;
+/** A link cannot send a key: the file is fetched first. */
+async function save(jobId: string, format: ResultFormat, ending: string): Promise<void> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of service.export(jobId, format)) chunks.push(chunk);
+  const url = URL.createObjectURL(new Blob(chunks));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `${jobId}${ending}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

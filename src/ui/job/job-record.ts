@@ -46,9 +46,7 @@ class LiveJob implements JobRecord {
         if (hasEnded(this.#latest) && !hasEnded(before)) this.#load();
         else this.#drawSoon();
       },
-      onUnknownPast: () => {
-        this.#load();
-      },
+      onUnknownPast: () => this.#load(),
     });
     return () => {
       unfollow();

@@ -41,9 +41,7 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
       href={href}
       data-place={place}
       tabIndex={tabIndex}
-      onClick={() => {
-        lastPlace.set(jobId, filter, place);
-      }}
+      onClick={() => lastPlace.set(jobId, filter, place)}
     >
       {image.status === 'ok' ? (
         <Thumbnail

@@ -1,26 +1,20 @@
 /** The tile that was opened last: Back leads to it. */
 import type { ImageFilter } from './image-filter.js';
 
-class LastPlace {
-  #of = '';
-  #place: number | null = null;
+let last: { of: string; place: number } | null = null;
 
+export const lastPlace = {
   set(jobId: string, filter: ImageFilter, place: number): void {
-    this.#of = keyOf(jobId, filter);
-    this.#place = place;
-  }
-
+    last = { of: keyOf(jobId, filter), place };
+  },
   /** Null where another grid was left last. */
   of(jobId: string, filter: ImageFilter): number | null {
-    return this.#of === keyOf(jobId, filter) ? this.#place : null;
-  }
-
+    return last?.of === keyOf(jobId, filter) ? last.place : null;
+  },
   forget(): void {
-    this.#place = null;
-  }
-}
-
-export const lastPlace = new LastPlace();
+    last = null;
+  },
+};
 
 function keyOf(jobId: string, filter: ImageFilter): string {
   return JSON.stringify([jobId, filter]);

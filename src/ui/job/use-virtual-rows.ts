@@ -31,9 +31,7 @@ export function useVirtualRows(count: number, rowHeight: number, top: number): V
     observeElementOffset: observeWindowOffset,
     scrollToFn: windowScroll,
     initialOffset: () => window.scrollY,
-    onChange: () => {
-      draw((before) => before + 1);
-    },
+    onChange: () => draw((before) => before + 1),
   };
   const held = useRef<Virtualizer<Window, Element> | undefined>(undefined);
   held.current ??= new Virtualizer<Window, Element>(options);
@@ -41,9 +39,7 @@ export function useVirtualRows(count: number, rowHeight: number, top: number): V
   const measured = useRef(rowHeight);
   virtualizer.setOptions(options);
   useEffect(() => virtualizer._didMount(), [virtualizer]);
-  useLayoutEffect(() => {
-    virtualizer._willUpdate();
-  });
+  useLayoutEffect(() => virtualizer._willUpdate());
   if (measured.current !== rowHeight) {
     measured.current = rowHeight;
     virtualizer.measure();
@@ -52,8 +48,6 @@ export function useVirtualRows(count: number, rowHeight: number, top: number): V
     rows: virtualizer.getVirtualItems(),
     height: virtualizer.getTotalSize(),
     top,
-    scrollTo: (row) => {
-      virtualizer.scrollToIndex(row, { align: 'center' });
-    },
+    scrollTo: (row) => virtualizer.scrollToIndex(row, { align: 'center' }),
   };
 }

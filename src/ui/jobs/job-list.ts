@@ -122,13 +122,7 @@ async function load(): Promise<void> {
   if (asked !== filter) void load();
 }
 
-interface Found {
-  jobs: JobStatus[];
-  counts: StateCounts;
-  hasMore: boolean;
-}
-
-function show(found: Found): void {
+function show(found: Awaited<ReturnType<typeof list>>): void {
   table.show(found.jobs);
   const ids = table.rows.map(({ job_id }) => job_id);
   for (const job of table.rows) {
@@ -144,7 +138,7 @@ function show(found: Found): void {
   newJobs.value = 0;
 }
 
-async function list(state: StateFilter): Promise<Found> {
+async function list(state: StateFilter) {
   const jobs: JobStatus[] = [];
   let counted: StateCounts = {};
   let cursor: string | null = null;

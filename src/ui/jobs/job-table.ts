@@ -62,11 +62,6 @@ export class JobTable {
     for (const event of since) this.#update(event);
   }
 
-  /** The newest record of one job, as a route gave it. */
-  put(job: JobStatus): void {
-    if (this.#jobs.has(job.job_id)) this.#jobs.set(job.job_id, job);
-  }
-
   /** True when the event is of a new job: only a list says what it is. */
   apply(event: JobEvent): boolean {
     this.#sinceAsked?.push(event);

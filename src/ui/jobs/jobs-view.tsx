@@ -3,11 +3,12 @@ import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { hashOf } from '../address/address.js';
 import { address, goTo } from '../address/location.js';
+import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
-import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { useNow } from '../parts/use-now.js';
 import { grouped } from '../text/format.js';
 import {
   counts,
@@ -44,40 +45,24 @@ export function JobsView() {
       ),
     [],
   );
-  useSignalEffect(() => {
-    showState(state.value);
-  });
+  useSignalEffect(() => showState(state.value));
   useShortcuts('Jobs', [
     { keys: 'n', title: 'New job', run: () => (isOpen.value = true) },
-    {
-      keys: 'j',
-      title: 'Next job',
-      run: () => {
-        step(list.current, 1);
-      },
-    },
-    {
-      keys: 'k',
-      title: 'Job before',
-      run: () => {
-        step(list.current, -1);
-      },
-    },
+    { keys: 'j', title: 'Next job', run: () => step(list.current, 1) },
+    { keys: 'k', title: 'Job before', run: () => step(list.current, -1) },
   ]);
   return (
     <>
       <div class="jobs-top">
         <h1>Jobs</h1>
-        <button type="button" class="primary" onClick={() => (isOpen.value = true)}>
-          <Icon name="plus" /> New job
-        </button>
+        <Button icon="plus" class="primary" onClick={() => (isOpen.value = true)}>
+          New job
+        </Button>
       </div>
       <Tabs state={state.value} />
       {listFault.value !== null && (
         <Problem error={listFault.value}>
-          <button type="button" onClick={refreshJobs}>
-            Try again
-          </button>
+          <Button onClick={refreshJobs}>Try again</Button>
         </Problem>
       )}
       <NewPill />
@@ -86,9 +71,7 @@ export function JobsView() {
       </div>
       {hasMore.value && (
         <p>
-          <button type="button" onClick={showOlder}>
-            Show older jobs
-          </button>
+          <Button onClick={showOlder}>Show older jobs</Button>
         </p>
       )}
       {isOpen.value && (
@@ -135,8 +118,7 @@ function NewPill() {
   if (newJobs.value === 0 || jobIds.value === null) return null;
   return (
     <p class="new-pill">
-      <button
-        type="button"
+      <Button
         class="primary"
         onClick={() => {
           showNewJobs();
@@ -144,14 +126,14 @@ function NewPill() {
         }}
       >
         {grouped(newJobs.value)} new
-      </button>
+      </Button>
     </p>
   );
 }
 
 function Rows({ state, onNew }: { state: StateFilter; onNew: () => void }) {
   const ids = jobIds.value;
-  const now = useNow();
+  const now = useNow(10_000);
   if (ids === null) {
     return listFault.value === null ? <Skeleton label="Reading the jobs" lines={6} /> : null;
   }
@@ -176,23 +158,11 @@ function NoJobs({ state, onNew }: { state: StateFilter; onNew: () => void }) {
   return (
     <Empty icon="jobs" title="There are no jobs yet">
       <p>A job runs over thousands of images, survives a restart, and keeps its boxes here.</p>
-      <button type="button" class="primary" onClick={onNew}>
-        <Icon name="plus" /> Submit the first one
-      </button>
+      <Button icon="plus" class="primary" onClick={onNew}>
+        Submit the first one
+      </Button>
     </Empty>
   );
-}
-
-/** Unix seconds, for the ages: they need not be exact. */
-function useNow(): number {
-  const now = useSignal(Date.now() / 1000);
-  useEffect(() => {
-    const timer = setInterval(() => (now.value = Date.now() / 1000), 10_000);
-    return () => {
-      clearInterval(timer);
-    };
-  }, [now]);
-  return now.value;
 }
 
 /** Moves the focus through the rows. */

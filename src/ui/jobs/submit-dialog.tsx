@@ -5,7 +5,7 @@ import type { JobSubmit } from '../../client/lattice-client.js';
 import { ImagePicker } from '../images/image-picker.js';
 import { models } from '../models/models.js';
 import { offeredClasses, usableModels } from '../models/offered-classes.js';
-import { Icon } from '../parts/icon.js';
+import { Button } from '../parts/button.js';
 import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';
 import { service } from '../session/session.js';
@@ -92,9 +92,9 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
           />
         </label>
         <p>
-          <button type="button" onClick={() => (isPicking.value = true)}>
-            <Icon name="folder" /> Choose pictures or a folder
-          </button>
+          <Button icon="folder" onClick={() => (isPicking.value = true)}>
+            Choose pictures or a folder
+          </Button>
         </p>
         <div class="field-pair">
           <label class="field">

@@ -8,23 +8,20 @@ export function Connection() {
   useSignalEffect(() => {
     if (connection.value.kind === 'live') return;
     const timer = setInterval(() => (now.value = Date.now()), 1_000);
-    return () => {
-      clearInterval(timer);
-    };
+    return () => clearInterval(timer);
   });
   const state = connection.value;
-  const kind = state.kind === 'stopped' ? 'lost' : state.kind;
+  const isStopped = state.kind === 'stopped';
   return (
-    <p class={`connection ${kind}`} role="status" title={titleOf()}>
+    <p
+      class={`connection ${isStopped ? 'lost' : state.kind}`}
+      role="status"
+      title={isStopped ? state.reason : 'Events of the service'}
+    >
       <span class="dot" />
       <span class="connection-text">{text(now.value)}</span>
     </p>
   );
-}
-
-function titleOf(): string {
-  const state = connection.value;
-  return state.kind === 'stopped' ? state.reason : 'Events of the service';
 }
 
 function text(now: number): string {

@@ -57,9 +57,7 @@ export class JobFeed {
         if (!connected) listener.onUnknownPast();
         connected = true;
       },
-      onPause: (pauseMs) => {
-        listener.onState({ kind: 'waiting', seconds: pauseMs / 1000 });
-      },
+      onPause: (pauseMs) => listener.onState({ kind: 'waiting', seconds: pauseMs / 1000 }),
     });
     try {
       for await (const event of events) {

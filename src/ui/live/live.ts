@@ -19,9 +19,7 @@ const followers = new Set<JobFollower>();
 /** From now on; call the result to stop. */
 export function followJobs(follower: JobFollower): () => void {
   followers.add(follower);
-  return () => {
-    followers.delete(follower);
-  };
+  return () => followers.delete(follower);
 }
 
 const feed = new JobFeed((options) => service.events(options), {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { Icon } from './icon.js';
+import { Button } from './button.js';
 
 const SHOWN_MS = 1_500;
 
@@ -11,16 +11,14 @@ export function CopyButton({ text, what, label }: { text: string; what: string; 
   };
   const said = { idle: label ?? '', copied: 'Copied', refused: 'Not allowed' };
   return (
-    <button
-      type="button"
+    <Button
+      icon={state.value === 'copied' ? 'check' : 'copy'}
       class={label === undefined ? 'quiet icon-button' : 'quiet'}
-      aria-label={`Copy ${what}`}
-      title={`Copy ${what}`}
+      name={`Copy ${what}`}
       onClick={({ currentTarget }) => void copy(currentTarget)}
     >
-      <Icon name={state.value === 'copied' ? 'check' : 'copy'} />
       <span role="status">{said[state.value]}</span>
-    </button>
+    </Button>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { Icon } from './icon.js';
+import { Button } from './button.js';
 
 /** A dialog over the page: it holds the focus, and Escape closes it. */
 export function Modal(props: {
@@ -11,9 +11,7 @@ export function Modal(props: {
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
+  useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       ref={dialog}
@@ -28,14 +26,12 @@ export function Modal(props: {
       <div class="modal-body">
         <header class="modal-head">
           <h2 id={heading}>{props.title}</h2>
-          <button
-            type="button"
+          <Button
+            icon="close"
             class="quiet icon-button"
             aria-label="Close"
             onClick={() => dialog.current?.close()}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </header>
         {props.children}
       </div>

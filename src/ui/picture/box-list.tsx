@@ -1,6 +1,7 @@
 /** The detections of a picture as rows, linked with its boxes by pointer and keyboard. */
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../parts/button.js';
 import { percent, visible } from '../text/format.js';
 import { Swatch } from './class-chips.js';
 import type { PictureMarks } from './marks.js';
@@ -53,8 +54,7 @@ function BoxRow({ box, marks, isEntry }: { box: ShownBox; marks: PictureMarks; i
   const isPinned = marks.pinned.value === id;
   return (
     <li class={marks.active.value === id ? 'box-row active' : 'box-row'} data-box={id}>
-      <button
-        type="button"
+      <Button
         tabIndex={isEntry ? 0 : -1}
         aria-pressed={isPinned}
         onPointerEnter={() => (marks.active.value = id)}
@@ -68,7 +68,7 @@ function BoxRow({ box, marks, isEntry }: { box: ShownBox; marks: PictureMarks; i
           <span style={{ width: `${confidence * 100}%` }} />
         </span>
         <span class="box-score">{percent(confidence)}</span>
-      </button>
+      </Button>
       {isPinned && <BoxFacts box={box} marks={marks} />}
     </li>
   );
@@ -81,9 +81,9 @@ function BoxFacts({ box, marks }: { box: ShownBox; marks: PictureMarks }) {
       <span>
         {x2 - x1} × {y2 - y1} px at {x1}, {y1}
       </span>
-      <button type="button" class="quiet" onClick={() => (marks.zoomTo.value = box.id)}>
+      <Button class="quiet" onClick={() => (marks.zoomTo.value = box.id)}>
         Zoom to it
-      </button>
+      </Button>
     </p>
   );
 }

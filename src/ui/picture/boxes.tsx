@@ -1,17 +1,16 @@
 /** The boxes over a picture, and their labels, in pixels of the screen: lines and text keep their size at every zoom. */
-import { useComputed, type ReadonlySignal } from '@preact/signals';
-import { percent, visible } from '../text/format.js';
+import { signal, useComputed, type ReadonlySignal } from '@preact/signals';
 import { classColour } from '../../overlay/class-colour.js';
 import { placeLabels, type Rect } from '../../overlay/place-labels.js';
-import { LABEL_HEIGHT, LEAST_BOX, labelPlace } from './label-place.js';
+import { percent, visible } from '../text/format.js';
+import { LABEL_HEIGHT, labelPlace, LEAST_BOX } from './label-place.js';
 import type { LabelMode } from './marks.js';
 import type { ShownBox } from './shown-boxes.js';
-import { fontEpoch, textWidth } from './text-width.js';
 import type { Size } from './view-window.js';
 
 const LABEL_PADDING = 6;
 
-export interface PlacedBox {
+interface PlacedBox {
   shown: ShownBox;
   rect: Rect;
 }
@@ -118,4 +117,33 @@ function labelText({ class: name, confidence }: ShownBox): string {
 
 function labelWidth(shown: ShownBox): number {
   return textWidth(labelText(shown)) + 2 * LABEL_PADDING;
+}
+
+/** As in `.box-label` of the style sheet. */
+const FONT = "600 12px 'Inter Variable', 'Inter Fallback', sans-serif";
+
+/** Changes once the font has come: widths measured before are of another one. */
+const fontEpoch = signal(0);
+
+let context: CanvasRenderingContext2D | null = null;
+let widths = new Map<string, number>();
+
+document.fonts.load("600 12px 'Inter Variable'").then(
+  () => {
+    widths = new Map();
+    fontEpoch.value += 1;
+  },
+  // Without it the text stands in the fallback, which is as wide.
+  () => undefined,
+);
+
+function textWidth(text: string): number {
+  const known = widths.get(text);
+  if (known !== undefined) return known;
+  context ??= document.createElement('canvas').getContext('2d');
+  if (context === null) return text.length * 7;
+  context.font = FONT;
+  const width = Math.ceil(context.measureText(text).width);
+  widths.set(text, width);
+  return width;
 }

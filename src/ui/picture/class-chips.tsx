@@ -1,38 +1,23 @@
-import type { ReadonlySignal } from '@preact/signals';
-import { grouped, visible } from '../text/format.js';
 import { classColour } from '../../overlay/class-colour.js';
-
-export interface ClassCount {
-  name: string;
-  /** With the other filters. */
-  shown: number;
-}
-
-interface ClassChipsProps {
-  counts: ReadonlySignal<readonly ClassCount[]>;
-  /** Names that are switched off. */
-  hidden: ReadonlySignal<ReadonlySet<string>>;
-  onToggle: (name: string) => void;
-}
+import type { BoxFilter } from './box-filter.js';
+import { Button } from '../parts/button.js';
+import { grouped, visible } from '../text/format.js';
 
 /** One switch per class. */
-export function ClassChips({ counts, hidden, onToggle }: ClassChipsProps) {
+export function ClassChips({ filter: { counts, hidden, toggleClass } }: { filter: BoxFilter }) {
   return (
     <ul class="chips" aria-label="Classes">
       {counts.value.map(({ name, shown }) => (
         <li key={name}>
-          <button
-            type="button"
+          <Button
             class="chip"
             aria-pressed={!hidden.value.has(name)}
-            onClick={() => {
-              onToggle(name);
-            }}
+            onClick={() => toggleClass(name)}
           >
             <Swatch name={name} />
             <span class="chip-name">{visible(name)}</span>
             <span class="chip-count">{grouped(shown)}</span>
-          </button>
+          </Button>
         </li>
       ))}
     </ul>

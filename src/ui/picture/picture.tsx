@@ -2,12 +2,12 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Icon, type IconName } from '../parts/icon.js';
+import { Button } from '../parts/button.js';
 import { Boxes } from './boxes.js';
 import type { PictureMarks } from './marks.js';
 import type { ImageSize, ShownBox } from './shown-boxes.js';
 import { usePointers } from './use-pointers.js';
-import { WHOLE, boxAt, moved, onScreen, windowOn, zoomedAt, type Size } from './view-window.js';
+import { boxAt, moved, onScreen, WHOLE, windowOn, zoomedAt, type Size } from './view-window.js';
 
 interface PictureProps {
   /** Null while there is none: the boxes lie on a grey area of its shape. */
@@ -55,9 +55,7 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children }: Pictu
       view.value = WHOLE;
     });
     watch.observe(element);
-    return () => {
-      watch.disconnect();
-    };
+    return () => watch.disconnect();
   }, [stageSize, view]);
   useEffect(
     () =>
@@ -130,69 +128,37 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children }: Pictu
         {children}
       </div>
       <div class="picture-tools" role="group" aria-label="Picture">
-        <Tool
-          icon="plus"
-          label="Zoom in"
-          onPress={() => {
-            zoom(STEP);
-          }}
-        />
-        <Tool
+        <Button class="tool" icon="plus" name="Zoom in" onClick={() => zoom(STEP)} />
+        <Button
+          class="tool"
           icon="minus"
-          label="Zoom out"
+          name="Zoom out"
           disabled={factor === 1}
-          onPress={() => {
-            zoom(1 / STEP);
-          }}
+          onClick={() => zoom(1 / STEP)}
         />
-        <Tool
+        <Button
+          class="tool"
           icon="fit"
-          label="Show the whole picture"
+          name="Show the whole picture"
           disabled={factor === 1}
-          onPress={() => {
-            view.value = WHOLE;
-          }}
+          onClick={() => (view.value = WHOLE)}
         />
-        <Tool
+        <Button
+          class="tool"
           icon="tag"
-          label="Labels"
-          pressed={marks.labels.value === 'fit'}
-          onPress={() => {
-            marks.labels.value = marks.labels.peek() === 'fit' ? 'one' : 'fit';
-          }}
+          name="Labels"
+          aria-pressed={marks.labels.value === 'fit'}
+          onClick={() => (marks.labels.value = marks.labels.peek() === 'fit' ? 'one' : 'fit')}
         />
-        <Tool
+        <Button
+          class="tool"
           icon="eye"
-          label="Boxes"
-          pressed={marks.boxesShown.value}
-          onPress={() => {
-            marks.boxesShown.value = !marks.boxesShown.peek();
-          }}
+          name="Boxes"
+          aria-pressed={marks.boxesShown.value}
+          onClick={() => (marks.boxesShown.value = !marks.boxesShown.peek())}
         />
       </div>
     </figure>
-  );
-}
-
-function Tool(props: {
-  icon: IconName;
-  label: string;
-  onPress: () => void;
-  pressed?: boolean;
-  disabled?: boolean;
-}) {
-  return (
-    <button
-      type="button"
-      class="tool"
-      aria-label={props.label}
-      title={props.label}
-      aria-pressed={props.pressed}
-      disabled={props.disabled ?? false}
-      onClick={props.onPress}
-    >
-      <Icon name={props.icon} />
-    </button>
   );
 }
 
@@ -209,28 +175,14 @@ function keyOf(
 ): boolean {
   if (ctrlKey || metaKey) return false;
   const actions: Record<string, () => void> = {
-    '+': () => {
-      zoom(STEP);
-    },
-    '=': () => {
-      zoom(STEP);
-    },
-    '-': () => {
-      zoom(1 / STEP);
-    },
+    '+': () => zoom(STEP),
+    '=': () => zoom(STEP),
+    '-': () => zoom(1 / STEP),
     '0': whole,
-    ArrowLeft: () => {
-      pan(PAN, 0);
-    },
-    ArrowRight: () => {
-      pan(-PAN, 0);
-    },
-    ArrowUp: () => {
-      pan(0, PAN);
-    },
-    ArrowDown: () => {
-      pan(0, -PAN);
-    },
+    ArrowLeft: () => pan(PAN, 0),
+    ArrowRight: () => pan(-PAN, 0),
+    ArrowUp: () => pan(0, PAN),
+    ArrowDown: () => pan(0, -PAN),
   };
   actions[key]?.();
   return key in actions;

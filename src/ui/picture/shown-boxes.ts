@@ -4,11 +4,6 @@ import type { ImageFields } from '../../client/records.js';
 export type Detection = ImageFields['detections'][number];
 export type ImageSize = ImageFields['image'];
 
-export interface BoxFilter {
-  threshold: number;
-  hidden: ReadonlySet<string>;
-}
-
 /** A detection with a number of its own, which picture and list share. */
 export interface ShownBox extends Detection {
   id: number;
@@ -17,7 +12,7 @@ export interface ShownBox extends Detection {
 /** Numbers them in the order of the answer, which is that of their confidence. */
 export function shownBoxes(
   detections: readonly Detection[],
-  { threshold, hidden }: BoxFilter,
+  { threshold, hidden }: { threshold: number; hidden: ReadonlySet<string> },
 ): ShownBox[] {
   return detections
     .map((detection, id) => ({ ...detection, id }))

@@ -24,15 +24,11 @@ export function Thumbnail({ path, alt, boxes, size }: ThumbnailProps) {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
     const watch = new IntersectionObserver(
-      (entries) => {
-        setNear(entries.at(-1)?.isIntersecting === true);
-      },
+      (entries) => setNear(entries.at(-1)?.isIntersecting === true),
       { rootMargin: AHEAD },
     );
     if (tile.current !== null) watch.observe(tile.current);
-    return () => {
-      watch.disconnect();
-    };
+    return () => watch.disconnect();
   }, []);
   const { url, fault } = usePicture(isNear ? path : null, WIDTH);
   return (

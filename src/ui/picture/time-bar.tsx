@@ -12,16 +12,16 @@ export function TimeBar({ title, ms, steps }: { title: string; ms: number; steps
         {steps.map(({ step, ms: part }) => (
           <span
             key={step}
-            class={`step ${step.replace(' ', '-')}`}
+            class="step"
             title={`${step} ${milliseconds(part)}`}
-            style={{ flexGrow: String(part) }}
+            style={{ flexGrow: String(part), background: colourOf(step) }}
           />
         ))}
       </div>
       <ul class="legend">
         {steps.map(({ step, ms: part }) => (
           <li key={step}>
-            <span class={`step ${step.replace(' ', '-')}`} aria-hidden="true" />
+            <span class="step" style={{ background: colourOf(step) }} aria-hidden="true" />
             {step} <b>{milliseconds(part)}</b>
           </li>
         ))}
@@ -29,3 +29,5 @@ export function TimeBar({ title, ms, steps }: { title: string; ms: number; steps
     </section>
   );
 }
+
+const colourOf = (step: string): string => `var(--step-${step.replace(' ', '-')}, var(--quiet))`;

@@ -71,22 +71,16 @@ function listen(element: HTMLElement, actions: { current: PointerActions }): () 
   const onDouble = (event: MouseEvent): void => {
     if (!isTool(event)) actions.current.zoom(DOUBLE, place(event));
   };
-  element.addEventListener('pointerdown', onDown);
-  element.addEventListener('pointermove', onMove);
-  element.addEventListener('pointerup', onUp);
-  element.addEventListener('pointercancel', onUp);
-  element.addEventListener('pointerleave', onLeave);
-  element.addEventListener('wheel', onWheel, { passive: false });
-  element.addEventListener('dblclick', onDouble);
-  return () => {
-    element.removeEventListener('pointerdown', onDown);
-    element.removeEventListener('pointermove', onMove);
-    element.removeEventListener('pointerup', onUp);
-    element.removeEventListener('pointercancel', onUp);
-    element.removeEventListener('pointerleave', onLeave);
-    element.removeEventListener('wheel', onWheel);
-    element.removeEventListener('dblclick', onDouble);
-  };
+  const stop = new AbortController();
+  const { signal } = stop;
+  element.addEventListener('pointerdown', onDown, { signal });
+  element.addEventListener('pointermove', onMove, { signal });
+  element.addEventListener('pointerup', onUp, { signal });
+  element.addEventListener('pointercancel', onUp, { signal });
+  element.addEventListener('pointerleave', onLeave, { signal });
+  element.addEventListener('wheel', onWheel, { signal, passive: false });
+  element.addEventListener('dblclick', onDouble, { signal });
+  return () => stop.abort();
 }
 
 /** A button on the stage is not the picture. */

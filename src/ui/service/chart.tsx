@@ -44,9 +44,9 @@ export function Chart({ at, lines, label, least, pointed }: ChartProps) {
       );
     };
     draw();
-    const watch = new ResizeObserver(() => {
-      chart.current?.setSize({ width: element.clientWidth, height: HEIGHT });
-    });
+    const watch = new ResizeObserver(() =>
+      chart.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
+    );
     watch.observe(element);
     dark.addEventListener('change', draw);
     return () => {
@@ -56,9 +56,7 @@ export function Chart({ at, lines, label, least, pointed }: ChartProps) {
       chart.current = null;
     };
   }, [colours, least, pointed]);
-  useEffect(() => {
-    chart.current?.setData(data.current);
-  }, [at, lines]);
+  useEffect(() => chart.current?.setData(data.current), [at, lines]);
   return <div ref={place} class="chart" role="img" aria-label={label} />;
 }
 

@@ -1,8 +1,7 @@
 /** Readings of the last quarter of an hour, taken by this page since it was opened. */
 import { signal } from '@preact/signals';
 import { keyAsked, service } from '../session/session.js';
-import { readMetrics } from './metrics-text.js';
-import { readingOf, type Reading } from './reading.js';
+import { readingOf, readMetrics, type Reading } from './reading.js';
 
 export const HISTORY_S = 15 * 60;
 const EVERY_MS = 5_000;

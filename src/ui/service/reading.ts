@@ -1,5 +1,4 @@
 /** What the page keeps of `/metrics` at one moment. */
-import type { Metric } from './metrics-text.js';
 
 /** Upper bound in seconds -> requests up to it. */
 export type Buckets = ReadonlyMap<number, number>;
@@ -14,7 +13,6 @@ export interface Reading {
   latency: Buckets;
   queueSync: number | null;
   queueJobs: number | null;
-  jobImages: number | null;
   memoryBytes: number | null;
   /** Images by model. */
   models: Readonly<Record<string, number>>;
@@ -37,7 +35,6 @@ export function readingOf(metrics: readonly Metric[], at: number): Reading {
     latency: latencyOf(all('lattice_http_request_seconds_bucket')),
     queueSync: one('lattice_queue_images', 'sync'),
     queueJobs: one('lattice_queue_images', 'async'),
-    jobImages: one('lattice_job_images'),
     memoryBytes: one('process_resident_memory_bytes'),
     models: byLabel(all('lattice_model_images_total'), 'model'),
     steps: stepsOf(
@@ -74,4 +71,35 @@ function stepsOf(sums: readonly Metric[], counts: readonly Metric[]): Reading['s
     { ms: sum * 1000, images: images[step] ?? 0 },
   ]);
   return Object.fromEntries(steps) as Reading['steps'];
+}
+
+interface Metric {
+  name: string;
+  labels: Readonly<Record<string, string>>;
+  value: number;
+}
+
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+const ESCAPES: Record<string, string> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
+
+export function readMetrics(text: string): Metric[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, labels = '', value] = LINE.exec(line) ?? [];
+    if (name === undefined || value === undefined) return [];
+    return [{ name, labels: readLabels(labels), value: readNumber(value) }];
+  });
+}
+
+function readLabels(text: string): Record<string, string> {
+  const pairs = [...text.matchAll(LABEL)].map(([, name = '', value = '']) => [
+    name,
+    value.replace(/\\[n"\\]/g, (escape) => ESCAPES[escape] ?? escape),
+  ]);
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+/** `+Inf` is no number of JavaScript. */
+function readNumber(text: string): number {
+  return text.endsWith('Inf') ? Number(text.replace('Inf', 'Infinity')) : Number(text);
 }

@@ -4,24 +4,15 @@ import type { Buckets, Reading } from './reading.js';
 
 type Values = (number | null)[];
 
-export interface Series {
-  /** Unix seconds of each value. */
-  at: number[];
-  imagesPerSecond: Values;
-  failuresPerSecond: Values;
-  p50: Values;
-  p95: Values;
-  queueSync: Values;
-  queueJobs: Values;
-  memoryBytes: Values;
-}
+export type Series = ReturnType<typeof seriesOf>;
 
 /** Readings further apart are not joined. */
 const LONGEST_STEP_S = 30;
 /** A percentile is that of the requests of a minute: a few seconds have too few. */
 const LATENCY_WINDOW_S = 60;
 
-export function seriesOf(readings: readonly Reading[]): Series {
+/** `at`: Unix seconds of each value. */
+export function seriesOf(readings: readonly Reading[]) {
   const rate = (count: (reading: Reading) => number): Values =>
     readings.map((reading, index) => {
       const before = readings[index - 1];

@@ -1,10 +1,9 @@
 /** What the view asks for while it is shown. */
 import { signal } from '@preact/signals';
-import type { ClusterStatus, SettingList } from '../../client/records.js';
+import type { ClusterStatus, JobList, SettingList } from '../../client/records.js';
 import { ServiceError } from '../../client/service-error.js';
 import { loadModels } from '../models/models.js';
 import { service, show } from '../session/session.js';
-import { waitingByPriority, type Waiting } from './waiting.js';
 
 const EVERY_MS = 5_000;
 const MOST_JOBS = 100;
@@ -12,7 +11,7 @@ const MOST_JOBS = 100;
 export const notReady = signal<string | null>(null);
 export const cluster = signal<ClusterStatus | null>(null);
 export const clusterFault = signal<unknown>(null);
-export const waiting = signal<Waiting | null>(null);
+export const waiting = signal<ReturnType<typeof waitingByPriority> | null>(null);
 export const settings = signal<SettingList['settings'] | null>(null);
 
 /** Asks now and again until the result is called. */
@@ -32,9 +31,7 @@ export function watchService(): () => void {
   void ask();
   void askSettings();
   const timer = setInterval(() => void ask(), EVERY_MS);
-  return () => {
-    clearInterval(timer);
-  };
+  return () => clearInterval(timer);
 }
 
 async function askReady(): Promise<void> {
@@ -56,4 +53,20 @@ async function askWaiting(): Promise<void> {
 async function askSettings(): Promise<void> {
   const answer = await service.settings().catch(() => null);
   settings.value = answer?.settings ?? null;
+}
+
+/** Highest first; cut when there are more jobs than were asked for. */
+function waitingByPriority(lists: readonly JobList[]) {
+  const sums = new Map<number, { jobs: number; images: number }>();
+  for (const { priority, image_count, finished_images } of lists.flatMap(({ jobs }) => jobs)) {
+    const sum = sums.get(priority) ?? { jobs: 0, images: 0 };
+    sum.jobs += 1;
+    sum.images += image_count - finished_images;
+    sums.set(priority, sum);
+  }
+  const priorities = [...sums].map(([priority, sum]) => ({ priority, ...sum }));
+  return {
+    priorities: priorities.sort((a, b) => b.priority - a.priority),
+    isCut: lists.some(({ next_cursor }) => next_cursor !== null),
+  };
 }

@@ -1,9 +1,12 @@
 /** The service at this moment, and in the last quarter of an hour. */
 import { useEffect } from 'preact/hooks';
-import { FindingsBanner } from './findings-banner.js';
+import { useComputed } from '@preact/signals';
+import { models } from '../models/models.js';
+import { Icon } from '../parts/icon.js';
+import { findings } from './findings.js';
+import { readings } from './history.js';
 import { ModelList } from './model-list.js';
-import { watchService } from './service-state.js';
-import { SettingList } from './setting-list.js';
+import { cluster, notReady, settings, watchService } from './service-state.js';
 import { StatCards } from './stat-cards.js';
 import { WorkCards } from './work-cards.js';
 import { WorkerList } from './worker-list.js';
@@ -26,5 +29,67 @@ export function ServiceView() {
       </div>
       <SettingList />
     </div>
+  );
+}
+
+/** One sentence, and what else is wrong beneath it. */
+function FindingsBanner() {
+  const all = useComputed(() =>
+    findings({
+      notReady: notReady.value,
+      status: cluster.value,
+      models: models.value,
+      readings: readings.value,
+    }),
+  ).value;
+  const [first, ...others] = all;
+  if (cluster.value === null && notReady.value === null) {
+    return <p class="finding">Asking the service</p>;
+  }
+  return (
+    <div class={`findings ${first?.level ?? 'good'}`} role="status">
+      <p class="finding">
+        <Icon name={first?.level === 'good' ? 'check' : 'warning'} />
+        {first?.text}
+      </p>
+      {others.length > 0 && (
+        <ul>
+          {others.map(({ text }) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** Settings in force, those that were changed marked. */
+function SettingList() {
+  const all = settings.value;
+  if (all === null) return null;
+  const changed = all.filter((setting) => !setting.is_default).length;
+  return (
+    <details class="card settings">
+      <summary>
+        <h2>Settings in force</h2>
+        <span class="fine">
+          {changed === 0 ? 'all at their defaults' : `${changed} of ${all.length} changed`}
+        </span>
+      </summary>
+      <dl>
+        {all.map(({ name, value, is_default: isDefault, description }) => (
+          <div key={name} class={isDefault ? '' : 'changed'}>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>
+              <code>{value}</code>
+              {!isDefault && <span class="badge">changed</span>}
+              <p class="fine">{description}</p>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   );
 }

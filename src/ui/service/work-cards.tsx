@@ -3,7 +3,7 @@ import { grouped, plural } from '../text/format.js';
 import { readings } from './history.js';
 import { failuresOf, newFailures, stepMeans } from './series.js';
 import { waiting } from './service-state.js';
-import { Gauge } from './worker-cards.js';
+import { Gauge } from './worker-list.js';
 
 /** What waits by priority, where the time goes, and what failed. */
 export function WorkCards() {

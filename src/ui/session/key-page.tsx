@@ -9,9 +9,7 @@ export function KeyPage() {
   const fault = useSignal(
     keyAsked.value === 'unknown' ? 'The service does not know this key.' : '',
   );
-  useEffect(() => {
-    input.current?.focus();
-  }, []);
+  useEffect(() => input.current?.focus(), []);
   const onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();
     const key = input.current?.value ?? '';

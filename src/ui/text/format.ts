@@ -47,12 +47,6 @@ export function visible(text: string): string {
   );
 }
 
-/** `{car: 4, truck: 1}` -> `4 car, 1 truck`, most first; `none` for nothing. */
-export function classCounts(counts: Record<string, number>): string {
-  const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
-  return sorted.map(([name, count]) => `${count} ${visible(name)}`).join(', ') || 'none';
-}
-
 /** Digits in groups of three, as they are read. */
 export function grouped(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 });

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { poissonArrivals, untilDue } from '../../../src/cli/bench/arrivals.js';
+import { poissonArrivals, untilDue } from '../../../src/cli/bench/load.js';
 import { openLoop } from '../../../bench/load/loops.js';
 
 /** Mulberry32. */

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import { constantArrivals } from '../../../src/cli/bench/arrivals.js';
 import { measureLevel } from '../../../src/cli/bench/level.js';
-import { openLoop, type Finished, type Note } from '../../../src/cli/bench/loops.js';
+import {
+  constantArrivals,
+  openLoop,
+  type Finished,
+  type Note,
+} from '../../../src/cli/bench/load.js';
 
 const TIMINGS = { queue: 1, decode: 2, preprocess: 3, inference: 4, postprocess: 5 };
 const OPTIONS = {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { onlyVisibleGpu } from '../../../src/settings/config.js';
 import { workerDevices } from '../../../src/clusters/processes/worker-devices.js';
+import { usableGpu } from '../../support/simulated-gpus.js';
 
 const usable = (...indices: number[]) => ({
-  gpus: indices.map((index) => ({ index, name: 'A' })),
+  gpus: indices.map((index) => usableGpu(index)),
   missing: indices.length === 0 ? 'no GPU' : null,
 });
 const never = () => {

@@ -45,7 +45,7 @@ async function joined(count = 1): Promise<void> {
 
 const picture = (more: Partial<DetectRequest> = {}): DetectRequest => ({
   path: 'shapes.png',
-  class: 'sync',
+  kind: 'sync',
   options: {
     modelName: 'yolov8n.pt',
     confidence: 0.5,
@@ -71,9 +71,7 @@ describe('a worker process', () => {
       code: 'image_not_found',
       message: expect.stringContaining('(node node-7)'),
     });
-    const crowd = Array.from({ length: 12 }, () =>
-      rig.detector.detect(picture({ class: 'async' })),
-    );
+    const crowd = Array.from({ length: 12 }, () => rig.detector.detect(picture({ kind: 'async' })));
     worker.kill('SIGTERM');
     expect(await worker.exited).toBe(0);
     // What it had not begun when it was told waits for the next worker.
@@ -85,9 +83,7 @@ describe('a worker process', () => {
   it('is killed with images in hand: another worker answers them', async () => {
     const victim = start();
     await joined();
-    const crowd = Array.from({ length: 40 }, () =>
-      rig.detector.detect(picture({ class: 'async' })),
-    );
+    const crowd = Array.from({ length: 40 }, () => rig.detector.detect(picture({ kind: 'async' })));
     await crowd[0];
     victim.kill('SIGKILL');
     await victim.exited;

@@ -8,7 +8,7 @@ const options = { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 1
 const announcing = (lease: number, imageBytes: number): DetectFrame => ({
   type: 'detect',
   lease,
-  request: { path: 'image', options, class: 'sync' },
+  request: { path: 'image', options, kind: 'sync' },
   imageBytes,
 });
 

@@ -1,12 +1,13 @@
 /** Device and precision, for every kind of machine. */
 import { describe, expect, it } from 'vitest';
 import { chooseDevice, explainChoice } from '../../../src/execution/here/compute-choice.js';
+import { usableGpu } from '../../support/simulated-gpus.js';
 
 const none = {
   gpus: [],
   missing: 'No NVIDIA driver was found. Install the driver.',
 };
-const one = { gpus: [{ index: 0, name: 'NVIDIA L4' }], missing: null };
+const one = { gpus: [usableGpu(0, 'NVIDIA L4')], missing: null };
 const settings = (
   device: 'auto' | 'cpu' | 'cuda',
   precision: 'auto' | 'f32' | 'bf16' = 'auto',

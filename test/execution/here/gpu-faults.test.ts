@@ -56,7 +56,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
 const detect = (detector: Executor, kind: 'sync' | 'async' = 'sync', signal?: AbortSignal) =>
   detector.detect({
     path: 'a.jpg',
-    class: kind,
+    kind,
     options: {
       modelName: 'yolov8n.pt',
       confidence: 0.5,

@@ -36,7 +36,7 @@ function modelsDir(files: Record<string, string>): string {
 const ask = (detector: NativeWorker, modelName: string) =>
   detector.detect({
     path: 'shapes.png',
-    class: 'sync',
+    kind: 'sync',
     options: { modelName, confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
   });
 

@@ -34,7 +34,7 @@ test('the setting reaches the network: the same vehicles with slightly different
   const found = [];
   for (const rectangles of ['off', 'auto', '640x480']) {
     const { detector, warnings } = await open(rectangles);
-    const request = { path: 'street.jpg', options: OPTIONS, class: 'sync' as const };
+    const request = { path: 'street.jpg', options: OPTIONS, kind: 'sync' as const };
     const { detections } = await detector.detect(request);
     await detector.close();
     expect(warnings).toEqual([]);

@@ -38,7 +38,7 @@ afterEach(async () => {
 
 const image = (path: string, more: Partial<DetectRequest> = {}): DetectRequest => ({
   path,
-  class: 'async',
+  kind: 'async',
   options: { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
   ...more,
 });
@@ -253,7 +253,7 @@ describe('leases', () => {
   it('an image that was sent follows its lease as it is, and goes to the next worker when one is lost', async () => {
     const sent = Buffer.alloc(200_000, 'image');
     const first = await HandWorker.join({ instance: 'a' });
-    const answer = rig.detector.detect(image('image', { class: 'sync', image: sent }));
+    const answer = rig.detector.detect(image('image', { kind: 'sync', image: sent }));
     await until(() => first.images.length === 1, 'the image');
     expect(first.frames.at(-1)).toMatchObject({ type: 'detect', imageBytes: sent.length });
     first.socket.terminate();
@@ -272,8 +272,8 @@ describe('leases', () => {
     const sent = Buffer.from([255, 0, 1, 2]);
     const detector = new ScriptedDetector();
     const link = await startWorker(rig, detector);
-    await rig.detector.detect(image('image', { class: 'sync', image: sent }));
-    await rig.detector.detect(image('image', { class: 'sync', image: Buffer.alloc(0) }));
+    await rig.detector.detect(image('image', { kind: 'sync', image: sent }));
+    await rig.detector.detect(image('image', { kind: 'sync', image: Buffer.alloc(0) }));
     await rig.detector.detect(image('a.jpg'));
     expect(detector.requests.map((request) => request.image)).toEqual([
       sent,

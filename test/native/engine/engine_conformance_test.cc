@@ -46,14 +46,12 @@ EngineKind OnCpu(const std::string& precision) {
 }
 
 // Each test is a process of its own, and a build takes long: scripts/gpu-check.sh names a cache and
-// the model's hash, and builds before.
+// builds before.
 EngineKind OnGpus() {
   return {"gpu", [](const std::string& path) {
             GpuEngineOptions options;
             if (const char* folder = std::getenv("LATTICE_ENGINE_CACHE_DIR")) {
               options.cache_folder = folder;
-              const char* sha256 = std::getenv("LATTICE_TINY_SHA256");
-              options.model_sha256 = sha256 == nullptr ? "" : sha256;
             }
             return LoadGpuEngine(path, options, nullptr);
           }};

@@ -1,4 +1,4 @@
-// A folder of its own for a test, and engines to put into it.
+// A folder of its own for a test, and the key of an engine.
 #ifndef LATTICE_TEST_NATIVE_ENGINE_CACHE_ENGINE_FOLDER_H_
 #define LATTICE_TEST_NATIVE_ENGINE_CACHE_ENGINE_FOLDER_H_
 
@@ -43,8 +43,8 @@ inline void WriteWhole(const std::string& path, const std::string& bytes) {
 }
 
 inline EngineKey SampleKey() {
-  return {.model_sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-          .model_crc32 = 0x0a1b2c3d,
+  return {.model_name = "vehicles-v8n.onnx",
+          .model_sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
           .tensorrt_version = "10.15.1.29",
           .gpu_name = "NVIDIA H100 80GB HBM3",
           .sm_major = 9,
@@ -55,13 +55,6 @@ inline EngineKey SampleKey() {
           .input_height = 640,
           .builder_level = 5,
           .conversion_version = 1};
-}
-
-inline EngineHeader SampleHeader() {
-  return {.key = SampleKey(),
-          .model_name = "vehicles-v8n.pt",
-          .created_s = 1'760'000'000,
-          .build_ms = 183'250};
 }
 
 }  // namespace lattice

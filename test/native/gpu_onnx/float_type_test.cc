@@ -6,7 +6,6 @@
 #include <map>
 #include <random>
 
-#include "native/gpu_onnx/signed_quantization.h"
 #include "native/onnx/onnx_reader.h"
 #include "test/native/gpu_onnx/random_graph.h"
 #include "test/native/gpu_onnx/type_checker.h"
@@ -23,8 +22,7 @@ using test::RawTensor;
 Result<std::string> Convert(const std::string& bytes, ElementType type) {
   auto model = ReadOnnxModel(BytesOf(bytes));
   if (!model.ok()) return model.status();
-  Status status = MakeQuantizationSigned(*model);
-  if (status.ok()) status = SetFloatType(*model, type);
+  const Status status = SetFloatType(*model, type);
   if (!status.ok()) return status;
   return WriteOnnxModel(*model);
 }
@@ -107,19 +105,12 @@ TEST(SetFloatTypeTest, HalvesAreKeptOrWidenedExactly) {
 }
 
 TEST(SetFloatTypeTest, WhatFp16CannotHoldBecomesItsNearest) {
-  const Converted half(
-      GraphWriter()
-          .Initializer(Floats("far", {4}, {-1e9f, 65505.0f, -INFINITY, 1e-9f}))
-          .Initializer(RawTensor("w.q", kInt8, {2, 1, 1, 1}, std::vector<int8_t>{-7, 100}))
-          .Initializer(Floats("w.scale", {2}, {0.5f, 1e-9f}))
-          .Initializer(RawTensor("w.point", kInt8, {2}, std::vector<int8_t>{0, 0}))
-          .Node("DequantizeLinear", {"w.q", "w.scale", "w.point"}, {"w"}, Integer("axis", 0))
-          .Node("Add", {"images", "far"}, {"a"})
-          .Node("Conv", {"a", "w"}, {"output0"})
-          .Model());
+  const Converted half(GraphWriter()
+                           .Initializer(Floats("far", {4}, {-1e9f, 65505.0f, -INFINITY, 1e-9f}))
+                           .Node("Add", {"images", "far"}, {"output0"})
+                           .Model());
   EXPECT_EQ(*ReadFloats(half.Initializer("far")),
             (std::vector<float>{-65504, 65504, -INFINITY, 0}));
-  EXPECT_EQ(*ReadFloats(half.Initializer("w.scale")), (std::vector<float>{0.5f, 0x1p-24f}));
 }
 
 TEST(SetFloatTypeTest, PortsThatAreFloatByTheStandardStayFloat) {
@@ -154,31 +145,6 @@ TEST(SetFloatTypeTest, ArithmeticOnSizesStaysFloatAndIntegersAreLeftAlone) {
   EXPECT_EQ(half.Initializer("two").message.text(), two);
   EXPECT_EQ(half.Initializer("factor").type, kFloat16);
   EXPECT_EQ(half.Initializer(half.Node("wide").inputs[1]).type, kFloat);
-}
-
-// images -> quantise -> dequantise -> Conv -> quantise -> dequantise -> output0
-std::string QuantizedNetwork(uint64_t opset) {
-  return GraphWriter()
-      .Initializer(kWeights)
-      .Initializer(Floats("scale", {}, {0.02f}))
-      .Initializer(RawTensor("point", kUint8, {}, std::vector<uint8_t>{128}))
-      .Node("QuantizeLinear", {"images", "scale", "point"}, {"q"})
-      .Node("DequantizeLinear", {"q", "scale", "point"}, {"x"})
-      .Node("Conv", {"x", "w"}, {"head"})
-      .Node("QuantizeLinear", {"head", "scale", "point"}, {"head.q"})
-      .Node("DequantizeLinear", {"head.q", "scale", "point"}, {"output0"})
-      .Model(kFloat, kFloat, opset);
-}
-
-TEST(SetFloatTypeTest, QuantisationIsOfHalvesFromOpset19On) {
-  const Converted raised(QuantizedNetwork(17));
-  EXPECT_EQ(raised.Initializer("scale").type, kFloat16);
-  EXPECT_EQ(raised.Casts(), 0u);
-  const Converted old(QuantizedNetwork(12));
-  EXPECT_EQ(old.Initializer("scale_float32").type, kFloat);
-  EXPECT_EQ(old.Casts(), 4u);  // before and behind each pair
-  EXPECT_EQ(old.Node("output0").op, "Cast");
-  EXPECT_EQ(Converted(QuantizedNetwork(12), kFloat).Casts(), 1u);
 }
 
 TEST(SetFloatTypeTest, RefusesInputsThatAreNotFloating) {

@@ -67,19 +67,16 @@ class GraphWriter {
   }
 
   // Input `images` [1, 3, 8, 8], output `output0`.
-  std::string Model(int input_type = kFloat, int output_type = kFloat, uint64_t opset = 17,
-                    uint64_t ir_version = 8) const {
+  std::string Model(int input_type = kFloat, int output_type = kFloat, uint64_t opset = 17) const {
     return Model(TensorPort("images", input_type, {1, 3, 8, 8}),
-                 TensorPort("output0", output_type, {-1}), {}, opset, ir_version);
+                 TensorPort("output0", output_type, {-1}), {}, opset);
   }
 
   std::string Model(const std::string& input, const std::string& output,
-                    const std::map<std::string, std::string>& metadata, uint64_t opset = 17,
-                    uint64_t ir_version = 8) const {
+                    const std::map<std::string, std::string>& metadata, uint64_t opset = 17) const {
     const std::string graph =
         nodes_ + Bytes(2, "g") + initializers_ + Bytes(11, input) + Bytes(12, output) + value_info_;
-    std::string model =
-        Number(1, ir_version) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Number(2, opset));
+    std::string model = Number(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Number(2, opset));
     for (const auto& [key, value] : metadata) model += Bytes(14, Bytes(1, key) + Bytes(2, value));
     return model;
   }

@@ -33,19 +33,6 @@ TEST(OnnxTensorTest, ReadsRawAndTypedFloats) {
   EXPECT_EQ(*ReadFloats(*Read(halves)), (std::vector<float>{1.5f, -2.0f}));
 }
 
-TEST(OnnxTensorTest, ReadsRawAndTypedIntegers) {
-  const std::vector<int64_t> values = {-128, 127};
-  const std::string typed =
-      test::Bytes(5, test::Varint(static_cast<uint64_t>(-128)) + test::Varint(127));
-  EXPECT_EQ(*ReadIntegers(*Read(Head({2}, kInt8) + typed)), values);
-  EXPECT_EQ(*ReadIntegers(*Read(Head({2}, kInt32) + typed)), values);
-  EXPECT_EQ(*ReadIntegers(*Read(Head({2}, kInt8) + test::Bytes(9, "\x80\x7f"))), values);
-  EXPECT_EQ(*ReadIntegers(*Read(Head({2}, kUint8) + test::Bytes(9, "\x80\x7f"))),
-            (std::vector<int64_t>{128, 127}));
-  EXPECT_EQ(*ReadIntegers(*Read(Head({}, kInt64) + test::Bytes(7, test::Varint(9)))),
-            std::vector<int64_t>{9});
-}
-
 TEST(OnnxTensorTest, RefusesDataThatDoesNotFillTheShape) {
   const std::string raw = test::Bytes(9, std::string(8, '\0'));
   EXPECT_TRUE(ReadFloats(*Read(Head({2}, kFloat) + raw)).ok());
@@ -74,7 +61,6 @@ TEST(OnnxTensorTest, OtherNumbersKeepTheRest) {
                                      test::Bytes(9, std::string("\x00\x3c\x00\x40", 4)) +
                                      documentation);
   EXPECT_EQ(*ReadFloats(half), (std::vector<float>{1.0f, 2.0f}));
-  EXPECT_EQ(*ReadIntegers(WithInt8s(*tensor, "i", {-128, 3})), (std::vector<int64_t>{-128, 3}));
   EXPECT_EQ(*ReadFloats(WithFloats(half, "f", {1e9f, 2})), (std::vector<float>{1e9f, 2}));
 }
 

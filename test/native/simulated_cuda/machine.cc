@@ -143,7 +143,6 @@ uint64_t Machine::QueueWork(int gpu) {
   const uint64_t number = ++last_number_;
   if (index >= gpus_.size()) return number;
   Gpu& there = gpus_[index];
-  if (there.to_do.empty()) there.busy_since = std::chrono::steady_clock::now();
   there.to_do.insert(number);
   return number;
 }
@@ -157,7 +156,6 @@ void Machine::EndWork(int gpu, uint64_t number, cudaError_t answer) {
   if (answer != cudaSuccess && there.fault == cudaSuccess) there.fault = answer;
   // Nothing of a GPU that was plugged in afterwards.
   if (there.to_do.erase(number) == 0) return;
-  if (there.to_do.empty()) there.busy += std::chrono::steady_clock::now() - there.busy_since;
   changed_.notify_all();
 }
 
@@ -223,16 +221,6 @@ size_t Machine::Done(int gpu) {
   return gpus_.at(static_cast<size_t>(gpu)).done;
 }
 
-std::optional<GpuSight> Machine::LookAt(int gpu) {
-  const std::lock_guard lock(mutex_);
-  const auto index = static_cast<size_t>(gpu);
-  if (gpu < 0 || index >= gpus_.size()) return std::nullopt;
-  const Gpu& there = gpus_[index];
-  GpuSight sight{there.kind, there.used, there.fault, there.busy};
-  if (!there.to_do.empty()) sight.busy += std::chrono::steady_clock::now() - there.busy_since;
-  return sight;
-}
-
 void PlugIn(const std::vector<GpuKind>& gpus) { Machine::Get().PlugIn(gpus); }
 void FailCall(Call call, cudaError_t error, int passing) {
   Machine::Get().FailCall(call, error, passing);
@@ -246,8 +234,6 @@ void Release(int gpu) { Machine::Get().SetHang(gpu, false); }
 size_t WorkDone(int gpu) { return Machine::Get().Done(gpu); }
 size_t UsedBytes(int gpu) { return Machine::Get().Used(gpu); }
 size_t PinnedBytes() { return Machine::Get().Used(kHost); }
-
-std::optional<GpuSight> LookAt(int gpu) { return Machine::Get().LookAt(gpu); }
 
 cudaError_t Answer(Call call) { return Machine::Get().Answer(call, ThisThread().gpu); }
 

@@ -2,7 +2,6 @@
 #ifndef LATTICE_TEST_SIMULATED_CUDA_MACHINE_H_
 #define LATTICE_TEST_SIMULATED_CUDA_MACHINE_H_
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -25,10 +24,8 @@ struct Gpu {
   bool hangs = false;
   std::map<Call, int> hanging_calls = {};  // and those that still return
   size_t used = 0;
-  size_t done = 0;                                        // pieces of work
-  std::set<uint64_t> to_do = {};                          // pieces of work, by their number
-  std::chrono::nanoseconds busy{};                        // up to `busy_since`
-  std::chrono::steady_clock::time_point busy_since = {};  // where there is work
+  size_t done = 0;                // pieces of work
+  std::set<uint64_t> to_do = {};  // pieces of work, by their number
 };
 
 struct Memory {
@@ -69,7 +66,6 @@ class Machine {
   std::optional<Memory> Find(const void* memory, size_t bytes);
   size_t Used(int gpu);
   size_t Done(int gpu);
-  std::optional<GpuSight> LookAt(int gpu);
 
  private:
   struct AskedFailure {

@@ -11,10 +11,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,18 +83,6 @@ bool IsRecording(cudaStream_t stream);
 bool IsOnGpu(const void* memory, size_t bytes, int gpu);
 // What a call on the current GPU of this thread answers: see FailCall.
 cudaError_t Answer(Call call);
-
-// What another process can see of a GPU.
-struct GpuSight {
-  GpuKind kind;
-  size_t used_bytes = 0;
-  cudaError_t fault = cudaSuccess;
-  // Time since it was plugged in during which one of its streams had work; a hanging stream has
-  // work.
-  std::chrono::nanoseconds busy{};
-};
-// Empty for a GPU that is not there (any more).
-std::optional<GpuSight> LookAt(int gpu);
 
 // The PCI bus of GPU 0; the others follow.
 inline constexpr int kFirstPciBus = 0xE0;

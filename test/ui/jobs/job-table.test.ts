@@ -95,12 +95,4 @@ describe('the table', () => {
     table.show([job()]);
     expect(table.get('job_1')?.status).toBe('pending');
   });
-
-  test('one record is put in where the job is shown', () => {
-    const table = new JobTable();
-    table.show([job()]);
-    table.put(job('job_1', { worker_id: 'w' }));
-    table.put(job('job_9'));
-    expect(table.rows.map(({ worker_id }) => worker_id)).toEqual(['w']);
-  });
 });

@@ -1,8 +1,8 @@
 /** The page's end of `/v1/stream` against the service's. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { ApiKeys } from '../../../src/http/api-keys.js';
-import { listen, type Listening } from '../../../src/http/serve.js';
+import { ApiKeys } from '../../../src/http/access/api-keys.js';
+import { listen, type Listening } from '../../../src/http/server/listen.js';
 import { JobFeed, type FeedState } from '../../../src/ui/live/job-feed.js';
 import {
   openPageSocket,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { readMetrics } from '../../../src/ui/service/metrics-text.js';
-import { readingOf, type Reading } from '../../../src/ui/service/reading.js';
+import { readingOf, readMetrics, type Reading } from '../../../src/ui/service/reading.js';
 import { newFailures, quantile, seriesOf, stepMeans } from '../../../src/ui/service/series.js';
 
 const TEXT = `# HELP lattice_images_total Images by outcome
@@ -36,7 +35,6 @@ test('a reading has what is charted', () => {
     ]),
     queueSync: 2,
     queueJobs: 7,
-    jobImages: 120,
     memoryBytes: 150_000_000,
     models: { 'a"b\\c.pt': 12 },
     steps: { inference: { ms: 2_000, images: 40 } },

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import {
   ago,
   bytes,
-  classCounts,
   clock,
   duration,
   milliseconds,
@@ -30,15 +29,9 @@ test('a time of another day has its date', () => {
   expect(clock(at, unix('2026-03-05T00:00:00'))).toBe('2026-03-04 05:06:07');
 });
 
-test('classes are counted, most first', () => {
-  expect(classCounts({ truck: 1, car: 4 })).toBe('4 car, 1 truck');
-  expect(classCounts({})).toBe('none');
-});
-
 test('what is hidden in a name is shown', () => {
   expect(visible('a\u202egpj.exe\n')).toBe('a\\u202egpj.exe\\u000a');
   expect(visible('Straße 1 <b>.jpg')).toBe('Straße 1 <b>.jpg');
-  expect(classCounts({ 'c\u202ear': 1 })).toBe('1 c\\u202ear');
 });
 
 test('figures have as many digits as they are good for', () => {

@@ -3,11 +3,12 @@ import { z } from '@hono/zod-openapi';
 import { LatticeError, type ErrorCode } from '../../../api/errors.js';
 import { progressOf, type Job, type JobService } from '../../../jobs/job.js';
 import type { AppContext } from '../../app-env.js';
-import { EXAMPLE_JOB_ID } from '../../jobs/job.schema.js';
+import { EXAMPLE_JOB_ID } from './job-fields.js';
 
-/** Of every route with a job in its path. */
+/** Of the specification of every route with a job in its path. */
 export const params = z.object({ job_id: z.string().openapi({ example: EXAMPLE_JOB_ID }) });
 export const JOB_ERRORS = ['job_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
+export const ofJob = { tags: ['Jobs'], request: { params }, errors: JOB_ERRORS };
 
 const JOB_ID = /^[\w.:-]{1,128}$/;
 

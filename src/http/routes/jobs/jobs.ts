@@ -1,21 +1,23 @@
 /** Jobs as they are: their list, the status of one, and its cancel. */
 import { z } from '@hono/zod-openapi';
-import { JOB_STATUSES, progressOf, type Job, type JobFilter } from '../../../jobs/job.js';
-import type { WebhookDeliveryState } from '../../../jobs/webhook-delivery.js';
-import {
-  jobListSchema,
-  jobStatusSchema,
-  jobTypeSchema,
-  type JobStatusBody,
-  type WebhookBody,
-} from '../../jobs/job.schema.js';
-import { hideInProblem, type HideFolders } from '../../problem.js';
-import { readQuery, wholeNumber } from '../../query.js';
-import { replyJson } from '../../reply.js';
+import { JOB_STATUSES, progressOf, type Job } from '../../../jobs/job.js';
+import { problemSchema } from '../../answer/problem.schema.js';
+import { hideInProblem, type HideFolders } from '../../answer/problem.js';
+import { readQuery, wholeNumber } from '../../request/query.js';
+import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { shorten } from '../../validation.js';
-import { JOB_ERRORS, jobId, jobOfPath, params } from './job-of-path.js';
+import { shorten } from '../../request/validation.js';
+import {
+  EXAMPLE_JOB_ID,
+  failedImagesSchema,
+  jobIdSchema,
+  jobTypeSchema,
+  stateSchema,
+  timestampSchema,
+} from './job-fields.js';
+import { JOB_ERRORS, jobId, jobOfPath, ofJob } from './job-of-path.js';
+import { deliverySchema, viewDelivery } from './webhooks.js';
 
 const STATUS = `(?:${JOB_STATUSES.join('|')})`;
 
@@ -44,7 +46,7 @@ export const listQuerySchema = z.strictObject({
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
   limit: wholeNumber('A limit', 1, 100)
-    .optional()
+    .default(20)
     .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
   cursor: z
     .string()
@@ -58,27 +60,66 @@ export const listQuerySchema = z.strictObject({
     .openapi({ description: 'true: also how many jobs are in each state' }),
 });
 
-const DEFAULT_LIMIT = 20;
+export const jobStatusSchema = z
+  .object({
+    job_id: jobIdSchema,
+    status: stateSchema,
+    submitted_at: timestampSchema,
+    started_at: timestampSchema.nullable(),
+    completed_at: timestampSchema.nullable(),
+    progress: z.number().min(0).max(1).openapi({ description: 'Finished images / all' }),
+    worker_id: z.string().openapi({ description: 'Empty until a worker has the job' }),
+    job_type: jobTypeSchema,
+    title: z.string().openapi({
+      description:
+        'For people: `title` or `name` of the metadata, else the path of the first image',
+    }),
+    priority: z.int(),
+    image_count: z.int(),
+    finished_images: z.int(),
+    failed_images: failedImagesSchema,
+    retry_of: jobIdSchema
+      .nullable()
+      .openapi({ description: 'The job whose images this one runs again', example: null }),
+    error: z.union([problemSchema, z.null()]),
+    webhooks: z
+      .array(deliverySchema)
+      .optional()
+      .openapi({ description: 'Present where a callback_url was given; empty until the job ends' }),
+  })
+  .openapi('JobStatus', {
+    example: {
+      job_id: EXAMPLE_JOB_ID,
+      status: 'running',
+      submitted_at: 1763722800.25,
+      started_at: 1763722800.31,
+      completed_at: null,
+      progress: 0.5,
+      worker_id: 'local-0',
+      job_type: 'detect_cars',
+      title: '2026/11/gate.jpg',
+      priority: 5,
+      image_count: 2,
+      finished_images: 1,
+      failed_images: 0,
+      retry_of: null,
+      error: null,
+    },
+  });
 
-interface ListQuery {
-  filter: JobFilter;
-  page: { limit: number; cursor: string | null };
-  counts: boolean;
-}
+const jobListSchema = z
+  .object({
+    jobs: z.array(jobStatusSchema),
+    next_cursor: z.string().nullable().openapi({ description: 'Null at the end' }),
+    counts: z
+      .record(stateSchema, z.int())
+      .optional()
+      .openapi({ description: 'With `counts=true`: jobs by state, for the other filters' }),
+  })
+  .openapi('JobList');
 
-/** Throws `validation_failed` for unknown, repeated or wrong parameters. */
-function readListQuery(given: Record<string, string[]>, keyId: string | null): ListQuery {
-  const query = readQuery(listQuerySchema, given);
-  const filter: JobFilter = {
-    keyId,
-    status: query.status,
-    jobType: query.job_type,
-    submittedAfter: query.submitted_after,
-    submittedBefore: query.submitted_before,
-  };
-  const page = { limit: query.limit ?? DEFAULT_LIMIT, cursor: query.cursor ?? null };
-  return { filter, page, counts: query.counts === 'true' };
-}
+export type JobStatusBody = z.infer<typeof jobStatusSchema>;
+export type JobListBody = z.infer<typeof jobListSchema>;
 
 export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts): void {
   const viewWhole = async (job: Job): Promise<JobStatusBody> => {
@@ -94,10 +135,8 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
       summary: 'Status of a job',
       description:
         'How far the job is, since when and on which worker; for a job that has failed, the error.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 200: json('The job as it is now', jobStatusSchema) },
-      errors: JOB_ERRORS,
     },
     async (c) => replyJson(c, 200, await viewWhole(await jobOfPath(c, jobs))),
   );
@@ -115,12 +154,20 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
       errors: ['storage_unavailable'],
     },
     async (c) => {
-      const { filter, page, counts } = readListQuery(c.req.queries(), c.get('keyId'));
+      const query = readQuery(listQuerySchema, c.req.queries());
+      const filter = {
+        keyId: c.get('keyId'),
+        status: query.status,
+        jobType: query.job_type,
+        submittedAfter: query.submitted_after,
+        submittedBefore: query.submitted_before,
+      };
+      const page = { limit: query.limit, cursor: query.cursor ?? null };
       const { jobs: found, nextCursor } = await jobs.list(filter, page);
       return replyJson(c, 200, {
         jobs: found.map((job) => viewStatus(job, hide)),
         next_cursor: nextCursor,
-        ...(counts ? { counts: await jobs.countByStatus(filter) } : {}),
+        ...(query.counts === 'true' ? { counts: await jobs.countByStatus(filter) } : {}),
       });
     },
   );
@@ -131,8 +178,7 @@ export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts)
       operationId: 'cancelJob',
       summary: 'Cancel a job',
       description: 'The job ends `failed` with the error code `cancelled`.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 200: json('The job has ended', jobStatusSchema) },
       errors: [...JOB_ERRORS, 'job_already_finished'],
     },
@@ -167,18 +213,5 @@ function viewStatus(job: Job, hide: HideFolders): JobStatusBody {
     failed_images: job.failedImages,
     retry_of: job.retryOf,
     error: job.error === null ? null : hideInProblem(job.error, hide),
-  };
-}
-
-/** Without the URL: it may carry a secret of the receiver's, and the submitter knows it. */
-function viewDelivery(delivery: WebhookDeliveryState): WebhookBody {
-  return {
-    webhook_id: delivery.deliveryId,
-    state: delivery.state,
-    attempts: delivery.attemptsMade,
-    created_at: delivery.createdAt,
-    next_attempt_at: delivery.nextAttemptAt,
-    last_status: delivery.lastStatus,
-    last_error: delivery.lastError,
   };
 }

@@ -2,17 +2,16 @@
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
 import type { ImageEntry, Job } from '../../../jobs/job.js';
-import { imageFields } from '../../inference/detection.schema.js';
-import { countCars, viewImage } from '../../inference/image-view.js';
+import { countCars, imageFields, viewImage } from '../../answer/processed-image.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,
   jobIdSchema,
   stateSchema,
   timestampSchema,
-} from '../../jobs/job.schema.js';
-import { hideInProblem, type HideFolders } from '../../problem.js';
-import { problemSchema } from '../../problem.schema.js';
+} from './job-fields.js';
+import { hideInProblem, type HideFolders } from '../../answer/problem.js';
+import { problemSchema } from '../../answer/problem.schema.js';
 
 /** With all other fields of a record the message stays below 1 MiB, the limit of common web servers. */
 const MAX_IMAGES_BYTES = 960_000;
@@ -89,7 +88,7 @@ export type SingleResultBody = z.infer<typeof singleResultSchema>;
 export type MultiResultBody = z.infer<typeof multiResultSchema>;
 export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
-export type JobDigestBody = z.infer<typeof jobDigestSchema>;
+type JobDigestBody = z.infer<typeof jobDigestSchema>;
 
 /** The record of a job of one image. Its `result` is null when the image gave no boxes; `error` says why. */
 export function viewSingleResult(

@@ -9,10 +9,10 @@ import {
 } from '../../../export/formats.js';
 import { relativeName } from '../../../export/relative-name.js';
 import type { Job } from '../../../jobs/job.js';
-import { replyJson, replyPieces } from '../../reply.js';
-import type { AddRoute } from '../../route.js';
+import { replyJson, replyPieces } from '../../answer/reply.js';
+import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { shorten, validate } from '../../validation.js';
+import { shorten, validate } from '../../request/validation.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
 import { jobResultSchema, resultText, viewEntry, viewSingleResult } from './result-record.js';
 
@@ -59,7 +59,7 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
             'application/json': { schema: jobResultSchema },
             'text/csv': { schema: z.string() },
             'application/x-ndjson': { schema: z.string() },
-            'application/zip': { schema: z.string().openapi({ format: 'binary' }) },
+            'application/zip': { schema: binary },
           },
         },
       },

@@ -2,24 +2,48 @@
 import { createHash } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError, type ErrorCode } from '../../../api/errors.js';
-import type { Idempotency, Job, JobService, RetriedImages } from '../../../jobs/job.js';
-import type { AppContext } from '../../app-env.js';
 import {
-  jobAcceptedSchema,
-  jobRetriedSchema,
-  jobSubmitSchema,
-  retryQuerySchema,
-  type JobAcceptedBody,
-} from '../../jobs/job.schema.js';
-import { readJson } from '../../json-body.js';
-import { readQuery } from '../../query.js';
-import { replyJson } from '../../reply.js';
+  RETRIED_IMAGES,
+  type Idempotency,
+  type Job,
+  type JobService,
+  type RetriedImages,
+} from '../../../jobs/job.js';
+import type { AppContext } from '../../app-env.js';
+import { readJson } from '../../request/json-body.js';
+import { readQuery } from '../../request/query.js';
+import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
-import { validationFailed } from '../../validation.js';
+import { validationFailed } from '../../request/validation.js';
+import { EXAMPLE_JOB_ID, jobIdSchema, stateSchema } from './job-fields.js';
 import { JOB_ERRORS, jobId, jobOfPath, notFinished, params } from './job-of-path.js';
+import { jobSubmitSchema } from './read-submission.js';
 
 const MAX_IDEMPOTENCY_KEY = 255;
+
+const jobAcceptedSchema = z
+  .object({ job_id: jobIdSchema, status: stateSchema, message: z.string() })
+  .openapi('JobAccepted', {
+    example: { job_id: EXAMPLE_JOB_ID, status: 'pending', message: 'Job accepted.' },
+  });
+
+export const retryQuerySchema = z.strictObject({
+  images: z
+    .enum(RETRIED_IMAGES, { error: `images is one of ${RETRIED_IMAGES.join(', ')}.` })
+    .optional()
+    .openapi({ default: 'failed' }),
+});
+
+export const jobRetriedSchema = z
+  .object({
+    ...jobAcceptedSchema.shape,
+    retry_of: jobIdSchema.openapi({ description: 'The job whose images are run again' }),
+  })
+  .openapi('JobRetried');
+
+export type JobAcceptedBody = z.infer<typeof jobAcceptedSchema>;
+export type JobRetriedBody = z.infer<typeof jobRetriedSchema>;
 
 const JOB_OF_BODY = { job_id: '$response.body#/job_id' };
 

@@ -4,10 +4,25 @@ import { LatticeError } from '../../../api/errors.js';
 import { MAX_ATTEMPTS_KEPT, type WebhookDeliveryState } from '../../../jobs/webhook-delivery.js';
 import type { Job } from '../../../jobs/job.js';
 import type { AppDeps } from '../../app-deps.js';
-import { timestampSchema } from '../../jobs/job.schema.js';
-import { replyJson } from '../../reply.js';
+import { timestampSchema } from './job-fields.js';
+import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
-import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
+import { JOB_ERRORS, jobOfPath, notFinished, ofJob } from './job-of-path.js';
+
+/** In the status of a job: `attempts` is their number here. */
+export const deliverySchema = z
+  .object({
+    webhook_id: z.string().openapi({ description: 'The webhook-id header of every attempt' }),
+    state: z.enum(['pending', 'delivered', 'gave_up']),
+    attempts: z.int().openapi({ description: 'Attempts made so far' }),
+    created_at: timestampSchema,
+    next_attempt_at: timestampSchema.nullable(),
+    last_status: z.int().nullable().openapi({ description: 'HTTP status of the last attempt' }),
+    last_error: z.string().nullable(),
+  })
+  .openapi('WebhookDelivery');
+
+export type DeliveryBody = z.infer<typeof deliverySchema>;
 
 const attemptSchema = z
   .object({
@@ -18,6 +33,7 @@ const attemptSchema = z
   })
   .openapi('WebhookAttempt');
 
+/** By itself: `attempts` is their list here. */
 const deliveryLogSchema = z
   .object({
     webhook_id: z.string().openapi({ description: 'The webhook-id header of every attempt' }),
@@ -67,10 +83,8 @@ export function webhookRoutes(route: AddRoute, { jobs, webhooks }: AppDeps): voi
       description:
         'Each attempt with its time, its answer and how long it took. The list is empty until the job has ended, and for ' +
         'a job without a callback_url.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 200: json('The deliveries as they are now', deliveryListSchema) },
-      errors: JOB_ERRORS,
     },
     async (c) => replyJson(c, 200, await deliveriesOf(await jobOfPath(c, jobs))),
   );
@@ -83,8 +97,7 @@ export function webhookRoutes(route: AddRoute, { jobs, webhooks }: AppDeps): voi
       description:
         'Sends it now, also where it was delivered or given up; if that fails, all its attempts follow as for a new one. ' +
         'The webhook-id stays the same, so that a receiver can tell that it is the same message. There is no body.',
-      tags: ['Jobs'],
-      request: { params },
+      ...ofJob,
       answers: { 202: json('It is on disk that the webhook is due', deliveryListSchema) },
       errors: [...JOB_ERRORS, 'job_not_finished', 'no_webhook'],
     },
@@ -117,5 +130,18 @@ function viewLog(
       duration_ms: durationMs,
     })),
     next_attempt_at: delivery.nextAttemptAt,
+  };
+}
+
+/** Without the URL: it may carry a secret of the receiver's, and the submitter knows it. */
+export function viewDelivery(delivery: WebhookDeliveryState): DeliveryBody {
+  return {
+    webhook_id: delivery.deliveryId,
+    state: delivery.state,
+    attempts: delivery.attemptsMade,
+    created_at: delivery.createdAt,
+    next_attempt_at: delivery.nextAttemptAt,
+    last_status: delivery.lastStatus,
+    last_error: delivery.lastError,
   };
 }

@@ -214,31 +214,38 @@ TEST(GpuNetworkTest, PublicModel) {
 TEST(GpuNetworkTest, WrittenHeads) {
   for (const bool joins_kinds : {false, true}) {
     for (const bool one_to_one : {false, true}) {
-      for (const bool quantised : {false, true}) {
-        for (const int bins : {1, kDflBins}) {
-          test::HeadOptions options;
-          options.width = options.height = static_cast<int>(kSide);
-          options.bins = bins;
-          options.joins_kinds = joins_kinds;
-          options.one_to_one = one_to_one;
-          options.quantised = quantised;
-          const Network network = Convert(test::HeadWriter(options).Model(), options.classes);
-          ASSERT_TRUE(network.cut.has_value());
-          EXPECT_EQ(network.head.one_to_one, one_to_one);
-          ExpectTypes(network);
-          const auto image = Noise(3);
-          const test::NetworkOutputs expected = RunOne(network.original, image);
-          const test::NetworkOutputs found = RunOne(network.converted, image);
-          ASSERT_EQ(found.shapes, expected.shapes);
-          for (size_t i = 0; i < found.values.size(); ++i) {
-            for (size_t k = 0; k < found.values[i].size(); ++k) {
-              // A quantised number may fall to the next step.
-              ASSERT_NEAR(found.values[i][k], expected.values[i][k], quantised ? 0.06 : 0.05);
-            }
+      for (const int bins : {1, kDflBins}) {
+        test::HeadOptions options;
+        options.width = options.height = static_cast<int>(kSide);
+        options.bins = bins;
+        options.joins_kinds = joins_kinds;
+        options.one_to_one = one_to_one;
+        const Network network = Convert(test::HeadWriter(options).Model(), options.classes);
+        ASSERT_TRUE(network.cut.has_value());
+        EXPECT_EQ(network.head.one_to_one, one_to_one);
+        ExpectTypes(network);
+        const auto image = Noise(3);
+        const test::NetworkOutputs expected = RunOne(network.original, image);
+        const test::NetworkOutputs found = RunOne(network.converted, image);
+        ASSERT_EQ(found.shapes, expected.shapes);
+        for (size_t i = 0; i < found.values.size(); ++i) {
+          for (size_t k = 0; k < found.values[i].size(); ++k) {
+            ASSERT_NEAR(found.values[i][k], expected.values[i][k], 0.05);
           }
         }
       }
     }
+  }
+}
+
+TEST(GpuNetworkTest, RefusesQuantisedModelsAndSaysWhatToDo) {
+  test::HeadOptions options;
+  options.quantised = true;
+  const auto refused = GpuNetwork(test::HeadWriter(options).Model(), {}, std::nullopt);
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidModel);
+  const std::string sentence = refused.status().message();
+  for (const char* part : {"quantised to 8 bits", "QuantizeLinear", "f32 export", "on the CPU"}) {
+    EXPECT_NE(sentence.find(part), std::string::npos) << sentence;
   }
 }
 

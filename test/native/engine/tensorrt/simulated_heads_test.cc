@@ -168,7 +168,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Case("distances", [](auto& o) { o.bins = 1; }),
                     Case("one_to_one", [](auto& o) { o.one_to_one = o.joins_kinds = true; }),
                     Case("one_to_one_distances", [](auto& o) { o.one_to_one = true, o.bins = 1; }),
-                    Case("quantised", [](auto& o) { o.quantised = true; }),
                     Case("four_classes", [](auto& o) { o.classes = 4, o.bins = 1; }),
                     Case("batch_of_4", [](auto& o) { o.batch = 4; }),
                     Case("rectangle", [](auto& o) { o.width = 224; }),

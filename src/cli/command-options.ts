@@ -1,0 +1,60 @@
+/** What several commands share: values of options, the detection parameters as flags, examples. */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
+import { snake } from '../api/snake-case.js';
+
+function fraction(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 1)) {
+    throw new InvalidArgumentError('It must be a number from 0 to 1.');
+  }
+  return value;
+}
+
+export function nameList(text: string): string[] {
+  const list = text.split(',').map((name) => name.trim());
+  if (list.includes('')) throw new InvalidArgumentError('It takes names separated by commas.');
+  return list;
+}
+
+/** A whole number of a range. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most) {
+      return value;
+    }
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** `withDefaults`: the command has the defaults of the service; else the service has them. */
+export function addParameterFlags(command: Command, { withDefaults }: { withDefaults: boolean }) {
+  for (const row of PARAMETER_ROWS) {
+    const option = toOption(row);
+    command.addOption(withDefaults ? option.default(row.default) : option);
+  }
+  return command;
+}
+
+function toOption(row: ParameterRow): Option {
+  const short = row.shortFlag === undefined ? '' : `-${row.shortFlag}, `;
+  const flag = `${short}--${snake(row.name).replaceAll('_', '-')}`;
+  const text = `${row.text.charAt(0).toLowerCase()}${row.text.slice(1)}`;
+  switch (row.kind) {
+    case 'switch':
+      return new Option(flag, text);
+    case 'fraction':
+      return new Option(`${flag} <number>`, text).argParser(fraction);
+    case 'count':
+      return new Option(`${flag} <number>`, `${text}, 1 to ${row.most}`).argParser(
+        wholeNumber(1, row.most),
+      );
+  }
+}
+
+/** The end of a command's help. */
+export function examples(...commands: readonly string[]): string {
+  const title = commands.length === 1 ? 'Example' : 'Examples';
+  return ['', `${title}:`, ...commands.map((each) => `  $ lattice ${each}`)].join('\n');
+}

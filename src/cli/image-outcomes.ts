@@ -1,0 +1,176 @@
+/** What came of images: printed as soon as it is known, counted, or written to a file for other tools. */
+import { createReadStream } from 'node:fs';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Problem } from '../api/errors.js';
+import type { ImageResult } from '../api/image.js';
+import type { ExportSource } from '../export/export-source.js';
+import { FORMATS } from '../export/formats.js';
+import { relativeName } from '../export/relative-name.js';
+import { viewImage } from '../http/answer/processed-image.js';
+import { writeExport, type ExportFlags } from './export-output.js';
+import type { NamedImage } from './image-paths.js';
+import {
+  DETECTION_HEADER,
+  detectionRows,
+  failedRow,
+  failureLines,
+  renderRow,
+  type FailedImage,
+  classesText,
+} from './output-text.js';
+import type { Terminal } from './terminal.js';
+
+export type ImageOutcome =
+  | { status: 'ok'; result: ImageResult; annotated: string | undefined }
+  | { status: 'error'; error: Problem };
+
+type ImageEntry = ReturnType<typeof entryOf>;
+
+function entryOf({ shown }: NamedImage, outcome: ImageOutcome) {
+  const { status } = outcome;
+  if (status === 'error') return { image_path: shown, status, error: outcome.error };
+  const { result, annotated } = outcome;
+  return {
+    image_path: shown,
+    status,
+    ...viewImage(result),
+    model: result.model,
+    ...(annotated === undefined ? {} : { annotated_path: annotated }),
+  };
+}
+
+type PrintOutcome = (image: NamedImage, outcome: ImageOutcome) => void;
+
+/** One object a line, in the fields of the HTTP interface. */
+export function jsonPrinter(terminal: Terminal): PrintOutcome {
+  return (image, outcome) => {
+    terminal.out(JSON.stringify(entryOf(image, outcome)));
+  };
+}
+
+/** Columns as wide as the names of the images and classes to come. */
+export function tablePrinter(
+  images: readonly NamedImage[],
+  classes: readonly string[],
+  terminal: Terminal,
+): PrintOutcome {
+  const [imageHeader = '', classHeader = '', scoreHeader = ''] = DETECTION_HEADER;
+  const widths = [
+    widest(imageHeader, images, ({ shown }) => shown),
+    widest(classHeader, classes, (name) => name),
+    scoreHeader.length,
+  ];
+  const print = (row: readonly string[]) => {
+    terminal.out(renderRow(row, widths));
+  };
+  print(DETECTION_HEADER);
+  return ({ shown }, outcome) => {
+    if (outcome.status === 'error') print(failedRow(shown, outcome.error));
+    else detectionRows(shown, outcome.result.detections).forEach(print);
+  };
+}
+
+function widest<T>(header: string, items: readonly T[], text: (item: T) => string): number {
+  return items.reduce((width, item) => Math.max(width, text(item).length), header.length);
+}
+
+export class RunTotals {
+  readonly #failures: FailedImage[] = [];
+  readonly #boxes = new Map<string, number>();
+  #done = 0;
+
+  add(shown: string, outcome: ImageOutcome): void {
+    if (outcome.status === 'error') {
+      this.#failures.push({ path: shown, error: outcome.error });
+      return;
+    }
+    this.#done += 1;
+    for (const { class: name } of outcome.result.detections) {
+      this.#boxes.set(name, (this.#boxes.get(name) ?? 0) + 1);
+    }
+  }
+
+  get done(): number {
+    return this.#done;
+  }
+
+  get failed(): number {
+    return this.#failures.length;
+  }
+
+  /** Boxes by class, the most first; then images, boxes and time; then why images failed. */
+  lines(seconds: number, engine: string): string[] {
+    const byClass = classesText(this.#boxes);
+    const boxes = [...this.#boxes.values()].reduce((sum, count) => sum + count, 0);
+    const rate = ((this.done + this.failed) / seconds).toFixed(1);
+    return [
+      ...(byClass === '' ? [] : [`total: ${byClass}`]),
+      `${this.done} done, ${this.failed} failed; ${boxes} box(es), ${seconds.toFixed(2)} s, ${rate} images/s; ${engine}`,
+      ...failureLines(this.#failures),
+    ];
+  }
+}
+
+/** Standard error names the images that failed. `json` is one object per line, as `ndjson`. */
+export async function exportImages(
+  outcomes: AsyncIterable<[NamedImage, ImageOutcome]>,
+  model: Pick<ExportSource, 'model' | 'classes'>,
+  { format = 'json', output }: ExportFlags,
+  terminal: Terminal,
+): Promise<void> {
+  async function* entries(): AsyncGenerator<ImageEntry, void> {
+    for await (const [image, outcome] of outcomes) {
+      if (outcome.status === 'error') {
+        terminal.err(`${image.shown}: ${outcome.error.detail} (${outcome.error.code})`);
+      }
+      yield entryOf(image, outcome);
+    }
+  }
+  const kept = new KeptEntries(entries());
+  try {
+    const { write } = FORMATS[format === 'json' ? 'ndjson' : format];
+    const source = { jobId: null, ...model, fileName: relativeName, pages: () => kept.pages() };
+    await writeExport(write(source), output, terminal);
+  } finally {
+    await kept.close();
+  }
+}
+
+class KeptEntries<Entry> {
+  readonly #source: AsyncIterable<Entry>;
+  #folder: string | null = null;
+
+  constructor(source: AsyncIterable<Entry>) {
+    this.#source = source;
+  }
+
+  /** The first call takes the entries as they come and must be read to the end before another. */
+  pages(): AsyncGenerator<Entry[], void> {
+    return this.#folder === null ? this.#first() : this.#again(this.#folder);
+  }
+
+  async close(): Promise<void> {
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async *#first(): AsyncGenerator<Entry[], void> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'lattice-entries-'));
+    const file = await open(join(this.#folder, 'entries.ndjson'), 'w');
+    try {
+      for await (const entry of this.#source) {
+        await file.write(`${JSON.stringify(entry)}\n`);
+        yield [entry];
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  async *#again(folder: string): AsyncGenerator<Entry[], void> {
+    const input = createReadStream(join(folder, 'entries.ndjson'));
+    for await (const line of createInterface({ input })) yield [JSON.parse(line) as Entry];
+  }
+}

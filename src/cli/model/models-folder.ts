@@ -1,0 +1,152 @@
+/** Lists the models, puts them into the models folder and takes them out again. */
+import { constants } from 'node:fs';
+import { access, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { faultOf, isPathError, pathFault } from '../../base/path-fault.js';
+import {
+  defaultModelName,
+  ModelFolder,
+  withSuffix,
+  type ModelFile,
+} from '../../models/model-folder.js';
+import { describeModel } from '../../native/core.js';
+import type { Config } from '../../settings/config.js';
+import { modelsFolderFault } from '../../settings/setting-folders.js';
+import { megabytes, renderTable, shorten } from '../output-text.js';
+import { UsageError, type Terminal } from '../terminal.js';
+import { examineFile, nextCalls, onnxFile, report } from './checking.js';
+import { withDescribedCopy, type ModelDescription } from './described-copy.js';
+
+/** Below this part of common boxes the faster precision is not to be trusted with a model. */
+const LEAST_AGREEMENT = 0.9;
+
+interface NewModel extends ModelDescription {
+  file: string;
+  name: string | undefined;
+  force: boolean;
+  /** As of `CheckFlags`. */
+  images: string | undefined;
+}
+
+/** Throws `UsageError` for a file that the service could not run, and for a name that is taken. */
+export async function addModel(
+  { file, name, force, images, ...description }: NewModel,
+  config: Config,
+  terminal: Terminal,
+): Promise<void> {
+  const path = await onnxFile(file);
+  const modelName = nameOf(name ?? basename(path, '.onnx'));
+  const target = join(config.modelsDir, `${modelName}.onnx`);
+  if (!force && (await isFile(target))) {
+    throw new UsageError(`${target} exists. --force replaces it, --name picks another name.`);
+  }
+  await checkFolder(config.modelsDir);
+  const examination = await withDescribedCopy(path, description, async (described) => {
+    const wanted = { images, input: description.input };
+    const examined = await examineFile(described, wanted, config, terminal);
+    await copyWhole(described, target);
+    return examined;
+  });
+  for (const line of report(path, examination)) terminal.out(line);
+  if (examination.agreement !== null && examination.agreement < LEAST_AGREEMENT) {
+    terminal.err(
+      `The precisions differ on more than ${100 - LEAST_AGREEMENT * 100} % of the boxes; ` +
+        'LATTICE_PRECISION=f32 runs this model as it was exported.',
+    );
+  }
+  const called = `${modelName}.pt`;
+  const standing = called === defaultModelName(config) ? ', the default model' : '';
+  terminal.out(`\nInstalled as ${target}: requests name it "model_name": "${called}"${standing}.`);
+  terminal.out('A running service finds it at the next request that names it.');
+  for (const line of nextCalls(modelName, examination.pictures, config)) terminal.out(line);
+}
+
+export async function removeModel(name: string, config: Config, terminal: Terminal): Promise<void> {
+  const folder = await ModelFolder.open(config);
+  const found = await folder.find(withSuffix(name));
+  if (found.bundled) throw new UsageError(`${found.name} is bundled and stays.`);
+  await rm(found.path).catch((error: unknown) => {
+    throw new UsageError(pathFault(error, found.path, 'write'));
+  });
+  terminal.out(`Removed ${found.path}. A running service keeps what it has loaded until it stops.`);
+}
+
+function nameOf(text: string): string {
+  const name = text.replace(/\.(pt|onnx)$/, '');
+  if (/^[A-Za-z0-9._-]{1,120}$/.test(name) && !name.startsWith('.')) return name;
+  throw new UsageError(
+    `'${text}' is no model name: letters, digits, '.', '_' and '-' only. --name picks another one.`,
+  );
+}
+
+/** Whole or not at all, also when the machine stops in between; makes the folder. */
+export async function copyWhole(from: string, to: string): Promise<void> {
+  const folder = resolve(to, '..');
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new UsageError(pathFault(error, folder, 'write'));
+  });
+  const partial = join(folder, `.${basename(to)}.${process.pid}`);
+  try {
+    await copyFile(from, partial);
+    const file = await open(partial, 'r');
+    await file.sync().finally(() => file.close());
+    await rename(partial, to);
+  } catch (error) {
+    throw isPathError(error) ? new UsageError(pathFault(error, to, 'write')) : error;
+  } finally {
+    await rm(partial, { force: true });
+  }
+}
+
+/** Before minutes are spent on the model. Rejects with `UsageError` for one that is there and cannot be written. */
+async function checkFolder(folder: string): Promise<void> {
+  await access(folder, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    if (isPathError(error) && error.code === 'ENOENT') return;
+    throw new UsageError(pathFault(error, folder, 'write'));
+  });
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+}
+
+export async function listModels(config: Config, json: boolean, terminal: Terminal): Promise<void> {
+  const folder = await ModelFolder.open(config);
+  const fault = await modelsFolderFault(config.modelsDir);
+  if (isPathError(fault) && fault.code !== 'ENOENT') {
+    terminal.err(`${faultOf(fault)} Only the bundled models are shown.`);
+  }
+  const rows = await Promise.all((await folder.list()).map((file) => describe(file, folder)));
+  if (json) {
+    terminal.out(JSON.stringify(rows, null, 2));
+    return;
+  }
+  const header = ['NAME', 'FROM', 'SIZE', 'CLASSES', 'LICENCE'];
+  const cells = rows.map((row) => [
+    row.is_default ? `${row.name} (default)` : row.name,
+    row.bundled ? 'bundled' : 'models folder',
+    megabytes(row.bytes),
+    shorten(row.classes),
+    row.licence ?? 'not stated',
+  ]);
+  for (const line of renderTable([header, ...cells])) terminal.out(line);
+}
+
+const UNKNOWN = { names: [], metadata: {} as Record<string, string> };
+
+async function describe(file: ModelFile, folder: ModelFolder) {
+  // `lattice model check` says what is wrong with a file; a list names it all the same.
+  const { names, metadata } = await describeModel(file.path).catch(() => UNKNOWN);
+  return {
+    name: file.name,
+    path: file.path,
+    bundled: file.bundled,
+    is_default: file.name === folder.defaultName,
+    bytes: (await stat(file.path)).size,
+    classes: names,
+    licence: file.licence ?? metadata.license ?? null,
+  };
+}

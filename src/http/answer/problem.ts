@@ -1,0 +1,62 @@
+/** Every error answer: an error of `src/api/errors.ts` as `application/problem+json` (RFC 9457). */
+import { LatticeError, toLatticeError, type Problem } from '../../api/errors.js';
+import type { Logger } from '../../base/logger-port.js';
+import type { AppContext } from '../app-env.js';
+import { replyRaw } from './reply.js';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** Removes the service's folders from texts that are sent to callers. */
+export type HideFolders = (text: string) => string;
+
+/** `folders` are absolute. A path beneath one is shown relative to it. */
+export function createHideFolders(folders: readonly string[]): HideFolders {
+  const patterns = folders
+    .filter((folder) => folder.length > 1)
+    .sort((a, b) => b.length - a.length)
+    .map((folder) => new RegExp(`${escapeRegExp(folder)}(?:(/)|(?![\\w.-]))`, 'g'));
+  const relative = (_match: string, slash: string | undefined) => (slash === undefined ? '.' : '');
+  return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, relative), text);
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/** The problem as a caller may see it. */
+export function toProblem(error: LatticeError, hide: HideFolders, requestId?: string): Problem {
+  return hideInProblem(error.toProblem(requestId), hide);
+}
+
+export function hideInProblem(problem: Problem, hide: HideFolders): Problem {
+  const shown: Problem = { ...problem, detail: hide(problem.detail) };
+  if (problem.errors !== undefined) {
+    shown.errors = problem.errors.map((item) => ({ ...item, detail: hide(item.detail) }));
+  }
+  return shown;
+}
+
+/** Answers with any thrown value. 429 and 503 always have `Retry-After`. */
+export function replyProblem(c: AppContext, thrown: unknown, hide: HideFolders): Response {
+  const error = toLatticeError(thrown);
+  const headers: Record<string, string> = {
+    'content-type': PROBLEM_TYPE,
+    'cache-control': 'no-store',
+  };
+  const mayBeRetried = error.status === 429 || error.status === 503;
+  const retryAfterS = error.retryAfterS ?? (mayBeRetried ? 1 : undefined);
+  if (retryAfterS !== undefined)
+    headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterS)));
+  if (error.status === 401) headers['www-authenticate'] = 'Bearer';
+  const body = JSON.stringify(toProblem(error, hide, c.get('requestId')));
+  return replyRaw(c, error.status, body, headers);
+}
+
+/** A 503 or 504 is an answer of a busy service, not a defect: the stack of a 504 tells nothing. */
+export function logDefect(c: AppContext, error: LatticeError, logger: Logger): void {
+  const { status, code } = error;
+  if (status < 500 || status === 503) return;
+  const defect = { err: error.cause ?? error, request_id: c.get('requestId') };
+  const route = `${c.req.method} ${c.get('route') ?? 'unmatched'}`;
+  logger.error({ ...(status === 504 ? {} : defect), code }, `${route} failed`);
+}

@@ -1,0 +1,54 @@
+/** A processed image over HTTP. */
+import { z } from '@hono/zod-openapi';
+import { processedImageSchema, type Detection, type ProcessedImage } from '../../api/image.js';
+import { snakeCase } from '../../api/snake-case.js';
+
+const processedImage = snakeCase(processedImageSchema);
+const { detections, ...others } = processedImage.shape;
+
+/** What every processed image has beside its path. */
+export const imageFields = {
+  detections,
+  car_count: z.int().openapi({ description: 'Detections of class car' }),
+  total_count: z.int(),
+  class_counts: z.record(z.string(), z.int()),
+  ...others,
+  annotated_url: z
+    .string()
+    .optional()
+    .openapi({ description: 'Drawn copy; present when annotate was asked for' }),
+};
+
+export type ImageFields = z.infer<z.ZodObject<typeof imageFields>>;
+
+/** File name of a drawn copy -> where to fetch it. */
+function annotatedUrl(file: string): string {
+  return `/v1/annotated/${encodeURIComponent(file)}`;
+}
+
+export function viewImage(image: ProcessedImage, annotatedFile?: string): ImageFields {
+  const classCounts = countClasses(image.detections);
+  const { detections, ...others } = processedImage.view(image);
+  const view: ImageFields = {
+    detections,
+    car_count: countCars(classCounts),
+    total_count: detections.length,
+    class_counts: Object.fromEntries(classCounts),
+    ...others,
+  };
+  if (annotatedFile !== undefined) view.annotated_url = annotatedUrl(annotatedFile);
+  return view;
+}
+
+function countClasses(detections: readonly Detection[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { class: name } of detections) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** Models spell the class `car` or `Car`; both are cars. */
+export function countCars(counts: ReadonlyMap<string, number>): number {
+  let cars = 0;
+  for (const [name, count] of counts) if (name.toLowerCase() === 'car') cars += count;
+  return cars;
+}

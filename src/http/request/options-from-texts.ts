@@ -1,0 +1,50 @@
+/** Options that come as texts, in a query or a form, as the JSON of a request has them. */
+import { z } from '@hono/zod-openapi';
+import { validationFailed } from './validation.js';
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const TRUTH = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/**
+ * A list is separated by commas or repeated. An empty text counts as not given: forms send one for an untouched field. A
+ * text that is no value of its field's type, and an unknown field, is left for `schema` to refuse. Throws
+ * `validation_failed` for another field that is given twice.
+ */
+export function optionsFromTexts(
+  { shape }: { shape: z.core.$ZodShape },
+  given: Iterable<readonly [string, string]>,
+): Record<string, unknown> {
+  const texts = new Map<string, string[]>();
+  for (const [name, text] of given) {
+    if (text !== '') texts.set(name, [...(texts.get(name) ?? []), text]);
+  }
+  return Object.fromEntries(
+    [...texts].map(([name, values]) => [name, readValue(name, kindOf(shape[name]), values)]),
+  );
+}
+
+function readValue(name: string, kind: string, values: readonly string[]): unknown {
+  if (kind === 'array') {
+    const items = values.flatMap((text) => text.split(','));
+    return items.map((item) => item.trim()).filter((item) => item !== '');
+  }
+  const [text = ''] = values;
+  if (values.length > 1) {
+    throw validationFailed([{ detail: `${name} is given more than once.`, pointer: `#/${name}` }]);
+  }
+  if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
+  if (kind === 'boolean') return TRUTH.get(text.trim().toLowerCase()) ?? text;
+  return text;
+}
+
+/** `number`, `boolean`, `array` or any other type of a field, optional or not. */
+function kindOf(field: z.core.$ZodType | undefined): string {
+  let inner = field;
+  while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) inner = inner.unwrap();
+  return inner?._zod.def.type ?? 'unknown';
+}

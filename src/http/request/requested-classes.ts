@@ -1,0 +1,42 @@
+/** The classes that a request names -> those that the detector keeps. */
+import { DEFAULT_VEHICLES, matchClasses, noSuchClass } from '../../models/class-filter.js';
+import type { ModelCatalogue } from '../model-catalogue.js';
+import { shorten, validationFailed } from './validation.js';
+
+interface ClassFields {
+  classes?: readonly string[] | null | undefined;
+  vehicle_types?: readonly string[] | null | undefined;
+}
+
+/**
+ * The classes in the model's spelling, or null for all; the default vehicles for a request that names none, which the
+ * worker reduces to those of the model. Throws `validation_failed` for both fields at once and for a class that the model
+ * lacks, or the model's own error.
+ */
+export async function requestedClasses(
+  fields: ClassFields,
+  modelName: string,
+  catalogue: ModelCatalogue,
+): Promise<readonly string[] | null> {
+  refuseBothFields(fields);
+  const field = fields.classes ? 'classes' : 'vehicle_types';
+  const requested = fields[field];
+  if (!requested) return DEFAULT_VEHICLES;
+  const known = await catalogue.classesOf(modelName);
+  const { classes, unknown } = matchClasses(requested, known);
+  // Where nobody can say what the model has, its worker decides.
+  if (known.length === 0) return classes === null ? null : requested;
+  if (unknown.length === 0) return classes;
+  throw validationFailed(
+    unknown.map((index) => ({
+      detail: noSuchClass(modelName, shorten(requested[index] ?? ''), known),
+      pointer: `#/${field}/${index}`,
+    })),
+  );
+}
+
+function refuseBothFields({ classes, vehicle_types }: ClassFields): void {
+  if (!classes || !vehicle_types) return;
+  const detail = 'classes and vehicle_types exclude each other: send one of them.';
+  throw validationFailed([{ detail, pointer: '#/classes' }]);
+}

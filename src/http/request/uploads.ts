@@ -1,0 +1,93 @@
+/** Pictures in request bodies: held in memory while their request lasts, never written. */
+import type { Config } from '../../settings/config.js';
+import { environmentName } from '../../settings/config.js';
+import { LatticeError } from '../../api/errors.js';
+import type { AppContext } from '../app-env.js';
+import type { BrowserAccess } from '../access/browser-access.js';
+import { BytesInHand, type Share } from './bytes-in-hand.js';
+import { ArrivingPicture, bodyOf, declaredBytes, readChunks, refuseCoding } from './read-body.js';
+import { FORM_OVERHEAD, IMAGE_FIELD, readForm, type Form } from './read-form.js';
+
+export const PICTURE_TYPES = ['jpeg', 'png', 'webp', 'tiff', 'avif'].map((each) => `image/${each}`);
+export const FORM_TYPE = 'multipart/form-data';
+/** `image/jpg` is wrong but common. The decoder finds the format in the bytes. */
+const PICTURE_TYPE = /^image\/(?:jpe?g|png|webp|tiff|avif)\s*(?:;|$)/i;
+const FORM = /^multipart\/form-data\s*(?:;|$)/i;
+
+export interface Upload extends Form {
+  image: Buffer;
+}
+
+type UploadConfig = Pick<Config, 'acceptImages' | 'maxFileBytes'>;
+
+export class Uploads {
+  readonly #config: UploadConfig;
+  readonly #access: Pick<BrowserAccess, 'originAllowed'>;
+  readonly #inHand: BytesInHand;
+
+  constructor(config: UploadConfig, access: Pick<BrowserAccess, 'originAllowed'>) {
+    this.#config = config;
+    this.#access = access;
+    this.#inHand = new BytesInHand(config);
+  }
+
+  /** Most bytes of a body of this Content-Type; null when it is none of a picture or form. */
+  maxBytes(type: string | undefined): number | null {
+    const { maxFileBytes } = this.#config;
+    if (type === undefined) return null;
+    if (FORM.test(type)) return maxFileBytes + FORM_OVERHEAD;
+    return PICTURE_TYPE.test(type) ? maxFileBytes : null;
+  }
+
+  /** Whether the body is, by its Content-Type, a picture or a form. */
+  isUpload(c: AppContext): boolean {
+    return this.maxBytes(c.req.header('content-type')) !== null;
+  }
+
+  /**
+   * Reads the body and runs `work` on it; its bytes count as in hand until then. Rejects with `unsupported_media_type`
+   * where pictures are not accepted, `forbidden` for a foreign page, `body_too_large`, `overloaded`, or as `readForm`.
+   */
+  async receive<T>(c: AppContext, work: (upload: Upload) => Promise<T>): Promise<T> {
+    this.#check(c);
+    const share = this.#inHand.open();
+    try {
+      return await work(await this.#read(c, share));
+    } finally {
+      share.release();
+    }
+  }
+
+  #check(c: AppContext): void {
+    if (!this.#config.acceptImages) {
+      const name = environmentName('acceptImages');
+      throw new LatticeError(
+        'unsupported_media_type',
+        `This service takes no pictures in requests (${name}=false). Send JSON with an image_path.`,
+      );
+    }
+    refuseCoding(c);
+    // A page sends a form to any site without asking first, as it must for JSON.
+    if (!this.#access.originAllowed(c.req.header('origin'), c.req.header('host'))) {
+      throw new LatticeError('forbidden', 'Pages of this origin may not send pictures.');
+    }
+  }
+
+  async #read(c: AppContext, share: Share): Promise<Upload> {
+    const { maxFileBytes } = this.#config;
+    const type = c.req.header('content-type') ?? '';
+    const bodyBytes = declaredBytes(c);
+    if (bodyBytes !== null && bodyBytes > (this.maxBytes(type) ?? 0)) {
+      throw new LatticeError('body_too_large', `The picture exceeds ${maxFileBytes} bytes.`);
+    }
+    const picture = new ArrivingPicture(maxFileBytes, bodyBytes, share);
+    let form: Form = { name: IMAGE_FIELD, fields: [] };
+    if (FORM.test(type)) form = await readForm(bodyOf(c), type, picture);
+    else {
+      await readChunks(bodyOf(c), (chunk) => {
+        picture.add(chunk);
+      });
+    }
+    return { ...form, image: picture.bytes() };
+  }
+}

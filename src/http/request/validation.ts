@@ -1,0 +1,107 @@
+/** zod issues -> `validation_failed` with one entry per broken rule. */
+import { z } from 'zod';
+import { LatticeError, type ErrorItem } from '../../api/errors.js';
+
+/** Bounds the answer: a small body can break many rules. */
+const MAX_ITEMS = 50;
+
+const UNITS: Record<string, [one: string, more: string]> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+};
+const TYPES: Record<string, string> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** `value` as parsed by the schema; throws `validation_failed`. `prefix` starts each pointer; null: no pointers. */
+export function validate<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  prefix: string | null = '#',
+): z.output<T> {
+  const parsed = schema.safeParse(value, { error: ruleText });
+  if (parsed.success) return parsed.data;
+  throw validationFailed(parsed.error.issues.flatMap((issue) => describe(issue, value, prefix)));
+}
+
+/** The error for broken rules found outside a schema. */
+export function validationFailed(items: readonly ErrorItem[]): LatticeError {
+  const first = items[0]?.detail ?? 'The request breaks a rule.';
+  const more = items.length > 1 ? ` (and ${items.length - 1} more)` : '';
+  return new LatticeError('validation_failed', `${first}${more}`, {
+    errors: items.slice(0, MAX_ITEMS),
+  });
+}
+
+/** JSON Pointer as a URI fragment (RFC 6901 section 6, with `~` and `/` escaped). */
+export function pointer(prefix: string, path: readonly PropertyKey[]): string {
+  const tokens = path.map((key) => String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
+  return [prefix, ...tokens].join('/');
+}
+
+function describe(issue: z.core.$ZodIssue, value: unknown, prefix: string | null): ErrorItem[] {
+  const at = (path: readonly PropertyKey[]) =>
+    prefix === null ? {} : { pointer: pointer(prefix, path) };
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, MAX_ITEMS).map((key) => ({
+      detail: `Unknown field '${shorten(key)}'.`,
+      ...at([...issue.path, shorten(key)]),
+    }));
+  }
+  const { path, found } = asWritten(issue.path, value);
+  const name = path.map(String).join('.');
+  // JSON has no undefined: the field is missing.
+  if (issue.code !== 'custom' && path.length > 0 && found === undefined) {
+    return [{ detail: `Field '${name}' is missing.`, ...at(path) }];
+  }
+  return [{ detail: name === '' ? issue.message : `${name}: ${issue.message}`, ...at(path) }];
+}
+
+/** The part of `path` that the caller wrote, and its value: a list in a query is one text without fields. */
+function asWritten(
+  path: readonly PropertyKey[],
+  value: unknown,
+): { path: readonly PropertyKey[]; found: unknown } {
+  let found = value;
+  for (const [depth, key] of path.entries()) {
+    if (typeof found !== 'object' || found === null) return { path: path.slice(0, depth), found };
+    found = (found as Record<PropertyKey, unknown>)[key];
+  }
+  return { path, found };
+}
+
+/** Shortens a text of the caller for a message. */
+export function shorten(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}...` : text;
+}
+
+/**
+ * A rule whose schema gives no text of its own, in the words of the caller's document: zod's own name its types. Undefined
+ * leaves zod's.
+ */
+function ruleText(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'too_big':
+      return `It must ${bound('at most', issue.maximum, issue.origin)}.`;
+    case 'too_small':
+      return `It must ${bound('at least', issue.minimum, issue.origin)}.`;
+    case 'invalid_type':
+      return `It must be ${TYPES[issue.expected] ?? issue.expected}.`;
+    case 'invalid_value':
+      return `It must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}.`;
+    default:
+      return undefined;
+  }
+}
+
+function bound(limit: string, count: number | bigint, origin: string): string {
+  const units = UNITS[origin];
+  if (units === undefined) return `be ${limit} ${count}`;
+  return `have ${limit} ${count} ${units[Number(count) === 1 ? 0 : 1]}`;
+}

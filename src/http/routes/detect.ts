@@ -1,0 +1,283 @@
+/** `POST /v1/inference/detect`: an image, by path or with the request, to its boxes within a deadline. */
+import { z } from '@hono/zod-openapi';
+import { errorsOf, LatticeError } from '../../api/errors.js';
+import { STAGES, type ImageResult, type Timings } from '../../api/image.js';
+import { requestParameters } from '../../api/option-schemas.js';
+import { readParameters, type DetectOptions } from '../../api/options.js';
+import type { DetectRequest } from '../../execution/detector.js';
+import { checkImagePath } from '../../files/image-paths.js';
+import { defaultModelName } from '../../models/model-folder.js';
+import { imageFields, viewImage } from '../answer/processed-image.js';
+import { replyJson } from '../answer/reply.js';
+import type { AppDeps } from '../app-deps.js';
+import type { AppContext } from '../app-env.js';
+import { readJson } from '../request/json-body.js';
+import { optionsFromTexts } from '../request/options-from-texts.js';
+import { IMAGE_FIELD, type Form } from '../request/read-form.js';
+import { requestedClasses } from '../request/requested-classes.js';
+import {
+  NULL_IS_NOT_GIVEN,
+  annotateSchema,
+  classesSchema,
+  imagePathSchema,
+  modelNameSchema,
+  refuseLongLists,
+  vehicleTypesSchema,
+} from '../request/request-fields.js';
+import { FORM_TYPE, PICTURE_TYPES } from '../request/uploads.js';
+import { validate, validationFailed } from '../request/validation.js';
+import { binary, json, type AddRoute, type RouteHandler } from '../route.js';
+import type { RouteParts } from '../route-parts.js';
+
+/** Requests with `annotate` in hand, each with a decoded picture. */
+const MOST_DRAWN = 16;
+
+const TYPES =
+  'Send JSON (application/json) with an image_path, or the picture itself as ' +
+  `${PICTURE_TYPES.join(', ')} or in a form (${FORM_TYPE}).`;
+
+const NO_PATH = {
+  detail: 'image_path and a picture exclude each other.',
+  pointer: '#/image_path',
+};
+
+const deadlineSchema = z
+  .int()
+  .min(1)
+  .openapi({
+    description:
+      'Milliseconds within which the answer is wanted, at most LATTICE_SYNC_DEADLINE_MS, which is the default. A ' +
+      'request that the present rate cannot answer in time is refused at once with `overloaded` and Retry-After',
+    example: 500,
+  });
+
+/** All that a synchronous request may say beside its image. */
+const detectFields = {
+  model_name: modelNameSchema.nullish(),
+  ...requestParameters,
+  vehicle_types: vehicleTypesSchema.nullish(),
+  classes: classesSchema.nullish(),
+  annotate: annotateSchema.nullish(),
+  deadline_ms: deadlineSchema.nullish(),
+};
+type DetectFields = z.infer<z.ZodObject<typeof detectFields>>;
+
+const detectRequestSchema = z
+  .strictObject({ image_path: imagePathSchema, ...detectFields })
+  .openapi('DetectRequest', {
+    description: NULL_IS_NOT_GIVEN,
+    example: { image_path: 'street.jpg', confidence_threshold: 0.5, classes: ['car'] },
+  });
+
+export type DetectRequestBody = z.infer<typeof detectRequestSchema>;
+
+/** The options of a request as texts; for the documentation only, as `detectRequestSchema` checks them. */
+const textOptions: Record<string, z.ZodType> = Object.fromEntries(
+  Object.entries(detectRequestSchema.shape)
+    .filter(([name]) => name !== 'image_path')
+    .map(([name, field]) => [name, withoutNull(field as z.ZodType).optional()]),
+);
+
+function withoutNull(field: z.ZodType): z.ZodType {
+  const isWrapped = field instanceof z.ZodOptional || field instanceof z.ZodNullable;
+  return isWrapped ? withoutNull(field.unwrap() as z.ZodType) : field;
+}
+
+const detectFormSchema = z
+  .object({ image: binary, ...textOptions })
+  .openapi('DetectForm', { description: 'The picture and options; lists are separated by commas' });
+
+export const detectResponseSchema = z
+  .object({
+    status: z.literal('success'),
+    image_path: z.string(),
+    ...imageFields,
+    model: z.string(),
+    worker_id: z.string(),
+  })
+  .openapi('DetectResponse', {
+    example: {
+      status: 'success',
+      image_path: 'street.jpg',
+      detections: [{ box: [48.2, 120.5, 310.9, 287.1], confidence: 0.91, class: 'car' }],
+      car_count: 1,
+      total_count: 1,
+      class_counts: { car: 1 },
+      processing_time_ms: 15.8,
+      image: { width: 640, height: 480 },
+      timings_ms: { queue: 0.1, decode: 2.1, preprocess: 0.4, inference: 12.9, postprocess: 0.3 },
+      truncated: false,
+      model: 'yolov8n.pt',
+      worker_id: 'local-0',
+    },
+  });
+
+export type DetectResponseBody = z.infer<typeof detectResponseSchema>;
+
+export function detectRoutes(route: AddRoute, parts: RouteParts): void {
+  route(
+    {
+      method: 'post',
+      path: '/v1/inference/detect',
+      operationId: 'detect',
+      summary: 'Detect in one image and wait for the boxes',
+      description:
+        'Answers with the boxes of one image, before the images of all jobs. The body is JSON that names an image of the ' +
+        'shared volume by its path, or the picture itself, alone or in the field `image` of a form. A picture alone has its ' +
+        'options in the query, a form in its fields. Sent pictures are held in memory and not stored. A request that cannot ' +
+        'be answered in time at the present rate is refused at once with `overloaded` and Retry-After; one that is not ' +
+        'answered in time ends with `deadline_exceeded`.',
+      tags: ['Inference'],
+      request: {
+        query: z.object(textOptions),
+        body: {
+          required: true,
+          content: {
+            'application/json': { schema: detectRequestSchema },
+            ...Object.fromEntries(PICTURE_TYPES.map((type) => [type, { schema: binary }])),
+            [FORM_TYPE]: { schema: detectFormSchema },
+          },
+        },
+      },
+      answers: {
+        200: {
+          ...json('Detected', detectResponseSchema),
+          headers: z.object({
+            'Server-Timing': z.string().openapi({
+              description: 'timings_ms and the total, as browsers show them',
+              example: 'queue;dur=0.10, decode;dur=2.10, total;dur=15.80',
+            }),
+          }),
+        },
+      },
+      errors: errorsOf('image', 'model', 'worker', 'detector'),
+    },
+    createDetectHandler(parts),
+  );
+}
+
+function createDetectHandler(deps: RouteParts): RouteHandler {
+  const { uploads } = deps;
+  const draw = boundedDrawing(deps);
+  const answer = async (c: AppContext, body: DetectRequestBody, image?: Buffer) => {
+    const asked = await readDetectOptions(body, deps);
+    const sent = image === undefined ? {} : { image };
+    const run = () => detect(c, deps, { path: body.image_path, ...sent, kind: 'sync', ...asked });
+    const { result, file } =
+      body.annotate === true
+        ? await draw(image ?? body.image_path, run)
+        : { result: await run(), file: undefined };
+    return replyJson(c, 200, view(body.image_path, result, file), {
+      'server-timing': serverTiming(result.timingsMs, result.processingTimeMs),
+    });
+  };
+  const answerUpload = (c: AppContext) => {
+    const query = optionsFromTexts(detectRequestSchema, new URL(c.req.url).searchParams);
+    const toBody = ({ name, fields }: Form) => {
+      // Generated clients send the defaults of the query beside a form.
+      const options = { ...query, ...optionsFromTexts(detectRequestSchema, fields) };
+      if ('image_path' in options) throw validationFailed([NO_PATH]);
+      return readRequest({ ...options, image_path: name }, deps);
+    };
+    // What is wrong with the query is told before the picture is read.
+    toBody({ name: IMAGE_FIELD, fields: [] });
+    return uploads.receive(c, (upload) => answer(c, toBody(upload), upload.image));
+  };
+  return async (c) => {
+    if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+    if (uploads.isUpload(c)) return answerUpload(c);
+    const body = readRequest(await readJson(c, deps.config.maxBodyBytes, TYPES), deps);
+    checkImagePath(body.image_path, deps.config.imageRoots, '#/image_path');
+    return answer(c, body);
+  };
+}
+
+function readRequest(value: unknown, deps: AppDeps): DetectRequestBody {
+  refuseLongLists(value, deps.config);
+  return validate(detectRequestSchema, value);
+}
+
+/** Runs one image within its deadline, until its client is gone. Rejects with a `LatticeError`. */
+export async function detect(
+  c: AppContext,
+  deps: AppDeps,
+  request: DetectRequest,
+): Promise<ImageResult> {
+  try {
+    return await deps.detector.detect({ ...request, signal: c.req.raw.signal });
+  } catch (thrown) {
+    if (!(thrown instanceof LatticeError)) {
+      throw new LatticeError('detection_failed', 'The detection could not be dispatched.', {
+        cause: thrown,
+      });
+    }
+    // Only its own client, which is gone, or a stop of the service cancels a synchronous request.
+    if (thrown.code === 'cancelled') {
+      throw new LatticeError('shutting_down', 'The detection was given up.', { cause: thrown });
+    }
+    throw thrown;
+  }
+}
+
+/**
+ * Drawing is slower than detection: without a bound the pictures in memory would grow with the load. Where it fails, the
+ * boxes are answered without it.
+ */
+function boundedDrawing({ annotate, logger }: AppDeps) {
+  let inHand = 0;
+  return async (image: string | Buffer, run: () => Promise<ImageResult>) => {
+    if (inHand >= MOST_DRAWN) {
+      throw new LatticeError('overloaded', `${inHand} pictures are being drawn.`, {
+        retryAfterS: 1,
+      });
+    }
+    inHand += 1;
+    try {
+      const result = await run();
+      const file = await annotate(image, result.detections).catch((error: unknown) => {
+        logger.warn({ err: error }, 'drawing failed');
+        return undefined;
+      });
+      return { result, file };
+    } finally {
+      inHand -= 1;
+    }
+  };
+}
+
+function view(path: string, result: ImageResult, file: string | undefined): DetectResponseBody {
+  return {
+    status: 'success',
+    image_path: path,
+    ...viewImage(result, file),
+    model: result.model,
+    worker_id: result.workerId,
+  };
+}
+
+function serverTiming(timings: Timings, totalMs: number): string {
+  const stages = STAGES.flatMap((stage) => {
+    const ms = timings[stage];
+    return ms === undefined ? [] : [`${stage};dur=${ms.toFixed(2)}`];
+  });
+  return [...stages, `total;dur=${totalMs.toFixed(2)}`].join(', ');
+}
+
+/** Rejects with `validation_failed` or the model's own error. */
+async function readDetectOptions(
+  fields: DetectFields,
+  { config, catalogue }: RouteParts,
+): Promise<{ options: DetectOptions; deadlineMs: number }> {
+  const deadlineMs = fields.deadline_ms ?? config.syncDeadlineMs;
+  if (deadlineMs > config.syncDeadlineMs) {
+    const detail = `deadline_ms: It is at most ${config.syncDeadlineMs}, the deadline of the service.`;
+    throw validationFailed([{ detail, pointer: '#/deadline_ms' }]);
+  }
+  const modelName = fields.model_name ?? defaultModelName(config);
+  const options = {
+    modelName,
+    ...readParameters(fields),
+    classes: await requestedClasses(fields, modelName, catalogue),
+  };
+  return { options, deadlineMs };
+}

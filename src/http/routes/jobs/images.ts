@@ -1,0 +1,227 @@
+/** `GET /v1/jobs/{job_id}/images` and `/summary`: a job's images page by page, and all of them in figures. */
+import { z } from '@hono/zod-openapi';
+import { recordParameters } from '../../../api/option-schemas.js';
+import { viewParameters } from '../../../api/options.js';
+import {
+  CONFIDENCE_STEPS,
+  IMAGE_OUTCOMES,
+  type ImageEntry,
+  type ImageTally,
+  type Job,
+} from '../../../jobs/job.js';
+import type { HideFolders } from '../../answer/problem.js';
+import { replyJson } from '../../answer/reply.js';
+import { readQuery, wholeNumber } from '../../request/query.js';
+import { json, type AddRoute } from '../../route.js';
+import type { RouteParts } from '../../route-parts.js';
+import { jobIdSchema, jobTypeSchema } from './job-fields.js';
+import { JOB_ERRORS, jobOfPath, ofJob, params } from './job-of-path.js';
+import { failedImageSchema, metadataOf, processedImageSchema, viewEntry } from './result-record.js';
+
+const MOST_IMAGES = 500;
+const DEFAULT_IMAGES = 100;
+const LAST_INDEX = 999_999;
+
+const confidence = z
+  .string()
+  .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, { error: 'A confidence is 0 to 1.' })
+  .transform(Number);
+
+export const imagesQuerySchema = z.strictObject({
+  offset: wholeNumber('An offset', 0, LAST_INDEX).default(0).openapi({
+    type: 'integer',
+    minimum: 0,
+    maximum: LAST_INDEX,
+    default: 0,
+    description: 'Where to begin, counted in the images that the filter lets through',
+  }),
+  limit: wholeNumber('A limit', 1, MOST_IMAGES)
+    .default(DEFAULT_IMAGES)
+    .openapi({ type: 'integer', minimum: 1, maximum: MOST_IMAGES, default: DEFAULT_IMAGES }),
+  outcome: z
+    .enum(IMAGE_OUTCOMES, { error: `An outcome is one of ${IMAGE_OUTCOMES.join(', ')}.` })
+    .optional()
+    .openapi({
+      description:
+        'found: with boxes; empty: without; failed: in error, and in a job that was cancelled without a turn; pending: ' +
+        'not processed yet',
+    }),
+  class: z.string().min(1).max(256).optional().openapi({
+    description: 'Images with a box of this class, as the model writes it',
+    example: 'car',
+  }),
+  confidence_below: confidence.optional().openapi({
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    description: 'Images with a box below this confidence',
+    example: 0.4,
+  }),
+});
+
+const indexSchema = z.int().openapi({ description: 'Place in the input, from 0' });
+
+const pendingImageSchema = z
+  .object({ index: indexSchema, image_path: z.string(), status: z.literal('pending') })
+  .openapi('PendingJobImage');
+
+const jobImageSchema = z
+  .discriminatedUnion('status', [
+    z.object({ index: indexSchema, ...processedImageSchema.shape }).openapi('ProcessedJobImage'),
+    z.object({ index: indexSchema, ...failedImageSchema.shape }).openapi('FailedJobImage'),
+    pendingImageSchema,
+  ])
+  .openapi('JobImage');
+
+export const jobImagesSchema = z
+  .object({
+    images: z.array(jobImageSchema),
+    matching: z.int().openapi({ description: 'Images that the filter lets through in all' }),
+    next_offset: z
+      .int()
+      .nullable()
+      .openapi({ description: 'Offset of the next page; null at the end' }),
+  })
+  .openapi('JobImages');
+
+const requestSchema = z
+  .object({
+    job_type: jobTypeSchema,
+    model_name: z.string(),
+    ...recordParameters,
+    classes: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'Absent: all classes of the model' }),
+    priority: z.int(),
+    annotate: z.boolean(),
+    has_callback: z.boolean(),
+  })
+  .openapi('JobRequest', { description: 'As submitted, with defaults, without the paths' });
+
+const classSummarySchema = z
+  .object({
+    class: z.string(),
+    boxes: z.int(),
+    confidence_histogram: z
+      .array(z.int())
+      .openapi({ description: 'Boxes by confidence, in 20 equal steps from 0 to 1' }),
+  })
+  .openapi('ClassSummary');
+
+export const jobSummarySchema = z
+  .object({
+    job_id: jobIdSchema,
+    images: z
+      .object({ found: z.int(), empty: z.int(), failed: z.int(), pending: z.int() })
+      .openapi({ description: 'Images by outcome, as the filter of the images names it' }),
+    total_count: z.int().openapi({ description: 'Boxes so far' }),
+    classes: z.array(classSummarySchema).openapi({ description: 'Most boxes first' }),
+    request: requestSchema,
+    metadata: z.union([z.record(z.string(), z.unknown()), z.null()]),
+  })
+  .openapi('JobSummary');
+
+export type JobImageBody = z.infer<typeof jobImageSchema>;
+export type JobImagesBody = z.infer<typeof jobImagesSchema>;
+export type JobSummaryBody = z.infer<typeof jobSummarySchema>;
+
+export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): void {
+  route(
+    {
+      method: 'get',
+      path: '/v1/jobs/{job_id}/images',
+      operationId: 'listJobImages',
+      summary: 'A page of the images of a job',
+      description:
+        'In input order, also while the job runs. A page has at most `limit` images and about 128 KiB of boxes, so it may ' +
+        'have fewer: `next_offset` gives the next. Any offset can be asked for. The filters hold together.',
+      tags: ['Jobs'],
+      request: { params, query: imagesQuerySchema },
+      answers: { 200: json('One page', jobImagesSchema) },
+      errors: JOB_ERRORS,
+    },
+    async (c) => {
+      const query = readQuery(imagesQuerySchema, c.req.queries());
+      const { offset, limit, outcome, confidence_below } = query;
+      const filter = { outcome, className: query.class, confidenceBelow: confidence_below };
+      const job = await jobOfPath(c, jobs);
+      const { entries, matching } = await jobs.filteredImages(job, filter, { offset, limit });
+      const next = offset + entries.length;
+      const body: JobImagesBody = {
+        images: entries.map((entry) => viewJobImage(job, entry, hide)),
+        matching,
+        next_offset: entries.length > 0 && next < matching ? next : null,
+      };
+      return replyJson(c, 200, body);
+    },
+  );
+  route(
+    {
+      method: 'get',
+      path: '/v1/jobs/{job_id}/summary',
+      operationId: 'getJobSummary',
+      summary: 'A job in figures',
+      description:
+        'Images by outcome, boxes by class and confidence, and what was asked for; also while the job runs. It takes the ' +
+        'same time for boxes of any number.',
+      ...ofJob,
+      answers: { 200: json('The figures so far', jobSummarySchema) },
+    },
+    async (c) => {
+      const job = await jobOfPath(c, jobs);
+      return replyJson(c, 200, viewSummary(job, await jobs.tally(job)));
+    },
+  );
+}
+
+function viewJobImage(job: Job, entry: ImageEntry, hide: HideFolders): JobImageBody {
+  const { index, path, outcome } = entry;
+  if (outcome === null && job.completedAt === null) {
+    return { index, image_path: path, status: 'pending' };
+  }
+  return { index, ...viewEntry(job, entry, hide) };
+}
+
+function viewSummary(job: Job, { found, empty, failed, boxes }: ImageTally): JobSummaryBody {
+  const { spec, imageCount } = job;
+  const { options } = spec;
+  const left = Math.max(0, imageCount - found - empty - failed);
+  const hasEnded = job.completedAt !== null;
+  const classes = new Map<string, number[]>();
+  for (const { class: name, step, boxes: count } of boxes) {
+    const histogram = classes.get(name) ?? Array.from({ length: CONFIDENCE_STEPS }, () => 0);
+    histogram[step] = count;
+    classes.set(name, histogram);
+  }
+  const views = [...classes].map(([name, histogram]) => ({
+    class: name,
+    boxes: sum(histogram),
+    confidence_histogram: histogram,
+  }));
+  return {
+    job_id: job.jobId,
+    images: {
+      found,
+      empty,
+      failed: failed + (hasEnded ? left : 0),
+      pending: hasEnded ? 0 : left,
+    },
+    total_count: sum(views.map((view) => view.boxes)),
+    classes: views.sort((a, b) => b.boxes - a.boxes),
+    request: {
+      job_type: spec.jobType,
+      model_name: options.modelName,
+      ...viewParameters(options),
+      ...(options.classes === null ? {} : { classes: [...options.classes] }),
+      priority: spec.priority,
+      annotate: spec.annotate,
+      has_callback: spec.callbackUrl !== null,
+    },
+    metadata: metadataOf(job),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

@@ -1,0 +1,20 @@
+/** Fields that several answers about jobs have. */
+import { z } from '@hono/zod-openapi';
+import { JOB_STATUSES, JOB_TYPES } from '../../../jobs/job.js';
+
+/** As the service makes them. */
+export const EXAMPLE_JOB_ID = 'job_AaH_VN9DaomsEEzKZw_XwcGU';
+
+export const jobTypeSchema = z.enum(JOB_TYPES).openapi('JobType');
+export const stateSchema = z.enum(JOB_STATUSES).openapi('JobState');
+
+export const failedImagesSchema = z
+  .int()
+  .openapi({ description: 'Images that ended in an error so far', example: 0 });
+export const jobIdSchema = z.string().openapi({ example: EXAMPLE_JOB_ID });
+/** Its format is said: some generators take 32 bits for a number without, which are a minute off. */
+export const timestampSchema = z.number().openapi({
+  format: 'double',
+  description: 'Unix time in seconds, fractional',
+  example: 1763722800.25,
+});

@@ -1,0 +1,231 @@
+/** A job submission, which REST and socket read alike. */
+import { setImmediate } from 'node:timers/promises';
+import { z } from '@hono/zod-openapi';
+import { LatticeError } from '../../../api/errors.js';
+import { requestParameters } from '../../../api/option-schemas.js';
+import { readParameters } from '../../../api/options.js';
+import { expandImagePaths } from '../../../files/image-paths.js';
+import type { JobSpec } from '../../../jobs/job.js';
+import {
+  createTargetPolicy,
+  targetRefusal,
+  type TargetPolicy,
+} from '../../../webhooks/target-policy.js';
+import type { AppDeps } from '../../app-deps.js';
+import type { ModelCatalogue } from '../../model-catalogue.js';
+import { matchClasses, noSuchClass } from '../../../models/class-filter.js';
+import { defaultModelName } from '../../../models/model-folder.js';
+import { requestedClasses } from '../../request/requested-classes.js';
+import { validate, validationFailed } from '../../request/validation.js';
+import { MAX_DEPTH, MAX_KEYS } from '../../request/json-body.js';
+import {
+  NULL_IS_NOT_GIVEN,
+  annotateSchema,
+  classesSchema,
+  imagePathSchema,
+  modelNameSchema,
+  refuseLongLists,
+  vehicleTypesSchema,
+} from '../../request/request-fields.js';
+import { jobTypeSchema } from './job-fields.js';
+
+const MAX_URL = 2_048;
+const MAX_METADATA_BYTES = 64 * 1024;
+/** Keys that change an object's nature in careless receivers. */
+const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Written out: `URL` makes hosts of `http:x` and `http:///x`, and drops white space, without a word. */
+const WRITTEN_URL = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/\\?#@]+(?:[/?#]\S*)?$/;
+
+/** No user name either: the pattern has no `@` before the path. */
+const isCallable = (text: string): boolean => WRITTEN_URL.test(text) && URL.canParse(text);
+
+const callbackUrlSchema = z
+  .string()
+  .max(MAX_URL)
+  .refine(isCallable, {
+    error: 'A callback_url is http://HOST... or https://HOST... without user name or white space.',
+  })
+  .openapi({
+    pattern: WRITTEN_URL.source,
+    description: 'The result is POSTed here when the job ends',
+    example: 'https://example.org/hooks/detection',
+  });
+
+/** Why an object cannot be stored as metadata, or null. */
+function metadataFault(value: unknown): string | null {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'Numbers must be finite.';
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!Array.isArray(value) && REFUSED_KEYS.has(key)) return `The key '${key}' is not allowed.`;
+    const fault = metadataFault(inner);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** As the document has it. Named: generators lose the null of a map whose type is a list, or the map itself. */
+export const METADATA_COMPONENT = {
+  type: 'object',
+  additionalProperties: {},
+  maxProperties: MAX_KEYS,
+  description:
+    `Any JSON object up to 64 KiB, passed through to the result; at most ${MAX_KEYS} keys an object and ` +
+    `${MAX_DEPTH - 1} levels. Numbers are of double precision: send an integer beyond 2^53 as text`,
+  example: { camera: 'north-gate' },
+} as const;
+
+/** Kept as it came, never copied key by key: a copy would lose or act on keys such as `__proto__`. */
+const metadataSchema = (z.unknown() as z.ZodType<Record<string, unknown>>)
+  .refine(isObject, { error: 'metadata is an object.', abort: true })
+  .superRefine((value, context) => {
+    const fault = metadataFault(value);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+    else if (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES) {
+      context.addIssue({
+        code: 'custom',
+        message: `metadata has at most ${MAX_METADATA_BYTES} bytes as JSON.`,
+      });
+    }
+  })
+  .openapi({ anyOf: [{ $ref: '#/components/schemas/JobMetadata' }, { type: 'null' }] });
+
+export const jobSubmitSchema = z
+  .strictObject({
+    job_type: jobTypeSchema,
+    image_paths: z
+      .array(imagePathSchema)
+      .min(1)
+      .openapi({
+        description:
+          'Images, folders or globs (`*`, `?`, `[]`, `{}`, `**`); folders and globs stand for their images in ' +
+          'order of name. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
+        example: ['street.jpg'],
+      }),
+    model_name: modelNameSchema.nullish(),
+    ...requestParameters,
+    vehicle_types: vehicleTypesSchema
+      .openapi({
+        description:
+          'Classes of a detect_vehicles job, as in classes; other types ignore it. Default: those of car, motorcycle, ' +
+          'bus and truck that the model has; if it has none of them, all its classes',
+      })
+      .nullish(),
+    classes: classesSchema
+      .openapi({
+        description:
+          'Classes of a detect_vehicles or batch_detect job: names of the classes of the model (see GET /v1/models), in ' +
+          'any letter case; `*` for all. Not together with vehicle_types. batch_detect takes all without it',
+      })
+      .nullish(),
+    priority: z
+      .int()
+      .min(0)
+      .max(10)
+      .openapi({ description: '10 is the most urgent', default: 0 })
+      .nullish(),
+    callback_url: callbackUrlSchema.nullish(),
+    metadata: metadataSchema.nullish(),
+    annotate: annotateSchema.nullish(),
+  })
+  .openapi('JobSubmit', {
+    description: NULL_IS_NOT_GIVEN,
+    example: {
+      job_type: 'detect_cars',
+      image_paths: ['street.jpg'],
+      confidence_threshold: 0.5,
+      priority: 5,
+      metadata: { camera: 'north-gate' },
+    },
+  });
+
+export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
+
+const MANY_PATHS = 1_000;
+const CAR = 'car';
+
+/** Parsed JSON -> a complete spec. Rejects with `validation_failed`, `path_not_allowed` or a model's error. */
+export type ReadSubmission = (value: unknown, keyId: string | null) => Promise<JobSpec>;
+
+export function createReadSubmission(
+  deps: Pick<AppDeps, 'config' | 'draining'>,
+  catalogue: ModelCatalogue,
+): ReadSubmission {
+  const { config } = deps;
+  const targets = createTargetPolicy(config);
+  return async (value, keyId) => {
+    if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+    refuseLongLists(value, config);
+    await ownTurn(value);
+    const body = validate(jobSubmitSchema, value);
+    refuseTarget(body.callback_url, targets);
+    const modelName = body.model_name ?? defaultModelName(config);
+    const listed = await catalogue.check(modelName);
+    const classes = await classesOf(body, modelName, listed, catalogue);
+    await ownTurn(value);
+    const { imageRoots, maxImagesPerJob } = config;
+    const imagePaths = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
+    await ownTurn(value);
+    return {
+      jobType: body.job_type,
+      imagePaths,
+      options: { modelName, classes, ...readParameters(body) },
+      priority: body.priority ?? 0,
+      callbackUrl: body.callback_url ?? null,
+      metadata: body.metadata ? JSON.stringify(body.metadata) : null,
+      annotate: body.annotate ?? false,
+      keyId,
+    };
+  };
+}
+
+/** Refuses a webhook that can never be sent at submit, not only in the log at the end of the job. */
+function refuseTarget(url: string | null | undefined, targets: TargetPolicy): void {
+  if (url === null || url === undefined) return;
+  const refusal = targetRefusal(url, targets);
+  if (refusal === null) return;
+  const detail = `callback_url: ${refusal}.`;
+  throw validationFailed([{ detail, pointer: '#/callback_url' }]);
+}
+
+/** Each step over a long list holds the event loop for a while: others have a turn between two of them. */
+async function ownTurn(value: unknown): Promise<void> {
+  const paths: unknown = typeof value === 'object' && value && Reflect.get(value, 'image_paths');
+  if (Array.isArray(paths) && paths.length > MANY_PATHS) await setImmediate();
+}
+
+/** `listed`: the model's classes, none where they are not known without loading it; then its worker refuses. */
+async function classesOf(
+  body: JobSubmitBody,
+  modelName: string,
+  listed: readonly string[],
+  catalogue: ModelCatalogue,
+): Promise<readonly string[] | null> {
+  switch (body.job_type) {
+    case 'detect_cars':
+      refuseClassesOfCars(body, modelName, listed);
+      return [CAR];
+    case 'detect_vehicles':
+      return requestedClasses(body, modelName, catalogue);
+    case 'batch_detect':
+      return body.classes ? requestedClasses(body, modelName, catalogue) : null;
+  }
+}
+
+function refuseClassesOfCars(
+  { classes }: JobSubmitBody,
+  modelName: string,
+  listed: readonly string[],
+): void {
+  if (classes) {
+    const detail = 'classes: A detect_cars job detects cars only. Send detect_vehicles instead.';
+    throw validationFailed([{ detail, pointer: '#/classes' }]);
+  }
+  if (listed.length === 0 || matchClasses([CAR], listed).unknown.length === 0) return;
+  const detail = `${noSuchClass(modelName, CAR, listed)} Send detect_vehicles or batch_detect instead of detect_cars.`;
+  throw validationFailed([{ detail, pointer: '#/job_type' }]);
+}

@@ -1,0 +1,72 @@
+/** `GET /v1/stream`: the upgrade to a WebSocket. */
+import type { WebSocket } from 'ws';
+import { LatticeError } from '../api/errors.js';
+import { eventsSent } from '../api/events.js';
+import { clientAddress, presentedKey, type ApiKeys } from '../http/access/api-keys.js';
+import type { AppContext } from '../http/app-env.js';
+import type { AddRoute } from '../http/route.js';
+import type { RouteParts } from '../http/route-parts.js';
+import { upgradeToWebSocket } from '../http/server/web-socket.js';
+import type { EventStream } from './event-stream.js';
+
+/** Browsers cannot set headers for a socket: they offer the key as a second sub-protocol. */
+const KEY_PROTOCOL = /^bearer\.(\S+)$/;
+
+const namesOf = (byDefault: boolean) =>
+  eventsSent(byDefault)
+    .map((name) => `\`${name}\``)
+    .join(', ');
+
+export function streamRoute(
+  route: AddRoute,
+  { access, apiKeys }: RouteParts,
+  events: EventStream,
+): void {
+  route(
+    {
+      method: 'get',
+      path: '/v1/stream',
+      operationId: 'stream',
+      summary: 'WebSocket: job events, submissions',
+      description:
+        `Upgrade to WebSocket. The server sends ${namesOf(true)}, and on request ${namesOf(false)}; ` +
+        'the client may send `ping`, `submit`, `subscribe`, `unsubscribe`. With ' +
+        'API keys the socket is opened with the usual header, or with the sub-protocols `lattice` and `bearer.KEY`.',
+      tags: ['Stream'],
+      answers: { 101: { description: 'Switched to WebSocket' } },
+      errors: ['bad_request', 'rate_limited'],
+    },
+    async (c) => {
+      if (!access.originAllowed(c.req.header('origin'), c.req.header('host'))) {
+        throw new LatticeError('forbidden', 'Pages from this origin may not open a socket.');
+      }
+      const keyId = await ownerOf(c, apiKeys);
+      return upgradeToWebSocket(c, (socket) => {
+        listen(socket, events, keyId);
+      });
+    },
+  );
+}
+
+function listen(socket: WebSocket, events: EventStream, keyId: string | null | undefined): void {
+  const client = events.connect(socket, keyId);
+  if (client === null) return; // refused and closed
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    void events.receive(client, isBinary ? data : data.toString());
+  });
+  socket.on('close', () => {
+    events.disconnect(client);
+  });
+}
+
+/** Null without authentication; undefined for a missing or unknown key. */
+async function ownerOf(c: AppContext, apiKeys: ApiKeys | null): Promise<string | null | undefined> {
+  if (apiKeys === null) return null;
+  const offered = (c.req.header('sec-websocket-protocol') ?? '')
+    .split(',')
+    .map((protocol) => KEY_PROTOCOL.exec(protocol.trim())?.[1])
+    .find((key) => key !== undefined);
+  const key = presentedKey((name) => c.req.header(name)) ?? offered;
+  if (key === undefined) return undefined;
+  return (await apiKeys.owner(key, clientAddress(c)))?.keyId;
+}

@@ -1,0 +1,83 @@
+/** A picture with its boxes, and the panel that filters them. */
+import { useComputed } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import type { ImageFields } from '../../client/records.js';
+import { plural } from '../text/format.js';
+import { BoxList } from './box-list.js';
+import { ClassChips } from './class-chips.js';
+import type { PictureMarks } from './marks.js';
+import { Picture } from './picture.js';
+import type { BoxFilter } from './box-filter.js';
+import { ThresholdSlider } from './threshold-slider.js';
+import { TimeBar } from './time-bar.js';
+import { timeSteps } from './time-steps.js';
+
+interface DetectedPictureProps {
+  image: Pick<ImageFields, 'image' | 'timings_ms' | 'processing_time_ms'>;
+  /** Null while there is none. */
+  url: string | null;
+  fault: unknown;
+  name: string;
+  filter: BoxFilter;
+  /** The threshold goes no lower. */
+  floor: number;
+  marks: PictureMarks;
+  isOld?: boolean;
+  /** The top of the panel. */
+  head: JSX.Element;
+  note?: JSX.Element | false;
+  /** Stands where no box is shown. */
+  none?: JSX.Element;
+  /** The end of the panel. */
+  children?: ComponentChildren;
+}
+
+export function DetectedPicture(props: DetectedPictureProps) {
+  const { image, url, fault, name, filter, floor, marks, isOld = false } = props;
+  const { detections, boxes } = filter;
+  const confidences = useComputed(() => detections.value.map(({ confidence }) => confidence));
+  return (
+    <>
+      <div class="answer-picture">
+        <Picture
+          url={url}
+          alt={`${name} with ${plural(boxes.value.length, 'box', 'boxes')}`}
+          size={image.image}
+          boxes={boxes}
+          marks={marks}
+          isOld={isOld}
+        >
+          {fault !== null && <p class="stage-note">The picture itself cannot be shown.</p>}
+        </Picture>
+      </div>
+      <section class="card panel" aria-label="Detections">
+        <header class="panel-head">
+          {props.head}
+          <p class="found" role="status">
+            <b>{boxes.value.length}</b> of {detections.value.length} shown
+          </p>
+        </header>
+        {detections.value.length === 0 ? (
+          <p class="none">Nothing was found in this picture.</p>
+        ) : (
+          <>
+            <ClassChips filter={filter} />
+            <ThresholdSlider
+              threshold={filter.threshold}
+              floor={floor}
+              confidences={confidences.value}
+            />
+            {props.note}
+            {boxes.value.length === 0 && props.none ? (
+              props.none
+            ) : (
+              <BoxList boxes={boxes} marks={marks} />
+            )}
+          </>
+        )}
+        <TimeBar title="Time" ms={image.processing_time_ms} steps={timeSteps(image)} />
+        {props.children}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { startGpuReadings } from '../../../src/execution/here/gpu-readings.js';
+import type { GpuState } from '../../../src/api/gpu-reading.js';
+import { parseReading, type SmiReading } from '../../../src/execution/here/nvidia-smi.js';
+
+const gpu = {
+  index: 1,
+  name: 'NVIDIA H100 80GB HBM3',
+  uuid: 'GPU-1',
+  busId: '0000:17:00.0',
+  numaNode: 0,
+  memoryTotal: 85e9,
+};
+const told = (temperature: number) =>
+  parseReading(
+    `81559, 19818, 479, 100, ${temperature}, 631.95, 700.00, 1980, 0, Disabled, 0x0000000000000000`,
+  );
+
+let state: GpuState;
+let closed: boolean;
+const read = vi.fn<() => Promise<SmiReading>>();
+const start = () => startGpuReadings({ gpu, read, state: () => state, isClosed: () => closed });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  state = 'ok';
+  closed = false;
+  read.mockReset();
+  read.mockResolvedValue(told(40));
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('before the first answer only the GPU is known', () => {
+  read.mockReturnValue(new Promise(() => undefined));
+  expect(start()()).toEqual([
+    {
+      ...gpu,
+      state: 'ok',
+      memoryUsed: null,
+      utilisation: null,
+      temperature: null,
+      power: null,
+      powerLimit: null,
+      smClockMhz: null,
+      uncorrectedErrors: null,
+      mig: null,
+      slowedBy: [],
+      ageMs: null,
+      reason: 'nvidia-smi has not answered yet.',
+    },
+  ]);
+});
+
+test('figures are read every 2 s, and a look at them reads nothing', async () => {
+  const readings = start();
+  await vi.advanceTimersByTimeAsync(0);
+  for (let i = 0; i < 1_000; i += 1) {
+    expect(readings()).toMatchObject([{ temperature: 40, ageMs: 0, reason: null }]);
+  }
+  expect(read).toHaveBeenCalledTimes(1);
+  read.mockResolvedValue(told(50));
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect(readings()).toMatchObject([{ temperature: 40, ageMs: 1_999 }]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(readings()).toMatchObject([{ temperature: 50, ageMs: 0 }]);
+});
+
+test('each look has the present state of the process', () => {
+  const readings = start();
+  for (state of ['ok', 'failed_check', 'ok', 'lost'] as const) {
+    expect(readings()[0]!.state).toBe(state);
+  }
+});
+
+test('readings do not overlap: one that hangs leaves the last figures, their age and a reason', async () => {
+  const readings = start();
+  await vi.advanceTimersByTimeAsync(0);
+  let answer: (reading: SmiReading) => void = () => undefined;
+  read.mockReturnValue(new Promise((resolve) => (answer = resolve)));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(read).toHaveBeenCalledTimes(2);
+  expect(readings()).toMatchObject([
+    {
+      temperature: 40,
+      ageMs: 60_000,
+      reason: 'nvidia-smi has not answered for 58 s; the driver may hang.',
+    },
+  ]);
+  answer(told(70));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(readings()).toMatchObject([{ temperature: 70, ageMs: 0, reason: null }]);
+});
+
+test('a failure is a reason, and the last figures stay', async () => {
+  const readings = start();
+  await vi.advanceTimersByTimeAsync(0);
+  read.mockRejectedValue(new Error('nvidia-smi fails: No devices were found'));
+  await vi.advanceTimersByTimeAsync(2_000);
+  const reason = 'nvidia-smi fails: No devices were found';
+  expect(readings()).toMatchObject([{ temperature: 40, ageMs: 2_000, reason }]);
+  read.mockResolvedValue(told(60));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(readings()).toMatchObject([{ temperature: 60, reason: null }]);
+});
+
+test('CUDA tells the memory where nvidia-smi does not', async () => {
+  read.mockResolvedValue(parseReading('[N/A]'));
+  const readings = start();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(readings()).toMatchObject([{ memoryTotal: 85e9, memoryUsed: null, reason: null }]);
+});
+
+test('nothing is read after the end', async () => {
+  start();
+  await vi.advanceTimersByTimeAsync(0);
+  closed = true;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(read).toHaveBeenCalledTimes(1);
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { LatticeError } from '../../../../src/api/errors.js';
+import { resultText } from '../../../../src/http/routes/jobs/result-record.js';
+import { webhookRecord } from '../../../../src/http/routes/jobs/result-record.js';
+import type { ImageEntry, ImageOutcome, Job } from '../../../../src/jobs/job.js';
+import { specOf } from '../../../jobs/job-folder.js';
+import { endedJob, pagesOf } from '../../../support/ended-job.js';
+import { okOutcome } from '../../../support/outcomes.js';
+
+const hide = (text: string): string => text.replaceAll('/srv/', '');
+
+const outcome: fc.Arbitrary<ImageOutcome | null> = fc.oneof(
+  fc.constant(null),
+  fc
+    .array(fc.constantFrom('car', 'Car', 'bus', '7', '__proto__', 'constructor'), { maxLength: 6 })
+    .map((classes) => okOutcome(classes)),
+  fc.string().map((text) => ({
+    status: 'error' as const,
+    error: new LatticeError('invalid_image', `/srv/${text} is damaged.`).toProblem(),
+  })),
+);
+
+const entries = fc
+  .array(fc.tuple(fc.string({ unit: 'binary' }), outcome), { minLength: 2, maxLength: 30 })
+  .map((all) => all.map(([path, of], index): ImageEntry => ({ index, path, outcome: of })));
+
+const job = (imageCount: number): fc.Arbitrary<Job> =>
+  fc.record({ failed: fc.boolean(), metadata: fc.option(fc.jsonValue()) }).map((made) =>
+    endedJob(imageCount, {
+      spec: {
+        ...specOf(),
+        metadata: made.metadata === null ? null : JSON.stringify({ of: made.metadata }),
+      },
+      ...(made.failed
+        ? { status: 'failed', error: new LatticeError('cancelled', 'In /srv/a.').toProblem() }
+        : {}),
+    }),
+  );
+
+async function joined(pieces: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return all;
+}
+
+test('the pieces join to the record of the webhook, for any page size', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      entries.chain((images) => fc.tuple(fc.constant(images), job(images.length))),
+      fc.integer({ min: 1, max: 31 }),
+      async ([images, of], size) => {
+        const pieces = await joined(resultText(of, pagesOf(images, size), hide));
+        expect(pieces).toHaveLength(Math.ceil(images.length / size));
+        const record = await webhookRecord(of, pagesOf(images, size), hide);
+        expect(pieces.join('')).toBe(JSON.stringify(record));
+      },
+    ),
+  );
+});
+
+test('a page is read when its piece is requested', async () => {
+  let read = 0;
+  async function* pages(): AsyncGenerator<ImageEntry[], void> {
+    for (let index = 0; index < 9; index += 1) {
+      read += 1;
+      yield await Promise.resolve([{ index, path: 'a.jpg', outcome: null }]);
+    }
+  }
+  const pieces = resultText(endedJob(9), pages(), hide);
+  expect(read).toBe(0);
+  await pieces.next();
+  await pieces.next();
+  expect(read).toBe(2);
+});
