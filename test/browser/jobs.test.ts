@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ImageOutcome } from '../../src/jobs/job.js';
-import { errorOutcome, okOutcome } from '../support/fake-jobs.js';
+import { errorOutcome, okOutcome } from '../support/outcomes.js';
 import { eventually } from '../support/eventually.js';
 import { FEW_THREADS } from '../support/service-client.js';
 import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';

@@ -13,10 +13,9 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
-import { LatticeError } from '../../src/api/errors.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { okOutcome } from '../support/outcomes.js';
 import { DEMO } from '../support/service-client.js';
 import { run } from './run.js';
 
@@ -49,13 +48,16 @@ describe('lattice job result', () => {
     server = await listen(app, { host: '127.0.0.1', port: 0 });
     vi.stubEnv('LATTICE_CORE_API_URL', server.url);
   });
-  beforeEach(async () => {
+  async function submit(): Promise<void> {
     const { body } = await post(app, '/v1/jobs/submit', {
       job_type: 'detect_vehicles',
       image_paths: ['a.jpg', 'b.jpg', 'c.jpg'],
     });
     id = (body as { job_id: string }).job_id;
-    app.jobs.finish(id, [okOutcome(['bus']), okOutcome([]), okOutcome(['Car', 'bus'])]);
+  }
+  beforeEach(async () => {
+    await submit();
+    await app.jobs.finish(id, [okOutcome(['bus']), okOutcome([]), okOutcome(['Car', 'bus'])]);
   });
   afterAll(async () => {
     vi.unstubAllEnvs();
@@ -76,18 +78,20 @@ describe('lattice job result', () => {
   });
 
   test('a file that breaks off half-way leaves nothing behind', async () => {
-    app.jobs.imagesAPage = 1;
+    app.jobs.imagesPerPage = 1;
     app.jobs.brokenPage = app.jobs.pagesRead + 5;
     const before = readdirSync(folder);
     const { err, code } = await result('--format', 'coco', '-o', join(folder, 'half.json'));
     expect(code).toBe(1);
     expect(err).toMatch(/broke the connection off|cannot be reached/);
     expect(readdirSync(folder)).toEqual(before);
-    app.jobs.imagesAPage = 2;
+    app.jobs.imagesPerPage = Infinity;
   });
 
   test('a failed job gives what it has, and exit code 1', async () => {
-    app.jobs.fail(id, new LatticeError('cancelled', 'Cancelled.'), [okOutcome(), null, null]);
+    await submit();
+    await app.jobs.progress(id, 1);
+    await app.jobs.service.cancel(id, null);
     const { out, err, code } = await result('--format', 'coco');
     expect(code).toBe(1);
     expect(err).toBe('2 of 3 images failed and are left out.\n');

@@ -52,28 +52,6 @@ test.each(IMAGES)('%s: every path that is copied is there and reaches the build'
     expect(existsSync(join(PROJECT_ROOT, from)), from).toBe(true);
 });
 
-test.each(IMAGES)('%s: whatever umask the checkout has, its user can read all of it', (file) => {
-  const [build, last] = deployed(file)
-    .split(/^FROM /m)
-    .slice(-2);
-  expect(build!.trimEnd()).toMatch(/\nRUN chmod -R a\+rX \.$/);
-  expect(last).not.toMatch(/^COPY (?!--from=)/m);
-});
-
-test('both are built in the same way', () => {
-  const built = (file: string) => /^WORKDIR \/opt[^]*?^RUN chmod .*$/m.exec(deployed(file))?.[0];
-  expect(built('Dockerfile')).toBeDefined();
-  expect(built('ray-worker.Dockerfile')).toBe(built('Dockerfile'));
-});
-
-test.each(IMAGES)('%s runs as a user without rights', (file) => {
-  expect(
-    deployed(file)
-      .match(/^USER .*$/gm)
-      ?.at(-1),
-  ).toMatch(/^USER (1000|ray)$/);
-});
-
 describe.each(IMAGES)('the layout of %s', (file) => {
   let layout: string;
   beforeAll(() => {

@@ -185,11 +185,6 @@ describe('lattice-core.service', () => {
     expect(Number(lines('TimeoutStopSec')[0])).toBeGreaterThan(drainSeconds + OVERRUN_MS / 1_000);
   });
 
-  test('lets V8 and the network compile, and the GPUs be seen', () => {
-    expect(lines('MemoryDenyWriteExecute')).toEqual([]);
-    expect(lines('PrivateDevices')).toEqual([]);
-  });
-
   test('systemd takes it', (context) => {
     const file = join(PROJECT_ROOT, 'deploy/lattice-core.service');
     const run = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Folders } from '../../src/files/folders.js';
+import { turnsDuring } from '../support/event-loop.js';
 import { holdFolder } from '../support/held-folder.js';
 
 const FILES = 100_000;
@@ -93,27 +93,24 @@ describe('one root', () => {
   });
 
   test('100,000 files come in pages, each once, without a delay of the event loop', async () => {
-    const lag = monitorEventLoopDelay({ resolution: 1 });
-    lag.enable();
     const seen: string[] = [];
     let next: string | null = '';
-    const began = performance.now();
     let pages = 0;
+    let turns = 0;
     // Every page reads the whole folder: the first ones and the last one show it.
     while (next !== null) {
-      const page: Awaited<ReturnType<Folders['list']>> = await folders.list('many', next, 1_000);
+      const listing: ReturnType<Folders['list']> = folders.list('many', next, 1_000);
+      const { value: page, turns: beside } = await turnsDuring(listing);
+      turns += beside;
       seen.push(...namesOf(page));
       pages += 1;
       next = pages === 3 ? 'frame-098499.jpg' : page.next;
     }
-    lag.disable();
-    const each = (performance.now() - began) / pages;
-    console.log(`a page of a folder of ${FILES} files takes ${each.toFixed(0)} ms`);
     expect(seen).toHaveLength(4_500);
     expect(new Set(seen).size).toBe(4_500);
     expect([seen[0], seen.at(-1)]).toEqual(['frame-000000.jpg', 'frame-099999.jpg']);
     expect(seen).toEqual([...seen].sort());
-    expect(lag.max / 1e6).toBeLessThan(100);
+    expect(turns / pages).toBeGreaterThan(100);
   });
 });
 
@@ -164,9 +161,10 @@ test('a volume that hangs is given up, other roots are listed meanwhile', async 
   const lost = [gone, gone, ''].map((under) =>
     folders.list(under, '', 10).catch((error: unknown) => error),
   );
-  const began = performance.now();
-  expect(namesOf(await folders.list(join(first, 'day'), '', 10))).toEqual(['1.jpg', 'deep']);
-  expect(performance.now() - began).toBeLessThan(2_500);
+  const other = folders.list(join(first, 'day'), '', 10);
+  const soonest = await Promise.race([...lost, other]);
+  expect(soonest).toBe(await other);
+  expect(namesOf(await other)).toEqual(['1.jpg', 'deep']);
   for (const error of await Promise.all(lost)) {
     expect(error).toMatchObject({ code: 'volume_unavailable', retryAfterS: 10 });
   }

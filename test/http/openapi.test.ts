@@ -1,12 +1,12 @@
 /** The document says what the routes do: same routes, same shapes, examples that pass. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { ERRORS, LatticeError } from '../../src/api/errors.js';
+import { ERRORS } from '../../src/api/errors.js';
 import { compose, get, post } from '../support/composed-app.js';
 import { webhookRecord } from '../../src/http/routes/jobs/result-record.js';
 import { composeMessage } from '../../src/webhooks/webhook-message.js';
 import { endedJob, pagesOf } from '../support/ended-job.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { errorOutcome, okOutcome } from '../support/outcomes.js';
 
 interface Media {
   schema: Record<string, unknown>;
@@ -227,7 +227,7 @@ describe('schemas', () => {
     });
     check('JobAccepted', submitted.body);
     const id = submitted.body.job_id as string;
-    app.jobs.finish(id, [okOutcome(), okOutcome(['bus'])]);
+    await app.jobs.finish(id, [okOutcome(), okOutcome(['bus'])]);
     check('JobStatus', (await get(app, `/v1/jobs/${id}/status`)).body);
     check('JobResult', (await get(app, `/v1/jobs/${id}/result`)).body);
     check('JobList', (await get(app, '/v1/jobs')).body);
@@ -237,7 +237,7 @@ describe('schemas', () => {
     const failing = (
       await post(app, '/v1/jobs/submit', { job_type: 'detect_cars', image_paths: ['a.jpg'] })
     ).body.job_id as string;
-    app.jobs.fail(failing, new LatticeError('all_images_failed', 'None.'));
+    await app.jobs.finish(failing, [errorOutcome('invalid_image')]);
     check('JobStatus', (await get(app, `/v1/jobs/${failing}/status`)).body);
     check('JobResult', (await get(app, `/v1/jobs/${failing}/result`)).body);
     check('Problem', (await get(app, '/v1/jobs/none/status')).body);

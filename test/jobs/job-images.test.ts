@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ImageFilter, Job, JobService } from '../../src/jobs/job.js';
 import { openJobStore } from '../../src/jobs/open-jobs.js';
 import { FakeDetector } from '../support/fake-detector.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { okOutcome } from '../support/outcomes.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
 
 /** Of the image's name: `n` without boxes, `x` an error, `b` a bus and an unsure car, else a car. */

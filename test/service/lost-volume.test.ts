@@ -53,20 +53,18 @@ test('only its images wait, a stop does not, and they run when the volume is bac
   const waiting = await jobs(lost.image_path);
   const given = Array.from({ length: 12 }, () => detect(service.url, lost));
   // The loss of the volume is not known yet, and images on other volumes do not wait for it.
-  const since = performance.now();
-  expectVehicles((await detect(service.url, fine)).body.detections);
-  expect(performance.now() - since).toBeLessThan(2_500);
+  const other = detect(service.url, fine);
+  expect(await Promise.race([other, ...given])).toBe(await other);
+  expectVehicles((await other).body.detections);
   for (const { status, body, headers } of await Promise.all(given)) {
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'volume_unavailable' });
     expect(body.detail).not.toContain(folder);
     expect(headers.has('retry-after')).toBe(true);
   }
-  const began = performance.now();
   expect((await detect(service.url, lost)).status).toBe(503);
   expectVehicles((await detect(service.url, fine)).body.detections);
   const done = await resultOf(service.url, await jobs(fine.image_path), 30_000);
   expect(done.result).toMatchObject({ succeeded: 20, failed: 0 });
-  expect(performance.now() - began).toBeLessThan(4_000);
   expect(await statusOf(service.url, waiting)).toMatchObject({
     status: 'running',
     finished_images: 0,

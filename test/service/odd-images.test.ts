@@ -11,25 +11,20 @@ import {
 } from '../support/service-process.js';
 
 const ALLOWED_RSS_GROWTH = 64 * 1024 * 1024;
-const SLOWEST_MS = 5_000;
 
 interface Answer {
   detections: unknown[];
   code?: string;
 }
 
-async function detect(
-  url: string,
-  path: string,
-): Promise<{ status: number; body: Answer; ms: number }> {
-  const start = performance.now();
+async function detect(url: string, path: string): Promise<{ status: number; body: Answer }> {
   const response = await fetch(`${url}/v1/inference/detect`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ image_path: path }),
   });
   const body = (await response.json()) as Answer;
-  return { status: response.status, body, ms: performance.now() - start };
+  return { status: response.status, body };
 }
 
 function residentBytes(pid: number): number {
@@ -52,13 +47,12 @@ describe.runIf(hasTestdata)('odd images', () => {
 
     const outcomes: Record<string, number> = {};
     for (const file of files) {
-      const { status, body, ms } = await detect(service.url, file);
+      const { status, body } = await detect(service.url, file);
       outcomes[body.code ?? 'ok'] = (outcomes[body.code ?? 'ok'] ?? 0) + 1;
       expect([200, 422], `${file}: ${JSON.stringify(body)}`).toContain(status);
       expect(status === 200 ? 'ok' : body.code, file).toMatch(
         /^(ok|invalid_image|image_too_large|unsupported_image_format)$/,
       );
-      expect(ms, file).toBeLessThan(SLOWEST_MS);
       const next = await detect(service.url, 'shapes.png');
       expect(next.body.detections, `after ${file}`).toEqual(good.body.detections);
     }

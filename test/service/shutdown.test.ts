@@ -47,9 +47,7 @@ test('a part that hangs is left, and the others are released all the same', asyn
   releases.add('first', () => void order.push('first'));
   releases.add('second', () => new Promise<never>(() => undefined));
   releases.add('third', () => void order.push('third'));
-  const began = performance.now();
   expect(await releases.releaseAll()).toBe(false);
-  expect(performance.now() - began).toBeLessThan(5_000);
   expect(order).toEqual(['third', 'first']);
   expect(errors).toEqual([{ part: 'second', limitMs: 50 }]);
 });
@@ -60,14 +58,15 @@ test('drains run at the same time, each with the whole allowance, and before any
   for (const name of ['jobs', 'server']) {
     releases.add(name, () => void order.push(`${name} released`));
     releases.addDrain(name, async (drainMs) => {
+      order.push(`${name} begun`);
       await sleep(drainMs);
       order.push(`${name} drained after ${drainMs}`);
     });
   }
-  const began = performance.now();
   expect(await releases.releaseAll()).toBe(true);
-  expect(performance.now() - began).toBeLessThan(550);
   expect(order).toEqual([
+    'jobs begun',
+    'server begun',
     'jobs drained after 300',
     'server drained after 300',
     'server released',

@@ -153,9 +153,7 @@ test('a stop lets the workers finish what they have, and the next start goes on'
   while ((await call(first.url, `/v1/jobs/${jobId}/status`)).body.finished_images < 20) {
     await sleep(10);
   }
-  const start = performance.now();
   expect(await first.kill('SIGTERM')).toBe(0);
-  expect(performance.now() - start).toBeLessThan(5_000);
   expect(first.output()).toMatch(/"inHand":0,[^\n]*"a worker left"/);
   expect(first.output()).not.toContain('a worker was lost');
   const second = await open({ dataDir, flags: ['--port', port] });

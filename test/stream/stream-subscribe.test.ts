@@ -1,19 +1,22 @@
 /** Subscriptions, replay, and who may see what. */
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AppDeps } from '../../src/service/compose-app.js';
 import type { Config } from '../../src/settings/config.js';
 import { ApiKeys } from '../../src/http/access/api-keys.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
-import { okOutcome } from '../support/fake-jobs.js';
+import { HeldJobs } from '../support/held-jobs.js';
+import { okOutcome } from '../support/outcomes.js';
 import { StreamConnection } from './stream-connection.js';
 
 const job = { job_type: 'detect_cars', image_paths: ['a.jpg', 'b.jpg'] };
+let jobs: HeldJobs;
 let app: Harness;
 let server: Listening;
 
 async function start(config: Partial<Config> = {}, deps: Partial<AppDeps> = {}): Promise<void> {
-  app = compose(config, deps);
+  app = compose(config, deps, jobs);
   server = await listen(app, { host: '127.0.0.1', port: 0 });
 }
 
@@ -25,22 +28,26 @@ async function submit(headers: Record<string, string> = {}): Promise<string> {
 }
 
 beforeEach(async () => {
+  jobs = await HeldJobs.open();
   await start();
 });
 
 afterEach(async () => {
   await server.close(0);
+  await jobs[Symbol.asyncDispose]();
 });
 
 test('after a restart pong and subscribed name the newest event of the process before', async () => {
-  const stored = { event: 'job_submitted', jobId: 'j', status: 'pending', timestamp: 1 } as const;
-  app.jobs.events.push({ ...stored, seq: 41, progress: 0, failedImages: 0, keyId: null });
+  for (let count = 0; count < 3; count += 1) await submit();
+  await server.close(0);
+  await jobs.reopen();
+  await start();
   const client = await open();
   client.send({ action: 'ping' });
   client.send({ action: 'subscribe' });
   expect(await client.settled()).toMatchObject([
-    { event: 'pong', seq: 41 },
-    { event: 'subscribed', seq: 41 },
+    { event: 'pong', seq: 3 },
+    { event: 'subscribed', seq: 3 },
   ]);
 });
 
@@ -56,9 +63,9 @@ describe('subscribe', () => {
       client.messages.length = 0;
     }
     for (const id of [first, second]) {
-      app.jobs.start(id);
-      app.jobs.progress(id, 1);
-      app.jobs.finish(id, [okOutcome(), okOutcome()]);
+      await jobs.start(id);
+      await jobs.progress(id, 1);
+      await jobs.finish(id, [okOutcome(), okOutcome()]);
     }
     const names = ['job_started', 'job_progress', 'job_completed'];
     expect((await all.settled()).map(({ event }) => event)).toEqual([...names, ...names]);
@@ -74,13 +81,12 @@ describe('subscribe', () => {
     client.send({ action: 'subscribe', events: [] });
     client.send({ action: 'unsubscribe', id: 'u' });
     expect((await client.take(2))[1]).toMatchObject({ event: 'unsubscribed', id: 'u' });
-    app.jobs.start(await submit());
+    await jobs.start(await submit());
     expect((await client.settled()).slice(2)).toMatchObject([{ event: 'job_submitted' }]);
   });
 
   test('after_seq replays what was missed, then goes on without gap or repeat', async () => {
-    const ids: string[] = [];
-    for (let count = 0; count < 700; count += 1) ids.push(await submit());
+    await Promise.all(Array.from({ length: 700 }, () => submit()));
     const client = await open();
     client.send({ action: 'subscribe', after_seq: 10 });
     await client.take(1);
@@ -93,8 +99,11 @@ describe('subscribe', () => {
   });
 
   test('history that is gone is told as a gap', async () => {
-    for (let count = 0; count < 5; count += 1) await submit();
-    app.jobs.forget(3);
+    for (let count = 0; count < 3; count += 1) await submit();
+    await setTimeout(5);
+    const since = Date.now() / 1000;
+    for (let count = 0; count < 2; count += 1) await submit();
+    await jobs.forget(since);
     const client = await open();
     client.send({ action: 'subscribe', id: 's', after_seq: 1 });
     const messages = await client.take(4);

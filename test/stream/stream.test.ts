@@ -2,14 +2,17 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
 import { compose, post, type Harness } from '../support/composed-app.js';
-import { errorOutcome, okOutcome } from '../support/fake-jobs.js';
+import { HeldJobs } from '../support/held-jobs.js';
+import { errorOutcome, okOutcome } from '../support/outcomes.js';
 import { StreamConnection } from './stream-connection.js';
 
 const job = { job_type: 'detect_cars', image_paths: ['a.jpg', 'b.jpg'] };
+let jobs: HeldJobs;
 let app: Harness;
 let server: Listening;
 
@@ -19,29 +22,52 @@ async function submit(): Promise<string> {
   return (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
 }
 
-beforeEach(async () => {
-  app = compose();
+async function serve(): Promise<void> {
+  app = compose({}, {}, jobs);
   server = await listen(app, { host: '127.0.0.1', port: 0 });
+}
+
+beforeEach(async () => {
+  jobs = await HeldJobs.open();
+  await serve();
 });
 
 afterEach(async () => {
   await server.close(0);
+  await jobs[Symbol.asyncDispose]();
 });
+
+/** Submits are answered, and events passed on, this much later. */
+async function serveSlowly(submitMs: number, eventMs: number): Promise<void> {
+  const { submit, onEvent } = jobs.service;
+  jobs.service.submit = async (...args) => {
+    const submitted = await submit.apply(jobs.service, args);
+    await setTimeout(submitMs);
+    return submitted;
+  };
+  jobs.service.onEvent = (listener) =>
+    onEvent.call(jobs.service, (event) => {
+      if (eventMs === 0) listener(event);
+      else void setTimeout(eventMs).then(() => listener(event));
+    });
+  await server.close(0);
+  await serve();
+}
 
 describe('events', () => {
   test('every client gets the events of a job from its acceptance to its end', async () => {
     const [one, two] = [await open(), await open()];
     const id = await submit();
-    app.jobs.start(id);
-    app.jobs.progress(id, 1);
-    app.jobs.finish(id, [okOutcome(), errorOutcome('invalid_image')]);
+    await jobs.start(id);
+    await jobs.progress(id, 1);
+    await jobs.finish(id, [okOutcome(), errorOutcome('invalid_image')]);
     for (const client of [one, two]) {
       expect(await client.settled()).toEqual([
         {
           event: 'job_submitted',
           job_id: id,
           status: 'pending',
-          timestamp: expect.closeTo(Date.now() / 1000, 0),
+          timestamp: expect.closeTo(Date.now() / 1000, -1),
           seq: 1,
           progress: 0,
           failed_images: 0,
@@ -62,12 +88,12 @@ describe('events', () => {
   test('a failure carries its error', async () => {
     const client = await open();
     const id = await submit();
-    app.jobs.fail(id, new LatticeError('all_images_failed', 'None could be read.'));
+    await jobs.finish(id, [errorOutcome('invalid_image'), errorOutcome('invalid_image')]);
     expect((await client.settled())[1]).toMatchObject({
       event: 'job_failed',
       job_id: id,
       status: 'failed',
-      error: { code: 'all_images_failed', detail: 'None could be read.' },
+      error: { code: 'all_images_failed', detail: expect.stringContaining('It is not one.') },
     });
   });
 
@@ -100,7 +126,7 @@ describe('submit', () => {
     [false, 0],
     [false, 30],
   ])('is answered once (event first: %s, store takes %d ms)', async (eventFirst, submitMs) => {
-    Object.assign(app.jobs, { eventFirst, submitMs });
+    await serveSlowly(submitMs, eventFirst ? 0 : submitMs + 10);
     const [sender, other] = [await open(), await open()];
     sender.send({ action: 'submit', id: 's-1', payload: job });
     const [reply] = await sender.take(1);
@@ -108,13 +134,14 @@ describe('submit', () => {
     const [seen] = await other.take(1);
     expect(seen).toMatchObject({ event: 'job_submitted', job_id: reply!.job_id, seq: 1 });
     expect(seen).not.toHaveProperty('id');
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await setTimeout(60);
     expect(await sender.settled()).toHaveLength(1);
-    expect(app.jobs.specs[0]).toMatchObject({ jobType: 'detect_cars', priority: 0 });
+    const spec = await jobs.specOf(reply!.job_id!);
+    expect(spec).toMatchObject({ jobType: 'detect_cars', priority: 0 });
   });
 
   test('many at once are each answered with their own id', async () => {
-    app.jobs.submitMs = 5;
+    await serveSlowly(5, 0);
     const client = await open();
     for (let id = 0; id < 40; id += 1) client.send({ action: 'submit', id, payload: job });
     const replies = await client.take(40);
@@ -155,12 +182,12 @@ describe('submit', () => {
     expect(pointers.sort()).toEqual(['#/payload/colour', '#/payload/priority']);
     expect(path).toMatchObject({ id: 't', error: { code: 'path_not_allowed' } });
     expect(nothing).toMatchObject({ id: 'u', error: { code: 'validation_failed' } });
-    expect(app.jobs.specs).toEqual([]);
+    expect(jobs.service.lastSeq()).toBe(0);
   });
 
   test.each(['queue_full', 'storage_unavailable'] as const)('%s is an error', async (code) => {
     const client = await open();
-    app.jobs.broken = new LatticeError(code, 'Not now.');
+    vi.spyOn(jobs.service, 'submit').mockRejectedValue(new LatticeError(code, 'Not now.'));
     client.send({ action: 'submit', id: 1, payload: job });
     expect((await client.take(1))[0]).toMatchObject({ event: 'error', id: 1, error: { code } });
     expect(await client.settled()).toHaveLength(1);

@@ -1,16 +1,17 @@
-/** A composed app over fakes, and short calls to it. */
+/** A composed app over a scripted detector, and short calls to it. */
 import { tmpdir } from 'node:os';
+import { afterAll } from 'vitest';
 import { LocalCluster } from '../../src/clusters/local/local-cluster.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';
 import type { HttpObservation } from '../../src/http/app-deps.js';
-import { FakeJobs } from './fake-jobs.js';
+import { HeldJobs } from './held-jobs.js';
 import { ScriptedDetector } from './scripted-detector.js';
 
 export const ROOT = '/srv/images';
 
 export interface Harness extends ComposedApp {
-  jobs: FakeJobs;
+  jobs: HeldJobs;
   detector: ScriptedDetector;
   deps: AppDeps;
   observed: HttpObservation[];
@@ -26,8 +27,15 @@ export interface Answer {
   body: any;
 }
 
-export function compose(config: Partial<Config> = {}, overrides: Partial<AppDeps> = {}): Harness {
-  const jobs = new FakeJobs();
+/** Of all apps of a test file that have no jobs of their own. */
+const sharedJobs = await HeldJobs.open();
+afterAll(() => sharedJobs[Symbol.asyncDispose]());
+
+export function compose(
+  config: Partial<Config> = {},
+  overrides: Partial<AppDeps> = {},
+  jobs = sharedJobs,
+): Harness {
   const detector = new ScriptedDetector();
   const observed: HttpObservation[] = [];
   const logged: Harness['logged'] = [];
@@ -38,10 +46,10 @@ export function compose(config: Partial<Config> = {}, overrides: Partial<AppDeps
   const deps: AppDeps = {
     config: { ...loadConfig({}, {}), imageRoots: [ROOT, tmpdir()], ...config },
     version: '1.2.3',
-    jobs,
+    jobs: jobs.service,
     jobsHealth: () => Promise.resolve(null),
     detector,
-    cluster: new LocalCluster({ detector, jobs, version: '1.2.3', threads: 1 }),
+    cluster: new LocalCluster({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
     workers: () => [],
     leftOutWorkers: () => [],
     gate: null,

@@ -1,5 +1,6 @@
-/** A job that has ended, and its images in pages as the store gives them. */
+/** A job that has ended, its images in pages as the store gives them, and its webhook. */
 import type { ImageEntry, Job } from '../../src/jobs/job.js';
+import type { WebhookDeliveryState } from '../../src/jobs/webhook-delivery.js';
 import { specOf } from '../jobs/job-folder.js';
 
 export function endedJob(imageCount: number, changes: Partial<Job> = {}): Job {
@@ -29,3 +30,19 @@ export async function* pagesOf(
     yield await Promise.resolve(images.slice(from, from + size));
   }
 }
+
+/** After an attempt that failed, before the next one. */
+export const pendingDelivery: WebhookDeliveryState = {
+  deliveryId: 'msg_1',
+  jobId: 'job_1',
+  url: 'http://h/x?token=secret',
+  host: 'h',
+  attempt: 1,
+  createdAt: 1.5,
+  state: 'pending',
+  nextAttemptAt: 6.5,
+  lastStatus: 500,
+  lastError: 'HTTP 500',
+  attemptsMade: 8,
+  attempts: [{ at: 2.5, durationMs: 12.5, status: 500, error: 'HTTP 500' }],
+};

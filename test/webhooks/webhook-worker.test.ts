@@ -174,9 +174,8 @@ test('an endless body is cut off; its status still counts', async () => {
       .on('error', () => undefined);
     more();
   });
-  const startedAt = Date.now();
-  expect(await outcomeOf(receiver, { timeoutMs: 10_000 })).toMatchObject({ state: 'delivered' });
-  expect(Date.now() - startedAt).toBeLessThan(5_000);
+  // Longer than a test may take.
+  expect(await outcomeOf(receiver, { timeoutMs: 120_000 })).toMatchObject({ state: 'delivered' });
   // What left the server beyond the limit sat in socket buffers, not in this process.
   expect(written).toBeLessThan(64 * 1024 * 1024);
 });
@@ -205,7 +204,7 @@ test('a hanging host holds at most ten places and other hosts are served meanwhi
   const good = await receive(answerWith(200));
   const queue = new MemoryQueue();
   for (let i = 0; i < 300; i++) queue.add(hanging.url);
-  start(queue, { timeoutMs: 20_000 });
+  start(queue, { timeoutMs: 120_000 });
   const ids = Array.from({ length: 20 }, () => queue.add(good.url));
   await eventually(() => {
     for (const id of ids) expect(queue.get(id).state).toBe('delivered');
@@ -277,14 +276,12 @@ test('stop aborts an attempt at its deadline and leaves it pending; the next wor
     if (!hang) response.writeHead(200).end();
   });
   const queue = new MemoryQueue();
-  const worker = start(queue, { timeoutMs: 20_000 });
+  const worker = start(queue, { timeoutMs: 120_000 });
   const id = queue.add(receiver.url);
   await eventually(() => {
     expect(receiver.received).toHaveLength(1);
   });
-  const stoppedAt = Date.now();
   await worker.stop(50);
-  expect(Date.now() - stoppedAt).toBeLessThan(1_000);
   expect(queue.get(id)).toMatchObject({ state: 'pending', attempt: 0 });
   hang = false;
   start(queue);

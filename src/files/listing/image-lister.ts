@@ -113,7 +113,7 @@ export class ImageLister {
   #start(): Lister | null {
     if (this.#listers.size >= MOST_PROCESSES) return null;
     const child = fork(fileURLToPath(new URL('./listing-process.js', import.meta.url)), {
-      execArgv: [`--max-old-space-size=${MOST_HEAP_MB}`],
+      execArgv: [...process.execArgv, `--max-old-space-size=${MOST_HEAP_MB}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

@@ -2,8 +2,8 @@ import { availableParallelism, hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { LocalCluster } from '../../../src/clusters/local/local-cluster.js';
 import { LatticeError } from '../../../src/api/errors.js';
-import { FakeJobs } from '../../support/fake-jobs.js';
 import type { GpuReading } from '../../../src/api/gpu-reading.js';
+import type { JobService } from '../../../src/jobs/job.js';
 import { lostGpu, simulatedGpu } from '../../support/simulated-gpus.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 
@@ -59,9 +59,10 @@ test('a lost GPU is counted but not available', async () => {
 });
 
 test('a failure of the store rejects', async () => {
-  const jobs = new FakeJobs();
+  const jobs = {
+    counts: () => Promise.reject(new LatticeError('storage_unavailable', 'Disk.')),
+  } as unknown as JobService;
   const detector = new ScriptedDetector();
   const local = new LocalCluster({ detector, jobs, version: '1', threads: 1 });
-  jobs.broken = new LatticeError('storage_unavailable', 'Disk.');
   await expect(local.status()).rejects.toMatchObject({ code: 'storage_unavailable' });
 });

@@ -186,7 +186,7 @@ test.each([/packages/, /jobs/])(
     await until(() => dashboard.calls.some((call) => path.test(call)));
     const from = performance.now();
     await ray.close();
-    expect(performance.now() - from).toBeLessThan(1_000);
+    expect(performance.now() - from).toBeLessThan(15_000);
     expect(warnings()).toEqual([]);
   },
 );

@@ -96,10 +96,8 @@ describe('a worker process', () => {
   it('ends when its standard input closes', async () => {
     const worker = start();
     await joined();
-    const at = performance.now();
     worker.closeInput();
     expect(await worker.exited).toBe(1);
-    expect(performance.now() - at).toBeLessThan(1_000);
   });
 
   it('ends on a SIGTERM that comes while it loads its model', async () => {

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expandImagePaths } from '../../../src/files/image-paths.js';
 import { ImageLister } from '../../../src/files/listing/image-lister.js';
+import { turnsDuring } from '../../support/event-loop.js';
 import { holdFolder } from '../../support/held-folder.js';
 
 const FILES = 60_000;
@@ -65,31 +65,18 @@ test('of too many images only one more than the limit is returned', async () => 
 
 test('a glob that blocks the matcher ends in time; the next listing is answered', async () => {
   const lister = new ImageLister();
-  const began = performance.now();
   const caught = lister.list({ ...globOf(HOSTILE), withinMs: 300 });
   await expect(caught).rejects.toThrow('in time');
-  expect(performance.now() - began).toBeLessThan(10_000);
   expect(await lister.list(folder('few'))).toEqual(FEW);
 });
 
 test.each([
   ['folder', 'many'],
   ['glob', 'many/*.jpg'],
-])('a %s of 60,000 images is listed without a delay of the event loop', async (what, path) => {
-  const lag = monitorEventLoopDelay({ resolution: 1 });
-  const lags: number[] = [];
-  // A busy machine may hold up one round; a listing that blocks does so in each.
-  for (let round = 0; round < 4; round += 1) {
-    lag.reset();
-    lag.enable();
-    expect(await expandImagePaths([path], [root], FILES)).toHaveLength(FILES);
-    // The lag of a turn is noted in the next.
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    lag.disable();
-    lags.push(lag.max / 1e6);
-  }
-  console.log(`${FILES} files as a ${what}: largest lag ${Math.min(...lags).toFixed(0)} ms`);
-  expect(Math.min(...lags)).toBeLessThan(50);
+])('a %s of 60,000 images is listed without a delay of the event loop', async (_what, path) => {
+  const { value, turns } = await turnsDuring(expandImagePaths([path], [root], FILES));
+  expect(value).toHaveLength(FILES);
+  expect(turns).toBeGreaterThan(100);
 });
 
 test('a folder on a hanging volume is given up; others are listed meanwhile', async ({ skip }) => {
@@ -124,9 +111,7 @@ test('a root that hangs delays no other root, and its submits end with volume_un
     expandImagePaths(['inner'], [lost], 9).catch((error: unknown) => error),
   );
   for (let round = 0; round < 10; round += 1) {
-    const began = performance.now();
     expect(await expandImagePaths(['few'], [root], 9)).toEqual(FEW);
-    expect(performance.now() - began).toBeLessThan(3_000);
     await new Promise((resolve) => setTimeout(resolve, 400));
   }
   for (const error of await Promise.all(hanging)) {

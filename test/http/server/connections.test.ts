@@ -135,8 +135,7 @@ describe('a stop', () => {
     await once(client.socket, 'connect');
     client.socket.write(bytes);
     if (bytes.length > 30) await once(client.socket, 'data');
-    const began = performance.now();
-    await server!.close(10_000);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    // Longer than a test may take.
+    await server!.close(120_000);
   });
 });

@@ -63,9 +63,8 @@ describe('a request to upgrade to HTTP/2, as Java sends each time, is ignored', 
 
   test('and no connection is left open at a stop', async () => {
     await answerTo([`GET /healthz HTTP/1.1\r\n${UPGRADE}\r\n`], /"ok"/);
-    const started = performance.now();
-    await server.close(5_000);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    // Longer than a test may take.
+    await server.close(120_000);
   });
 });
 

@@ -255,15 +255,14 @@ describe('close', () => {
     const agent = new Agent({ keepAlive: true });
     const pending = post(port, agent);
     await expect.poll(() => finish).toBeDefined();
-    const closed = server!.close(5_000);
+    // Longer than a test may take.
+    const closed = server!.close(120_000);
     await expect(post(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     finish!();
     const answer = await pending;
     expect(answer.statusCode).toBe(200);
     expect(await text(answer)).toContain('"success"');
-    const started = performance.now();
     await closed;
-    expect(performance.now() - started).toBeLessThan(1_000);
     agent.destroy();
   });
 
@@ -273,9 +272,7 @@ describe('close', () => {
     const { port } = await start(app);
     const pending = post(port).catch((error: unknown) => error);
     await expect.poll(() => app.detector.requests.length).toBe(1);
-    const started = performance.now();
     await server!.close(100);
-    expect(performance.now() - started).toBeLessThan(1_000);
     expect(await pending).toMatchObject({ code: 'ECONNRESET' });
   });
 });

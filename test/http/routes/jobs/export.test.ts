@@ -5,27 +5,29 @@ import { EXPORT_FORMATS, type ExportFormat } from '../../../../src/export/format
 import { exportHeaders } from '../../../../src/http/routes/jobs/result.js';
 import { compose, get, post, ROOT, type Harness } from '../../../support/composed-app.js';
 import { endedJob } from '../../../support/ended-job.js';
-import { okOutcome } from '../../../support/fake-jobs.js';
+import { HeldJobs } from '../../../support/held-jobs.js';
+import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
 
 let app: Harness;
 let jobId: string;
 
-beforeEach(async () => {
-  app = compose();
+async function begin(jobs?: HeldJobs): Promise<void> {
+  app = compose({}, {}, jobs);
   const { body } = await post(app, '/v1/jobs/submit', {
     job_type: 'detect_vehicles',
     image_paths: [`${ROOT}/gate/a.jpg`, 'b.jpg', 'c.jpg'],
   });
   jobId = (body as { job_id: string }).job_id;
-});
+}
+
+beforeEach(() => begin());
 
 const pathOf = (format: string, id = jobId) => `/v1/jobs/${id}/result?format=${format}`;
 const ask = (format: string, id?: string) => get(app, pathOf(format, id));
 
-function finish(): void {
-  const error = new LatticeError('invalid_image', `${ROOT}/b.jpg is damaged.`).toProblem();
-  const outcomes = [okOutcome(['bus', 'Car']), { status: 'error' as const, error }, okOutcome([])];
-  app.jobs.finish(jobId, outcomes);
+async function finish(): Promise<void> {
+  const damaged = errorOutcome('invalid_image', `${ROOT}/b.jpg is damaged.`);
+  await app.jobs.finish(jobId, [okOutcome(['bus', 'Car']), damaged, okOutcome([])]);
 }
 
 const TYPES: Record<ExportFormat, [contentType: string, ending: string]> = {
@@ -38,7 +40,7 @@ const TYPES: Record<ExportFormat, [contentType: string, ending: string]> = {
 };
 
 test.each(EXPORT_FORMATS)('%s comes as a file with its name', async (format) => {
-  finish();
+  await finish();
   const [contentType, ending] = TYPES[format];
   for (const method of ['GET', 'HEAD']) {
     const { status, headers } = await app.app.request(pathOf(format), { method });
@@ -51,7 +53,7 @@ test.each(EXPORT_FORMATS)('%s comes as a file with its name', async (format) => 
 });
 
 test('json is the record, as without a format', async () => {
-  finish();
+  await finish();
   const record = await get(app, `/v1/jobs/${jobId}/result`);
   const { body, headers } = await ask('json');
   expect(body).toEqual(record.body);
@@ -59,7 +61,7 @@ test('json is the record, as without a format', async () => {
 });
 
 test('a line of NDJSON is an entry of images[]', async () => {
-  finish();
+  await finish();
   const record = await get(app, `/v1/jobs/${jobId}/result`);
   const answer = await app.app.request(pathOf('ndjson'));
   const lines = (await answer.text()).trimEnd().split('\n');
@@ -69,7 +71,7 @@ test('a line of NDJSON is an entry of images[]', async () => {
 });
 
 test('categories are the classes of the model in its order, files are relative to the image root', async () => {
-  finish();
+  await finish();
   const { body } = await ask('coco');
   const { classes } = (await app.detector.models())[0]!;
   expect(body).toMatchObject({
@@ -88,7 +90,8 @@ test('categories are the classes of the model in its order, files are relative t
 });
 
 test('a cancelled job gives what it has', async () => {
-  app.jobs.fail(jobId, new LatticeError('cancelled', 'Cancelled.'), [okOutcome(), null, null]);
+  await app.jobs.progress(jobId, 1);
+  await app.jobs.service.cancel(jobId, null);
   const { body } = await ask('coco');
   expect(body).toMatchObject({ images: [{ id: 1 }], info: { failed_images: 2 } });
 });
@@ -117,19 +120,21 @@ test('refusals are those of the record, and a format that does not exist is one'
 });
 
 test('a store that fails at first is answered as such, one that fails later breaks the file off', async () => {
-  finish();
-  app.jobs.imagesAPage = 1;
-  app.jobs.brokenPage = 1;
+  await using jobs = await HeldJobs.open();
+  await begin(jobs);
+  await finish();
+  jobs.imagesPerPage = 1;
+  jobs.brokenPage = 1;
   expect(await ask('yolo')).toMatchObject({ status: 503, body: { code: 'storage_unavailable' } });
   // The second time that coco reads the pages.
-  app.jobs.brokenPage = app.jobs.pagesRead + 5;
+  jobs.brokenPage = jobs.pagesRead + 5;
   await expect(ask('coco')).rejects.toThrow('Disk.');
   expect(app.logged).toMatchObject([{ message: 'result broken off', fields: { job_id: jobId } }]);
-  expect(app.jobs.readers).toBe(0);
+  expect(jobs.readers).toBe(0);
 });
 
 test('without the list of models there is no export: its numbers would be others', async () => {
-  finish();
+  await finish();
   app.detector.models = () =>
     Promise.reject(new LatticeError('cluster_unavailable', 'No worker answers.'));
   expect(await ask('coco')).toMatchObject({ status: 503, body: { code: 'cluster_unavailable' } });

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { jobImagesSchema, jobSummarySchema } from '../../../../src/http/routes/jobs/images.js';
 import { ApiKeys } from '../../../../src/http/access/api-keys.js';
-import { LatticeError } from '../../../../src/api/errors.js';
 import { ROOT, compose, get, post, type Harness } from '../../../support/composed-app.js';
-import { errorOutcome, okOutcome } from '../../../support/fake-jobs.js';
+import { HeldJobs } from '../../../support/held-jobs.js';
+import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
 
 const OUTCOMES = [
   okOutcome(['car', 'car', 'bus']),
@@ -24,7 +24,7 @@ async function submit(app: Harness, fields: object = {}): Promise<string> {
 
 async function ended(app: Harness, fields: object = {}): Promise<string> {
   const id = await submit(app, fields);
-  app.jobs.finish(id, OUTCOMES);
+  await app.jobs.finish(id, OUTCOMES);
   return id;
 }
 
@@ -66,11 +66,11 @@ describe('images', () => {
   test('of a running job are pending until they are processed', async () => {
     const app = compose();
     const id = await submit(app);
-    app.jobs.start(id);
+    await app.jobs.start(id);
     const { body } = await get(app, `/v1/jobs/${id}/images?limit=1`);
     expect(jobImagesSchema.parse(body)).toEqual(body);
     expect(body.images).toEqual([{ index: 0, image_path: 'a.jpg', status: 'pending' }]);
-    app.jobs.fail(id, new LatticeError('cancelled', 'By its owner.'));
+    await app.jobs.service.cancel(id, null);
     const after = await get(app, `/v1/jobs/${id}/images?outcome=failed`);
     expect(after.body).toMatchObject({
       matching: 4,
@@ -115,7 +115,8 @@ describe('summary', () => {
       metadata: { gate: 1 },
     });
     expect(body.classes[0].confidence_histogram).toHaveLength(20);
-    expect(body.classes[0].confidence_histogram[18]).toBe(3);
+    expect(body.classes[0].confidence_histogram[18]).toBe(2);
+    expect(body.classes[0].confidence_histogram[16]).toBe(1);
   });
 
   test('counts images without a turn as pending, then as failed', async () => {
@@ -123,7 +124,7 @@ describe('summary', () => {
     const id = await submit(app);
     const counts = async () => (await get(app, `/v1/jobs/${id}/summary`)).body.images as object;
     expect(await counts()).toEqual({ found: 0, empty: 0, failed: 0, pending: 4 });
-    app.jobs.fail(id, new LatticeError('cancelled', 'By its owner.'));
+    await app.jobs.service.cancel(id, null);
     expect(await counts()).toEqual({ found: 0, empty: 0, failed: 4, pending: 0 });
   });
 });
@@ -141,9 +142,7 @@ test('both answer 404 for a job of another key, and name no folder of the servic
     headers,
   );
   const id = submitted.body.job_id as string;
-  app.jobs.finish(id, [
-    { status: 'error', error: new LatticeError('image_unreadable', `${ROOT}/a.jpg`).toProblem() },
-  ]);
+  await app.jobs.finish(id, [errorOutcome('image_unreadable', `${ROOT}/a.jpg`)]);
   for (const route of ['images', 'summary']) {
     const other = { authorization: 'Bearer lat_bob_0123456789abcdef' };
     expect((await get(app, `/v1/jobs/${id}/${route}`, other)).status).toBe(404);
@@ -164,7 +163,8 @@ test('a job is titled by its metadata, else by its first image', async () => {
 });
 
 test('a list tells the number of jobs in each state when asked', async () => {
-  const app = compose();
+  await using jobs = await HeldJobs.open();
+  const app = compose({}, {}, jobs);
   await ended(app);
   await submit(app);
   const { body } = await get(app, '/v1/jobs?counts=true&limit=1');

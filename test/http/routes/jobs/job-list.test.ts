@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compose, get, post, type Harness } from '../../../support/composed-app.js';
-import { okOutcome } from '../../../support/fake-jobs.js';
+import { HeldJobs } from '../../../support/held-jobs.js';
+import { okOutcome } from '../../../support/outcomes.js';
 
 async function submit(app: Harness, fields: object = {}): Promise<string> {
   const { body } = await post(app, '/v1/jobs/submit', {
@@ -13,7 +14,8 @@ async function submit(app: Harness, fields: object = {}): Promise<string> {
 
 describe('list', () => {
   test('pages through all jobs, newest first', async () => {
-    const app = compose();
+    await using jobs = await HeldJobs.open();
+    const app = compose({}, {}, jobs);
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) ids.unshift(await submit(app));
     const seen: string[] = [];
@@ -29,9 +31,10 @@ describe('list', () => {
   });
 
   test('filters by status, type and time', async () => {
-    const app = compose();
+    await using jobs = await HeldJobs.open();
+    const app = compose({}, {}, jobs);
     const done = await submit(app);
-    app.jobs.finish(done, [okOutcome()]);
+    await app.jobs.finish(done, [okOutcome()]);
     await submit(app, { job_type: 'detect_cars' });
     const listed = async (query: string) =>
       ((await get(app, `/v1/jobs?${query}`)).body.jobs as { status: string }[]).map(

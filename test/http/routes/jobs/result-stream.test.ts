@@ -1,42 +1,60 @@
 /** Results that come in pieces, over real sockets. */
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   listen,
   type ConnectionLimits,
   type Listening,
 } from '../../../../src/http/server/listen.js';
-import type { ImageOutcome } from '../../../../src/jobs/job.js';
 import { compose, get, post, type Harness } from '../../../support/composed-app.js';
-import { okOutcome } from '../../../support/fake-jobs.js';
+import { HeldJobs } from '../../../support/held-jobs.js';
+import { okOutcome } from '../../../support/outcomes.js';
 
 /** Far more text than the sockets of both sides hold. */
-const IMAGES = 4_000;
+const IMAGES = 2_000;
 const BOXES = Array<string>(200).fill('car');
 
+let jobs: HeldJobs;
+let longResult: string;
+let shortResult: string;
+let app: Harness;
 let server: Listening | undefined;
+
+beforeAll(async () => {
+  jobs = await HeldJobs.open();
+  longResult = await finished(IMAGES, BOXES);
+  shortResult = await finished(100, ['car']);
+});
+
+beforeEach(() => {
+  Object.assign(jobs, { imagesPerPage: 10, pagesRead: 0, brokenPage: 0, readers: 0 });
+});
 
 afterEach(async () => {
   await server?.close(0);
   server = undefined;
 });
 
-async function finished(
-  count: number,
-  boxes: string[],
-  limits: Partial<ConnectionLimits> = {},
-): Promise<{ app: Harness; path: string }> {
-  const app = compose();
-  const { body } = await post(app, '/v1/jobs/submit', {
+afterAll(() => jobs[Symbol.asyncDispose]());
+
+/** Path of the result of a job that has ended. */
+async function finished(count: number, boxes: string[]): Promise<string> {
+  const { body } = await post(compose({}, {}, jobs), '/v1/jobs/submit', {
     job_type: 'detect_cars',
     image_paths: Array.from({ length: count }, (_, index) => `${index}.jpg`),
   });
-  const jobId = body.job_id as string;
-  app.jobs.finish(jobId, Array<ImageOutcome>(count).fill(okOutcome(boxes)));
-  app.jobs.imagesAPage = 10;
+  const outcome = okOutcome(boxes);
+  await jobs.finish(
+    body.job_id as string,
+    Array.from({ length: count }, () => outcome),
+  );
+  return `/v1/jobs/${body.job_id as string}/result`;
+}
+
+async function serve(limits: Partial<ConnectionLimits> = {}): Promise<void> {
+  app = compose({}, {}, jobs);
   server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);
-  return { app, path: `/v1/jobs/${jobId}/result` };
 }
 
 function ask(path: string): Promise<IncomingMessage> {
@@ -55,12 +73,12 @@ async function turnsUntil(what: string, check: () => boolean): Promise<void> {
 }
 
 /** Pages read once nothing more is read for a while. */
-async function standstill(app: Harness): Promise<number> {
-  let last = app.jobs.pagesRead;
+async function standstill(): Promise<number> {
+  let last = jobs.pagesRead;
   let since = performance.now();
   await turnsUntil('the reading stands still', () => {
-    if (app.jobs.pagesRead !== last) since = performance.now();
-    last = app.jobs.pagesRead;
+    if (jobs.pagesRead !== last) since = performance.now();
+    last = jobs.pagesRead;
     return last > 2 && performance.now() - since > 300;
   });
   return last;
@@ -77,14 +95,16 @@ function failureOf(response: IncomingMessage, onData: (chunk: Buffer) => void): 
   });
 }
 
-const broken = (app: Harness) => app.logged.filter(({ message }) => message.includes('broken off'));
+const broken = () => app.logged.filter(({ message }) => message.includes('broken off'));
 
 test('a result of one page has a length, a longer one is chunked', async () => {
-  const { app, path } = await finished(10, ['car']);
+  await serve();
+  const path = shortResult;
+  jobs.imagesPerPage = 100;
   const short = await ask(path);
   const whole = await text(short);
   expect(short.headers['content-length']).toBe(String(Buffer.byteLength(whole)));
-  app.jobs.imagesAPage = 3;
+  jobs.imagesPerPage = 30;
   const long = await ask(path);
   expect(long.headers).toMatchObject({
     'transfer-encoding': 'chunked',
@@ -99,9 +119,9 @@ test('a result of one page has a length, a longer one is chunked', async () => {
 });
 
 test('a slow client slows the reading and gets the whole result', async () => {
-  const { app, path } = await finished(IMAGES, BOXES);
-  const response = await ask(path);
-  expect(await standstill(app)).toBeLessThan(IMAGES / 10 / 2);
+  await serve();
+  const response = await ask(longResult);
+  expect(await standstill()).toBeLessThan(IMAGES / 10 / 2);
   const body = JSON.parse(await text(response)) as { result: { images: unknown[] } };
   expect(body.result.images).toHaveLength(IMAGES);
   expect(body.result).toMatchObject({ total_count: IMAGES * BOXES.length, succeeded: IMAGES });
@@ -110,41 +130,41 @@ test('a slow client slows the reading and gets the whole result', async () => {
 test.each(['json', 'coco', 'yolo'])(
   'a client that disconnects from %s ends the reading',
   async (format) => {
-    const { app, path } = await finished(IMAGES, BOXES);
-    const response = await ask(`${path}?format=${format}`);
-    const before = await standstill(app);
+    await serve();
+    const response = await ask(`${longResult}?format=${format}`);
+    const before = await standstill();
     response.destroy();
-    await turnsUntil('the reader of the pages ends', () => app.jobs.readers === 0);
-    expect(app.jobs.pagesRead - before).toBeLessThanOrEqual(1);
-    expect(broken(app)).toEqual([]);
+    await turnsUntil('the reader of the pages ends', () => jobs.readers === 0);
+    expect(jobs.pagesRead - before).toBeLessThanOrEqual(1);
+    expect(broken()).toEqual([]);
   },
 );
 
 test('a client that reads nothing is disconnected at its time limit, and not before', async () => {
-  const { app, path } = await finished(IMAGES, BOXES, { unreadTimeout: 1_500 });
-  const response = await ask(path);
-  await standstill(app);
-  expect(app.jobs.readers).toBe(1);
-  await turnsUntil('the reader of the pages ends', () => app.jobs.readers === 0);
+  await serve({ unreadTimeout: 1_500 });
+  const response = await ask(longResult);
+  await standstill();
+  expect(jobs.readers).toBe(1);
+  await turnsUntil('the reader of the pages ends', () => jobs.readers === 0);
   expect(await failureOf(response, () => undefined)).toMatchObject({ code: 'ECONNRESET' });
 });
 
 test('a failure of the store during the answer closes the connection and is logged', async () => {
-  const { app, path } = await finished(100, ['car']);
-  app.jobs.brokenPage = 4;
-  const response = await ask(path);
+  await serve();
+  jobs.brokenPage = 4;
+  const response = await ask(shortResult);
   expect(response.statusCode).toBe(200);
   const chunks: Buffer[] = [];
   const failure = await failureOf(response, (chunk) => chunks.push(chunk));
   expect(failure).toMatchObject({ code: 'ECONNRESET' });
   expect(() => JSON.parse(Buffer.concat(chunks).toString()) as unknown).toThrow();
-  expect(broken(app)).toMatchObject([{ fields: { err: { code: 'storage_unavailable' } } }]);
+  expect(broken()).toMatchObject([{ fields: { err: { code: 'storage_unavailable' } } }]);
   expect(await text(await ask('/livez'))).not.toBe('');
 });
 
 test.each([1, 2])('a failure of the store at page %i is answered as a problem', async (page) => {
-  const { app, path } = await finished(100, ['car']);
-  app.jobs.brokenPage = page;
-  const answer = await get(app, path);
+  await serve();
+  jobs.brokenPage = page;
+  const answer = await get(app, shortResult);
   expect(answer).toMatchObject({ status: 503, body: { code: 'storage_unavailable' } });
 });

@@ -6,7 +6,7 @@ import { webhookRecord } from '../../../../src/http/routes/jobs/result-record.js
 import type { ImageEntry, ImageOutcome, Job } from '../../../../src/jobs/job.js';
 import { specOf } from '../../../jobs/job-folder.js';
 import { endedJob, pagesOf } from '../../../support/ended-job.js';
-import { okOutcome } from '../../../support/fake-jobs.js';
+import { okOutcome } from '../../../support/outcomes.js';
 
 const hide = (text: string): string => text.replaceAll('/srv/', '');
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { jobRetriedSchema } from '../../../../src/http/routes/jobs/submissions.js';
 import { compose, get, post, type Harness } from '../../../support/composed-app.js';
-import { errorOutcome, okOutcome } from '../../../support/fake-jobs.js';
+import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
 
 async function submit(app: Harness, fields: object = {}): Promise<string> {
   const job = { job_type: 'batch_detect', image_paths: ['a.jpg', 'b.jpg', 'c.jpg'], ...fields };
@@ -14,7 +14,7 @@ const retry = (app: Harness, id: string, headers: Record<string, string> = {}) =
 
 async function endedWithFailures(app: Harness, fields: object = {}): Promise<string> {
   const id = await submit(app, fields);
-  app.jobs.finish(id, [
+  await app.jobs.finish(id, [
     errorOutcome('invalid_image'),
     okOutcome(),
     errorOutcome('image_not_found'),
@@ -27,7 +27,7 @@ test('failed images are counted in status, list and result; a retry runs them ag
   const id = await endedWithFailures(app, { confidence_threshold: 0.25, priority: 3 });
   const counted = { finished_images: 3, failed_images: 2, retry_of: null };
   expect((await get(app, `/v1/jobs/${id}/status`)).body).toMatchObject(counted);
-  expect((await get(app, '/v1/jobs')).body.jobs).toMatchObject([counted]);
+  expect((await get(app, '/v1/jobs?limit=1')).body.jobs).toMatchObject([counted]);
   expect((await get(app, `/v1/jobs/${id}/result`)).body).toMatchObject({
     failed_images: 2,
     result: { succeeded: 1, failed: 2 },
@@ -38,7 +38,7 @@ test('failed images are counted in status, list and result; a retry runs them ag
   expect(jobRetriedSchema.parse(body)).toEqual(body);
   expect(body).toMatchObject({ retry_of: id, message: 'Job accepted with 2 images.' });
   expect(headers.get('location')).toBe(`/v1/jobs/${body.job_id}/status`);
-  expect(app.jobs.specs.at(-1)).toMatchObject({
+  expect(await app.jobs.specOf(body.job_id as string)).toMatchObject({
     imagePaths: ['a.jpg', 'c.jpg'],
     options: { confidence: 0.25 },
     priority: 3,
@@ -67,7 +67,7 @@ test('what cannot be retried is refused with its reason', async () => {
   const unfinished = await retry(app, running);
   expect(unfinished).toMatchObject({ status: 409, body: { code: 'job_not_finished' } });
   expect(unfinished.headers.get('retry-after')).toBe('1');
-  app.jobs.finish(running, [okOutcome(), okOutcome(), okOutcome()]);
+  await app.jobs.finish(running, [okOutcome(), okOutcome(), okOutcome()]);
   expect(await retry(app, running)).toMatchObject({
     status: 422,
     body: { code: 'nothing_to_retry' },

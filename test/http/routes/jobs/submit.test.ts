@@ -1,13 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../../../src/api/errors.js';
 import { DEFAULT_VEHICLES } from '../../../../src/models/class-filter.js';
-import { compose, post, ROOT } from '../../../support/composed-app.js';
+import { compose, post, ROOT, type Answer } from '../../../support/composed-app.js';
+import { HeldJobs } from '../../../support/held-jobs.js';
 
 const PATH = '/v1/jobs/submit';
 const cars = { job_type: 'detect_cars', image_paths: ['a.jpg'] };
+
+/** What the accepted job looks for. */
+async function classesOf({ status, body }: Answer): Promise<readonly string[] | null> {
+  expect(status).toBe(202);
+  return (await compose().jobs.specOf(body.job_id as string)).options.classes;
+}
 
 test('the smallest submission is accepted with its defaults', async () => {
   const app = compose();
@@ -19,30 +26,28 @@ test('the smallest submission is accepted with its defaults', async () => {
     message: expect.any(String),
   });
   expect(headers.get('location')).toBe(`/v1/jobs/${body.job_id}/status`);
-  expect(app.jobs.specs).toEqual([
-    {
-      jobType: 'detect_cars',
-      imagePaths: ['a.jpg'],
-      options: {
-        modelName: 'yolov8n.pt',
-        confidence: 0.5,
-        iou: 0.7,
-        maxDetections: 300,
-        classes: ['car'],
-      },
-      priority: 0,
-      callbackUrl: null,
-      metadata: null,
-      annotate: false,
-      keyId: null,
+  expect(await app.jobs.specOf(body.job_id as string)).toEqual({
+    jobType: 'detect_cars',
+    imagePaths: ['a.jpg'],
+    options: {
+      modelName: 'yolov8n.pt',
+      confidence: 0.5,
+      iou: 0.7,
+      maxDetections: 300,
+      classes: ['car'],
     },
-  ]);
+    priority: 0,
+    callbackUrl: null,
+    metadata: null,
+    annotate: false,
+    keyId: null,
+  });
 });
 
 test('every field arrives, metadata as the submitted text', async () => {
   const app = compose({}, { annotate: () => Promise.resolve('x.jpg') });
   const metadata = { camera: 'north', nested: { list: [1, null, 'é'] } };
-  const { status } = await post(app, PATH, {
+  const { status, body } = await post(app, PATH, {
     job_type: 'detect_vehicles',
     image_paths: ['a.jpg', `${ROOT}/b.png`, 'a.jpg'],
     model_name: 'yolov8n.pt',
@@ -56,7 +61,7 @@ test('every field arrives, metadata as the submitted text', async () => {
     annotate: true,
   });
   expect(status).toBe(202);
-  expect(app.jobs.specs[0]).toMatchObject({
+  expect(await app.jobs.specOf(body.job_id as string)).toMatchObject({
     imagePaths: ['a.jpg', `${ROOT}/b.png`, 'a.jpg'],
     options: { confidence: 0.25, classes: ['Car', 'truck'], iou: 0.6, maxDetections: 1 },
     priority: 10,
@@ -71,16 +76,12 @@ test.each([
   ['detect_vehicles', [...DEFAULT_VEHICLES]],
   ['batch_detect', null],
 ])('%s looks for %j', async (job_type, classes) => {
-  const app = compose();
-  await post(app, PATH, { ...cars, job_type });
-  expect(app.jobs.specs[0]?.options.classes).toEqual(classes);
+  expect(await classesOf(await post(compose(), PATH, { ...cars, job_type }))).toEqual(classes);
 });
 
 test('vehicle_types counts for detect_vehicles only', async () => {
-  const app = compose();
-  const { status } = await post(app, PATH, { ...cars, vehicle_types: ['bus'] });
-  expect(status).toBe(202);
-  expect(app.jobs.specs[0]?.options.classes).toEqual(['car']);
+  const answer = await post(compose(), PATH, { ...cars, vehicle_types: ['bus'] });
+  expect(await classesOf(answer)).toEqual(['car']);
 });
 
 test.each([
@@ -90,9 +91,8 @@ test.each([
   ['batch_detect', { classes: ['person'] }, ['person']],
   ['batch_detect', { vehicle_types: ['bus'] }, null],
 ])('%s of %j looks for %j', async (job_type, fields, classes) => {
-  const app = compose();
-  expect(await post(app, PATH, { ...cars, job_type, ...fields })).toMatchObject({ status: 202 });
-  expect(app.jobs.specs[0]?.options.classes).toEqual(classes);
+  const answer = await post(compose(), PATH, { ...cars, job_type, ...fields });
+  expect(await classesOf(answer)).toEqual(classes);
 });
 
 test('a detect_cars job takes no classes, and no model without cars', async () => {
@@ -146,7 +146,8 @@ describe('Idempotency-Key', () => {
   const key = { 'idempotency-key': '"k-1"' };
 
   test('a repeat gives the first job, whatever its key order, spaces and nulls', async () => {
-    const app = compose();
+    await using jobs = await HeldJobs.open();
+    const app = compose({}, {}, jobs);
     const first = await post(app, PATH, cars, key);
     const again = await post(app, PATH, ' {"image_paths":["a.jpg"], "job_type":"detect_cars"}', {
       'idempotency-key': 'k-1',
@@ -157,13 +158,14 @@ describe('Idempotency-Key', () => {
     expect(first.headers.get('idempotency-replayed')).toBeNull();
     const withNull = await post(app, PATH, { ...cars, priority: null }, key);
     expect(withNull.body.job_id).toBe(first.body.job_id);
-    expect(app.jobs.specs).toHaveLength(1);
+    expect(await jobs.jobs()).toHaveLength(1);
   });
 
   test('a repeat gives the first job although its files were removed', async () => {
+    await using jobs = await HeldJobs.open();
     const folder = mkdtempSync(join(tmpdir(), 'lattice-repeat-'));
     writeFileSync(join(folder, 'a.jpg'), '');
-    const app = compose({ imageRoots: [folder] });
+    const app = compose({ imageRoots: [folder] }, {}, jobs);
     const all = { ...cars, image_paths: ['*.jpg'] };
     const first = await post(app, PATH, all, key);
     expect(first.status).toBe(202);
@@ -179,6 +181,7 @@ describe('Idempotency-Key', () => {
 
   test('the same key with another body is refused', async () => {
     const app = compose();
+    const key = { 'idempotency-key': 'k-2' };
     await post(app, PATH, cars, key);
     expect(await post(app, PATH, { ...cars, priority: 1 }, key)).toMatchObject({
       status: 422,
@@ -202,7 +205,8 @@ test.each([
   ['storage_unavailable', 503],
 ] as const)('%s is answered %d and says when to come back', async (code, status) => {
   const app = compose();
-  app.jobs.broken = new LatticeError(code, 'Not now.', { retryAfterS: 6.2 });
+  const refusal = new LatticeError(code, 'Not now.', { retryAfterS: 6.2 });
+  vi.spyOn(app.jobs.service, 'submit').mockRejectedValueOnce(refusal);
   const answer = await post(app, PATH, cars);
   expect(answer).toMatchObject({ status, body: { code } });
   expect(answer.headers.get('retry-after')).toBe('7');

@@ -4,7 +4,7 @@ import { resultText } from '../../../../src/http/routes/jobs/result-record.js';
 import { webhookRecord } from '../../../../src/http/routes/jobs/result-record.js';
 import type { ImageEntry } from '../../../../src/jobs/job.js';
 import { endedJob, pagesOf } from '../../../support/ended-job.js';
-import { okOutcome } from '../../../support/fake-jobs.js';
+import { okOutcome } from '../../../support/outcomes.js';
 
 const hide = (text: string): string => text.replaceAll('/srv/', '');
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { WebhookDeliveryState } from '../../../../src/jobs/webhook-delivery.js';
 import { deliveryListSchema } from '../../../../src/http/routes/jobs/webhooks.js';
 import { compose, get, post, type Harness } from '../../../support/composed-app.js';
-import { okOutcome, pendingDelivery } from '../../../support/fake-jobs.js';
+import { pendingDelivery } from '../../../support/ended-job.js';
+import { okOutcome } from '../../../support/outcomes.js';
 
 const delivery: WebhookDeliveryState = {
   ...pendingDelivery,
@@ -29,7 +30,7 @@ async function submit(app: Harness, fields: object = { callback_url: 'http://h/x
 test('each attempt is shown, the receiver is not', async () => {
   const app = withDelivery();
   const id = await submit(app);
-  app.jobs.finish(id, [okOutcome()]);
+  await app.jobs.finish(id, [okOutcome()]);
   const { status, body } = await get(app, `/v1/jobs/${id}/webhook`);
   expect(status).toBe(200);
   expect(deliveryListSchema.parse(body)).toEqual(body);
@@ -59,7 +60,7 @@ describe('redeliver', () => {
     const app = withDelivery();
     const id = await submit(app);
     expect(await again(app, id)).toMatchObject({ status: 409, body: { code: 'job_not_finished' } });
-    app.jobs.finish(id, [okOutcome()]);
+    await app.jobs.finish(id, [okOutcome()]);
     expect(await again(app, id)).toMatchObject({
       status: 202,
       body: { deliveries: [{ webhook_id: 'msg_1' }] },
@@ -70,7 +71,7 @@ describe('redeliver', () => {
   test('is refused where there is nothing to send', async () => {
     const app = withDelivery();
     const id = await submit(app, {});
-    app.jobs.finish(id, [okOutcome()]);
+    await app.jobs.finish(id, [okOutcome()]);
     expect(await again(app, id)).toMatchObject({ status: 422, body: { code: 'no_webhook' } });
     expect(await again(app, 'job_none')).toMatchObject({ status: 404 });
     expect(app.begun).toEqual([]);

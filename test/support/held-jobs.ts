@@ -1,0 +1,213 @@
+/**
+ * The job service on a store of its own. Its jobs stay pending and their images stay in the detector until the test
+ * lets them go on; tests of what a slow or broken store does set how pages of images are read.
+ */
+import { LatticeError } from '../../src/api/errors.js';
+import type { ImageResult } from '../../src/api/image.js';
+import type { DetectRequest } from '../../src/execution/detector.js';
+import type { ImageOutcome, Job, JobService, JobSpec } from '../../src/jobs/job.js';
+import { taskId, type StoredJob } from '../../src/jobs/job-records.js';
+import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
+import type { JobStore } from '../../src/jobs/store/job-store.js';
+import { ended, silent, TemporaryFolder, until } from '../jobs/job-folder.js';
+import { okOutcome } from './outcomes.js';
+import { ScriptedDetector } from './scripted-detector.js';
+
+/** Promises by number, which may be settled before they are asked for. */
+class Gates<T> {
+  readonly #gates = new Map<number, { passed: Promise<T>; open: (value: T) => void }>();
+
+  passed(number: number): Promise<T> {
+    return this.#gate(number).passed;
+  }
+
+  open(number: number, value: T): void {
+    this.#gate(number).open(value);
+  }
+
+  openAll(value: T): void {
+    for (const { open } of this.#gates.values()) open(value);
+  }
+
+  #gate(number: number): { passed: Promise<T>; open: (value: T) => void } {
+    const known = this.#gates.get(number);
+    if (known !== undefined) return known;
+    let open: (value: T) => void = () => undefined;
+    const passed = new Promise<T>((resolve) => (open = resolve));
+    this.#gates.set(number, { passed, open });
+    return { passed, open };
+  }
+}
+
+/** Answers an image of a job with its outcome, once there is one. */
+class HeldDetector extends ScriptedDetector {
+  readonly outcomes = new Gates<ImageOutcome>();
+
+  override async detect({ id = 0, options, signal }: DetectRequest): Promise<ImageResult> {
+    const aborted = new Promise<never>((_, reject) => {
+      signal?.addEventListener('abort', () => {
+        reject(new LatticeError('cancelled', 'The job has ended.'));
+      });
+    });
+    const outcome = await Promise.race([this.outcomes.passed(id), aborted]);
+    if (outcome.status === 'error') {
+      throw new LatticeError(outcome.error.code, outcome.error.detail);
+    }
+    return { model: options.modelName, workerId: this.workerId, ...outcome };
+  }
+
+  /** Enough for every job of a test to be in hand. */
+  override stats() {
+    return { ...super.stats(), suggestedWindow: 100_000 };
+  }
+}
+
+export class HeldJobs implements AsyncDisposable {
+  /** Most images per read of the store. */
+  imagesPerPage = Infinity;
+  /** Reads of images so far; the one of number `brokenPage` fails. */
+  pagesRead = 0;
+  brokenPage = 0;
+  /** Readers that have begun with pages and not ended. */
+  readers = 0;
+  #jobs!: Jobs;
+  #store!: JobStore;
+  readonly #folder: TemporaryFolder;
+  readonly #detector = new HeldDetector();
+  /** Whether a job may start; false fails its start, as a disk that is full does. */
+  #starts = new Gates<boolean>();
+
+  private constructor(folder: TemporaryFolder) {
+    this.#folder = folder;
+  }
+
+  static async open(changes: Partial<JobsOptions> = {}): Promise<HeldJobs> {
+    const held = new HeldJobs(new TemporaryFolder());
+    await held.#open(changes);
+    return held;
+  }
+
+  get service(): JobService {
+    return this.#jobs.service;
+  }
+
+  /** Of the newest job first. */
+  async jobs(): Promise<Job[]> {
+    return (await this.service.list({}, { limit: 1_000, cursor: null })).jobs;
+  }
+
+  /** What was submitted. */
+  async specOf(jobId: string): Promise<JobSpec> {
+    const { spec } = await this.service.get(jobId, null);
+    const images = await this.service.images(jobId);
+    return { ...spec, imagePaths: images.map(({ path }) => path) };
+  }
+
+  /** Resolves once the job is running. */
+  async start(jobId: string): Promise<void> {
+    this.#starts.open((await this.#job(jobId)).number, true);
+    await until(`start of ${jobId}`, async () => (await this.#job(jobId)).startedAt !== null);
+  }
+
+  /** Resolves once this many images of the job have an outcome; by default boxes are found in each. */
+  async progress(jobId: string, finished: number, outcomes: ImageOutcome[] = []): Promise<void> {
+    const { number } = await this.#job(jobId);
+    this.#starts.open(number, true);
+    for (let index = 0; index < finished; index += 1) {
+      this.#detector.outcomes.open(taskId(number, index), outcomes[index] ?? okOutcome());
+    }
+    await until(
+      `${finished} images of ${jobId}`,
+      async () => (await this.#job(jobId)).finishedImages >= finished,
+    );
+  }
+
+  /** Resolves once the job has ended, with an outcome for each of its images. */
+  async finish(jobId: string, outcomes: ImageOutcome[]): Promise<void> {
+    await this.progress(jobId, outcomes.length, outcomes);
+    await ended(this.service, jobId);
+  }
+
+  /** Removes the events before this Unix time. */
+  async forget(eventsBefore: number): Promise<void> {
+    await this.#store.sweep({ jobsBefore: 0, eventsBefore, keysBefore: 0 });
+  }
+
+  /** The store gives up its folder: every later call of the service fails. */
+  async loseStore(): Promise<void> {
+    await this.#store.close();
+  }
+
+  /** As after a restart of the service. */
+  async reopen(): Promise<void> {
+    await this.#stop();
+    await this.#open({});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop();
+    this.#folder[Symbol.dispose]();
+  }
+
+  async #open(changes: Partial<JobsOptions>): Promise<void> {
+    const { path } = this.#folder;
+    this.#starts = new Gates();
+    this.#store = await openJobStore(path);
+    const { start, images } = this.#store;
+    const held: JobStore = {
+      ...this.#store,
+      start: async (number, ...others) => {
+        if (!(await this.#starts.passed(number))) {
+          throw new LatticeError('storage_unavailable', 'The test is over.');
+        }
+        return start(number, ...others);
+      },
+      images: async (number, from, limit) => {
+        this.pagesRead += 1;
+        if (this.pagesRead === this.brokenPage) {
+          throw new LatticeError('storage_unavailable', 'Disk.');
+        }
+        return images(number, from, Math.min(limit, this.imagesPerPage));
+      },
+    };
+    this.#jobs = await openJobs(held, {
+      dataDir: path,
+      detector: this.#detector,
+      maxQueuedJobs: 100_000,
+      resultTtlHours: 24,
+      volumePatienceMs: 0,
+      progressIntervalMs: 0,
+      imageBackoffMs: 1,
+      reserveBytes: 0,
+      logger: silent,
+      ...changes,
+    });
+    this.#countReaders();
+  }
+
+  #countReaders(): void {
+    const { service } = this.#jobs;
+    const pages = service.imagePages.bind(service);
+    const count = (by: number): void => {
+      this.readers += by;
+    };
+    service.imagePages = async function* (jobId) {
+      count(1);
+      try {
+        yield* pages(jobId);
+      } finally {
+        count(-1);
+      }
+    };
+  }
+
+  async #stop(): Promise<void> {
+    const stopped = this.#jobs.stop(0);
+    this.#starts.openAll(false);
+    await stopped;
+  }
+
+  async #job(jobId: string): Promise<StoredJob> {
+    return (await this.service.get(jobId, null)) as StoredJob;
+  }
+}
