@@ -1,7 +1,8 @@
 /** Runs images through a detector of this process, in the given order, and prints their outcomes. */
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { Annotator } from '../annotate/annotate.js';
+import { writeDrawnCopy } from '../annotate/annotate.js';
 import { toLatticeError, type LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
 import { parametersOf, type DetectionParameters, type DetectOptions } from '../api/options.js';
@@ -36,7 +37,7 @@ interface Run {
   images: readonly NamedImage[];
   detector: NativeWorker;
   options: DetectOptions;
-  copies: DrawnCopies | null;
+  drawCopy: DrawCopy | undefined;
 }
 
 type Outcomes = AsyncGenerator<[NamedImage, ImageOutcome], void>;
@@ -56,18 +57,13 @@ export async function detectImages(
     { ...config, imageRoots: rootsOf(images) },
     logger(terminal, verbose),
   );
-  let copies: DrawnCopies | null = null;
   try {
     const { options, classes } = await detectOptions(detector, flags, config);
-    if (flags.save !== undefined) {
-      copies = await DrawnCopies.open(
-        flags.save,
-        (dataDir) => new Annotator({ detector, dataDir, maxPixels: config.maxPixels }),
-      );
-    }
-    await show({ images, detector, options, copies }, classes, flags, terminal);
+    const { save } = flags;
+    const drawCopy =
+      save === undefined ? undefined : await drawInto(save, detector, config.maxPixels);
+    await show({ images, detector, options, drawCopy }, classes, flags, terminal);
   } finally {
-    await copies?.close();
     await detector.close();
   }
 }
@@ -178,59 +174,40 @@ async function* outcomes(run: Run, stopped: () => boolean): Outcomes {
 /** Never rejects. */
 async function detectOne(
   { path }: NamedImage,
-  { detector, options, copies }: Run,
+  { detector, options, drawCopy }: Run,
 ): Promise<ImageOutcome> {
   try {
     const result = await detector.detect({ path, options, kind: 'async' });
-    return { status: 'ok', result, annotated: await copies?.write(path, result.detections) };
+    return { status: 'ok', result, annotated: await drawCopy?.(path, result.detections) };
   } catch (error) {
     return { status: 'error', error: (toLatticeError(error) satisfies LatticeError).toProblem() };
   }
 }
 
-interface Artist {
-  /** Gives the file name beneath `annotated` of the data folder it was made with. */
-  annotate(imagePath: string, detections: readonly Detection[]): Promise<string>;
-}
+/** Gives the path of the copy. */
+type DrawCopy = (imagePath: string, detections: readonly Detection[]) => Promise<string>;
 
-class DrawnCopies {
-  readonly #folder: string;
-  /** Inside the target folder: a rename cannot cross file systems. */
-  readonly #dataDir: string;
-  readonly #artist: Artist;
-  readonly #taken = new Set<string>();
-
-  private constructor(folder: string, dataDir: string, artist: Artist) {
-    this.#folder = folder;
-    this.#dataDir = dataDir;
-    this.#artist = artist;
+/** Makes the folder. Rejects with `UsageError` when it cannot be written. */
+async function drawInto(
+  folder: string,
+  detector: NativeWorker,
+  maxPixels: number,
+): Promise<DrawCopy> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new UsageError(pathFault(error, folder, 'write'));
   }
-
-  /** Makes the folder. Rejects with `UsageError` when it cannot be written. */
-  static async open(folder: string, createArtist: (dataDir: string) => Artist) {
-    try {
-      await mkdir(folder, { recursive: true });
-      const dataDir = await mkdtemp(join(folder, '.drawing-'));
-      return new DrawnCopies(folder, dataDir, createArtist(dataDir));
-    } catch (error) {
-      throw new UsageError(pathFault(error, folder, 'write'));
-    }
-  }
-
-  /** Gives the path of the copy. Images of one name in several folders get -2, -3 and so on. */
-  async write(imagePath: string, detections: readonly Detection[]): Promise<string> {
+  const taken = new Set<string>();
+  return async (imagePath, detections) => {
+    // Images of one name in several folders get -2, -3 and so on.
     const { name } = parse(imagePath);
     let file = `${name}.jpg`;
-    for (let count = 2; this.#taken.has(file); count++) file = `${name}-${count}.jpg`;
-    this.#taken.add(file);
-    const target = join(this.#folder, file);
-    const drawn = await this.#artist.annotate(imagePath, detections);
-    await rename(join(this.#dataDir, 'annotated', drawn), target);
+    for (let count = 2; taken.has(file); count++) file = `${name}-${count}.jpg`;
+    taken.add(file);
+    const target = join(folder, file);
+    await writeDrawnCopy(target, await detector.readImage(imagePath), detections, maxPixels);
     return target;
-  }
-
-  /** Removes the working folder; call when the last `write` has settled. */
-  async close(): Promise<void> {
-    await rm(this.#dataDir, { recursive: true, force: true });
-  }
+  };
 }
