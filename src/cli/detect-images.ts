@@ -13,7 +13,6 @@ import { matchClasses, noSuchClass } from '../models/class-filter.js';
 import { defaultModelName, withSuffix } from '../models/model-folder.js';
 import { createLogger } from '../service/logger.js';
 import type { ExportFlags } from './export-output.js';
-import { exitCodeOf, FirstSignal } from './first-signal.js';
 import {
   exportImages,
   jsonPrinter,
@@ -24,6 +23,7 @@ import {
 import { rootsOf, type NamedImage } from './image-paths.js';
 import { Progress } from './progress.js';
 import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from './terminal.js';
+import { untilSignal } from './until-signal.js';
 
 /** As parsed and checked by `lattice detect`. */
 export interface DetectFlags extends ExportFlags, DetectionParameters {
@@ -80,16 +80,13 @@ async function show(
 ): Promise<void> {
   const { images, detector, options } = run;
   const totals = new RunTotals();
-  const interrupt = new FirstSignal(() => {
-    terminal.err('Stopping after the images that have begun. Ctrl-C again stops at once.');
-  });
   const startedAt = performance.now();
-  const counted = count(
-    outcomes(run, () => interrupt.received !== null),
-    totals,
-    new Progress(terminal, images.length),
-  );
-  try {
+  const stopped = await untilSignal(terminal, async (signal) => {
+    signal.addEventListener('abort', () => {
+      terminal.err('Stopping after the images that have begun. Ctrl-C again stops at once.');
+    });
+    const progress = new Progress(terminal, images.length);
+    const counted = count(outcomes(run, signal), totals, progress);
     if (flags.format !== undefined) {
       await exportImages(counted, { model: options.modelName, classes }, flags, terminal);
     } else {
@@ -98,9 +95,8 @@ async function show(
       for await (const [image, outcome] of counted) print(image, outcome);
       if (table) terminal.out('');
     }
-  } finally {
-    interrupt.unlisten();
-  }
+    return signal.aborted;
+  });
   const { device, precision } = detector.stats();
   const engine = `${options.modelName} on ${device}, ${precision}`;
   const forPrograms = flags.format !== undefined || flags.json === true;
@@ -111,9 +107,8 @@ async function show(
     }
   }
   const { done, failed } = totals;
-  if (interrupt.received !== null) {
+  if (stopped !== false) {
     terminal.err(`Stopped: ${images.length - done - failed} of ${images.length} images are left.`);
-    terminal.setExitCode(exitCodeOf(interrupt.received));
   } else if (failed > 0) terminal.setExitCode(done > 0 ? EXIT_PARTLY : EXIT_FAILED);
 }
 
@@ -154,14 +149,14 @@ async function* count(images: Outcomes, totals: RunTotals, progress: Progress): 
   }
 }
 
-/** Keeps the detector busy and yields in input order; ends after the images that had begun when `stopped`. */
-async function* outcomes(run: Run, stopped: () => boolean): Outcomes {
+/** Keeps the detector busy and yields in input order; ends after the images that had begun at the signal. */
+async function* outcomes(run: Run, signal: AbortSignal): Outcomes {
   const { images, detector } = run;
   const running: Promise<ImageOutcome>[] = [];
   const window = Math.max(1, detector.stats().suggestedWindow);
   let next = 0;
   for (const image of images) {
-    while (next < images.length && running.length < window && !stopped()) {
+    while (next < images.length && running.length < window && !signal.aborted) {
       const following = images[next++];
       if (following !== undefined) running.push(detectOne(following, run));
     }

@@ -1,7 +1,7 @@
 /** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { loadConfig } from '../settings/config.js';
-import { examples } from './command-options.js';
+import { examples, numberThat } from './command-options.js';
 import { addSettingFlags } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
@@ -15,6 +15,8 @@ Examples:
   $ lattice engine prune --older-than 30 --dry-run`;
 
 const SETTINGS = ['dataDir', 'engineCacheDir'] as const;
+
+const days = numberThat('a number of days, 0 or more', (value) => value >= 0);
 
 type Flags = Record<string, unknown>;
 
@@ -90,10 +92,4 @@ function registerPrune(parent: Command, terminal: Terminal): void {
       },
     );
   addSettingFlags(command, SETTINGS);
-}
-
-function days(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
-  throw new InvalidArgumentError('It must be a number of days, 0 or more.');
 }

@@ -2,7 +2,13 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { TOP_PRIORITY } from '../api/options.js';
 import { JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
-import { addParameterFlags, examples, nameList, wholeNumber } from './command-options.js';
+import {
+  addParameterFlags,
+  examples,
+  nameList,
+  numberThat,
+  wholeNumber,
+} from './command-options.js';
 import { checkExportFlags, formatOption, outputOption, type ExportFlags } from './export-output.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
@@ -192,11 +198,7 @@ function statuses(text: string): string[] {
   throw new InvalidArgumentError(`'${wrong}' is none of ${JOB_STATUSES.join(', ')}.`);
 }
 
-function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError('It must be a number of seconds above 0.');
-}
+const seconds = numberThat('a number of seconds above 0', (value) => value > 0);
 
 function jsonObject(text: string): Record<string, unknown> {
   let value: unknown;
