@@ -9,7 +9,7 @@ import {
   numberThat,
   wholeNumber,
 } from './command-options.js';
-import { checkExportFlags, formatOption, outputOption, type ExportFlags } from './export-output.js';
+import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
 import type { SubmitFlags, WatchFlags } from './job/watching.js';
@@ -129,23 +129,21 @@ function registerStatus(parent: Command, terminal: Terminal): void {
 }
 
 function registerResult(parent: Command, terminal: Terminal): void {
-  command(parent, 'result', 'boxes of a job that has ended', 'print its result record', [
-    'job_AaH_VN9D --json > boxes.json',
-    'job_AaH_VN9D --format coco -o boxes.coco.json',
-  ])
+  const result = command(
+    parent,
+    'result',
+    'boxes of a job that has ended',
+    'print its result record',
+    ['job_AaH_VN9D --json > boxes.json', 'job_AaH_VN9D --format coco -o boxes.coco.json'],
+  )
     .argument('<job>', 'its id')
-    .addOption(formatOption())
-    .addOption(outputOption())
     .action(async (jobId: string, flags: AccessFlags & ExportFlags) => {
       checkExportFlags(flags, terminal);
-      if (flags.format === undefined) {
-        const { showResult } = await import('./job/showing.js');
-        await showResult(jobId, flags, terminal);
-      } else {
-        const { exportResult } = await import('./job/showing.js');
-        await exportResult(jobId, flags.format, flags, terminal);
-      }
+      const { exportResult, showResult } = await import('./job/showing.js');
+      if (flags.format === undefined) await showResult(jobId, flags, terminal);
+      else await exportResult(jobId, flags.format, flags, terminal);
     });
+  addExportFlags(result);
 }
 
 function registerWatch(parent: Command, terminal: Terminal): void {
