@@ -47,15 +47,16 @@ function receiver({ secret, json }: ListenFlags, terminal: Terminal): Hono {
   const judge = createJudge(webhookSecret(secret));
   const refuse = (status: number, headers: Record<string, string>) => () =>
     new Response(null, { status, headers: { connection: 'close', ...headers } });
-  return new Hono()
-    .post('*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuse(413, {}) }), async (c) => {
-      const message = { headers: c.req.header(), body: await c.req.text() };
-      const arrived = { ...message, ...judge(message) };
-      for (const line of json === true ? [jsonOf(arrived)] : linesOf(arrived)) terminal.out(line);
-      return new Response(null, { status: arrived.status });
-    })
-    .all('*', refuse(405, { allow: 'POST' }))
-    .onError(refuse(400, {})); // the sender broke off
+  const app = new Hono();
+  app.post('*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuse(413, {}) }), async (c) => {
+    const message = { headers: c.req.header(), body: await c.req.text() };
+    const arrived = { ...message, ...judge(message) };
+    for (const line of json === true ? [jsonOf(arrived)] : linesOf(arrived)) terminal.out(line);
+    return new Response(null, { status: arrived.status });
+  });
+  app.all('*', refuse(405, { allow: 'POST' }));
+  app.onError(refuse(400, {})); // the sender broke off
+  return app;
 }
 
 async function listen(server: Server, { host, port }: ListenFlags): Promise<void> {
