@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
-import { compose, post, type Harness } from '../support/composed-app.js';
+import { compose, type Harness, submitted } from '../support/composed-app.js';
 import { HeldJobs } from '../support/held-jobs.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
 import { StreamConnection } from './stream-connection.js';
@@ -18,9 +18,7 @@ let server: Listening;
 
 const open = (): Promise<StreamConnection> => StreamConnection.open(server.url);
 
-async function submit(): Promise<string> {
-  return (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
-}
+const submit = () => submitted(app, job);
 
 async function serve(): Promise<void> {
   app = compose({}, {}, jobs);
