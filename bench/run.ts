@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: every question in a process of its own, then bench/results/DATE.json and the table of
- * bench/README.md. `npm run bench -- submit addon` asks only those.
+ * bench/README.md. `npm run bench -- submit cluster` asks only those.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';

@@ -202,7 +202,7 @@ for tool in memcheck racecheck synccheck; do
     [ "$tool" = memcheck ] && without='HardwareDecoderOnGpu.ManyThreads*'
     # Failed calls are not reported: some fail on purpose, and libraries look for functions that a driver lacks.
     step "$tool" 17 compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 \
-      build/test/native/cuda/lattice_gpu_test "--gtest_filter=-$without"
+      build/test/native/gpu/lattice_gpu_test "--gtest_filter=-$without"
   fi
 done
 end

@@ -10,7 +10,7 @@ import { unknownSettings, type Config } from './settings/config.js';
 /** EX_UNAVAILABLE of sysexits.h. */
 const EXIT_GPU_LOST = 69;
 
-/** What tests may change beneath the service; nothing that an operator sets. */
+/** What tests may replace in the service; operators cannot set it. */
 export type TestOptions = Pick<EmbeddedOptions, 'abortOnPathSuffix'>;
 
 /** Serves until SIGTERM or SIGINT, then drains and resolves. Rejects when it cannot start. */
@@ -23,7 +23,7 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   const stopping = new AbortController();
   const stopped = stopSignal(stopping);
   const onGpuLost = () => {
-    // For the supervisor: a new process gets the GPU back, or says why not.
+    // For the supervisor: it starts a new process, which can use the GPU or says why not.
     process.exitCode = EXIT_GPU_LOST;
     process.kill(process.pid, 'SIGTERM');
   };
@@ -40,7 +40,7 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
     if (!(await releases.releaseAll())) endAtOnce(stopLogger);
   }
   logger.info({}, 'stopped');
-  // The timer keeps no process alive: it fires only where something else does.
+  // The timer does not keep the process alive: it fires only if something else does.
   setTimeout(endAtOnce, OVERRUN_MS, stopLogger).unref();
 }
 

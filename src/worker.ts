@@ -101,7 +101,7 @@ function stopSignal(): Promise<string> {
         resolve(signal);
       });
     }
-    // The parent holds the other end; without a parent nothing would stop this process.
+    // The parent holds the other end; without it nothing would stop this process.
     process.stdin.on('end', () => process.exit(1));
     process.stdin.on('error', () => process.exit(1));
     process.stdin.resume();

@@ -116,7 +116,7 @@ test('a project that cannot be written is named', () => {
 
 /** A copy with built tests in the place of GoogleTest's programs: each says how it was called. */
 function prebuilt(programs: Record<string, string>): void {
-  const folder = join(root, 'build/test/native/cuda');
+  const folder = join(root, 'build/test/native/gpu');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(root, 'build/prebuilt'), '');
   writeFileSync(join(folder, 'lattice_gpu_test.o'), '');
@@ -161,7 +161,7 @@ test('its native tests run one per process, with --gpu those that need a GPU', (
 
 test('a test program that does not start is named', () => {
   prebuilt({ lattice_gpu_test: '' });
-  writeFileSync(join(root, 'build/test/native/cuda/lattice_gpu_test'), '#!/bin/bash\nexit 127', {
+  writeFileSync(join(root, 'build/test/native/gpu/lattice_gpu_test'), '#!/bin/bash\nexit 127', {
     mode: 0o755,
   });
   const { status, stderr } = run('test-native.mjs', ['--gpu'], {});

@@ -1,7 +1,6 @@
 /** What is known about this machine's GPU; null for what neither the addon nor nvidia-smi tells. */
 import { spawnSync } from 'node:child_process';
-import { buildInfo } from '../../src/native/core.js';
-import { gpus } from '../../src/native/gpus.js';
+import { buildInfo, gpus } from '../../src/native/core.js';
 import { readGpu } from '../../src/execution/here/nvidia-smi.js';
 
 const FIELDS = {

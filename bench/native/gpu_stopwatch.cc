@@ -1,6 +1,6 @@
 #include "bench/native/gpu_stopwatch.h"
 
-#include "native/cuda/cuda_status.h"
+#include "native/gpu/cuda/cuda_status.h"
 
 namespace lattice {
 
@@ -19,7 +19,7 @@ Status GpuStopwatch::Time(const std::function<Status()>& work, std::vector<doubl
   if (status.ok()) status = work();
   if (status.ok()) status = Mark(end_);
   if (!status.ok()) return status;
-  status = AwaitEvent(end_.get(), WaitMode::kSpin);
+  status = ToStatus(cudaEventSynchronize(end_.get()), "waiting for an event");
   if (!status.ok()) return status;
   float elapsed = 0;
   status = ToStatus(cudaEventElapsedTime(&elapsed, start_.get(), end_.get()), "reading a time");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "native/base/status.h"
-#include "native/cuda/owners.h"
+#include "native/gpu/cuda/owners.h"
 
 namespace lattice {
 

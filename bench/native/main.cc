@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "bench/native/slot_timer.h"
-#include "native/cuda/gpu_device.h"
-#include "native/engine/tensorrt/tensorrt_builder.h"
-#include "native/engine/tensorrt/tensorrt_model.h"
+#include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/tensorrt/tensorrt_builder.h"
+#include "native/gpu/tensorrt/tensorrt_model.h"
 
 namespace lattice {
 namespace {

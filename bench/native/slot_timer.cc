@@ -6,10 +6,10 @@
 
 #include "bench/native/gpu_stopwatch.h"
 #include "native/base/stopwatch.h"
-#include "native/cuda/cuda_status.h"
-#include "native/cuda/kernels/letterbox_kernel.h"
-#include "native/cuda/pinned_memory.h"
-#include "native/preprocess/letterbox.h"
+#include "native/gpu/cuda/cuda_status.h"
+#include "native/gpu/cuda/pinned_memory.h"
+#include "native/gpu/kernels/letterbox_kernel.h"
+#include "native/letterbox/letterbox.h"
 
 namespace lattice {
 namespace {
@@ -44,7 +44,7 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
       std::find_if(slot_.buckets_.begin(), slot_.buckets_.end(),
                    [&](const TensorRtSlot::Bucket& bucket) { return bucket.batch >= batch; });
   if (fits == slot_.buckets_.end()) --fits;
-  const Status made = slot_.MakeReady(&*fits, slot_.patience_);
+  const Status made = slot_.MakeReady(&*fits);
   if (!made.ok()) return made;
   const TensorRtSlot::Bucket& bucket = *fits;
   const auto count = static_cast<size_t>(bucket.batch);
@@ -83,9 +83,10 @@ Result<BatchTimes> SlotTimer::TimeStages(const TensorRtSlot::Bucket& bucket,
                                          const std::vector<GraphExec>& graphs, int rounds) {
   const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
   PinnedMemory pinned;
-  const Image image{kWidth, kHeight, ByteBuffer(bytes, 128, &pinned), PixelLayout::kYuv420};
+  const DecodedImage decoded{
+      {kWidth, kHeight, ByteBuffer(bytes, 128, &pinned), PixelLayout::kYuv420}};
   const DetectionOptions options;
-  const SlotImage one{&image,
+  const SlotImage one{&decoded,
                       ComputeLetterbox(kWidth, kHeight, slot_.model_.info.input_width,
                                        slot_.model_.info.input_height),
                       &options};

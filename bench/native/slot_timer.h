@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "native/base/status.h"
-#include "native/engine/tensorrt/tensorrt_slot.h"
+#include "native/gpu/tensorrt/tensorrt_slot.h"
 
 namespace lattice {
 

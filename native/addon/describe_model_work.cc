@@ -5,7 +5,7 @@
 
 #include "native/addon/js_convert.h"
 #include "native/addon/js_describe.h"
-#include "native/onnx/onnx_metadata.h"
+#include "native/model/onnx_metadata.h"
 
 namespace lattice {
 namespace {

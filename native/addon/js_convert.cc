@@ -186,13 +186,12 @@ void ParseClassIds(const Napi::Value& value, Properties& task, std::vector<int>&
 void ParseKind(Properties& properties, ImageTask& task) {
   std::string kind;
   properties.Read("kind", kind);
-  task.noop = kind == "noop";
-  if (kind == "sync" || task.noop) {
+  if (kind == "sync") {
     task.work_class = WorkClass::kSync;
   } else if (kind == "async") {
     task.work_class = WorkClass::kAsync;
   } else {
-    properties.Fail("kind", "'sync', 'async' or 'noop'");
+    properties.Fail("kind", "'sync' or 'async'");
   }
 }
 
@@ -201,8 +200,6 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, const Hold
   Properties properties(value, "task");
   properties.Read("id", 1, kMaxSafeInteger, task.id);
   ParseKind(properties, task);
-  if (task.noop) return properties.ok();
-
   uint32_t model = 0;
   properties.Read("modelId", 0, UINT32_MAX, model);
   properties.Read("priority", -1e9, 1e9, task.priority);

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "native/pipeline/image_task.h"
 #include "native/scheduler/core.h"
+#include "native/scheduler/image_task.h"
 
 namespace lattice {
 

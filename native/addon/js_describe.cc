@@ -47,12 +47,12 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
 }
 
 Napi::Object ToDecodeStats(Napi::Env env, const Core& core) {
-  const DecodeStats stats = core.decode_stats();
+  const SchedulerStats stats = core.stats();
   const Status engines = core.jpeg_engines();
   auto object = Napi::Object::New(env);
-  object.Set("cpu", static_cast<double>(stats.cpu));
-  object.Set("hardware", static_cast<double>(stats.hardware));
-  object.Set("retries", static_cast<double>(stats.retries));
+  object.Set("cpu", static_cast<double>(stats.decoded_by_cpu));
+  object.Set("hardware", static_cast<double>(stats.decoded_by_hardware));
+  object.Set("retries", static_cast<double>(stats.decode_retries));
   object.Set("hardwareMissing",
              engines.ok() ? env.Null() : Napi::Value(Napi::String::New(env, engines.message())));
   return object;
@@ -66,7 +66,6 @@ Napi::Object ToStats(Napi::Env env, const Core& core) {
   object.Set("decoding", static_cast<double>(stats.decoding));
   object.Set("inferring", static_cast<double>(stats.inferring));
   object.Set("heldBytes", static_cast<double>(stats.held_bytes));
-  object.Set("heldSyncBytes", static_cast<double>(stats.held_sync_bytes));
   object.Set("completed", static_cast<double>(stats.completed));
   object.Set("failed", static_cast<double>(stats.failed));
   object.Set("cancelled", static_cast<double>(stats.cancelled));

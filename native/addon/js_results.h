@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "native/pipeline/image_task.h"
+#include "native/scheduler/image_task.h"
 
 namespace lattice {
 

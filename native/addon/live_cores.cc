@@ -5,8 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "native/base/abandoned_gpu.h"
-
 namespace lattice {
 namespace {
 
@@ -43,10 +41,6 @@ void RemoveLiveCore(const void* key) {
   cores.stops.erase(key);
 }
 
-// Nothing waits for threads that are blocked by a GPU that hangs: AbandonGpu's handler stays the
-// first.
-void RenewExitHandler() {
-  if (!IsGpuAbandoned()) (void)std::atexit(StopAll);
-}
+void RenewExitHandler() { (void)std::atexit(StopAll); }
 
 }  // namespace lattice

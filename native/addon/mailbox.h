@@ -10,7 +10,7 @@
 
 #include "native/base/mutex.h"
 #include "native/base/status.h"
-#include "native/pipeline/image_task.h"
+#include "native/scheduler/image_task.h"
 
 namespace lattice {
 

@@ -5,9 +5,8 @@
 
 #include "native/addon/core_wrap.h"
 #include "native/addon/describe_model_work.h"
-#include "native/decode/nvjpeg/open_hardware_decoder.h"
-#include "native/engine/openvino/openvino_network.h"
-#include "native/engine/tensorrt/gpu_engine.h"
+#include "native/cpu/openvino_network.h"
+#include "native/engine/gpu_engine.h"
 #include "native/image/decode.h"
 
 namespace {
@@ -54,7 +53,7 @@ Napi::Value Gpus(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value JpegEnginesMissing(const Napi::CallbackInfo& info) {
-  const lattice::Status found = lattice::FindHardwareDecoder();
+  const lattice::Status found = lattice::FindJpegEngines();
   if (found.ok()) return info.Env().Null();
   return Napi::String::New(info.Env(), found.message());
 }

@@ -61,12 +61,7 @@ void WriteMarker(int fd, pid_t thread) {
 }
 
 void OnCrash(int signal, siginfo_t* info, void*) {
-  const pid_t thread = ThreadId();
-  for (std::atomic<int>& marker : markers) {
-    const int fd =
-        marker.exchange(0) - 1;  // taken out, so that two crashing threads do not write twice
-    if (fd >= 0) WriteMarker(fd, thread);
-  }
+  CrashMarker::WriteAll();
   for (size_t i = 0; i < kSignals.size(); ++i) {
     if (kSignals[i] == signal) sigaction(signal, &previous[i], nullptr);
   }
@@ -107,8 +102,13 @@ CrashMarker::~CrashMarker() {
   close(fd_);
 }
 
-void CrashMarker::Write() const {
-  if (fd_ >= 0 && markers[place_].exchange(0) != 0) WriteMarker(fd_, ThreadId());
+void CrashMarker::WriteAll() {
+  const pid_t thread = ThreadId();
+  for (std::atomic<int>& marker : markers) {
+    const int fd =
+        marker.exchange(0) - 1;  // taken out, so that two crashing threads do not write twice
+    if (fd >= 0) WriteMarker(fd, thread);
+  }
 }
 
 CrashMarker::InHand::InHand(const CrashMarker& marker, std::span<const uint64_t> ids) {

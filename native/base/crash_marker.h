@@ -26,9 +26,9 @@ class CrashMarker {
   CrashMarker(const CrashMarker&) = delete;
   CrashMarker& operator=(const CrashMarker&) = delete;
 
-  // Writes the ids as a crash signal does, for a process that must end because it lost its device.
-  // The first call only; a later crash writes nothing more. Thread-safe.
-  void Write() const;
+  // Writes the ids of every marker as a crash signal does, for a process that must end because it
+  // lost its device. The first call only; a later crash writes nothing more. Thread-safe.
+  static void WriteAll();
 
   // Marks ids as work of the constructing thread until it is destroyed, on any thread and before
   // the marker. Lock-free. Ids beyond the table of 1,024 are left out.

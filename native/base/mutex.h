@@ -3,7 +3,6 @@
 #ifndef LATTICE_BASE_MUTEX_H_
 #define LATTICE_BASE_MUTEX_H_
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -51,12 +50,6 @@ class Condition {
   void Wait(Mutex& mutex) LATTICE_REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);
     changed_.wait(lock);
-    lock.release();
-  }
-  void WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point until)
-      LATTICE_REQUIRES(mutex) {
-    std::unique_lock lock(mutex.mutex_, std::adopt_lock);
-    changed_.wait_until(lock, until);
     lock.release();
   }
   void NotifyOne() { changed_.notify_one(); }

@@ -4,19 +4,16 @@
 
 #include <cstddef>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "native/base/status.h"
-#include "native/base/stopwatch.h"
-#include "native/image/decode.h"
-#include "native/image/gpu_image.h"
-#include "native/onnx/input_size.h"
-#include "native/onnx/model_info.h"
-#include "native/postprocess/detections.h"
+#include "native/boxes/detections.h"
+#include "native/image/encoded_image.h"
+#include "native/model/input_size.h"
+#include "native/model/model_info.h"
 
 namespace lattice {
 
@@ -49,17 +46,25 @@ struct EngineOptions {
   std::optional<std::vector<InputSize>> rectangles = std::nullopt;
 };
 
+// kCpuAfterHardware: the GPU's JPEG engines had tried and failed.
+enum class DecodedBy { kNobody, kCpu, kHardware, kCpuAfterHardware };
+
 // An image as its engine keeps it between a decode thread and its batch.
-class EngineInput {
- public:
+struct EngineInput {
   virtual ~EngineInput() = default;
   // Host memory of pixels that it keeps.
   virtual size_t pixel_bytes() const { return 0; }
+
+  int width = 0;  // of the oriented source image
+  int height = 0;
+  DecodedBy decoded_by = DecodedBy::kNobody;
+  double decode_ms = 0;
+  double preprocess_ms = 0;  // from pixels to this input
 };
 
 // One image of a batch; both must outlive the slot's last Detect of it.
 struct EngineItem {
-  EngineInput* input = nullptr;  // of the same engine's Prepare
+  EngineInput* input = nullptr;  // of the same engine's Take
   const DetectionOptions* options = nullptr;
 };
 
@@ -74,29 +79,22 @@ class Engine {
   virtual int slots(WorkClass work_class) const = 0;
   // Most images of one batch.
   virtual int max_batch(WorkClass work_class) const = 0;
-  // Where Decode best puts the pixels of images for Prepare. Thread-safe; lives as long as the
-  // process. It may wait for a driver: not for the event loop.
-  virtual std::pmr::memory_resource* pixel_memory() = 0;
-  // What Decode best makes of images for Prepare, which takes RGB too. Thread-safe.
-  virtual PixelLayout pixel_layout() const { return PixelLayout::kRgb; }
-  // The host's share of an image's way into the network. Thread-safe. kInternalError when memory is
-  // short. The input must not outlive the engine.
-  virtual Result<std::unique_ptr<EngineInput>> Prepare(Image image) = 0;
-  // Whether decoders may leave pixels on a GPU, for PrepareOnGpu: the same for an image whose
-  // memory the input keeps until its batch is done.
-  virtual bool takes_gpu_images() const { return false; }
-  virtual Result<std::unique_ptr<EngineInput>> PrepareOnGpu(GpuImage /*image*/) {
-    return Status(StatusCode::kInternalError, "This engine reads no GPU's memory.");
-  }
+  // Bytes of pixels that Take will need on the host, by the file's header; 0 where it does not say.
+  // Thread-safe.
+  virtual size_t ExpectedBytes(const EncodedImage& encoded, const DecodeLimits& limits) const = 0;
+  // The host's share of an image's way into the network: decodes it to where this engine reads it
+  // best. Thread-safe; may wait for a driver. Codes of Decode (native/image/decode.h), kGpuLost as
+  // Run, kInternalError when memory is short. The input must not outlive the engine.
+  virtual Result<std::unique_ptr<EngineInput>> Take(const EncodedImage& encoded,
+                                                    const DecodeLimits& limits) = 0;
+  // The same for pixels.
+  virtual Result<std::unique_ptr<EngineInput>> Take(Image pixels) = 0;
   // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). The shares of all
   // running batches of a class together should be at most its `parallel`. kDetectionFailed with the
-  // library's message. kGpuLost when the device faulted or did not end the batch in time: the
-  // process cannot use it any more.
+  // library's message. kGpuLost when the device faulted: the process cannot use it any more. A
+  // device that hangs ends the process (native/base/watched_call.h).
   virtual Status Run(WorkClass work_class, int slot, Width width,
                      std::span<const EngineItem> items) = 0;
-  // A Run that takes longer is in a driver call that does not return: the device is lost. Longer
-  // than the engine's own time limit. None: a Run may take any time.
-  virtual std::optional<Clock::duration> longest_run() const { return std::nullopt; }
   // Boxes of one item of the slot's last Run, which succeeded.
   virtual Detections Detect(WorkClass work_class, int slot, size_t item) = 0;
 };

@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "native/image/avif_chroma.h"
-#include "native/image/avif_properties.h"
 #include "native/image/image_format.h"
 #include "native/image/jpeg_header.h"
 #include "native/image/orientation.h"
@@ -81,9 +79,6 @@ Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& 
   }
   Result<StoredImage> stored = DecodeByVips(bytes, sniffed.format, limits, memory);
   if (!stored.ok()) return stored.status();
-  if (sniffed.format == ImageFormat::kAvif) {
-    InterpolateRepeatedChroma(ParseAvifProperties(bytes), &stored->image);
-  }
   return Oriented(std::move(stored->image), stored->exif_orientation);
 }
 
@@ -95,6 +90,19 @@ Status InitDecoders() {
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   mallopt(M_TRIM_THRESHOLD, 4 << 20);
   return StartVips();
+}
+
+Status CheckSize(int width, int height, const DecodeLimits& limits) {
+  const auto text = [&] { return std::to_string(width) + " x " + std::to_string(height); };
+  if (width > limits.max_side || height > limits.max_side) {
+    return Status(StatusCode::kImageTooLarge, "the image is " + text() + "; no side may exceed " +
+                                                  std::to_string(limits.max_side) + " pixels");
+  }
+  if (static_cast<size_t>(width) * static_cast<size_t>(height) > limits.max_pixels) {
+    return Status(StatusCode::kImageTooLarge, "the image is " + text() + "; the limit is " +
+                                                  std::to_string(limits.max_pixels) + " pixels");
+  }
+  return Status();
 }
 
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,

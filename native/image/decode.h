@@ -37,6 +37,9 @@ struct DecodeLimits {
   int max_side = 16'384;
 };
 
+// kImageTooLarge, naming the limit, or ok.
+Status CheckSize(int width, int height, const DecodeLimits& limits);
+
 // Once per process, before the first Decode; thread-safe, idempotent. Blocks every loader of
 // libvips except JPEG, PNG, WebP, TIFF and AVIF, for all users of the same libvips in the process.
 Status InitDecoders();
@@ -50,7 +53,7 @@ Status InitDecoders();
 // `memory` receives the pixels and must outlive them; a std::bad_alloc of it is kOverloaded.
 // `wanted` kYuv420 lets a JPEG that is coded so (or grey) come as the planes it holds, not turned,
 // which takes half the time and half the memory; everything else is RGB whatever is wanted. YuvRow
-// (native/preprocess/yuv_sample.h) makes the RGB of such planes, bit for bit.
+// (native/letterbox/yuv_sample.h) makes the RGB of such planes, bit for bit.
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
                      std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                      PixelLayout wanted = PixelLayout::kRgb);

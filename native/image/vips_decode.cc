@@ -198,19 +198,6 @@ Status StartVips() {
   return started;
 }
 
-Status CheckSize(int width, int height, const DecodeLimits& limits) {
-  const auto text = [&] { return std::to_string(width) + " x " + std::to_string(height); };
-  if (width > limits.max_side || height > limits.max_side) {
-    return Status(StatusCode::kImageTooLarge, "the image is " + text() + "; no side may exceed " +
-                                                  std::to_string(limits.max_side) + " pixels");
-  }
-  if (static_cast<size_t>(width) * static_cast<size_t>(height) > limits.max_pixels) {
-    return Status(StatusCode::kImageTooLarge, "the image is " + text() + "; the limit is " +
-                                                  std::to_string(limits.max_pixels) + " pixels");
-  }
-  return Status();
-}
-
 std::optional<ImageSize> ReadSizeByVips(std::span<const uint8_t> bytes, ImageFormat format) {
   const ImageRef loaded = OpenLoader(bytes, format);
   if (loaded) {

@@ -31,9 +31,6 @@ Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat for
 // threads as DecodeByVips.
 std::optional<ImageSize> ReadSizeByVips(std::span<const uint8_t> bytes, ImageFormat format);
 
-// kImageTooLarge, naming the limit, or ok.
-Status CheckSize(int width, int height, const DecodeLimits& limits);
-
 std::string VipsVersion();
 
 }  // namespace lattice

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "native/engine/openvino/cpu_engine.h"
-#include "native/engine/tensorrt/gpu_engine.h"
+#include "native/cpu/cpu_engine.h"
+#include "native/engine/gpu_engine.h"
 
 namespace lattice {
 namespace {
@@ -33,12 +33,14 @@ constexpr int kDecodesOfGpu = 14;
 // Files that sync tasks read at the same time, beside those of jobs.
 constexpr size_t kSyncReads = 64;
 
-SchedulerOptions Schedule(int threads, bool on_gpu, const std::vector<int>& gpu_batches,
-                          size_t look_ahead_bytes) {
+SchedulerOptions Schedule(const CoreOptions& options, bool on_gpu) {
+  const int threads = options.threads;
   SchedulerOptions schedule;
-  schedule.async_pixel_bytes = look_ahead_bytes;
-  schedule.sync_pixel_bytes = look_ahead_bytes / kAsyncBytesPerSyncByte;
-  schedule.async_file_bytes = look_ahead_bytes / kPixelBytesPerFileByte;
+  schedule.limits = {options.max_pixels, options.max_side};
+  schedule.abort_on_path_suffix = options.abort_on_path_suffix;
+  schedule.async_pixel_bytes = options.look_ahead_bytes;
+  schedule.sync_pixel_bytes = options.look_ahead_bytes / kAsyncBytesPerSyncByte;
+  schedule.async_file_bytes = options.look_ahead_bytes / kPixelBytesPerFileByte;
   schedule.decode_threads = threads;
   // Decoding for jobs goes after decoding for waiting callers, but before the async batches.
   schedule.async_nice = 10;
@@ -46,7 +48,7 @@ SchedulerOptions Schedule(int threads, bool on_gpu, const std::vector<int>& gpu_
     schedule.decode_threads += kDecodesOfGpu;
     schedule.sync = schedule.async = {kSlotsOfGpu, kSlotsOfGpu};
     schedule.sync_batch = GpuEngineOptions().most_sync;
-    schedule.async_batch = gpu_batches.back();
+    schedule.async_batch = options.gpu_batches.back();
     return schedule;
   }
   const int wide_batches = std::max(1, threads / kThreadsPerWideBatch);
@@ -58,15 +60,6 @@ SchedulerOptions Schedule(int threads, bool on_gpu, const std::vector<int>& gpu_
   schedule.async.parallel = std::clamp(threads, 1, kMostAsyncBatches);
   schedule.async.slots = schedule.async.parallel;
   return schedule;
-}
-
-PipelineOptions Pipeline(const CoreOptions& options, int read_ahead) {
-  PipelineOptions pipeline;
-  pipeline.limits.max_pixels = options.max_pixels;
-  pipeline.limits.max_side = options.max_side;
-  pipeline.read_threads = kSyncReads + static_cast<size_t>(read_ahead);
-  pipeline.abort_on_path_suffix = options.abort_on_path_suffix;
-  return pipeline;
 }
 
 // Whether the GPU of the options is to be used.
@@ -113,30 +106,28 @@ Core::Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker>
            RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost)
     : options_(options),
       on_gpu_(on_gpu),
-      schedule_(Schedule(options.threads, on_gpu, options.gpu_batches, options.look_ahead_bytes)),
+      schedule_(Schedule(options, on_gpu)),
       marker_(std::move(marker)),
-      pipeline_(std::move(files), Pipeline(options, schedule_.ReadAhead())),
-      scheduler_(schedule_, pipeline_, *marker_, std::move(on_result), std::move(on_device_lost)) {
+      files_(std::move(files), {}, kSyncReads + static_cast<size_t>(schedule_.ReadAhead())),
+      scheduler_(schedule_, files_, *marker_, std::move(on_result), std::move(on_device_lost)) {
   // Images need a model, and models come after it on the same thread.
   if (on_gpu_ && options_.hardware_decode) {
-    loader_->Post([this] { OpenJpegEngines(); });
+    loader_->Post([this] { OpenDecoder(); });
   } else {
-    decoders_open_ = true;
+    decoder_opened_ = true;
   }
 }
 
 Core::~Core() { Close(); }
 
-void Core::OpenJpegEngines() {
-  jpeg_engines_ = pipeline_.OpenJpegEngines(options_.gpu);
-  decoders_open_ = true;
+void Core::OpenDecoder() {
+  auto decoder = OpenJpegEngines(options_.gpu);
+  jpeg_engines_ = decoder.status();
+  if (decoder.ok()) decoder_ = *std::move(decoder);
+  decoder_opened_ = true;
 }
 
-DecodeStats Core::decode_stats() const {
-  return decoders_open_ ? pipeline_.decode_stats() : DecodeStats{};
-}
-
-Status Core::jpeg_engines() const { return decoders_open_ ? jpeg_engines_ : Status(); }
+Status Core::jpeg_engines() const { return decoder_opened_ ? jpeg_engines_ : Status(); }
 
 void Core::LoadModel(std::string path, OnModel on_model) {
   auto shared = std::make_shared<OnModel>(std::move(on_model));
@@ -152,6 +143,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
     gpu_options.gpu = options_.gpu;
     gpu_options.batches = options_.gpu_batches;
     gpu_options.slots = kSlotsOfGpu;
+    gpu_options.decoder = decoder_;
     auto engine = LoadGpuEngine(path, gpu_options, [this](double share) {
       build_share_ = share;
       return !closing_;
@@ -201,14 +193,14 @@ std::shared_ptr<Engine> Core::FindModel(uint32_t id) const {
 }
 
 void Core::ReadFile(std::string path, OnBytes on_bytes) {
-  pipeline_.ReadFile({std::move(path), {}, std::move(on_bytes)});
+  files_.Read({std::move(path), {}, std::move(on_bytes)});
 }
 
 void Core::Close() {
   closing_ = true;
   scheduler_.Close();
   loader_->Stop();
-  pipeline_.CloseFiles();
+  files_.Close();
 }
 
 }  // namespace lattice

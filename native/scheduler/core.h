@@ -16,7 +16,7 @@
 #include "native/base/crash_marker.h"
 #include "native/base/mutex.h"
 #include "native/base/serial_thread.h"
-#include "native/engine/tensorrt/gpu_engine.h"
+#include "native/engine/gpu_engine.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
@@ -88,8 +88,7 @@ class Core {
   int look_ahead() const { return schedule_.AsyncAhead(); }
   int read_ahead() const { return schedule_.ReadAhead(); }
   // Positions of the image folders whose volume does not answer.
-  std::vector<size_t> hanging_roots() const { return pipeline_.hanging_roots(); }
-  DecodeStats decode_stats() const;
+  std::vector<size_t> hanging_roots() const { return files_.HangingRoots(); }
   // Why the GPU's JPEG engines do not decode; ok where they do, where they are not wanted and until
   // the first model is loaded.
   Status jpeg_engines() const;
@@ -102,7 +101,7 @@ class Core {
  private:
   Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker> marker,
        RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost);
-  void OpenJpegEngines();
+  void OpenDecoder();
   Result<LoadedModel> Load(const std::string& path);
   Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path);
 
@@ -115,9 +114,10 @@ class Core {
   uint32_t next_model_ LATTICE_GUARDED_BY(mutex_) = 1;
   std::unordered_map<uint32_t, std::shared_ptr<Engine>> models_ LATTICE_GUARDED_BY(mutex_);
   const std::unique_ptr<CrashMarker> marker_;
-  ImagePipeline pipeline_;
-  Status jpeg_engines_;  // read once `decoders_open_`
-  std::atomic<bool> decoders_open_ = false;
+  const FileReader files_;
+  std::shared_ptr<const ImageDecoder> decoder_;  // of the GPU; of the thread that loads models
+  Status jpeg_engines_;                          // read once `decoder_opened_`
+  std::atomic<bool> decoder_opened_ = false;
   // Threads last: they end before what they use.
   Scheduler scheduler_;
   const std::shared_ptr<SerialThread> loader_ = std::make_shared<SerialThread>();

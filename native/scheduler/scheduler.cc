@@ -1,10 +1,7 @@
 #include "native/scheduler/scheduler.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
-
-#include "native/base/abandoned_gpu.h"
 
 namespace lattice {
 namespace {
@@ -21,10 +18,10 @@ void Notify(Condition& work, size_t times) {
 
 }  // namespace
 
-Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
+Scheduler::Scheduler(const SchedulerOptions& options, const FileReader& files,
                      const CrashMarker& marker, OnResult on_result, OnDeviceLost on_device_lost)
     : options_(options),
-      pipeline_(pipeline),
+      files_(files),
       marker_(marker),
       on_result_(std::move(on_result)),
       on_device_lost_(std::move(on_device_lost)),
@@ -43,7 +40,6 @@ Scheduler::Scheduler(const SchedulerOptions& options, const ImagePipeline& pipel
       threads_.emplace_back([this, work_class] { BatchLoop(work_class); });
     }
   }
-  deadline_thread_ = std::thread([this] { DeadlineLoop(); });
 }
 
 Scheduler::~Scheduler() { Close(); }
@@ -65,12 +61,15 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
     live->task = std::move(task);
     live->sequence = next_sequence_++;
     live->submitted = now;
+    if (live->task.deadline_ms > 0) {
+      const std::chrono::duration<double, std::milli> wait(live->task.deadline_ms);
+      live->deadline = now + std::chrono::duration_cast<Clock::duration>(wait);
+    }
     if (live->task.pixels) live->pixel_bytes = live->task.pixels->data.size();
     live_[live->task.id] = live;
     if (const Status refusal = Refusal(live->task); !refusal.ok()) {
       End(live, refusal);
     } else {
-      AddDeadline(live);
       Enqueue(live);
     }
   }
@@ -80,7 +79,6 @@ uint64_t Scheduler::Submit(std::vector<ImageTask> tasks) {
 
 Status Scheduler::Refusal(const ImageTask& task) const {
   if (closing_) return {StatusCode::kShuttingDown, "The core is closed."};
-  if (task.noop) return {};
   if (task.engine == nullptr) return {StatusCode::kUnknownModel, "The model is not loaded."};
   return lost_;
 }
@@ -109,14 +107,11 @@ void Scheduler::LoseDevice(const Status& status) {
 void Scheduler::Lose(const Status& status) {
   if (!lost_.ok()) return;
   lost_ = status;
-  AbandonGpu();
   // The process ends: an image that makes the device fault must not do so at every start.
-  marker_.Write();
+  CrashMarker::WriteAll();
   outbox_.device_lost = true;
   std::vector<LiveTaskPtr> live;
-  for (const auto& [id, each] : live_) {
-    if (!each->task.noop) live.push_back(each);
-  }
+  for (const auto& [id, each] : live_) live.push_back(each);
   for (const LiveTaskPtr& each : live) End(each, status);
 }
 
@@ -126,7 +121,6 @@ SchedulerStats Scheduler::stats() const {
   stats.queued_sync = sync_.waiting();
   stats.queued_async = async_.waiting();
   stats.held_bytes = async_.pixels.bytes();
-  stats.held_sync_bytes = sync_.pixels.bytes();
   stats.held_file_bytes = async_.files.bytes();
   return stats;
 }
@@ -144,33 +138,14 @@ void Scheduler::Close() {
     work->decode_work.NotifyAll();
     work->batch_work.NotifyAll();
   }
-  deadline_work_.NotifyAll();
   Release();
 
-  std::set<std::thread::id> left;
   mutex_.Lock();
-  while (open_reads_ > 0 || (!running_.empty() && lost_.ok())) {
-    in_hand_work_.Wait(mutex_);
-  }
-  std::erase_if(running_, [&](const RunningBatchPtr& batch) {
-    if (!batch->Claim()) return false;
-    batch->in_hand.reset();  // the marker may end before the call
-    for (const LiveTaskPtr& live : batch->tasks) Move(live, TaskState::kOutside);
-    left.insert(batch->thread);
-    return true;  // its thread alone holds the inputs now, until the call returns
-  });
+  while (open_reads_ > 0) read_ended_.Wait(mutex_);
   mutex_.Unlock();
 
   const std::lock_guard joining(joining_);
-  if (threads_.empty()) return;
-  deadline_thread_.join();
-  for (std::thread& thread : threads_) {
-    if (left.contains(thread.get_id())) {
-      thread.detach();
-    } else {
-      thread.join();
-    }
-  }
+  for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
 
@@ -188,10 +163,6 @@ void Scheduler::Release() {
     decodable[i] = More(classes[i]->Decodable(), &classes[i]->told_decodable);
     runnable[i] = More(classes[i]->Runnable(), &classes[i]->told_runnable);
   }
-  // One thread answers all no-ops.
-  if (!sync_.read.empty() && sync_.read.front()->task.noop) {
-    decodable[0] = std::min<size_t>(decodable[0], 1);
-  }
   Outbox outbox = std::exchange(outbox_, {});
   const Status lost = outbox.device_lost ? lost_ : Status();
   mutex_.Unlock();
@@ -200,10 +171,7 @@ void Scheduler::Release() {
            std::min(decodable[i], static_cast<size_t>(options_.decode_threads)));
     Notify(classes[i]->batch_work, runnable[i]);
   }
-  if (outbox.device_lost) {
-    in_hand_work_.NotifyAll();
-    if (on_device_lost_) on_device_lost_(lost);
-  }
+  if (outbox.device_lost && on_device_lost_) on_device_lost_(lost);
   for (Outbox::Answer& answer : outbox.answers) on_result_(std::move(answer.result));
 }
 
@@ -255,8 +223,6 @@ void Scheduler::SetPixelBytes(const LiveTaskPtr& live, size_t bytes) {
 // Answers a task, once. One that waits leaves its queue; the thread that has one in hand moves it.
 void Scheduler::End(const LiveTaskPtr& live, Status status) {
   live->answered = true;
-  if (live->deadline) deadlines_.erase(*live->deadline);
-  live->deadline.reset();
   live_.erase(live->task.id);
   switch (status.code()) {
     case StatusCode::kOk:
@@ -283,7 +249,7 @@ void Scheduler::End(const LiveTaskPtr& live, Status status) {
   if (live->state == TaskState::kUnread || live->state == TaskState::kRead ||
       live->state == TaskState::kReady) {
     live->file = {};
-    live->prepared = {};
+    live->input.reset();
     Move(live, TaskState::kOutside);
   }
 }

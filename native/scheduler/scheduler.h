@@ -6,13 +6,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "native/base/mutex.h"
-#include "native/pipeline/image_pipeline.h"
+#include "native/files/file_reader.h"
 #include "native/scheduler/class_state.h"
 #include "native/scheduler/outbox.h"
 #include "native/scheduler/read_depth.h"
@@ -32,9 +33,8 @@ namespace lattice {
 // computes while one thread turns the raw output of the last into boxes. A sync image that no other
 // waits behind runs on the thread that decoded it.
 //
-// The engines run on one device. Once it has answered kGpuLost, or nothing within the engine's
-// longest_run, it is lost to this process: every live task and every later one is answered with
-// kGpuLost.
+// The engines run on one device. Once it has answered kGpuLost it is lost to this process: every
+// live task and every later one is answered with kGpuLost.
 class Scheduler {
  public:
   // Called once per task on one of the scheduler's threads or on the thread of a public method,
@@ -43,9 +43,9 @@ class Scheduler {
   // Called at most once, in the same way, before the results that say so.
   using OnDeviceLost = std::function<void(const Status&)>;
 
-  // `pipeline` and `marker` must outlive the scheduler, and the files be closed after it.
-  Scheduler(const SchedulerOptions& options, const ImagePipeline& pipeline,
-            const CrashMarker& marker, OnResult on_result, OnDeviceLost on_device_lost = nullptr);
+  // `files` and `marker` must outlive the scheduler, and the files be closed after it.
+  Scheduler(const SchedulerOptions& options, const FileReader& files, const CrashMarker& marker,
+            OnResult on_result, OnDeviceLost on_device_lost = nullptr);
   ~Scheduler();  // as Close
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -53,8 +53,8 @@ class Scheduler {
   // Thread-safe, never blocks on work. Returns the id that is live already, and then takes none of
   // the tasks; 0 when all were taken. After Close every task is answered with kShuttingDown.
   //
-  // A task that has not finished by its deadline is answered with kDeadlineExceeded. A sync task is
-  // so answered before its decoding and before its batch when it has less time left than a sync
+  // A task whose deadline has passed is neither decoded nor run: it is answered with
+  // kDeadlineExceeded when its turn comes. So is a sync task that has less time left than a sync
   // batch of its model takes on average.
   uint64_t Submit(std::vector<ImageTask> tasks) LATTICE_EXCLUDES(mutex_);
 
@@ -68,9 +68,7 @@ class Scheduler {
   SchedulerStats stats() const LATTICE_EXCLUDES(mutex_);
 
   // Answers what waits with kShuttingDown, lets what is in hand finish, joins the threads.
-  // Idempotent. After the loss of the device it does not wait for threads in an engine's call: it
-  // leaves them, with the engine and the inputs that the call reads, until the call returns or the
-  // process ends. They touch nothing else, so the scheduler may be destroyed.
+  // Idempotent.
   void Close() LATTICE_EXCLUDES(mutex_);
 
  private:
@@ -94,33 +92,30 @@ class Scheduler {
   void OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) LATTICE_EXCLUDES(mutex_);
 
   void DecodeLoop(WorkClass work_class) LATTICE_EXCLUDES(mutex_);
-  LiveTaskPtr TakeForDecode(ClassState& work) LATTICE_REQUIRES(mutex_);
-  bool Decode(const LiveTaskPtr& live) LATTICE_EXCLUDES(mutex_);
-  bool Admit(const LiveTaskPtr& live, OpenedImage* opened) LATTICE_EXCLUDES(mutex_);
+  LiveTaskPtr NextToDecode(ClassState& work) LATTICE_REQUIRES(mutex_);
+  void HaveDecoded(const LiveTaskPtr& live) LATTICE_EXCLUDES(mutex_);
+  std::optional<Result<std::unique_ptr<EngineInput>>> TakeByEngine(const LiveTaskPtr& live)
+      LATTICE_EXCLUDES(mutex_);
+  bool Admit(const LiveTaskPtr& live, size_t pixel_bytes) LATTICE_EXCLUDES(mutex_);
+  void CountDecoded(DecodedBy by) LATTICE_REQUIRES(mutex_);
 
   void BatchLoop(WorkClass work_class) LATTICE_EXCLUDES(mutex_);
   RunningBatchPtr TakeBatch(ClassState& work) LATTICE_REQUIRES(mutex_);
-  bool RunOrQueue(const LiveTaskPtr& live) LATTICE_RELEASE(mutex_);
-  bool RunBatch(const RunningBatchPtr& batch) LATTICE_EXCLUDES(mutex_);
-  void LeaveNetwork(const RunningBatchPtr& batch, const Status& status, double inference_ms)
+  void RunOrQueue(const LiveTaskPtr& live) LATTICE_RELEASE(mutex_);
+  void RunBatch(const RunningBatch& batch) LATTICE_EXCLUDES(mutex_);
+  void LeaveNetwork(const RunningBatch& batch, const Status& status, double inference_ms)
       LATTICE_REQUIRES(mutex_);
   bool IsTooLate(const LiveTask& live) LATTICE_REQUIRES(mutex_);
-
-  void DeadlineLoop() LATTICE_EXCLUDES(mutex_);
-  void AddDeadline(const LiveTaskPtr& live) LATTICE_REQUIRES(mutex_);
   void EndIfTooLate(const LiveTaskPtr& live) LATTICE_REQUIRES(mutex_);
-  void Watch(const RunningBatch& batch) LATTICE_REQUIRES(mutex_);
-  void LookForOverdue(Clock::time_point now) LATTICE_REQUIRES(mutex_);
 
   const SchedulerOptions options_;
-  const ImagePipeline& pipeline_;
+  const FileReader& files_;
   const CrashMarker& marker_;
   const OnResult on_result_;
   const OnDeviceLost on_device_lost_;
 
   mutable Mutex mutex_;
-  Condition deadline_work_;
-  Condition in_hand_work_;  // reads and batches have ended, or the device was lost
+  Condition read_ended_;  // while closing
   bool closing_ LATTICE_GUARDED_BY(mutex_) = false;
   Status lost_ LATTICE_GUARDED_BY(mutex_);  // not ok: the device is lost
   uint64_t next_sequence_ LATTICE_GUARDED_BY(mutex_) = 0;
@@ -129,20 +124,15 @@ class Scheduler {
   ClassState async_ LATTICE_GUARDED_BY(mutex_);
   size_t open_reads_ LATTICE_GUARDED_BY(mutex_) = 0;  // whose threads may still use the scheduler
   ReadDepth read_depth_ LATTICE_GUARDED_BY(mutex_);
-  std::vector<RunningBatchPtr> running_ LATTICE_GUARDED_BY(mutex_);  // of both classes
   int batches_on_decode_threads_ LATTICE_GUARDED_BY(mutex_) = 0;
   // Mean milliseconds of each engine's sync batches in the network.
   std::map<std::weak_ptr<Engine>, double, std::owner_less<>> sync_batch_ms_
       LATTICE_GUARDED_BY(mutex_);
-  std::multimap<Clock::time_point, LiveTaskPtr> deadlines_ LATTICE_GUARDED_BY(mutex_);
-  Clock::time_point look_at_ LATTICE_GUARDED_BY(mutex_) = Clock::time_point::max();
-  Clock::time_point deadline_wake_ LATTICE_GUARDED_BY(mutex_) = Clock::time_point::max();
   SchedulerStats counters_ LATTICE_GUARDED_BY(mutex_);
   Outbox outbox_ LATTICE_GUARDED_BY(mutex_);
 
   std::mutex joining_;
   std::vector<std::thread> threads_;
-  std::thread deadline_thread_;
 };
 
 }  // namespace lattice

@@ -10,16 +10,15 @@ namespace lattice {
 void Scheduler::BatchLoop(WorkClass work_class) {
   const SignalStack signal_stack;
   (void)NameThread("lattice-batch");
-  bool stays = true;
-  while (stays) {
+  while (true) {
     mutex_.Lock();
     ClassState& work = Of(work_class);
     while (!closing_ && work.Runnable() == 0) work.batch_work.Wait(mutex_);
     const bool over = closing_;
-    RunningBatchPtr batch = over ? nullptr : TakeBatch(work);
+    const RunningBatchPtr batch = over ? nullptr : TakeBatch(work);
     Release();
     if (over) break;
-    if (batch != nullptr) stays = RunBatch(batch);
+    if (batch != nullptr) RunBatch(*batch);
   }
 }
 
@@ -51,19 +50,17 @@ RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
   }
   work.running += work.Shares(width);
   auto batch =
-      std::make_shared<RunningBatch>(std::move(tasks), work.free_slots.back(), width, marker_);
+      std::make_unique<RunningBatch>(std::move(tasks), work.free_slots.back(), width, marker_);
   work.free_slots.pop_back();
-  running_.push_back(batch);
-  Watch(*batch);
   return batch;
 }
 
-// On the thread that decoded the task. False as RunBatch.
+// On the thread that decoded the task.
 //
 // The thread runs the batch itself where it can: waking another one takes as long as a tenth of a
 // small network on a GPU. Not while an image waits for a thread, and on at most half of them, so
 // that the others decode what comes meanwhile.
-bool Scheduler::RunOrQueue(const LiveTaskPtr& live) {
+void Scheduler::RunOrQueue(const LiveTaskPtr& live) {
   live->ready = Clock::now();
   Move(live, TaskState::kReady);
   RunningBatchPtr batch;
@@ -76,27 +73,22 @@ bool Scheduler::RunOrQueue(const LiveTaskPtr& live) {
     ++batches_on_decode_threads_;
   }
   Release();
-  return batch == nullptr || RunBatch(batch);
+  if (batch != nullptr) RunBatch(*batch);
 }
 
-// False where Close did not wait for the engine's call: then the thread ends and uses nothing of
-// the scheduler.
-bool Scheduler::RunBatch(const RunningBatchPtr& batch) {
+void Scheduler::RunBatch(const RunningBatch& batch) {
   Stopwatch watch;
-  const Status status =
-      batch->engine->Run(batch->work_class, batch->slot, batch->width, batch->Items());
+  const Status status = batch.engine->Run(batch.work_class, batch.slot, batch.width, batch.Items());
   const double inference_ms = watch.Lap();
-  if (!batch->Claim()) return false;
-  batch->inputs.clear();  // each task has its own
   mutex_.Lock();
   LeaveNetwork(batch, status, inference_ms);
   Release();
-  for (size_t i = 0; i < batch->tasks.size(); ++i) {
-    const LiveTaskPtr& live = batch->tasks[i];
+  for (size_t i = 0; i < batch.tasks.size(); ++i) {
+    const LiveTaskPtr& live = batch.tasks[i];
     Stopwatch post;
     Detections detections;
-    if (status.ok()) detections = batch->engine->Detect(batch->work_class, batch->slot, i);
-    live->prepared = {};
+    if (status.ok()) detections = batch.engine->Detect(batch.work_class, batch.slot, i);
+    live->input.reset();
     const double postprocess_ms = post.Lap();
     mutex_.Lock();
     live->result.detections = std::move(detections);
@@ -107,31 +99,41 @@ bool Scheduler::RunBatch(const RunningBatchPtr& batch) {
     Release();
   }
   mutex_.Lock();
-  Of(batch->work_class).free_slots.push_back(batch->slot);
-  if (batch->on_decode_thread) --batches_on_decode_threads_;
+  Of(batch.work_class).free_slots.push_back(batch.slot);
+  if (batch.on_decode_thread) --batches_on_decode_threads_;
   Release();
-  return true;
 }
 
-void Scheduler::LeaveNetwork(const RunningBatchPtr& batch, const Status& status,
-                             double inference_ms) {
-  ClassState& work = Of(batch->work_class);
-  work.running -= work.Shares(batch->width);
-  std::erase(running_, batch);
-  if (closing_) {
-    in_hand_work_.NotifyAll();
-    deadline_work_.NotifyOne();
-  }
+void Scheduler::LeaveNetwork(const RunningBatch& batch, const Status& status, double inference_ms) {
+  ClassState& work = Of(batch.work_class);
+  work.running -= work.Shares(batch.width);
   if (status.code() == StatusCode::kGpuLost) Lose(status);
-  if (!status.ok() || batch->work_class != WorkClass::kSync) return;
+  if (!status.ok() || batch.work_class != WorkClass::kSync) return;
   // About five batches forget a speed that was, and one counts for at most four times the mean.
   constexpr double kWeight = 0.2;
   constexpr double kMostChange = 4;
-  const auto [mean, is_first] = sync_batch_ms_.try_emplace(batch->engine, inference_ms);
+  const auto [mean, is_first] = sync_batch_ms_.try_emplace(batch.engine, inference_ms);
   const double counted = std::min(inference_ms, kMostChange * mean->second);
   mean->second += kWeight * (counted - mean->second);
   if (is_first)
     std::erase_if(sync_batch_ms_, [](const auto& each) { return each.first.expired(); });
+}
+
+// A sync task is too late when it has less time left than the network takes on average.
+bool Scheduler::IsTooLate(const LiveTask& live) {
+  if (!live.deadline) return false;
+  const double left_ms = Milliseconds(*live.deadline - Clock::now());
+  const auto mean = live.sync() ? sync_batch_ms_.find(live.task.engine) : sync_batch_ms_.end();
+  return left_ms <= (mean == sync_batch_ms_.end() ? 0 : mean->second);
+}
+
+void Scheduler::EndIfTooLate(const LiveTaskPtr& live) {
+  if (!IsTooLate(*live)) return;
+  // A network that was slow for a moment is measured again after some drops.
+  constexpr double kForget = 0.9;
+  const auto mean = live->sync() ? sync_batch_ms_.find(live->task.engine) : sync_batch_ms_.end();
+  if (mean != sync_batch_ms_.end()) mean->second *= kForget;
+  End(live, {StatusCode::kDeadlineExceeded, "Too little time was left to run the image."});
 }
 
 }  // namespace lattice

@@ -1,4 +1,7 @@
 // The part of the scheduler that has images decoded.
+#include <vips/vips.h>
+
+#include <cstdlib>
 #include <utility>
 
 #include "native/base/thread_class.h"
@@ -13,28 +16,21 @@ void Scheduler::DecodeLoop(WorkClass work_class) {
   if (work_class == WorkClass::kAsync && options_.async_nice != 0) {
     (void)LowerThread(options_.async_nice);
   }
-  bool stays = true;
-  while (stays) {
+  while (true) {
     mutex_.Lock();
     ClassState& work = Of(work_class);
     while (!closing_ && work.Decodable() == 0) work.decode_work.Wait(mutex_);
     const bool over = work.Decodable() == 0;
-    const LiveTaskPtr live = over ? nullptr : TakeForDecode(work);
+    const LiveTaskPtr live = over ? nullptr : NextToDecode(work);
     Release();
     if (over) break;
-    if (live != nullptr) stays = Decode(live);
+    if (live != nullptr) HaveDecoded(live);
   }
-  ImagePipeline::ReleaseThread();
+  vips_thread_shutdown();  // the decoders keep memory per thread
 }
 
-// The next task; null where those at the front needed no decoding and were answered.
-LiveTaskPtr Scheduler::TakeForDecode(ClassState& work) {
-  if (work.read.front()->task.noop) {
-    while (!work.read.empty() && work.read.front()->task.noop) {
-      End(LiveTaskPtr(work.read.front()), {});
-    }
-    return nullptr;
-  }
+// The next task; null where it came too late and was answered.
+LiveTaskPtr Scheduler::NextToDecode(ClassState& work) {
   const LiveTaskPtr live = work.read.front();
   EndIfTooLate(live);
   if (live->answered) return nullptr;
@@ -43,42 +39,56 @@ LiveTaskPtr Scheduler::TakeForDecode(ClassState& work) {
   return live;
 }
 
-// False as RunBatch.
-bool Scheduler::Decode(const LiveTaskPtr& live) {
-  Status status;
-  {
-    const CrashMarker::InHand in_hand(marker_, {&live->task.id, 1});
-    auto opened = pipeline_.Open(live->task, std::move(live->file));
-    status = opened.status();
-    if (status.ok()) {
-      if (!Admit(live, &*opened)) return true;
-      auto prepared = pipeline_.Prepare(live->task, *std::move(opened));
-      status = prepared.status();
-      if (status.ok()) live->prepared = *std::move(prepared);
-    }
-  }
+void Scheduler::HaveDecoded(const LiveTaskPtr& live) {
+  auto taken = TakeByEngine(live);
+  if (!taken) return;
+  Status status = taken->status();
   mutex_.Lock();
   TaskResult& result = live->result;
-  result.times.decode = live->read_ms + live->prepared.decode_ms;
-  result.times.preprocess = live->prepared.preprocess_ms;
-  result.width = live->prepared.width;
-  result.height = live->prepared.height;
+  result.times.decode = live->read_ms;
+  if (status.ok()) {
+    live->input = **std::move(taken);
+    result.times.decode += live->input->decode_ms;
+    result.times.preprocess = live->input->preprocess_ms;
+    result.width = live->input->width;
+    result.height = live->input->height;
+    CountDecoded(live->input->decoded_by);
+  }
   if (status.code() == StatusCode::kGpuLost) Lose(status);
   if (status.ok() && closing_) status = {StatusCode::kShuttingDown, "The core is closing."};
   if (status.ok() && !live->answered) {
-    SetPixelBytes(live, live->prepared.input->pixel_bytes());
+    SetPixelBytes(live, live->input->pixel_bytes());
     return RunOrQueue(live);
   }
   if (!live->answered) End(live, std::move(status));
   Move(live, TaskState::kOutside);
   Release();
-  return true;
+}
+
+// Nothing where this thread has the task no more: see Admit.
+std::optional<Result<std::unique_ptr<EngineInput>>> Scheduler::TakeByEngine(
+    const LiveTaskPtr& live) {
+  ImageTask& task = live->task;
+  const CrashMarker::InHand in_hand(marker_, {&task.id, 1});
+  const std::string& suffix = options_.abort_on_path_suffix;
+  if (!suffix.empty() && task.path.ends_with(suffix)) std::abort();
+  if (task.pixels) {
+    if (!Admit(live, task.pixels->data.size())) return std::nullopt;
+    const Status size = CheckSize(task.pixels->width, task.pixels->height, options_.limits);
+    if (!size.ok()) return size;
+    return task.engine->Take(*std::move(task.pixels));
+  }
+  const EncodedImage encoded = DescribeEncoded(task.sent != nullptr ? *task.sent : live->file);
+  if (!Admit(live, task.engine->ExpectedBytes(encoded, options_.limits))) return std::nullopt;
+  auto taken = task.engine->Take(encoded, options_.limits);
+  live->file = {};
+  task.sent.reset();
+  return taken;
 }
 
 // Whether the image may be decoded now that its size is known. If not, this thread has it no more:
 // it waits again, with those behind it, or was answered meanwhile.
-bool Scheduler::Admit(const LiveTaskPtr& live, OpenedImage* opened) {
-  const size_t pixel_bytes = pipeline_.PixelBytes(live->task, *opened);
+bool Scheduler::Admit(const LiveTaskPtr& live, size_t pixel_bytes) {
   mutex_.Lock();
   SetPixelBytes(live, 0);
   const bool fits = closing_ || Of(*live).pixels.Fits(pixel_bytes);
@@ -87,11 +97,16 @@ bool Scheduler::Admit(const LiveTaskPtr& live, OpenedImage* opened) {
     mutex_.Unlock();
     return true;
   }
-  live->file = std::move(opened->file);
   Move(live, live->answered ? TaskState::kOutside : TaskState::kRead);
   live->pixel_bytes = pixel_bytes;
   Release();
   return false;
+}
+
+void Scheduler::CountDecoded(DecodedBy by) {
+  if (by == DecodedBy::kHardware) ++counters_.decoded_by_hardware;
+  if (by == DecodedBy::kCpu || by == DecodedBy::kCpuAfterHardware) ++counters_.decoded_by_cpu;
+  if (by == DecodedBy::kCpuAfterHardware) ++counters_.decode_retries;
 }
 
 }  // namespace lattice

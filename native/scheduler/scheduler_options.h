@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "native/engine/engine.h"
 
@@ -22,6 +23,9 @@ struct SchedulerOptions {
   size_t async_pixel_bytes = size_t{1} << 30;
   // Bytes of files that async images may hold until their decoding starts; as LookAhead.
   size_t async_file_bytes = size_t{1} << 28;
+  DecodeLimits limits = {};
+  // Test only: a decode thread calls abort() for a path that ends so. Empty in every service.
+  std::string abort_on_path_suffix = {};
 
   // Images that are decoded or being decoded ahead of the network: the next batches, and one image
   // per batch and per thread to spare.
@@ -38,11 +42,14 @@ struct SchedulerStats {
   size_t decoding = 0;
   size_t inferring = 0;
   size_t held_bytes = 0;       // of pixels that async images hold
-  size_t held_sync_bytes = 0;  // of pixels that sync images hold
   size_t held_file_bytes = 0;  // of files that async images hold
   uint64_t completed = 0;
   uint64_t failed = 0;
   uint64_t cancelled = 0;
+  // Images by who decoded them.
+  uint64_t decoded_by_cpu = 0;
+  uint64_t decoded_by_hardware = 0;
+  uint64_t decode_retries = 0;  // of decoded_by_cpu: the hardware had tried and failed
 };
 
 }  // namespace lattice

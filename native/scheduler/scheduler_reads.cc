@@ -30,8 +30,8 @@ void Scheduler::StartRead(const LiveTaskPtr& live) {
   ++open_reads_;
   Move(live, TaskState::kReading);
   // Answered by a thread of the files, never by this one, which has the lock.
-  pipeline_.ReadFile({live->task.path, [this, live](size_t bytes) { return MayRead(live, bytes); },
-                      [this, live](Result<ByteBuffer> file) { OnRead(live, std::move(file)); }});
+  files_.Read({live->task.path, [this, live](size_t bytes) { return MayRead(live, bytes); },
+               [this, live](Result<ByteBuffer> file) { OnRead(live, std::move(file)); }});
 }
 
 // The size of a file is known, its bytes are not in memory yet.
@@ -73,7 +73,7 @@ void Scheduler::OnRead(const LiveTaskPtr& live, Result<ByteBuffer> file) {
   // The last access of this thread: Close waits for it.
   const MutexLock lock(mutex_);
   --open_reads_;
-  if (closing_) in_hand_work_.NotifyAll();
+  if (closing_) read_ended_.NotifyAll();
 }
 
 }  // namespace lattice

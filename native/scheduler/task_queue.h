@@ -3,15 +3,15 @@
 #define LATTICE_SCHEDULER_TASK_QUEUE_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "native/base/byte_buffer.h"
 #include "native/base/stopwatch.h"
-#include "native/pipeline/image_pipeline.h"
+#include "native/scheduler/image_task.h"
 
 namespace lattice {
 
@@ -26,7 +26,7 @@ enum class TaskState {
   kRunning,   // in a batch
 };
 
-// Guarded by the scheduler's mutex, except `task`, `file` and `prepared`: those belong to the
+// Guarded by the scheduler's mutex, except `task`, `file` and `input`: those belong to the
 // thread that works on the task while `state` is kDecoding or kRunning.
 struct LiveTask {
   ImageTask task;
@@ -36,17 +36,17 @@ struct LiveTask {
   Clock::time_point submitted;
   Clock::time_point read_began;
   Clock::time_point ready;
-  std::optional<std::multimap<Clock::time_point, std::shared_ptr<LiveTask>>::iterator> deadline;
+  std::optional<Clock::time_point> deadline;
   double read_ms = 0;
   ByteBuffer file;        // while it waits to be decoded
   size_t file_bytes = 0;  // 0 until they are known
   bool put_off = false;   // its file did not fit the bytes of files
-  PreparedImage prepared;
+  std::unique_ptr<EngineInput> input;
   size_t pixel_bytes = 0;  // 0 until they are known
   TaskResult result;       // filled step by step
 
   bool sync() const { return task.work_class == WorkClass::kSync; }
-  bool has_file() const { return !task.noop && !task.pixels && task.sent == nullptr; }
+  bool has_file() const { return !task.pixels && task.sent == nullptr; }
 };
 
 using LiveTaskPtr = std::shared_ptr<LiveTask>;

@@ -27,7 +27,7 @@ export function boxesSvg(size: ImageSize, detections: readonly Detection[]): str
     boxes.map(({ box }, index) => ({ rect: rectOf(box), label: labelSize(labels[index], sizes) })),
     size,
   );
-  // The surest box lies on top; every label lies above every box.
+  // The box with the highest confidence is drawn last; labels are drawn above all boxes.
   const frames = boxes.map(({ box, class: name }) => frame(box, name, sizes)).reverse();
   const texts = boxes.map(({ class: name }, index) =>
     label(name, labels[index], places[index], sizes),

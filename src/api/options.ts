@@ -99,3 +99,6 @@ export function viewParameters(parameters: Partial<DetectionParameters>): Partia
 export function viewParameters(parameters: Partial<DetectionParameters>): Partial<WireParameters> {
   return Object.fromEntries(PARAMETER_ROWS.map((row) => [row.wireName, parameters[row.name]]));
 }
+
+/** Priorities of jobs and of their images are 0 to this; higher runs first. */
+export const TOP_PRIORITY = 10;

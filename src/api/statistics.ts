@@ -30,7 +30,7 @@ function summed<Schema extends z.ZodType>(schema: Schema, metric?: Metric): Sche
 
 const queue = {
   name: 'lattice_queue_images',
-  help: 'Images that wait in front of the network, by class; those of jobs are fetched as it wants them.',
+  help: 'Images that wait for the network, by class; images of jobs are fetched on demand.',
   label: 'class',
 };
 const held = {
@@ -108,7 +108,12 @@ export function addonStatistics(stats: AddonStatistics | null): AddonStatistics 
 export function addUp(stats: readonly WorkerStats[]): Omit<WorkerStats, 'reason' | 'gpuReadings'> {
   const fields = entriesOf(workerStatsSchema).flatMap(([name, { together }]) => {
     const values = stats.map((worker) => worker[name]);
-    return [[name, together === 'sum' ? total(values) : [...new Set(values)].join(', ') || 'none']];
+    return [
+      [
+        name,
+        together === 'sum' ? total(values) : [...new Set(values.map(String))].join(', ') || 'none',
+      ],
+    ];
   });
   return Object.fromEntries(fields) as ReturnType<typeof addUp>;
 }

@@ -1,4 +1,4 @@
-/** Growing waits with jitter, so that callers that failed together do not come back together. */
+/** Growing waits with jitter, so that callers that failed at the same time do not retry at the same time. */
 export class BackOff {
   readonly #leastMs: number;
   readonly #mostMs: number;

@@ -1,4 +1,4 @@
-/** What the system refuses at a path, as a sentence for people. */
+/** An error of a system call on a path, as a sentence for people. */
 import { dirname } from 'node:path';
 
 type Use = 'read' | 'write' | 'open';
@@ -38,7 +38,7 @@ export function pathFault(error: unknown, path: string, use: Use): string {
   }
 }
 
-/** For an error that nobody expected. */
+/** For an unexpected error. */
 export function faultOf(error: PathError): string {
   const { syscall = '' } = error;
   const use = syscall === 'open' ? 'open' : READING.has(syscall) ? 'read' : 'write';

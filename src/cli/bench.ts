@@ -22,7 +22,10 @@ export const registerBench: RegisterCommand = (program, terminal) => {
     .option('--upload <file>', 'image of this machine, sent with each request; also several', more)
     .option('-m, --model <name>', 'name of a model that the service has, with or without .pt')
     .addOption(
-      new Option('--concurrency-range <start:end:step>', 'clients; end 0: until the threshold')
+      new Option(
+        '--concurrency-range <start:end:step>',
+        'numbers of numbers of clients; end 0: until the threshold',
+      )
         .argParser(range(true))
         .conflicts('requestRateRange'),
     )
@@ -37,12 +40,22 @@ export const registerBench: RegisterCommand = (program, terminal) => {
     .option('-s, --stability-percentage <number>', 'how far windows may differ', ms(0.1), 10)
     .option(
       '--percentile <number>',
-      'that of stability and threshold, 1 to 99',
+      'percentile used for stability and threshold, 1 to 99',
       wholeNumber(1, 99),
       95,
     )
-    .option('-r, --max-trials <number>', 'most windows per level', wholeNumber(3, 1000), 10)
-    .option('--warmup-request-count <number>', 'requests before', wholeNumber(1, 100_000), 10)
+    .option(
+      '-r, --max-trials <number>',
+      'maximum number of windows per level',
+      wholeNumber(3, 1000),
+      10,
+    )
+    .option(
+      '--warmup-request-count <number>',
+      'requests before the measurement',
+      wholeNumber(1, 100_000),
+      10,
+    )
     .option('-f, --csv <file>', 'also write the levels as CSV')
     .option('--json <file>', 'also write the levels as JSON')
     .addHelpText(

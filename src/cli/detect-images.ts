@@ -1,4 +1,4 @@
-/** Runs images through a detector of this process, in the order given, and prints what came of them. */
+/** Runs images through a detector of this process, in the given order, and prints their outcomes. */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { Annotator } from '../annotate/annotate.js';
@@ -72,7 +72,10 @@ export async function detectImages(
   }
 }
 
-/** Prints or writes what comes of the images, then the totals; where standard output is for programs, only to a screen. */
+/**
+ * Prints or writes the outcomes of the images, then the totals; if standard output is for programs, the totals go to a
+ * screen only.
+ */
 async function show(
   run: Run,
   classes: string[],

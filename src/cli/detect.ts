@@ -27,13 +27,13 @@ Examples:
 export const registerDetect: RegisterCommand = (program, terminal) => {
   const command = program
     .command('detect')
-    .description('detect in images, folders and globs, right here')
+    .description('detect in images, folders and globs in this process, without a service')
     .argument('<path...>', 'image, folder or glob')
     .option('-m, --model <name>', 'name that `lattice model list` shows, with or without .pt');
   addParameterFlags(command, { withDefaults: true })
     .option('--classes <names>', 'keep only these classes of the model, comma-separated', nameList)
     .option('--annotate, --save <folder>', 'also write copies with the boxes drawn')
-    .option('--json', 'print one JSON object an image')
+    .option('--json', 'print one JSON object per image')
     .addOption(formatOption())
     .addOption(outputOption())
     .addHelpText('after', EXAMPLES)

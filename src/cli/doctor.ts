@@ -1,4 +1,4 @@
-/** `lattice doctor`: is everything there, and what mends what is not. */
+/** `lattice doctor`: checks the machine and the settings, and says how to fix what is wrong. */
 import { loadConfig } from '../settings/config.js';
 import type { Finding } from './doctor/checks.js';
 import { addSettingFlags } from './setting-flags.js';
@@ -21,7 +21,7 @@ Examples:
 export const registerDoctor: RegisterCommand = (program, terminal) => {
   const command = program
     .command('doctor')
-    .description('check the machine and the settings, and say what mends what')
+    .description('check the machine and the settings, and say how to fix what is wrong')
     .option('--json', 'print one JSON object')
     .addHelpText('after', EXAMPLES)
     .action(async ({ json, ...flags }: { json?: boolean } & Record<string, unknown>) => {

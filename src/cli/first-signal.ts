@@ -1,4 +1,4 @@
-/** A command that has something to say or to tidy up before a signal ends it. */
+/** For a command that prints or cleans up before a signal ends it. */
 import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -9,7 +9,7 @@ export function exitCodeOf(signal: EndSignal): number {
   return 128 + constants.signals[signal];
 }
 
-/** Tells of the first signal; from then on, and after `unlisten`, signals do what they do by default. */
+/** Reports the first signal; afterwards, and after `unlisten`, signals have their default effect. */
 export class FirstSignal {
   received: EndSignal | null = null;
   readonly #listen: (signal: NodeJS.Signals) => void;

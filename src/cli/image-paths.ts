@@ -10,7 +10,7 @@ const IMAGE_NAMES = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';
 export interface NamedImage {
   /** As the user would write it: relative beneath the working directory, else absolute. */
   shown: string;
-  /** Absolute, links resolved: links that the user follows on his own machine are his business. */
+  /** Absolute, links resolved: on their own machine, users may follow links anywhere. */
   path: string;
 }
 
@@ -21,8 +21,8 @@ export interface FoundImages {
 }
 
 /**
- * Arguments in the order given; within a folder or a glob by name. A file that is missing is kept, so that it
- * gets its own error. Rejects with `UsageError` for a folder that cannot be read, and for a folder or glob without images.
+ * Arguments in the order given; within a folder or a glob by name. A missing file is kept, so that it gets its own
+ * error. Rejects with `UsageError` for a folder that cannot be read, and for a folder or glob without images.
  */
 export async function expandPaths(args: readonly string[]): Promise<FoundImages> {
   const images = new Map<string, NamedImage>();
@@ -70,7 +70,7 @@ function checkFolder(folder: string): void {
   accessSync(folder, constants.R_OK | constants.X_OK);
 }
 
-/** The search passes them by without a word. */
+/** The search skips them silently. */
 async function unreadableIn(folder: string): Promise<string[]> {
   const below = await glob('**', { cwd: folder, absolute: true, onlyDirectories: true });
   return below

@@ -1,5 +1,6 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { TOP_PRIORITY } from '../api/options.js';
 import { JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
 import { addParameterFlags, examples, nameList, wholeNumber } from './command-options.js';
 import { checkExportFlags, formatOption, outputOption, type ExportFlags } from './export-output.js';
@@ -84,11 +85,15 @@ function registerSubmit(parent: Command, terminal: Terminal): void {
         .argParser(nameList)
         .conflicts('classes'),
     )
-    .option('-p, --priority <number>', '0 to 10, higher first', wholeNumber(0, 10))
-    .option('--callback-url <url>', 'webhook that gets the result')
-    .option('--metadata <json>', 'object that comes back with the result', jsonObject)
+    .option(
+      '-p, --priority <number>',
+      `0 to ${TOP_PRIORITY}, higher first`,
+      wholeNumber(0, TOP_PRIORITY),
+    )
+    .option('--callback-url <url>', 'webhook URL that receives the result')
+    .option('--metadata <json>', 'JSON object that is returned with the result', jsonObject)
     .option('-w, --wait', 'show the progress until the job has ended')
-    .option('--timeout <seconds>', 'wait no longer; the job goes on', seconds)
+    .option('--timeout <seconds>', 'stop waiting after this time; the job goes on', seconds)
     .action(async (paths: string[], flags: SubmitFlags) => {
       const { submitJob } = await import('./job/watching.js');
       await submitJob(paths, flags, terminal);
@@ -142,11 +147,11 @@ function registerWatch(parent: Command, terminal: Terminal): void {
     parent,
     'watch',
     'follow a job to its end, or the events of all jobs',
-    'print one JSON object a line',
+    'print one JSON object per line',
     ['job_AaH_VN9D --timeout 600', '--json > events.ndjson'],
   )
     .argument('[job]', 'its id; without one, all jobs until Ctrl-C')
-    .option('--timeout <seconds>', 'wait for a job no longer; it goes on', seconds)
+    .option('--timeout <seconds>', 'stop waiting after this time; the job goes on', seconds)
     .action(async (jobId: string | undefined, flags: WatchFlags) => {
       const { watchAll, watchJob } = await import('./job/watching.js');
       if (jobId === undefined) await watchAll(flags, terminal);
@@ -158,7 +163,7 @@ function registerRetry(parent: Command, terminal: Terminal): void {
   command(
     parent,
     'retry',
-    'run the images of an ended job that have no boxes as a new job; prints its id',
+    'run again, as a new job, the images of an ended job that failed or were not run; prints its id',
     'print its record',
     ['job_AaH_VN9D'],
   )

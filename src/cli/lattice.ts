@@ -2,7 +2,7 @@
 import { consoleTerminal } from './terminal.js';
 import { runCli } from './run-cli.js';
 
-// A reader that went away (`lattice detect ... | head`) is no fault of ours.
+// A closed pipe (`lattice detect ... | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });

@@ -120,7 +120,10 @@ function registerQuantize(parent: Command, terminal: Terminal): void {
     .description('make an INT8 copy NAME-int8 of a model and compare it with the original')
     .addHelpText('after', examples('model quantize depot --images photos/ --default'))
     .argument('<name>', 'name as `lattice model list` shows it')
-    .requiredOption('--images <folder>', 'photos like those to come, to calibrate and compare on')
+    .requiredOption(
+      '--images <folder>',
+      'photos like those to be detected, to calibrate and compare on',
+    )
     .option(
       '--labels <folder>',
       'YOLO label files of those photos: the copy is judged by its mAP50-95, not by its boxes',

@@ -52,7 +52,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
 
 export function createProgram(terminal: Terminal): Command {
   const program = new Command('lattice')
-    .description('Detects cars and other vehicles in images: as a service, or right here.')
+    .description('Detects cars and other vehicles in images: as a service, or in this process.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .option('-v, --verbose', 'log more and show where an error came from')
     .showHelpAfterError('Run with --help for what is possible.')

@@ -16,7 +16,7 @@ Examples:
   $ LATTICE_WEBHOOK_SECRET=whsec_... lattice webhook listen --port 9001 --json`;
 
 const VERIFY_EXAMPLES = `
-The file of headers has one header a line, \`webhook-id: msg_...\`, or is a JSON object of them; three are needed:
+The file of headers has one header per line, \`webhook-id: msg_...\`, or is a JSON object of them; three are needed:
 webhook-id, webhook-timestamp and webhook-signature. The body must be the bytes as they arrived.
 Exit code: 0 genuine, 1 not genuine, 2 the command line is wrong.
 

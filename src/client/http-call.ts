@@ -44,7 +44,7 @@ export class HttpCaller {
   constructor(access: Access) {
     const { url = DEFAULT_SERVICE_URL, apiKey } = access;
     this.baseUrl = readServiceUrl(url);
-    // Left to `fetch`, its error would show the key.
+    // The error of `fetch` would show the key.
     if (apiKey !== undefined && !/^[!-~]+$/.test(apiKey)) {
       throw new TypeError('The API key must be printable ASCII without spaces.');
     }

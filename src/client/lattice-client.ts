@@ -223,7 +223,7 @@ export class LatticeClient {
 
   /**
    * The record of the job once it has ended, completed or failed. Rejects with `timeout` after the deadline; the job
-   * goes on. That the service is away meanwhile is no reason to give up: it keeps its jobs.
+   * goes on. The wait goes on while the service is away, because the service keeps its jobs.
    */
   waitFor(jobId: string, options: WaitOptions = {}): Promise<JobStatus> {
     return waitForEnd(this, jobId, options.deadlineMs ?? this.#deadlineMs ?? WAIT_MS, options);

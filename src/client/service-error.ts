@@ -54,7 +54,7 @@ export class ServiceError extends Error {
     });
   }
 
-  /** The service may do it later: it is away, stops, or has too much to do. */
+  /** The service may do it later: it is away, stopping or overloaded. */
   get isPassing(): boolean {
     if (this.code === 'unreachable' || this.code === 'timeout') return true;
     return this.status !== null && (this.status >= 500 || this.status === 429);

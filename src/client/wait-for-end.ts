@@ -1,4 +1,4 @@
-/** Waits for the end of a job: woken by its events where they come, by a look every few seconds where they do not. */
+/** Waits for the end of a job: its events wake it, or a look every few seconds if there are none. */
 import { Deadline, pause } from './deadline.js';
 import type { EventOptions } from './follow-events.js';
 import type { EventGap, JobEvent, JobStatus } from './records.js';
@@ -6,7 +6,7 @@ import { ServiceError } from './service-error.js';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** Between two looks while events come: for the one that did not. */
+/** Between two looks while events arrive, in case one is missing. */
 const SAFETY_MS = 15_000;
 
 export type JobProgress = Pick<
@@ -28,7 +28,9 @@ export interface WaitPort {
   events(options: EventOptions): AsyncIterable<JobEvent | EventGap>;
 }
 
-/** The record of the ended job. Rejects with `timeout` after the deadline; rides out that the service is away. */
+/**
+ * The record of the ended job. Rejects with `timeout` after the deadline; goes on waiting while the service is away.
+ */
 export async function waitForEnd(
   service: WaitPort,
   jobId: string,

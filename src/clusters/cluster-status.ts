@@ -17,14 +17,14 @@ export interface ClusterSnapshot {
   availableGpus: number;
   pendingJobs: number;
   runningJobs: number;
-  /** Version of the Python that the cluster runs on; absent or null where there is none or it is not known. */
+  /** Version of the Python that the cluster runs on; absent or null where there is none or it is unknown. */
   pythonVersion?: string | null;
 }
 
 export interface ClusterStatusSource {
   /** Version of the software that runs the cluster. */
   readonly version: string;
-  /** What is known at this moment, without asking anybody: cheap enough for a liveness probe. */
+  /** What is known at this moment, without a request to the cluster: cheap enough for a liveness probe. */
   connected(): boolean;
   /** Asks the cluster itself. Rejects with `cluster_unavailable`; never invents figures. */
   status(): Promise<ClusterSnapshot>;

@@ -21,10 +21,10 @@ export interface Cluster {
   watch(jobs: JobCounter): ClusterStatusSource;
   /** Workers that will not be started again; absent if the service does not start them. */
   leftOut?(): LeftOutWorker[];
-  /** Where worker processes connect; absent where images run in this process. */
-  gate?: WorkerGate;
+  /** Where worker processes connect; null where images run in this process. */
+  gate: WorkerGate | null;
   /** To be called once, when the service listens at `serviceUrl`. */
   start?(serviceUrl: string): void;
-  /** Ends the workers and what `watch` and `start` began; images in hand are answered. */
+  /** Ends the workers and what `watch` and `start` began; every open promise of `detector` settles. */
   close(): Promise<void>;
 }

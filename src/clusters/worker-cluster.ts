@@ -1,4 +1,4 @@
-/** A cluster whose images run in worker processes: what such clusters have in common, whoever starts the workers. */
+/** A cluster whose images run in worker processes, with the executor and the gate that every such cluster has. */
 import type { Logger } from '../base/logger-port.js';
 import { Executor } from '../execution/executor.js';
 import { openFileAccess } from '../execution/here/file-access.js';
@@ -7,9 +7,9 @@ import type { Config } from '../settings/config.js';
 import type { Cluster, JobCounter } from './cluster.js';
 import type { ClusterStatusSource } from './cluster-status.js';
 
-/** What differs between such clusters: who starts the workers, and who knows the state of the machines. */
+/** What differs between such clusters: how workers are started, and where the state of the machines comes from. */
 export interface WorkerSupply extends Pick<Cluster, 'leftOut' | 'start'> {
-  /** What the gate asks for and tells. */
+  /** The token that workers must present, the times of the connection, and who is told of a worker. */
   gate: Pick<WorkerGateParts, 'token' | 'beatMs' | 'silenceMs' | 'onJoined' | 'onLost'>;
   /** A sentence for the answer when no worker came in time. */
   whyNoWorker(): string;

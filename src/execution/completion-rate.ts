@@ -1,4 +1,4 @@
-/** Without a completion for this long the clock stops: images that wait for a hanging volume say nothing about the rate. */
+/** If nothing completes for this long, the clock stops: images that wait for a hanging volume do not lower the rate. */
 const STALL_MS = 1_000;
 
 /** Images per second of busy time: a mean in which recent images weigh most. Time with nothing in hand does not count. */

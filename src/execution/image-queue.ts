@@ -2,7 +2,7 @@
  * Images that wait for a worker: synchronous ones apart, those of jobs by priority, each in the order of arrival.
  * An image that a worker gave back goes before the others of its priority. No operation searches the queue.
  */
-import { TOP_PRIORITY } from '../api/priority.js';
+import { TOP_PRIORITY } from '../api/options.js';
 import type { Task } from './task.js';
 
 export class ImageQueue {
@@ -57,7 +57,7 @@ class Line {
     (returned ? this.#returned : this.#fresh).push(task);
   }
 
-  /** It stays where it is until its turn comes, and is passed over then. */
+  /** It stays in the queue until its turn and is skipped then. */
   drop(task: Task): void {
     if (!task.waiting) return;
     task.waiting = false;

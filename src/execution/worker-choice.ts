@@ -72,11 +72,11 @@ export function chooseWorker(
 }
 
 /**
- * The healthy ones, all where none is: a worker that sees nothing answers quickly and would take all the work that the
- * others have no slot for.
+ * The healthy workers, or all if none is healthy: a worker that detects nothing answers quickly and would take all the
+ * work for which the others have no slot.
  */
 function healthy(loads: readonly WorkerLoad[]): readonly WorkerLoad[] {
-  // The only worker takes the work in any state, and asking for it costs more than the choice.
+  // A single worker gets the work in any state; reading its state would cost more than the choice.
   if (loads.length < 2) return loads;
   const well = loads.filter(({ worker }) => worker.unhealthy() === null);
   return well.length > 0 ? well : loads;

@@ -21,7 +21,7 @@ export interface FolderListing {
 export class Folders {
   readonly #roots: readonly string[];
   readonly #withinMs: number;
-  /** Not that of jobs: people who look around take no process from a submission. */
+  /** Separate from the lister of jobs, so that browsing takes no process from a submission. */
   readonly #lister = new ImageLister();
   #inHand = 0;
 
@@ -88,7 +88,7 @@ export class Folders {
 }
 
 export function tooManyAtOnce(): LatticeError {
-  const detail = 'Too many folders or pictures are asked for at this moment.';
+  const detail = 'Too many requests for folders or pictures are in progress. Try again later.';
   return new LatticeError('overloaded', detail, { retryAfterS: 1 });
 }
 
@@ -107,7 +107,7 @@ function named(path: string): string {
 function absent(path: string): LatticeError {
   const detail =
     path === ''
-      ? 'None of the image folders is there on the machine of the service.'
+      ? 'None of the image folders exists on the machine of the service.'
       : `There is no folder '${path}' beneath the image folders.`;
   return new LatticeError('not_found', detail);
 }

@@ -8,7 +8,7 @@ import { pictureType } from './picture-format.js';
 
 export const THUMBNAIL_TYPE = 'image/jpeg';
 const QUALITY = 80;
-/** A strip of a picture stays as narrow as asked for, but not as long as it likes. */
+/** A long and narrow picture keeps the requested width, but its height is bounded. */
 const MOST_HEIGHT = 8_192;
 const RESIZE_SECONDS = 10;
 

@@ -31,7 +31,7 @@ export class ModelCatalogue {
     return model.classes;
   }
 
-  /** The class names of a model, which is loaded only if its file does not tell them. None: nobody can say. */
+  /** The class names of a model. The model is loaded only if its file has none. Empty: they are unknown. */
   async classesOf(modelName: string): Promise<readonly string[]> {
     const model = this.#loadedBefore(modelName) ?? (await this.#find(modelName));
     if (model !== undefined && model.classes.length > 0) return model.classes;

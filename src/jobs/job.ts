@@ -98,10 +98,10 @@ export interface JobFilter {
   keyId?: string | null;
 }
 
-/** What became of an image: boxes, none, an error, or nothing yet. */
+/** The outcome of an image: boxes, no boxes, an error, or none yet. */
 export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending'] as const;
 
-/** Lets an image through that fits every field given. */
+/** An image passes if it fits every given field. */
 export interface ImageFilter {
   outcome?: (typeof IMAGE_OUTCOMES)[number] | undefined;
   /** It has a box of this class. */
@@ -161,8 +161,8 @@ export interface JobService {
    */
   imagePages(jobId: string): AsyncIterable<ImageEntry[]>;
   /**
-   * The images of a job that the filter lets through, in input order, from their `offset`th on: at most `limit`, fewer
-   * where their boxes are many, none only at the end. `matching`: how many there are in the whole job.
+   * The images of a job that pass the filter, in input order, from their `offset`th on: at most `limit`, fewer if they
+   * have many boxes, none only at the end. `matching`: how many there are in the whole job.
    */
   filteredImages(
     job: Job,

@@ -1,9 +1,9 @@
 /**
- * The order of work between jobs: level first, then submission. A job's level is its priority, raised by one for
- * every `ageingSeconds` that it waits. Where jobs that were raised meet jobs that were submitted at that
- * level, the two kinds take turns: old work gets on, and new urgent work keeps at least half.
+ * The order of work between jobs: level first, then submission. A job's level is its priority, raised by one for every
+ * `ageingSeconds` that it waits. Raised jobs and jobs submitted at that level take turns: old work progresses, and new
+ * urgent work gets at least half.
  */
-import { TOP_PRIORITY } from '../api/priority.js';
+import { TOP_PRIORITY } from '../api/options.js';
 
 export interface Ranked {
   number: number;
@@ -18,7 +18,7 @@ export interface Rank {
   aged: boolean;
 }
 
-/** A submission that lies ahead, because the clock was set back since, counts as now. */
+/** A submission in the future (the clock was set back since) counts as now. */
 export function waitingSince(submittedAt: number): number {
   return monotonicSeconds() - Math.max(0, Date.now() / 1000 - submittedAt);
 }

@@ -1,4 +1,7 @@
-/** Sizes of the queue, counted in memory: one process uses the store, and each of its answers says what changed. */
+/**
+ * Sizes of the queue, counted in memory: only this process uses the store, and each answer of the store says what
+ * changed.
+ */
 import type { CancelOutcome, JobCounts, StoredJob } from './job-records.js';
 
 export class QueueCounts {

@@ -216,7 +216,8 @@ export class StoredJobService implements JobService {
     const { stopping, nearlyFull, counts, maxQueuedJobs } = this.#parts;
     if (stopping()) return new LatticeError('shutting_down', 'The service is stopping.');
     if (nearlyFull()) {
-      const detail = 'The disk of the job store is nearly full; nothing new is taken in.';
+      const detail =
+        'The disk of the job store is nearly full; no job is accepted until space is free.';
       return new LatticeError('storage_unavailable', detail, { retryAfterS: 30 });
     }
     return counts.unfinished >= maxQueuedJobs ? this.#queueFull() : null;

@@ -1,4 +1,4 @@
-/** The build of a TensorRT engine, minutes long, as requests, readiness and log see it. */
+/** The build of a TensorRT engine, which takes minutes: its effect on requests, readiness and the log. */
 import { LatticeError } from '../api/errors.js';
 import type { Logger } from '../base/logger-port.js';
 
@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 200;
 const LOG_EVERY_SHARE = 0.1;
 const LEAST_RETRY_S = 1;
 const MOST_RETRY_S = 600;
-/** Before the first tenth is done there is nothing to compute from. */
+/** Before a tenth is done, the remaining time cannot be estimated. */
 const FIRST_GUESS_S = 60;
 
 export interface EngineBuildOptions {
@@ -21,7 +21,7 @@ export class EngineBuild {
   #timer: NodeJS.Timeout | undefined;
   #startedAt: number | null = null;
   #logged = 0;
-  /** Told once when a build begins. */
+  /** Logged once when a build begins. */
   readonly #waiting = new Set<() => void>();
 
   constructor({ share, logger }: EngineBuildOptions) {
@@ -91,7 +91,7 @@ export class EngineBuild {
   }
 }
 
-/** Seconds until it is probably there. */
+/** Estimated seconds until the engine is ready. */
 export function retryAfter(share: number, elapsedMs: number): number {
   if (share < LOG_EVERY_SHARE) return FIRST_GUESS_S;
   const left = ((elapsedMs / share) * (1 - share)) / 1_000;

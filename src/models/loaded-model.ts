@@ -1,4 +1,4 @@
-/** A model that the core holds, as everybody who asks for boxes sees it. */
+/** A loaded model, as the callers that request boxes see it. */
 import type { LatticeError } from '../api/errors.js';
 import type { NativeModel } from '../native/contract.js';
 import type { ClassFilter } from './class-filter.js';
@@ -8,7 +8,7 @@ export interface LoadedModel {
   file: ModelFile;
   native: NativeModel;
   classes: ClassFilter;
-  /** Counts up with every use of any model: the least one was used longest ago. */
+  /** Set from a counter at each use: the model with the smallest number was used longest ago. */
   lastUse: number;
   /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */
   distrust: LatticeError | null;

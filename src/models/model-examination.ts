@@ -1,4 +1,4 @@
-/** What a model file is and what it does on this machine, found out before anything depends on it. */
+/** Examines a model file: what it contains, and what it does on this machine. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
@@ -50,7 +50,7 @@ export interface ExaminationOptions {
   pictures: readonly Picture[];
   /** By picture. */
   labels?: readonly LabelledBox[][];
-  /** Told what is done next, as `Compiling for f32`. */
+  /** Called with the next step, such as `Compiling for f32`. */
   onStep?: (step: string) => void;
 }
 
@@ -62,7 +62,10 @@ export async function examineModel(
   const exact = await examineIn('f32', path, options);
   const half = await examineInBf16(path, options);
   if (exact.blind && !exact.model.suppresses) {
-    throw new LatticeError('invalid_model', 'It sees nothing: every score on the pictures is 0.');
+    throw new LatticeError(
+      'invalid_model',
+      'It detects nothing: every score on the pictures is 0.',
+    );
   }
   const { size: bytes } = await stat(path);
   return {
@@ -73,7 +76,7 @@ export async function examineModel(
   };
 }
 
-/** Asked for by name, as `auto` may take f32. Null on a CPU without it. */
+/** Requested explicitly, because `auto` may choose f32. Null on a CPU without it. */
 async function examineInBf16(path: string, options: ExaminationOptions): Promise<Examined | null> {
   try {
     return await examineIn('bf16', path, options);
@@ -117,7 +120,7 @@ export async function compareModels(
 interface Examined {
   model: NativeModel;
   run: PrecisionRun;
-  /** All boxes that may be somebody's partner, by picture. */
+  /** All boxes that may match a box of the other model, by picture. */
   look: Detection[][];
   blind: boolean;
 }

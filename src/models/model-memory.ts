@@ -1,4 +1,4 @@
-/** How the memory of the machine is divided, and which models are unloaded when theirs is too small. */
+/** How the memory of the machine is divided, and which models are unloaded if the part for models is too small. */
 import { totalmem } from 'node:os';
 import type { Device } from '../api/model.js';
 import type { LoadedModel } from './loaded-model.js';
@@ -20,8 +20,8 @@ export function lookAheadBytes(): number {
 }
 
 /**
- * Bytes: what `modelMemoryMb` says. 0 is half of the machine's memory, or of the container's, on the CPU, and no bound
- * on GPUs: they say themselves when theirs is short.
+ * The bytes of `modelMemoryMb`. 0 means half of the memory of the machine or container on the CPU, and no bound on
+ * GPUs, where a load fails if memory is short.
  */
 export function modelMemoryBudget(modelMemoryMb: number, device: Exclude<Device, 'auto'>): number {
   if (modelMemoryMb > 0) return modelMemoryMb * BYTES_PER_MB;
@@ -31,8 +31,8 @@ export function modelMemoryBudget(modelMemoryMb: number, device: Exclude<Device,
 
 /**
  * Which of `others` to unload so that `fresh` fits into `budget` bytes beside the rest: those used longest ago, never
- * `standard`. Where it would not fit even beside `standard` alone, all others go and it stays: what a model takes is
- * an estimate, and no ground to refuse it.
+ * `standard`. If it would not fit even beside `standard` alone, all others are unloaded and it is loaded: the memory of
+ * a model is an estimate and no reason to refuse it.
  */
 export function unloadedFor(
   fresh: LoadedModel,

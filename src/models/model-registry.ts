@@ -23,7 +23,7 @@ export interface ModelRegistryParts {
   memoryBudget: number;
 }
 
-/** A model that memory was too short for stays that for so long: others may have left the machine since. */
+/** A model that did not fit into memory is tried again after this time: other processes may have freed memory. */
 const TOO_LARGE_MS = 10 * 60_000;
 
 const UNKNOWN: NativeModelDescription = { names: [], metadata: {} };
@@ -88,7 +88,7 @@ export class ModelRegistry {
       this.#loading.set(file.path, loading);
     }
     const model = await loading;
-    // It may have been unloaded for another model since.
+    // Another model may have caused its unloading meanwhile.
     if (this.#loading.get(file.path) !== loading) return this.load(name);
     this.#ready.set(name, model);
     return model;
@@ -110,7 +110,7 @@ export class ModelRegistry {
       return model;
     } catch (thrown) {
       const error = toLatticeError(thrown);
-      // Only the file's own fault lasts; lack of memory or a stop may be over at the next request.
+      // Only a fault of the file itself is remembered; lack of memory or a stop may have ended by the next request.
       if (error.code === 'invalid_model') this.#refused.set(file.path, { fingerprint, error });
       this.#loading.delete(file.path);
       throw error;

@@ -1,6 +1,6 @@
 /**
  * The folder of built TensorRT engines as the commands `lattice engine` show it: what the names and the status of the
- * files tell. `native/engine_cache/engine_key.h` has the names; TensorRT alone reads what the files hold.
+ * files tell. `native/gpu/engine_cache/engine_key.h` has the names; TensorRT alone reads what the files hold.
  */
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';

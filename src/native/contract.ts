@@ -18,8 +18,9 @@ export interface NativeAddon {
   describeModel(path: string): Promise<NativeModelDescription>;
   /**
    * Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. `onDeviceLost` is
-   * called there once, before the results that say so: the device faulted or a call into its driver does not return.
-   * From then on every task is answered with `gpu_lost`, also those in hand, and the process should end.
+   * called there once, before the results that say so: the device faulted. From then on every task is answered with
+   * `gpu_lost`, also those in hand, and the process should end. A call into the driver that does not return ends the
+   * process with exit code 69.
    */
   Core: new (
     options: NativeCoreOptions,
@@ -143,10 +144,7 @@ export interface NativeCore {
   readFile(path: string): Promise<Buffer>;
   stats(): NativeStats;
   decodeStats(): NativeDecodeStats;
-  /**
-   * Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. After the loss of
-   * the device it does not wait for calls into the driver.
-   */
+  /** Answers what waits with `shutting_down`, finishes what is in hand, joins all threads. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -160,13 +158,14 @@ export interface NativeTask extends DetectionParameters {
   bytes?: Uint8Array;
   /** RGB, 8 bit, rows without padding; copied by the addon. */
   pixels?: { data: Uint8Array; width: number; height: number };
-  /** `sync` goes in front of every `async` task. `noop` returns at once: it measures the boundary. */
-  kind: 'sync' | 'async' | 'noop';
+  /** `sync` goes in front of every `async` task. */
+  kind: 'sync' | 'async';
   /** Effective priority, higher first; ties in submission order. */
   priority: number;
   /**
-   * Milliseconds from now after which the task is answered with `deadline_exceeded`; 0 = none. A sync task is answered
-   * so as soon as less time is left than a batch of its model takes.
+   * Milliseconds from now after which the task is neither decoded nor run: when its turn comes it is answered with
+   * `deadline_exceeded`; 0 = none. So is a sync task with less time left than a batch of its model takes. What is in
+   * the network is finished: the executor answers its caller in time.
    */
   deadlineMs: number;
   /** Class ids to keep, applied before suppression; null = all. */
@@ -229,7 +228,7 @@ export type OnNativeResults = (
   messages: (string | null)[],
 ) => void;
 
-/** Images by who answered them, faulty ones included. */
+/** Images by who decoded them. */
 export interface NativeDecodeStats {
   cpu: number;
   /** The JPEG engines of the GPU. */
@@ -246,8 +245,6 @@ export interface NativeDecodeStats {
 export interface NativeStats extends AddonStatistics {
   decoding: number;
   inferring: number;
-  /** Bytes of pixels that sync images hold: decoding, waiting for the network or in it. */
-  heldSyncBytes: number;
   completed: number;
   failed: number;
   cancelled: number;

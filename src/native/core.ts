@@ -11,6 +11,7 @@ import {
   type NativeCore,
   type NativeCoreOptions,
   type NativeDecodeStats,
+  type NativeGpus,
   type NativeModel,
   type NativeModelDescription,
   type NativeStats,
@@ -50,6 +51,15 @@ export function buildInfo(): NativeBuildInfo {
   return loadAddon().buildInfo();
 }
 
+let foundGpus: NativeGpus | null = null;
+
+/** The GPUs that can be used, or what is missing, at the first call in this process. Throws `AddonLoadError`. */
+export function gpus(): NativeGpus {
+  // CUDA lists the GPUs once per process: a second look at the same start only takes time.
+  foundGpus ??= loadAddon().gpus();
+  return foundGpus;
+}
+
 /** What a model file says about itself. Rejects with `unknown_model` or `invalid_model`. */
 export async function describeModel(path: string): Promise<NativeModelDescription> {
   return loadAddon().describeModel(path).catch(rethrow);
@@ -67,7 +77,7 @@ const PLAIN = {
   crashMarkerPath: '',
 } as const;
 
-/** Called once when the device faulted or hangs: no task of this process can run any more, and it should end. */
+/** Called once when the device faulted: no task of this process can run any more, and it should end. */
 export type OnDeviceLost = (error: LatticeError) => void;
 
 /**

@@ -1,4 +1,4 @@
-/** Figures that other parts keep, read when somebody asks for `/metrics`. */
+/** Figures that other parts keep, read at each request of `/metrics`. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { STATISTIC_METRICS, type DetectorStats } from '../api/statistics.js';
 import type { NodeGpu } from '../execution/worker-stats.js';

@@ -80,7 +80,7 @@ export async function startService(
     cluster: clusterStatus,
     workers: () => detector.workers(),
     leftOutWorkers: () => cluster.leftOut?.() ?? [],
-    gate: cluster.gate ?? null,
+    gate: cluster.gate,
     metrics,
     logger,
     apiKeys,

@@ -166,7 +166,7 @@ export const settings = {
   jobsYield: yesOrNo
     .default(true)
     .describe(
-      'on the CPU, images of jobs run at the lowest scheduling priority; false: at the same as other processes',
+      'on the CPU, images of jobs run at the lowest scheduling priority; false: at the priority of other processes',
     )
     .register(uses, { shown: true, for: ['processes', 'detect'] }),
   rectangles: z
@@ -174,7 +174,7 @@ export const settings = {
     .default('auto')
     .refine((text) => readRectangles(text) !== null, 'must be auto, off, or like 640x384,480x640')
     .describe(
-      "on the CPU, inputs smaller than the model's own, for photos of another shape: auto takes the smallest one for exports with open sides, as the reference does; off none; 640x384,480x640 these",
+      "on the CPU, inputs smaller than the model's own, for photos of another shape; auto: for exports with open sides the smallest input that holds the photo, as the reference does; off: none; or a list such as 640x384,480x640",
     )
     .register(uses, { shown: true, for: [...WORKERS, 'detect'] }),
   cluster: z
@@ -267,7 +267,7 @@ export const settings = {
   acceptImages: yesOrNo
     .default(true)
     .describe(
-      'a synchronous detection may send the picture itself (image/* or multipart/form-data), within maxFileBytes; false: only name a file',
+      'a synchronous detection may send the picture itself (image/* or multipart/form-data), within maxFileBytes; false: it can only name a file',
     )
     .register(uses, { shown: true }),
   compat: z

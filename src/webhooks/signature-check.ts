@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createSigner } from './webhook-message.js';
 
-/** Older or newer messages are refused by receivers: somebody may have kept them and sent them again. */
+/** Older or newer messages are refused by receivers: an attacker may have kept them and sent them again. */
 export const TOLERANCE_S = 300;
 
 export interface Signed {

@@ -80,7 +80,7 @@ export function hostOf(url: URL): string {
 
 function parseNetwork(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
   if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
-  // Only four-part IPv4: "10.1" would be read as 10.0.0.1, which is hardly meant.
+  // Only four-part IPv4: "10.1" would be read as 10.0.0.1, which is hardly intended.
   if (ipaddr.IPv4.isValidFourPartDecimal(entry) || ipaddr.IPv6.isValid(entry)) {
     const address = ipaddr.process(entry);
     return [address, address.kind() === 'ipv4' ? 32 : 128];

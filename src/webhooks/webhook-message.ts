@@ -42,7 +42,7 @@ export function composeMessage(
     headers: {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
-      // A compressed answer would have to be decoded, and decoders are where hostile answers bite.
+      // A compressed answer would have to be decoded, and decoders are a target of hostile answers.
       'accept-encoding': 'identity',
       'user-agent': 'lattice-core',
       'webhook-id': delivery.deliveryId,

@@ -122,7 +122,10 @@ export class WebhookWorker {
     }, waitMs);
   }
 
-  /** Starts due deliveries while there are places; gives the milliseconds to wait, or null to wait for a new delivery. */
+  /**
+   * Starts due deliveries while there are free places; returns the milliseconds to wait, or null to wait for a new
+   * delivery.
+   */
   private async pump(): Promise<number | null> {
     const { queue } = this.options;
     if (!this.inHand.full) {

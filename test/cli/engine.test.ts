@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { loadConfig } from '../../src/settings/config.js';
-import { gpus } from '../../src/native/gpus.js';
+import { gpus } from '../../src/native/core.js';
 import { eventual } from '../support/eventually.js';
 import { SAMPLE_STEM, makeOld, storeEngine, writeFile } from '../support/engine-folder.js';
 import { run } from './run.js';
@@ -152,7 +152,7 @@ describe('prune', () => {
     for (const name of old) {
       expect(out).toMatch(new RegExp(`^${name} +0\\.0 MB +stored by an earlier release$`, 'm'));
     }
-    expect(out).toMatch(/^then\.engine\.partial +0\.0 MB +left by a broken-off build$/m);
+    expect(out).toMatch(/^then\.engine\.partial +0\.0 MB +left by an interrupted build$/m);
     expect(out).toMatch(/\nRemoved 3 files, 0\.0 MB\.\n$/);
     expect(err).toMatch(/^Left alone: foreign\.engine was not written by lattice/);
     expect(left()).toEqual([...stays, used, unused, timings].sort());

@@ -143,7 +143,7 @@ describe('several roots', () => {
     const absent = new Folders([join(folder, 'nowhere')]);
     await expect(absent.list('', '', 10)).rejects.toMatchObject({
       code: 'not_found',
-      message: 'None of the image folders is there on the machine of the service.',
+      message: 'None of the image folders exists on the machine of the service.',
     });
   });
 });

@@ -55,7 +55,9 @@ describe('the process', () => {
   it('reports an exception of the callback as uncaught and goes on', () => {
     const { status, output } = child(`
       const addon = require(${JSON.stringify(ADDON)});
-      const submit = () => core.submit([{ id: 1, kind: 'noop' }]);
+      const task = { id: 1, modelId: 0, path: 'shapes.png', kind: 'sync', priority: 0, deadlineMs: 0, confidence: 0.25,
+        iou: 0.7, maxDetections: 300, classIds: null };
+      const submit = () => core.submit([task]);
       process.on('uncaughtException', (error) => console.log(error.message));
       process.once('uncaughtException', () => setImmediate(submit));
       const core = new addon.Core(${JSON.stringify(coreOptions())}, () => { throw new Error('mine'); });
@@ -70,7 +72,7 @@ describe('worker threads', () => {
     const start = () => new Worker(${JSON.stringify(body)}, { eval: true });
   `;
   const busy = `const { parentPort } = require('node:worker_threads'); ${prelude()}
-    load().then(({ modelId }) => { run(modelId, 300); run(modelId, 300, { kind: 'noop' }); parentPort.postMessage('busy'); });`;
+    load().then(({ modelId }) => { run(modelId, 300); run(modelId, 300, { kind: 'sync' }); parentPort.postMessage('busy'); });`;
 
   it('may be terminated in the middle of a call, 12 times over', () => {
     const { status, output } = child(`${worker(busy)}

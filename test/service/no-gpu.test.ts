@@ -1,6 +1,6 @@
 /** A service that is asked for a GPU on a machine that has none. */
 import { expect, test } from 'vitest';
-import { gpus } from '../../src/native/gpus.js';
+import { gpus } from '../../src/native/core.js';
 import { startService } from '../support/service-process.js';
 
 const { missing } = gpus();

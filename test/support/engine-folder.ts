@@ -2,7 +2,7 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** test/native/engine_cache/engine_key_test.cc fails when the native half would give another name. */
+/** test/native/gpu/engine_cache/engine_key_test.cc fails when the native half would give another name. */
 export const SAMPLE_STEM =
   'vehicles-v8n_NVIDIA-H100-80GB-HBM3_sm9.0_trt10.15.1.29_fp16_4754a911061f94078f82f0178dc47ba1';
 

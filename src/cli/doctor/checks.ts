@@ -145,8 +145,7 @@ const NO_ADDON: NativeGpus = { gpus: [], missing: 'the addon cannot be loaded.' 
 /** `built` is null when the addon cannot be loaded; the finding then says why. */
 async function checkAddon(): Promise<AddonFindings> {
   try {
-    const { buildInfo } = await import('../../native/core.js');
-    const { gpus } = await import('../../native/gpus.js');
+    const { buildInfo, gpus } = await import('../../native/core.js');
     const built = buildInfo();
     const parts = `${built.version}, libvips ${built.libvips}, JPEG ${built.jpeg}`;
     return { finding: ok('addon', parts), built, gpus: gpus() };
@@ -252,7 +251,7 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
   return Promise.all(
     roots.map(async (root) => {
       if (!(await answers(lister, root))) {
-        const fix = 'look after its volume: a network share whose server is gone, for example';
+        const fix = 'check its volume, for example a network share whose server is gone';
         return fail('image root', `${root} does not answer`, fix);
       }
       try {

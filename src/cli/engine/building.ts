@@ -1,4 +1,4 @@
-/** Builds a model's engine ahead of the first start that needs it. */
+/** Builds a model's engine before the first start that needs it. */
 import { dirname } from 'node:path';
 import type { Config } from '../../settings/config.js';
 import { openCore, type Core, type CoreOptions } from '../../native/core.js';
@@ -52,7 +52,7 @@ export async function buildEngine(
   } catch (error) {
     const { received } = stop;
     if (received === null) throw error;
-    terminal.err(`The build was given up (${received}); the next one goes on from its timings.`);
+    terminal.err(`The build was stopped (${received}); the next one continues with its timings.`);
     terminal.setExitCode(exitCodeOf(received));
   } finally {
     stop.unlisten();

@@ -1,6 +1,6 @@
 /**
- * Takes files out of the engine folder. It holds no lock while it does: a file that goes while a service stores its
- * successor costs one more build at the next start, nothing else. Lock files stay, for one of them may be held.
+ * Removes files from the engine folder, without a lock: if a service stores a successor of a removed file meanwhile,
+ * the next start only builds once more. Lock files stay, because one of them may be held.
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { megabytes, renderTable } from '../output-text.js';
 import type { Terminal } from '../terminal.js';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** Writing an engine takes seconds: what was not written to for so long has no writer any more. */
+/** Writing an engine takes seconds: a file that was not written to for so long has no writer any more. */
 const ABANDONED_MS = 3600 * 1000;
 const STALE = 'stored by an earlier release';
 
@@ -27,7 +27,7 @@ interface Removal {
   why: string;
 }
 
-/** Files that lattice did not write are named and left alone. */
+/** Files that lattice did not write are named and kept. */
 export async function pruneEngines(
   rules: PruneRules,
   config: Config,
@@ -80,7 +80,7 @@ const OTHERS: readonly [RegExp, (lastUsed: Date, rules: PruneRules) => string | 
 ];
 
 function reasonForPartial(writtenAt: Date): string | null {
-  return Date.now() - writtenAt.getTime() > ABANDONED_MS ? 'left by a broken-off build' : null;
+  return Date.now() - writtenAt.getTime() > ABANDONED_MS ? 'left by an interrupted build' : null;
 }
 
 function reasonByRules(lastUsed: Date, { olderThan, all }: PruneRules): string | null {

@@ -31,7 +31,7 @@ export async function watchJob(
   terminal: Terminal,
 ): Promise<void> {
   const client = openClient(flags);
-  await client.status(jobId); // a service that is not there is told at once
+  await client.status(jobId); // a service that cannot be reached is reported at once
   await followJob(client, jobId, flags, terminal, (line) => {
     terminal.out(line);
   });
@@ -99,7 +99,7 @@ export async function watchAll(flags: WatchFlags, terminal: Terminal): Promise<v
   }
 }
 
-/** Says once that the service is away, and once that it is back. */
+/** Reports once that the service is away, and once that it is back. */
 function tellConnection(terminal: Terminal): (lost: ServiceError | null) => void {
   let away = false;
   return (lost) => {

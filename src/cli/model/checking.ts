@@ -47,7 +47,7 @@ export async function checkModel(
   for (const line of next) terminal.out(line);
 }
 
-/** Says on standard error what it is doing. Throws `UsageError` saying what is wrong with the file. */
+/** Reports its steps on standard error. Throws a `UsageError` that says what is wrong with the file. */
 export async function examineFile(
   path: string,
   { images, input }: Pick<CheckFlags, 'images' | 'input'>,

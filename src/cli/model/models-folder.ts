@@ -98,7 +98,10 @@ export async function copyWhole(from: string, to: string): Promise<void> {
   }
 }
 
-/** Before minutes are spent on the model. Rejects with `UsageError` for one that is there and cannot be written. */
+/**
+ * Checked before minutes are spent on the model. Rejects with `UsageError` for a target that exists and cannot be
+ * written.
+ */
 async function checkFolder(folder: string): Promise<void> {
   await access(folder, constants.W_OK | constants.X_OK).catch((error: unknown) => {
     if (isPathError(error) && error.code === 'ENOENT') return;
@@ -138,7 +141,7 @@ export async function listModels(config: Config, json: boolean, terminal: Termin
 const UNKNOWN = { names: [], metadata: {} as Record<string, string> };
 
 async function describe(file: ModelFile, folder: ModelFolder) {
-  // `lattice model check` says what is wrong with a file; a list names it all the same.
+  // `lattice model check` says what is wrong with a file; the list still names it.
   const { names, metadata } = await describeModel(file.path).catch(() => UNKNOWN);
   return {
     name: file.name,

@@ -32,6 +32,7 @@ export async function openLocalCluster(
   executor.join(worker);
   return {
     detector: executor,
+    gate: null,
     watch: (jobs) => new LocalCluster({ detector: executor, jobs, version, threads }),
     close: () => executor.close(),
   };

@@ -57,7 +57,7 @@ export function openProcessCluster(
         processes.get(workerId)?.joined();
       },
       onLost: (workerId, reason) => {
-        // It has ended already, or hangs: then only SIGKILL ends it.
+        // It has ended already, or it hangs and only SIGKILL ends it.
         processes.get(workerId)?.kill(reason);
       },
     },

@@ -9,7 +9,7 @@ const HEALTHY_MS = 60_000;
 const QUICK_MS = 10_000;
 const MOST_FAILED_STARTS = 5;
 
-/** At once after a first end, then after growing waits; never again after too many failed starts in a row. */
+/** At once after the first end, then after growing waits; not again after too many failed starts in a row. */
 export class RestartPolicy {
   readonly #backOff: BackOff;
   #ends = 0;

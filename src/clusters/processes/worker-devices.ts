@@ -1,7 +1,7 @@
 /** Which devices run in separate worker processes. */
 import { ConfigError, onlyVisibleGpu, type Config } from '../../settings/config.js';
 import type { NativeGpus } from '../../native/contract.js';
-import { gpus as usableGpus } from '../../native/gpus.js';
+import { gpus as usableGpus } from '../../native/core.js';
 
 export interface WorkerDevice {
   /** Names the worker in results, in status and in the log, for example `gpu-2`. */

@@ -24,7 +24,7 @@ const JOIN_WITHIN_MS = 120_000;
 const KEPT_CHARACTERS = 2_000;
 const LAST_OUTPUT_MS = 200;
 
-/** Its standard input stays open as long as this process lives: the worker ends when the pipe does. */
+/** Its standard input stays open while this process lives: the worker ends when the pipe closes. */
 export class WorkerProcess {
   readonly workerId: string;
   readonly #parts: WorkerProcessParts;

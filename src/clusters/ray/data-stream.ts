@@ -49,7 +49,7 @@ export class DataStream {
     });
   }
 
-  /** Says that nothing more will be asked and waits for the head to end the stream. Never rejects. */
+  /** Ends the questions and waits for the head to end the stream. Never rejects. */
   async end(deadlineMs: number): Promise<void> {
     this.#stream.end();
     await sleep(deadlineMs, undefined, { signal: this.lost }).catch(() => undefined);

@@ -67,7 +67,7 @@ function readWorkerToken({ workerTokenFile, host, insecure }: Config): string | 
   throw new ConfigError(`${name}: the secret needs 16 characters or more.`);
 }
 
-/** Null where somebody else starts the workers. */
+/** Null where an operator starts the workers. */
 function openWorkers(
   config: Config,
   version: string,

@@ -7,7 +7,7 @@ import { parseRayAddress } from './ray-address.js';
 import type { RaySnapshot, Resources } from './ray-snapshot.js';
 import { RayWatch, type RayWatchTimes } from './ray-watch.js';
 
-/** Older news of a cluster is no status. */
+/** An older snapshot of a cluster is not reported as its status. */
 const FRESH_MS = 5_000;
 
 export interface RayClusterOptions {
@@ -96,7 +96,7 @@ export class RayCluster implements ClusterStatusSource {
   }
 }
 
-/** Ray leaves out what there is none of. */
+/** Ray leaves out a resource of which there is none. */
 function amount(resources: Resources, name: string): number {
   return resources[name] ?? 0;
 }

@@ -88,7 +88,7 @@ export class RaySession {
     if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
   }
 
-  /** Aborted with a `RayFailure` when the session is gone. A session that is gone never comes back. */
+  /** Aborted with a `RayFailure` when the session is gone. A lost session is not restored. */
   get lost(): AbortSignal {
     return this.#stream().lost;
   }

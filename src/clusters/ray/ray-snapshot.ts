@@ -1,4 +1,4 @@
-/** What a Ray cluster says of itself at one moment. */
+/** The state of a Ray cluster at one moment, as its head reports it. */
 import { z } from 'zod';
 import { RayFailure } from './ray-failure.js';
 import type { ClusterInfoResponse } from './ray-protocol.js';

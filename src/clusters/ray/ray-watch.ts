@@ -140,7 +140,7 @@ export class RayWatch {
     if (this.#stop.signal.aborted) return;
     const { address, logger } = this.#options;
     const fields = { address: address.text, reason: failure.message };
-    // A head that stays away is worth one line, not one for each attempt.
+    // One log line for a head that cannot be reached, not one per attempt.
     if (failure.message === this.#warned) logger.debug(fields, 'Ray cluster still unavailable');
     else logger.warn(fields, 'Ray cluster unavailable');
     this.#warned = failure.message;

@@ -1,4 +1,4 @@
-/** Has the workers placed on a Ray cluster: `lattice_ray up`, as a job of the cluster. */
+/** Starts the workers on a Ray cluster: `lattice_ray up`, as a job of the cluster. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackOff } from '../../base/back-off.js';
 import type { Logger } from '../../base/logger-port.js';
@@ -25,7 +25,7 @@ export interface RayWorkersOptions {
   workers: string;
   /** ws://HOST:PORT at which the workers reach this service. */
   serviceUrl: string;
-  /** What each worker runs; null for what `lattice_ray` runs of itself. */
+  /** The command of each worker; null for the default of `lattice_ray`. */
   command: string | null;
   /** For the command. The dashboard shows it: no secrets. */
   env: Readonly<Record<string, string>>;
@@ -62,8 +62,8 @@ export class RayWorkers {
   }
 
   /**
-   * Has the workers that are missing started, in the background; those that run stay. While one start runs, any
-   * number of further calls make one more after it. Failures are logged and tried again.
+   * Starts the missing workers in the background; running workers stay. While one start runs, any number of further
+   * calls make one more after it. Failures are logged and tried again.
    */
   startWorkers(): void {
     this.#wanted = true;

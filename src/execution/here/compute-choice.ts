@@ -21,7 +21,7 @@ export interface DeviceChoice {
   reason: string;
 }
 
-/** Throws `gpu_unavailable` when cuda is asked for and cannot be had. */
+/** Throws `gpu_unavailable` if cuda is set and no GPU can be used. */
 export function chooseDevice(settings: ComputeSettings, gpus: NativeGpus): DeviceChoice {
   if (settings.device === 'cpu') return { device: 'cpu', gpus: 0, reason: 'asked for' };
   const missing = whyNoGpu(settings, gpus);
@@ -39,7 +39,7 @@ export function chooseDevice(settings: ComputeSettings, gpus: NativeGpus): Devic
   };
 }
 
-/** Without its full stop: what to do about it is for those who ask for a GPU. */
+/** Without the advice at its end, which is for users who set cuda. */
 function firstSentence(text: string): string {
   return (text.split('. ')[0] ?? '').replace(/\.$/, '');
 }
@@ -101,7 +101,7 @@ function whyPrecision(
 ): string {
   if (chosen.device === 'cuda') {
     return precision === 'fp32'
-      ? 'the network runs whole, for its end is none that is known'
+      ? 'the network runs as a whole, because its head is not recognised'
       : 'what the GPU engine computes in';
   }
   if (settings.precision === precision) return 'asked for';

@@ -22,7 +22,7 @@ const WINDOW_PER_AHEAD = 2;
  * that hangs does not stop images of other volumes.
  */
 const SYNC_READS = 64;
-/** Synchronous images that are being answered while others are decoded and computed. */
+/** Synchronous images whose answers are being sent while others are decoded and computed. */
 const SYNC_IN_PASSING = 2;
 /** The capacity changes when a model is loaded; it is too slow to ask the addon for every image. */
 const CAPACITY_KEPT_MS = 100;
@@ -130,7 +130,7 @@ export class NativeWorker implements Worker {
     };
   }
 
-  /** A build takes minutes: images of jobs wait for it, callers are told when to come again. */
+  /** A build takes minutes: images of jobs wait for it, callers get a `Retry-After`. */
   async #modelFor({ options, kind }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
     this.loading[kind] += 1;

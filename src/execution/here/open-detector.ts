@@ -15,8 +15,7 @@ import { lookAheadBytes, modelMemoryBudget } from '../../models/model-memory.js'
 import { ModelRegistry } from '../../models/model-registry.js';
 import { readPicture } from '../../models/self-check/model-check.js';
 import { SelfCheck } from '../../models/self-check/self-check.js';
-import { openCore } from '../../native/core.js';
-import { gpus } from '../../native/gpus.js';
+import { gpus, openCore } from '../../native/core.js';
 import type { NativeModel } from '../../native/contract.js';
 import { readBatches, readRectangles } from '../../settings/settings.js';
 import { bf16Features, chooseDevice, explainChoice } from './compute-choice.js';

@@ -25,7 +25,7 @@ export interface FrameSocket {
 export interface RemoteWorkerParts {
   hello: Hello;
   socket: FrameSocket;
-  /** A number that no hand-out had before, of this process or an earlier one. */
+  /** A number that no earlier hand-out had, neither in this process nor in an earlier one. */
   nextLease(): number;
   onStale(): void;
   /** Milliseconds in which an image without a deadline must be answered. */

@@ -12,10 +12,12 @@ import {
 } from '../wire/frames.js';
 import { RemoteWorker, type FrameSocket } from './remote-worker.js';
 
-/** The worker's end. Nothing here throws; what cannot be sent is answered by the socket's close. */
+/**
+ * The socket to the worker. Nothing here throws; a frame that cannot be sent is answered by the close of the socket.
+ */
 export interface WorkerSocket extends FrameSocket {
   ping(): void;
-  /** Without a farewell: the other end may be gone. */
+  /** Closes at once, because the other end may be gone. */
   terminate(): void;
 }
 
@@ -26,7 +28,7 @@ export interface ConnectionParts {
   executor: Pick<Executor, 'join' | 'leave' | 'refresh' | 'events'>;
   logger: Logger;
   onJoined?(workerId: string): void;
-  /** A worker went with images in hand, without a word, or was given up. */
+  /** A worker disconnected with images in hand or without announcing it, or was given up. */
   onLost?(workerId: string, reason: string): void;
   silenceMs?: number;
   leaseMs?: number;
@@ -86,7 +88,7 @@ export class WorkerConnection {
   #receiveFrame(text: string, worker: RemoteWorker): void {
     const { frame, fault } = readWorkerFrame(text);
     if (this.#ended) {
-      // Given up, but its answers may still be on the way.
+      // Given up, but its answers may still arrive.
       if (frame?.type === 'result') this.#parts.executor.events.stale += 1;
     } else if (frame === null) this.#refuseFrame(worker, fault);
     else {

@@ -138,7 +138,7 @@ export class ImageLister {
     const { question } = lister;
     if (question === null) return;
     if ('hangs' in answer) {
-      // The system call holds a thread of that process for good.
+      // The system call holds a thread of that process until it ends.
       this.#drop(lister, hangs());
       lister.child.kill('SIGKILL');
       return;

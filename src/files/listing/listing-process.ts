@@ -1,6 +1,6 @@
 /**
  * The process that examines folders. A folder of 100,000 files would hold the event loop of the service, and one on a
- * volume that does not answer would take the threads of its file calls for good, one each, until none is left.
+ * volume that does not answer would keep a thread of the file calls per call, until none is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findImages, isReadable, kindOf } from './find-images.js';

@@ -10,7 +10,7 @@ const EXPOSED_HEADERS =
 /** These routes show people's pictures: to pages of this service and of listed origins only, also in development. */
 const PICTURES = /^\/v1\/images(?:\/|$)/;
 
-/** What a browser says about the page that makes a request; a program says none of it. */
+/** What a browser sends about the page that makes a request; programs do not send it. */
 export interface Page {
   origin: string | undefined;
   /** Host of the request. */

@@ -24,7 +24,7 @@ export async function requestedClasses(
   if (!requested) return DEFAULT_VEHICLES;
   const known = await catalogue.classesOf(modelName);
   const { classes, unknown } = matchClasses(requested, known);
-  // Where nobody can say what the model has, its worker decides.
+  // If the classes of the model are unknown, its worker decides.
   if (known.length === 0) return classes === null ? null : requested;
   if (unknown.length === 0) return classes;
   throw validationFailed(

@@ -136,7 +136,7 @@ export class ActiveJob implements Ranked {
     }
   }
 
-  /** The volume may be away for a second or for an hour: meanwhile the job delays no other job. */
+  /** The volume may not answer for a second or for an hour: meanwhile the job delays no other job. */
   #setAside(image: WaitingImage): boolean {
     if (this.#aside.isNew) {
       this.#logger.warn({ jobId: this.jobId }, 'images of the job wait for their volume');

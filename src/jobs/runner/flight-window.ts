@@ -3,7 +3,7 @@
  * urgent work enters at once although less urgent work fills the window, by at most one window per level.
  */
 import type { Detector } from '../../execution/detector.js';
-import { TOP_PRIORITY } from '../../api/priority.js';
+import { TOP_PRIORITY } from '../../api/options.js';
 
 const REREAD_MS = 100;
 

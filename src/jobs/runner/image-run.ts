@@ -36,15 +36,17 @@ export interface ImageRunner {
   stopping: () => boolean;
 }
 
-/** A death may be charged to an image that only ran beside the one that killed the process; two deaths are not. */
+/**
+ * One death may be charged to an image that only ran beside the one that killed the process; two are unlikely to be.
+ */
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
 /** The longest pause before a retry, as a multiple of the first one. */
 const LONGEST = 4;
 
 /**
- * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping, the image is still
- * to do. `late`: it did not end by `deadlineMs` and is still to do.
+ * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping, the image must
+ * still be run. `late`: it did not end by `deadlineMs` and must still be run.
  */
 export type ImageEnd =
   | { kind: 'done' | 'poison' | 'no_volume'; outcome: ImageOutcome; workerId: string }

@@ -91,7 +91,10 @@ export class JobRunner {
     }
   }
 
-  /** A defect of the program in the work for a job fails that job: it neither repeats for ever nor stays `running`. */
+  /**
+   * A defect of the program in the work for a job fails that job, so that the work neither repeats for ever nor stays
+   * `running`.
+   */
   #workOn(job: ActiveJob, work: () => Promise<void>): void {
     this.#work.add(work().catch((error: unknown) => this.#fail(job, error)));
   }

@@ -7,7 +7,7 @@ import type { WaitingImage } from '../job-records.js';
 
 export interface SetAsideTimes {
   pauseMs: number;
-  /** From the first image that was set aside. Starts anew once an image in the folder of such a one is done. */
+  /** From the first image that was set aside. Starts again when an image in the folder of such an image is done. */
   patienceMs: number;
 }
 
@@ -40,7 +40,7 @@ export class SetAside {
     return this.#since === null;
   }
 
-  /** False after too long a time: the image is not taken and has failed. */
+  /** False if the image has waited too long: it is not taken and has failed. */
   take(image: WaitingImage): boolean {
     const now = performance.now();
     this.#since ??= now;

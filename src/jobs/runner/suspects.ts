@@ -8,7 +8,7 @@ import type { ActiveJob } from './active-job.js';
 import { DEATHS_TO_STOP } from './image-run.js';
 import type { Patience } from './patience.js';
 
-/** A suspect runs alone; one that hangs must not block all other images for good. */
+/** A suspect runs alone; one that hangs must not block the other images. */
 export const SUSPECT_DEADLINE_MS = 60_000;
 /** An engine may have to be built first, which takes minutes. */
 const MODEL_MS = 20 * 60_000;

@@ -63,7 +63,7 @@ export class Retention {
 
   /** True when rows are left. */
   #removeImages(): boolean {
-    let room = ROWS_PER_CALL;
+    let left = ROWS_PER_CALL;
     const swept = this.#statements.all(
       `SELECT number FROM swept_jobs ORDER BY number LIMIT ${JOBS_PER_CALL + 1}`,
     ) as { number: number }[];
@@ -73,10 +73,10 @@ export class Retention {
            (SELECT task FROM job_images WHERE task >= ? AND task < ? LIMIT ?)`,
         number * MAX_IMAGES,
         (number + 1) * MAX_IMAGES,
-        room,
+        left,
       );
-      room -= removed;
-      if (room === 0) return true;
+      left -= removed;
+      if (left === 0) return true;
       this.#statements.run('DELETE FROM swept_jobs WHERE number = ?', number);
     }
     return swept.length > JOBS_PER_CALL;

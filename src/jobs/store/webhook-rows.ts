@@ -108,7 +108,7 @@ export class WebhookWrites {
 
   /**
    * Counts one attempt and does what its verdict says; nothing on a delivery that is already final or gone. Where the
-   * delivery was begun anew during the attempt, it stays due.
+   * delivery was begun again during the attempt, it stays due.
    */
   settle(
     { deliveryId, attempt }: Pick<WebhookDelivery, 'deliveryId' | 'attempt'>,

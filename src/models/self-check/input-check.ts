@@ -22,7 +22,7 @@ export async function faultOfInputs(
   return null;
 }
 
-/** Where the most of the picture is seen; null for a model with one input. */
+/** The inputs that show the most of the picture; null for a model with one input. */
 function largestRectangle({
   inputWidth,
   inputHeight,

@@ -1,6 +1,6 @@
 /**
- * Self-check with a known picture: an engine that loads and runs but sees nothing, or sees something else
- * than before, is found out before a caller's result is wrong.
+ * Self-check with a known picture: it finds an engine that loads and runs but detects nothing, or something else than
+ * before, before a caller gets a wrong result.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import type { Detection } from '../../api/image.js';
 /** Known boxes must be found at this score and overlap. */
 export const KNOWN_CONFIDENCE = 0.5;
 const LEAST_KNOWN_OVERLAP = 0.7;
-/** The same of a part of the picture: what lies at its edge has less around it to be told by. */
+/** The same for a part of the picture: a vehicle at its edge has less context around it. */
 const PART_CONFIDENCE = 0.25;
 /** A box of an earlier run is found again at this one. */
 const LEAST_REPEATED_OVERLAP = 0.9;
@@ -72,7 +72,7 @@ export class ModelCheck {
     this.#mayBeEmpty = mayBeEmpty;
   }
 
-  /** Null when the run is as it should be, else what is wrong with it. */
+  /** Null if the run is correct, else what is wrong with it. */
   judge(run: readonly Detection[]): string | null {
     const unfit = unfitness(run, this.#mayBeEmpty);
     if (unfit !== null) return unfit;
@@ -82,7 +82,7 @@ export class ModelCheck {
   }
 }
 
-/** What makes a run wrong on any picture; null when nothing does. */
+/** A fault that a run on any picture can show; null if there is none. */
 function unfitness(run: readonly Detection[], mayBeEmpty: boolean): string | null {
   if (run.length === 0 && !mayBeEmpty)
     return 'it sees nothing: every score on the self-check picture is 0';

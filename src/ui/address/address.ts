@@ -51,7 +51,7 @@ function pathOf(place: Place): string {
   }
 }
 
-/** People type addresses: what is no escape sequence stays as it is. */
+/** People type addresses: text that is not an escape sequence stays unchanged. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

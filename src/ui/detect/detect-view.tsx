@@ -170,7 +170,7 @@ function ModelFields() {
   );
 }
 
-/** Buttons that mend what was refused. */
+/** Buttons that correct a refused request. */
 function FaultActions({ onPick }: { onPick: () => void }) {
   const error = fault.value;
   const source = asked.value;

@@ -24,7 +24,7 @@ export function DropZone({ onFile, onText, children }: DropZoneProps) {
       return file !== undefined || text !== '';
     };
     const isModal = (): boolean => document.querySelector('dialog[open]') !== null;
-    // A drop that nobody takes leaves the page.
+    // An unhandled drop would leave the page.
     const onOver = (event: DragEvent): void => {
       event.preventDefault();
       isOver.value = !isModal();

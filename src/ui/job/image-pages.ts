@@ -55,7 +55,7 @@ export class ImagePages {
     void this.#load();
   }
 
-  /** Nothing is asked for or told any more. */
+  /** No further request, and no further call of the listener. */
   close(): void {
     this.#stop.abort();
   }

@@ -44,7 +44,7 @@ export class JobTable {
     return this.#jobs.get(jobId);
   }
 
-  /** Call before a list is asked for: what happens until it comes is not lost. */
+  /** Call before a list is requested, so that events until its arrival are not lost. */
   ask(): void {
     this.#sinceAsked = [];
   }
@@ -54,7 +54,7 @@ export class JobTable {
     this.#sinceAsked = null;
   }
 
-  /** A list that came, newest first, in place of everything before. */
+  /** A list from the service, newest first; it replaces everything before. */
   show(jobs: readonly JobStatus[]): void {
     this.#jobs = new Map(jobs.map((job) => [job.job_id, job]));
     const since = this.#sinceAsked ?? [];

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.js';
 
-/** A place without content: why, and the next step as `children`. */
+/** Shown in place of missing content: the reason, and the next step as `children`. */
 export function Empty(props: { icon: IconName; title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

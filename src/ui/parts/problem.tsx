@@ -13,7 +13,7 @@ export interface ShownProblem {
   errors?: readonly { detail: string; pointer?: string | undefined }[] | undefined;
 }
 
-/** `children` are the buttons that mend it. */
+/** `children` are the buttons that correct it. */
 export function Problem({ error, children }: { error: unknown; children?: ComponentChildren }) {
   const problem = problemOf(error);
   const rules = (problem.errors ?? []).filter(({ detail }) => detail !== problem.detail);

@@ -6,7 +6,7 @@ const PARTS = 40;
 
 interface ThresholdSliderProps {
   threshold: Signal<number>;
-  /** Less was not asked for. */
+  /** The request had no lower threshold. */
   floor: number;
   confidences: readonly number[];
 }

@@ -98,7 +98,7 @@ describe('the explanation', () => {
       explainChoice(settings('auto'), cuda, { device: 'NVIDIA L4', precision: 'fp32' }, []),
     ).toMatchObject({
       reason:
-        'cuda: found NVIDIA L4; fp32: the network runs whole, for its end is none that is known',
+        'cuda: found NVIDIA L4; fp32: the network runs as a whole, because its head is not recognised',
     });
   });
 });

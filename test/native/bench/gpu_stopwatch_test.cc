@@ -1,6 +1,6 @@
 #include "bench/native/gpu_stopwatch.h"
 
-#include "test/native/cuda/gpu_test.h"
+#include "test/native/gpu/cuda/gpu_test.h"
 
 namespace lattice {
 namespace {

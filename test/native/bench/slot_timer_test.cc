@@ -1,8 +1,8 @@
 #include "bench/native/slot_timer.h"
 
-#include "native/engine/tensorrt/tensorrt_builder.h"
-#include "native/engine/tensorrt/tensorrt_model.h"
-#include "test/native/cuda/gpu_test.h"
+#include "native/gpu/tensorrt/tensorrt_builder.h"
+#include "native/gpu/tensorrt/tensorrt_model.h"
+#include "test/native/gpu/cuda/gpu_test.h"
 
 namespace lattice {
 namespace {

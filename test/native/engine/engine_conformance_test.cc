@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -13,10 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "native/engine/openvino/cpu_engine.h"
-#include "native/engine/openvino/cpu_precision.h"
-#include "native/engine/tensorrt/gpu_engine.h"
-#include "native/preprocess/yuv_sample.h"
+#include "native/cpu/cpu_engine.h"
+#include "native/cpu/cpu_precision.h"
+#include "native/engine/gpu_engine.h"
+#include "native/letterbox/yuv_sample.h"
 #include "test/native/engine/tiny_scene.h"
 
 namespace lattice {
@@ -75,7 +77,7 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
   }
 
   std::unique_ptr<EngineInput> Prepared(Image image) {
-    auto input = engine_->Prepare(std::move(image));
+    auto input = engine_->Take(std::move(image));
     EXPECT_TRUE(input.ok()) << input.status().message();
     return *std::move(input);
   }
@@ -226,6 +228,30 @@ TEST_P(EngineConformance, PlanesGiveTheBoxesOfTheirRgb) {
     EXPECT_FALSE(expected.empty());
     EXPECT_EQ(BoxesOf(std::move(planes)), expected) << width << " x " << height;
   }
+}
+
+TEST_P(EngineConformance, AnEncodedImageGivesTheBoxesOfItsPixels) {
+  std::ifstream stream(LATTICE_SOURCE_DIR "/models/demo/shapes.png", std::ios::binary);
+  const std::vector<uint8_t> file{std::istreambuf_iterator<char>(stream), {}};
+  const EncodedImage encoded = DescribeEncoded(file);
+  const auto pixels = Decode(file, {});
+  ASSERT_TRUE(pixels.ok());
+  EXPECT_EQ(engine_->ExpectedBytes(encoded, {}), pixels->data.size());
+  const auto input = engine_->Take(encoded, {});
+  ASSERT_TRUE(input.ok()) << input.status().message();
+  EXPECT_EQ((*input)->width, pixels->width);
+  EXPECT_EQ((*input)->height, pixels->height);
+  EXPECT_EQ((*input)->decoded_by, DecodedBy::kCpu);
+  EXPECT_GT((*input)->decode_ms, 0);
+  const EngineItem item{input->get(), &options_};
+  ASSERT_TRUE(engine_->Run(WorkClass::kSync, 0, Width::kWide, {&item, 1}).ok());
+  const Boxes found = RowsOf(engine_->Detect(WorkClass::kSync, 0, 0));
+  EXPECT_FALSE(found.empty());
+  EXPECT_EQ(found, BoxesOf(*pixels));
+  EXPECT_EQ(engine_->Take(encoded, {.max_side = 8}).status().code(), StatusCode::kImageTooLarge);
+  const std::vector<uint8_t> text(100, 'a');
+  EXPECT_EQ(engine_->Take(DescribeEncoded(text), {}).status().code(),
+            StatusCode::kUnsupportedImageFormat);
 }
 
 TEST_P(EngineConformance, SlotsRunAtTheSameTimeWithoutMixing) {

@@ -1,6 +1,6 @@
 // A folder whose files do not answer, as on a network volume whose server is gone.
-#ifndef LATTICE_TEST_NATIVE_FILES_HELD_FOLDER_H_
-#define LATTICE_TEST_NATIVE_FILES_HELD_FOLDER_H_
+#ifndef LATTICE_TEST_FILES_HELD_FOLDER_H_
+#define LATTICE_TEST_FILES_HELD_FOLDER_H_
 
 #include <fcntl.h>
 #include <poll.h>
@@ -95,4 +95,4 @@ class HeldFolder {
 
 }  // namespace lattice
 
-#endif  // LATTICE_TEST_NATIVE_FILES_HELD_FOLDER_H_
+#endif  // LATTICE_TEST_FILES_HELD_FOLDER_H_

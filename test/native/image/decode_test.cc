@@ -60,8 +60,8 @@ TEST(Decode, WebpGivesThePixelsOfTheReferenceDecoder) {
   EXPECT_EQ(Fingerprint(Decoded(samples::kWebp)), 88820640u);
 }
 
-// The pixels are libavif's, which interpolates chroma. Repeated chroma differs by up to ten levels.
-TEST(Decode, AvifComesWithinALevelOfTheReferenceDecoder) {
+// The pixels are libavif's, which interpolates the chroma of 4:2:0; libheif repeats it.
+TEST(Decode, AvifComesWithinTheChromaOfTheReferenceDecoder) {
   const Image image = Decoded(samples::kAvif);
   ASSERT_EQ(image.width, 24);
   ASSERT_EQ(image.height, 16);
@@ -73,7 +73,7 @@ TEST(Decode, AvifComesWithinALevelOfTheReferenceDecoder) {
                   {9, 12, {87, 182, 124}},   {18, 11, {178, 165, 172}}, {11, 12, {109, 182, 137}}};
   for (const auto& [x, y, rgb] : expected) {
     const Pixel found = At(image, x, y);
-    for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(found[i], rgb[i], 1) << x << ", " << y;
+    for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(found[i], rgb[i], 10) << x << ", " << y;
   }
 }
 

@@ -6,7 +6,8 @@
 #include <future>
 #include <thread>
 
-#include "native/engine/tensorrt/gpu_engine.h"
+#include "native/engine/gpu_engine.h"
+#include "test/native/scheduler/pixel_engine.h"
 #include "test/native/scheduler/task_results.h"
 #ifdef LATTICE_SIMULATED_GPU
 #include "test/native/simulated_cuda/simulated_gpus.h"
@@ -27,7 +28,7 @@ CoreOptions Options() {
 
 Result<LoadedModel> Load(Core& core, const std::string& path) {
   std::promise<Result<LoadedModel>> loaded;
-  core.LoadModel(path, "", [&](Result<LoadedModel> model) { loaded.set_value(std::move(model)); });
+  core.LoadModel(path, [&](Result<LoadedModel> model) { loaded.set_value(std::move(model)); });
   return loaded.get_future().get();
 }
 
@@ -70,15 +71,14 @@ TEST(CoreTest, RefusesRootsDevicesAndModelsThatAreNotThere) {
 }
 
 // One that does nothing but say on which thread it is freed.
-class FreedEngine final : public Engine {
+class FreedEngine final : public test::PixelEngine {
  public:
   explicit FreedEngine(std::promise<std::thread::id>* freed_on) : freed_on_(freed_on) {}
   ~FreedEngine() override { freed_on_->set_value(std::this_thread::get_id()); }
   const ModelInfo& info() const override { return info_; }
   int slots(WorkClass) const override { return 1; }
   int max_batch(WorkClass) const override { return 1; }
-  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
-  Result<std::unique_ptr<EngineInput>> Prepare(Image) override { return Status(); }
+  Result<std::unique_ptr<EngineInput>> Take(Image) override { return Status(); }
   Status Run(WorkClass, int, Width, std::span<const EngineItem>) override { return {}; }
   Detections Detect(WorkClass, int, size_t) override { return {}; }
 

@@ -9,13 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "native/engine/engine.h"
+#include "test/native/scheduler/pixel_engine.h"
 
 namespace lattice::test {
 
 // Images are uniformly grey; an image's mark is its grey level, 1 to 255. The box found scores mark
 // / 256.
-class GatedEngine final : public Engine {
+class GatedEngine final : public PixelEngine {
  public:
   // `slots` of each class.
   explicit GatedEngine(int slots, int max_batch = 1, bool open = false)
@@ -32,10 +32,11 @@ class GatedEngine final : public Engine {
   int slots(WorkClass) const override { return slots_; }
   int max_batch(WorkClass) const override { return max_batch_; }
 
-  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
-
-  Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
+  using PixelEngine::Take;
+  Result<std::unique_ptr<EngineInput>> Take(Image image) override {
     auto input = std::make_unique<Marked>();
+    input->width = image.width;
+    input->height = image.height;
     input->mark = image.data[image.data.size() / 2];
     const std::lock_guard lock(mutex_);
     prepared_on_[input->mark] = std::this_thread::get_id();

@@ -92,13 +92,13 @@ TEST_F(SchedulerBytesTest, SyncImagesBeyondTheirBytesWaitUndecoded) {
   engine_->WaitForImages(1);
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(scheduler_->stats().queued_sync, 28u);
-  EXPECT_EQ(scheduler_->stats().held_sync_bytes, 6000u);
+  EXPECT_EQ(engine_->pixel_bytes(), 6000u);
   EXPECT_EQ(scheduler_->Cancel({{30}}), 1u);
   engine_->Release();
   for (uint64_t id = 1; id <= 29; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
   EXPECT_LE(engine_->most_pixel_bytes(), 6000u);
   scheduler_->Close();
-  EXPECT_EQ(scheduler_->stats().held_sync_bytes, 0u);
+  EXPECT_EQ(engine_->pixel_bytes(), 0u);
 }
 
 TEST_F(SchedulerBytesTest, SmallSyncImagesAreBoundByTheirNumber) {

@@ -46,10 +46,12 @@ TEST_F(SchedulerEngineReleaseTest, OnCancel) {
   EXPECT_EQ(freed_.get_future().get(), std::future_status::ready);
 }
 
-TEST_F(SchedulerEngineReleaseTest, AtTheDeadline) {
+TEST_F(SchedulerEngineReleaseTest, WhenTheDeadlineHasPassed) {
   ImageTask task = Unloaded(10);
   task.deadline_ms = 20;
   Submit(std::move(task));
+  std::this_thread::sleep_for(30ms);
+  engine_->Release();
   EXPECT_EQ(freed_.get_future().get(), std::future_status::ready);
 }
 

@@ -1,37 +1,31 @@
-// An engine on a simulated device: it runs one batch at a time, can be held, stalled and lost, and
-// its calls can block.
+// An engine on a simulated device: it runs one batch at a time, can be held, stalled and lost.
 #ifndef LATTICE_TEST_SCHEDULER_SIMULATED_ENGINE_H_
 #define LATTICE_TEST_SCHEDULER_SIMULATED_ENGINE_H_
-
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <random>
 #include <set>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "native/engine/engine.h"
+#include "test/native/scheduler/pixel_engine.h"
 
 namespace lattice::test {
 
 // An image's mark is its first pixel as a number. The box found carries it as its score, / 2^20.
-class SimulatedEngine final : public Engine {
+class SimulatedEngine final : public PixelEngine {
  public:
   struct Options {
     double batch_ms = 0.2;
     int slots = 2;  // of each class
     int max_batch = 4;
-    double stalls = 0;           // share of batches that take 10 ms more
-    bool keeps_pixels = false;   // inputs hold their pixels, as a GPU's do
-    std::set<int> killers = {};  // marks that lose the device
-    double blocks = 0;           // share of batches whose call returns only after Unblock
-    std::optional<Clock::duration> longest_run = {};
+    double stalls = 0;                   // share of batches that take 10 ms more
+    bool keeps_pixels = false;           // inputs hold their pixels, as a GPU's do
+    std::set<int> killers = {};          // marks that lose the device
     std::function<void()> on_free = {};  // called by the destructor
   };
 
@@ -49,11 +43,12 @@ class SimulatedEngine final : public Engine {
   const ModelInfo& info() const override { return info_; }
   int slots(WorkClass) const override { return options_.slots; }
   int max_batch(WorkClass) const override { return options_.max_batch; }
-  std::pmr::memory_resource* pixel_memory() override { return std::pmr::new_delete_resource(); }
-  std::optional<Clock::duration> longest_run() const override { return options_.longest_run; }
 
-  Result<std::unique_ptr<EngineInput>> Prepare(Image image) override {
+  using PixelEngine::Take;
+  Result<std::unique_ptr<EngineInput>> Take(Image image) override {
     auto input = std::make_unique<Input>();
+    input->width = image.width;
+    input->height = image.height;
     input->mark = image.data[0] | image.data[1] << 8 | image.data[2] << 16;
     if (options_.keeps_pixels) input->Keep(image.data.size(), &pixels_);
     const std::lock_guard lock(mutex_);
@@ -70,9 +65,7 @@ class SimulatedEngine final : public Engine {
       marks.push_back(static_cast<Input*>(item.input)->mark);
       seen_.push_back(marks.back());
     }
-    if (!unblocked_ && std::bernoulli_distribution(options_.blocks)(random_)) blocks_ = true;
     changed_.notify_all();
-    if (blocks_) WaitBlocked(items, lock);
     changed_.wait(lock, [&] { return !busy_ && (!held_ || lost_); });
     if (!lost_) {
       busy_ = true;
@@ -99,21 +92,6 @@ class SimulatedEngine final : public Engine {
   // Batches that come stay until Release.
   void Hold() { Set(&held_, true); }
   void Release() { Set(&held_, false); }
-  // Calls do not return until Unblock.
-  void Block() { Set(&blocks_, true); }
-  void Unblock() {
-    Set(&unblocked_, true);
-    Set(&blocks_, false);
-  }
-  // Calls that are blocked.
-  size_t blocked() {
-    const std::lock_guard lock(mutex_);
-    return blocked_;
-  }
-  void WaitForBlocked(size_t count) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return blocked_ == count; });
-  }
 
   // Marks in the order of arrival, once at least `count` have come.
   std::vector<int> WaitForImages(size_t count) {
@@ -157,19 +135,6 @@ class SimulatedEngine final : public Engine {
     return last_[static_cast<size_t>(work_class)][static_cast<size_t>(slot)];
   }
 
-  // Reads what the call was given to the end, as a driver may.
-  void WaitBlocked(std::span<const EngineItem> items, std::unique_lock<std::mutex>& lock) {
-    ++blocked_;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return !blocks_; });
-    for (const EngineItem& item : items) {
-      EXPECT_GT(static_cast<Input*>(item.input)->mark, 0);
-      EXPECT_GE(item.options->confidence, 0);
-    }
-    --blocked_;
-    changed_.notify_all();
-  }
-
   void Set(bool* flag, bool value) {
     const std::lock_guard lock(mutex_);
     *flag = value;
@@ -185,12 +150,9 @@ class SimulatedEngine final : public Engine {
   std::vector<int> seen_;
   Pixels pixels_;
   size_t prepared_ = 0;
-  size_t blocked_ = 0;
   bool busy_ = false;
   bool held_ = false;
   bool lost_ = false;
-  bool blocks_ = false;
-  bool unblocked_ = false;
 };
 
 }  // namespace lattice::test

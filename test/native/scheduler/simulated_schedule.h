@@ -40,8 +40,7 @@ class SimulatedSchedule : public testing::Test {
     schedule.async_pixel_bytes = sizes.async_pixel_bytes;
     schedule.sync_pixel_bytes = sizes.sync_pixel_bytes;
     scheduler_ = std::make_unique<Scheduler>(
-        schedule, pipeline_, *marker_,
-        [this](TaskResult result) { results_->Add(std::move(result)); },
+        schedule, files_, *marker_, [this](TaskResult result) { results_->Add(std::move(result)); },
         [this](const Status& status) {
           EXPECT_EQ(status.code(), StatusCode::kGpuLost);
           ++device_losses_;
@@ -96,12 +95,12 @@ class SimulatedSchedule : public testing::Test {
     const SchedulerStats stats = scheduler_->stats();
     ASSERT_EQ(stats.completed + stats.failed + stats.cancelled, count);
     ASSERT_EQ(stats.inferring + stats.decoding, 0u);
-    ASSERT_EQ(stats.held_bytes + stats.held_sync_bytes + stats.held_file_bytes, 0u);
+    ASSERT_EQ(stats.held_bytes + stats.held_file_bytes, 0u);
   }
 
   StatusCode CodeOf(uint64_t id) { return results_->Wait(id).status.code(); }
 
-  ImagePipeline pipeline_{*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20), {}};
+  FileReader files_{*RootedFiles::Open({LATTICE_SOURCE_DIR "/models/demo"}, 1 << 20)};
   std::unique_ptr<CrashMarker> marker_ = *CrashMarker::Open("");
   std::atomic<int> device_losses_ = 0;
   std::shared_ptr<SimulatedEngine> engine_;

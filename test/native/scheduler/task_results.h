@@ -8,7 +8,7 @@
 #include <map>
 #include <mutex>
 
-#include "native/pipeline/image_task.h"
+#include "native/scheduler/image_task.h"
 
 namespace lattice::test {
 

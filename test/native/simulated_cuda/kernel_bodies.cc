@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "native/cuda/kernels/detection_blocks.h"
-#include "native/cuda/kernels/letterbox_block.h"
-#include "test/native/cuda/kernels/host_block.h"
+#include "native/gpu/kernels/detection_blocks.h"
+#include "native/gpu/kernels/letterbox_block.h"
+#include "test/native/gpu/kernels/host_block.h"
 
 namespace lattice::simulated {
 namespace {

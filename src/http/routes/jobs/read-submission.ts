@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../../api/errors.js';
 import { requestParameters } from '../../../api/option-schemas.js';
-import { readParameters } from '../../../api/options.js';
+import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { expandImagePaths } from '../../../files/image-paths.js';
 import type { JobSpec } from '../../../jobs/job.js';
 import {
@@ -125,7 +125,7 @@ export const jobSubmitSchema = z
     priority: z
       .int()
       .min(0)
-      .max(10)
+      .max(TOP_PRIORITY)
       .openapi({ description: '10 is the most urgent', default: 0 })
       .nullish(),
     callback_url: callbackUrlSchema.nullish(),

@@ -201,7 +201,10 @@ function replyAccepted(
   );
 }
 
-/** That of the failed images has the form that it had before there was a choice: keys of then still hold. */
+/**
+ * The fingerprint of a retry of failed images has the form of older releases, which had no choice: keys of those
+ * releases still match.
+ */
 function retryRequest(retryOf: string, images: RetriedImages): object {
   return images === 'failed' ? { retry_of: retryOf } : { retry_of: retryOf, images };
 }

@@ -1,5 +1,4 @@
 // What is read from a picture's bytes before a decoder sees them.
-#include "native/image/avif_properties.h"
 #include "native/image/image_format.h"
 #include "native/image/jpeg_header.h"
 #include "native/image/tiff_directory.h"
@@ -26,6 +25,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   lattice::fuzz::Require(!lattice::SniffFormat(bytes).name.empty());
   lattice::CheckJpeg(bytes);
   (void)lattice::FirstDirectoryValue(bytes, lattice::kTiffOrientation);
-  (void)lattice::ParseAvifProperties(bytes);
   return 0;
 }

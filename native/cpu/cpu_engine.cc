@@ -1,0 +1,176 @@
+#include "native/cpu/cpu_engine.h"
+
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "native/base/stopwatch.h"
+#include "native/cpu/openvino_network.h"
+#include "native/engine/block_pool.h"
+#include "native/letterbox/letterbox.h"
+
+namespace lattice {
+namespace {
+
+// A photo of 12 megapixels, or six of 2. More makes the process no faster with photos of one size,
+// and stays resident.
+constexpr size_t kMostIdlePixels = size_t{40} << 20;
+// The allocator itself keeps smaller blocks.
+constexpr size_t kSmallestPixels = size_t{1} << 20;
+
+// Decoded pixels. Never destroyed, since images may outlive every engine.
+BlockPool& PixelPool() {
+  static auto* pool =
+      new BlockPool({.most_idle_bytes = kMostIdlePixels, .smallest = kSmallestPixels});
+  return *pool;
+}
+
+// Of the model's own input; every smaller one has as much, so that any block serves any image.
+size_t InputBytes(const ModelInfo& info) {
+  return size_t{3} * static_cast<size_t>(info.input_width) *
+         static_cast<size_t>(info.input_height) * sizeof(float);
+}
+
+// Memory of a network's input, from the engine's pool.
+class InputFloats {
+ public:
+  InputFloats(BlockPool& pool, size_t bytes)
+      : memory_(static_cast<float*>(pool.allocate(bytes)), Deleter{&pool, bytes}) {}
+  float* data() const { return memory_.get(); }
+  size_t bytes() const { return memory_.get_deleter().bytes; }
+
+ private:
+  struct Deleter {
+    BlockPool* pool;
+    size_t bytes;
+    void operator()(float* memory) const { pool->deallocate(memory, bytes); }
+  };
+  std::unique_ptr<float, Deleter> memory_;
+};
+
+struct CpuInput final : EngineInput {
+  CpuInput(InputFloats memory, InputSize of) : floats(std::move(memory)), size(of) {}
+  size_t pixel_bytes() const override { return floats.bytes(); }
+
+  InputFloats floats;
+  InputSize size;
+  LetterboxTransform transform;
+};
+
+// What Detect needs of a slot's last batch.
+struct LastBatch {
+  std::vector<NetworkItem> outputs;
+  std::vector<EngineItem> items;
+};
+
+class CpuEngine final : public Engine {
+ public:
+  CpuEngine(std::unique_ptr<OpenVinoNetwork> network, size_t idle_inputs)
+      : network_(std::move(network)),
+        inputs_({.most_idle_bytes = idle_inputs * InputBytes(network_->info())}),
+        sync_(static_cast<size_t>(network_->slots(WorkClass::kSync))),
+        async_(static_cast<size_t>(network_->slots(WorkClass::kAsync))) {}
+
+  const ModelInfo& info() const override { return network_->info(); }
+  int slots(WorkClass work_class) const override { return network_->slots(work_class); }
+  int max_batch(WorkClass /*work_class*/) const override { return network_->max_batch(); }
+
+  size_t ExpectedBytes(const EncodedImage& encoded, const DecodeLimits& limits) const override {
+    return ExpectedPixelBytes(encoded, limits, FastestLayout());
+  }
+
+  Result<std::unique_ptr<EngineInput>> Take(const EncodedImage& encoded,
+                                            const DecodeLimits& limits) override {
+    Stopwatch watch;
+    auto image = Decode(encoded.bytes, limits, &PixelPool(), FastestLayout());
+    if (!image.ok()) return image.status();
+    const double decode_ms = watch.Lap();
+    auto input = Take(*std::move(image));
+    if (input.ok()) {
+      (*input)->decoded_by = DecodedBy::kCpu;
+      (*input)->decode_ms = decode_ms;
+    }
+    return input;
+  }
+
+  Result<std::unique_ptr<EngineInput>> Take(Image image) override {
+    try {
+      Stopwatch watch;
+      const LetterboxTransform own =
+          ComputeLetterbox(image.width, image.height, info().input_width, info().input_height);
+      const InputSize size = SizeFor(own);
+      auto input = std::make_unique<CpuInput>(InputFloats(inputs_, InputBytes(info())), size);
+      input->transform = CentredIn(own, size.width, size.height);
+      Letterbox(image, input->transform, size.width, size.height, input->floats.data());
+      input->width = image.width;
+      input->height = image.height;
+      input->preprocess_ms = watch.Lap();
+      return std::unique_ptr<EngineInput>(std::move(input));
+    } catch (const std::exception&) {
+      return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
+    }
+  }
+
+  Status Run(WorkClass work_class, int slot, Width width,
+             std::span<const EngineItem> items) override {
+    LastBatch& last = Last(work_class, slot);
+    try {
+      last.items.assign(items.begin(), items.end());
+      last.outputs.clear();
+      for (const EngineItem& item : items) {
+        last.outputs.push_back({InputOf(item).floats.data(), InputOf(item).size});
+      }
+    } catch (const std::exception&) {
+      return {StatusCode::kInternalError, "The batch could not be run: out of memory."};
+    }
+    return network_->Run(work_class, slot, width, last.outputs);
+  }
+
+  Detections Detect(WorkClass work_class, int slot, size_t item) override {
+    const LastBatch& last = Last(work_class, slot);
+    const EngineItem& asked = last.items[item];
+    return FindBoxes(info().head, last.outputs[item].output, InputOf(asked).transform,
+                     *asked.options);
+  }
+
+ private:
+  static const CpuInput& InputOf(const EngineItem& item) {
+    return static_cast<const CpuInput&>(*item.input);
+  }
+  LastBatch& Last(WorkClass work_class, int slot) {
+    return (work_class == WorkClass::kSync ? sync_ : async_)[static_cast<size_t>(slot)];
+  }
+
+  // The smallest input that holds the image as large as the model's own does.
+  InputSize SizeFor(const LetterboxTransform& own) const {
+    const ModelInfo& model = info();
+    const auto whole_strides = [&](int side) {
+      return (side + model.stride - 1) / model.stride * model.stride;
+    };
+    if (model.any_rectangle) {
+      return {whole_strides(own.resized_width), whole_strides(own.resized_height)};
+    }
+    for (const InputSize& size : model.rectangles) {
+      if (own.resized_width <= size.width && own.resized_height <= size.height) return size;
+    }
+    return {model.input_width, model.input_height};
+  }
+
+  const std::unique_ptr<OpenVinoNetwork> network_;
+  BlockPool inputs_;
+  std::vector<LastBatch> sync_;
+  std::vector<LastBatch> async_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> LoadCpuEngine(const std::string& path,
+                                              const EngineOptions& options) {
+  auto network = OpenVinoNetwork::Load(path, options);
+  if (!network.ok()) return network.status();
+  return std::unique_ptr<Engine>(
+      std::make_unique<CpuEngine>(*std::move(network), options.idle_inputs));
+}
+
+}  // namespace lattice

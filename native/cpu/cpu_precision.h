@@ -1,0 +1,20 @@
+// The precision in which the CPU computes networks.
+#ifndef LATTICE_CPU_CPU_PRECISION_H_
+#define LATTICE_CPU_CPU_PRECISION_H_
+
+#include <string>
+
+#include "native/base/status.h"
+
+namespace lattice {
+
+// Whether to compute in bfloat16, for the option "f32", "bf16" or "auto". "auto" takes bfloat16 if
+// it is faster on this CPU: with AMX it is several times as fast, without AMX it may be slower
+// although the CPU has it. So it is measured once per process, with some convolutions on the
+// calling thread, in about 0.1 s. kInvalidModel for "bf16" on a CPU without it. Thread-safe. Throws
+// what the library throws.
+Result<bool> UsesBf16(const std::string& precision);
+
+}  // namespace lattice
+
+#endif  // LATTICE_CPU_CPU_PRECISION_H_

@@ -1,0 +1,63 @@
+// A network on the CPU: floats in, the head's outputs out.
+#ifndef LATTICE_CPU_OPENVINO_NETWORK_H_
+#define LATTICE_CPU_OPENVINO_NETWORK_H_
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "native/boxes/detections.h"
+#include "native/engine/engine.h"
+#include "native/model/input_size.h"
+
+namespace lattice {
+
+// `input`: 3 * size.width * size.height floats of the caller, which must outlive Run and are used
+// in place if aligned to 64 bytes. Run sets `output`, whose numbers the slot owns and keeps until
+// its next Run.
+struct NetworkItem {
+  const float* input = nullptr;
+  InputSize size;
+  HeadOutput output = {};
+};
+
+// Calls on one slot must not overlap; slots are independent. An image's output depends on its
+// pixels and its size alone: not on class, slot and width, nor on what ran before.
+class OpenVinoNetwork {
+ public:
+  // Reads the ONNX file, checks that it is a detector (metadata task, one image input of 3
+  // channels, an output of a known HeadLayout), cuts it at its head where the core can do the rest,
+  // and compiles it. kUnknownModel if there is no such file, kInvalidModel with what was found and
+  // what is needed. Blocks for up to seconds. Does not throw.
+  static Result<std::unique_ptr<OpenVinoNetwork>> Load(const std::string& path,
+                                                       const EngineOptions& options);
+  ~OpenVinoNetwork();
+  OpenVinoNetwork(const OpenVinoNetwork&) = delete;
+  OpenVinoNetwork& operator=(const OpenVinoNetwork&) = delete;
+
+  const ModelInfo& info() const { return info_; }
+  int slots(WorkClass work_class) const;
+  // One image, or the model's fixed batch.
+  int max_batch() const { return std::max(1, info_.fixed_batch); }
+
+  // As Engine::Run, on raw memory. Each item has the model's own size, or one of its rectangles.
+  Status Run(WorkClass work_class, int slot, Width width, std::span<NetworkItem> items);
+
+ private:
+  struct Slots;
+  // As Load, without measuring the memory.
+  static Result<std::unique_ptr<OpenVinoNetwork>> Make(const std::string& path,
+                                                       const EngineOptions& options);
+  OpenVinoNetwork(ModelInfo info, std::unique_ptr<Slots> slots);
+
+  ModelInfo info_;
+  const std::unique_ptr<Slots> slots_;
+};
+
+// "2026.4.1..." of the library in use.
+std::string OpenVinoVersion();
+
+}  // namespace lattice
+
+#endif  // LATTICE_CPU_OPENVINO_NETWORK_H_

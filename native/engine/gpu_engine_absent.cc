@@ -1,0 +1,31 @@
+// Builds without CUDA or TensorRT's headers.
+#include "native/engine/gpu_engine.h"
+
+namespace lattice {
+namespace {
+
+Status NotBuilt() {
+  return {StatusCode::kGpuUnavailable,
+          "This build has no CUDA engine: the CUDA toolkit or TensorRT's headers were missing. "
+          "Install both and run `npm run setup` again, or use LATTICE_DEVICE=cpu."};
+}
+
+}  // namespace
+
+std::string GpuBuild() { return ""; }
+
+Status FindJpegEngines() {
+  return {StatusCode::kGpuUnavailable,
+          "This build decodes on the CPU only: CUDA or nvJPEG's header was missing."};
+}
+
+Result<std::shared_ptr<const ImageDecoder>> OpenJpegEngines(int) { return FindJpegEngines(); }
+
+Result<std::vector<GpuIdentity>> UsableGpus() { return NotBuilt(); }
+
+Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string&, const GpuEngineOptions&,
+                                              const OnEngineBuild&) {
+  return NotBuilt();
+}
+
+}  // namespace lattice

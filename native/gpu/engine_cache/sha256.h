@@ -1,0 +1,15 @@
+// SHA-256 as FIPS 180-4 defines it.
+#ifndef LATTICE_GPU_ENGINE_CACHE_SHA256_H_
+#define LATTICE_GPU_ENGINE_CACHE_SHA256_H_
+
+#include <string>
+#include <string_view>
+
+namespace lattice {
+
+// 64 hex digits. About 5 ms per MB.
+std::string Sha256(std::string_view bytes);
+
+}  // namespace lattice
+
+#endif  // LATTICE_GPU_ENGINE_CACHE_SHA256_H_

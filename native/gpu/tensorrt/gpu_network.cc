@@ -1,0 +1,45 @@
+#include "native/gpu/tensorrt/gpu_network.h"
+
+#include <algorithm>
+
+#include "native/gpu/onnx/float_type.h"
+#include "native/gpu/onnx/graph_constants.h"
+#include "native/gpu/onnx/node_order.h"
+#include "native/model/onnx_reader.h"
+
+namespace lattice {
+namespace {
+
+// Explicit quantisation, ONNX's own integer operators and those of ONNX Runtime.
+bool IsQuantised(const OnnxNode& node) {
+  return node.op.find("Quantize") != std::string::npos || node.op.starts_with("QLinear") ||
+         node.op == "ConvInteger" || node.op == "MatMulInteger";
+}
+
+Status CheckFloatOnly(const OnnxGraph& graph) {
+  const auto quantised = std::find_if(graph.nodes.begin(), graph.nodes.end(), IsQuantised);
+  if (quantised == graph.nodes.end()) return {};
+  return InvalidModel("The model is quantised to 8 bits: it has " + NodeText(*quantised) +
+                      ". GPUs run models in floating point only. Use the f32 export of the model, "
+                      "or run this one on the CPU (LATTICE_DEVICE=cpu).");
+}
+
+}  // namespace
+
+Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,
+                               const std::optional<DetectionHead>& head) {
+  auto model = ReadOnnxModel(BytesOf(onnx));
+  if (!model.ok()) return model.status();
+  Status status = CheckFloatOnly(model->graph);
+  if (!status.ok()) return status;
+  if (head) CutAtHead(&*model, *head);
+  SortNodes(model->graph);
+  status = SetFloatType(*model, head ? kFloat16 : kFloat);
+  if (!status.ok()) return status;
+  for (OnnxValueInfo& input : model->graph.inputs) {
+    input.CloseShape({-1, -1, info.input_height, info.input_width});
+  }
+  return WriteOnnxModel(*model);
+}
+
+}  // namespace lattice

@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "native/engine/block_pool.h"
+#include "native/engine/gpu_engine.h"
+#include "native/gpu/cuda/gpu_device.h"
+#include "native/gpu/cuda/pinned_memory.h"
+#include "native/gpu/jpeg/image_decoder.h"
+#include "native/gpu/tensorrt/tensorrt_builder.h"
+#include "native/gpu/tensorrt/tensorrt_library.h"
+#include "native/gpu/tensorrt/tensorrt_model.h"
+#include "native/gpu/tensorrt/tensorrt_slot.h"
+#include "native/letterbox/letterbox.h"
+
+namespace lattice {
+namespace {
+
+constexpr size_t kMostIdlePixels = size_t{512} << 20;
+
+// Decoded pixels in pinned memory of the thread's current GPU. Never destroyed, since images may
+// outlive every engine.
+BlockPool& PixelPool() {
+  static auto* pool = new BlockPool(
+      {.most_idle_bytes = kMostIdlePixels, .powers_of_two = true, .source = new PinnedMemory()});
+  return *pool;
+}
+
+// The GPU does the rest: an input is its pixels and where they go.
+struct GpuInput final : EngineInput {
+  // Assigned later, the pixels would be copied into ordinary memory.
+  explicit GpuInput(DecodedImage decoded) : image(std::move(decoded)) {
+    width = image.width();
+    height = image.height();
+    decoded_by = image.by;
+  }
+  size_t pixel_bytes() const override { return image.pixels.data.size(); }
+
+  const DecodedImage image;  // in pinned memory or on the GPU
+  LetterboxTransform transform;
+};
+
+Status OutOfMemory(const std::string& what) {
+  return {StatusCode::kInternalError, what + ": out of memory."};
+}
+
+struct EngineSlot {
+  std::unique_ptr<TensorRtSlot> slot;
+  std::vector<Detections> found;  // by the last batch
+};
+
+struct ClassSlots {
+  std::vector<EngineSlot> slots;
+  int most = 1;  // images of a batch
+};
+
+class TensorRtEngine final : public Engine {
+ public:
+  // With the GPU as the thread's current one, to which `engine` belongs.
+  TensorRtEngine(const GpuDevice& gpu, TensorRtModel model,
+                 std::unique_ptr<nvinfer1::IRuntime> runtime,
+                 std::unique_ptr<nvinfer1::ICudaEngine> engine, const GpuEngineOptions& options)
+      : gpu_(gpu.index),
+        longest_run_(options.longest_run),
+        decoder_(options.decoder ? options.decoder : std::make_shared<const ImageDecoder>()),
+        model_(std::move(model)),
+        info_(model_.info),
+        pixels_(PixelPool()),
+        runtime_(std::move(runtime)),
+        engine_(std::move(engine)) {
+    info_.device = gpu.name;
+    info_.precision = PrecisionOf(model_);
+  }
+  ~TensorRtEngine() override { (void)UseGpu(gpu_); }
+
+  // Before the first Run. `free_before`: bytes of the GPU before anything was loaded.
+  Status MakeSlots(const GpuEngineOptions& options, size_t free_before) {
+    const std::vector<int>& buckets = model_.buckets;
+    TensorRtSlotOptions sync{buckets, Stream::Priority::kHigh, Event::WaitMode::kSpin};
+    std::erase_if(sync.buckets,
+                  [&](int batch) { return batch > options.most_sync && batch != buckets.front(); });
+    const TensorRtSlotOptions async{buckets, Stream::Priority::kLow, Event::WaitMode::kBlock};
+    const Status made = InOrder([&] { return MakeClass(sync, options.slots, &sync_); },
+                                [&] { return MakeClass(async, options.slots, &async_); });
+    if (made.ok()) info_.memory_bytes = free_before - std::min(free_before, FreeGpuBytes());
+    return made;
+  }
+
+  const ModelInfo& info() const override { return info_; }
+  int slots(WorkClass work_class) const override {
+    return static_cast<int>(At(work_class).slots.size());
+  }
+  int max_batch(WorkClass work_class) const override { return At(work_class).most; }
+
+  // Planes are half the bytes of RGB to copy, and the kernel converts only the pixels that it
+  // samples.
+  size_t ExpectedBytes(const EncodedImage& encoded, const DecodeLimits& limits) const override {
+    return ExpectedPixelBytes(encoded, limits, PixelLayout::kYuv420);
+  }
+
+  Result<std::unique_ptr<EngineInput>> Take(const EncodedImage& encoded,
+                                            const DecodeLimits& limits) override {
+    Stopwatch watch;
+    auto image = decoder_->Decode(encoded, limits, &pixels_);
+    if (!image.ok()) return Explained(image.status());
+    const double decode_ms = watch.Lap();
+    return InputOf(*std::move(image), decode_ms);
+  }
+
+  Result<std::unique_ptr<EngineInput>> Take(Image pixels) override {
+    try {
+      Image pinned{pixels.width, pixels.height, ByteBuffer(pixels.data, &pixels_), pixels.layout,
+                   pixels.orientation};
+      return InputOf({std::move(pinned), {}, DecodedBy::kNobody}, 0);
+    } catch (const std::exception&) {
+      return Explained(OutOfMemory("The image could not be prepared"));
+    }
+  }
+
+  Status Run(WorkClass work_class, int slot, Width /*width*/,
+             std::span<const EngineItem> items) override {
+    const WatchedCall watched("running a batch", longest_run_);
+    try {
+      std::vector<SlotImage> images;
+      for (const EngineItem& item : items) {
+        const auto& input = static_cast<const GpuInput&>(*item.input);
+        images.push_back({&input.image, input.transform, item.options});
+      }
+      const Status current = UseGpu(gpu_);
+      if (!current.ok()) return current;
+      EngineSlot& here = At(work_class).slots[static_cast<size_t>(slot)];
+      return here.slot->Run(images, &here.found);
+    } catch (const std::exception&) {
+      return OutOfMemory("The batch could not be run");
+    }
+  }
+
+  Detections Detect(WorkClass work_class, int slot, size_t item) override {
+    return std::move(At(work_class).slots[static_cast<size_t>(slot)].found[item]);
+  }
+
+ private:
+  // On a GPU that has faulted memory only seems to be short.
+  Status Explained(const Status& failed) const {
+    if (failed.code() != StatusCode::kOverloaded && failed.code() != StatusCode::kInternalError) {
+      return failed;
+    }
+    const Status healthy = InOrder([&] { return UseGpu(gpu_); }, [] { return CheckGpu(); });
+    return healthy.code() == StatusCode::kGpuLost ? healthy : failed;
+  }
+
+  Result<std::unique_ptr<EngineInput>> InputOf(DecodedImage image, double decode_ms) const {
+    try {
+      auto input = std::make_unique<GpuInput>(std::move(image));
+      input->decode_ms = decode_ms;
+      input->transform =
+          ComputeLetterbox(input->width, input->height, info_.input_width, info_.input_height);
+      return std::unique_ptr<EngineInput>(std::move(input));
+    } catch (const std::exception&) {
+      return OutOfMemory("The image could not be prepared");
+    }
+  }
+
+  Status MakeClass(const TensorRtSlotOptions& options, int count, ClassSlots* made) {
+    made->most = options.buckets.back();
+    for (int i = 0; i < count; ++i) {
+      auto slot = TensorRtSlot::Create(*engine_, model_, options);
+      if (!slot.ok()) return slot.status();
+      made->slots.emplace_back().slot = *std::move(slot);
+    }
+    return {};
+  }
+
+  ClassSlots& At(WorkClass work_class) { return work_class == WorkClass::kSync ? sync_ : async_; }
+  const ClassSlots& At(WorkClass work_class) const {
+    return work_class == WorkClass::kSync ? sync_ : async_;
+  }
+
+  const int gpu_;
+  const Clock::duration longest_run_;
+  const std::shared_ptr<const ImageDecoder> decoder_;
+  const TensorRtModel model_;
+  ModelInfo info_;
+  BlockPool& pixels_;
+  // Destroyed in the reverse order: slots use the engine, which uses the runtime.
+  std::unique_ptr<nvinfer1::IRuntime> runtime_;
+  std::unique_ptr<nvinfer1::ICudaEngine> engine_;
+  ClassSlots sync_;
+  ClassSlots async_;
+};
+
+GpuIdentity IdentityOf(const GpuDevice& gpu) {
+  return {gpu.index, gpu.name, gpu.uuid, gpu.bus_id, NumaNodeOf(gpu.bus_id), gpu.memory_bytes};
+}
+
+Result<GpuDevice> FindGpu(int index) {
+  auto gpus = ListGpus();
+  if (!gpus.ok()) return gpus.status();
+  if (index < 0 || static_cast<size_t>(index) >= gpus->size()) {
+    return Status(StatusCode::kGpuUnavailable,
+                  "There is no GPU " + std::to_string(index) + ": the NVIDIA driver shows " +
+                      std::to_string(gpus->size()) + " to this process, counted from 0.");
+  }
+  GpuDevice& gpu = (*gpus)[static_cast<size_t>(index)];
+  if (!gpu.unusable.empty()) return Status(StatusCode::kGpuUnavailable, gpu.unusable);
+  return std::move(gpu);
+}
+
+// `gpu` is the thread's current one.
+Result<std::unique_ptr<Engine>> LoadHere(const GpuDevice& gpu, const TensorRtLibrary& library,
+                                         const std::string& path, const GpuEngineOptions& options,
+                                         const OnEngineBuild& on_build) {
+  auto model = ReadTensorRtModel(path, options.batches);
+  if (!model.ok()) return model.status();
+  const size_t free_before = FreeGpuBytes();
+  auto runtime = library.CreateRuntime();
+  if (!runtime.ok()) return runtime.status();
+  auto opened = OpenTensorRtModel(library, **runtime, gpu, options, on_build, &*model);
+  if (!opened.ok()) return opened.status();
+  auto engine = std::make_unique<TensorRtEngine>(gpu, *std::move(model), *std::move(runtime),
+                                                 *std::move(opened), options);
+  const Status made = engine->MakeSlots(options, free_before);
+  if (!made.ok()) return made;
+  return std::unique_ptr<Engine>(std::move(engine));
+}
+
+}  // namespace
+
+std::string GpuBuild() {
+  const int cuda = CUDART_VERSION;
+  std::string built = "CUDA " + std::to_string(cuda / 1000) + "." +
+                      std::to_string(cuda % 1000 / 10) + ", TensorRT " + TensorRtMajor();
+#ifdef LATTICE_SIMULATED_GPU
+  built += ", both simulated on the host";
+#endif
+  return built;
+}
+
+Result<std::vector<GpuIdentity>> UsableGpus() {
+  const auto gpus = ListGpus();
+  if (!gpus.ok()) return gpus.status();
+  std::string reasons;
+  std::vector<GpuIdentity> usable;
+  for (const GpuDevice& gpu : *gpus) {
+    if (gpu.unusable.empty()) {
+      usable.push_back(IdentityOf(gpu));
+    } else {
+      reasons += (reasons.empty() ? "" : " ") + gpu.unusable;
+    }
+  }
+  if (usable.empty()) return Status(StatusCode::kGpuUnavailable, reasons);
+  const auto library = TensorRtLibrary::Open();
+  if (!library.ok()) return library.status();
+  return usable;
+}
+
+Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string& path,
+                                              const GpuEngineOptions& options,
+                                              const OnEngineBuild& on_build) {
+  const auto gpu = FindGpu(options.gpu);
+  if (!gpu.ok()) return gpu.status();
+  const auto library = TensorRtLibrary::Open();
+  if (!library.ok()) return library.status();
+  const Status current = UseGpu(gpu->index);
+  if (!current.ok()) return current;
+  auto loaded = LoadHere(*gpu, **library, path, options, on_build);
+  if (loaded.ok()) return loaded;
+  // On a GPU that has faulted TensorRT only says that something failed.
+  const Status healthy = CheckGpu();
+  if (!healthy.ok()) return healthy;
+  return loaded;
+}
+
+}  // namespace lattice

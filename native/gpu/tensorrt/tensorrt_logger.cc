@@ -1,0 +1,53 @@
+#include "native/gpu/tensorrt/tensorrt_logger.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+namespace lattice {
+namespace {
+
+constexpr size_t kLongest = 300;
+
+}  // namespace
+
+TensorRtLogger& TensorRtLogger::Get() {
+  static auto* logger = new TensorRtLogger();
+  return *logger;
+}
+
+void TensorRtLogger::log(Severity severity, const char* message) noexcept {
+  if (severity > Severity::kERROR || message == nullptr) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    // The first error names the cause, later ones its consequences.
+    if (error_.empty()) error_ = std::string(message).substr(0, kLongest);
+  } catch (...) {
+    // Out of memory: the failure is reported without TensorRT's words.
+  }
+}
+
+std::string TensorRtLogger::TakeError() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(error_, {});
+}
+
+Status TensorRtLogger::Failure(StatusCode code, const std::string& what) {
+  const std::string error = TakeError();
+  return {CodeOf(error, code), what + (error.empty() ? "." : ": " + error)};
+}
+
+StatusCode TensorRtLogger::CodeOf(const std::string& error, StatusCode otherwise) {
+  // As CUDA's sentence and as the name of its own code.
+  constexpr std::array<std::string_view, 2> kWords = {"out of memory", "outofmemory"};
+  const auto same = [](char a, char b) { return std::tolower(static_cast<uint8_t>(a)) == b; };
+  for (const std::string_view words : kWords) {
+    const auto found = std::search(error.begin(), error.end(), words.begin(), words.end(), same);
+    if (found != error.end()) return StatusCode::kOverloaded;
+  }
+  return otherwise;
+}
+
+}  // namespace lattice

@@ -1,0 +1,267 @@
+#include "native/gpu/tensorrt/tensorrt_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "native/cpu/head_check.h"
+#include "native/gpu/engine_cache/engine_cache.h"
+#include "native/gpu/engine_cache/sha256.h"
+#include "native/gpu/kernels/detection_kernels.h"
+#include "native/gpu/tensorrt/gpu_network.h"
+#include "native/gpu/tensorrt/tensorrt_builder.h"
+#include "native/gpu/tensorrt/tensorrt_logger.h"
+#include "native/model/model_description.h"
+#include "native/model/model_file.h"
+#include "native/model/onnx_metadata.h"
+#include "native/model/onnx_reader.h"
+
+namespace lattice {
+namespace {
+
+// Raised whenever the same file would become another network.
+constexpr int kConversionVersion = 5;
+// Longer than any build of another process.
+constexpr std::chrono::minutes kLongestBuild{60};
+
+// Inputs of the network that are no weights: old files list those too.
+std::vector<Shape> InputShapes(const OnnxModel& model) {
+  std::vector<Shape> shapes;
+  for (const OnnxValueInfo& input : model.graph.inputs) {
+    const bool is_weight =
+        std::any_of(model.graph.initializers.begin(), model.graph.initializers.end(),
+                    [&](const OnnxTensor& tensor) { return tensor.name == input.name; });
+    if (!is_weight) shapes.push_back(input.Shape());
+  }
+  return shapes;
+}
+
+EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, const GpuDevice& gpu) {
+  EngineKey key;
+  key.model_name = model.name;
+  key.model_sha256 = Sha256(model.onnx);
+  key.tensorrt_version = library.version();
+  key.gpu_name = gpu.name;
+  key.sm_major = gpu.sm_major;
+  key.sm_minor = gpu.sm_minor;
+  key.precision = PrecisionOf(model);
+  key.buckets = model.buckets;
+  key.input_width = model.info.input_width;
+  key.input_height = model.info.input_height;
+  key.builder_level = kBuilderLevel;
+  key.conversion_version = kConversionVersion;
+  return key;
+}
+
+struct Plan {
+  std::vector<char> bytes;
+  bool was_kept = false;
+};
+
+Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, const EngineKey& key,
+                   const EngineCache* cache, const OnEngineBuild& on_build) {
+  const auto network = GpuNetwork(model.onnx, model.info, model.cut);
+  if (!network.ok()) return network.status();
+  // Without timings the build only takes longer.
+  std::vector<char> timings = cache == nullptr ? std::vector<char>() : cache->LoadTimings(key);
+  auto built = BuildTensorRtPlan(library, *network, model.info, model.buckets, &timings, on_build);
+  // The next build continues from the timings of one that was cancelled.
+  if (cache != nullptr && !timings.empty()) (void)cache->StoreTimings(key, timings);
+  if (!built.ok()) return built.status();
+  // A full disk costs the next start a build, not this one its engine.
+  if (cache != nullptr) (void)cache->Store(key, *built);
+  return Plan{*std::move(built), false};
+}
+
+// A stored plan that is not `refused`, or a new one, which replaces it.
+Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& model,
+                         const EngineKey& key, const std::string& folder,
+                         const OnEngineBuild& on_build, const std::vector<char>& refused = {}) {
+  if (folder.empty()) return Build(library, model, key, nullptr, on_build);
+  const auto cache = EngineCache::Open(folder);
+  if (!cache.ok()) return cache.status();
+  // Twice: another process may have built it while this one waited for the lock.
+  std::optional<ScopedFd> lock;
+  while (true) {
+    auto stored = cache->Load(key);
+    if (stored && *stored != refused) return Plan{*std::move(stored), true};
+    if (lock) return Build(library, model, key, &*cache, on_build);
+    // The holder of the lock builds this engine, so the caller can cancel the wait like a build.
+    const auto go_on = [&on_build] { return !on_build || on_build(0); };
+    auto locked = cache->Lock(key, Clock::now() + kLongestBuild, go_on);
+    if (!locked.ok()) return locked.status();
+    lock.emplace(*std::move(locked));
+  }
+}
+
+Result<std::unique_ptr<nvinfer1::ICudaEngine>> Deserialize(nvinfer1::IRuntime& runtime,
+                                                           const std::vector<char>& plan) {
+  std::unique_ptr<nvinfer1::ICudaEngine> engine(
+      runtime.deserializeCudaEngine(plan.data(), plan.size()));
+  if (engine) return engine;
+  return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
+                                       "TensorRT cannot load the engine");
+}
+
+Status Misfit(const std::string& what) { return {StatusCode::kInvalidModel, what}; }
+
+// The names of the engine's outputs as `model` expects them; nothing where they are others.
+std::vector<std::string> OutputNames(const nvinfer1::ICudaEngine& engine,
+                                     const TensorRtModel& model) {
+  std::vector<std::string> found;
+  size_t inputs = 0;
+  for (int32_t i = 0; i < engine.getNbIOTensors(); ++i) {
+    const char* name = engine.getIOTensorName(i);
+    const bool input = engine.getTensorIOMode(name) == nvinfer1::TensorIOMode::kINPUT;
+    if (!input) found.emplace_back(name);
+    inputs += input ? 1 : 0;
+  }
+  std::vector<std::string> expected;
+  for (const HeadScale& scale : model.cut ? model.cut->scales : std::vector<HeadScale>()) {
+    expected.insert(expected.end(), {scale.boxes, scale.classes});
+  }
+  if (expected.empty() && found.size() == 1) expected = found;
+  const bool same =
+      std::is_permutation(found.begin(), found.end(), expected.begin(), expected.end());
+  return same && inputs == 1 ? expected : std::vector<std::string>();
+}
+
+// Shapes of the outputs for the smallest bucket.
+Result<std::vector<Shape>> OutputShapes(nvinfer1::ICudaEngine& engine, const TensorRtModel& model,
+                                        const std::vector<std::string>& names) {
+  const std::unique_ptr<nvinfer1::IExecutionContext> context(
+      engine.createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy::kUSER_MANAGED));
+  const nvinfer1::Dims4 input(model.buckets.front(), 3, model.info.input_height,
+                              model.info.input_width);
+  bool set = context != nullptr;
+  for (int32_t i = 0; set && i < engine.getNbIOTensors(); ++i) {
+    const char* name = engine.getIOTensorName(i);
+    if (engine.getTensorIOMode(name) == nvinfer1::TensorIOMode::kINPUT) {
+      set = context->setInputShape(name, input);
+    }
+  }
+  if (!set) {
+    return TensorRtLogger::Get().Failure(StatusCode::kInvalidModel,
+                                         "TensorRT refused the input's shape");
+  }
+  std::vector<Shape> shapes;
+  for (const std::string& name : names) {
+    const nvinfer1::Dims dims = context->getTensorShape(name.c_str());
+    shapes.emplace_back(dims.d, dims.d + std::max(dims.nbDims, 0));
+  }
+  return shapes;
+}
+
+// Of a cut network: as the head that was found in the file.
+Status CheckHeadShapes(const std::vector<Shape>& shapes, const TensorRtModel& model) {
+  const int64_t batch = model.buckets.front();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const int stride = model.info.head.strides[i / 2];
+    const int64_t channels = i % 2 == 0 ? 4 * model.info.head.bins : model.info.head.classes;
+    const Shape expected = {batch, channels, model.info.input_height / stride,
+                            model.info.input_width / stride};
+    if (shapes[i] != expected) {
+      return Misfit("TensorRT gives the head's tensors the shape " + ToText(shapes[i]) + "; " +
+                    ToText(expected) + " is needed.");
+    }
+  }
+  return {};
+}
+
+// Sets the outputs, and what follows from them.
+Status DescribeOutputs(nvinfer1::ICudaEngine& engine, TensorRtModel* model) {
+  const std::vector<std::string> names = OutputNames(engine, *model);
+  if (names.empty()) return Misfit("The engine's inputs and outputs are not the network's.");
+  const auto shapes = OutputShapes(engine, *model, names);
+  if (!shapes.ok()) return shapes.status();
+  const Status fits = model->cut ? CheckHeadShapes(*shapes, *model)
+                                 : CheckOutput(*shapes, model->buckets.front(), model->info);
+  if (!fits.ok()) return fits;
+  const auto type = model->cut ? nvinfer1::DataType::kHALF : nvinfer1::DataType::kFLOAT;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (engine.getTensorDataType(names[i].c_str()) != type) {
+      return Misfit("The network's output '" + names[i] + "' is of another type than " +
+                    PrecisionOf(*model) + ".");
+    }
+    const Shape& shape = (*shapes)[i];
+    model->outputs.push_back(
+        {names[i], {shape.begin() + 1, shape.end()}, model->cut ? sizeof(Half) : sizeof(float)});
+  }
+  return {};
+}
+
+// Cuts the network where that gives the same boxes and the kernels serve them.
+void Cut(const OnnxModel& network, const Shape& input, TensorRtModel* model) {
+  const auto classes = static_cast<int>(model->info.names.size());
+  model->cut = FindDetectionHead(network, classes);
+  const auto head = model->cut ? CheckHead(model->onnx, *model->cut, input, classes) : std::nullopt;
+  model->info.head.classes = classes;
+  if (!head) {
+    model->cut.reset();
+    return;
+  }
+  int anchors = 0;
+  for (const int stride : head->strides) {
+    anchors += model->info.input_width / stride * (model->info.input_height / stride);
+  }
+  if (!IsServed(classes, anchors)) {
+    model->cut.reset();
+    return;
+  }
+  model->info.head = *head;
+}
+
+}  // namespace
+
+size_t EngineOutput::elements() const {
+  return std::accumulate(shape.begin(), shape.end(), size_t{1}, std::multiplies<>());
+}
+
+std::string PrecisionOf(const TensorRtModel& model) { return model.cut ? "fp16" : "fp32"; }
+
+Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vector<int>& batches) {
+  auto file = ReadModelFile(path);
+  if (!file.ok()) return file.status();
+  TensorRtModel model;
+  model.name = std::filesystem::path(path).filename().string();
+  model.onnx = *std::move(file);
+  const ByteView bytes = BytesOf(model.onnx);
+  auto metadata = ReadOnnxMetadata(bytes);
+  if (!metadata.ok()) return metadata.status();
+  auto described = DescribeMetadata(*std::move(metadata));
+  if (!described.ok()) return described.status();
+  model.info = *std::move(described);
+  const auto network = ReadOnnxModel(bytes);
+  if (!network.ok()) return network.status();
+  const auto input = ResolveInput(InputShapes(*network), model.info);
+  if (!input.ok()) return input.status();
+  model.buckets = model.info.fixed_batch > 0 ? std::vector{model.info.fixed_batch} : batches;
+  Cut(*network, *input, &model);
+  return model;
+}
+
+Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
+    const TensorRtLibrary& library, nvinfer1::IRuntime& runtime, const GpuDevice& gpu,
+    const GpuEngineOptions& options, const OnEngineBuild& on_build, TensorRtModel* model) {
+  const EngineKey key = KeyOf(*model, library, gpu);
+  auto plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build);
+  if (!plan.ok()) return plan.status();
+  auto engine = Deserialize(runtime, plan->bytes);
+  // What TensorRT wrote under this very key it may still refuse: after another driver, say.
+  const bool refused = engine.status().code() == StatusCode::kInvalidModel;
+  if (refused && plan->was_kept && CheckGpu().ok()) {
+    plan = KeptOrBuilt(library, *model, key, options.cache_folder, on_build, plan->bytes);
+    if (!plan.ok()) return plan.status();
+    engine = Deserialize(runtime, plan->bytes);
+  }
+  if (!engine.ok()) return engine.status();
+  const Status described = DescribeOutputs(**engine, model);
+  if (!described.ok()) return described;
+  return engine;
+}
+
+}  // namespace lattice

@@ -1,0 +1,44 @@
+// The loops of the CPU letterbox, in the widest instructions that this machine has.
+// Rows between them hold four values per pixel (R, G, B, unused): they load, blend and split into
+// planes cheaply.
+#ifndef LATTICE_LETTERBOX_LETTERBOX_ROWS_H_
+#define LATTICE_LETTERBOX_LETTERBOX_ROWS_H_
+
+#include <cstdint>
+
+namespace lattice {
+
+// Where each target column comes from. `count` entries each.
+struct ColumnTaps {
+  const int32_t* first_byte;  // of the left neighbour
+  const int32_t* weights;     // low half: weight of the left neighbour, high half: of the right one
+  int count;
+  int wide_count;     // of these the first ones may read 8 bytes at first_byte
+  int32_t last_byte;  // of the last source pixel: where the right neighbour stops
+};
+
+// Every function gives the same bits on every machine; the arithmetic is that of
+// letterbox_sample.h.
+struct LetterboxRows {
+  // One RGB source row -> `taps.count` pixels of BlendColumns values.
+  void (*blend_columns)(const uint8_t* source, const ColumnTaps& taps, int16_t* out);
+  // The same from a row of levels.
+  void (*blend_level_columns)(const uint8_t* levels, const ColumnTaps& taps, int16_t* out);
+  // Two such rows, `pixels` long -> levels.
+  void (*blend_rows)(const int16_t* upper, const int16_t* lower, int weight0, int weight1,
+                     int pixels, uint8_t* out);
+  // Levels -> three rows of floats.
+  void (*split_planes)(const uint8_t* levels, int pixels, float* red, float* green, float* blue);
+  // RGB without padding -> three rows of floats. May read up to `readable` bytes of `rgb`.
+  void (*split_rgb)(const uint8_t* rgb, int64_t readable, int pixels, float* red, float* green,
+                    float* blue);
+};
+
+// The best set for this machine; chosen once, thread-safe.
+const LetterboxRows& BestLetterboxRows();
+// The set without any special instructions: what tests compare the others with.
+const LetterboxRows& PlainLetterboxRows();
+
+}  // namespace lattice
+
+#endif  // LATTICE_LETTERBOX_LETTERBOX_ROWS_H_

@@ -1,0 +1,33 @@
+#include "native/model/model_file.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+namespace lattice {
+namespace {
+
+constexpr off_t kMaxModelBytes = off_t{2} << 30;
+
+}  // namespace
+
+Result<std::string> ReadModelFile(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    return Status(StatusCode::kUnknownModel, "There is no such model file.");
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return Status(StatusCode::kInvalidModel, "The model path is not a regular file.");
+  }
+  if (info.st_size > kMaxModelBytes) {
+    return Status(StatusCode::kInvalidModel, "The model file is over 2 GiB.");
+  }
+  std::string bytes(static_cast<size_t>(info.st_size), '\0');
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+    return Status(StatusCode::kInvalidModel, "The model file cannot be read.");
+  }
+  return bytes;
+}
+
+}  // namespace lattice

@@ -1,0 +1,36 @@
+// Properties of a model: from its file, and from the engine that runs it.
+#ifndef LATTICE_MODEL_MODEL_INFO_H_
+#define LATTICE_MODEL_MODEL_INFO_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "native/model/head.h"
+#include "native/model/input_size.h"
+
+namespace lattice {
+
+struct ModelInfo {
+  std::string task;  // always "detect" once loaded
+  std::vector<std::string> names;
+  int input_width = 0;
+  int input_height = 0;
+  Head head;
+  int anchors = 0;                    // of a whole network's output; 0 where it is cut
+  bool any_rectangle = false;         // it also runs at every smaller input of whole strides
+  std::vector<InputSize> rectangles;  // else: smaller inputs that it also runs at
+  std::vector<std::string> without;   // a reason for each requested one that it cannot run at
+  int fixed_batch = 0;                // 0 = any
+  int stride = 32;
+  std::string device;     // "CPU", or the GPU's name
+  std::string precision;  // "f32", "bf16", ...
+  // About what the loaded model takes of the memory of its device.
+  size_t memory_bytes = 0;
+  std::map<std::string, std::string> metadata;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_MODEL_MODEL_INFO_H_

@@ -1,0 +1,56 @@
+// The task of one image, and its result.
+#ifndef LATTICE_SCHEDULER_IMAGE_TASK_H_
+#define LATTICE_SCHEDULER_IMAGE_TASK_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "native/base/status.h"
+#include "native/boxes/detections.h"
+#include "native/engine/engine.h"
+#include "native/image/decode.h"
+
+namespace lattice {
+
+// An encoded image that the caller brought. The caller keeps the memory as it is until the last
+// owner is gone, which may be later than the task's answer.
+using SentImage = std::shared_ptr<const std::span<const uint8_t>>;
+
+struct ImageTask {
+  uint64_t id = 0;                 // unique among live tasks
+  std::shared_ptr<Engine> engine;  // null: answered with kUnknownModel
+  std::string path;                // beneath the roots; unused where the task brings the image
+  SentImage sent;                  // null: the file of `path`, or the `pixels`
+  std::optional<Image> pixels;
+  WorkClass work_class = WorkClass::kAsync;
+  double priority = 0;     // higher first
+  double deadline_ms = 0;  // from submission; 0 = none
+  DetectionOptions options;
+};
+
+// Milliseconds. `queue` is all waiting: for a decode thread and, decoded, for the network.
+struct StageTimes {
+  double queue = 0;
+  double decode = 0;
+  double preprocess = 0;
+  double inference = 0;
+  double postprocess = 0;
+};
+
+struct TaskResult {
+  uint64_t id = 0;
+  Status status;
+  int width = 0;  // of the oriented source image; 0 until it was decoded
+  int height = 0;
+  StageTimes times;
+  int batch = 0;  // images of its batch
+  double total_ms = 0;
+  Detections detections;
+};
+
+}  // namespace lattice
+
+#endif  // LATTICE_SCHEDULER_IMAGE_TASK_H_

@@ -1,0 +1,83 @@
+#include "native/gpu/engine_cache/engine_key.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "test/native/gpu/engine_cache/engine_folder.h"
+
+namespace lattice {
+namespace {
+
+// A change here makes every stored engine useless. test/support/engine-folder.ts has the name too.
+TEST(EngineKeyTest, NamesAreStable) {
+  EXPECT_EQ(EngineName(SampleKey()),
+            "vehicles-v8n_NVIDIA-H100-80GB-HBM3_sm9.0_trt10.15.1.29_fp16_"
+            "4754a911061f94078f82f0178dc47ba1.engine");
+  EXPECT_EQ(TimingName(SampleKey()), "timing_NVIDIA-H100-80GB-HBM3_sm9.0_trt10.15.1.29.cache");
+}
+
+TEST(EngineKeyTest, NamesArePlainAndShort) {
+  EngineKey key = SampleKey();
+  key.model_name = "../gr\xc3\xbcn_\n\"/" + std::string(250, 'x') + ".onnx";
+  key.gpu_name = std::string(256, '_');
+  for (const std::string& name : {EngineName(key), TimingName(key)}) {
+    EXPECT_LT(name.size(), 200u);
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789.-_"),
+              std::string::npos)
+        << name;
+  }
+}
+
+using Change = std::function<void(EngineKey*)>;
+
+TEST(EngineKeyTest, EveryFieldMatters) {
+  const std::vector<Change> changes = {
+      [](EngineKey*) {},
+      [](EngineKey* key) { key->model_sha256 += "0"; },
+      [](EngineKey* key) { key->model_name = "vehicles_v8n.onnx"; },
+      [](EngineKey* key) { key->model_name = "vehicles-v8n.pt"; },
+      [](EngineKey* key) { key->tensorrt_version = "10.15.1.30"; },
+      [](EngineKey* key) { key->gpu_name += " "; },
+      [](EngineKey* key) { key->sm_major = 10; },
+      [](EngineKey* key) { key->sm_minor = 1; },
+      [](EngineKey* key) { key->precision = "fp32"; },
+      [](EngineKey* key) { key->buckets = {1, 2, 4, 8, 163, 2}; },
+      [](EngineKey* key) { key->buckets = {2, 1, 4, 8, 16, 32}; },
+      [](EngineKey* key) { key->buckets = {}; },
+      [](EngineKey* key) { key->input_width = 641; },
+      [](EngineKey* key) { key->input_height = 641; },
+      [](EngineKey* key) { key->builder_level = 4; },
+      [](EngineKey* key) { key->conversion_version = 2; },
+      // Values that run into the next field are no other key's values.
+      [](EngineKey* key) { key->sm_major = 90, key->sm_minor = 0; },
+      [](EngineKey* key) { key->builder_level = 51, key->conversion_version = 1; },
+      [](EngineKey* key) { key->builder_level = 5, key->conversion_version = 11; },
+  };
+  std::set<std::string> names;
+  for (const Change& change : changes) {
+    EngineKey key = SampleKey();
+    change(&key);
+    EXPECT_TRUE(names.insert(EngineName(key)).second) << EngineName(key);
+  }
+}
+
+TEST(EngineKeyTest, TimingsDependOnTensorRtAndTheGpuOnly) {
+  EngineKey other = SampleKey();
+  other.model_sha256 = "another";
+  other.buckets = {1};
+  other.precision = "fp32";
+  EXPECT_EQ(TimingName(other), TimingName(SampleKey()));
+  for (const Change& change : std::vector<Change>{
+           [](EngineKey* key) { key->tensorrt_version += "0"; },
+           [](EngineKey* key) { key->gpu_name += "0"; }, [](EngineKey* key) { ++key->sm_minor; }}) {
+    EngineKey changed = SampleKey();
+    change(&changed);
+    EXPECT_NE(TimingName(changed), TimingName(SampleKey()));
+  }
+}
+
+}  // namespace
+}  // namespace lattice

@@ -1,0 +1,332 @@
+// The GPU engine on simulated GPUs, whose calls fail when a test says so. In builds with
+// LATTICE_SIMULATED_GPU only. What every engine promises, on real GPUs too, is in
+// engine_conformance_test; lost GPUs are in simulated_loss_test.
+#ifdef LATTICE_SIMULATED_GPU
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "native/base/scoped_fd.h"
+#include "native/engine/gpu_engine.h"
+#include "test/native/engine/tiny_scene.h"
+#include "test/native/model/head_writer.h"
+#include "test/native/simulated_cuda/simulated_gpus.h"
+
+namespace lattice {
+namespace {
+
+using simulated::Call;
+
+const std::string kTiny = LATTICE_SOURCE_DIR "/models/tiny/tiny-v8.onnx";
+
+class SimulatedGpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    cache_ = std::filesystem::path(testing::TempDir()) /
+             ("lattice-engines-" + std::to_string(::getpid()));
+    std::filesystem::remove_all(cache_);
+    std::filesystem::create_directories(cache_);
+    std::filesystem::permissions(cache_, std::filesystem::perms::owner_all);
+    simulated::PlugIn({{}});
+    options_.confidence = 0.05f;
+  }
+  void TearDown() override { std::filesystem::remove_all(cache_); }
+
+  Result<std::unique_ptr<Engine>> Load(const OnEngineBuild& on_build = nullptr, int gpu = 0) {
+    GpuEngineOptions options;
+    options.gpu = gpu;
+    options.cache_folder = cache_;
+    return LoadGpuEngine(model_, options, on_build);
+  }
+
+  std::unique_ptr<Engine> Loaded() {
+    auto engine = Load();
+    EXPECT_TRUE(engine.ok()) << engine.status().message();
+    return engine.ok() ? *std::move(engine) : nullptr;
+  }
+
+  Status Run(Engine& engine, int slot, Boxes* boxes, WorkClass work_class = WorkClass::kSync) {
+    const auto input = engine.Take(Scene(1));
+    if (!input.ok()) return input.status();
+    const EngineItem item{input->get(), &options_};
+    const Status status = engine.Run(work_class, slot, Width::kOneShare, {&item, 1});
+    if (status.ok()) *boxes = RowsOf(engine.Detect(work_class, slot, 0));
+    return status;
+  }
+
+  // How many engines a load builds.
+  int BuildsToLoad() {
+    int builds = 0;
+    const auto engine = Load([&builds](double share) {
+      builds += share >= 1 ? 1 : 0;
+      return true;
+    });
+    EXPECT_TRUE(engine.ok()) << engine.status().message();
+    return builds;
+  }
+
+  // A network that is cut at its head; the other model runs whole.
+  void WriteCutModel() {
+    model_ = cache_ / "head.onnx";
+    test::HeadOptions options;
+    options.batch = 0;
+    std::ofstream(model_, std::ios::binary) << test::HeadWriter(options).Model();
+  }
+
+  std::filesystem::path cache_;
+  std::string model_ = kTiny;
+  DetectionOptions options_;
+};
+
+// The first call of a kind, one in between, one of the last.
+TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNothing) {
+  WriteCutModel();
+  EXPECT_NE(Loaded(), nullptr);
+  struct Case {
+    Call call;
+    cudaError_t error;
+    std::vector<int> passing;
+    StatusCode code;
+  };
+  const Case cases[] = {
+      {Call::kMalloc, cudaErrorMemoryAllocation, {0, 9, 43}, StatusCode::kOverloaded},
+      {Call::kHostAlloc, cudaErrorMemoryAllocation, {0, 5}, StatusCode::kOverloaded},
+      {Call::kStreamCreate, cudaErrorInvalidValue, {0, 3}, StatusCode::kInternalError},
+      {Call::kGraphInstantiate, cudaErrorMemoryAllocation, {0, 3}, StatusCode::kOverloaded},
+      {Call::kGraphLaunch, cudaErrorInvalidValue, {0, 3}, StatusCode::kInternalError},
+      {Call::kKernel, cudaErrorInvalidConfiguration, {0, 6}, StatusCode::kInternalError},
+      {Call::kDeserialize, cudaErrorMemoryAllocation, {0}, StatusCode::kOverloaded},
+      {Call::kCreateContext, cudaErrorUnknown, {1, 4}, StatusCode::kDetectionFailed},
+      {Call::kCreateContext, cudaErrorMemoryAllocation, {0, 1, 4}, StatusCode::kOverloaded},
+      {Call::kEnqueue, cudaErrorUnknown, {0, 1}, StatusCode::kDetectionFailed},
+  };
+  for (const Case& c : cases) {
+    for (const int passing : c.passing) {
+      simulated::FailCall(c.call, c.error, passing);
+      const auto engine = Load();
+      const std::string which =
+          std::to_string(static_cast<int>(c.call)) + " after " + std::to_string(passing);
+      ASSERT_FALSE(engine.ok()) << which;
+      EXPECT_EQ(engine.status().code(), c.code) << which << ": " << engine.status().message();
+      EXPECT_GT(engine.status().message().size(), 20u) << which;
+      EXPECT_EQ(simulated::UsedBytes(0), 0u) << which;
+    }
+  }
+  EXPECT_NE(Loaded(), nullptr);
+}
+
+// A load makes the smallest batch size ready, so that it is short; the others follow on demand.
+TEST_F(SimulatedGpuTest, ABatchSizeIsMadeReadyByItsFirstBatchWhichMayFailAndIsTriedAgain) {
+  WriteCutModel();
+  const auto engine = Loaded();
+  ASSERT_NE(engine, nullptr);
+  const auto input = engine->Take(Scene(1));
+  ASSERT_TRUE(input.ok());
+  const std::vector<EngineItem> items(3, {input->get(), &options_});
+  const auto run = [&](size_t count) {
+    return engine->Run(WorkClass::kAsync, 0, Width::kOneShare, std::span(items).first(count));
+  };
+  for (const Call call : {Call::kCreateContext, Call::kGraphInstantiate}) {
+    simulated::FailCall(call, cudaErrorMemoryAllocation);
+    EXPECT_TRUE(run(1).ok());
+    const Status failed = run(3);
+    EXPECT_EQ(failed.code(), StatusCode::kOverloaded) << failed.message();
+  }
+  ASSERT_TRUE(run(1).ok());
+  const Boxes alone = RowsOf(engine->Detect(WorkClass::kAsync, 0, 0));
+  const size_t before = simulated::UsedBytes(0);
+  for (int round = 0; round < 2; ++round) {
+    const Status ran = run(3);
+    ASSERT_TRUE(ran.ok()) << ran.message();
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(RowsOf(engine->Detect(WorkClass::kAsync, 0, i)).size(), alone.size());
+    }
+  }
+  // A bucket's memory is taken at the load: only the pixels of a larger batch come on top.
+  EXPECT_LT(simulated::UsedBytes(0) - before, size_t{16} << 20);
+}
+
+TEST_F(SimulatedGpuTest, ACardTooSmallIsAReason) {
+  (void)Loaded();
+  simulated::PlugIn({{"Small", 9, 0, size_t{40} << 20}});
+  const auto engine = Load();
+  EXPECT_EQ(engine.status().code(), StatusCode::kOverloaded) << engine.status().message();
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+}
+
+TEST_F(SimulatedGpuTest, WhatTheParserOrTheBuilderSaysIsInTheSentence) {
+  simulated::FailCall(Call::kParse, cudaErrorUnknown);
+  const Status parsed = Load().status();
+  EXPECT_EQ(parsed.code(), StatusCode::kInvalidModel);
+  EXPECT_NE(parsed.message().find("Simulated '/simulated/node': No importer"), std::string::npos)
+      << parsed.message();
+  simulated::FailCall(Call::kBuild, cudaErrorUnknown);
+  const Status built = Load().status();
+  EXPECT_EQ(built.code(), StatusCode::kInvalidModel);
+  EXPECT_NE(built.message().find("any implementation"), std::string::npos) << built.message();
+}
+
+TEST_F(SimulatedGpuTest, ABuildTellsItsProgressAndCanBeGivenUp) {
+  std::vector<double> shares;
+  const auto until_half = [&](double share) {
+    shares.push_back(share);
+    return share < 0.5;
+  };
+  EXPECT_EQ(Load(until_half).status().code(), StatusCode::kCancelled);
+  ASSERT_GT(shares.size(), 3u);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_LT(shares.back(), 0.7);
+  EXPECT_NE(Loaded(), nullptr);
+}
+
+TEST_F(SimulatedGpuTest, TheWaitForAnotherBuildOfTheEngineIsABuildThatCanBeGivenUp) {
+  (void)Loaded();
+  std::string lock;
+  for (const auto& entry : std::filesystem::directory_iterator(cache_)) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() == ".engine") std::filesystem::remove(entry.path());
+    if (entry.path().extension() == ".lock" && !name.starts_with("timing_")) lock = entry.path();
+  }
+  std::vector<double> shares;
+  const auto three_times = [&](double share) {
+    shares.push_back(share);
+    return shares.size() < 3;
+  };
+  {
+    const ScopedFd held(open(lock.c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(flock(held.get(), LOCK_EX | LOCK_NB), 0);
+    EXPECT_EQ(Load(three_times).status().code(), StatusCode::kCancelled);
+    EXPECT_EQ(shares, std::vector<double>(3, 0));
+  }
+  EXPECT_NE(Loaded(), nullptr);
+}
+
+TEST_F(SimulatedGpuTest, AKeptEngineIsBuiltAgainOnlyForAnotherFileAlsoOfTheSameNameAndSize) {
+  WriteCutModel();
+  EXPECT_EQ(BuildsToLoad(), 1);
+  EXPECT_EQ(BuildsToLoad(), 0);
+  std::fstream file(model_, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  file.seekp(static_cast<std::streamoff>(bytes.find("'c1'") + 1));
+  file << "d1" << std::flush;
+  EXPECT_EQ(BuildsToLoad(), 1);
+  EXPECT_EQ(BuildsToLoad(), 0);
+}
+
+TEST_F(SimulatedGpuTest, ANewEngineThatTensorRtRefusesIsAReason) {
+  simulated::FailCall(Call::kDeserialize, cudaErrorUnknown, 0);
+  const auto engine = Load();
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.status().code(), StatusCode::kInvalidModel);
+  EXPECT_GT(engine.status().message().size(), 20u);
+  EXPECT_EQ(simulated::UsedBytes(0), 0u);
+}
+
+TEST_F(SimulatedGpuTest, AKeptEngineThatTensorRtRefusesIsBuiltAnew) {
+  (void)Loaded();
+  std::string path;
+  for (const auto& entry : std::filesystem::directory_iterator(cache_)) {
+    if (entry.path().extension() == ".engine") path = entry.path();
+  }
+  const auto whole = std::filesystem::file_size(path);
+  for (const uintmax_t cut : {uintmax_t{0}, uintmax_t{5}, whole / 2, whole - 1}) {
+    std::filesystem::resize_file(path, cut);
+    EXPECT_EQ(BuildsToLoad(), 1) << cut;
+    EXPECT_EQ(std::filesystem::file_size(path), whole);
+    EXPECT_EQ(BuildsToLoad(), 0) << cut;
+  }
+  std::ofstream(path, std::ios::binary) << std::string(20'000, 'x');
+  EXPECT_EQ(BuildsToLoad(), 1);
+  EXPECT_EQ(BuildsToLoad(), 0);
+}
+
+TEST_F(SimulatedGpuTest, OnlyGpusThatAreNewEnoughAreUsed) {
+  simulated::PlugIn({{"Volta", 7, 0}});
+  const Status old = Load().status();
+  EXPECT_EQ(old.code(), StatusCode::kGpuUnavailable);
+  EXPECT_NE(old.message().find("7.5 (Turing)"), std::string::npos) << old.message();
+  EXPECT_EQ(UsableGpus().status().message(), old.message());
+  simulated::PlugIn({{"Volta", 7, 0}, {"Hopper", 9, 0}});
+  const auto usable = UsableGpus();
+  ASSERT_TRUE(usable.ok());
+  ASSERT_EQ(usable->size(), 1u);
+  EXPECT_EQ(usable->front().index, 1);
+  EXPECT_EQ(usable->front().name, "Hopper");
+  EXPECT_EQ(Load().status().code(), StatusCode::kGpuUnavailable);
+  simulated::PlugIn({});
+  EXPECT_EQ(Load().status().code(), StatusCode::kGpuUnavailable);
+}
+
+TEST_F(SimulatedGpuTest, AnEngineUsesTheGpuOfItsOrdinalOnly) {
+  simulated::PlugIn({{"First"}, {"Second"}, {"Third"}});
+  const auto engine = Load(nullptr, 1);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  EXPECT_EQ((*engine)->info().device, "Second");
+  EXPECT_GT((*engine)->info().memory_bytes, 0u);
+  // On threads whose current GPU is another one.
+  Boxes boxes;
+  std::thread([&] { EXPECT_TRUE(Run(**engine, 0, &boxes, WorkClass::kAsync).ok()); }).join();
+  EXPECT_FALSE(boxes.empty());
+  for (const int other : {0, 2}) {
+    EXPECT_EQ(simulated::UsedBytes(other), 0u);
+    EXPECT_EQ(simulated::WorkDone(other), 0u);
+  }
+  EXPECT_GT(simulated::UsedBytes(1), 0u);
+  const Status missing = Load(nullptr, 3).status();
+  EXPECT_EQ(missing.code(), StatusCode::kGpuUnavailable);
+  EXPECT_NE(missing.message().find("There is no GPU 3"), std::string::npos) << missing.message();
+}
+
+TEST_F(SimulatedGpuTest, AJpegStaysOnTheGpuWhereItsEnginesDecode) {
+  ASSERT_TRUE(InitDecoders().ok());
+  GpuEngineOptions options;
+  const auto decoder = OpenJpegEngines(0);
+  if (!decoder.ok()) GTEST_SKIP() << decoder.status().message();
+  options.decoder = *decoder;
+  const auto engine = LoadGpuEngine(model_, options, nullptr);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  std::ifstream stream(LATTICE_SOURCE_DIR "/models/demo/street.jpg", std::ios::binary);
+  const std::vector<uint8_t> file{std::istreambuf_iterator<char>(stream), {}};
+  const auto input = (*engine)->Take(DescribeEncoded(file), {});
+  ASSERT_TRUE(input.ok()) << input.status().message();
+  EXPECT_EQ((*input)->decoded_by, DecodedBy::kHardware);
+  EXPECT_EQ((*input)->width, 960);
+  EXPECT_EQ((*input)->pixel_bytes(), 0u);  // on the host
+  const EngineItem item{input->get(), &options_};
+  EXPECT_TRUE((*engine)->Run(WorkClass::kSync, 0, Width::kOneShare, {&item, 1}).ok());
+}
+
+TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {
+  const auto engine = Loaded();
+  std::optional<Boxes> expected;
+  std::optional<std::pair<size_t, size_t>> held;
+  for (int round = 0; round < 40; ++round) {
+    for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+      for (int slot = 0; slot < engine->slots(work_class); ++slot) {
+        Boxes boxes;
+        ASSERT_TRUE(Run(*engine, slot, &boxes, work_class).ok());
+        if (!expected) expected = boxes;
+        ASSERT_EQ(boxes, *expected);
+      }
+    }
+    const std::pair now(simulated::UsedBytes(0), simulated::PinnedBytes());
+    if (!held) held = now;
+    EXPECT_EQ(now, *held);
+  }
+}
+
+}  // namespace
+}  // namespace lattice
+#endif  // LATTICE_SIMULATED_GPU
