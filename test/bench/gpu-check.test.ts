@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { gpus } from '../../src/native/gpus.js';
+import { gpus } from '../../src/native/core.js';
 import { PROJECT_ROOT } from '../support/service-process.js';
 
 let folder: string;

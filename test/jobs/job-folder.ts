@@ -88,7 +88,7 @@ export async function openTestJobs(
 export async function until(
   what: string,
   check: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await check())) {

@@ -29,19 +29,20 @@ export function simulatedGpu(index: number, more: Partial<GpuReading> = {}): Gpu
   };
 }
 
+export const UNKNOWN_FIGURES = {
+  memoryUsed: null,
+  utilisation: null,
+  temperature: null,
+  power: null,
+  powerLimit: null,
+  smClockMhz: null,
+  uncorrectedErrors: null,
+  mig: null,
+};
+
 /** As after a driver's last word on it. */
 export function lostGpu(index: number): GpuReading {
-  const unknown = {
-    memoryTotal: null,
-    memoryUsed: null,
-    utilisation: null,
-    temperature: null,
-    power: null,
-    powerLimit: null,
-    smClockMhz: null,
-    uncorrectedErrors: null,
-    mig: null,
-  };
+  const unknown = { ...UNKNOWN_FIGURES, memoryTotal: null };
   const reason = 'The GPU is lost.';
   return simulatedGpu(index, { ...unknown, numaNode: null, state: 'lost', reason });
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startGpuReadings } from '../../../src/execution/here/gpu-readings.js';
 import type { GpuState } from '../../../src/api/gpu-reading.js';
+import { UNKNOWN_FIGURES } from '../../support/simulated-gpus.js';
 import { parseReading, type SmiReading } from '../../../src/execution/here/nvidia-smi.js';
 
 const gpu = {
@@ -38,14 +39,7 @@ test('before the first answer only the GPU is known', () => {
     {
       ...gpu,
       state: 'ok',
-      memoryUsed: null,
-      utilisation: null,
-      temperature: null,
-      power: null,
-      powerLimit: null,
-      smClockMhz: null,
-      uncorrectedErrors: null,
-      mig: null,
+      ...UNKNOWN_FIGURES,
       slowedBy: [],
       ageMs: null,
       reason: 'nvidia-smi has not answered yet.',
