@@ -20,10 +20,10 @@ const submit = () => submitted(app, job);
 
 beforeEach(async () => {
   jobs = await HeldJobs.open();
-  const { onEvent } = jobs.service;
+  const onEvent = jobs.service.onEvent.bind(jobs.service);
   jobs.service.onEvent = (listener) => {
     emit = listener;
-    return onEvent.call(jobs.service, listener);
+    return onEvent(listener);
   };
   app = compose({}, {}, jobs);
   server = await listen(app, { host: '127.0.0.1', port: 0 });

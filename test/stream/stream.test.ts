@@ -37,16 +37,21 @@ afterEach(async () => {
 
 /** Submits are answered, and events passed on, this much later. */
 async function serveSlowly(submitMs: number, eventMs: number): Promise<void> {
-  const { submit, onEvent } = jobs.service;
+  const submit = jobs.service.submit.bind(jobs.service);
+  const onEvent = jobs.service.onEvent.bind(jobs.service);
   jobs.service.submit = async (...args) => {
-    const submitted = await submit.apply(jobs.service, args);
+    const submitted = await submit(...args);
     await setTimeout(submitMs);
     return submitted;
   };
   jobs.service.onEvent = (listener) =>
-    onEvent.call(jobs.service, (event) => {
+    onEvent((event) => {
       if (eventMs === 0) listener(event);
-      else void setTimeout(eventMs).then(() => listener(event));
+      else {
+        void setTimeout(eventMs).then(() => {
+          listener(event);
+        });
+      }
     });
   await server.close(0);
   await serve();

@@ -63,7 +63,7 @@ beforeEach(async () => {
   jobs = await HeldJobs.open();
   await serve();
   feed = new JobFeed(
-    (options = {}) => followEvents((...socket) => openPageSocket(open, ...socket), options),
+    (options) => followEvents((...socket) => openPageSocket(open, ...socket), { ...options }),
     listener,
   );
 });
