@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { pathFault } from '../../base/path-fault.js';
 import { loadConfig } from '../../settings/config.js';
 import { createSignatureCheck, TOLERANCE_S } from '../../webhooks/signature-check.js';
-import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
+import { untilSignal } from '../until-signal.js';
 
 export interface ListenFlags {
   port: number;
@@ -46,15 +46,9 @@ export async function listenForWebhooks(flags: ListenFlags, terminal: Terminal):
   const { address, port, family } = server.address() as AddressInfo;
   const host = family === 'IPv6' ? `[${address}]` : address;
   terminal.err(`Listening on http://${host}:${port}/ for a callback_url. Ctrl-C ends it.`);
-  await new Promise<void>((resolve) => {
-    const interrupt = new FirstSignal(() => {
-      server.close(() => {
-        resolve();
-      });
-      server.closeAllConnections();
-      terminal.setExitCode(exitCodeOf(interrupt.received ?? 'SIGINT'));
-    });
-  });
+  await untilSignal(terminal, (signal) => once(signal, 'abort'));
+  server.close();
+  server.closeAllConnections();
 }
 
 async function listen(server: Server, { host, port }: ListenFlags): Promise<void> {
