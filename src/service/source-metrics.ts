@@ -1,7 +1,7 @@
 /** Figures that other parts keep, read at each request of `/metrics`. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { GPU_METRICS, type NodeGpu } from '../api/gpu-reading.js';
 import { STATISTIC_METRICS, type DetectorStats } from '../api/statistics.js';
-import type { NodeGpu } from '../execution/worker-stats.js';
 import { inTime } from '../base/in-time.js';
 
 /** Less than Prometheus waits for the whole answer. */
@@ -29,9 +29,15 @@ interface Figure {
   help: string;
   /** A counter's source knows the value as it stands. */
   kind?: 'counter';
-  /** Where `read` gives numbers by label; left out where it gives one number. */
+  /** Of `read` that gives numbers by the value of one label. */
   label?: string;
-  read: (sources: MetricSources) => ByLabel | number | Promise<ByLabel | number>;
+  read: (sources: MetricSources) => Values | Promise<Values>;
+}
+
+type Values = number | ByLabel | readonly Sample[];
+interface Sample {
+  labels: Record<string, string>;
+  value: number;
 }
 
 const FIGURES: readonly Figure[] = [
@@ -73,31 +79,45 @@ const FIGURES: readonly Figure[] = [
     label: 'event',
     read: ({ workerEvents }) => workerEvents(),
   },
+  ...GPU_METRICS.map(({ read, ...figure }) => ({
+    ...figure,
+    read: ({ gpus }: MetricSources) =>
+      gpus().flatMap((gpu) => {
+        const value = read(gpu);
+        const labels = { node: gpu.nodeId, gpu: String(gpu.index), uuid: gpu.uuid };
+        return value === null ? [] : [{ labels, value }];
+      }),
+  })),
 ];
 
-export function exposeSources(registry: Registry, sources: MetricSources): void {
-  for (const figure of FIGURES) expose(registry, figure, sources);
+/** The figures as they stand, as text. One without a value, for example of GPUs where there are none, is left out. */
+export async function sourceMetrics(sources: MetricSources): Promise<string> {
+  const samples = await Promise.all(FIGURES.map((figure) => samplesOf(figure, sources)));
+  const registry = new Registry();
+  for (const [index, { name, help, kind }] of FIGURES.entries()) {
+    const found = samples[index] ?? [];
+    const [first] = found;
+    if (first === undefined) continue;
+    const Metric: typeof Gauge | typeof Counter = kind === 'counter' ? Counter : Gauge;
+    const labelNames = Object.keys(first.labels);
+    const metric = new Metric({ name, help, labelNames, registers: [registry] });
+    for (const { labels, value } of found) metric.inc(labels, value);
+  }
+  return registry.metrics();
 }
 
-function expose(registry: Registry, figure: Figure, sources: MetricSources): void {
-  const { name, help, kind, label, read } = figure;
-  const Metric: typeof Gauge | typeof Counter = kind === 'counter' ? Counter : Gauge;
-  new Metric({
-    name,
-    help,
-    labelNames: label === undefined ? [] : [label],
-    registers: [registry],
-    async collect() {
-      // Absent series are honest: a store that cannot be read must not hide all the other figures.
-      const answer = Promise.resolve().then(() => read(sources));
-      const values = await inTime(answer, PATIENCE_MS, {}).catch(() => ({}));
-      // Together, with no await in between: two may ask for the metrics at a time.
-      this.reset();
-      if (label === undefined) this.remove(); // what reset leaves is a 0
-      if (typeof values === 'number') this.inc(values);
-      else if (label !== undefined) {
-        for (const [value, count] of Object.entries(values)) this.inc({ [label]: value }, count);
-      }
-    },
-  });
+/** None where the source fails: a store that cannot be read must not hide all the other figures. */
+async function samplesOf(
+  { label = '', read }: Figure,
+  sources: MetricSources,
+): Promise<readonly Sample[]> {
+  const answer = Promise.resolve().then(() => read(sources));
+  const values = await inTime(answer, PATIENCE_MS, []).catch((): Sample[] => []);
+  if (typeof values === 'number') return [{ labels: {}, value: values }];
+  if (isList(values)) return values;
+  return Object.entries(values).map(([each, value]) => ({ labels: { [label]: each }, value }));
 }
+
+/** `Array.isArray` does not tell a readonly list from an object. */
+const isList = (values: ByLabel | readonly Sample[]): values is readonly Sample[] =>
+  Array.isArray(values);

@@ -2,9 +2,9 @@
 import { z } from '@hono/zod-openapi';
 import type { LeftOutWorker } from '../../clusters/cluster.js';
 import type { ClusterSnapshot } from '../../clusters/cluster-status.js';
-import { gpusOf, stateOf, type NodeGpu, type WorkerReport } from '../../execution/worker-stats.js';
+import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../api/errors.js';
-import { gpuReadingSchema } from '../../api/gpu-reading.js';
+import { nodeGpuSchema, type NodeGpu } from '../../api/gpu-reading.js';
 import { statusStatisticsSchema, type DetectorStats } from '../../api/statistics.js';
 import type { AppDeps } from '../app-deps.js';
 import { snakeCase } from '../../api/snake-case.js';
@@ -39,44 +39,10 @@ const workerSchema = z
   })
   .openapi('ClusterWorker');
 
-const reading = gpuReadingSchema.shape;
+const gpu = snakeCase(nodeGpuSchema);
 
 const gpuSchema = z
-  .object({
-    node_id: z.string(),
-    index: reading.index.meta({ description: 'As the worker counts its GPUs' }),
-    name: reading.name,
-    uuid: reading.uuid,
-    bus_id: reading.busId,
-    numa_node: reading.numaNode,
-    state: reading.state.meta({
-      description:
-        'lost: it faulted or hangs and gets no image until its worker starts anew; failed_check: a model, whose ' +
-        '`reason` in `GET /v1/models` says why, does not run on it',
-    }),
-    memory_total_bytes: reading.memoryTotal.meta({ format: 'double' }),
-    memory_used_bytes: reading.memoryUsed.meta({ format: 'double' }),
-    utilisation_percent: reading.utilisation.meta({
-      description: 'Time in which a kernel ran, of the last sampling period',
-    }),
-    temperature_celsius: reading.temperature,
-    power_watts: reading.power,
-    power_limit_watts: reading.powerLimit,
-    sm_clock_mhz: reading.smClockMhz,
-    uncorrected_memory_errors: reading.uncorrectedErrors.meta({
-      description: 'Since the driver was loaded',
-    }),
-    mig: reading.mig.meta({
-      description: 'True: the figures are those of a GPU of which the worker has a part only',
-    }),
-    slowed_by: reading.slowedBy.meta({ description: 'What holds the clocks down' }),
-    sample_age_seconds: reading.ageMs.meta({
-      description: 'Age of the figures; null before the first',
-    }),
-    reason: reading.reason.meta({
-      description: 'Why figures are unknown or old; null when all is well',
-    }),
-  })
+  .object(gpu.shape)
   .openapi('ClusterGpu', { description: 'Null: not known, or this GPU does not tell' });
 
 const engine = snakeCase(statusStatisticsSchema);
@@ -207,26 +173,9 @@ function viewLeftOut({ workerId, nodeId, reason }: LeftOutWorker): ClusterStatus
   };
 }
 
-function viewGpu(gpu: NodeGpu): z.infer<typeof gpuSchema> {
-  return {
-    node_id: gpu.nodeId,
-    index: gpu.index,
-    name: gpu.name,
-    uuid: gpu.uuid,
-    bus_id: gpu.busId,
-    numa_node: gpu.numaNode,
-    state: gpu.state,
-    memory_total_bytes: gpu.memoryTotal,
-    memory_used_bytes: gpu.memoryUsed,
-    utilisation_percent: gpu.utilisation,
-    temperature_celsius: gpu.temperature,
-    power_watts: gpu.power,
-    power_limit_watts: gpu.powerLimit,
-    sm_clock_mhz: gpu.smClockMhz,
-    uncorrected_memory_errors: gpu.uncorrectedErrors,
-    mig: gpu.mig,
-    slowed_by: gpu.slowedBy,
-    sample_age_seconds: gpu.ageMs === null ? null : Math.round(gpu.ageMs) / 1e3,
-    reason: gpu.reason,
-  };
+/** Its age to the millisecond. */
+function viewGpu(reading: NodeGpu): z.infer<typeof gpuSchema> {
+  const view = gpu.view(reading);
+  const age = view.sample_age_seconds;
+  return { ...view, sample_age_seconds: age === null ? null : Math.round(age * 1e3) / 1e3 };
 }
