@@ -1,7 +1,11 @@
 /** `GET /v1/cluster/status`: the machines, and what runs the network on them. */
 import { z } from '@hono/zod-openapi';
 import type { LeftOutWorker } from '../../clusters/cluster.js';
-import type { ClusterSnapshot } from '../../clusters/cluster-status.js';
+import {
+  clusterNodeSchema,
+  clusterSnapshotSchema,
+  type ClusterSnapshot,
+} from '../../clusters/cluster-status.js';
 import { gpusOf, stateOf, type WorkerReport } from '../../execution/worker-stats.js';
 import { LatticeError } from '../../api/errors.js';
 import { nodeGpuSchema, type NodeGpu } from '../../api/gpu-reading.js';
@@ -11,15 +15,11 @@ import { snakeCase } from '../../api/snake-case.js';
 import { replyJson } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 
-const nodeSchema = z
-  .object({
-    node_id: z.string(),
-    alive: z.boolean(),
-    resources: z.record(z.string(), z.number()),
-  })
-  .openapi('ClusterNode', {
-    example: { node_id: 'host-1', alive: true, resources: { CPU: 8, GPU: 1 } },
-  });
+const node = snakeCase(clusterNodeSchema);
+
+const nodeSchema = z.object(node.shape).openapi('ClusterNode', {
+  example: { node_id: 'host-1', alive: true, resources: { CPU: 8, GPU: 1 } },
+});
 
 const workerSchema = z
   .object({
@@ -45,19 +45,13 @@ const gpuSchema = z
   .object(gpu.shape)
   .openapi('ClusterGpu', { description: 'Null: not known, or this GPU does not tell' });
 
+const snapshot = snakeCase(clusterSnapshotSchema);
 const engine = snakeCase(statusStatisticsSchema);
 
 const clusterStatusSchema = z
   .object({
-    cluster_version: z.string(),
-    cluster_alive: z.boolean(),
+    ...snapshot.shape,
     nodes: z.array(nodeSchema),
-    total_cpus: z.number(),
-    total_gpus: z.number(),
-    available_cpus: z.number(),
-    available_gpus: z.number(),
-    pending_jobs: z.int(),
-    running_jobs: z.int(),
     engine: z
       .object({
         ...engine.shape,
@@ -104,10 +98,10 @@ export function clusterRoutes(
     },
     async (c) => {
       try {
-        const snapshot = await cluster.status();
-        const body = view(snapshot, detector.stats(), workers());
+        const status = await cluster.status();
+        const body = view(status, detector.stats(), workers());
         body.workers.push(...leftOutWorkers().map(viewLeftOut));
-        return replyJson(c, 200, body, pythonHeader(snapshot));
+        return replyJson(c, 200, body, pythonHeader(status));
       } catch (thrown) {
         if (thrown instanceof LatticeError) throw thrown;
         logger.warn({ err: thrown }, 'cluster status failed');
@@ -125,24 +119,13 @@ function pythonHeader({ pythonVersion }: ClusterSnapshot): Record<string, string
 }
 
 function view(
-  snapshot: ClusterSnapshot,
+  status: ClusterSnapshot,
   stats: DetectorStats,
   workers: readonly WorkerReport[],
 ): ClusterStatusBody {
   return {
-    cluster_version: snapshot.clusterVersion,
-    cluster_alive: snapshot.clusterAlive,
-    nodes: snapshot.nodes.map(({ nodeId, alive, resources }) => ({
-      node_id: nodeId,
-      alive,
-      resources,
-    })),
-    total_cpus: snapshot.totalCpus,
-    total_gpus: snapshot.totalGpus,
-    available_cpus: snapshot.availableCpus,
-    available_gpus: snapshot.availableGpus,
-    pending_jobs: snapshot.pendingJobs,
-    running_jobs: snapshot.runningJobs,
+    ...snapshot.view(status),
+    nodes: status.nodes.map(node.view),
     engine: { ...engine.view(stats), gpus: gpusOf(workers).map(viewGpu) },
     workers: workers.map(({ worker, inHand, completed }) => {
       const { device, precision } = worker.stats();
