@@ -45,9 +45,7 @@ export const listQuerySchema = z.strictObject({
   job_type: jobTypeSchema.optional(),
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
-  limit: wholeNumber('A limit', 1, 100)
-    .default(20)
-    .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+  limit: wholeNumber('A limit', 1, 100).default(20).openapi({ default: 20 }),
   cursor: z
     .string()
     .min(1)
