@@ -4,7 +4,6 @@ import { LatticeError } from '../api/errors.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport } from './crash-marker.js';
 import type { Annotate } from './runner/image-run.js';
-import type { JobService } from './job.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
 import type { JobStore, WebhookQueue } from './store/job-store.js';
@@ -12,7 +11,7 @@ import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
 import { startRetention } from './retention-sweeper.js';
-import { StoredJobService } from './stored-job-service.js';
+import { JobService } from './job-service.js';
 
 export { openJobStore } from './store/job-store.js';
 
@@ -112,7 +111,7 @@ function assemble(
   const retention = startRetention(store, { resultTtlHours, historyHours, intervalMs }, logger);
   let drained: Promise<unknown> | null = null;
   let stopped: Promise<void> | null = null;
-  const service = new StoredJobService({
+  const service = new JobService({
     store,
     runner,
     ...parts,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ActiveJob, READ_AHEAD, type ActiveJobParts, type WaitingJob } from './active-job.js';
 import { FlightWindow } from './flight-window.js';
 import { runImage, type ImageRunner } from './image-run.js';
-import type { CancelOutcome, QueuedJob, WaitingImage } from '../job-records.js';
+import type { QueuedJob, WaitingImage } from '../job-records.js';
 import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
 import { WorkOrder } from './work-order.js';
 import { toLatticeError } from '../../api/errors.js';
@@ -58,9 +58,9 @@ export class JobRunner {
   }
 
   /** The store has ended the job: takes its images out of the detector. */
-  cancelled({ job }: Extract<CancelOutcome, { kind: 'cancelled' }>): void {
-    this.#order.waiting.take(job.number);
-    const active = this.#order.active.get(job.number);
+  cancelled(jobNumber: number): void {
+    this.#order.waiting.take(jobNumber);
+    const active = this.#order.active.get(jobNumber);
     if (active !== undefined) this.#end(active);
   }
 
@@ -105,10 +105,10 @@ export class JobRunner {
     const error = toLatticeError(thrown);
     const { stack, cause } = error;
     logger.error({ jobId: job.jobId, stack, cause: String(cause) }, 'job failed unexpectedly');
-    const ended = await patience.insist('cancel', () =>
-      store.cancel(job.jobId, null, Date.now() / 1000, error.toProblem()),
+    const ended = await patience.insist('fail', () =>
+      store.fail(job.number, Date.now() / 1000, error.toProblem()),
     );
-    if (ended?.value.kind === 'cancelled') counts.cancelled(ended.value);
+    if (ended?.value) counts.endedEarly(ended.value);
     this.#end(job);
     this.#pump();
   }

@@ -9,7 +9,7 @@ import {
   type StoredJob,
   type WaitingImage,
 } from '../job-records.js';
-import { findByKey, findJob, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
+import { findByKey, findOwn, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
 import type { Statements } from './statements.js';
 
 export class JobReads {
@@ -19,8 +19,8 @@ export class JobReads {
     this.#statements = statements;
   }
 
-  find(jobId: string): StoredJob | null {
-    return findJob(this.#statements, jobId);
+  find(jobId: string, keyId: string | null): StoredJob {
+    return findOwn(this.#statements, jobId, keyId);
   }
 
   /** The job that was submitted with this key and body. */

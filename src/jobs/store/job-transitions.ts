@@ -64,8 +64,8 @@ export class JobTransitions {
     return this.#announce(jobNumber, 'job_submitted', at);
   }
 
-  /** The caller has read `row` in this transaction and may move it to `to`. */
-  move(row: JobRow, to: MoveTarget, detail: MoveDetail): StoredJob {
+  /** The caller has read the job in this transaction and may move it to `to`. */
+  move(jobNumber: number, to: MoveTarget, detail: MoveDetail): StoredJob {
     const { at, lease = null, workerId = '', error = null } = detail;
     const [columns, values] =
       to === 'running'
@@ -75,9 +75,9 @@ export class JobTransitions {
       `UPDATE jobs SET status = '${to}', lease = ?, ${columns} WHERE number = ?`,
       lease,
       ...values,
-      row.number,
+      jobNumber,
     );
-    const job = this.#announce(row.number, EVENT_OF[to], at);
+    const job = this.#announce(jobNumber, EVENT_OF[to], at);
     if (hasEnded(to) && job.spec.callbackUrl !== null) {
       this.#addWebhook(job, job.spec.callbackUrl, at);
     }
