@@ -267,7 +267,7 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
 
 /** False where a call does not come back; in another process, or this one could not end. */
 async function answers(lister: ImageLister, root: string): Promise<boolean> {
-  return lister.kindOf({ root, relative: '.' }, 5_000).then(
+  return lister.ask('kindOf', { root, relative: '.' }, 5_000).then(
     () => true,
     () => false,
   );
