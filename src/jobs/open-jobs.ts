@@ -53,8 +53,6 @@ export interface Jobs {
   health(): Promise<LatticeError | null>;
 }
 
-const UNFINISHED_PER_READ = 5_000;
-
 /** Opens the jobs and starts their work. They own the store from here on and close it, also if the opening fails. */
 export async function openJobs(store: JobStore, options: JobsOptions): Promise<Jobs> {
   const { dataDir, detector, logger } = options;
@@ -84,7 +82,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
         patienceMs: options.volumePatienceMs,
       },
     });
-    await enqueueUnfinished(store, runner);
+    for (const job of await store.unfinished()) runner.enqueue(job);
     runner.start(chargeCrash(dataDir, store, logger));
     logger.info({ recovered: store.recoveredJobs, ...counts.current }, 'job store open');
     const failure = store.failure();
@@ -155,16 +153,6 @@ function chargeCrash(dataDir: string, store: JobStore, logger: Logger): () => Pr
     logger.warn({ inHand: report.tasks.length, charged }, 'the last process crashed with images');
     forgetCrashReport(dataDir);
   };
-}
-
-async function enqueueUnfinished(store: JobStore, runner: JobRunner): Promise<void> {
-  for (let after = 0; ;) {
-    const jobs = await store.unfinished(after, UNFINISHED_PER_READ);
-    for (const job of jobs) runner.enqueue(job);
-    const last = jobs.at(-1);
-    if (last === undefined || jobs.length < UNFINISHED_PER_READ) return;
-    after = last.number;
-  }
 }
 
 /** Infinity if it is not known: the next write then shows the fault of the folder. */

@@ -26,7 +26,7 @@ export function startRetention(
         eventsBefore: before(historyHours),
         keysBefore: before(historyHours),
       });
-      removed += swept.removedJobIds.length;
+      removed += swept.removed;
       ({ more } = swept);
     }
     if (removed > 0) logger.info({ removed }, 'jobs past their time removed');

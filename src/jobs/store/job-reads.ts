@@ -50,14 +50,12 @@ export class JobReads {
     return counts;
   }
 
-  /** In order of submission, numbers above `after`. */
-  unfinished(after: number, limit: number): QueuedJob[] {
+  /** In order of submission. */
+  unfinished(): QueuedJob[] {
     return this.#statements.all(
       `SELECT number, job_id AS jobId, priority, submitted_at AS submittedAt,
          image_count AS imageCount FROM jobs
-       WHERE status IN ('pending', 'running') AND number > ? ORDER BY number LIMIT ?`,
-      after,
-      limit,
+       WHERE status IN ('pending', 'running') ORDER BY number`,
     ) as QueuedJob[];
   }
 
