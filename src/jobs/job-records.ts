@@ -14,13 +14,16 @@ export interface StoredJob extends Job {
   number: number;
 }
 
-export interface NewJob {
+export interface Submission {
   jobId: string;
-  spec: JobSpec;
   submittedAt: number;
   idempotency: Idempotency | null;
   /** False: only an idempotent repeat is answered, nothing is stored. */
   admit: boolean;
+}
+
+export interface NewJob extends Submission {
+  spec: JobSpec;
 }
 
 /** A job that this process has started. */
@@ -30,7 +33,7 @@ export interface StartedJob {
   lease: number;
 }
 
-export interface NewRetry extends Pick<NewJob, 'jobId' | 'submittedAt' | 'idempotency' | 'admit'> {
+export interface NewRetry extends Submission {
   /** Id of the job whose images are run again. */
   retryOf: string;
   images: RetriedImages;

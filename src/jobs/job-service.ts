@@ -20,7 +20,7 @@ import {
 } from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
-import type { JobCounts, NewJob, StoredImage, Submitted } from './job-records.js';
+import type { JobCounts, StoredImage, Submission, Submitted } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
 
@@ -72,7 +72,7 @@ export class JobService {
 
   async #take(
     idempotency: Idempotency | undefined,
-    store: (how: Omit<NewJob, 'spec'>) => Promise<Submitted | null>,
+    store: (how: Submission) => Promise<Submitted | null>,
   ): Promise<Submitted> {
     const { runner, counts } = this.#parts;
     const refusal = this.#refusal();

@@ -108,7 +108,6 @@ function assemble(
   const historyHours = options.historyHours ?? 24;
   const retention = startRetention(store, { resultTtlHours, historyHours, intervalMs }, logger);
   let drained: Promise<unknown> | null = null;
-  let stopped: Promise<void> | null = null;
   const service = new JobService({
     store,
     runner,
@@ -121,15 +120,14 @@ function assemble(
   const drain = async (deadlineMs: number) => {
     await (drained ??= Promise.all([runner.stop(deadlineMs), retention.stop()]));
   };
-  const stop = async (deadlineMs: number) => {
-    await drain(deadlineMs);
-    await store.close();
-  };
   return {
     service,
     webhooks: store.webhooks,
     drain,
-    stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
+    stop: async (deadlineMs) => {
+      await drain(deadlineMs);
+      await store.close();
+    },
     health: () => Promise.resolve(storeHealth(store, nearlyFull)),
   };
 }

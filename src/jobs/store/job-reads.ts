@@ -31,16 +31,14 @@ export class JobReads {
 
   /** Newest first, numbers below `before`. */
   list(filter: JobFilter, limit: number, before: number | null): StoredJob[] {
-    const { clauses, values } = conditions(filter, before);
-    const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
+    const { where, values } = conditions(filter, before);
     const sql = `SELECT ${JOB_COLUMNS} FROM jobs ${where} ORDER BY number DESC LIMIT ?`;
     return (this.#statements.all(sql, ...values, limit) as JobRow[]).map(toStoredJob);
   }
 
   /** Of all jobs that the filter finds, whatever its `status`. */
   countByStatus(filter: JobFilter): Record<JobStatus, number> {
-    const { clauses, values } = conditions({ ...filter, status: undefined }, null);
-    const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
+    const { where, values } = conditions({ ...filter, status: undefined }, null);
     const rows = this.#statements.all(
       `SELECT status, count(*) AS jobs FROM jobs ${where} GROUP BY status`,
       ...values,
@@ -136,5 +134,5 @@ function conditions(filter: JobFilter, before: number | null) {
   if (submittedBefore !== undefined) add('submitted_at < ?', submittedBefore);
   if (keyId !== undefined && keyId !== null) add('key_id = ?', keyId);
   if (before !== null) add('number < ?', before);
-  return { clauses, values };
+  return { where: clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`, values };
 }

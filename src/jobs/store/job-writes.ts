@@ -13,6 +13,7 @@ import {
   type NewRetry,
   type RecordOutcome,
   type StartedJob,
+  type Submission,
   type Submitted,
 } from '../job-records.js';
 import { ImageFacts } from './image-rows.js';
@@ -26,14 +27,6 @@ const ANY = 'task >= ? AND task < ?';
 const WITHOUT_BOXES = `${ANY} AND (outcome IS NULL OR outcome ->> 'status' = 'error')`;
 const CANCELLED = new LatticeError('cancelled', 'The job was cancelled before it had finished.');
 
-interface JobRecord {
-  jobId: string;
-  settings: JobSettings;
-  imageCount: number;
-  submittedAt: number;
-  retryOf: string | null;
-}
-
 export class JobWrites {
   readonly #statements: Statements;
   readonly #transitions: JobTransitions;
@@ -45,24 +38,22 @@ export class JobWrites {
 
   /** Null: it was not admitted. */
   submit(job: NewJob): Submitted | null {
-    const { spec, idempotency, jobId, submittedAt } = job;
-    const repeat = this.#findRepeat(spec.keyId, idempotency);
+    const { imagePaths, ...settings } = job.spec;
+    const repeat = this.#findRepeat(settings.keyId, job.idempotency);
     if (repeat !== null) return repeat;
     if (!job.admit) return null;
-    const { imagePaths, ...settings } = spec;
-    const imageCount = imagePaths.length;
-    const number = this.#insertJob({ jobId, settings, imageCount, submittedAt, retryOf: null });
-    imagePaths.forEach((path, index) => {
-      const task = taskId(number, index);
-      this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+    return this.#add(job, settings, imagePaths.length, null, (number) => {
+      imagePaths.forEach((path, index) => {
+        const task = taskId(number, index);
+        this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+      });
     });
-    return this.#stored(number, job, spec.keyId);
   }
 
   /** A new job of images of an ended one, in their order. Null: it was not admitted. */
   retry(retry: NewRetry): Submitted | null {
-    const { retryOf, keyId, idempotency, jobId, submittedAt } = retry;
-    const repeat = this.#findRepeat(keyId, idempotency);
+    const { retryOf, keyId } = retry;
+    const repeat = this.#findRepeat(keyId, retry.idempotency);
     if (repeat !== null) return repeat;
     const ended = findOwn(this.#statements, retryOf, keyId);
     if (!hasEnded(ended.status)) {
@@ -76,17 +67,19 @@ export class JobWrites {
     }
     if (!retry.admit) return null;
     const settings = { ...ended.spec, keyId };
-    const number = this.#insertJob({ jobId, settings, imageCount, submittedAt, retryOf });
-    this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
-    return this.#stored(number, retry, keyId);
+    return this.#add(retry, settings, imageCount, retryOf, (number) => {
+      this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
+    });
   }
 
   /** pending -> running under the lease of this process run; null when the job is not pending any more. */
   start(jobNumber: number, workerId: string, at: number): StartedJob | null {
     const row = this.#row(jobNumber);
     if (row?.status !== 'pending') return null;
-    const { lease } = this.#transitions;
-    return { job: this.#transitions.move(jobNumber, 'running', { at, lease, workerId }), lease };
+    return {
+      job: this.#transitions.start(jobNumber, workerId, at),
+      lease: this.#transitions.lease,
+    };
   }
 
   /**
@@ -118,10 +111,7 @@ export class JobWrites {
       jobNumber,
     );
     const terminal = finished === row.imageCount;
-    if (terminal) {
-      if (succeeded > 0) this.#transitions.move(jobNumber, 'completed', { at });
-      else this.#transitions.move(jobNumber, 'failed', { at, error: this.#failureOf(row) });
-    }
+    if (terminal) this.#transitions.end(jobNumber, succeeded > 0 ? null : this.#failureOf(row), at);
     const progress = { finishedImages: finished, failedImages: finished - succeeded };
     return { stored: stored.length, ...progress, terminal };
   }
@@ -137,7 +127,7 @@ export class JobWrites {
   fail(jobNumber: number, at: number, error: Problem): EndedEarly | null {
     const from = this.#row(jobNumber)?.status;
     if (from === undefined || hasEnded(from)) return null;
-    return { job: this.#transitions.move(jobNumber, 'failed', { at, error }), from };
+    return { job: this.#transitions.end(jobNumber, error, at), from };
   }
 
   /** Counts one death per task; a marker that was charged before changes nothing. */
@@ -162,13 +152,19 @@ export class JobWrites {
     throw new LatticeError('idempotency_key_reused', detail);
   }
 
-  /** Gives the number of the job. Its images are for the caller to store. */
-  #insertJob({ jobId, settings, imageCount, submittedAt, retryOf }: JobRecord): number {
+  /** `addImages` stores the images of the job with the number that it gets. */
+  #add(
+    { jobId, submittedAt, idempotency }: Submission,
+    settings: JobSettings,
+    imageCount: number,
+    retryOf: string | null,
+    addImages: (jobNumber: number) => void,
+  ): Submitted {
     if (imageCount === 0 || imageCount >= MAX_IMAGES) {
       const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imageCount}.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
-    return this.#statements.insert(
+    const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
          retry_of)
        VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)`,
@@ -182,16 +178,10 @@ export class JobWrites {
       submittedAt,
       retryOf,
     );
-  }
-
-  #stored(
-    number: number,
-    { jobId, submittedAt, idempotency }: Pick<NewJob, 'jobId' | 'submittedAt' | 'idempotency'>,
-    keyId: string | null,
-  ): Submitted {
+    addImages(number);
     const job = this.#transitions.created(number, submittedAt);
     if (idempotency !== null) {
-      rememberKey(this.#statements, keyId, idempotency, jobId, submittedAt);
+      rememberKey(this.#statements, settings.keyId, idempotency, jobId, submittedAt);
     }
     return { job, replayed: false };
   }
