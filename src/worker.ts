@@ -87,7 +87,9 @@ async function createTokenReader({ workerTokenFile }: Config): Promise<() => str
 }
 
 async function checkRoot(path: string): Promise<{ path: string; readable: boolean }> {
-  return { path, readable: await lister.isReadable(path, ROOT_ANSWERS_WITHIN_MS) };
+  const place = { root: path, relative: '.' };
+  const readable = lister.ask('isReadable', place, ROOT_ANSWERS_WITHIN_MS).catch(() => false);
+  return { path, readable: await readable };
 }
 
 /** Resolves with the reason to stop. A second signal ends the process at once, as does the end of standard input. */
