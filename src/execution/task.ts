@@ -22,6 +22,8 @@ export class Task {
   #resolve: (result: ImageResult) => void = () => undefined;
   #reject: (error: LatticeError) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Aborted when the caller is answered without the worker's result. */
+  readonly #abandoned = new AbortController();
 
   constructor(request: DetectRequest) {
     this.request = request;
@@ -102,14 +104,15 @@ export class Task {
   reject(error: LatticeError): boolean {
     if (!this.#end()) return false;
     this.#reject(error);
+    this.#abandoned.abort();
     return true;
   }
 
-  /** What a worker is given: the time that is left, and the same signal. */
+  /** What a worker is given: the time that is left, and a signal that tells it to drop the image. */
   forWorker(): DetectRequest {
     const { timeLeft } = this;
-    if (timeLeft === null) return this.request;
-    return { ...this.request, deadlineMs: Math.max(1, timeLeft) };
+    const given = { ...this.request, signal: this.#abandoned.signal };
+    return timeLeft === null ? given : { ...given, deadlineMs: Math.max(1, timeLeft) };
   }
 
   #end(): boolean {
