@@ -1,7 +1,7 @@
 /** Readings of the GPU of this process, for statistics that are read many times per second. */
 import type { GpuReading, GpuState } from '../../api/gpu-reading.js';
 import type { NativeGpu } from '../../native/contract.js';
-import type { GpuFigures, SmiReading } from './nvidia-smi.js';
+import { parseReading, type SmiReading } from './nvidia-smi.js';
 
 /** Between the end of a reading and the start of the next one. */
 const PAUSE_MS = 2_000;
@@ -19,25 +19,12 @@ export interface GpuReadingsSources {
   isClosed(): boolean;
 }
 
-const UNKNOWN: GpuFigures = {
-  memoryTotal: null,
-  memoryUsed: null,
-  utilisation: null,
-  temperature: null,
-  power: null,
-  powerLimit: null,
-  smClockMhz: null,
-  uncorrectedErrors: null,
-  mig: null,
-  slowedBy: [],
-};
-
 /**
  * Reads at once and then about every 2 s, one reading at a time, until it is closed. The function that it returns gives
  * the last figures with their age and waits for nothing.
  */
 export function startGpuReadings(sources: GpuReadingsSources): () => readonly GpuReading[] {
-  let figures = UNKNOWN;
+  let { figures } = parseReading('');
   let reason: string | null = 'nvidia-smi has not answered yet.';
   let readAt: number | null = null;
   let askedAt: number | null = null;

@@ -2,18 +2,9 @@
 import { execFile, type ExecFileException } from 'node:child_process';
 import { SLOWDOWNS, type GpuReading } from '../../api/gpu-reading.js';
 
-export type GpuFigures = Pick<
+type GpuFigures = Omit<
   GpuReading,
-  | 'memoryTotal'
-  | 'memoryUsed'
-  | 'utilisation'
-  | 'temperature'
-  | 'power'
-  | 'powerLimit'
-  | 'smClockMhz'
-  | 'uncorrectedErrors'
-  | 'mig'
-  | 'slowedBy'
+  'index' | 'name' | 'uuid' | 'busId' | 'numaNode' | 'state' | 'ageMs' | 'reason'
 >;
 
 /** What is asked for, in this order, by the names that every driver for CUDA 12 or later knows. */
