@@ -14,7 +14,7 @@ export class Task {
   readonly answer: Promise<ImageResult>;
   /** True in the queue; false at a worker and once answered. */
   waiting = false;
-  #answered = false;
+  answered = false;
   /** How often a worker was lost while it had the image in hand. */
   #losses = 0;
   /** Workers that cannot run it at present, and the reason of the last one. */
@@ -31,10 +31,6 @@ export class Task {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-  }
-
-  get answered(): boolean {
-    return this.#answered;
   }
 
   /** Milliseconds until the deadline, at least 0; null without one. */
@@ -91,21 +87,18 @@ export class Task {
     );
   }
 
-  /** The times of the answer include the wait before `handedOutAt`. False when it was answered before. */
-  resolve(result: ImageResult, handedOutAt: number): boolean {
-    if (!this.#end()) return false;
+  /** The times of the answer include the wait before `handedOutAt`. Without effect once answered, as `reject`. */
+  resolve(result: ImageResult, handedOutAt: number): void {
+    if (!this.#end()) return;
     const queue = toMicros(result.timingsMs.queue + handedOutAt - this.arrivedAt);
     const processingTimeMs = toMicros(performance.now() - this.arrivedAt);
     this.#resolve({ ...result, timingsMs: { ...result.timingsMs, queue }, processingTimeMs });
-    return true;
   }
 
-  /** False when it was answered before. */
-  reject(error: LatticeError): boolean {
-    if (!this.#end()) return false;
+  reject(error: LatticeError): void {
+    if (!this.#end()) return;
     this.#reject(error);
     this.#abandoned.abort();
-    return true;
   }
 
   /** What a worker is given: the time that is left, and a signal that tells it to drop the image. */
@@ -116,8 +109,8 @@ export class Task {
   }
 
   #end(): boolean {
-    if (this.#answered) return false;
-    this.#answered = true;
+    if (this.answered) return false;
+    this.answered = true;
     clearTimeout(this.#timer);
     return true;
   }

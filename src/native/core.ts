@@ -28,7 +28,6 @@ export type CoreTask = Omit<NativeTask, 'id'> & {
 
 /** The result of one image. */
 export interface RawResult {
-  id: number;
   /** Size of the image after EXIF orientation. */
   width: number;
   height: number;
@@ -258,7 +257,6 @@ function toResult(
   boxes: Float32Array,
 ): RawResult {
   return {
-    id: field('id'),
     width: field('width'),
     height: field('height'),
     boxes,

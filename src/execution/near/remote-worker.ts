@@ -96,8 +96,9 @@ export class RemoteWorker implements Worker {
     return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
   }
 
-  detect({ path, image, options, kind, priority, deadlineMs, signal }: DetectRequest) {
+  detect({ image, signal, ...request }: DetectRequest) {
     const { leaseMs, graceMs } = this.#parts;
+    const { deadlineMs, options } = request;
     const { modelName } = options;
     const lease = this.#parts.nextLease();
     return new Promise<ImageResult>((resolve, reject) => {
@@ -112,13 +113,6 @@ export class RemoteWorker implements Worker {
       const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
       const dueAt = performance.now() + limitMs;
       this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
-      const request = {
-        path,
-        options,
-        kind,
-        ...(priority === undefined ? {} : { priority }),
-        ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      };
       if (image === undefined) this.#send({ type: 'detect', lease, request });
       else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
     });
