@@ -7,6 +7,7 @@ import type { WorkerStats } from '../../api/statistics.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import type { DetectRequest } from '../detector.js';
+import { OpenQuestions } from '../../base/open-questions.js';
 import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
   CLOSE,
@@ -15,7 +16,6 @@ import {
   type ServiceFrame,
   type WorkerFrame,
 } from '../wire/frames.js';
-import { Calls } from './calls.js';
 
 export interface FrameSocket {
   send(data: string | Buffer): void;
@@ -44,6 +44,9 @@ interface Lease {
   onAbort: () => void;
 }
 
+type Answer = Extract<WorkerFrame, { type: 'answer' }>;
+type Question = { type: 'models' } | { type: 'prepare'; modelName: string };
+
 const SHORT_CALL_MS = 3_000;
 /** A model may have to be compiled first. */
 const LONG_CALL_MS = 60_000;
@@ -51,11 +54,13 @@ const LONG_CALL_MS = 60_000;
 export class RemoteWorker implements Worker {
   readonly workerId: string;
   readonly nodeId: string;
-  readonly host: string;
   readonly instance: string;
   readonly #parts: RemoteWorkerParts;
   readonly #leases = new Map<number, Lease>();
-  readonly #calls: Calls;
+  /** About its models. */
+  readonly #calls = new OpenQuestions<ModelDescription[]>();
+  /** Of the answer that is arriving: its frames come one after another. */
+  #models: ModelDescription[] = [];
   #state: ReportedState;
   #stateAt = performance.now();
   #leaving = false;
@@ -65,13 +70,9 @@ export class RemoteWorker implements Worker {
     const { hello } = parts;
     this.workerId = hello.workerId;
     this.nodeId = hello.nodeId;
-    this.host = hello.host;
     this.instance = hello.instance;
     this.#state = hello.state;
     this.#parts = parts;
-    this.#calls = new Calls((frame) => {
-      this.#send(frame);
-    });
   }
 
   get slots(): WorkerSlots {
@@ -96,8 +97,9 @@ export class RemoteWorker implements Worker {
     return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
   }
 
-  detect({ path, image, options, kind, priority, deadlineMs, signal }: DetectRequest) {
+  detect({ image, signal, ...request }: DetectRequest) {
     const { leaseMs, graceMs } = this.#parts;
+    const { deadlineMs, options } = request;
     const { modelName } = options;
     const lease = this.#parts.nextLease();
     return new Promise<ImageResult>((resolve, reject) => {
@@ -112,29 +114,29 @@ export class RemoteWorker implements Worker {
       const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
       const dueAt = performance.now() + limitMs;
       this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
-      const request = {
-        path,
-        options,
-        kind,
-        ...(priority === undefined ? {} : { priority }),
-        ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      };
       if (image === undefined) this.#send({ type: 'detect', lease, request });
       else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
     });
   }
 
   async prepare(modelName: string): Promise<ModelDescription> {
-    const [model] = await this.#calls.ask(
-      (call) => ({ type: 'prepare', call, modelName }),
-      LONG_CALL_MS,
-    );
+    const [model] = await this.#ask({ type: 'prepare', modelName }, LONG_CALL_MS);
     if (model === undefined) throw new WorkerLost('The worker did not say what the model is.');
     return model;
   }
 
   models(): Promise<ModelDescription[]> {
-    return this.#calls.ask((call) => ({ type: 'models', call }), SHORT_CALL_MS);
+    return this.#ask({ type: 'models' }, SHORT_CALL_MS);
+  }
+
+  #ask(question: Question, deadlineMs: number): Promise<ModelDescription[]> {
+    return this.#calls.ask(
+      (call) => {
+        this.#send({ ...question, call });
+      },
+      deadlineMs,
+      () => new WorkerLost(`No answer within ${deadlineMs} ms.`),
+    );
   }
 
   stats(): WorkerStats {
@@ -162,7 +164,7 @@ export class RemoteWorker implements Worker {
         this.#leaving = true;
         break;
       case 'answer':
-        this.#calls.answer(frame);
+        this.#answered(frame);
         break;
       case 'result': {
         const lease = this.#close(frame.lease);
@@ -173,6 +175,15 @@ export class RemoteWorker implements Worker {
       case 'failed':
         this.#failed(this.#close(frame.lease), frame.error);
     }
+  }
+
+  #answered({ call, model, error, more }: Answer): void {
+    if (model !== undefined) this.#models.push(model);
+    if (more) return;
+    const question = this.#calls.take(call);
+    if (error === undefined) question?.resolve(this.#models);
+    else question?.reject(error);
+    this.#models = [];
   }
 
   #failed(lease: Lease | null, error: LatticeError): void {
