@@ -35,10 +35,13 @@ afterEach(() => {
 
 test('before the first answer only the GPU is known', () => {
   read.mockReturnValue(new Promise(() => undefined));
-  const { memoryTotal: _, ...ids } = gpu;
   expect(start()()).toEqual([
     {
-      ...ids,
+      index: gpu.index,
+      name: gpu.name,
+      uuid: gpu.uuid,
+      busId: gpu.busId,
+      numaNode: gpu.numaNode,
       memoryTotalBytes: 85e9,
       state: 'ok',
       ...UNKNOWN_FIGURES,
