@@ -6,7 +6,6 @@ import { writeDrawnCopy } from '../annotate/annotate.js';
 import { toLatticeError, type LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
 import { parametersOf, type DetectionParameters, type DetectOptions } from '../api/options.js';
-import { pathFault } from '../base/path-fault.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
@@ -23,7 +22,7 @@ import {
 } from './image-outcomes.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
 import { Progress } from './progress.js';
-import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from './terminal.js';
+import { EXIT_FAILED, EXIT_PARTLY, onUserPath, UsageError, type Terminal } from './terminal.js';
 import { untilSignal } from './until-signal.js';
 
 /** As parsed and checked by `lattice detect`. */
@@ -189,12 +188,8 @@ async function drawInto(
   detector: NativeWorker,
   maxPixels: number,
 ): Promise<DrawCopy> {
-  try {
-    await mkdir(folder, { recursive: true });
-    await access(folder, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new UsageError(pathFault(error, folder, 'write'));
-  }
+  await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));
+  await onUserPath(folder, 'write', access(folder, constants.W_OK | constants.X_OK));
   const taken = new Set<string>();
   return async (imagePath, detections) => {
     // Images of one name in several folders get -2, -3 and so on.

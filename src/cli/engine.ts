@@ -63,7 +63,7 @@ function registerInspect(parent: Command, terminal: Terminal): void {
     .argument('<engine>', 'its model, or the start of its name as `lattice engine list` shows it')
     .option('--json', 'print one JSON array')
     .action(async (engine: string, flags: { json?: boolean }) => {
-      const { inspectEngines } = await import('./engine/inspecting.js');
+      const { inspectEngines } = await import('./engine/listing.js');
       await inspectEngines(engine, configOf(flags), flags.json === true, terminal);
     });
   addSettingFlags(command, SETTINGS);

@@ -1,14 +1,13 @@
 /** Measures a running service at rising load; prints and writes what it finds. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { pathFault } from '../../base/path-fault.js';
 import { HttpCaller, type ApiCall } from '../../client/http-call.js';
 import type { DetectResponse } from '../../client/records.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { serviceAccess } from '../../settings/config.js';
 import { openClient } from '../job/open-client.js';
 import { renderRow } from '../output-text.js';
-import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from '../terminal.js';
+import { EXIT_FAILED, EXIT_PARTLY, onUserPath, UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
 import { measureLevel, type Level, type LevelOptions } from './level.js';
 import {
@@ -133,12 +132,8 @@ async function callOfFile(file: string, model: string | undefined): Promise<ApiC
   const query = model === undefined ? '' : `?model_name=${encodeURIComponent(model)}`;
   const kind = extname(file).slice(1).toLowerCase();
   const type = `image/${kind.replace(/^jpg$/, 'jpeg').replace(/^tif$/, 'tiff')}`;
-  try {
-    const headers = { 'content-type': type };
-    return { ...CALL, path: CALL.path + query, headers, body: await readFile(file) };
-  } catch (error) {
-    throw new UsageError(pathFault(error, file, 'read'));
-  }
+  const body = await onUserPath(file, 'read', readFile(file));
+  return { ...CALL, path: CALL.path + query, headers: { 'content-type': type }, body };
 }
 
 const COLUMNS = [
@@ -176,8 +171,10 @@ async function writeFiles(
   run: { kind: string; levels: readonly MeasuredLevel[] },
   { csv, json }: { csv?: string; json?: string },
 ): Promise<void> {
-  if (csv !== undefined) await write(csv, csvOf(run.kind, run.levels));
-  if (json !== undefined) await write(json, `${JSON.stringify(run, null, 2)}\n`);
+  if (csv !== undefined)
+    await onUserPath(csv, 'write', writeFile(csv, csvOf(run.kind, run.levels)));
+  const text = `${JSON.stringify(run, null, 2)}\n`;
+  if (json !== undefined) await onUserPath(json, 'write', writeFile(json, text));
 }
 
 /** Nested names are joined: `latency_ms_p50`. Errors are counted, as their codes differ by level. */
@@ -194,10 +191,4 @@ function csvOf(kind: string, levels: readonly MeasuredLevel[]): string {
   return [header, ...rows.map((row) => row.map(([, value]) => value))]
     .map((row) => `${row.join(',')}\n`)
     .join('');
-}
-
-async function write(file: string, text: string): Promise<void> {
-  await writeFile(file, text).catch((error: unknown) => {
-    throw new UsageError(pathFault(error, file, 'write'));
-  });
 }

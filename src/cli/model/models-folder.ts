@@ -13,7 +13,7 @@ import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
 import { modelsFolderFault } from '../../settings/setting-folders.js';
 import { megabytes, renderTable, shorten } from '../output-text.js';
-import { UsageError, type Terminal } from '../terminal.js';
+import { onUserPath, UsageError, type Terminal } from '../terminal.js';
 import { examineFile, nextCalls, onnxFile, report } from './checking.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
 
@@ -64,9 +64,7 @@ export async function removeModel(name: string, config: Config, terminal: Termin
   const folder = await ModelFolder.open(config);
   const found = await folder.find(withSuffix(name));
   if (found.bundled) throw new UsageError(`${found.name} is bundled and stays.`);
-  await rm(found.path).catch((error: unknown) => {
-    throw new UsageError(pathFault(error, found.path, 'write'));
-  });
+  await onUserPath(found.path, 'write', rm(found.path));
   terminal.out(`Removed ${found.path}. A running service keeps what it has loaded until it stops.`);
 }
 
@@ -81,9 +79,7 @@ function nameOf(text: string): string {
 /** Whole or not at all, also when the machine stops in between; makes the folder. */
 export async function copyWhole(from: string, to: string): Promise<void> {
   const folder = resolve(to, '..');
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new UsageError(pathFault(error, folder, 'write'));
-  });
+  await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));
   const partial = join(folder, `.${basename(to)}.${process.pid}`);
   try {
     await copyFile(from, partial);
