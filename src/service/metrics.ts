@@ -1,6 +1,7 @@
 /** Everything `/metrics` shows, in one registry of its own. Only this folder knows prom-client. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { countClasses } from '../http/answer/processed-image.js';
 import type { HttpMetrics, HttpObservation } from '../http/app-deps.js';
 import { STAGES, type ImageResult } from '../api/image.js';
 import { sourceMetrics, type MetricSources } from './source-metrics.js';
@@ -120,9 +121,8 @@ export class Metrics implements HttpMetrics {
     }
     const { model, detections } = result;
     this.modelImages.inc({ model });
-    const counts = new Map<string, number>();
-    for (const { class: name } of detections) counts.set(name, (counts.get(name) ?? 0) + 1);
-    for (const [name, count] of counts) this.detections.inc({ model, class: name }, count);
+    for (const [name, count] of countClasses(detections))
+      this.detections.inc({ model, class: name }, count);
   }
 
   /** `seconds`: from its start to its end; null for a job that ended before it started. */

@@ -102,7 +102,7 @@ function startResultWebhooks(
   metrics: Metrics,
   jobs: Jobs,
 ): WebhookWorker {
-  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  const hide = createHideFolders(config);
   return new WebhookWorker({
     queue: jobs.webhooks,
     config,
