@@ -198,20 +198,19 @@ export class JobRunner {
   async #runSuspects(): Promise<void> {
     const { store, detector, patience, logger } = this.#parts;
     const found = await patience.insist('suspects', () => store.suspects());
-    for (const { jobNumber, index } of found?.value ?? []) {
+    for (const { jobNumber, ...image } of found?.value ?? []) {
       if (this.#stopping) return;
       const queued = this.#order.waiting.take(jobNumber);
       const job = this.#order.active.get(jobNumber) ?? (queued && (await this.#startJob(queued)));
       if (job === null || job.ended || job.settings === null) continue;
-      const read = await patience.insist('waiting', () => store.waiting(jobNumber, index, 1));
-      const image = read?.value[0];
       // An image with too many deaths is not run: it ends with its error in the job's order.
-      if (image?.index !== index || image.deaths >= DEATHS_TO_STOP) continue;
-      job.takeApart(index);
+      if (image.deaths >= DEATHS_TO_STOP) continue;
+      job.takeApart(image.index);
       const model = detector.prepare(job.settings.options.modelName);
       // A model that cannot be loaded shows in the run.
       await inTime(model, MODEL_MS, null).catch(() => null);
-      logger.warn({ jobId: job.jobId, index }, 'image was in hand at a crash: runs alone');
+      const facts = { jobId: job.jobId, index: image.index };
+      logger.warn(facts, 'image was in hand at a crash: runs alone');
       await this.#run(job, image, 0, SUSPECT_DEADLINE_MS);
     }
   }

@@ -58,12 +58,12 @@ export class JobReads {
   }
 
   /** Images without an outcome that the process has died with, of jobs that have not ended. */
-  suspects(): { jobNumber: number; index: number }[] {
+  suspects(): (WaitingImage & { jobNumber: number })[] {
     return this.#statements.all(
-      `SELECT jobs.number AS jobNumber, task % ${MAX_IMAGES} AS "index"
+      `SELECT jobs.number AS jobNumber, task % ${MAX_IMAGES} AS "index", path, deaths
        FROM job_images JOIN jobs ON jobs.number = task / ${MAX_IMAGES}
        WHERE deaths > 0 AND outcome IS NULL AND jobs.status IN ('pending', 'running') ORDER BY task`,
-    ) as { jobNumber: number; index: number }[];
+    ) as (WaitingImage & { jobNumber: number })[];
   }
 
   /** Images without an outcome, by index from `from` on. */
