@@ -42,8 +42,6 @@ interface Lease {
   dueAt: number;
   resolve(result: ImageResult): void;
   reject(error: Error): void;
-  signal: AbortSignal | undefined;
-  onAbort: () => void;
 }
 
 type Answer = Extract<WorkerFrame, { type: 'answer' }>;
@@ -109,13 +107,12 @@ export class RemoteWorker implements Worker {
         reject(this.#lost);
         return;
       }
-      const onAbort = () => {
-        this.#send({ type: 'cancel', lease });
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      signal?.addEventListener('abort', () => {
+        if (this.#leases.has(lease)) this.#send({ type: 'cancel', lease });
+      });
       const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
       const dueAt = performance.now() + limitMs;
-      this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
+      this.#leases.set(lease, { modelName, dueAt, resolve, reject });
       if (image === undefined) this.#send({ type: 'detect', lease, request });
       else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
     });
@@ -219,7 +216,6 @@ export class RemoteWorker implements Worker {
       return null;
     }
     this.#leases.delete(number);
-    lease.signal?.removeEventListener('abort', lease.onAbort);
     return lease;
   }
 
