@@ -43,8 +43,6 @@ export interface RawResult {
 interface Waiting {
   resolve(result: RawResult): void;
   reject(error: LatticeError | TypeError): void;
-  signal: AbortSignal | undefined;
-  cancel: () => void;
 }
 
 /** Versions of what was built in. Throws `AddonLoadError`. */
@@ -146,9 +144,10 @@ export class Core {
         reject(new TypeError(`task id ${id} is live already`));
         return;
       }
-      const cancel = () => this.cancel([id]);
-      this.#waiting.set(id, { resolve, reject, signal, cancel });
-      signal?.addEventListener('abort', cancel, { once: true });
+      this.#waiting.set(id, { resolve, reject });
+      signal?.addEventListener('abort', () => {
+        if (this.#waiting.has(id)) this.cancel([id]);
+      });
       this.#unsent.push({ ...task, id });
       if (this.#unsent.length === 1) {
         queueMicrotask(() => {
@@ -226,7 +225,6 @@ export class Core {
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    waiting?.signal?.removeEventListener('abort', waiting.cancel);
     return waiting;
   }
 

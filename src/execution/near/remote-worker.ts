@@ -7,6 +7,7 @@ import type { WorkerStats } from '../../api/statistics.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import type { DetectRequest } from '../detector.js';
+import type { Executor } from '../executor.js';
 import { OpenQuestions } from '../../base/open-questions.js';
 import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
@@ -25,14 +26,15 @@ export interface FrameSocket {
 export interface RemoteWorkerParts {
   hello: Hello;
   socket: FrameSocket;
-  /** A number that no earlier hand-out had, neither in this process nor in an earlier one. */
-  nextLease(): number;
-  onStale(): void;
+  events: Pick<Executor['events'], 'stale'>;
   /** Milliseconds in which an image without a deadline must be answered. */
   leaseMs: number;
   /** Beyond the deadline of an image that has one. */
   graceMs: number;
 }
+
+/** No earlier hand-out had this number, neither in this process nor in an earlier one. */
+let lastLease = Date.now() * 1_000;
 
 interface Lease {
   modelName: string;
@@ -40,8 +42,6 @@ interface Lease {
   dueAt: number;
   resolve(result: ImageResult): void;
   reject(error: Error): void;
-  signal: AbortSignal | undefined;
-  onAbort: () => void;
 }
 
 type Answer = Extract<WorkerFrame, { type: 'answer' }>;
@@ -101,19 +101,18 @@ export class RemoteWorker implements Worker {
     const { leaseMs, graceMs } = this.#parts;
     const { deadlineMs, options } = request;
     const { modelName } = options;
-    const lease = this.#parts.nextLease();
+    const lease = ++lastLease;
     return new Promise<ImageResult>((resolve, reject) => {
       if (this.#lost !== null) {
         reject(this.#lost);
         return;
       }
-      const onAbort = () => {
-        this.#send({ type: 'cancel', lease });
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      signal?.addEventListener('abort', () => {
+        if (this.#leases.has(lease)) this.#send({ type: 'cancel', lease });
+      });
       const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
       const dueAt = performance.now() + limitMs;
-      this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
+      this.#leases.set(lease, { modelName, dueAt, resolve, reject });
       if (image === undefined) this.#send({ type: 'detect', lease, request });
       else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
     });
@@ -213,11 +212,10 @@ export class RemoteWorker implements Worker {
   #close(number: number): Lease | null {
     const lease = this.#leases.get(number);
     if (lease === undefined) {
-      this.#parts.onStale();
+      this.#parts.events.stale += 1;
       return null;
     }
     this.#leases.delete(number);
-    lease.signal?.removeEventListener('abort', lease.onAbort);
     return lease;
   }
 
