@@ -67,7 +67,7 @@ beforeEach(async () => {
   jobs = await HeldJobs.open();
   await serve();
   feed = new JobFeed(
-    (options) => followEvents((...socket) => openEventSocket(target(), ...socket), options),
+    (options) => followEvents((...socket) => openEventSocket(target(), ...socket), { ...options }),
     listener,
   );
 });
