@@ -7,10 +7,11 @@ import { toLatticeError, type LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
 import { parametersOf, type DetectionParameters, type DetectOptions } from '../api/options.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
-import { openDetector, type DetectorConfig } from '../execution/here/open-detector.js';
+import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
 import { defaultModelName, withSuffix } from '../models/model-folder.js';
 import { createLogger } from '../service/logger.js';
+import type { Config } from '../settings/config.js';
 import type { ExportFlags } from './export-output.js';
 import {
   exportImages,
@@ -48,7 +49,7 @@ type Outcomes = AsyncGenerator<[NamedImage, ImageOutcome], void>;
 export async function detectImages(
   images: readonly NamedImage[],
   flags: DetectFlags,
-  config: DetectorConfig,
+  config: Config,
   terminal: Terminal,
   verbose: boolean,
 ): Promise<void> {
@@ -121,7 +122,7 @@ function logger(terminal: Terminal, verbose: boolean) {
 async function detectOptions(
   detector: NativeWorker,
   flags: DetectFlags,
-  config: DetectorConfig,
+  config: Config,
 ): Promise<{ options: DetectOptions; classes: string[] }> {
   const modelName = flags.model === undefined ? defaultModelName(config) : withSuffix(flags.model);
   const model = await detector.prepare(modelName).catch((error: unknown) => {

@@ -133,7 +133,7 @@ export class HttpCaller {
         ...this.headers,
         ...headers,
       },
-      ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
+      ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body as FormData) }),
       // Followed, a redirection would lose the key or turn a POST into a GET.
       redirect: 'manual',
       signal: deadline.signal,

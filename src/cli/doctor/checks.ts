@@ -234,7 +234,7 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
   return Promise.all(
     roots.map(async (root) => {
       // In another process: a call that does not come back would keep this one from ending.
-      const answers = await lister.kindOf({ root, relative: '.' }, 5_000).then(
+      const answers = await lister.ask('kindOf', { root, relative: '.' }, 5_000).then(
         () => true,
         () => false,
       );

@@ -1,7 +1,7 @@
 /** Readings of the GPU of this process, for statistics that are read many times per second. */
 import type { GpuReading, GpuState } from '../../api/gpu-reading.js';
 import type { NativeGpu } from '../../native/contract.js';
-import type { GpuFigures, SmiReading } from './nvidia-smi.js';
+import { parseReading, type SmiReading } from './nvidia-smi.js';
 
 /** Between the end of a reading and the start of the next one. */
 const PAUSE_MS = 2_000;
@@ -19,25 +19,13 @@ export interface GpuReadingsSources {
   isClosed(): boolean;
 }
 
-const UNKNOWN: GpuFigures = {
-  memoryTotal: null,
-  memoryUsed: null,
-  utilisation: null,
-  temperature: null,
-  power: null,
-  powerLimit: null,
-  smClockMhz: null,
-  uncorrectedErrors: null,
-  mig: null,
-  slowedBy: [],
-};
-
 /**
  * Reads at once and then about every 2 s, one reading at a time, until it is closed. The function that it returns gives
  * the last figures with their age and waits for nothing.
  */
 export function startGpuReadings(sources: GpuReadingsSources): () => readonly GpuReading[] {
-  let figures = UNKNOWN;
+  const { memoryTotal, ...ids } = sources.gpu;
+  let { figures } = parseReading('');
   let reason: string | null = 'nvidia-smi has not answered yet.';
   let readAt: number | null = null;
   let askedAt: number | null = null;
@@ -65,11 +53,11 @@ export function startGpuReadings(sources: GpuReadingsSources): () => readonly Gp
     const now = performance.now();
     return [
       {
-        ...sources.gpu,
+        ...ids,
         ...figures,
-        memoryTotal: figures.memoryTotal ?? sources.gpu.memoryTotal,
+        memoryTotalBytes: figures.memoryTotalBytes ?? memoryTotal,
         state: sources.state(),
-        ageMs: readAt === null ? null : now - readAt,
+        sampleAgeSeconds: readAt === null ? null : (now - readAt) / 1_000,
         reason: overdue(now) ?? reason,
       },
     ];

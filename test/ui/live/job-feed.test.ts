@@ -8,7 +8,7 @@ import { openEventSocket } from '../../../src/client/browser-event-socket.js';
 import { followEvents } from '../../../src/client/follow-events.js';
 import type { JobEvent } from '../../../src/client/records.js';
 import type { AppDeps } from '../../../src/service/compose-app.js';
-import { compose, post, type Harness } from '../../support/composed-app.js';
+import { compose, type Harness, submitted } from '../../support/composed-app.js';
 import { HeldJobs } from '../../support/held-jobs.js';
 import { okOutcome } from '../../support/outcomes.js';
 
@@ -57,7 +57,7 @@ const reached = (kind: FeedState['kind']) =>
 const heard = (count: number) => expect.poll(() => events.length, { interval: 10 }).toBe(count);
 const listed = (count: number) => expect.poll(() => unknownPasts, { interval: 10 }).toBe(count);
 const names = () => events.map(({ event }) => event);
-const submit = async () => (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
+const submit = () => submitted(app, job);
 
 beforeEach(async () => {
   [events.length, states.length, unknownPasts, refusals] = [0, 0, 0, 0];
@@ -67,7 +67,7 @@ beforeEach(async () => {
   jobs = await HeldJobs.open();
   await serve();
   feed = new JobFeed(
-    (options) => followEvents((...socket) => openEventSocket(target(), ...socket), options ?? {}),
+    (options) => followEvents((...socket) => openEventSocket(target(), ...socket), { ...options }),
     listener,
   );
 });
