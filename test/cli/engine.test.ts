@@ -223,7 +223,7 @@ describe('build', () => {
     child.kill(signal);
     expect(await ended).toEqual([code, null]);
     expect(printed.err.replace(/^\d+ %\n/gm, '')).toBe(
-      `The build was given up (${signal}); the next one goes on from its timings.\n`,
+      `The build was stopped (${signal}); the next one continues with its timings.\n`,
     );
   });
 
