@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EmbeddedOptions } from './clusters/local/local-cluster.js';
 import { createLogger, standardOutput } from './service/logger.js';
-import { endAtOnce, OVERRUN_MS, Releases } from './service/shutdown.js';
+import { endAtOnce, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
 import { startService } from './service/start-service.js';
 import { unknownSettings, type Config } from './settings/config.js';
 
@@ -21,7 +21,9 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   const stopLogger = createLogger(config, standardOutput({ sync: true }));
   const releases = new Releases(stopLogger, config.drainSeconds * 1_000);
   const stopping = new AbortController();
-  const stopped = stopSignal(stopping);
+  const stopped = stopSignal().then(() => {
+    stopping.abort();
+  });
   const onGpuLost = () => {
     // For the supervisor: it starts a new process, which can use the GPU or says why not.
     process.exitCode = EXIT_GPU_LOST;
@@ -42,19 +44,6 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   logger.info({}, 'stopped');
   // The timer does not keep the process alive: it fires only if something else does.
   setTimeout(endAtOnce, OVERRUN_MS, stopLogger).unref();
-}
-
-/** Aborts `stopping` and resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-function stopSignal(stopping: AbortController): Promise<void> {
-  return new Promise((resolve) => {
-    const onSignal = () => {
-      if (stopping.signal.aborted) process.exit(1);
-      stopping.abort();
-      resolve();
-    };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
-  });
 }
 
 function exampleCall(config: Config, url: string): string {

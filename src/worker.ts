@@ -16,7 +16,7 @@ import { ImageLister } from './files/listing/image-lister.js';
 import { createLogger, standardOutput } from './service/logger.js';
 import { packageVersion } from './base/package.js';
 import { warnOfModelsFolder } from './settings/setting-folders.js';
-import { endAtOnce, OVERRUN_MS, Releases } from './service/shutdown.js';
+import { endAtOnce, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
 
 /** From sysexits.h. */
 const EX_UNAVAILABLE = 69;
@@ -34,6 +34,7 @@ async function runWorker(config: Config): Promise<void> {
   const nodeId = config.nodeId || hostname();
   const workerId = config.workerId || `${hostname()}-${process.pid}`;
   const stopping = stopSignal();
+  endWithParent();
   const drainMs = config.drainSeconds * 1_000;
   void stopping.then(() => {
     // For a load or a drain that hangs. Unreferenced: it does not keep the process alive.
@@ -87,25 +88,16 @@ async function createTokenReader({ workerTokenFile }: Config): Promise<() => str
 }
 
 async function checkRoot(path: string): Promise<{ path: string; readable: boolean }> {
-  return { path, readable: await lister.isReadable(path, ROOT_ANSWERS_WITHIN_MS) };
+  const place = { root: path, relative: '.' };
+  const readable = lister.ask('isReadable', place, ROOT_ANSWERS_WITHIN_MS).catch(() => false);
+  return { path, readable: await readable };
 }
 
-/** Resolves with the reason to stop. A second signal ends the process at once, as does the end of standard input. */
-function stopSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    let stopping = false;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        if (stopping) process.exit(1);
-        stopping = true;
-        resolve(signal);
-      });
-    }
-    // The parent holds the other end; without it nothing would stop this process.
-    process.stdin.on('end', () => process.exit(1));
-    process.stdin.on('error', () => process.exit(1));
-    process.stdin.resume();
-  });
+/** The parent holds the other end of standard input; without it nothing would stop this process. */
+function endWithParent(): void {
+  process.stdin.on('end', () => process.exit(1));
+  process.stdin.on('error', () => process.exit(1));
+  process.stdin.resume();
 }
 
 try {

@@ -137,7 +137,11 @@ export class LatticeError extends Error {
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { errors?: ErrorItem[]; retryAfterS?: number; cause?: unknown } = {},
+    options: {
+      errors?: ErrorItem[] | undefined;
+      retryAfterS?: number | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'LatticeError';

@@ -51,15 +51,6 @@ export const processedImageSchema = z.object({
 });
 export type ProcessedImage = z.infer<typeof processedImageSchema>;
 
-type Figure = {
-  [Key in keyof ProcessedImage]: ProcessedImage[Key] extends number ? Key : never;
-}[keyof ProcessedImage];
-
-/** The fields that are one number. A new one appears in worker frames and answers by being listed in the schema. */
-export const FIGURES = Object.entries(processedImageSchema.shape)
-  .filter(([, field]) => field instanceof z.ZodNumber)
-  .map(([key]) => key) as readonly Figure[];
-
 export const imageResultSchema = processedImageSchema.extend({
   /** The model variant of the request. */
   model: z.string(),

@@ -27,8 +27,6 @@ export interface ClusterSnapshot extends z.infer<typeof clusterSnapshotSchema> {
 }
 
 export interface ClusterStatusSource {
-  /** Version of the software that runs the cluster. */
-  readonly version: string;
   /** What is known at this moment, without a request to the cluster: cheap enough for a liveness probe. */
   connected(): boolean;
   /** Asks the cluster itself. Rejects with `cluster_unavailable`; never invents figures. */

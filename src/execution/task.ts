@@ -14,7 +14,7 @@ export class Task {
   readonly answer: Promise<ImageResult>;
   /** True in the queue; false at a worker and once answered. */
   waiting = false;
-  #answered = false;
+  answered = false;
   /** How often a worker was lost while it had the image in hand. */
   #losses = 0;
   /** Workers that cannot run it at present, and the reason of the last one. */
@@ -22,6 +22,8 @@ export class Task {
   #resolve: (result: ImageResult) => void = () => undefined;
   #reject: (error: LatticeError) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Aborted when the caller is answered without the worker's result. */
+  readonly #abandoned = new AbortController();
 
   constructor(request: DetectRequest) {
     this.request = request;
@@ -29,10 +31,6 @@ export class Task {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-  }
-
-  get answered(): boolean {
-    return this.#answered;
   }
 
   /** Milliseconds until the deadline, at least 0; null without one. */
@@ -89,32 +87,30 @@ export class Task {
     );
   }
 
-  /** The times of the answer include the wait before `handedOutAt`. False when it was answered before. */
-  resolve(result: ImageResult, handedOutAt: number): boolean {
-    if (!this.#end()) return false;
+  /** The times of the answer include the wait before `handedOutAt`. Without effect once answered, as `reject`. */
+  resolve(result: ImageResult, handedOutAt: number): void {
+    if (!this.#end()) return;
     const queue = toMicros(result.timingsMs.queue + handedOutAt - this.arrivedAt);
     const processingTimeMs = toMicros(performance.now() - this.arrivedAt);
     this.#resolve({ ...result, timingsMs: { ...result.timingsMs, queue }, processingTimeMs });
-    return true;
   }
 
-  /** False when it was answered before. */
-  reject(error: LatticeError): boolean {
-    if (!this.#end()) return false;
+  reject(error: LatticeError): void {
+    if (!this.#end()) return;
     this.#reject(error);
-    return true;
+    this.#abandoned.abort();
   }
 
-  /** What a worker is given: the time that is left, and the same signal. */
+  /** What a worker is given: the time that is left, and a signal that tells it to drop the image. */
   forWorker(): DetectRequest {
     const { timeLeft } = this;
-    if (timeLeft === null) return this.request;
-    return { ...this.request, deadlineMs: Math.max(1, timeLeft) };
+    const given = { ...this.request, signal: this.#abandoned.signal };
+    return timeLeft === null ? given : { ...given, deadlineMs: Math.max(1, timeLeft) };
   }
 
   #end(): boolean {
-    if (this.#answered) return false;
-    this.#answered = true;
+    if (this.answered) return false;
+    this.answered = true;
     clearTimeout(this.#timer);
     return true;
   }

@@ -1,9 +1,9 @@
-/** What runs images: the addon in this process, or a worker process at the other end of a socket. */
+/**
+ * What runs images: the addon in this process, or a worker process at the other end of a socket. What a detector promises
+ * may also reject with `WorkerLost`.
+ */
 import type { WorkerStats } from '../api/statistics.js';
-import type { ImageResult } from '../api/image.js';
-import type { ModelDescription } from '../api/model.js';
-import type { LatticeError } from '../api/errors.js';
-import type { DetectRequest } from './detector.js';
+import type { Detector } from './detector.js';
 
 /** Images that a worker may have in hand, by kind. */
 export interface WorkerSlots {
@@ -11,8 +11,10 @@ export interface WorkerSlots {
   async: number;
 }
 
-export interface Worker {
-  readonly workerId: string;
+export interface Worker extends Pick<
+  Detector,
+  'workerId' | 'detect' | 'prepare' | 'models' | 'unhealthy'
+> {
   /** The machine, as the cluster names it. */
   readonly nodeId: string;
   readonly slots: WorkerSlots;
@@ -22,14 +24,7 @@ export interface Worker {
   readonly loading?: WorkerSlots;
   /** True from the moment it takes no more images; those in hand it still answers. */
   readonly leaving: boolean;
-  /** Rejects with a `LatticeError`, or with `WorkerLost` when the worker went before it answered. */
-  detect(request: DetectRequest): Promise<ImageResult>;
-  /** As `Detector`; may reject with `WorkerLost` too. */
-  prepare(modelName: string): Promise<ModelDescription>;
-  models(): Promise<ModelDescription[]>;
   stats(): WorkerStats;
-  /** Why its results cannot be trusted; null when it is healthy. */
-  unhealthy(): LatticeError | null;
   /** Releases the worker; open promises settle. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** The build of a TensorRT engine, which takes minutes: its effect on requests, readiness and the log. */
 import { LatticeError } from '../api/errors.js';
+import { inTime } from '../base/in-time.js';
 import type { Logger } from '../base/logger-port.js';
 
 const LOOK_EVERY_MS = 200;
@@ -8,6 +9,7 @@ const LEAST_RETRY_S = 1;
 const MOST_RETRY_S = 600;
 /** Before a tenth is done, the remaining time cannot be estimated. */
 const FIRST_GUESS_S = 60;
+const PENDING = Symbol('pending');
 
 export interface EngineBuildOptions {
   /** Share 0 to 1 of the engine that is being built; -1 while none is. */
@@ -21,8 +23,6 @@ export class EngineBuild {
   #timer: NodeJS.Timeout | undefined;
   #startedAt: number | null = null;
   #logged = 0;
-  /** Logged once when a build begins. */
-  readonly #waiting = new Set<() => void>();
 
   constructor({ share, logger }: EngineBuildOptions) {
     this.#share = share;
@@ -43,18 +43,12 @@ export class EngineBuild {
 
   /** `work`, or a rejection with `model_not_ready` if it turns out to wait for a build. */
   async orNotReady<T>(work: Promise<T>): Promise<T> {
-    let give = (): void => undefined;
-    const refused = new Promise<never>((_resolve, reject) => {
-      give = () => {
-        reject(this.notReady() ?? new LatticeError('model_not_ready', 'It was not ready in time.'));
-      };
-    });
-    if (this.#startedAt === null) this.#waiting.add(give);
-    else give();
-    try {
-      return await Promise.race([work, refused]);
-    } finally {
-      this.#waiting.delete(give);
+    work.catch(() => undefined); // it goes on after a refusal
+    for (;;) {
+      const refusal = this.notReady();
+      if (refusal !== null) throw refusal;
+      const done = await inTime(work, LOOK_EVERY_MS, PENDING);
+      if (done !== PENDING) return done;
     }
   }
 
@@ -81,8 +75,6 @@ export class EngineBuild {
     if (this.#startedAt === null) {
       this.#startedAt = performance.now();
       this.#logger.info({}, 'building the TensorRT engine; it is kept for later starts');
-      for (const tell of this.#waiting) tell();
-      this.#waiting.clear();
     }
     if (share >= this.#logged + LOG_EVERY_SHARE) {
       this.#logged = share;

@@ -3,12 +3,11 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import type { Precision } from '../api/model.js';
-import { DEFAULT_PARAMETERS } from '../api/options.js';
 import type { NativeModel } from '../native/contract.js';
-import { openCore, type Core } from '../native/core.js';
+import { openCore } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
 import { intersectionOverUnion } from './self-check/box-overlap.js';
-import type { Picture } from './self-check/model-check.js';
+import { runOn, type Picture } from './self-check/model-check.js';
 import type { Detection } from '../api/image.js';
 import { detectionsFrom } from './raw-detections.js';
 
@@ -149,9 +148,9 @@ async function examineIn(
     const all: Detection[][] = [];
     for (const picture of pictures) {
       for (let run = 0; run < runs; run += 1) {
-        const { boxes, ms } = await look(core, model, picture);
-        if (run > 0) times.push(ms);
-        else all.push(boxes);
+        const { boxes, timings } = await runOn(picture, model, core);
+        if (run > 0) times.push(timings.inference);
+        else all.push(detectionsFrom(boxes, model.names));
       }
     }
     const above = (least: number) =>
@@ -171,25 +170,6 @@ async function examineIn(
   } finally {
     await core.close();
   }
-}
-
-async function look(
-  core: Core,
-  model: NativeModel,
-  picture: Picture,
-): Promise<{ boxes: Detection[]; ms: number }> {
-  const raw = await core.run({
-    modelId: model.modelId,
-    path: null,
-    pixels: picture,
-    kind: 'sync',
-    priority: 0,
-    deadlineMs: 60_000,
-    ...DEFAULT_PARAMETERS,
-    confidence: 0,
-    classIds: null,
-  });
-  return { boxes: detectionsFrom(raw.boxes, model.names), ms: raw.timings.inference };
 }
 
 /** Null without a box above 0.3 on either side. */

@@ -48,22 +48,15 @@ export function withSuffix(name: string): string {
   return `${name.replace(/\.(pt|onnx)$/, '')}.pt`;
 }
 
-interface Parts {
-  modelsDir: string;
-  bundledDir: string;
-  defaultName: string;
-  manifest: Manifest;
-}
-
 export class ModelFolder {
   readonly defaultName: string;
   readonly #modelsDir: string;
   readonly #bundledDir: string;
   readonly #manifest: Manifest;
 
-  private constructor({ modelsDir, bundledDir, defaultName, manifest }: Parts) {
-    this.defaultName = defaultName;
-    this.#modelsDir = modelsDir;
+  private constructor(settings: ModelSettings, bundledDir: string, manifest: Manifest) {
+    this.defaultName = defaultModelName(settings);
+    this.#modelsDir = settings.modelsDir;
     this.#bundledDir = bundledDir;
     this.#manifest = manifest;
   }
@@ -75,13 +68,7 @@ export class ModelFolder {
       text === null
         ? { aliases: { default: '' }, models: [] }
         : manifestSchema.parse(JSON.parse(text));
-    const { modelsDir } = settings;
-    return new ModelFolder({
-      modelsDir,
-      bundledDir,
-      defaultName: defaultModelName(settings),
-      manifest,
-    });
+    return new ModelFolder(settings, bundledDir, manifest);
   }
 
   /** Rejects with `unknown_model` naming what there is. */

@@ -169,42 +169,31 @@ export class ModelRegistry {
   }
 
   async #describe(file: ModelFile): Promise<ModelDescription> {
-    const common = {
+    const model =
+      this.#ready.get(file.name) ?? this.loaded().find((other) => other.file.path === file.path);
+    const native = model?.native ?? null;
+    const fault = model === undefined ? await this.#refusalOf(file) : model.distrust;
+    // A file that is no ONNX is refused when a request names it; listing is no load.
+    const { names, metadata } = native ?? (await describeModel(file.path).catch(() => UNKNOWN));
+    const unrefused = native === null ? 'available' : 'ready';
+    return {
       name: file.name,
       bundled: file.bundled,
       isDefault: file.name === this.defaultName,
-    };
-    const model =
-      this.#ready.get(file.name) ?? this.loaded().find((other) => other.file.path === file.path);
-    if (model !== undefined) {
-      const { native, distrust } = model;
-      return {
-        ...common,
-        state: distrust === null ? 'ready' : 'refused',
-        reason: distrust?.message ?? null,
-        classes: native.names,
-        device: native.device,
-        precision: native.precision,
-        input: { width: native.inputWidth, height: native.inputHeight },
-        memoryBytes: native.memoryBytes,
-        licence: file.licence ?? native.metadata.license ?? null,
-      };
-    }
-    const refusal = this.#refused.get(file.path);
-    const refused = refusal?.fingerprint === (await fingerprintOf(file.path)) ? refusal : null;
-    // A file that is no ONNX is refused when a request names it; listing is no load.
-    const { names, metadata } = await describeModel(file.path).catch(() => UNKNOWN);
-    return {
-      ...common,
-      state: refused === null ? 'available' : 'refused',
-      reason: refused?.error.message ?? null,
+      state: fault === null ? unrefused : 'refused',
+      reason: fault?.message ?? null,
       classes: names,
-      device: null,
-      precision: null,
-      input: null,
-      memoryBytes: null,
+      device: native?.device ?? null,
+      precision: native?.precision ?? null,
+      input: native && { width: native.inputWidth, height: native.inputHeight },
+      memoryBytes: native?.memoryBytes ?? null,
       licence: file.licence ?? metadata.license ?? null,
     };
+  }
+
+  async #refusalOf({ path }: ModelFile): Promise<LatticeError | null> {
+    const refusal = this.#refused.get(path);
+    return refusal?.fingerprint === (await fingerprintOf(path)) ? refusal.error : null;
   }
 }
 

@@ -1,5 +1,4 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
-import { setMaxListeners } from 'node:events';
 import { LatticeError, type ErrorCode } from '../api/errors.js';
 import { STAGES, type Timings } from '../api/image.js';
 import { loadAddon } from './addon-loader.js';
@@ -22,11 +21,13 @@ import {
 const FIRST_OWN_ID = 2 ** 52;
 
 /** The core picks an id when it is left out. Aborting `signal` cancels the task. */
-export type CoreTask = Omit<NativeTask, 'id'> & { id?: number; signal?: AbortSignal | undefined };
+export type CoreTask = Omit<NativeTask, 'id'> & {
+  id?: number | undefined;
+  signal?: AbortSignal | undefined;
+};
 
 /** The result of one image. */
 export interface RawResult {
-  id: number;
   /** Size of the image after EXIF orientation. */
   width: number;
   height: number;
@@ -42,8 +43,6 @@ export interface RawResult {
 interface Waiting {
   resolve(result: RawResult): void;
   reject(error: LatticeError | TypeError): void;
-  signal: AbortSignal | undefined;
-  cancel: () => void;
 }
 
 /** Versions of what was built in. Throws `AddonLoadError`. */
@@ -145,13 +144,10 @@ export class Core {
         reject(new TypeError(`task id ${id} is live already`));
         return;
       }
-      const cancel = () => this.cancel([id]);
-      this.#waiting.set(id, { resolve, reject, signal, cancel });
-      if (signal !== undefined) {
-        // One signal serves all images of a job: many listeners are no leak.
-        setMaxListeners(0, signal);
-        signal.addEventListener('abort', cancel, { once: true });
-      }
+      this.#waiting.set(id, { resolve, reject });
+      signal?.addEventListener('abort', () => {
+        if (this.#waiting.has(id)) this.cancel([id]);
+      });
       this.#unsent.push({ ...task, id });
       if (this.#unsent.length === 1) {
         queueMicrotask(() => {
@@ -159,11 +155,6 @@ export class Core {
         });
       }
     });
-  }
-
-  /** `run` for many. */
-  submit(tasks: readonly CoreTask[]): Promise<RawResult>[] {
-    return tasks.map((task) => this.run(task));
   }
 
   /** The promises of these tasks reject with `cancelled`. Returns how many had not started. */
@@ -234,7 +225,6 @@ export class Core {
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    waiting?.signal?.removeEventListener('abort', waiting.cancel);
     return waiting;
   }
 
@@ -265,7 +255,6 @@ function toResult(
   boxes: Float32Array,
 ): RawResult {
   return {
-    id: field('id'),
     width: field('width'),
     height: field('height'),
     boxes,

@@ -65,6 +65,20 @@ interface Release {
   run: () => void | Promise<void>;
 }
 
+/** Resolves with the name of the first SIGTERM or SIGINT; a second one ends the process at once. */
+export function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (stopping) process.exit(1);
+        stopping = true;
+        resolve(signal);
+      });
+    }
+  });
+}
+
 /**
  * A call that hangs in a driver or a file system also blocks the exit of the process: only SIGKILL ends it. `log` must
  * write synchronously: nothing is written after the kill.

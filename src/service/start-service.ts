@@ -54,7 +54,7 @@ export async function startService(
     resultTtlHours: config.resultTtlHours,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
-    annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
+    annotate: (path, detections) => annotator.annotate(path, detections),
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainMs));
   releases.add('jobs', () => jobs.stop(0));

@@ -541,6 +541,26 @@ it('an image that cannot finish in the time left is not handed out', async () =>
   await Promise.all(first);
 });
 
+it('a worker is told at the deadline to drop the image, and gets the next one', async () => {
+  const one = worker('one', { slots: { sync: 1, async: 1 } });
+  vi.spyOn(one, 'detect').mockImplementationOnce(
+    ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => {
+          reject(new LatticeError('cancelled', 'Cancelled.'));
+        });
+      }),
+  );
+  const executor = open([one]);
+  const hanging = executor.detect(request('hanging', { kind: 'sync', deadlineMs: 20 }));
+  const next = executor.detect(request('next', { kind: 'sync' }));
+  await expect(hanging).rejects.toMatchObject({ code: 'deadline_exceeded' });
+  await settle();
+  expect(one.inHand).toEqual(['next']);
+  one.answer();
+  expect(await next).toMatchObject({ workerId: 'one' });
+});
+
 it('an image in a worker that hangs is answered at the deadline and reported once', async () => {
   const outcomes: string[] = [];
   const executor = open([worker('hanging')]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NativeModel } from '../../src/native/contract.js';
 import { buildInfo, type Core, type RawResult } from '../../src/native/core.js';
-import { codeOf, openTestCore, ROOT, sharedData, taskFor } from './open-test-core.js';
+import { codeOf, openTestCore, ROOT, runAll, sharedData, taskFor } from './open-test-core.js';
 
 interface Shapes {
   width: number;
@@ -55,7 +55,8 @@ describe('detection through the addon', () => {
   it('gives the same bytes alone, in a crowd, by path and by pixels', async () => {
     const alone = await core.run(taskFor(model));
     const crowd = await Promise.all(
-      core.submit(
+      runAll(
+        core,
         Array.from({ length: 40 }, (_, i) =>
           taskFor(model, { kind: i % 3 === 0 ? 'sync' : 'async', priority: i % 11 }),
         ),
@@ -85,7 +86,7 @@ describe('detection through the addon', () => {
 
   it('fails an image with its own code and leaves the neighbours alone', async () => {
     const [missing, outside, text, noModel, good] = await Promise.allSettled(
-      core.submit([
+      runAll(core, [
         taskFor(model, { path: 'none.png' }),
         taskFor(model, { path: '../tiny/tiny-v8.onnx' }),
         taskFor(model, { path: 'shapes.json' }),
@@ -103,7 +104,8 @@ describe('detection through the addon', () => {
   it('keeps deadlines and cancels', async () => {
     const late = core.run(taskFor(model, { kind: 'async', deadlineMs: 0.001 }));
     await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' });
-    const many = core.submit(
+    const many = runAll(
+      core,
       Array.from({ length: 30 }, (_, i) => taskFor(model, { id: 1000 + i, kind: 'async' })),
     );
     expect(core.cancel(Array.from({ length: 30 }, (_, i) => 1000 + i))).toBeGreaterThan(0);

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadAddon } from '../../src/native/addon-loader.js';
 import type { NativeCore, NativeModel } from '../../src/native/contract.js';
 import { openCore } from '../../src/native/core.js';
-import { codeOf, coreOptions, openTestCore, taskFor, TINY_MODEL } from './open-test-core.js';
+import {
+  codeOf,
+  coreOptions,
+  openTestCore,
+  runAll,
+  taskFor,
+  TINY_MODEL,
+} from './open-test-core.js';
 
 /** The bare addon, without the checks of TypeScript. */
 const { Core: BareCore } = loadAddon();
@@ -157,7 +164,7 @@ describe('the TypeScript core', () => {
   it('rejects only the wrong task of a tick', async () => {
     const { core, model } = await openTestCore();
     const [first, wrong, last] = await Promise.allSettled(
-      core.submit([taskFor(model), taskFor(model, { iou: 2 }), taskFor(model)]),
+      runAll(core, [taskFor(model), taskFor(model, { iou: 2 }), taskFor(model)]),
     );
     expect([first?.status, last?.status]).toEqual(['fulfilled', 'fulfilled']);
     expect(wrong).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) });
@@ -166,7 +173,8 @@ describe('the TypeScript core', () => {
 
   it('rejects everything after close, which may be called twice', async () => {
     const { core, model } = await openTestCore();
-    const waiting = core.submit(
+    const waiting = runAll(
+      core,
       Array.from({ length: 20 }, () => taskFor(model, { kind: 'async' })),
     );
     const ends = Promise.allSettled(waiting);

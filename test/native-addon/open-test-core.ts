@@ -58,6 +58,9 @@ export function taskFor(model: NativeModel, more: Partial<CoreTask> = {}): CoreT
   };
 }
 
+export const runAll = (core: Core, tasks: readonly CoreTask[]): Promise<RawResult>[] =>
+  tasks.map((task) => core.run(task));
+
 /** How a task ended: 'ok' or the code of its error. */
 export function codeOf(end: PromiseSettledResult<RawResult>): string {
   if (end.status === 'fulfilled') return 'ok';

@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NativeModel } from '../../src/native/contract.js';
 import type { Core } from '../../src/native/core.js';
-import { codeOf, openTestCore, ROOT, taskFor } from './open-test-core.js';
+import { codeOf, openTestCore, ROOT, runAll, taskFor } from './open-test-core.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -29,7 +29,8 @@ describe('an image that is sent', () => {
     const bytes = readFileSync(SHAPES);
     const byPath = await core.run(taskFor(model));
     const mixed = await Promise.all(
-      core.submit(
+      runAll(
+        core,
         Array.from({ length: 24 }, (_, i) =>
           i % 2 === 0 ? sent(bytes, i % 4 === 0 ? 'sync' : 'async') : taskFor(model),
         ),
@@ -47,7 +48,7 @@ describe('an image that is sent', () => {
       .png()
       .toBuffer();
     const ends = await Promise.allSettled(
-      core.submit([
+      runAll(core, [
         sent(Buffer.alloc(0)),
         sent(Buffer.from('no image')),
         sent(png.subarray(0, png.length / 2)),

@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 function open(token: string, onNodes: () => void = () => undefined): RayCluster {
-  const { address } = ray;
+  const address = parseRayAddress(ray.address);
   return new RayCluster({ address, namespace: 'lattice', tokenFile: token, jobs, logger, onNodes });
 }
 
@@ -120,7 +120,7 @@ test('logs the last lines of an `up` that was refused', async () => {
     namespace: 'lattice',
     workers: 'auto',
     serviceUrl: 'ws://127.0.0.1:8000',
-    command: null,
+    command: 'node worker.js',
     env: { MY_SECRET: "it's; $HOME" },
     tokenFile,
     version: '0.0.0',

@@ -31,19 +31,20 @@ export function simulatedGpu(index: number, more: Partial<GpuReading> = {}): Gpu
   };
 }
 
+export const UNKNOWN_FIGURES = {
+  memoryUsedBytes: null,
+  utilisationPercent: null,
+  temperatureCelsius: null,
+  powerWatts: null,
+  powerLimitWatts: null,
+  smClockMhz: null,
+  uncorrectedMemoryErrors: null,
+  mig: null,
+};
+
 /** As after a driver's last word on it. */
 export function lostGpu(index: number): GpuReading {
-  const unknown = {
-    memoryTotalBytes: null,
-    memoryUsedBytes: null,
-    utilisationPercent: null,
-    temperatureCelsius: null,
-    powerWatts: null,
-    powerLimitWatts: null,
-    smClockMhz: null,
-    uncorrectedMemoryErrors: null,
-    mig: null,
-  };
+  const unknown = { ...UNKNOWN_FIGURES, memoryTotalBytes: null };
   const reason = 'The GPU is lost.';
   return simulatedGpu(index, { ...unknown, numaNode: null, state: 'lost', reason });
 }

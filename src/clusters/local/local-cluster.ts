@@ -48,13 +48,11 @@ export interface LocalClusterOptions {
 
 /** The status of a cluster whose only node is this machine. */
 export class LocalCluster implements ClusterStatusSource {
-  readonly version: string;
   readonly #options: LocalClusterOptions;
   readonly #nodeId = hostname();
   readonly #cpus = availableParallelism();
 
   constructor(options: LocalClusterOptions) {
-    this.version = options.version;
     this.#options = options;
   }
 
@@ -69,7 +67,7 @@ export class LocalCluster implements ClusterStatusSource {
     const lostGpus = gpuReadings.filter(({ state }) => state === 'lost').length;
     const busyCpus = busy && gpus === 0 ? Math.min(this.#options.threads, this.#cpus) : 0;
     return {
-      clusterVersion: this.version,
+      clusterVersion: this.#options.version,
       clusterAlive: true,
       nodes: [{ nodeId: this.#nodeId, alive: true, resources: { CPU: this.#cpus, GPU: gpus } }],
       totalCpus: this.#cpus,

@@ -1,26 +1,18 @@
 /** Questions and answers on one Datapath stream. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OpenQuestions } from '../../base/open-questions.js';
 import type { DataRequest, DataResponse, Datapath } from './ray-protocol.js';
 import { NoAnswer, RayFailure, toRayFailure } from './ray-failure.js';
 
-type Question = Omit<DataRequest, 'req_id'>;
-
-interface Waiting {
-  resolve: (response: DataResponse) => void;
-  reject: (failure: RayFailure) => void;
-  timer: NodeJS.Timeout;
-}
-
 export class DataStream {
   readonly #stream: Datapath;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #questions = new OpenQuestions<DataResponse>();
   readonly #lost = new AbortController();
-  #lastId = 0;
 
   constructor(stream: Datapath) {
     this.#stream = stream;
     stream.on('data', (response: DataResponse) => {
-      this.#settle(response);
+      this.#questions.take(response.req_id)?.resolve(response);
     });
     stream.on('error', (error: Error) => {
       this.#lose(toRayFailure(error));
@@ -36,17 +28,12 @@ export class DataStream {
   }
 
   /** Rejects with a `RayFailure`: the deadline passed, or the stream is gone. */
-  ask(question: Question, deadlineMs: number): Promise<DataResponse> {
-    if (this.lost.aborted) return Promise.reject(toRayFailure(this.lost.reason));
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiting.delete(id);
-        reject(new NoAnswer(deadlineMs));
-      }, deadlineMs);
-      this.#waiting.set(id, { resolve, reject, timer });
-      this.#stream.write({ req_id: id, ...question });
-    });
+  ask(question: Omit<DataRequest, 'req_id'>, deadlineMs: number): Promise<DataResponse> {
+    return this.#questions.ask(
+      (id) => this.#stream.write({ req_id: id, ...question }),
+      deadlineMs,
+      () => new NoAnswer(deadlineMs),
+    );
   }
 
   /** Ends the questions and waits for the head to end the stream. Never rejects. */
@@ -55,20 +42,8 @@ export class DataStream {
     await sleep(deadlineMs, undefined, { signal: this.lost }).catch(() => undefined);
   }
 
-  #settle(response: DataResponse): void {
-    const id = response.req_id;
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    clearTimeout(waiting?.timer);
-    waiting?.resolve(response);
-  }
-
   #lose(failure: RayFailure): void {
     this.#lost.abort(failure);
-    for (const { reject, timer } of this.#waiting.values()) {
-      clearTimeout(timer);
-      reject(failure);
-    }
-    this.#waiting.clear();
+    this.#questions.end(failure);
   }
 }

@@ -23,14 +23,14 @@ export async function openRayCluster(
   version: string,
   logger: Logger,
 ): Promise<Cluster> {
-  const { text: address } = parseRayAddress(config.rayAddress);
+  const address = parseRayAddress(config.rayAddress);
   const token = readWorkerToken(config);
   let status: RayCluster | null = null;
   const connected = () => status?.connected() === true;
   const workers = openWorkers(config, version, connected, logger);
   return openWorkerCluster(config, version, logger, {
     gate: { token },
-    whyNoWorker: () => whyNoWorker(connected(), address, workers !== null),
+    whyNoWorker: () => whyNoWorker(connected(), address.text, workers !== null),
     watch: (_executor, jobs) => {
       status = new RayCluster({
         address,

@@ -2,25 +2,14 @@
 import { LatticeError } from '../../api/errors.js';
 import type { JobCounter } from '../cluster.js';
 import type { ClusterSnapshot, ClusterStatusSource } from '../cluster-status.js';
-import type { Logger } from '../../base/logger-port.js';
-import { parseRayAddress } from './ray-address.js';
 import type { RaySnapshot, Resources } from './ray-snapshot.js';
-import { RayWatch, type RayWatchTimes } from './ray-watch.js';
+import { RayWatch, type RayWatchOptions } from './ray-watch.js';
 
 /** An older snapshot of a cluster is not reported as its status. */
 const FRESH_MS = 5_000;
 
-export interface RayClusterOptions {
-  /** `LATTICE_RAY_ADDRESS`. */
-  address: string;
-  namespace: string;
-  /** `LATTICE_RAY_TOKEN_FILE`; empty for none. */
-  tokenFile: string;
+export interface RayClusterOptions extends RayWatchOptions {
   jobs: JobCounter;
-  logger: Logger;
-  /** Called when the cluster is reached, again or for the first time, and when a node has joined. */
-  onNodes?: () => void;
-  times?: Partial<RayWatchTimes>;
 }
 
 export class RayCluster implements ClusterStatusSource {
@@ -28,30 +17,12 @@ export class RayCluster implements ClusterStatusSource {
   readonly #address: string;
   readonly #watch: RayWatch;
 
-  /** Starts connecting at once, in the background. Throws a `ConfigError` for an address that cannot be meant. */
+  /** Starts connecting at once, in the background. */
   constructor(options: RayClusterOptions) {
-    const { namespace, tokenFile, logger, times } = options;
-    const address = parseRayAddress(options.address);
-    this.#address = address.text;
-    this.#jobs = options.jobs;
-    this.#watch = new RayWatch({
-      address,
-      namespace,
-      tokenFile,
-      logger,
-      onNodes: options.onNodes ?? (() => undefined),
-      ...(times === undefined ? {} : { times }),
-    });
-  }
-
-  /** Ray's version; `unknown` before the first session. */
-  get version(): string {
-    return this.#watch.rayVersion ?? 'unknown';
-  }
-
-  /** The Python that Ray runs on; null before the first session. */
-  get pythonVersion(): string | null {
-    return this.#watch.pythonVersion;
+    const { jobs, ...watched } = options;
+    this.#address = options.address.text;
+    this.#jobs = jobs;
+    this.#watch = new RayWatch(watched);
   }
 
   connected(): boolean {
@@ -65,7 +36,7 @@ export class RayCluster implements ClusterStatusSource {
     const { nodes, total, available } = snapshot;
     const { pending, running } = await this.#jobs.counts();
     return {
-      clusterVersion: this.version,
+      clusterVersion: this.#watch.rayVersion ?? 'unknown',
       clusterAlive: nodes.some(({ alive }) => alive),
       nodes: nodes.map((node) => ({ ...node, resources: { CPU: 0, GPU: 0, ...node.resources } })),
       totalCpus: amount(total, 'CPU'),
@@ -74,7 +45,7 @@ export class RayCluster implements ClusterStatusSource {
       availableGpus: amount(available, 'GPU'),
       pendingJobs: pending,
       runningJobs: running,
-      pythonVersion: this.pythonVersion,
+      pythonVersion: this.#watch.pythonVersion,
     };
   }
 

@@ -1,5 +1,6 @@
 /** The state of a Ray cluster at one moment, as its head reports it. */
 import { z } from 'zod';
+import type { ClusterNode } from '../cluster-status.js';
 import { RayFailure } from './ray-failure.js';
 import type { ClusterInfoResponse } from './ray-protocol.js';
 import type { RaySession } from './ray-session.js';
@@ -7,18 +8,11 @@ import type { RaySession } from './ray-session.js';
 /** Resource name -> amount. Ray leaves a name out where nothing of it is there or free. */
 export type Resources = Record<string, number>;
 
-export interface RayNode {
-  nodeId: string;
-  alive: boolean;
-  /** Empty once the node is dead. */
-  resources: Resources;
-}
-
 export interface RaySnapshot {
   /** `performance.now()` when the last answer came. */
   takenAt: number;
-  /** Every node that ever was; the dead stay. */
-  nodes: RayNode[];
+  /** Every node that ever was; the dead stay, without resources. */
+  nodes: ClusterNode[];
   total: Resources;
   available: Resources;
 }
@@ -30,7 +24,7 @@ const nodeList = z.array(
       Alive: z.boolean(),
       Resources: z.record(z.string(), z.number()).default({}),
     })
-    .transform(({ NodeID, Alive, Resources }): RayNode => ({
+    .transform(({ NodeID, Alive, Resources }): ClusterNode => ({
       nodeId: NodeID,
       alive: Alive,
       resources: Resources,
@@ -52,7 +46,7 @@ export async function takeSnapshot(session: RaySession, deadlineMs: number): Pro
   };
 }
 
-function readNodes({ json }: ClusterInfoResponse): RayNode[] {
+function readNodes({ json }: ClusterInfoResponse): ClusterNode[] {
   try {
     return nodeList.parse(JSON.parse(json ?? ''));
   } catch (error) {

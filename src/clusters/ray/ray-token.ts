@@ -1,11 +1,14 @@
 /** The token of a Ray cluster that runs with `RAY_AUTH_MODE=token`. */
 import { readFile } from 'node:fs/promises';
+import { isPathError } from '../../base/path-fault.js';
 
 /** Null without a file. Rejects with a sentence when the file cannot be read or holds no token. */
 export async function readRayToken(file: string): Promise<string | null> {
   if (file === '') return null;
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new Error(`LATTICE_RAY_TOKEN_FILE cannot be read: ${codeOf(error)}`);
+    throw new Error(
+      `LATTICE_RAY_TOKEN_FILE cannot be read: ${isPathError(error) ? error.code : String(error)}`,
+    );
   });
   const token = text.trim();
   // Anything else cannot travel in a header.
@@ -13,8 +16,4 @@ export async function readRayToken(file: string): Promise<string | null> {
     throw new Error('LATTICE_RAY_TOKEN_FILE must hold one token and nothing else');
   }
   return token;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

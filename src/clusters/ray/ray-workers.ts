@@ -25,8 +25,8 @@ export interface RayWorkersOptions {
   workers: string;
   /** ws://HOST:PORT at which the workers reach this service. */
   serviceUrl: string;
-  /** The command of each worker; null for the default of `lattice_ray`. */
-  command: string | null;
+  /** The command of each worker. */
+  command: string;
   /** For the command. The dashboard shows it: no secrets. */
   env: Readonly<Record<string, string>>;
   /** `LATTICE_RAY_TOKEN_FILE`; empty for none. */
@@ -130,8 +130,7 @@ export class RayWorkers {
   #entrypoint(): string {
     const { namespace, workers, serviceUrl, command, env } = this.#options;
     const words = ['python', '-m', 'lattice_ray', 'up', '--namespace', namespace];
-    words.push('--workers', workers, '--service', serviceUrl);
-    if (command !== null) words.push('--command', command);
+    words.push('--workers', workers, '--service', serviceUrl, '--command', command);
     for (const [key, value] of Object.entries(env)) words.push('--env', `${key}=${value}`);
     return shellWords(words);
   }

@@ -1,5 +1,4 @@
 /** The worker's side of one connection: runs what the service sends through a detector and answers it. */
-import { setMaxListeners } from 'node:events';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { ModelDescription } from '../../api/model.js';
 import type { Worker } from '../worker.js';
@@ -24,18 +23,13 @@ export interface SessionParts {
 export class WorkerSession {
   readonly #parts: SessionParts;
   readonly #inHand = new Map<number, AbortController>();
-  readonly #over = new AbortController();
+  #ended = false;
   /** Its image is the next frame. */
   #announced: DetectFrame | null = null;
   #idle: () => void = () => undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    setMaxListeners(0, this.#over.signal);
-  }
-
-  get inHand(): number {
-    return this.#inHand.size;
   }
 
   /** False when the image that the last frame announced should have come instead. */
@@ -88,7 +82,7 @@ export class WorkerSession {
 
   /** The connection is lost: what is in hand is cancelled. */
   end(): void {
-    this.#over.abort();
+    this.#ended = true;
     for (const abort of this.#inHand.values()) abort.abort();
   }
 
@@ -130,7 +124,7 @@ export class WorkerSession {
   }
 
   #send(frame: SentByWorker): void {
-    if (!this.#over.signal.aborted) this.#parts.send(frame);
+    if (!this.#ended) this.#parts.send(frame);
   }
 }
 

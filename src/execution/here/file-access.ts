@@ -9,12 +9,7 @@ import { ModelRegistry } from '../../models/model-registry.js';
 export type FileAccess = Pick<Detector, 'models' | 'prepare' | 'readImage' | 'close'>;
 
 /** Models are listed and described, not loaded; images are opened by the rules of detection. */
-export async function openFileAccess(
-  config: Pick<
-    Config,
-    'imageRoots' | 'modelsDir' | 'modelFamily' | 'maxFileBytes' | 'maxPixels' | 'maxSide'
-  >,
-): Promise<FileAccess> {
+export async function openFileAccess(config: Config): Promise<FileAccess> {
   const folder = await ModelFolder.open(config);
   const core = openCore({
     roots: config.imageRoots,

@@ -19,15 +19,13 @@ export interface GpuReadingsSources {
   isClosed(): boolean;
 }
 
-const UNKNOWN = parseReading('').figures;
-
 /**
  * Reads at once and then about every 2 s, one reading at a time, until it is closed. The function that it returns gives
  * the last figures with their age and waits for nothing.
  */
 export function startGpuReadings(sources: GpuReadingsSources): () => readonly GpuReading[] {
   const { memoryTotal, ...ids } = sources.gpu;
-  let figures = UNKNOWN;
+  let { figures } = parseReading('');
   let reason: string | null = 'nvidia-smi has not answered yet.';
   let readAt: number | null = null;
   let askedAt: number | null = null;

@@ -98,16 +98,9 @@ export class NativeWorker implements Worker {
     const model = ready ?? (await this.#modelFor(request));
     this.#refuseWhenOver(signal);
     const loadMs = ready === undefined ? performance.now() - started : 0;
-    const leftMs = deadlineMs > 0 ? deadlineMs - loadMs : 0;
-    if (leftMs < 0) {
-      throw new LatticeError(
-        'deadline_exceeded',
-        'The deadline passed while the model was loaded.',
-      );
-    }
     if (model.distrust !== null) throw model.distrust;
     const raw = await core.run({
-      ...(request.id === undefined ? {} : { id: request.id }),
+      id: request.id,
       signal,
       modelId: model.native.modelId,
       ...(request.image === undefined
@@ -115,7 +108,8 @@ export class NativeWorker implements Worker {
         : { path: null, bytes: request.image }),
       kind: request.kind,
       priority: request.priority ?? 0,
-      deadlineMs: leftMs,
+      // The executor's signal ends what waits for a model beyond it.
+      deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,
       ...parameters,
       classIds: model.classes.ids(classes),
     });

@@ -27,26 +27,6 @@ import { watchVolumes } from './volume-watch.js';
 /** A worker process must have connected within 2 minutes of its start, whatever it has to load. */
 const PRELOAD_WITHIN_MS = 60_000;
 
-export type DetectorConfig = Pick<
-  Config,
-  | 'imageRoots'
-  | 'modelsDir'
-  | 'modelFamily'
-  | 'modelMemoryMb'
-  | 'dataDir'
-  | 'device'
-  | 'gpuBatches'
-  | 'precision'
-  | 'threads'
-  | 'jobsYield'
-  | 'rectangles'
-  | 'engineCacheDir'
-  | 'maxFileBytes'
-  | 'maxPixels'
-  | 'maxSide'
-  | 'canaryMinutes'
->;
-
 export interface OpenDetectorOptions {
   workerId?: string;
   /** File for the task ids in hand when a crash signal kills the process. */
@@ -63,11 +43,11 @@ export interface OpenDetectorOptions {
 
 /**
  * Starts the native core, loads the default model, checks it with the bundled picture and loads the models of `preload`;
- * returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the settings is not there. A default model that is missing
- * or unfit does not reject but shows in `unhealthy()`, so that the service can start, report it and serve other models.
+ * returns sooner where an engine has to be built first, or after a minute. Rejects when the device of the settings is not
+ * there. A default model that is missing or unfit shows in `unhealthy()`: the service starts and serves other models.
  */
 export async function openDetector(
-  config: DetectorConfig,
+  config: Config,
   logger: Logger,
   options: OpenDetectorOptions = {},
 ): Promise<NativeWorker> {

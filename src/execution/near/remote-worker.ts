@@ -7,6 +7,8 @@ import type { WorkerStats } from '../../api/statistics.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import type { DetectRequest } from '../detector.js';
+import type { Executor } from '../executor.js';
+import { OpenQuestions } from '../../base/open-questions.js';
 import { WorkerLost, type Worker, type WorkerSlots } from '../worker.js';
 import {
   CLOSE,
@@ -15,7 +17,6 @@ import {
   type ServiceFrame,
   type WorkerFrame,
 } from '../wire/frames.js';
-import { Calls } from './calls.js';
 
 export interface FrameSocket {
   send(data: string | Buffer): void;
@@ -25,14 +26,15 @@ export interface FrameSocket {
 export interface RemoteWorkerParts {
   hello: Hello;
   socket: FrameSocket;
-  /** A number that no earlier hand-out had, neither in this process nor in an earlier one. */
-  nextLease(): number;
-  onStale(): void;
+  events: Pick<Executor['events'], 'stale'>;
   /** Milliseconds in which an image without a deadline must be answered. */
   leaseMs: number;
   /** Beyond the deadline of an image that has one. */
   graceMs: number;
 }
+
+/** No earlier hand-out had this number, neither in this process nor in an earlier one. */
+let lastLease = Date.now() * 1_000;
 
 interface Lease {
   modelName: string;
@@ -40,9 +42,10 @@ interface Lease {
   dueAt: number;
   resolve(result: ImageResult): void;
   reject(error: Error): void;
-  signal: AbortSignal | undefined;
-  onAbort: () => void;
 }
+
+type Answer = Extract<WorkerFrame, { type: 'answer' }>;
+type Question = { type: 'models' } | { type: 'prepare'; modelName: string };
 
 const SHORT_CALL_MS = 3_000;
 /** A model may have to be compiled first. */
@@ -51,11 +54,13 @@ const LONG_CALL_MS = 60_000;
 export class RemoteWorker implements Worker {
   readonly workerId: string;
   readonly nodeId: string;
-  readonly host: string;
   readonly instance: string;
   readonly #parts: RemoteWorkerParts;
   readonly #leases = new Map<number, Lease>();
-  readonly #calls: Calls;
+  /** About its models. */
+  readonly #calls = new OpenQuestions<ModelDescription[]>();
+  /** Of the answer that is arriving: its frames come one after another. */
+  #models: ModelDescription[] = [];
   #state: ReportedState;
   #stateAt = performance.now();
   #leaving = false;
@@ -65,13 +70,9 @@ export class RemoteWorker implements Worker {
     const { hello } = parts;
     this.workerId = hello.workerId;
     this.nodeId = hello.nodeId;
-    this.host = hello.host;
     this.instance = hello.instance;
     this.#state = hello.state;
     this.#parts = parts;
-    this.#calls = new Calls((frame) => {
-      this.#send(frame);
-    });
   }
 
   get slots(): WorkerSlots {
@@ -96,45 +97,45 @@ export class RemoteWorker implements Worker {
     return [...this.#leases.values()].some(({ dueAt }) => dueAt < now);
   }
 
-  detect({ path, image, options, kind, priority, deadlineMs, signal }: DetectRequest) {
+  detect({ image, signal, ...request }: DetectRequest) {
     const { leaseMs, graceMs } = this.#parts;
+    const { deadlineMs, options } = request;
     const { modelName } = options;
-    const lease = this.#parts.nextLease();
+    const lease = ++lastLease;
     return new Promise<ImageResult>((resolve, reject) => {
       if (this.#lost !== null) {
         reject(this.#lost);
         return;
       }
-      const onAbort = () => {
-        this.#send({ type: 'cancel', lease });
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      signal?.addEventListener('abort', () => {
+        if (this.#leases.has(lease)) this.#send({ type: 'cancel', lease });
+      });
       const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
       const dueAt = performance.now() + limitMs;
-      this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
-      const request = {
-        path,
-        options,
-        kind,
-        ...(priority === undefined ? {} : { priority }),
-        ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      };
+      this.#leases.set(lease, { modelName, dueAt, resolve, reject });
       if (image === undefined) this.#send({ type: 'detect', lease, request });
       else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
     });
   }
 
   async prepare(modelName: string): Promise<ModelDescription> {
-    const [model] = await this.#calls.ask(
-      (call) => ({ type: 'prepare', call, modelName }),
-      LONG_CALL_MS,
-    );
+    const [model] = await this.#ask({ type: 'prepare', modelName }, LONG_CALL_MS);
     if (model === undefined) throw new WorkerLost('The worker did not say what the model is.');
     return model;
   }
 
   models(): Promise<ModelDescription[]> {
-    return this.#calls.ask((call) => ({ type: 'models', call }), SHORT_CALL_MS);
+    return this.#ask({ type: 'models' }, SHORT_CALL_MS);
+  }
+
+  #ask(question: Question, deadlineMs: number): Promise<ModelDescription[]> {
+    return this.#calls.ask(
+      (call) => {
+        this.#send({ ...question, call });
+      },
+      deadlineMs,
+      () => new WorkerLost(`No answer within ${deadlineMs} ms.`),
+    );
   }
 
   stats(): WorkerStats {
@@ -162,7 +163,7 @@ export class RemoteWorker implements Worker {
         this.#leaving = true;
         break;
       case 'answer':
-        this.#calls.answer(frame);
+        this.#answered(frame);
         break;
       case 'result': {
         const lease = this.#close(frame.lease);
@@ -173,6 +174,15 @@ export class RemoteWorker implements Worker {
       case 'failed':
         this.#failed(this.#close(frame.lease), frame.error);
     }
+  }
+
+  #answered({ call, model, error, more }: Answer): void {
+    if (model !== undefined) this.#models.push(model);
+    if (more) return;
+    const question = this.#calls.take(call);
+    if (error === undefined) question?.resolve(this.#models);
+    else question?.reject(error);
+    this.#models = [];
   }
 
   #failed(lease: Lease | null, error: LatticeError): void {
@@ -202,11 +212,10 @@ export class RemoteWorker implements Worker {
   #close(number: number): Lease | null {
     const lease = this.#leases.get(number);
     if (lease === undefined) {
-      this.#parts.onStale();
+      this.#parts.events.stale += 1;
       return null;
     }
     this.#leases.delete(number);
-    lease.signal?.removeEventListener('abort', lease.onAbort);
     return lease;
   }
 

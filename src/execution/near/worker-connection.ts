@@ -42,7 +42,6 @@ const GRACE_MS = 30_000;
 
 /** The gate. */
 interface Owner {
-  nextLease(): number;
   hello(worker: RemoteWorker): void;
   gone(): void;
 }
@@ -116,10 +115,7 @@ export class WorkerConnection {
     const worker = new RemoteWorker({
       hello,
       socket: this.#socket,
-      nextLease: () => this.#owner.nextLease(),
-      onStale: () => {
-        this.#parts.executor.events.stale += 1;
-      },
+      events: this.#parts.executor.events,
       leaseMs,
       graceMs,
     });

@@ -14,7 +14,6 @@ export class WorkerGate {
   readonly #parts: WorkerGateParts;
   readonly #connections = new Set<WorkerConnection>();
   readonly #timer: NodeJS.Timeout;
-  #lease = Date.now() * 1_000;
   #closed = false;
 
   constructor(parts: WorkerGateParts) {
@@ -35,7 +34,6 @@ export class WorkerGate {
   /** The caller passes on what the socket receives, and its close. */
   connect(socket: WorkerSocket): WorkerConnection {
     const connection = new WorkerConnection(socket, this.#parts, {
-      nextLease: () => ++this.#lease,
       hello: (worker) => {
         this.#replace(worker, connection);
       },

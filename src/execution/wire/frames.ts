@@ -35,19 +35,14 @@ const errorSchema = z
     detail: z.string(),
     errors: z
       .array(z.object({ detail: z.string(), pointer: z.string().exactOptional() }))
-      .exactOptional(),
-    retryAfterS: z.number().exactOptional(),
+      .optional(),
+    retryAfterS: z.number().optional(),
   })
   .transform(({ code, detail, ...more }) => new LatticeError(code, detail, more));
 
 export function toWireError(error: LatticeError): z.input<typeof errorSchema> {
-  const { code, message, errors, retryAfterS } = error;
-  return {
-    code,
-    detail: message,
-    ...(errors === undefined ? {} : { errors }),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
-  };
+  const { code, message: detail, errors, retryAfterS } = error;
+  return { code, detail, errors, retryAfterS };
 }
 
 const stateSchema = z.object({

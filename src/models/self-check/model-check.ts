@@ -8,6 +8,9 @@ import sharp from 'sharp';
 import { z } from 'zod';
 import { intersectionOverUnion } from './box-overlap.js';
 import type { Detection } from '../../api/image.js';
+import { DEFAULT_PARAMETERS } from '../../api/options.js';
+import type { NativeModel } from '../../native/contract.js';
+import type { Core } from '../../native/core.js';
 
 /** Known boxes must be found at this score and overlap. */
 export const KNOWN_CONFIDENCE = 0.5;
@@ -56,6 +59,20 @@ export async function readKnownPicture(path: string): Promise<KnownPicture> {
   const { image, boxes } = knownPictureSchema.parse(JSON.parse(await readFile(path, 'utf8')));
   return { picture: await readPicture(join(dirname(path), image)), boxes };
 }
+
+/** All boxes of a picture, whatever their score. */
+export const runOn = (picture: Picture, { modelId }: NativeModel, core: Pick<Core, 'run'>) =>
+  core.run({
+    modelId,
+    path: null,
+    pixels: picture,
+    kind: 'sync',
+    priority: 0,
+    deadlineMs: 0,
+    ...DEFAULT_PARAMETERS,
+    confidence: 0,
+    classIds: null,
+  });
 
 /** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */
 export class ModelCheck {

@@ -1,22 +1,16 @@
 /** Runs the self-check on every fresh model and, at intervals, on the loaded ones. */
 import type { Detection } from '../../api/image.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
-import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { Core } from '../../native/core.js';
 import type { LoadedModel } from '../loaded-model.js';
 import { detectionsFrom } from '../raw-detections.js';
 import { faultOfInputs } from './input-check.js';
-import { ModelCheck, readKnownPicture, type Picture } from './model-check.js';
+import { ModelCheck, readKnownPicture, runOn, type Picture } from './model-check.js';
 
 /** A device that gives no answer for this long is stuck, not busy: the check goes in front of other work. */
 const ANSWER_WITHIN_MS = 60_000;
-/**
- * Longer than the check waits: past a deadline the core answers tasks in hand too, with a code that says nothing about
- * the device. The task is still freed in the end.
- */
-const TASK_DEADLINE_MS = 120_000;
 
 export interface SelfCheckOptions {
   core: Pick<Core, 'run'>;
@@ -113,19 +107,8 @@ export class SelfCheck {
     this.#options.logger.error({ model: model.file.name, fault }, 'self-check failed');
   }
 
-  /** All boxes of the picture, whatever their score, from the core that serves requests. */
   async #look(model: LoadedModel, picture: Picture): Promise<Detection[]> {
-    const run = this.#options.core.run({
-      modelId: model.native.modelId,
-      path: null,
-      pixels: picture,
-      kind: 'sync',
-      priority: 0,
-      deadlineMs: TASK_DEADLINE_MS,
-      ...DEFAULT_PARAMETERS,
-      confidence: 0,
-      classIds: null,
-    });
+    const run = runOn(picture, model.native, this.#options.core);
     const raw = await inTime(run, ANSWER_WITHIN_MS, null);
     if (raw === null) {
       const waited = `no answer within ${ANSWER_WITHIN_MS / 1_000} s`;

@@ -1,5 +1,6 @@
 /** A cluster over a fake head, its log, and an end for both after each test. */
 import { afterEach } from 'vitest';
+import { parseRayAddress } from '../../../src/clusters/ray/ray-address.js';
 import { RayCluster, type RayClusterOptions } from '../../../src/clusters/ray/ray-cluster.js';
 import { FakeRayHead } from './fake-ray-head.js';
 
@@ -38,11 +39,12 @@ export const QUICK = {
 
 export function cluster(address: string, options: Partial<RayClusterOptions> = {}): RayCluster {
   const made = new RayCluster({
-    address,
+    address: parseRayAddress(address),
     namespace: 'blue',
     tokenFile: '',
     jobs: { counts: () => Promise.resolve({ pending: 4, running: 2, queuedImages: 9 }) },
     logger,
+    onNodes: () => undefined,
     times: QUICK,
     ...options,
   });

@@ -31,7 +31,6 @@ test('the status is what the head says, with the jobs of this service', async ()
     runningJobs: 2,
     pythonVersion: '3.11.7',
   });
-  expect([ray.version, ray.pythonVersion]).toEqual(['2.60.0', '3.11.7']);
 });
 
 test('news reach the status at the next round', async () => {
@@ -49,7 +48,7 @@ test('before the first session nothing is known', async () => {
   const head = await startHead();
   head.silent.add('PING');
   const ray = cluster(head.address);
-  expect([ray.version, ray.pythonVersion, ray.connected()]).toEqual(['unknown', null, false]);
+  expect(ray.connected()).toBe(false);
   await expect(ray.status()).rejects.toMatchObject({ code: 'cluster_unavailable', status: 503 });
   expect(await detailOf(ray)).toBe(
     `The Ray cluster at ${head.address} gives no status: not connected yet.`,

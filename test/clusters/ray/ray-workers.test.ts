@@ -48,7 +48,7 @@ function workers(options: Partial<RayWorkersOptions> = {}): RayWorkers {
     namespace: 'blue',
     workers: 'auto',
     serviceUrl: 'ws://10.0.0.9:8000',
-    command: null,
+    command: 'node worker.js',
     env: {},
     tokenFile: '',
     version: '1.2.3',

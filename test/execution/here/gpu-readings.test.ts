@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startGpuReadings } from '../../../src/execution/here/gpu-readings.js';
 import type { GpuState } from '../../../src/api/gpu-reading.js';
+import { UNKNOWN_FIGURES } from '../../support/simulated-gpus.js';
 import { parseReading, type SmiReading } from '../../../src/execution/here/nvidia-smi.js';
 
 const gpu = {
@@ -34,20 +35,16 @@ afterEach(() => {
 
 test('before the first answer only the GPU is known', () => {
   read.mockReturnValue(new Promise(() => undefined));
-  const { memoryTotal: _, ...ids } = gpu;
   expect(start()()).toEqual([
     {
-      ...ids,
+      index: gpu.index,
+      name: gpu.name,
+      uuid: gpu.uuid,
+      busId: gpu.busId,
+      numaNode: gpu.numaNode,
       memoryTotalBytes: 85e9,
       state: 'ok',
-      memoryUsedBytes: null,
-      utilisationPercent: null,
-      temperatureCelsius: null,
-      powerWatts: null,
-      powerLimitWatts: null,
-      smClockMhz: null,
-      uncorrectedMemoryErrors: null,
-      mig: null,
+      ...UNKNOWN_FIGURES,
       slowedBy: [],
       sampleAgeSeconds: null,
       reason: 'nvidia-smi has not answered yet.',

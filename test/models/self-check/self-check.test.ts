@@ -82,26 +82,15 @@ it('distrusts a device that gives an error', async () => {
   expect(model.distrust?.message).toContain('engine broke');
 });
 
-it('finds a device that hangs although its task has a deadline', async () => {
+it('finds a device that hangs', async () => {
   vi.useFakeTimers();
   const { model, parts, selfCheck } = check();
   await selfCheck.admit(model);
-  let freed = false;
-  // As the core: a task past its deadline is answered, also one that a device has in hand.
-  parts.run = ({ deadlineMs }) =>
-    new Promise((_resolve, reject) => {
-      setTimeout(() => {
-        freed = true;
-        reject(new LatticeError('deadline_exceeded', 'too late'));
-      }, deadlineMs);
-    });
+  parts.run = () => new Promise(() => undefined);
   const round = selfCheck.checkAll();
   await vi.advanceTimersByTimeAsync(60_000);
   await round;
   expect(model.distrust?.message).toContain('no answer within 60 s');
-  expect(freed).toBe(false);
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect(freed).toBe(true);
 });
 
 it.each(['shutting_down', 'overloaded'] as const)('draws no conclusion from %s', async (code) => {
