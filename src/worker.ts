@@ -88,7 +88,9 @@ async function createTokenReader({ workerTokenFile }: Config): Promise<() => str
 }
 
 async function checkRoot(path: string): Promise<{ path: string; readable: boolean }> {
-  return { path, readable: await lister.isReadable(path, ROOT_ANSWERS_WITHIN_MS) };
+  const place = { root: path, relative: '.' };
+  const readable = lister.ask('isReadable', place, ROOT_ANSWERS_WITHIN_MS).catch(() => false);
+  return { path, readable: await readable };
 }
 
 /** The parent holds the other end of standard input; without it nothing would stop this process. */

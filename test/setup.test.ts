@@ -114,57 +114,13 @@ test('a project that cannot be written is named', () => {
   expect(stderr).toContain(`This user cannot write to ${root}/ (EEXIST): run npm run setup as`);
 });
 
-/** A copy with built tests in the place of GoogleTest's programs: each says how it was called. */
-function prebuilt(programs: Record<string, string>): void {
-  const folder = join(root, 'build/test/native/gpu');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(root, 'build/prebuilt'), '');
-  writeFileSync(join(folder, 'lattice_gpu_test.o'), '');
-  for (const [name, listed] of Object.entries(programs)) {
-    const text =
-      `#!/bin/bash\nif [ "$1" = --gtest_list_tests ]; then echo '${listed}'; exit; fi\n` +
-      `echo "${name} $*"; case "$*" in *Fails*) exit 1 ;; esac`;
-    writeFileSync(join(folder, name), text, { mode: 0o755 });
-  }
-}
-const LISTED = {
-  lattice_gpu_test: 'Running main() from gtest_main.cc\nOwners.\n  Move\n  End',
-  lattice_engine_test:
-    'Cpu.\n  Fails\nEngines/Conformance.  # TypeParam = int\n  Boxes/cpu  # GetParam() = cpu\n  Boxes/gpu  # GetParam() = gpu',
-};
-
 test('a copy that was built on another machine needs no tools and builds nothing', () => {
-  prebuilt({});
+  mkdirSync(join(root, 'build/test/native'), { recursive: true });
+  writeFileSync(join(root, 'build/prebuilt'), '');
   const nothing = { PATH: '/nowhere' };
   expect(setUp(nothing)).toMatchObject({ status: 0, stderr: '' });
   expect(run('build-native.mjs', ['--tests'], nothing)).toMatchObject({
     status: 0,
     stdout: 'built on another machine (build/prebuilt): nothing is built here\n',
   });
-});
-
-test('its native tests run one per process, with --gpu those that need a GPU', () => {
-  prebuilt(LISTED);
-  expect(run('test-native.mjs', ['--gpu'], {})).toMatchObject({
-    status: 0,
-    stdout: [
-      'lattice_engine_test --gtest_filter=Engines/Conformance.Boxes/gpu',
-      'lattice_gpu_test --gtest_filter=Owners.Move',
-      'lattice_gpu_test --gtest_filter=Owners.End\n',
-    ].join('\n'),
-  });
-  const { status, stdout } = run('test-native.mjs', [], {});
-  expect(status).toBe(1);
-  expect(stdout.match(/gtest_filter/g)).toHaveLength(5);
-  expect(stdout).toMatch(/FAILED: engine\.Cpu\.Fails\n$/);
-});
-
-test('a test program that does not start is named', () => {
-  prebuilt({ lattice_gpu_test: '' });
-  writeFileSync(join(root, 'build/test/native/gpu/lattice_gpu_test'), '#!/bin/bash\nexit 127', {
-    mode: 0o755,
-  });
-  const { status, stderr } = run('test-native.mjs', ['--gpu'], {});
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/lattice_gpu_test does not start/);
 });

@@ -60,7 +60,7 @@ export async function gpuMemoryMiB(): Promise<number | null> {
   const [gpu] = gpus().gpus;
   if (gpu === undefined) return null;
   const reading = await readGpu(gpu.busId).catch(() => null);
-  const used = reading?.figures.memoryUsed ?? null;
+  const used = reading?.figures.memoryUsedBytes ?? null;
   return used === null ? null : used / 2 ** 20;
 }
 

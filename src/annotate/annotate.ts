@@ -1,7 +1,7 @@
 /** Drawn copies: a picture with its boxes, kept beneath the data folder. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { pictureType } from '../files/picture-format.js';
 import { LatticeError } from '../api/errors.js';
@@ -37,18 +37,10 @@ export class Annotator {
    * Rejects with the image codes, `invalid_image`, or `storage_unavailable` when the copy cannot be written.
    */
   async annotate(image: string | Buffer, detections: readonly Detection[]): Promise<string> {
-    const bytes = typeof image === 'string' ? await this.#options.detector.readImage(image) : image;
-    const jpeg = await drawnCopy(bytes, detections, this.#options.maxPixels);
+    const { detector, maxPixels } = this.#options;
+    const bytes = typeof image === 'string' ? await detector.readImage(image) : image;
     const name = `${randomBytes(16).toString('hex')}.jpg`;
-    const target = join(this.#folder, name);
-    try {
-      await mkdir(this.#folder, { recursive: true });
-      await writeFile(`${target}.part`, jpeg);
-      await rename(`${target}.part`, target);
-    } catch (cause) {
-      await rm(`${target}.part`, { force: true }).catch(() => undefined);
-      throw new LatticeError('storage_unavailable', 'The drawn copy cannot be written.', { cause });
-    }
+    await writeDrawnCopy(join(this.#folder, name), bytes, detections, maxPixels);
     return name;
   }
 
@@ -73,6 +65,24 @@ export class Annotator {
       removed += 1;
     }
     return removed;
+  }
+}
+
+/** Makes the folder of `target`. Rejects with `invalid_image`, or `storage_unavailable` when it cannot be written. */
+export async function writeDrawnCopy(
+  target: string,
+  bytes: Buffer,
+  detections: readonly Detection[],
+  maxPixels: number,
+): Promise<void> {
+  const jpeg = await drawnCopy(bytes, detections, maxPixels);
+  try {
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(`${target}.part`, jpeg);
+    await rename(`${target}.part`, target);
+  } catch (cause) {
+    await rm(`${target}.part`, { force: true }).catch(() => undefined);
+    throw new LatticeError('storage_unavailable', 'The drawn copy cannot be written.', { cause });
   }
 }
 

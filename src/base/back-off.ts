@@ -11,12 +11,9 @@ export class BackOff {
     this.#random = random;
   }
 
-  /**
-   * Milliseconds to wait before the next try: at least `leastMs`, at most `leastMs` doubled per failure and never more
-   * than `mostMs`.
-   */
-  next(mostMs = this.#mostMs): number {
-    const ceiling = Math.min(mostMs, this.#leastMs * 2 ** Math.min(30, ++this.#failures));
+  /** Milliseconds to wait before the next try: from `leastMs` to `leastMs` doubled per failure, at most `mostMs`. */
+  next(): number {
+    const ceiling = Math.min(this.#mostMs, this.#leastMs * 2 ** Math.min(30, ++this.#failures));
     return this.#leastMs + this.#random() * (ceiling - this.#leastMs);
   }
 

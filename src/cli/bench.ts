@@ -1,7 +1,7 @@
 /** `lattice bench`: a load test of a running service. */
 import { InvalidArgumentError, Option } from 'commander';
 import type { BenchFlags, Range } from './bench/benching.js';
-import { examples, wholeNumber } from './command-options.js';
+import { examples, numberThat, wholeNumber } from './command-options.js';
 import type { RegisterCommand } from './terminal.js';
 
 const MORE = `
@@ -77,13 +77,8 @@ function more(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-function ms(least: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (text.trim() !== '' && Number.isFinite(value) && value >= least) return value;
-    throw new InvalidArgumentError(`It must be a number of at least ${least}.`);
-  };
-}
+const ms = (least: number) =>
+  numberThat(`a number of at least ${least}`, (value) => value >= least);
 
 /** `start`, `start:end` or `start:end:step`. */
 function range(whole: boolean): (text: string) => Range {

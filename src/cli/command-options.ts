@@ -3,13 +3,19 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
 
-function fraction(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= 0 && value <= 1)) {
-    throw new InvalidArgumentError('It must be a number from 0 to 1.');
-  }
-  return value;
+/** A parser of numbers for which `holds`; `what` ends the sentence "It must be ...". */
+export function numberThat(
+  what: string,
+  holds: (value: number) => boolean,
+): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== '' && Number.isFinite(value) && holds(value)) return value;
+    throw new InvalidArgumentError(`It must be ${what}.`);
+  };
 }
+
+const fraction = numberThat('a number from 0 to 1', (value) => value >= 0 && value <= 1);
 
 export function nameList(text: string): string[] {
   const list = text.split(',').map((name) => name.trim());
@@ -17,15 +23,11 @@ export function nameList(text: string): string[] {
   return list;
 }
 
-/** A whole number of a range. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most) {
-      return value;
-    }
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
-  };
+  return numberThat(
+    `a whole number from ${least} to ${most}`,
+    (value) => Number.isInteger(value) && value >= least && value <= most,
+  );
 }
 
 /** `withDefaults`: the command has the defaults of the service; else the service has them. */

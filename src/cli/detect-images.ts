@@ -1,11 +1,11 @@
 /** Runs images through a detector of this process, in the given order, and prints their outcomes. */
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { Annotator } from '../annotate/annotate.js';
+import { writeDrawnCopy } from '../annotate/annotate.js';
 import { toLatticeError, type LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
 import { parametersOf, type DetectionParameters, type DetectOptions } from '../api/options.js';
-import { pathFault } from '../base/path-fault.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
@@ -13,7 +13,6 @@ import { defaultModelName, withSuffix } from '../models/model-folder.js';
 import { createLogger } from '../service/logger.js';
 import type { Config } from '../settings/config.js';
 import type { ExportFlags } from './export-output.js';
-import { exitCodeOf, FirstSignal } from './first-signal.js';
 import {
   exportImages,
   jsonPrinter,
@@ -23,7 +22,8 @@ import {
 } from './image-outcomes.js';
 import { rootsOf, type NamedImage } from './image-paths.js';
 import { Progress } from './progress.js';
-import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from './terminal.js';
+import { EXIT_FAILED, EXIT_PARTLY, onUserPath, UsageError, type Terminal } from './terminal.js';
+import { untilSignal } from './until-signal.js';
 
 /** As parsed and checked by `lattice detect`. */
 export interface DetectFlags extends ExportFlags, DetectionParameters {
@@ -37,7 +37,7 @@ interface Run {
   images: readonly NamedImage[];
   detector: NativeWorker;
   options: DetectOptions;
-  copies: DrawnCopies | null;
+  drawCopy: DrawCopy | undefined;
 }
 
 type Outcomes = AsyncGenerator<[NamedImage, ImageOutcome], void>;
@@ -57,18 +57,13 @@ export async function detectImages(
     { ...config, imageRoots: rootsOf(images) },
     logger(terminal, verbose),
   );
-  let copies: DrawnCopies | null = null;
   try {
     const { options, classes } = await detectOptions(detector, flags, config);
-    if (flags.save !== undefined) {
-      copies = await DrawnCopies.open(
-        flags.save,
-        (dataDir) => new Annotator({ detector, dataDir, maxPixels: config.maxPixels }),
-      );
-    }
-    await show({ images, detector, options, copies }, classes, flags, terminal);
+    const { save } = flags;
+    const drawCopy =
+      save === undefined ? undefined : await drawInto(save, detector, config.maxPixels);
+    await show({ images, detector, options, drawCopy }, classes, flags, terminal);
   } finally {
-    await copies?.close();
     await detector.close();
   }
 }
@@ -85,16 +80,13 @@ async function show(
 ): Promise<void> {
   const { images, detector, options } = run;
   const totals = new RunTotals();
-  const interrupt = new FirstSignal(() => {
-    terminal.err('Stopping after the images that have begun. Ctrl-C again stops at once.');
-  });
   const startedAt = performance.now();
-  const counted = count(
-    outcomes(run, () => interrupt.received !== null),
-    totals,
-    new Progress(terminal, images.length),
-  );
-  try {
+  const stopped = await untilSignal(terminal, async (signal) => {
+    signal.addEventListener('abort', () => {
+      terminal.err('Stopping after the images that have begun. Ctrl-C again stops at once.');
+    });
+    const progress = new Progress(terminal, images.length);
+    const counted = count(outcomes(run, signal), totals, progress);
     if (flags.format !== undefined) {
       await exportImages(counted, { model: options.modelName, classes }, flags, terminal);
     } else {
@@ -103,9 +95,8 @@ async function show(
       for await (const [image, outcome] of counted) print(image, outcome);
       if (table) terminal.out('');
     }
-  } finally {
-    interrupt.unlisten();
-  }
+    return signal.aborted;
+  });
   const { device, precision } = detector.stats();
   const engine = `${options.modelName} on ${device}, ${precision}`;
   const forPrograms = flags.format !== undefined || flags.json === true;
@@ -116,9 +107,8 @@ async function show(
     }
   }
   const { done, failed } = totals;
-  if (interrupt.received !== null) {
+  if (stopped !== false) {
     terminal.err(`Stopped: ${images.length - done - failed} of ${images.length} images are left.`);
-    terminal.setExitCode(exitCodeOf(interrupt.received));
   } else if (failed > 0) terminal.setExitCode(done > 0 ? EXIT_PARTLY : EXIT_FAILED);
 }
 
@@ -159,14 +149,14 @@ async function* count(images: Outcomes, totals: RunTotals, progress: Progress): 
   }
 }
 
-/** Keeps the detector busy and yields in input order; ends after the images that had begun when `stopped`. */
-async function* outcomes(run: Run, stopped: () => boolean): Outcomes {
+/** Keeps the detector busy and yields in input order; ends after the images that had begun at the signal. */
+async function* outcomes(run: Run, signal: AbortSignal): Outcomes {
   const { images, detector } = run;
   const running: Promise<ImageOutcome>[] = [];
   const window = Math.max(1, detector.stats().suggestedWindow);
   let next = 0;
   for (const image of images) {
-    while (next < images.length && running.length < window && !stopped()) {
+    while (next < images.length && running.length < window && !signal.aborted) {
       const following = images[next++];
       if (following !== undefined) running.push(detectOne(following, run));
     }
@@ -179,59 +169,36 @@ async function* outcomes(run: Run, stopped: () => boolean): Outcomes {
 /** Never rejects. */
 async function detectOne(
   { path }: NamedImage,
-  { detector, options, copies }: Run,
+  { detector, options, drawCopy }: Run,
 ): Promise<ImageOutcome> {
   try {
     const result = await detector.detect({ path, options, kind: 'async' });
-    return { status: 'ok', result, annotated: await copies?.write(path, result.detections) };
+    return { status: 'ok', result, annotated: await drawCopy?.(path, result.detections) };
   } catch (error) {
     return { status: 'error', error: (toLatticeError(error) satisfies LatticeError).toProblem() };
   }
 }
 
-interface Artist {
-  /** Gives the file name beneath `annotated` of the data folder it was made with. */
-  annotate(imagePath: string, detections: readonly Detection[]): Promise<string>;
-}
+/** Gives the path of the copy. */
+type DrawCopy = (imagePath: string, detections: readonly Detection[]) => Promise<string>;
 
-class DrawnCopies {
-  readonly #folder: string;
-  /** Inside the target folder: a rename cannot cross file systems. */
-  readonly #dataDir: string;
-  readonly #artist: Artist;
-  readonly #taken = new Set<string>();
-
-  private constructor(folder: string, dataDir: string, artist: Artist) {
-    this.#folder = folder;
-    this.#dataDir = dataDir;
-    this.#artist = artist;
-  }
-
-  /** Makes the folder. Rejects with `UsageError` when it cannot be written. */
-  static async open(folder: string, createArtist: (dataDir: string) => Artist) {
-    try {
-      await mkdir(folder, { recursive: true });
-      const dataDir = await mkdtemp(join(folder, '.drawing-'));
-      return new DrawnCopies(folder, dataDir, createArtist(dataDir));
-    } catch (error) {
-      throw new UsageError(pathFault(error, folder, 'write'));
-    }
-  }
-
-  /** Gives the path of the copy. Images of one name in several folders get -2, -3 and so on. */
-  async write(imagePath: string, detections: readonly Detection[]): Promise<string> {
+/** Makes the folder. Rejects with `UsageError` when it cannot be written. */
+async function drawInto(
+  folder: string,
+  detector: NativeWorker,
+  maxPixels: number,
+): Promise<DrawCopy> {
+  await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));
+  await onUserPath(folder, 'write', access(folder, constants.W_OK | constants.X_OK));
+  const taken = new Set<string>();
+  return async (imagePath, detections) => {
+    // Images of one name in several folders get -2, -3 and so on.
     const { name } = parse(imagePath);
     let file = `${name}.jpg`;
-    for (let count = 2; this.#taken.has(file); count++) file = `${name}-${count}.jpg`;
-    this.#taken.add(file);
-    const target = join(this.#folder, file);
-    const drawn = await this.#artist.annotate(imagePath, detections);
-    await rename(join(this.#dataDir, 'annotated', drawn), target);
+    for (let count = 2; taken.has(file); count++) file = `${name}-${count}.jpg`;
+    taken.add(file);
+    const target = join(folder, file);
+    await writeDrawnCopy(target, await detector.readImage(imagePath), detections, maxPixels);
     return target;
-  }
-
-  /** Removes the working folder; call when the last `write` has settled. */
-  async close(): Promise<void> {
-    await rm(this.#dataDir, { recursive: true, force: true });
-  }
+  };
 }

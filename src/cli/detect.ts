@@ -1,14 +1,10 @@
 /** `lattice detect`: images on this machine, without a service. */
-import { loadConfig, type Config } from '../settings/config.js';
 import { settingsFor } from '../settings/settings.js';
 import { addParameterFlags, nameList } from './command-options.js';
 import type { DetectFlags } from './detect-images.js';
-import { checkExportFlags, formatOption, outputOption } from './export-output.js';
-import { addSettingFlags } from './setting-flags.js';
+import { addExportFlags, checkExportFlags } from './export-output.js';
+import { addSettingFlags, configOf } from './setting-flags.js';
 import { EXIT_PARTLY, type RegisterCommand } from './terminal.js';
-
-/** Settings of the service that also matter here. */
-const SETTINGS = settingsFor('detect');
 
 const EXAMPLES = `
 Folders are searched for images, also in their subfolders; quote a glob to have it expanded here.
@@ -33,13 +29,13 @@ export const registerDetect: RegisterCommand = (program, terminal) => {
   addParameterFlags(command, { withDefaults: true })
     .option('--classes <names>', 'keep only these classes of the model, comma-separated', nameList)
     .option('--annotate, --save <folder>', 'also write copies with the boxes drawn')
-    .option('--json', 'print one JSON object per image')
-    .addOption(formatOption())
-    .addOption(outputOption())
+    .option('--json', 'print one JSON object per image');
+  addExportFlags(command)
     .addHelpText('after', EXAMPLES)
-    .action(async (paths: string[], flags: DetectFlags & Record<string, unknown>) => {
+    .action(async (paths: string[], flags: DetectFlags) => {
       checkExportFlags(flags, terminal);
-      const config = detectConfig(flags);
+      // The roots come from the paths, and one run needs no repeated self-check.
+      const config = { ...configOf(flags), canaryMinutes: 0 };
       const { expandPaths } = await import('./image-paths.js');
       const { images, unreadable } = await expandPaths(paths);
       for (const folder of unreadable) {
@@ -50,12 +46,5 @@ export const registerDetect: RegisterCommand = (program, terminal) => {
       const verbose = program.opts().verbose === true;
       await detectImages(images, flags, config, terminal, verbose);
     });
-  addSettingFlags(command, SETTINGS);
+  addSettingFlags(command, settingsFor('detect'));
 };
-
-/** The command's own flags are no settings; roots come from the paths, and one run needs no repeated self-check. */
-function detectConfig(flags: Record<string, unknown>): Config {
-  const keys = [...SETTINGS, 'config'];
-  const given = Object.fromEntries(Object.entries(flags).filter(([key]) => keys.includes(key)));
-  return { ...loadConfig(given), canaryMinutes: 0 };
-}

@@ -1,7 +1,6 @@
 /** `lattice doctor`: checks the machine and the settings, and says how to fix what is wrong. */
-import { loadConfig } from '../settings/config.js';
 import type { Finding } from './doctor/checks.js';
-import { addSettingFlags } from './setting-flags.js';
+import { addSettingFlags, configOf } from './setting-flags.js';
 import { renderTable } from './output-text.js';
 import { EXIT_FAILED, type RegisterCommand } from './terminal.js';
 
@@ -24,11 +23,11 @@ export const registerDoctor: RegisterCommand = (program, terminal) => {
     .description('check the machine and the settings, and say how to fix what is wrong')
     .option('--json', 'print one JSON object')
     .addHelpText('after', EXAMPLES)
-    .action(async ({ json, ...flags }: { json?: boolean } & Record<string, unknown>) => {
+    .action(async (flags: { json?: boolean }) => {
       const { examine } = await import('./doctor/checks.js');
-      const findings = await examine(loadConfig(flags));
+      const findings = await examine(configOf(flags));
       const healthy = findings.every(({ state }) => state !== 'fail');
-      if (json === true) terminal.out(JSON.stringify({ ok: healthy, findings }, null, 2));
+      if (flags.json === true) terminal.out(JSON.stringify({ ok: healthy, findings }, null, 2));
       else for (const line of report(findings)) terminal.out(line);
       if (!healthy) terminal.setExitCode(EXIT_FAILED);
     });

@@ -1,8 +1,8 @@
 /** `lattice engine`: the folder of built TensorRT engines, from outside a running service. */
-import { InvalidArgumentError, type Command } from 'commander';
-import { loadConfig } from '../settings/config.js';
-import { examples } from './command-options.js';
-import { addSettingFlags } from './setting-flags.js';
+import type { Command } from 'commander';
+import { examples, numberThat } from './command-options.js';
+import { addSettingFlags, configOf } from './setting-flags.js';
+import type { PruneFlags } from './engine/pruning.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -16,7 +16,7 @@ Examples:
 
 const SETTINGS = ['dataDir', 'engineCacheDir'] as const;
 
-type Flags = Record<string, unknown>;
+const days = numberThat('a number of days, 0 or more', (value) => value >= 0);
 
 export const registerEngine: RegisterCommand = (program, terminal) => {
   const engine = program
@@ -35,9 +35,9 @@ function registerBuild(parent: Command, terminal: Terminal): void {
     .description('build the engine of a model for the GPUs of this machine; takes minutes')
     .addHelpText('after', examples('engine build vehicles-v8n'))
     .argument('<model>', 'name as `lattice model list` shows it')
-    .action(async (model: string, flags: Flags) => {
+    .action(async (model: string, flags: object) => {
       const { buildEngine } = await import('./engine/building.js');
-      await buildEngine(model, loadConfig(flags), terminal);
+      await buildEngine(model, configOf(flags), terminal);
     });
   addSettingFlags(command, [...SETTINGS, 'modelsDir', 'modelFamily', 'threads']);
 }
@@ -48,9 +48,9 @@ function registerList(parent: Command, terminal: Terminal): void {
     .description('engines that are stored, and what is wrong with those that cannot be used')
     .addHelpText('after', examples('engine list'))
     .option('--json', 'print one JSON array')
-    .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
+    .action(async (flags: { json?: boolean }) => {
       const { listEngines } = await import('./engine/listing.js');
-      await listEngines(loadConfig(flags), json === true, terminal);
+      await listEngines(configOf(flags), flags.json === true, terminal);
     });
   addSettingFlags(command, SETTINGS);
 }
@@ -62,9 +62,9 @@ function registerInspect(parent: Command, terminal: Terminal): void {
     .addHelpText('after', examples('engine inspect vehicles-v8n'))
     .argument('<engine>', 'its model, or the start of its name as `lattice engine list` shows it')
     .option('--json', 'print one JSON array')
-    .action(async (engine: string, { json, ...flags }: { json?: boolean } & Flags) => {
-      const { inspectEngines } = await import('./engine/inspecting.js');
-      await inspectEngines(engine, loadConfig(flags), json === true, terminal);
+    .action(async (engine: string, flags: { json?: boolean }) => {
+      const { inspectEngines } = await import('./engine/listing.js');
+      await inspectEngines(engine, configOf(flags), flags.json === true, terminal);
     });
   addSettingFlags(command, SETTINGS);
 }
@@ -77,23 +77,9 @@ function registerPrune(parent: Command, terminal: Terminal): void {
     .option('--older-than <days>', 'also those not used for so many days', days)
     .option('--all', 'every engine; the next start builds anew')
     .option('--dry-run', 'only say what would be removed')
-    .action(
-      async ({
-        olderThan,
-        all,
-        dryRun,
-        ...flags
-      }: { olderThan?: number; all?: boolean; dryRun?: boolean } & Flags) => {
-        const { pruneEngines } = await import('./engine/pruning.js');
-        const rules = { olderThan, all: all === true, dryRun: dryRun === true };
-        await pruneEngines(rules, loadConfig(flags), terminal);
-      },
-    );
+    .action(async (flags: PruneFlags) => {
+      const { pruneEngines } = await import('./engine/pruning.js');
+      await pruneEngines(flags, configOf(flags), terminal);
+    });
   addSettingFlags(command, SETTINGS);
-}
-
-function days(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
-  throw new InvalidArgumentError('It must be a number of days, 0 or more.');
 }

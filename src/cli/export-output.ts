@@ -1,7 +1,7 @@
 /** Where an export goes: to a file, or to standard output. */
 import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { Option } from 'commander';
+import { Option, type Command } from 'commander';
 import { RESULT_FORMATS, type ResultFormat } from '../export/formats.js';
 import { isPathError, pathFault } from '../base/path-fault.js';
 import { UsageError, type Terminal } from './terminal.js';
@@ -11,13 +11,15 @@ export interface ExportFlags {
   output?: string;
 }
 
-export const formatOption = (): Option =>
-  new Option('--format <format>', 'as a file for other tools, see docs/exports.md')
-    .choices(RESULT_FORMATS)
-    .conflicts('json');
-
-export const outputOption = (): Option =>
-  new Option('-o, --output <file>', 'file for --format; default: standard output');
+export function addExportFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--format <format>', 'as a file for other tools, see docs/exports.md')
+        .choices(RESULT_FORMATS)
+        .conflicts('json'),
+    )
+    .option('-o, --output <file>', 'file for --format; default: standard output');
+}
 
 /** Throws `UsageError` for options that do not fit together. */
 export function checkExportFlags({ format, output }: ExportFlags, terminal: Terminal): void {

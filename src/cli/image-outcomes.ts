@@ -1,14 +1,12 @@
 /** What came of images: printed as soon as it is known, counted, or written to a file for other tools. */
-import { createReadStream } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Problem } from '../api/errors.js';
 import type { ImageResult } from '../api/image.js';
-import type { ExportSource } from '../export/export-source.js';
+import { relativeName, type ExportSource } from '../export/export-source.js';
 import { FORMATS } from '../export/formats.js';
-import { relativeName } from '../export/relative-name.js';
 import { viewImage } from '../http/answer/processed-image.js';
 import { writeExport, type ExportFlags } from './export-output.js';
 import type { NamedImage } from './image-paths.js';
@@ -121,56 +119,41 @@ export async function exportImages(
   { format = 'json', output }: ExportFlags,
   terminal: Terminal,
 ): Promise<void> {
-  async function* entries(): AsyncGenerator<ImageEntry, void> {
+  const folder = await mkdtemp(join(tmpdir(), 'lattice-entries-'));
+  const kept = join(folder, 'entries.ndjson');
+  const pages = () =>
+    existsSync(kept) ? readEntries(kept) : keptEntries(outcomes, kept, terminal);
+  try {
+    const { write } = FORMATS[format === 'json' ? 'ndjson' : format];
+    const source = { jobId: null, ...model, fileName: relativeName, pages };
+    await writeExport(write(source), output, terminal);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Takes the outcomes as they come and keeps them in the file, for formats that read them twice. */
+async function* keptEntries(
+  outcomes: AsyncIterable<[NamedImage, ImageOutcome]>,
+  path: string,
+  terminal: Terminal,
+): AsyncGenerator<ImageEntry[], void> {
+  const file = await open(path, 'w');
+  try {
     for await (const [image, outcome] of outcomes) {
       if (outcome.status === 'error') {
         terminal.err(`${image.shown}: ${outcome.error.detail} (${outcome.error.code})`);
       }
-      yield entryOf(image, outcome);
+      const entry = entryOf(image, outcome);
+      await file.write(`${JSON.stringify(entry)}\n`);
+      yield [entry];
     }
-  }
-  const kept = new KeptEntries(entries());
-  try {
-    const { write } = FORMATS[format === 'json' ? 'ndjson' : format];
-    const source = { jobId: null, ...model, fileName: relativeName, pages: () => kept.pages() };
-    await writeExport(write(source), output, terminal);
   } finally {
-    await kept.close();
+    await file.close();
   }
 }
 
-class KeptEntries<Entry> {
-  readonly #source: AsyncIterable<Entry>;
-  #folder: string | null = null;
-
-  constructor(source: AsyncIterable<Entry>) {
-    this.#source = source;
-  }
-
-  /** The first call takes the entries as they come and must be read to the end before another. */
-  pages(): AsyncGenerator<Entry[], void> {
-    return this.#folder === null ? this.#first() : this.#again(this.#folder);
-  }
-
-  async close(): Promise<void> {
-    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
-  }
-
-  async *#first(): AsyncGenerator<Entry[], void> {
-    this.#folder = await mkdtemp(join(tmpdir(), 'lattice-entries-'));
-    const file = await open(join(this.#folder, 'entries.ndjson'), 'w');
-    try {
-      for await (const entry of this.#source) {
-        await file.write(`${JSON.stringify(entry)}\n`);
-        yield [entry];
-      }
-    } finally {
-      await file.close();
-    }
-  }
-
-  async *#again(folder: string): AsyncGenerator<Entry[], void> {
-    const input = createReadStream(join(folder, 'entries.ndjson'));
-    for await (const line of createInterface({ input })) yield [JSON.parse(line) as Entry];
-  }
+async function* readEntries(path: string): AsyncGenerator<ImageEntry[], void> {
+  const file = await open(path);
+  for await (const line of file.readLines()) yield [JSON.parse(line) as ImageEntry];
 }

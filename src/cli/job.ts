@@ -2,8 +2,14 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { TOP_PRIORITY } from '../api/options.js';
 import { JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
-import { addParameterFlags, examples, nameList, wholeNumber } from './command-options.js';
-import { checkExportFlags, formatOption, outputOption, type ExportFlags } from './export-output.js';
+import {
+  addParameterFlags,
+  examples,
+  nameList,
+  numberThat,
+  wholeNumber,
+} from './command-options.js';
+import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
 import type { SubmitFlags, WatchFlags } from './job/watching.js';
@@ -123,23 +129,21 @@ function registerStatus(parent: Command, terminal: Terminal): void {
 }
 
 function registerResult(parent: Command, terminal: Terminal): void {
-  command(parent, 'result', 'boxes of a job that has ended', 'print its result record', [
-    'job_AaH_VN9D --json > boxes.json',
-    'job_AaH_VN9D --format coco -o boxes.coco.json',
-  ])
+  const result = command(
+    parent,
+    'result',
+    'boxes of a job that has ended',
+    'print its result record',
+    ['job_AaH_VN9D --json > boxes.json', 'job_AaH_VN9D --format coco -o boxes.coco.json'],
+  )
     .argument('<job>', 'its id')
-    .addOption(formatOption())
-    .addOption(outputOption())
     .action(async (jobId: string, flags: AccessFlags & ExportFlags) => {
       checkExportFlags(flags, terminal);
-      if (flags.format === undefined) {
-        const { showResult } = await import('./job/showing.js');
-        await showResult(jobId, flags, terminal);
-      } else {
-        const { exportResult } = await import('./job/showing.js');
-        await exportResult(jobId, flags.format, flags, terminal);
-      }
+      const { exportResult, showResult } = await import('./job/showing.js');
+      if (flags.format === undefined) await showResult(jobId, flags, terminal);
+      else await exportResult(jobId, flags.format, flags, terminal);
     });
+  addExportFlags(result);
 }
 
 function registerWatch(parent: Command, terminal: Terminal): void {
@@ -192,11 +196,7 @@ function statuses(text: string): string[] {
   throw new InvalidArgumentError(`'${wrong}' is none of ${JOB_STATUSES.join(', ')}.`);
 }
 
-function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError('It must be a number of seconds above 0.');
-}
+const seconds = numberThat('a number of seconds above 0', (value) => value > 0);
 
 function jsonObject(text: string): Record<string, unknown> {
   let value: unknown;

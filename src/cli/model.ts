@@ -1,10 +1,11 @@
 /** `lattice model`: the models folder, from outside a running service. */
 import type { Command } from 'commander';
-import { loadConfig } from '../settings/config.js';
 import { examples, wholeNumber } from './command-options.js';
 import type { CheckFlags } from './model/checking.js';
-import { inputSides, type ModelDescription } from './model/described-copy.js';
-import { addSettingFlags } from './setting-flags.js';
+import { inputSides } from './model/described-copy.js';
+import type { AddFlags } from './model/models-folder.js';
+import type { QuantizeFlags } from './model/quantizing.js';
+import { addSettingFlags, configOf } from './setting-flags.js';
 import type { RegisterCommand, Terminal } from './terminal.js';
 
 const EXAMPLES = `
@@ -20,14 +21,6 @@ Examples:
   $ lattice model quantize yolov8n --images /srv/photos`;
 
 const IMAGES = 'image, folder or glob to run it on, of many 48 (default: the demo pictures)';
-
-type Flags = Record<string, unknown>;
-
-interface AddFlags extends ModelDescription {
-  name?: string;
-  force?: boolean;
-  images?: string;
-}
 
 export const registerModel: RegisterCommand = (program, terminal) => {
   const model = program
@@ -47,9 +40,9 @@ function registerList(parent: Command, terminal: Terminal): void {
     .description('models that requests can name, the default first')
     .addHelpText('after', examples('model list'))
     .option('--json', 'print one JSON array')
-    .action(async ({ json, ...flags }: { json?: boolean } & Flags) => {
+    .action(async (flags: { json?: boolean }) => {
       const { listModels } = await import('./model/models-folder.js');
-      await listModels(loadConfig(flags), json === true, terminal);
+      await listModels(configOf(flags), flags.json === true, terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily']);
 }
@@ -62,9 +55,9 @@ function registerCheck(parent: Command, terminal: Terminal): void {
     .option('--images <path>', IMAGES)
     .option('--json', 'print one JSON object')
     .addHelpText('after', examples('model check depot', 'model check best.onnx --images photos/'))
-    .action(async (model: string, { json, images, names, input, ...flags }: CheckFlags & Flags) => {
+    .action(async (model: string, flags: CheckFlags) => {
       const { checkModel } = await import('./model/checking.js');
-      await checkModel(model, { json, images, names, input }, loadConfig(flags), terminal);
+      await checkModel(model, flags, configOf(flags), terminal);
     });
   addDescriptionFlags(command);
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
@@ -82,11 +75,9 @@ function registerAdd(parent: Command, terminal: Terminal): void {
       'after',
       examples('model add best.onnx --name depot', 'model add best.onnx --images photos/ --force'),
     )
-    .action(async (file: string, { name, force, ...flags }: AddFlags & Flags) => {
+    .action(async (file: string, flags: AddFlags) => {
       const { addModel } = await import('./model/models-folder.js');
-      const { images, names, input, ...settings } = flags;
-      const request = { file, name, force: force === true, images, names, input };
-      await addModel(request, loadConfig(settings), terminal);
+      await addModel(file, flags, configOf(flags), terminal);
     });
   addDescriptionFlags(command);
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
@@ -107,9 +98,9 @@ function registerRemove(parent: Command, terminal: Terminal): void {
     .description('delete a model from the models folder; bundled ones stay')
     .addHelpText('after', examples('model remove depot'))
     .argument('<name>', 'name as `lattice model list` shows it')
-    .action(async (name: string, flags: Flags) => {
+    .action(async (name: string, flags: object) => {
       const { removeModel } = await import('./model/models-folder.js');
-      await removeModel(name, loadConfig(flags), terminal);
+      await removeModel(name, configOf(flags), terminal);
     });
   addSettingFlags(command, ['modelsDir', 'modelFamily']);
 }
@@ -130,21 +121,9 @@ function registerQuantize(parent: Command, terminal: Terminal): void {
     )
     .option('--count <number>', 'photos to calibrate on', wholeNumber(1, 1_000_000), 128)
     .option('--default', 'make it the default model, if it is faster and agrees')
-    .action(
-      async (
-        name: string,
-        {
-          images,
-          labels,
-          count,
-          ...flags
-        }: { images: string; labels?: string; count: number } & Flags,
-      ) => {
-        const { quantizeModel } = await import('./model/quantizing.js');
-        const { default: makeDefault, ...settings } = flags;
-        const request = { name, images, labels, count, makeDefault: makeDefault === true };
-        await quantizeModel(request, loadConfig(settings), terminal);
-      },
-    );
+    .action(async (name: string, flags: QuantizeFlags) => {
+      const { quantizeModel } = await import('./model/quantizing.js');
+      await quantizeModel(name, flags, configOf(flags), terminal);
+    });
   addSettingFlags(command, ['modelsDir', 'modelFamily', 'threads']);
 }

@@ -2,8 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { loadConfig } from '../settings/config.js';
 import { packageVersion } from '../base/package.js';
-import { pathFault } from '../base/path-fault.js';
-import { UsageError, type RegisterCommand } from './terminal.js';
+import { onUserPath, type RegisterCommand } from './terminal.js';
 
 const EXAMPLES = `
 Examples:
@@ -19,11 +18,7 @@ export const registerOpenApi: RegisterCommand = (program, terminal) => {
     .action(async ({ output }: { output?: string }) => {
       const text = JSON.stringify(await createDocument(), null, 2);
       if (output === undefined) terminal.out(text);
-      else {
-        await writeFile(output, `${text}\n`).catch((error: unknown) => {
-          throw new UsageError(pathFault(error, output, 'write'));
-        });
-      }
+      else await onUserPath(output, 'write', writeFile(output, `${text}\n`));
     });
 };
 

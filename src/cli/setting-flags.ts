@@ -2,20 +2,8 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { snake } from '../api/snake-case.js';
-import { environmentName } from '../settings/config.js';
+import { environmentName, loadConfig, type Config } from '../settings/config.js';
 import { settings } from '../settings/settings.js';
-
-export interface SettingDescription {
-  key: string;
-  /** Environment variable. */
-  name: string;
-  flag: string;
-  /** As it would be written; '' for none. */
-  fallback: string;
-  meaning: string;
-  /** What the flag takes; null for one that stands alone. */
-  value: string | null;
-}
 
 const schemaShape = z.object({
   type: z.string().optional(),
@@ -28,15 +16,18 @@ const schemaShape = z.object({
 const MACHINE_DEFAULTS: Record<string, string> = { threads: 'CPU cores' };
 
 /** In the order of src/settings/settings.ts. */
-export function describeSettings(): SettingDescription[] {
+export function describeSettings() {
   return Object.entries(settings).map(([key, schema]) => {
     const shape = schemaShape.parse(z.toJSONSchema(schema, { io: 'output' }));
     return {
       key,
+      /** Environment variable. */
       name: environmentName(key),
       flag: `--${snake(key).replaceAll('_', '-')}`,
+      /** As it would be written; '' for none. */
       fallback: MACHINE_DEFAULTS[key] ?? String(shape.default),
       meaning: shape.description ?? '',
+      /** What the flag takes; null for one that stands alone. */
       value: valueOf(shape),
     };
   });
@@ -63,6 +54,12 @@ export function addSettingFlags(
     '--config <file>',
     'JSON file with settings, keys in camel case (imageRoots)',
   );
+}
+
+/** The settings among the flags of a command, with those of the environment. Throws `ConfigError`. */
+export function configOf(flags: object): Config {
+  const isSetting = ([key]: [string, unknown]) => key in settings || key === 'config';
+  return loadConfig(Object.fromEntries(Object.entries(flags).filter(isSetting)));
 }
 
 function valueOf(shape: z.infer<typeof schemaShape>): string | null {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { pathFault } from '../base/path-fault.js';
 
 /** The output of a command. Tests pass their own. */
 export interface Terminal {
@@ -22,6 +23,13 @@ export const EXIT_PARTLY = 3;
 /** A wrong call: exit code 2 and only the message. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** What `work` gives. Rejects with `UsageError` where it does: the user named a path that cannot be used. */
+export async function onUserPath<T>(path: string, use: 'read' | 'write', work: Promise<T>) {
+  return work.catch((error: unknown) => {
+    throw new UsageError(pathFault(error, path, use));
+  });
 }
 
 /** Adds one command to the program. Import large modules in its action, so that `--help` is quick. */

@@ -4,7 +4,7 @@ import type { ServerMessage, Subscription } from './follow-events.js';
 import { ServiceError } from './service-error.js';
 
 /** The part of a browser's WebSocket that is used here. */
-export interface PageSocket {
+interface PageSocket {
   onopen: (() => void) | null;
   onmessage: ((message: { data: unknown }) => void) | null;
   onclose: ((closed: { code: number }) => void) | null;
@@ -21,26 +21,16 @@ const UNAUTHENTICATED = 4401;
 /** A page cannot see the protocol's own pings. */
 const PING_MS = 15_000;
 
-/** As `OpenEventSocket`. */
-export function openEventSocket(
+/** As `OpenEventSocket`. Rejects with `unauthorized` for a missing or unknown key, and as `socketProtocols` throws. */
+export async function* openEventSocket(
   { baseUrl, headers }: StreamTarget,
   subscription: Subscription,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ServerMessage, void> {
+  signal?.throwIfAborted();
   const { WebSocket } = globalThis as unknown as { WebSocket: OpenSocket };
   const key = headers.authorization?.replace('Bearer ', '') ?? null;
-  const url = `${baseUrl.replace(/^http/, 'ws')}/v1/stream`;
-  return openPageSocket(() => new WebSocket(url, socketProtocols(key)), subscription, signal);
-}
-
-/** As `OpenEventSocket`. Rejects with `unauthorized` for a missing or unknown key, and with what `open` throws. */
-export async function* openPageSocket(
-  open: () => PageSocket,
-  subscription: Subscription,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<ServerMessage, void> {
-  signal?.throwIfAborted();
-  const socket = open();
+  const socket = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/v1/stream`, socketProtocols(key));
   const messages: ServerMessage[] = [];
   const closed: { code: number | null } = { code: null };
   let heard = true;

@@ -16,7 +16,7 @@ export interface ApiCall {
   method: 'GET' | 'POST' | 'DELETE';
   /** With the query. */
   path: string;
-  /** A form is sent as it is, any other value as JSON. */
+  /** A form and bytes are sent as they are, any other value as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   /** Idempotent: it is sent again when the connection breaks. */
@@ -123,7 +123,8 @@ export class HttpCaller {
   }
 
   #send({ method, path, body, headers }: ApiCall, deadline: Deadline): Promise<Response> {
-    const isJson = body !== undefined && !(body instanceof FormData);
+    const isPlain = body instanceof FormData || body instanceof Uint8Array;
+    const isJson = body !== undefined && !isPlain;
     return fetch(`${this.baseUrl}${path}`, {
       method,
       headers: {
@@ -132,7 +133,7 @@ export class HttpCaller {
         ...this.headers,
         ...headers,
       },
-      ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
+      ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body as FormData) }),
       // Followed, a redirection would lose the key or turn a POST into a GET.
       redirect: 'manual',
       signal: deadline.signal,

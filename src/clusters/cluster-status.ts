@@ -1,22 +1,27 @@
 /** The port through which the service reports the machines that run its images. */
+import { z } from 'zod';
 
-export interface ClusterNode {
-  nodeId: string;
-  alive: boolean;
+export const clusterNodeSchema = z.object({
+  nodeId: z.string(),
+  alive: z.boolean(),
   /** Resource name -> amount, for example `{ CPU: 8, GPU: 1 }`. */
-  resources: Record<string, number>;
-}
+  resources: z.record(z.string(), z.number()),
+});
 
-export interface ClusterSnapshot {
-  clusterVersion: string;
-  clusterAlive: boolean;
-  nodes: ClusterNode[];
-  totalCpus: number;
-  totalGpus: number;
-  availableCpus: number;
-  availableGpus: number;
-  pendingJobs: number;
-  runningJobs: number;
+export const clusterSnapshotSchema = z.object({
+  clusterVersion: z.string(),
+  clusterAlive: z.boolean(),
+  nodes: z.array(clusterNodeSchema),
+  totalCpus: z.number(),
+  totalGpus: z.number(),
+  availableCpus: z.number(),
+  availableGpus: z.number(),
+  pendingJobs: z.int(),
+  runningJobs: z.int(),
+});
+
+export type ClusterNode = z.infer<typeof clusterNodeSchema>;
+export interface ClusterSnapshot extends z.infer<typeof clusterSnapshotSchema> {
   /** Version of the Python that the cluster runs on; absent or null where there is none or it is unknown. */
   pythonVersion?: string | null;
 }

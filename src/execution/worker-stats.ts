@@ -1,6 +1,6 @@
 /** Several workers described as one, and what each is good for. */
 import { addUp, type WorkerStats } from '../api/statistics.js';
-import { GPU_STATES, type GpuReading, type GpuState } from '../api/gpu-reading.js';
+import { GPU_STATES, type GpuReading, type GpuState, type NodeGpu } from '../api/gpu-reading.js';
 import type { ModelDescription } from '../api/model.js';
 import type { Worker } from './worker.js';
 
@@ -37,11 +37,6 @@ export function countByState(reports: readonly { worker: Worker }[]): Record<Wor
   return counts;
 }
 
-export interface NodeGpu extends GpuReading {
-  /** The machine, as the cluster names it. */
-  nodeId: string;
-}
-
 /** Each GPU once, though workers may share it: the latest reading, with the worst of the states. */
 export function gpusOf(reports: readonly { worker: Worker }[]): NodeGpu[] {
   const gpus = new Map<string, NodeGpu>();
@@ -58,7 +53,7 @@ export function gpusOf(reports: readonly { worker: Worker }[]): NodeGpu[] {
   return [...gpus.values()];
 }
 
-const ageOf = ({ ageMs }: GpuReading) => ageMs ?? Infinity;
+const ageOf = ({ sampleAgeSeconds }: GpuReading) => sampleAgeSeconds ?? Infinity;
 const worse = (one: GpuState, other: GpuState) =>
   GPU_STATES.indexOf(one) > GPU_STATES.indexOf(other) ? one : other;
 

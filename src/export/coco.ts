@@ -1,69 +1,37 @@
 /**
- * A COCO dataset: images, then their annotations, then what is known at the end. Images are numbered 1 to N in the order
- * of the job, annotations from 1 (evaluators take 0 for "no match"), categories 1 to N in the order of the model.
- * Failed images have no size, which COCO requires, and are left out; `info.failed_images` counts them.
+ * COCO: a dataset (images, their annotations, then what is known at the end), and results, for evaluation against a
+ * dataset. Images are numbered 1 to N in the order of the job, annotations from 1 (evaluators take 0 for "no match"),
+ * categories 1 to N in the order of the model. Failed images have no size, which COCO requires, and are left out;
+ * `info.failed_images` counts them.
  */
-import { ClassNumbers } from './class-numbers.js';
-import { cocoBox } from './coco-box.js';
-import { isProcessed, type ExportSource, type ProcessedEntry } from './export-source.js';
-import { JsonList } from './json-list.js';
-import { rounded } from './rounded.js';
+import type { Detection } from '../api/image.js';
+import { ClassNumbers, rounded, type ExportSource } from './export-source.js';
+import { jsonArray } from './json-array.js';
 
 /** Reads the pages twice: the format has one list of all images and one of all boxes. */
 export async function* writeCoco(source: ExportSource): AsyncGenerator<string, void> {
+  const { jobId, model, fileName } = source;
   const classes = new ClassNumbers(source.classes);
-  const info = yield* writeImages(source);
-  yield* writeAnnotations(source, classes);
-  const categories = classes.names.map((name, number) => ({ id: number + 1, name }));
-  yield `],\n"categories":${JSON.stringify(categories)},\n"licenses":[],\n"info":${JSON.stringify(info)}}\n`;
-}
-
-async function* writeImages({ jobId, model, fileName, pages }: ExportSource) {
-  const list = new JsonList();
-  let id = 0;
-  let failed = 0;
-  let text = '{"images":[\n';
-  for await (const page of pages()) {
-    const processed = page.filter(isProcessed);
-    failed += page.length - processed.length;
-    text += list.add(
-      processed.map(({ image_path: path, image: { width, height } }) => {
-        id += 1;
-        return { id, file_name: fileName(path), width, height };
-      }),
-    );
-    yield text;
-    text = '';
-  }
-  yield `${text}],\n"annotations":[\n`;
-  return { description: 'Detections of lattice-core', job_id: jobId, model, failed_images: failed };
-}
-
-async function* writeAnnotations({ pages }: ExportSource, classes: ClassNumbers) {
-  const list = new JsonList();
-  const annotations = new Annotations(classes);
-  for await (const page of pages()) {
-    yield list.add(page.filter(isProcessed).flatMap((image) => annotations.of(image)));
-  }
-}
-
-class Annotations {
-  readonly #classes: ClassNumbers;
-  #image = 0;
-  #annotation = 0;
-
-  constructor(classes: ClassNumbers) {
-    this.#classes = classes;
-  }
-
-  of({ detections }: ProcessedEntry): object[] {
-    this.#image += 1;
+  let images = 0;
+  const failed = yield* jsonArray(
+    source,
+    '{"images":',
+    ({ image_path: path, image: { width, height } }) => {
+      images += 1;
+      return [{ id: images, file_name: fileName(path), width, height }];
+    },
+  );
+  let imageId = 0;
+  let annotations = 0;
+  yield* jsonArray(source, ',\n"annotations":', ({ detections }) => {
+    imageId += 1;
     return detections.map(({ box, confidence, class: name }) => {
       const bbox = cocoBox(box);
+      annotations += 1;
       return {
-        id: (this.#annotation += 1),
-        image_id: this.#image,
-        category_id: this.#classes.of(name) + 1,
+        id: annotations,
+        image_id: imageId,
+        category_id: classes.of(name) + 1,
         bbox,
         area: rounded(bbox[2] * bbox[3], 3),
         iscrowd: 0,
@@ -71,5 +39,30 @@ class Annotations {
         score: rounded(confidence, 6),
       };
     });
-  }
+  });
+  const categories = classes.names.map((name, number) => ({ id: number + 1, name }));
+  const description = 'Detections of lattice-core';
+  const info = { description, job_id: jobId, model, failed_images: failed };
+  yield `,\n"categories":${JSON.stringify(categories)},\n"licenses":[],\n"info":${JSON.stringify(info)}}\n`;
+}
+
+/** The boxes with their scores. `image_id` and `category_id` are those of the dataset of the same job. */
+export async function* writeCocoResults(source: ExportSource): AsyncGenerator<string, void> {
+  const classes = new ClassNumbers(source.classes);
+  let imageId = 0;
+  yield* jsonArray(source, '', ({ detections }) => {
+    imageId += 1;
+    return detections.map(({ box, confidence, class: name }) => ({
+      image_id: imageId,
+      category_id: classes.of(name) + 1,
+      bbox: cocoBox(box),
+      score: rounded(confidence, 6),
+    }));
+  });
+  yield '\n';
+}
+
+/** Corners -> left, top, width, height in pixels, to a thousandth. */
+function cocoBox([x1, y1, x2, y2]: Detection['box']): [number, number, number, number] {
+  return [rounded(x1, 3), rounded(y1, 3), rounded(x2 - x1, 3), rounded(y2 - y1, 3)];
 }

@@ -1,7 +1,11 @@
 /** One line per box, in the columns that `supervision` writes. Images without boxes and failed images have no line. */
-import { ClassNumbers } from './class-numbers.js';
-import { isProcessed, type ExportSource, type ProcessedEntry } from './export-source.js';
-import { rounded } from './rounded.js';
+import {
+  ClassNumbers,
+  isProcessed,
+  rounded,
+  type ExportSource,
+  type ProcessedEntry,
+} from './export-source.js';
 
 /** `tracker_id` stays empty: boxes of single images have no track. */
 const HEADER =

@@ -1,4 +1,4 @@
-/** What every export format is written from. Nothing here knows of jobs, HTTP or files. */
+/** What every export format is written from, and how all of them show it. Nothing here knows of jobs, HTTP or files. */
 import type { Detection, ImageSize } from '../api/image.js';
 
 /** The fields of an entry of `images[]` of a job's record that the formats read. An entry may have more. */
@@ -33,4 +33,38 @@ export type WriteExport = (source: ExportSource) => AsyncGenerator<string | Uint
 
 export function isProcessed(image: ExportedImage): image is ProcessedEntry {
   return image.status === 'ok';
+}
+
+/** A path without what makes it absolute: exports name files relative to a folder of the reader's. */
+export function relativeName(path: string): string {
+  return path.replace(/^(?:\.?\/)+/, '');
+}
+
+/** The number with at most so many decimals. */
+export function rounded(value: number, decimals: number): number {
+  return Number(value.toFixed(decimals));
+}
+
+/** Numbers of classes, from 0, in the order of the model: the same in every export of the same model. */
+export class ClassNumbers {
+  readonly #numbers: Map<string, number>;
+
+  constructor(classes: readonly string[]) {
+    this.#numbers = new Map();
+    for (const name of classes) this.of(name);
+  }
+
+  /** A name that the model does not have (it was replaced or removed since) gets the next free number. */
+  of(name: string): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    const number = this.#numbers.size;
+    this.#numbers.set(name, number);
+    return number;
+  }
+
+  /** Every class so far, in the order of the numbers. */
+  get names(): string[] {
+    return [...this.#numbers.keys()];
+  }
 }

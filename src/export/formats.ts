@@ -1,10 +1,8 @@
 /** The export formats: how a file of each is written, named and typed. */
-import { writeCoco } from './coco.js';
-import { writeCocoResults } from './coco-results.js';
+import { writeCoco, writeCocoResults } from './coco.js';
 import { writeCsv } from './csv.js';
-import type { WriteExport } from './export-source.js';
+import type { ExportSource, WriteExport } from './export-source.js';
 import { writeLabelStudio } from './labelstudio.js';
-import { writeNdjson } from './ndjson.js';
 import { writeYolo } from './yolo.js';
 
 export const EXPORT_FORMATS = [
@@ -44,3 +42,10 @@ export const FORMATS: Readonly<Record<ExportFormat, FormatEntry>> = {
   },
   ndjson: { ending: '.ndjson', contentType: 'application/x-ndjson', write: writeNdjson },
 };
+
+/** One line per image, as in `images[]` of the job's record; failed images too. */
+async function* writeNdjson(source: ExportSource): AsyncGenerator<string, void> {
+  for await (const page of source.pages()) {
+    yield page.map((image) => `${JSON.stringify(image)}\n`).join('');
+  }
+}

@@ -4,31 +4,24 @@
  * what needs a look. Failed images are left out.
  */
 import type { Detection, ImageSize } from '../api/image.js';
-import { isProcessed, type ExportSource } from './export-source.js';
-import { JsonList } from './json-list.js';
-import { rounded } from './rounded.js';
+import { rounded, type ExportSource } from './export-source.js';
+import { jsonArray } from './json-array.js';
 
 export async function* writeLabelStudio(source: ExportSource): AsyncGenerator<string, void> {
   const { model, fileName } = source;
-  const list = new JsonList();
-  let text = '[\n';
-  for await (const page of source.pages()) {
-    text += list.add(
-      page.filter(isProcessed).map(({ image_path: path, image, detections }) => ({
-        data: { image: localFile(fileName(path)), image_path: path },
-        predictions: [
-          {
-            model_version: model,
-            ...(detections.length === 0 ? {} : { score: lowestScore(detections) }),
-            result: detections.map((detection, index) => region(detection, index, image)),
-          },
-        ],
-      })),
-    );
-    yield text;
-    text = '';
-  }
-  yield `${text}]\n`;
+  yield* jsonArray(source, '', ({ image_path: path, image, detections }) => [
+    {
+      data: { image: localFile(fileName(path)), image_path: path },
+      predictions: [
+        {
+          model_version: model,
+          ...(detections.length === 0 ? {} : { score: lowestScore(detections) }),
+          result: detections.map((detection, index) => region(detection, index, image)),
+        },
+      ],
+    },
+  ]);
+  yield '\n';
 }
 
 function region({ box, confidence, class: name }: Detection, index: number, size: ImageSize) {

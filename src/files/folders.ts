@@ -79,7 +79,7 @@ export class Folders {
 
   async #page(place: Place, after: string, limit: number, path: string): Promise<FolderPage> {
     try {
-      return await this.#lister.page({ ...place, after, limit }, this.#withinMs);
+      return await this.#lister.ask('readFolderPage', { ...place, after, limit }, this.#withinMs);
     } catch (cause) {
       const detail = `The volume of ${named(path)} does not answer.`;
       throw new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });

@@ -8,6 +8,8 @@ import { ImageLister } from './listing/image-lister.js';
 /** Enough for every practical listing; with more, hostile names make matching slow. */
 const MAX_STARS = { inPattern: 8, inComponent: 3 };
 const LISTING_MS = 10_000;
+/** A matcher does not answer while it works on a hostile glob: its process is killed this long after the time limit. */
+const GRACE_MS = 3_000;
 /** For one system call. */
 const LOOK_MS = 5_000;
 const MAX_LISTINGS = 100;
@@ -107,7 +109,7 @@ async function listImages(
 
 async function kindOf(root: string, relative: string): Promise<PathKind> {
   try {
-    return await lister.kindOf({ root, relative }, LOOK_MS);
+    return await lister.ask('kindOf', { root, relative }, LOOK_MS);
   } catch (cause) {
     throw silentVolume(relative, cause);
   }
@@ -125,7 +127,8 @@ async function list(
   const { relative, isFolder } = listing;
   if (!isFolder) refuseCostly(relative, pointer);
   try {
-    return await lister.list({ ...listing, withinMs: LISTING_MS });
+    const query = { ...listing, withinMs: LISTING_MS };
+    return await lister.ask('findImages', query, LISTING_MS + GRACE_MS);
   } catch (cause) {
     if (cause instanceof LatticeError) throw silentVolume(relative, cause);
     const detail = `'${relative}' cannot be listed within ${LISTING_MS / 1000} s.`;

@@ -7,7 +7,7 @@ import type { WorkerGate } from '../execution/near/worker-gate.js';
 import type { LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
-import type { JobService } from '../jobs/job.js';
+import type { JobService } from '../jobs/job-service.js';
 import type { WebhookDeliveryState } from '../jobs/webhook-delivery.js';
 import type { ApiKeys } from './access/api-keys.js';
 import type { Logger } from '../base/logger-port.js';

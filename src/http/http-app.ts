@@ -5,7 +5,7 @@ import type { MiddlewareHandler } from 'hono';
 import { WORKER_PATH } from '../execution/wire/frames.js';
 import { environmentName } from '../settings/config.js';
 import { LatticeError, toLatticeError } from '../api/errors.js';
-import { clientAddress, presentedKey } from './access/api-keys.js';
+import { ownerOf } from './access/api-keys.js';
 import type { AppDeps } from './app-deps.js';
 import type { AppContext, AppEnv } from './app-env.js';
 import type { BrowserAccess, Page } from './access/browser-access.js';
@@ -92,13 +92,12 @@ function envelope(
       return null;
     }
     if (deps.config.compat === 'deepstack' && DEEPSTACK_PATH.test(c.req.path)) return null;
-    const key = presentedKey((name) => c.req.header(name));
-    const owner = key === null ? null : await deps.apiKeys.owner(key, clientAddress(c));
-    if (owner === null) {
+    const keyId = await ownerOf(c, deps.apiKeys);
+    if (keyId === null) {
       const detail = 'Send a key as Authorization: Bearer KEY or X-API-Key: KEY.';
       return replyProblem(c, new LatticeError('unauthorized', detail), hide);
     }
-    c.set('keyId', owner.keyId);
+    c.set('keyId', keyId);
     return null;
   };
   return async (c, next) => {

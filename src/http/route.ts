@@ -36,12 +36,7 @@ export function createAddRoute(app: OpenAPIHono<AppEnv>): AddRoute {
     app.on(config.method.toUpperCase(), config.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       if (hasParameter && isFixed(app, c.req.path)) return c.notFound();
       c.set('route', config.path);
-      try {
-        return await handler(c);
-      } catch (thrown) {
-        // Hono passes only instances of Error to its error handler.
-        throw thrown instanceof Error ? thrown : new Error('Not an Error', { cause: thrown });
-      }
+      return handler(c);
     });
   };
 }

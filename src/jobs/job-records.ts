@@ -14,13 +14,16 @@ export interface StoredJob extends Job {
   number: number;
 }
 
-export interface NewJob {
+export interface Submission {
   jobId: string;
-  spec: JobSpec;
   submittedAt: number;
   idempotency: Idempotency | null;
   /** False: only an idempotent repeat is answered, nothing is stored. */
   admit: boolean;
+}
+
+export interface NewJob extends Submission {
+  spec: JobSpec;
 }
 
 /** A job that this process has started. */
@@ -30,7 +33,7 @@ export interface StartedJob {
   lease: number;
 }
 
-export interface NewRetry extends Pick<NewJob, 'jobId' | 'submittedAt' | 'idempotency' | 'admit'> {
+export interface NewRetry extends Submission {
   /** Id of the job whose images are run again. */
   retryOf: string;
   images: RetriedImages;
@@ -38,13 +41,11 @@ export interface NewRetry extends Pick<NewJob, 'jobId' | 'submittedAt' | 'idempo
   keyId: string | null;
 }
 
-export type SubmitOutcome =
-  | { kind: 'stored' | 'replayed'; job: StoredJob }
-  | { kind: 'key_reused' }
-  | { kind: 'not_admitted' };
-
-export type RetryOutcome =
-  SubmitOutcome | { kind: 'missing' } | { kind: 'not_ended' } | { kind: 'nothing_failed' };
+export interface Submitted {
+  job: StoredJob;
+  /** It is the job of an earlier submission. */
+  replayed: boolean;
+}
 
 /** A job that has not ended, with the fields that the order of work needs. */
 export interface QueuedJob {
@@ -84,8 +85,6 @@ export interface NewOutcome {
 }
 
 export interface RecordOutcome {
-  /** `stale`: another lease holds the job; `ended`: it has ended or is gone. Nothing was stored for either. */
-  kind: 'stored' | 'stale' | 'ended';
   /** Entries that were new; an image keeps its first outcome. */
   stored: number;
   finishedImages: number;
@@ -94,10 +93,11 @@ export interface RecordOutcome {
   terminal: boolean;
 }
 
-export type CancelOutcome =
-  | { kind: 'cancelled'; job: StoredJob; from: 'pending' | 'running' }
-  | { kind: 'missing' }
-  | { kind: 'already_finished' };
+/** A job that was ended before its images were finished. */
+export interface EndedEarly {
+  job: StoredJob;
+  from: 'pending' | 'running';
+}
 
 export interface JobCounts {
   pending: number;

@@ -1,5 +1,5 @@
 /** A job as the service keeps it. Wire shapes live in `src/http`; names here are camelCase. */
-import type { Problem } from '../api/errors.js';
+import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { DetectOptions } from '../api/options.js';
 import type { ProcessedImage } from '../api/image.js';
@@ -131,62 +131,6 @@ export interface Idempotency {
   fingerprint: string;
 }
 
-/** What HTTP, WebSocket and CLI may do with jobs. Every method rejects with a `LatticeError` only. */
-export interface JobService {
-  /**
-   * Resolves once the job is on disk. With an idempotency key, a repeat gives the first job with `replayed`;
-   * another fingerprint rejects with `idempotency_key_reused`.
-   */
-  submit(spec: JobSpec, idempotency?: Idempotency): Promise<{ job: Job; replayed: boolean }>;
-  /**
-   * Submits images of an ended job as a new job with the same settings: all, or those that failed and, in a job that
-   * was cancelled, those that had no turn. Idempotency as for `submit`. Rejects with `job_not_found`,
-   * `job_not_finished` or `nothing_to_retry`.
-   */
-  retry(
-    jobId: string,
-    keyId: string | null,
-    images: RetriedImages,
-    idempotency?: Idempotency,
-  ): Promise<{ job: Job; replayed: boolean }>;
-  /** The job that an earlier submission with this key and body made; null when there is none. */
-  repeated(keyId: string | null, idempotency: Idempotency): Promise<Job | null>;
-  /** Rejects with `job_not_found`, also for another owner's job. */
-  get(jobId: string, keyId: string | null): Promise<Job>;
-  /** All entries in input order, for jobs of a few images. */
-  images(jobId: string): Promise<ImageEntry[]>;
-  /**
-   * All entries in input order, in short pages. The iterator reads the next page on demand.
-   * Rejects with `job_not_found` when the job is removed before the last page.
-   */
-  imagePages(jobId: string): AsyncIterable<ImageEntry[]>;
-  /**
-   * The images of a job that pass the filter, in input order, from their `offset`th on: at most `limit`, fewer if they
-   * have many boxes, none only at the end. `matching`: how many there are in the whole job.
-   */
-  filteredImages(
-    job: Job,
-    filter: ImageFilter,
-    page: { offset: number; limit: number },
-  ): Promise<{ entries: ImageEntry[]; matching: number }>;
-  /** Of the images that have an outcome so far. */
-  tally(job: Job): Promise<ImageTally>;
-  list(
-    filter: JobFilter,
-    page: { limit: number; cursor: string | null },
-  ): Promise<{ jobs: Job[]; nextCursor: string | null }>;
-  /** Jobs in each state, of those that the filter finds whatever its `status`. */
-  countByStatus(filter: JobFilter): Promise<Record<JobStatus, number>>;
-  /** Ends the job `failed` with code `cancelled`; rejects with `job_already_finished`. */
-  cancel(jobId: string, keyId: string | null): Promise<Job>;
-  /** `queuedImages`: those without an outcome, in jobs that have not ended. */
-  counts(): Promise<{ pending: number; running: number; queuedImages: number }>;
-  /** When the oldest job that has not started was submitted, in Unix seconds; null when there is none. */
-  oldestPendingAt(): Promise<number | null>;
-  /** Listeners get every event after its commit, in `seq` order; a throwing listener is logged and kept. */
-  onEvent(listener: (event: JobEvent) => void): () => void;
-  /** Stored events after `seq`, oldest first; `gap` when older ones are already gone. */
-  eventsAfter(seq: number, limit: number): Promise<{ events: JobEvent[]; gap: boolean }>;
-  /** Of the newest stored event, of this process or an earlier one; 0 before the first. */
-  lastSeq(): number;
+export function jobNotFound(): LatticeError {
+  return new LatticeError('job_not_found', 'There is no such job.');
 }

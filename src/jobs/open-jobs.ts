@@ -4,7 +4,6 @@ import { LatticeError } from '../api/errors.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport } from './crash-marker.js';
 import type { Annotate } from './runner/image-run.js';
-import type { JobService } from './job.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
 import type { JobStore, WebhookQueue } from './store/job-store.js';
@@ -12,7 +11,7 @@ import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
 import { startRetention } from './retention-sweeper.js';
-import { StoredJobService } from './stored-job-service.js';
+import { JobService } from './job-service.js';
 
 export { openJobStore } from './store/job-store.js';
 
@@ -54,8 +53,6 @@ export interface Jobs {
   health(): Promise<LatticeError | null>;
 }
 
-const UNFINISHED_PER_READ = 5_000;
-
 /** Opens the jobs and starts their work. They own the store from here on and close it, also if the opening fails. */
 export async function openJobs(store: JobStore, options: JobsOptions): Promise<Jobs> {
   const { dataDir, detector, logger } = options;
@@ -85,7 +82,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
         patienceMs: options.volumePatienceMs,
       },
     });
-    await enqueueUnfinished(store, runner);
+    for (const job of await store.unfinished()) runner.enqueue(job);
     runner.start(chargeCrash(dataDir, store, logger));
     logger.info({ recovered: store.recoveredJobs, ...counts.current }, 'job store open');
     const failure = store.failure();
@@ -111,8 +108,7 @@ function assemble(
   const historyHours = options.historyHours ?? 24;
   const retention = startRetention(store, { resultTtlHours, historyHours, intervalMs }, logger);
   let drained: Promise<unknown> | null = null;
-  let stopped: Promise<void> | null = null;
-  const service = new StoredJobService({
+  const service = new JobService({
     store,
     runner,
     ...parts,
@@ -124,15 +120,14 @@ function assemble(
   const drain = async (deadlineMs: number) => {
     await (drained ??= Promise.all([runner.stop(deadlineMs), retention.stop()]));
   };
-  const stop = async (deadlineMs: number) => {
-    await drain(deadlineMs);
-    await store.close();
-  };
   return {
     service,
     webhooks: store.webhooks,
     drain,
-    stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
+    stop: async (deadlineMs) => {
+      await drain(deadlineMs);
+      await store.close();
+    },
     health: () => Promise.resolve(storeHealth(store, nearlyFull)),
   };
 }
@@ -156,16 +151,6 @@ function chargeCrash(dataDir: string, store: JobStore, logger: Logger): () => Pr
     logger.warn({ inHand: report.tasks.length, charged }, 'the last process crashed with images');
     forgetCrashReport(dataDir);
   };
-}
-
-async function enqueueUnfinished(store: JobStore, runner: JobRunner): Promise<void> {
-  for (let after = 0; ;) {
-    const jobs = await store.unfinished(after, UNFINISHED_PER_READ);
-    for (const job of jobs) runner.enqueue(job);
-    const last = jobs.at(-1);
-    if (last === undefined || jobs.length < UNFINISHED_PER_READ) return;
-    after = last.number;
-  }
 }
 
 /** Infinity if it is not known: the next write then shows the fault of the folder. */

@@ -2,7 +2,7 @@
  * Sizes of the queue, counted in memory: only this process uses the store, and each answer of the store says what
  * changed.
  */
-import type { CancelOutcome, JobCounts, StoredJob } from './job-records.js';
+import type { EndedEarly, JobCounts, StoredJob } from './job-records.js';
 
 export class QueueCounts {
   readonly #counts: JobCounts;
@@ -47,7 +47,7 @@ export class QueueCounts {
     this.#counts.running -= 1;
   }
 
-  cancelled({ job, from }: Extract<CancelOutcome, { kind: 'cancelled' }>): void {
+  endedEarly({ job, from }: EndedEarly): void {
     this.#counts[from] -= 1;
     this.#counts.queuedImages -= job.imageCount - job.finishedImages;
   }

@@ -1,4 +1,5 @@
 /** Removes expired jobs, events and keys in batches, once per interval. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobStore } from './store/job-store.js';
 import type { Logger } from '../base/logger-port.js';
 
@@ -15,36 +16,36 @@ export function startRetention(
   { resultTtlHours, historyHours, intervalMs }: RetentionOptions,
   logger: Logger,
 ): { stop: () => Promise<void> } {
-  let running: Promise<void> | null = null;
-  let stopped = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const before = (hours: number) => Date.now() / 1000 - hours * 3600;
   const sweep = async () => {
     let removed = 0;
-    for (let more = true; more && !stopped;) {
+    for (let more = true; more && !signal.aborted;) {
       const swept = await store.sweep({
         jobsBefore: before(resultTtlHours),
         eventsBefore: before(historyHours),
         keysBefore: before(historyHours),
       });
-      removed += swept.removedJobIds.length;
+      removed += swept.removed;
       ({ more } = swept);
     }
     if (removed > 0) logger.info({ removed }, 'jobs past their time removed');
   };
-  const timer = setInterval(() => {
-    running ??= sweep()
-      .catch((error: unknown) => {
+  const work = async () => {
+    for (;;) {
+      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => null);
+      if (signal.aborted) return;
+      await sweep().catch((error: unknown) => {
         logger.warn({ error: String(error) }, 'retention failed; it is tried again');
-      })
-      .finally(() => {
-        running = null;
       });
-  }, intervalMs).unref();
+    }
+  };
+  const working = work();
   return {
-    stop: async () => {
-      stopped = true;
-      clearInterval(timer);
-      await running;
+    stop: () => {
+      stopping.abort();
+      return working;
     },
   };
 }

@@ -64,7 +64,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
 
 export function composeApp(deps: AppDeps): ComposedApp {
   const { config } = deps;
-  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  const hide = createHideFolders(config);
   const access = new BrowserAccess(config);
   const catalogue = new ModelCatalogue(deps.detector);
   const uploads = new Uploads(config, access);

@@ -1,7 +1,7 @@
 /** Drawn copies live as long as the jobs that name them. */
 import type { Annotator } from '../annotate/annotate.js';
 import type { Logger } from '../base/logger-port.js';
-import type { JobService } from '../jobs/job.js';
+import type { JobService } from '../jobs/job-service.js';
 
 const HOUR_MS = 3_600_000;
 const PAGE = 500;

@@ -2,7 +2,7 @@
 import type { Cluster } from '../clusters/cluster.js';
 import { countByState, gpusOf } from '../execution/worker-stats.js';
 import { readinessFault } from '../http/routes/health.js';
-import type { JobService } from '../jobs/job.js';
+import type { JobService } from '../jobs/job-service.js';
 import type { Jobs } from '../jobs/open-jobs.js';
 import type { Metrics } from './metrics.js';
 

@@ -1,5 +1,4 @@
-/** The service's log: one JSON object per line; on a terminal coloured text, if pino-pretty is installed. */
-import { createRequire } from 'node:module';
+/** The service's log: one JSON object per line. */
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 import type { Config } from '../settings/config.js';
 
@@ -38,23 +37,5 @@ export function createLogger(
 
 /** With `sync` a line is written before the call returns: for the last lines of a process. */
 export function standardOutput({ sync } = { sync: false }): DestinationStream {
-  const pretty = process.stdout.isTTY ? loadPretty() : null;
-  if (pretty === null) return pino.destination({ dest: 1, sync, minLength: 0 });
-  return pretty({ sync, colorize: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' });
-}
-
-type Pretty = (options: {
-  sync: boolean;
-  colorize: boolean;
-  translateTime: string;
-  ignore: string;
-}) => DestinationStream;
-
-/** A development dependency: a service installed without it logs JSON to a terminal too. */
-function loadPretty(): Pretty | null {
-  try {
-    return createRequire(import.meta.url)('pino-pretty') as Pretty;
-  } catch {
-    return null;
-  }
+  return pino.destination({ dest: 1, sync, minLength: 0 });
 }

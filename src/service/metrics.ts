@@ -1,10 +1,10 @@
 /** Everything `/metrics` shows, in one registry of its own. Only this folder knows prom-client. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { countClasses } from '../http/answer/processed-image.js';
 import type { HttpMetrics, HttpObservation } from '../http/app-deps.js';
 import { STAGES, type ImageResult } from '../api/image.js';
-import { GpuMetrics } from './gpu-metrics.js';
-import { exposeSources, type MetricSources } from './source-metrics.js';
+import { sourceMetrics, type MetricSources } from './source-metrics.js';
 
 const MS = 0.001;
 /** From a refused request to the longest wait of a synchronous detection. */
@@ -78,7 +78,7 @@ export class Metrics implements HttpMetrics {
     registers: [this.registry],
   });
 
-  private gpus: GpuMetrics | null = null;
+  private sources: MetricSources | null = null;
 
   /** `build` becomes the labels of `lattice_build_info`, for example version, openvino, device, precision. */
   constructor(build: Record<string, string>) {
@@ -98,9 +98,9 @@ export class Metrics implements HttpMetrics {
     return this.registry.contentType;
   }
 
-  render(): Promise<string> {
-    this.gpus?.refresh();
-    return this.registry.metrics();
+  async render(): Promise<string> {
+    const own = await this.registry.metrics();
+    return this.sources === null ? own : own + (await sourceMetrics(this.sources));
   }
 
   observeRequest({ method, route, status, seconds }: HttpObservation): void {
@@ -121,9 +121,8 @@ export class Metrics implements HttpMetrics {
     }
     const { model, detections } = result;
     this.modelImages.inc({ model });
-    const counts = new Map<string, number>();
-    for (const { class: name } of detections) counts.set(name, (counts.get(name) ?? 0) + 1);
-    for (const [name, count] of counts) this.detections.inc({ model, class: name }, count);
+    for (const [name, count] of countClasses(detections))
+      this.detections.inc({ model, class: name }, count);
   }
 
   /** `seconds`: from its start to its end; null for a job that ended before it started. */
@@ -138,8 +137,7 @@ export class Metrics implements HttpMetrics {
 
   /** Call once, when the sources exist. */
   watch(sources: MetricSources): void {
-    exposeSources(this.registry, sources);
-    this.gpus = new GpuMetrics(this.registry, sources.gpus);
+    this.sources = sources;
   }
 
   /** Stops the timers of the measurements. */

@@ -1,10 +1,8 @@
 /** Stops a service: first what is in progress, in parallel, then each part in the reverse order of its assembly. */
 import { inTime } from '../base/in-time.js';
+import type { Logger } from '../base/logger-port.js';
 
-export interface ShutdownLog {
-  debug(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+type ShutdownLog = Pick<Logger, 'debug' | 'error'>;
 
 /** Beyond the drain time, for work that cannot be interrupted. */
 export const OVERRUN_MS = 10_000;

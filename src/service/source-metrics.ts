@@ -1,27 +1,16 @@
 /** Figures that other parts keep, read at each request of `/metrics`. */
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { GPU_METRICS, type NodeGpu } from '../api/gpu-reading.js';
 import { STATISTIC_METRICS, type DetectorStats } from '../api/statistics.js';
-import type { NodeGpu } from '../execution/worker-stats.js';
 import { inTime } from '../base/in-time.js';
 
 /** Less than Prometheus waits for the whole answer. */
 const PATIENCE_MS = 2_000;
 
-type ByLabel = Record<string, number>;
-
-/** A source that fails, or says nothing for two seconds, is left out of that answer. `FIGURES` says what each is. */
-export interface MetricSources {
-  /** Whether traffic may come, as `/readyz` has it. */
-  ready: () => Promise<boolean>;
-  jobs: () => Promise<ByLabel>;
-  jobImages: () => Promise<number>;
-  oldestJobSeconds: () => Promise<number>;
-  webhooksWaiting: () => Promise<number>;
-  statistics: () => DetectorStats;
-  workers: () => ByLabel;
-  workerEvents: () => ByLabel;
-  /** Of all workers; none where there are none. */
-  gpus: () => readonly NodeGpu[];
+type Values = number | boolean | Record<string, number> | readonly Sample[];
+interface Sample {
+  labels: Record<string, string>;
+  value: number;
 }
 
 interface Figure {
@@ -29,75 +18,97 @@ interface Figure {
   help: string;
   /** A counter's source knows the value as it stands. */
   kind?: 'counter';
-  /** Where `read` gives numbers by label; left out where it gives one number. */
+  /** Where the source gives numbers by the value of one label. */
   label?: string;
-  read: (sources: MetricSources) => ByLabel | number | Promise<ByLabel | number>;
 }
 
-const FIGURES: readonly Figure[] = [
-  {
+/** Each by its source. */
+const FIGURES = {
+  ready: {
     name: 'lattice_ready',
     help: '1 while /readyz answers 200, else 0; that answer and the log say why.',
-    read: async ({ ready }) => ((await ready()) ? 1 : 0),
   },
-  { name: 'lattice_jobs', help: 'Jobs by status.', label: 'status', read: ({ jobs }) => jobs() },
-  {
-    name: 'lattice_job_images',
-    help: 'Images of jobs that are still to be done.',
-    read: ({ jobImages }) => jobImages(),
-  },
-  {
+  jobs: { name: 'lattice_jobs', help: 'Jobs by status.', label: 'status' },
+  jobImages: { name: 'lattice_job_images', help: 'Images of jobs that are still to be done.' },
+  oldestJobSeconds: {
     name: 'lattice_oldest_job_seconds',
     help: 'How long the oldest job that has not started has waited; 0 when there is none.',
-    read: ({ oldestJobSeconds }) => oldestJobSeconds(),
   },
-  {
+  webhooksWaiting: {
     name: 'lattice_webhooks_waiting',
     help: 'Webhook deliveries that are still to be made.',
-    read: ({ webhooksWaiting }) => webhooksWaiting(),
   },
-  ...STATISTIC_METRICS.map(({ read, ...figure }) => ({
-    ...figure,
-    read: ({ statistics }: MetricSources) => read(statistics()),
-  })),
-  {
-    name: 'lattice_workers',
-    help: 'Workers by state.',
-    label: 'state',
-    read: ({ workers }) => workers(),
-  },
-  {
+  workers: { name: 'lattice_workers', help: 'Workers by state.', label: 'state' },
+  workerEvents: {
     name: 'lattice_worker_events_total',
     help: 'Workers lost, images requeued for it, stale answers refused.',
     kind: 'counter',
     label: 'event',
-    read: ({ workerEvents }) => workerEvents(),
   },
-];
+} as const satisfies Record<string, Figure>;
 
-export function exposeSources(registry: Registry, sources: MetricSources): void {
-  for (const figure of FIGURES) expose(registry, figure, sources);
+/** A source that fails, or says nothing for two seconds, is left out of that answer. */
+export interface MetricSources extends Record<
+  keyof typeof FIGURES,
+  () => Values | Promise<Values>
+> {
+  statistics: () => DetectorStats;
+  /** Of all workers; none where there are none. */
+  gpus: () => readonly NodeGpu[];
 }
 
-function expose(registry: Registry, figure: Figure, sources: MetricSources): void {
-  const { name, help, kind, label, read } = figure;
-  const Metric: typeof Gauge | typeof Counter = kind === 'counter' ? Counter : Gauge;
-  new Metric({
-    name,
-    help,
-    labelNames: label === undefined ? [] : [label],
-    registers: [registry],
-    async collect() {
-      // Absent series are honest: a store that cannot be read must not hide all the other figures.
-      const answer = Promise.resolve().then(() => read(sources));
-      const values = await inTime(answer, PATIENCE_MS, {}).catch(() => ({}));
-      // Together, with no await in between: two may ask for the metrics at a time.
-      this.reset();
-      if (label === undefined) this.remove(); // what reset leaves is a 0
-      if (typeof values === 'number') this.inc(values);
-      else if (label !== undefined) {
-        for (const [value, count] of Object.entries(values)) this.inc({ [label]: value }, count);
-      }
-    },
-  });
+interface ReadFigure extends Figure {
+  read: () => Values | Promise<Values>;
 }
+
+function figuresOf(sources: MetricSources): ReadFigure[] {
+  return [
+    ...Object.entries(FIGURES).map(([source, figure]) => ({
+      ...figure,
+      read: sources[source as keyof typeof FIGURES],
+    })),
+    ...STATISTIC_METRICS.map(({ read, ...figure }) => ({
+      ...figure,
+      read: () => read(sources.statistics()),
+    })),
+    ...GPU_METRICS.map(({ read, ...figure }) => ({
+      ...figure,
+      read: () =>
+        sources.gpus().flatMap((gpu) => {
+          const value = read(gpu);
+          const labels = { node: gpu.nodeId, gpu: String(gpu.index), uuid: gpu.uuid };
+          return value === null ? [] : [{ labels, value }];
+        }),
+    })),
+  ];
+}
+
+/** The figures as they stand, as text. One without a value, for example of GPUs where there are none, is left out. */
+export async function sourceMetrics(sources: MetricSources): Promise<string> {
+  const read = figuresOf(sources).map(async (figure) => ({
+    ...figure,
+    samples: await samplesOf(figure),
+  }));
+  const registry = new Registry();
+  for (const { name, help, kind, samples } of await Promise.all(read)) {
+    const [first] = samples;
+    if (first === undefined) continue;
+    const Metric: typeof Gauge | typeof Counter = kind === 'counter' ? Counter : Gauge;
+    const labelNames = Object.keys(first.labels);
+    const metric = new Metric({ name, help, labelNames, registers: [registry] });
+    for (const { labels, value } of samples) metric.inc(labels, value);
+  }
+  return registry.metrics();
+}
+
+/** None where the source fails: a store that cannot be read must not hide all the other figures. */
+async function samplesOf({ label = '', read }: ReadFigure): Promise<readonly Sample[]> {
+  const answer = Promise.resolve().then(read);
+  const values = await inTime(answer, PATIENCE_MS, []).catch((): Sample[] => []);
+  if (typeof values !== 'object') return [{ labels: {}, value: Number(values) }];
+  if (isList(values)) return values;
+  return Object.entries(values).map(([each, value]) => ({ labels: { [label]: each }, value }));
+}
+
+/** `Array.isArray` does not tell a readonly list from an object. */
+const isList = (values: object): values is readonly Sample[] => Array.isArray(values);

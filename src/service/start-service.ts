@@ -54,7 +54,7 @@ export async function startService(
     resultTtlHours: config.resultTtlHours,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
-    annotate: (_jobId, _index, path, detections) => annotator.annotate(path, detections),
+    annotate: (path, detections) => annotator.annotate(path, detections),
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainMs));
   releases.add('jobs', () => jobs.stop(0));
@@ -102,7 +102,7 @@ function startResultWebhooks(
   metrics: Metrics,
   jobs: Jobs,
 ): WebhookWorker {
-  const hide = createHideFolders([...config.imageRoots, config.modelsDir, config.dataDir]);
+  const hide = createHideFolders(config);
   return new WebhookWorker({
     queue: jobs.webhooks,
     config,

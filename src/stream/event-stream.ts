@@ -15,7 +15,7 @@ import {
   idOf,
   notice,
   parseFrame,
-  submittedMessage,
+  submissionOf,
   type ClientMessage,
 } from './stream-messages.js';
 
@@ -135,7 +135,7 @@ export class EventStream {
       const { jobId } = job;
       const expected = client.wants({ event: 'job_submitted', jobId, keyId: client.keyId });
       const event = client.gate.claim(job, expected);
-      client.send(event === null ? submittedMessage(job, id) : eventMessage(event, this.#hide, id));
+      client.send(eventMessage(event ?? submissionOf(job), this.#hide, id));
     } finally {
       client.gate.release(ticket);
     }

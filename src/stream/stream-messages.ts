@@ -37,7 +37,7 @@ export type SubscribeMessage = Extract<
 /** An event of a job on the wire. */
 export interface EventMessage {
   event: JobEventName;
-  id?: MessageId;
+  id?: MessageId | undefined;
   job_id: string;
   status: JobStatus;
   timestamp: number;
@@ -45,7 +45,7 @@ export interface EventMessage {
   progress: number;
   /** Images that ended in an error so far. */
   failed_images: number;
-  error?: Problem;
+  error?: Problem | undefined;
 }
 
 /** A frame's text -> JSON value. Throws `bad_json`, or `validation_failed` beyond the limits on depth and keys. */
@@ -63,39 +63,33 @@ export function idOf(value: unknown): MessageId | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Wire form of an event; `messageId` only for the socket whose submission it answers. */
+/**
+ * Wire form of an event; `messageId` only for the socket whose submission it answers. Without `seq` for a submission whose
+ * event has not arrived yet: the number belongs to the event.
+ */
 export function eventMessage(
-  event: JobEvent,
+  event: Omit<JobEvent, 'seq' | 'keyId'> & { seq?: number },
   hide: HideFolders,
   messageId?: MessageId,
-): EventMessage {
-  return {
+): object {
+  const message: Omit<EventMessage, 'seq'> & { seq: number | undefined } = {
     event: event.event,
-    ...withId(messageId),
+    id: messageId,
     job_id: event.jobId,
     status: event.status,
     timestamp: event.timestamp,
     seq: event.seq,
     progress: event.progress,
     failed_images: event.failedImages,
-    ...(event.error === undefined ? {} : { error: hideInProblem(event.error, hide) }),
+    error: event.error && hideInProblem(event.error, hide),
   };
+  return message;
 }
 
-/** Answer to a submission whose event has not arrived yet. It has no `seq`, which belongs to the event. */
-export function submittedMessage(
-  job: Job,
-  messageId: MessageId | undefined,
-): Omit<EventMessage, 'seq'> {
-  return {
-    event: 'job_submitted',
-    ...withId(messageId),
-    job_id: job.jobId,
-    status: job.status,
-    timestamp: job.submittedAt,
-    progress: 0,
-    failed_images: 0,
-  };
+/** The submission of a job as its event says it. */
+export function submissionOf({ jobId, status, submittedAt }: Job): Omit<JobEvent, 'seq' | 'keyId'> {
+  const event = 'job_submitted';
+  return { event, jobId, status, timestamp: submittedAt, progress: 0, failedImages: 0 };
 }
 
 /** Messages that concern no job. `fields`: `seq` with `pong` and `subscribed`, `after_seq` with `gap`, `error`. */
@@ -104,9 +98,5 @@ export function notice(
   messageId: MessageId | undefined,
   fields: { seq?: number; after_seq?: number; error?: Problem } = {},
 ): object {
-  return { event, ...withId(messageId), timestamp: Date.now() / 1000, ...fields };
-}
-
-function withId(messageId: MessageId | undefined): { id?: MessageId } {
-  return messageId === undefined ? {} : { id: messageId };
+  return { event, id: messageId, timestamp: Date.now() / 1000, ...fields };
 }

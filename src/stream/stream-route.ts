@@ -2,7 +2,7 @@
 import type { WebSocket } from 'ws';
 import { LatticeError } from '../api/errors.js';
 import { eventsSent } from '../api/events.js';
-import { clientAddress, presentedKey, type ApiKeys } from '../http/access/api-keys.js';
+import { ownerOf, type ApiKeys } from '../http/access/api-keys.js';
 import type { AppContext } from '../http/app-env.js';
 import type { AddRoute } from '../http/route.js';
 import type { RouteParts } from '../http/route-parts.js';
@@ -40,7 +40,7 @@ export function streamRoute(
       if (!access.originAllowed(c.req.header('origin'), c.req.header('host'))) {
         throw new LatticeError('forbidden', 'Pages from this origin may not open a socket.');
       }
-      const keyId = await ownerOf(c, apiKeys);
+      const keyId = await ownerOfSocket(c, apiKeys);
       return upgradeToWebSocket(c, (socket) => {
         listen(socket, events, keyId);
       });
@@ -60,13 +60,14 @@ function listen(socket: WebSocket, events: EventStream, keyId: string | null | u
 }
 
 /** Null without authentication; undefined for a missing or unknown key. */
-async function ownerOf(c: AppContext, apiKeys: ApiKeys | null): Promise<string | null | undefined> {
+async function ownerOfSocket(
+  c: AppContext,
+  apiKeys: ApiKeys | null,
+): Promise<string | null | undefined> {
   if (apiKeys === null) return null;
   const offered = (c.req.header('sec-websocket-protocol') ?? '')
     .split(',')
     .map((protocol) => KEY_PROTOCOL.exec(protocol.trim())?.[1])
     .find((key) => key !== undefined);
-  const key = presentedKey((name) => c.req.header(name)) ?? offered;
-  if (key === undefined) return undefined;
-  return (await apiKeys.owner(key, clientAddress(c)))?.keyId;
+  return (await ownerOf(c, apiKeys, offered)) ?? undefined;
 }

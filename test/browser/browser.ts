@@ -4,6 +4,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import sharp from 'sharp';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { FEW_THREADS } from '../support/service-client.js';
+import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
 
 const CANDIDATES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** A folder: the tests write the pictures of the documentation into it. */
@@ -49,6 +52,36 @@ export async function openPage(browser: Browser): Promise<WatchedPage> {
   });
   page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
   return { page, faults: () => faults };
+}
+
+export interface OpenedPage {
+  service: ServiceProcess;
+  page: Page;
+}
+
+/** Opens a page beside a service with the bundled models; fails a test after which the page has a fault. */
+export function withPage(
+  env: Record<string, string>,
+  onOpened: (opened: OpenedPage) => void,
+): void {
+  let service: ServiceProcess;
+  let browser: Browser;
+  let watched: WatchedPage;
+  beforeAll(async () => {
+    const models = { ...FEW_THREADS, LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models') };
+    const started = startService({ env: { ...models, ...env } });
+    [service, browser] = await Promise.all([started, openBrowser()]);
+    watched = await openPage(browser);
+    onOpened({ service, page: watched.page });
+  });
+  beforeEach(() => watched.page.setViewportSize({ width: 1280, height: 800 }));
+  afterEach(() => {
+    expect(watched.faults()).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service[Symbol.asyncDispose]();
+  });
 }
 
 /** Rules of axe that the page breaks, with the elements. */

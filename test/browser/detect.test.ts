@@ -2,19 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import type { DetectResponse } from '../../src/client/records.js';
-import { browserPath, openBrowser, openPage, type WatchedPage } from './browser.js';
+import { browserPath, withPage } from './browser.js';
 import { eventual } from '../support/eventually.js';
-import { DEMO, FEW_THREADS } from '../support/service-client.js';
-import {
-  PROJECT_ROOT,
-  SHARED_TESTDATA,
-  hasTestdata,
-  startService,
-  type ServiceProcess,
-} from '../support/service-process.js';
+import { DEMO } from '../support/service-client.js';
+import { SHARED_TESTDATA, hasTestdata, type ServiceProcess } from '../support/service-process.js';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 if (!hasCurl) console.warn('Left out: there is no curl to run the one that the page gives.');
@@ -23,35 +17,14 @@ const DETECT = '**/v1/inference/detect';
 
 describe.skipIf(browserPath === null)('detect', () => {
   let service: ServiceProcess;
-  let browser: Browser;
-  let watched: WatchedPage;
   let page: Page;
-
-  beforeAll(async () => {
-    const roots = hasTestdata ? `${DEMO}:${SHARED_TESTDATA}` : DEMO;
-    const env = {
-      ...FEW_THREADS,
-      LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
-      LATTICE_IMAGE_ROOTS: roots,
+  withPage(
+    {
+      LATTICE_IMAGE_ROOTS: hasTestdata ? `${DEMO}:${SHARED_TESTDATA}` : DEMO,
       LATTICE_PRECISION: 'f32', // the same scores on every CPU
-    };
-    [service, browser] = await Promise.all([startService({ env }), openBrowser()]);
-    watched = await openPage(browser);
-    ({ page } = watched);
-  });
-
-  afterAll(async () => {
-    await browser.close();
-    await service[Symbol.asyncDispose]();
-  });
-
-  beforeEach(async () => {
-    await page.setViewportSize({ width: 1280, height: 800 });
-  });
-
-  afterEach(() => {
-    expect(watched.faults()).toEqual([]);
-  });
+    },
+    (opened) => ({ service, page } = opened),
+  );
 
   const open = async (hash: string) => {
     await page.goto('about:blank');

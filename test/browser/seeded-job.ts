@@ -1,4 +1,5 @@
 /** A job with its outcomes, written into the data folder of a service that is not running. */
+import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 import type { ImageOutcome } from '../../src/jobs/job.js';
 import { openJobStore } from '../../src/jobs/store/job-store.js';
 import { specOf } from '../jobs/job-folder.js';
@@ -22,13 +23,11 @@ export async function seedJob(
     jobType: 'batch_detect',
     imagePaths: images.map(({ path }) => path),
     metadata,
-    confidence: 0.25,
-    classes: null,
+    options: { ...DEFAULT_PARAMETERS, modelName: 'yolov8n.pt', confidence: 0.25, classes: null },
   });
   const how = { jobId, spec, submittedAt, idempotency: null, admit: true };
   const submitted = await store.submit(how);
-  if (submitted.kind !== 'stored') throw new Error(submitted.kind);
-  const { number } = submitted.job;
+  const { number } = submitted!.job;
   const started = await store.start(number, 'local-0', submittedAt + 1);
   for (let from = 0; from < images.length; from += GROUP) {
     const outcomes = images.slice(from, from + GROUP).map(({ outcome }, at) => {

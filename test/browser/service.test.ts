@@ -1,55 +1,31 @@
 /** The service view in a browser, and the views' looks: every width, light and dark. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   axeViolations,
   browserPath,
-  openBrowser,
-  openPage,
   screenshot,
   sidewaysScroll,
   wantsScreenshots,
-  type WatchedPage,
+  withPage,
 } from './browser.js';
 import { checkLooks } from './looks.js';
 import { eventual } from '../support/eventually.js';
 import { FEW_THREADS, detect, submit } from '../support/service-client.js';
-import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
+import { startService, type ServiceProcess } from '../support/service-process.js';
 
 const KEY = 'lat_alice_0123456789abcdef';
 
 describe.skipIf(browserPath === null)('the page', () => {
   let service: ServiceProcess;
-  let browser: Browser;
-  let watched: WatchedPage;
   let page: Page;
-
-  beforeAll(async () => {
-    const env = {
-      ...FEW_THREADS,
-      LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models'),
-      LATTICE_SYNC_QUEUE: '99',
-    };
-    [service, browser] = await Promise.all([startService({ env }), openBrowser()]);
-    watched = await openPage(browser);
-    ({ page } = watched);
-  });
-
-  afterAll(async () => {
-    await browser.close();
-    await service[Symbol.asyncDispose]();
-  });
+  withPage({ LATTICE_SYNC_QUEUE: '99' }, (opened) => ({ service, page } = opened));
 
   beforeEach(async () => {
-    await page.setViewportSize({ width: 1280, height: 800 });
     await page.emulateMedia({ colorScheme: 'light' });
     await page.goto('about:blank');
-  });
-
-  afterEach(() => {
-    expect(watched.faults()).toEqual([]);
   });
 
   test('the service view shows what is there and what goes wrong', async () => {

@@ -133,7 +133,7 @@ describe('Node.js', () => {
     ['20.19.9', 'fail'],
     ['18.20.0', 'fail'],
   ])('%s', (node, state) => {
-    expect(checkNode({ node })).toMatchObject([{ state }]);
+    expect(checkNode(node)).toMatchObject({ state });
   });
 });
 

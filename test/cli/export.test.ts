@@ -14,7 +14,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
-import { compose, post, type Harness } from '../support/composed-app.js';
+import { compose, type Harness, submitted } from '../support/composed-app.js';
 import { okOutcome } from '../support/outcomes.js';
 import { DEMO } from '../support/service-client.js';
 import { run } from './run.js';
@@ -48,15 +48,9 @@ describe('lattice job result', () => {
     server = await listen(app, { host: '127.0.0.1', port: 0 });
     vi.stubEnv('LATTICE_CORE_API_URL', server.url);
   });
-  async function submit(): Promise<void> {
-    const { body } = await post(app, '/v1/jobs/submit', {
-      job_type: 'detect_vehicles',
-      image_paths: ['a.jpg', 'b.jpg', 'c.jpg'],
-    });
-    id = (body as { job_id: string }).job_id;
-  }
+  const image_paths = ['a.jpg', 'b.jpg', 'c.jpg'];
   beforeEach(async () => {
-    await submit();
+    id = await submitted(app, { image_paths });
     await app.jobs.finish(id, [okOutcome(['bus']), okOutcome([]), okOutcome(['Car', 'bus'])]);
   });
   afterAll(async () => {
@@ -89,7 +83,7 @@ describe('lattice job result', () => {
   });
 
   test('a failed job gives what it has, and exit code 1', async () => {
-    await submit();
+    id = await submitted(app, { image_paths });
     await app.jobs.progress(id, 1);
     await app.jobs.service.cancel(id, null);
     const { out, err, code } = await result('--format', 'coco');

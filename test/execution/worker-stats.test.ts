@@ -17,8 +17,8 @@ test('the GPUs of all workers are named with their node, in the order of the wor
 });
 
 test('a GPU that workers share is listed once, with its latest reading', () => {
-  const seen = (ageMs: number | null, temperature: number) => [
-    simulatedGpu(0, { ageMs, temperature }),
+  const seen = (sampleAgeSeconds: number | null, temperatureCelsius: number) => [
+    simulatedGpu(0, { sampleAgeSeconds, temperatureCelsius }),
   ];
   const workers = [
     new GpuWorker('a', 'node-1', seen(null, 1)),
@@ -26,17 +26,21 @@ test('a GPU that workers share is listed once, with its latest reading', () => {
     new GpuWorker('c', 'node-1', seen(100, 3)),
     new GpuWorker('d', 'node-1', seen(200, 4)),
   ];
-  expect(gpusOf(reportOf(workers))).toMatchObject([{ temperature: 3, ageMs: 100 }]);
+  expect(gpusOf(reportOf(workers))).toMatchObject([
+    { temperatureCelsius: 3, sampleAgeSeconds: 100 },
+  ]);
 });
 
 test('the worst state that a worker reports of a shared GPU is kept', () => {
-  const found = (state: GpuReading['state'], ageMs: number) => [simulatedGpu(0, { state, ageMs })];
+  const found = (state: GpuReading['state'], sampleAgeSeconds: number) => [
+    simulatedGpu(0, { state, sampleAgeSeconds }),
+  ];
   const workers = [
     new GpuWorker('a', 'node-1', found('failed_check', 300)),
     new GpuWorker('b', 'node-1', found('lost', 200)),
     new GpuWorker('c', 'node-1', found('ok', 100)),
   ];
-  expect(gpusOf(reportOf(workers))).toMatchObject([{ state: 'lost', ageMs: 100 }]);
+  expect(gpusOf(reportOf(workers))).toMatchObject([{ state: 'lost', sampleAgeSeconds: 100 }]);
   expect(gpusOf(reportOf(workers.slice(2)))).toMatchObject([{ state: 'ok' }]);
 });
 

@@ -1,7 +1,10 @@
 /** Entries as every format gets them, and a source of them in pages. */
-import type { ExportedImage, ExportSource } from '../../src/export/export-source.js';
+import {
+  relativeName,
+  type ExportedImage,
+  type ExportSource,
+} from '../../src/export/export-source.js';
 import { FORMATS, type ExportFormat } from '../../src/export/formats.js';
-import { relativeName } from '../../src/export/relative-name.js';
 
 export const CLASSES = ['person', 'car', 'bus', 'traffic light'];
 

@@ -2,12 +2,11 @@
 import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import type { ExportedImage } from '../../src/export/export-source.js';
+import { ClassNumbers, type ExportedImage } from '../../src/export/export-source.js';
 import { EXPORT_FORMATS, FORMATS } from '../../src/export/formats.js';
 import { cell } from '../../src/export/csv.js';
-import { ClassNumbers } from '../../src/export/class-numbers.js';
 import { percentOf } from '../../src/export/labelstudio.js';
-import { labelLines, UniqueStems } from '../../src/export/yolo-labels.js';
+import { labelLines, UniqueStems } from '../../src/export/yolo.js';
 import { zipped, type ZipFile } from '../../src/export/zipped.js';
 import { ENTRIES, exported, sourceOf } from './entries.js';
 

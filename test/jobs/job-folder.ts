@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
-import type { Job, JobEvent, JobService, JobSpec } from '../../src/jobs/job.js';
+import type { Job, JobEvent, JobSpec } from '../../src/jobs/job.js';
+import type { JobService } from '../../src/jobs/job-service.js';
 import type { Logger } from '../../src/base/logger-port.js';
 import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
 import { FakeDetector } from '../support/fake-detector.js';
@@ -88,7 +89,7 @@ export async function openTestJobs(
 export async function until(
   what: string,
   check: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await check())) {

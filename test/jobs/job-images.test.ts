@@ -1,6 +1,7 @@
 /** Pages of a job's images, filters and counts: as the store keeps them, while a job runs and after it was removed. */
 import { expect, test } from 'vitest';
-import type { ImageFilter, Job, JobService } from '../../src/jobs/job.js';
+import type { ImageFilter, Job } from '../../src/jobs/job.js';
+import type { JobService } from '../../src/jobs/job-service.js';
 import { openJobStore } from '../../src/jobs/open-jobs.js';
 import { FakeDetector } from '../support/fake-detector.js';
 import { okOutcome } from '../support/outcomes.js';

@@ -114,14 +114,14 @@ test('the window limits the images in flight, and 2,000 images stay in order', a
 test('entries name their drawn copies; a failed drawing does not affect the entry', async () => {
   using folder = new TemporaryFolder();
   await using jobs = await openTestJobs(folder, {
-    annotate: (jobId, index, path) =>
-      path === 'b.jpg' ? Promise.reject(new Error('no')) : Promise.resolve(`/${jobId}/${index}`),
+    annotate: (path) =>
+      path === 'b.jpg' ? Promise.reject(new Error('no')) : Promise.resolve(`/drawn/${path}`),
   });
   const spec = specOf({ imagePaths: ['a.jpg', 'b.jpg'], annotate: true });
   const { job } = await jobs.service.submit(spec);
   await ended(jobs.service, job.jobId);
   const [drawn, plain] = await jobs.service.images(job.jobId);
-  expect(drawn?.outcome).toMatchObject({ status: 'ok', annotatedPath: `/${job.jobId}/0` });
+  expect(drawn?.outcome).toMatchObject({ status: 'ok', annotatedPath: '/drawn/a.jpg' });
   expect(plain?.outcome).toMatchObject({ status: 'ok' });
   expect(plain?.outcome).not.toHaveProperty('annotatedPath');
 });

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { loadConfig } from '../../src/settings/config.js';
 import { intersectionOverUnion, type Box } from '../../src/models/self-check/box-overlap.js';
@@ -38,13 +39,7 @@ const detect = (path: string) =>
   detector.detect({
     path,
     kind: 'sync',
-    options: {
-      modelName: 'yolov8n.pt',
-      confidence: 0.5,
-      iou: 0.7,
-      maxDetections: 300,
-      classes: null,
-    },
+    options: { ...DEFAULT_PARAMETERS, modelName: 'yolov8n.pt', classes: null },
   });
 
 it('stands for the default model name and passes its self-check', async () => {

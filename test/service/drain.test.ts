@@ -84,8 +84,12 @@ test('work in hand ends, new work is refused, and the job goes on after a restar
     await sleep(100);
     const stopAt = Date.now();
     const exited = service.kill('SIGTERM');
-    await sleep(50);
-    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
+    const listens = () =>
+      fetch(`${service.url}/healthz`).then(
+        () => true,
+        () => false,
+      );
+    while (await listens()) await sleep(10);
     const refusal = await finishRequest(begun);
     expect(refusal).toMatch(/^HTTP\/1\.1 503 /);
     expect(refusal).toMatch(/retry-after: \d/i);

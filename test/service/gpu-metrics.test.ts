@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { gpusOf, type NodeGpu } from '../../src/execution/worker-stats.js';
+import type { NodeGpu } from '../../src/api/gpu-reading.js';
+import { gpusOf } from '../../src/execution/worker-stats.js';
 import { Metrics } from '../../src/service/metrics.js';
 import { idleSources } from '../support/idle-sources.js';
 import { GpuWorker, lostGpu, reportOf, simulatedGpu } from '../support/simulated-gpus.js';
@@ -72,7 +73,7 @@ test('each GPU has its figures, in base units', async () => {
 });
 
 test('memory errors are a counter with the total of the driver, however often it is read', async () => {
-  read = () => on('node-1', simulatedGpu(0, { uncorrectedErrors: 3 }));
+  read = () => on('node-1', simulatedGpu(0, { uncorrectedMemoryErrors: 3 }));
   const name = 'lattice_gpu_uncorrected_memory_errors_total';
   for (let i = 0; i < 3; i += 1) {
     expect(await series()).toHaveProperty([`${name}{node="node-1",gpu="0",uuid="GPU-0"}`], 3);

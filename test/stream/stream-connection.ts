@@ -51,7 +51,7 @@ export class StreamConnection {
   }
 
   /** The first `count` messages; rejects when they do not come. */
-  async take(count: number, withinMs = 5_000): Promise<Message[]> {
+  async take(count: number, withinMs = 30_000): Promise<Message[]> {
     const end = Date.now() + withinMs;
     while (this.messages.length < count) {
       const left = end - Date.now();

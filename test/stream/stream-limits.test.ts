@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
 import type { JobEvent } from '../../src/jobs/job.js';
-import { compose, post, type Harness } from '../support/composed-app.js';
+import { compose, type Harness, submitted } from '../support/composed-app.js';
 import { HeldJobs } from '../support/held-jobs.js';
 import { StreamConnection } from './stream-connection.js';
 
@@ -16,16 +16,14 @@ let emit: (event: JobEvent) => void;
 
 const open = (): Promise<StreamConnection> => StreamConnection.open(server.url);
 
-async function submit(): Promise<string> {
-  return (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
-}
+const submit = () => submitted(app, job);
 
 beforeEach(async () => {
   jobs = await HeldJobs.open();
-  const { onEvent } = jobs.service;
+  const onEvent = jobs.service.onEvent.bind(jobs.service);
   jobs.service.onEvent = (listener) => {
     emit = listener;
-    return onEvent.call(jobs.service, listener);
+    return onEvent(listener);
   };
   app = compose({}, {}, jobs);
   server = await listen(app, { host: '127.0.0.1', port: 0 });

@@ -5,7 +5,7 @@ import type { AppDeps } from '../../src/service/compose-app.js';
 import type { Config } from '../../src/settings/config.js';
 import { ApiKeys } from '../../src/http/access/api-keys.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
-import { compose, post, type Harness } from '../support/composed-app.js';
+import { compose, type Harness, submitted } from '../support/composed-app.js';
 import { HeldJobs } from '../support/held-jobs.js';
 import { okOutcome } from '../support/outcomes.js';
 import { StreamConnection } from './stream-connection.js';
@@ -23,9 +23,7 @@ async function start(config: Partial<Config> = {}, deps: Partial<AppDeps> = {}):
 const open = (headers: Record<string, string> = {}, protocols: string[] = []) =>
   StreamConnection.open(server.url, { headers }, protocols);
 
-async function submit(headers: Record<string, string> = {}): Promise<string> {
-  return (await post(app, '/v1/jobs/submit', job, headers)).body.job_id as string;
-}
+const submit = (headers?: Record<string, string>) => submitted(app, job, headers);
 
 beforeEach(async () => {
   jobs = await HeldJobs.open();

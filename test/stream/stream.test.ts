@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
 import { listen, type Listening } from '../../src/http/server/listen.js';
-import { compose, post, type Harness } from '../support/composed-app.js';
+import { compose, type Harness, submitted } from '../support/composed-app.js';
 import { HeldJobs } from '../support/held-jobs.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
 import { StreamConnection } from './stream-connection.js';
@@ -18,9 +18,7 @@ let server: Listening;
 
 const open = (): Promise<StreamConnection> => StreamConnection.open(server.url);
 
-async function submit(): Promise<string> {
-  return (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
-}
+const submit = () => submitted(app, job);
 
 async function serve(): Promise<void> {
   app = compose({}, {}, jobs);
@@ -39,16 +37,21 @@ afterEach(async () => {
 
 /** Submits are answered, and events passed on, this much later. */
 async function serveSlowly(submitMs: number, eventMs: number): Promise<void> {
-  const { submit, onEvent } = jobs.service;
+  const submit = jobs.service.submit.bind(jobs.service);
+  const onEvent = jobs.service.onEvent.bind(jobs.service);
   jobs.service.submit = async (...args) => {
-    const submitted = await submit.apply(jobs.service, args);
+    const submitted = await submit(...args);
     await setTimeout(submitMs);
     return submitted;
   };
   jobs.service.onEvent = (listener) =>
-    onEvent.call(jobs.service, (event) => {
+    onEvent((event) => {
       if (eventMs === 0) listener(event);
-      else void setTimeout(eventMs).then(() => listener(event));
+      else {
+        void setTimeout(eventMs).then(() => {
+          listener(event);
+        });
+      }
     });
   await server.close(0);
   await serve();

@@ -91,6 +91,16 @@ export async function get(
   return read(await app.request(path, { method, headers }));
 }
 
+/** Id of a job of the image `a.jpg` unless `fields` name others. */
+export async function submitted(
+  app: Harness,
+  fields: object = {},
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const job = { job_type: 'batch_detect', image_paths: ['a.jpg'], ...fields };
+  return (await post(app, '/v1/jobs/submit', job, headers)).body.job_id as string;
+}
+
 /** `body` is sent as it is when it is text, else as JSON. */
 export async function post(
   { app }: ComposedApp,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
-import type { DetectOptions } from '../../src/api/options.js';
+import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
 import type { Detection } from '../../src/api/image.js';
 import type { DetectRequest, Detector } from '../../src/execution/detector.js';
 
@@ -37,14 +37,7 @@ export function detectorConformance(
   ): DetectRequest => ({
     path: PICTURE,
     kind: 'sync',
-    options: {
-      modelName: subject.model,
-      confidence: 0.5,
-      iou: 0.7,
-      maxDetections: 300,
-      classes: null,
-      ...options,
-    },
+    options: { ...DEFAULT_PARAMETERS, modelName: subject.model, classes: null, ...options },
     ...more,
   });
   const detect = (...parts: Parameters<typeof request>) =>

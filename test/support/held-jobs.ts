@@ -5,7 +5,8 @@
 import { LatticeError } from '../../src/api/errors.js';
 import type { ImageResult } from '../../src/api/image.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
-import type { ImageOutcome, Job, JobService, JobSpec } from '../../src/jobs/job.js';
+import type { ImageOutcome, Job, JobSpec } from '../../src/jobs/job.js';
+import type { JobService } from '../../src/jobs/job-service.js';
 import { taskId, type StoredJob } from '../../src/jobs/job-records.js';
 import { openJobs, openJobStore, type Jobs, type JobsOptions } from '../../src/jobs/open-jobs.js';
 import type { JobStore } from '../../src/jobs/store/job-store.js';

@@ -11,37 +11,40 @@ export function usableGpu(index: number, name = 'Simulated GPU'): NativeGpu {
 
 /** All is well and known, and differs from GPU to GPU. */
 export function simulatedGpu(index: number, more: Partial<GpuReading> = {}): GpuReading {
+  const { memoryTotal, ...ids } = usableGpu(index);
   return {
-    ...usableGpu(index),
-    memoryUsed: (index + 1) * 2 ** 30,
-    utilisation: 50 + index,
-    temperature: 40 + index,
-    power: 300.5,
-    powerLimit: 700,
+    ...ids,
+    memoryTotalBytes: memoryTotal,
+    memoryUsedBytes: (index + 1) * 2 ** 30,
+    utilisationPercent: 50 + index,
+    temperatureCelsius: 40 + index,
+    powerWatts: 300.5,
+    powerLimitWatts: 700,
     smClockMhz: 1_980,
-    uncorrectedErrors: 0,
+    uncorrectedMemoryErrors: 0,
     mig: false,
     slowedBy: [],
     state: 'ok',
-    ageMs: 400,
+    sampleAgeSeconds: 0.4,
     reason: null,
     ...more,
   };
 }
 
+export const UNKNOWN_FIGURES = {
+  memoryUsedBytes: null,
+  utilisationPercent: null,
+  temperatureCelsius: null,
+  powerWatts: null,
+  powerLimitWatts: null,
+  smClockMhz: null,
+  uncorrectedMemoryErrors: null,
+  mig: null,
+};
+
 /** As after a driver's last word on it. */
 export function lostGpu(index: number): GpuReading {
-  const unknown = {
-    memoryTotal: null,
-    memoryUsed: null,
-    utilisation: null,
-    temperature: null,
-    power: null,
-    powerLimit: null,
-    smClockMhz: null,
-    uncorrectedErrors: null,
-    mig: null,
-  };
+  const unknown = { ...UNKNOWN_FIGURES, memoryTotalBytes: null };
   const reason = 'The GPU is lost.';
   return simulatedGpu(index, { ...unknown, numaNode: null, state: 'lost', reason });
 }

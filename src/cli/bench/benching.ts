@@ -1,16 +1,14 @@
 /** Measures a running service at rising load; prints and writes what it finds. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { Problem } from '../../api/errors.js';
-import type { Timings } from '../../api/image.js';
-import { pathFault } from '../../base/path-fault.js';
-import { ServiceError, unreachable } from '../../client/service-error.js';
+import { HttpCaller, type ApiCall } from '../../client/http-call.js';
+import type { DetectResponse } from '../../client/records.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { serviceAccess } from '../../settings/config.js';
-import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { openClient } from '../job/open-client.js';
 import { renderRow } from '../output-text.js';
-import { EXIT_FAILED, EXIT_PARTLY, UsageError, type Terminal } from '../terminal.js';
+import { EXIT_FAILED, EXIT_PARTLY, onUserPath, UsageError, type Terminal } from '../terminal.js';
+import { untilSignal } from '../until-signal.js';
 import { measureLevel, type Level, type LevelOptions } from './level.js';
 import {
   closedLoop,
@@ -57,18 +55,14 @@ export async function benchService(flags: BenchFlags, terminal: Terminal): Promi
   const send = await senderOf(flags);
   const kind = flags.requestRateRange === undefined ? 'concurrency' : 'request_rate';
   const levels: MeasuredLevel[] = [];
-  const stop = new AbortController();
-  const interrupt = new FirstSignal(() => {
-    stop.abort();
-  });
-  try {
+  await untilSignal(terminal, async (signal) => {
     await writeFiles({ kind, levels }, flags); // a file that cannot be written is told at once
     for (let each = 0; each < flags.warmupRequestCount; each += 1) await send();
     terminal.out(headerLine(kind));
     for (const load of loadsOf(range)) {
       terminal.progress?.(`${kind} ${load} ...`);
       const start = (note: Note) => startLoad(load, flags, send, note);
-      const level = { load, ...(await measureLevel(start, flags, stop.signal)) };
+      const level = { load, ...(await measureLevel(start, flags, signal)) };
       levels.push(level);
       terminal.out(levelLine(level));
       await writeFiles({ kind, levels }, flags);
@@ -80,25 +74,20 @@ export async function benchService(flags: BenchFlags, terminal: Terminal): Promi
         return;
       }
     }
-  } catch (error) {
-    if (interrupt.received === null) throw error;
-    terminal.setExitCode(exitCodeOf(interrupt.received));
-  } finally {
-    interrupt.unlisten();
-  }
+  });
 }
 
 function isTooSlow({ deciding_ms: ms }: MeasuredLevel, { latencyThreshold }: BenchFlags): boolean {
   return latencyThreshold > 0 && ms > latencyThreshold;
 }
 
-/** Takes the images in turn. */
+/** Takes the images in turn. Its calls reject with `ServiceError` on any answer but boxes. */
 async function senderOf(flags: BenchFlags): Promise<Send> {
   const { image = [], upload = [], model } = flags;
   const name = model === undefined ? model : withSuffix(model);
-  const files = await Promise.all(upload.map((file) => bodyOfFile(file, name)));
-  const bodies = [...image.map((path) => bodyOfPath(path, name)), ...files];
-  const [first] = bodies;
+  const files = await Promise.all(upload.map((file) => callOfFile(file, name)));
+  const calls = [...image.map((path) => callOfPath(path, name)), ...files];
+  const [first] = calls;
   if (first === undefined) {
     throw new UsageError(
       'Name what to send: --image PATH as the service sees it, or --upload FILE of this machine.',
@@ -106,9 +95,12 @@ async function senderOf(flags: BenchFlags): Promise<Send> {
   }
   const access = { url: flags.url, apiKeyFile: flags.apiKeyFile };
   const { url } = openClient(access);
-  const { apiKey } = serviceAccess(access);
+  const http = new HttpCaller({ ...serviceAccess(access), url, retry: false });
   let turn = 0;
-  return () => sendImage(url, apiKey, bodies[turn++ % bodies.length] ?? first);
+  return async () => {
+    const answer = await http.json(calls[turn++ % calls.length] ?? first, ANSWER_MS);
+    return (answer as DetectResponse).timings_ms;
+  };
 }
 
 function startLoad(load: number, flags: BenchFlags, send: Send, note: Note): Load {
@@ -127,58 +119,21 @@ function* loadsOf({ start, end, step }: Range): Generator<number> {
 }
 
 const ANSWER_MS = 60_000;
-
-interface RequestBody {
-  query: string;
-  type: string;
-  body: Buffer;
-}
+/** A request that is broken off is an error of the measurement: it is not sent again. */
+const CALL = { method: 'POST', path: '/v1/inference/detect', repeatable: false } as const;
 
 /** By the path that the service sees. */
-function bodyOfPath(image_path: string, model_name: string | undefined): RequestBody {
-  const body = Buffer.from(JSON.stringify({ image_path, model_name }));
-  return { query: '', type: 'application/json', body };
+function callOfPath(image_path: string, model_name: string | undefined): ApiCall {
+  return { ...CALL, body: { image_path, model_name } };
 }
 
 /** A file of this machine. Rejects with `UsageError` for one that cannot be read. */
-async function bodyOfFile(file: string, model: string | undefined): Promise<RequestBody> {
+async function callOfFile(file: string, model: string | undefined): Promise<ApiCall> {
   const query = model === undefined ? '' : `?model_name=${encodeURIComponent(model)}`;
   const kind = extname(file).slice(1).toLowerCase();
   const type = `image/${kind.replace(/^jpg$/, 'jpeg').replace(/^tif$/, 'tiff')}`;
-  try {
-    return { query, type, body: await readFile(file) };
-  } catch (error) {
-    throw new UsageError(pathFault(error, file, 'read'));
-  }
-}
-
-/** The times of the service for one image. Rejects with `ServiceError` on any answer but boxes. */
-async function sendImage(
-  url: string,
-  apiKey: string | undefined,
-  { query, type, body }: RequestBody,
-): Promise<Timings> {
-  const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-  const address = `${url}/v1/inference/detect${query}`;
-  const headers = { 'content-type': type, ...key };
-  const signal = AbortSignal.timeout(ANSWER_MS);
-  try {
-    const answer = await fetch(address, {
-      method: 'POST',
-      headers,
-      body,
-      signal,
-      redirect: 'manual',
-    });
-    const json = (await answer.json()) as { timings_ms: Timings } | Problem;
-    if ('timings_ms' in json) return json.timings_ms;
-    throw 'code' in json ? new ServiceError(json) : new SyntaxError('another JSON');
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    if (!(error instanceof SyntaxError)) throw unreachable(url, error);
-    const detail = `${url} gives an answer that is not one of the service. Check the address.`;
-    throw ServiceError.ofClient('unexpected_answer', detail);
-  }
+  const body = await onUserPath(file, 'read', readFile(file));
+  return { ...CALL, path: CALL.path + query, headers: { 'content-type': type }, body };
 }
 
 const COLUMNS = [
@@ -216,8 +171,10 @@ async function writeFiles(
   run: { kind: string; levels: readonly MeasuredLevel[] },
   { csv, json }: { csv?: string; json?: string },
 ): Promise<void> {
-  if (csv !== undefined) await write(csv, csvOf(run.kind, run.levels));
-  if (json !== undefined) await write(json, `${JSON.stringify(run, null, 2)}\n`);
+  if (csv !== undefined)
+    await onUserPath(csv, 'write', writeFile(csv, csvOf(run.kind, run.levels)));
+  const text = `${JSON.stringify(run, null, 2)}\n`;
+  if (json !== undefined) await onUserPath(json, 'write', writeFile(json, text));
 }
 
 /** Nested names are joined: `latency_ms_p50`. Errors are counted, as their codes differ by level. */
@@ -234,10 +191,4 @@ function csvOf(kind: string, levels: readonly MeasuredLevel[]): string {
   return [header, ...rows.map((row) => row.map(([, value]) => value))]
     .map((row) => `${row.join(',')}\n`)
     .join('');
-}
-
-async function write(file: string, text: string): Promise<void> {
-  await writeFile(file, text).catch((error: unknown) => {
-    throw new UsageError(pathFault(error, file, 'write'));
-  });
 }

@@ -1,5 +1,6 @@
 /** Is everything there that the service needs: tools, addon, models, folders, port, access. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -21,7 +22,7 @@ import { modelsFolderFault } from '../../settings/setting-folders.js';
 export async function examine(config: Config): Promise<Finding[]> {
   const { finding, built, gpus } = await checkAddon();
   return [
-    ...checkNode(process.versions),
+    checkNode(process.version.slice(1)),
     ...checkBuildTools(built === null),
     finding,
     checkOpenVino(built),
@@ -45,23 +46,22 @@ function checkNames(unknown: readonly string[]): Finding[] {
 }
 
 const RECOMMENDED = '22.23.4, 24.22.1, 26.12.1 or newer';
-const OLDEST = [20, 20] as const;
+const OLDEST = '20.20';
 const END_OF_LIFE = new Set([20, 21, 23, 25]);
 
-type Version = readonly [number, number, number];
-
-export function checkNode(versions: { node: string }): Finding[] {
-  const [major, minor] = parseVersion(versions.node);
+export function checkNode(version: string): Finding {
   const install = `install Node.js ${RECOMMENDED} (https://nodejs.org)`;
-  const shown = `Node.js ${versions.node}`;
-  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
-    return [fail('Node.js', `${shown} is too old, ${OLDEST.join('.')} is needed`, install)];
+  const shown = `Node.js ${version}`;
+  if (isOlder(version, OLDEST)) {
+    return fail('Node.js', `${shown} is too old, ${OLDEST} is needed`, install);
   }
-  return [
-    END_OF_LIFE.has(major)
-      ? warn('Node.js', `${shown} works, but gets no security fixes any more`, install)
-      : ok('Node.js', shown),
-  ];
+  return END_OF_LIFE.has(Number.parseInt(version, 10))
+    ? warn('Node.js', `${shown} works, but gets no security fixes any more`, install)
+    : ok('Node.js', shown);
+}
+
+function isOlder(version: string, least: string): boolean {
+  return version.localeCompare(least, 'en', { numeric: true }) < 0;
 }
 
 /** `needed`: the addon is not there yet, so a missing tool stops the set-up. */
@@ -72,23 +72,14 @@ function checkBuildTools(needed: boolean): Finding[] {
     text === null ? missing(name, why, fix) : ok(name, text);
   const cmake = outputOf('cmake', ['--version'])?.replace(/^cmake version /, '') ?? null;
   const cmakeFix = "apt-get install -y cmake (or: python3 -m pip install 'cmake>=3.22')";
-  const [major, minor] = parseVersion(cmake ?? '0');
-  const oldCmake = cmake !== null && (major < 3 || (major === 3 && minor < 22));
   return [
     tool('Python 3', outputOf('python3', ['--version']), 'apt-get install -y python3'),
     tool('pip', pipVersion(), 'apt-get install -y python3-pip'),
-    oldCmake
+    cmake !== null && isOlder(cmake, '3.22')
       ? missing('CMake', `${cmake} is too old, 3.22 is needed`, cmakeFix)
       : tool('CMake', cmake, cmakeFix),
     tool('C++20 compiler', compilerVersion(), 'apt-get install -y g++'),
   ];
-}
-
-function parseVersion(text: string): Version {
-  const [major = 0, minor = 0, patch = 0] = text
-    .split('.')
-    .map((part) => Number.parseInt(part, 10));
-  return [major, minor, patch];
 }
 
 function pipVersion(): string | null {
@@ -134,16 +125,8 @@ function fail(name: string, detail: string, fix: string): Finding {
 
 const SETUP = 'npm run setup';
 
-interface AddonFindings {
-  finding: Finding;
-  built: NativeBuildInfo | null;
-  gpus: NativeGpus;
-}
-
-const NO_ADDON: NativeGpus = { gpus: [], missing: 'the addon cannot be loaded.' };
-
 /** `built` is null when the addon cannot be loaded; the finding then says why. */
-async function checkAddon(): Promise<AddonFindings> {
+async function checkAddon() {
   try {
     const { buildInfo, gpus } = await import('../../native/core.js');
     const built = buildInfo();
@@ -154,7 +137,7 @@ async function checkAddon(): Promise<AddonFindings> {
     return {
       finding: fail('addon', `cannot be loaded: ${reason}`, SETUP),
       built: null,
-      gpus: NO_ADDON,
+      gpus: { gpus: [], missing: 'the addon cannot be loaded.' },
     };
   }
 }
@@ -250,7 +233,12 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
   const lister = new ImageLister();
   return Promise.all(
     roots.map(async (root) => {
-      if (!(await answers(lister, root))) {
+      // In another process: a call that does not come back would keep this one from ending.
+      const answers = await lister.ask('kindOf', { root, relative: '.' }, 5_000).then(
+        () => true,
+        () => false,
+      );
+      if (!answers) {
         const fix = 'check its volume, for example a network share whose server is gone';
         return fail('image root', `${root} does not answer`, fix);
       }
@@ -262,14 +250,6 @@ async function checkImageRoots(roots: readonly string[]): Promise<Finding[]> {
         return fail('image root', pathFault(error, root, 'read'), fix);
       }
     }),
-  );
-}
-
-/** False where a call does not come back; in another process, or this one could not end. */
-async function answers(lister: ImageLister, root: string): Promise<boolean> {
-  return lister.kindOf({ root, relative: '.' }, 5_000).then(
-    () => true,
-    () => false,
   );
 }
 
@@ -310,10 +290,7 @@ async function checkPort(host: string, port: number): Promise<Finding> {
   if (port === 0) return ok('port', `a free one on ${host}`);
   const server = createServer();
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
+    await once(server.listen(port, host), 'listening');
     return ok('port', `${place} is free`);
   } catch (error) {
     const taken = REFUSED_PORT[codeOf(error)] ?? `cannot be used (${codeOf(error)})`;

@@ -4,9 +4,9 @@ import type { Config } from '../../settings/config.js';
 import { openCore, type Core, type CoreOptions } from '../../native/core.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { readBatches } from '../../settings/settings.js';
-import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import type { Terminal } from '../terminal.js';
+import { untilSignal } from '../until-signal.js';
 
 const LOOK_EVERY_MS = 500;
 
@@ -42,20 +42,24 @@ export async function buildEngine(
     if (percent > shown) terminal.err(`${percent} %`);
     shown = Math.max(shown, percent);
   }, LOOK_EVERY_MS);
-  const stop = new FirstSignal(() => {
-    clearInterval(timer);
-    void core.close();
-  });
   try {
-    const model = await core.loadModel(path);
-    terminal.out(`The engine of ${name} for ${model.device} is ready (${model.precision}).`);
-  } catch (error) {
-    const { received } = stop;
-    if (received === null) throw error;
-    terminal.err(`The build was stopped (${received}); the next one continues with its timings.`);
-    terminal.setExitCode(exitCodeOf(received));
+    await untilSignal(terminal, async (signal) => {
+      signal.addEventListener('abort', () => {
+        clearInterval(timer);
+        void core.close();
+      });
+      try {
+        const model = await core.loadModel(path);
+        terminal.out(`The engine of ${name} for ${model.device} is ready (${model.precision}).`);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        const { message } = signal.reason as Error;
+        terminal.err(
+          `The build was stopped (${message}); the next one continues with its timings.`,
+        );
+      }
+    });
   } finally {
-    stop.unlisten();
     clearInterval(timer);
     await core.close();
   }

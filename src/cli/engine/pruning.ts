@@ -14,11 +14,11 @@ const DAY_MS = 24 * 3600 * 1000;
 const ABANDONED_MS = 3600 * 1000;
 const STALE = 'stored by an earlier release';
 
-export interface PruneRules {
+export interface PruneFlags {
   /** Days without use. */
-  olderThan: number | undefined;
-  all: boolean;
-  dryRun: boolean;
+  olderThan?: number;
+  all?: boolean;
+  dryRun?: boolean;
 }
 
 interface Removal {
@@ -29,7 +29,7 @@ interface Removal {
 
 /** Files that lattice did not write are named and kept. */
 export async function pruneEngines(
-  rules: PruneRules,
+  rules: PruneFlags,
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
@@ -40,27 +40,27 @@ export async function pruneEngines(
     ...(await otherRemovals(folder, rules)),
   ];
   for (const { name } of removals) {
-    if (!rules.dryRun) await rm(join(folder, name), { force: true });
+    if (rules.dryRun !== true) await rm(join(folder, name), { force: true });
   }
   const rows = removals.map(({ name, bytes, why }) => [name, megabytes(bytes), why]);
   for (const line of renderTable(rows)) terminal.out(line);
   const total = megabytes(removals.reduce((sum, { bytes }) => sum + bytes, 0));
   const count = removals.length === 1 ? '1 file' : `${removals.length} files`;
   if (removals.length === 0) terminal.out(`There is nothing to remove in ${folder}.`);
-  else terminal.out(`${rules.dryRun ? 'Would remove' : 'Removed'} ${count}, ${total}.`);
+  else terminal.out(`${rules.dryRun === true ? 'Would remove' : 'Removed'} ${count}, ${total}.`);
   for (const { state, reason } of files) {
     if (state === 'foreign') terminal.err(`Left alone: ${reason}`);
   }
 }
 
-function removalOf(file: StoredEngine, rules: PruneRules): Removal[] {
+function removalOf(file: StoredEngine, rules: PruneFlags): Removal[] {
   if (file.state === 'foreign') return [];
   const why = file.state === 'stale' ? STALE : reasonByRules(file.lastUsed, rules);
   return why === null ? [] : [{ name: file.name, bytes: file.bytes, why }];
 }
 
 /** Timing caches of TensorRT, and what broken-off writes left. */
-async function otherRemovals(folder: string, rules: PruneRules): Promise<Removal[]> {
+async function otherRemovals(folder: string, rules: PruneFlags): Promise<Removal[]> {
   const removals: Removal[] = [];
   for (const name of (await readdir(folder).catch(() => [])).sort()) {
     const reasonFor = OTHERS.find(([pattern]) => pattern.test(name))?.[1];
@@ -73,7 +73,7 @@ async function otherRemovals(folder: string, rules: PruneRules): Promise<Removal
   return removals;
 }
 
-const OTHERS: readonly [RegExp, (lastUsed: Date, rules: PruneRules) => string | null][] = [
+const OTHERS: readonly [RegExp, (lastUsed: Date, rules: PruneFlags) => string | null][] = [
   [/\.(engine|cache)\.partial$/, reasonForPartial],
   [/^timing_.+\.cache$/, reasonByRules],
   [/^timing-[0-9a-f]+\.cache$/, () => STALE],
@@ -83,10 +83,10 @@ function reasonForPartial(writtenAt: Date): string | null {
   return Date.now() - writtenAt.getTime() > ABANDONED_MS ? 'left by an interrupted build' : null;
 }
 
-function reasonByRules(lastUsed: Date, { olderThan, all }: PruneRules): string | null {
+function reasonByRules(lastUsed: Date, { olderThan, all }: PruneFlags): string | null {
   const unused = (Date.now() - lastUsed.getTime()) / DAY_MS;
   if (olderThan !== undefined && unused >= olderThan) {
     return `not used for ${Math.floor(unused)} days`;
   }
-  return all ? 'all were asked for' : null;
+  return all === true ? 'all were asked for' : null;
 }

@@ -9,9 +9,9 @@ import type {
   ServiceError,
 } from '../../client/lattice-client.js';
 import { withSuffix } from '../../models/model-folder.js';
-import { exitCodeOf, FirstSignal } from '../first-signal.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
+import { untilSignal } from '../until-signal.js';
 import { openClient, watchCommand, type AccessFlags } from './open-client.js';
 import { exitCodeOfJob, failedImageLines, imagesText, summaryOf } from './showing.js';
 
@@ -46,57 +46,42 @@ async function followJob(
   tell: (line: string) => void,
 ): Promise<void> {
   const line = new JobLine(terminal, flags.json === true);
-  const stop = new AbortController();
-  const interrupt = new FirstSignal(() => {
-    stop.abort();
-  });
-  try {
-    const record = await client.waitFor(jobId, {
+  const record = await untilSignal(terminal, (signal) =>
+    client.waitFor(jobId, {
       deadlineMs: (flags.timeout ?? NO_LIMIT) * 1000,
-      signal: stop.signal,
+      signal,
       onProgress: (progress) => {
         line.show(progress);
       },
       onConnection: tellConnection(terminal),
-    });
-    if (flags.json === true) terminal.out(JSON.stringify(record));
-    else {
-      tell(summaryOf(record));
-      for (const line of await failedImageLines(client, record)) tell(line);
-    }
-    terminal.setExitCode(exitCodeOfJob(record));
-  } catch (error) {
-    if (interrupt.received === null) throw error;
+    }),
+  );
+  if (record === null) {
     terminal.err(`The job goes on. ${watchCommand(jobId, flags)} watches it again.`);
-    terminal.setExitCode(exitCodeOf(interrupt.received));
-  } finally {
-    interrupt.unlisten();
+    return;
   }
+  if (flags.json === true) terminal.out(JSON.stringify(record));
+  else {
+    tell(summaryOf(record));
+    for (const line of await failedImageLines(client, record)) tell(line);
+  }
+  terminal.setExitCode(exitCodeOfJob(record));
 }
 
 /** Until a signal ends it. */
 export async function watchAll(flags: WatchFlags, terminal: Terminal): Promise<void> {
   if (flags.timeout !== undefined) throw new UsageError('--timeout needs a job to wait for.');
   const client = openClient(flags);
-  const stop = new AbortController();
-  const interrupt = new FirstSignal(() => {
-    stop.abort();
-  });
-  const events = client.events({
-    events: ['job_submitted', 'job_started', 'job_progress', 'job_completed', 'job_failed'],
-    signal: stop.signal,
-    onConnection: tellConnection(terminal),
-  });
-  try {
+  await untilSignal(terminal, async (signal) => {
+    const events = client.events({
+      events: ['job_submitted', 'job_started', 'job_progress', 'job_completed', 'job_failed'],
+      signal,
+      onConnection: tellConnection(terminal),
+    });
     for await (const event of events) {
       terminal.out(flags.json === true ? JSON.stringify(event) : lineOf(event));
     }
-  } catch (error) {
-    if (interrupt.received === null) throw error;
-    terminal.setExitCode(exitCodeOf(interrupt.received));
-  } finally {
-    interrupt.unlisten();
-  }
+  });
 }
 
 /** Reports once that the service is away, and once that it is back. */

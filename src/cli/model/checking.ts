@@ -14,9 +14,9 @@ import { withDescribedCopy, type ModelDescription } from './described-copy.js';
 import { demoPictures, ownPictures, type Pictures } from './pictures.js';
 
 export interface CheckFlags extends ModelDescription {
-  json?: boolean | undefined;
+  json?: boolean;
   /** Image, folder or glob of the user; the demo pictures by default. */
-  images?: string | undefined;
+  images?: string;
 }
 
 interface Examined extends ModelExamination {
@@ -25,7 +25,7 @@ interface Examined extends ModelExamination {
 
 export async function checkModel(
   model: string,
-  { json, images, ...description }: CheckFlags,
+  flags: CheckFlags,
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
@@ -33,10 +33,10 @@ export async function checkModel(
   const path = isFile
     ? await onnxFile(model)
     : (await (await ModelFolder.open(config)).find(withSuffix(model))).path;
-  const examined = await withDescribedCopy(path, description, (described) =>
-    examineFile(described, { images, input: description.input }, config, terminal),
+  const examined = await withDescribedCopy(path, flags, (described) =>
+    examineFile(described, flags, config, terminal),
   );
-  if (json === true) {
+  if (flags.json === true) {
     terminal.out(JSON.stringify(asJson(path, examined), null, 2));
     return;
   }

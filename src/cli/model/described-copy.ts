@@ -3,8 +3,7 @@ import { appendFile, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { isPathError, pathFault } from '../../base/path-fault.js';
-import { UsageError } from '../terminal.js';
+import { onUserPath, UsageError } from '../terminal.js';
 
 export interface ModelDescription {
   /** Names separated by commas, or a text file with a name per line. */
@@ -56,18 +55,14 @@ async function writeDescribed(
 
 async function namesOf(text: string): Promise<string[]> {
   const isFile = /\.(txt|names)$/.test(text);
-  const listed = isFile ? (await textFile(text)).split('\n') : text.split(',');
+  const listed = isFile
+    ? (await onUserPath(text, 'read', readFile(text, 'utf8'))).split('\n')
+    : text.split(',');
   const names = listed.map((name) => name.trim());
   while (isFile && names.at(-1) === '') names.pop();
   const empty = names.indexOf('');
   if (empty >= 0) throw new UsageError(`--names: name ${empty + 1} of ${text} is empty.`);
   return names;
-}
-
-async function textFile(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: unknown) => {
-    throw isPathError(error) ? new UsageError(pathFault(error, path, 'read')) : error;
-  });
 }
 
 /** A JSON string is one that Python reads too. */

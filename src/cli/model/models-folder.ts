@@ -1,5 +1,5 @@
 /** Lists the models, puts them into the models folder and takes them out again. */
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { faultOf, isPathError, pathFault } from '../../base/path-fault.js';
@@ -13,37 +13,36 @@ import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
 import { modelsFolderFault } from '../../settings/setting-folders.js';
 import { megabytes, renderTable, shorten } from '../output-text.js';
-import { UsageError, type Terminal } from '../terminal.js';
+import { onUserPath, UsageError, type Terminal } from '../terminal.js';
 import { examineFile, nextCalls, onnxFile, report } from './checking.js';
 import { withDescribedCopy, type ModelDescription } from './described-copy.js';
 
 /** Below this part of common boxes the faster precision is not to be trusted with a model. */
 const LEAST_AGREEMENT = 0.9;
 
-interface NewModel extends ModelDescription {
-  file: string;
-  name: string | undefined;
-  force: boolean;
+export interface AddFlags extends ModelDescription {
+  name?: string;
+  force?: boolean;
   /** As of `CheckFlags`. */
-  images: string | undefined;
+  images?: string;
 }
 
 /** Throws `UsageError` for a file that the service could not run, and for a name that is taken. */
 export async function addModel(
-  { file, name, force, images, ...description }: NewModel,
+  file: string,
+  flags: AddFlags,
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
   const path = await onnxFile(file);
-  const modelName = nameOf(name ?? basename(path, '.onnx'));
+  const modelName = nameOf(flags.name ?? basename(path, '.onnx'));
   const target = join(config.modelsDir, `${modelName}.onnx`);
-  if (!force && (await isFile(target))) {
+  if (flags.force !== true && existsSync(target)) {
     throw new UsageError(`${target} exists. --force replaces it, --name picks another name.`);
   }
   await checkFolder(config.modelsDir);
-  const examination = await withDescribedCopy(path, description, async (described) => {
-    const wanted = { images, input: description.input };
-    const examined = await examineFile(described, wanted, config, terminal);
+  const examination = await withDescribedCopy(path, flags, async (described) => {
+    const examined = await examineFile(described, flags, config, terminal);
     await copyWhole(described, target);
     return examined;
   });
@@ -65,9 +64,7 @@ export async function removeModel(name: string, config: Config, terminal: Termin
   const folder = await ModelFolder.open(config);
   const found = await folder.find(withSuffix(name));
   if (found.bundled) throw new UsageError(`${found.name} is bundled and stays.`);
-  await rm(found.path).catch((error: unknown) => {
-    throw new UsageError(pathFault(error, found.path, 'write'));
-  });
+  await onUserPath(found.path, 'write', rm(found.path));
   terminal.out(`Removed ${found.path}. A running service keeps what it has loaded until it stops.`);
 }
 
@@ -82,9 +79,7 @@ function nameOf(text: string): string {
 /** Whole or not at all, also when the machine stops in between; makes the folder. */
 export async function copyWhole(from: string, to: string): Promise<void> {
   const folder = resolve(to, '..');
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new UsageError(pathFault(error, folder, 'write'));
-  });
+  await onUserPath(folder, 'write', mkdir(folder, { recursive: true }));
   const partial = join(folder, `.${basename(to)}.${process.pid}`);
   try {
     await copyFile(from, partial);
@@ -107,13 +102,6 @@ async function checkFolder(folder: string): Promise<void> {
     if (isPathError(error) && error.code === 'ENOENT') return;
     throw new UsageError(pathFault(error, folder, 'write'));
   });
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (entry) => entry.isFile(),
-    () => false,
-  );
 }
 
 export async function listModels(config: Config, json: boolean, terminal: Terminal): Promise<void> {

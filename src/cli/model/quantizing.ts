@@ -31,13 +31,12 @@ const TOOLS = {
   files: ['models/quantize/requirements.txt'],
 };
 
-export interface QuantizeRequest {
-  name: string;
+export interface QuantizeFlags {
   images: string;
   /** Folder of label files in YOLO form. */
-  labels?: string | undefined;
+  labels?: string;
   count: number;
-  makeDefault: boolean;
+  default?: boolean;
 }
 
 /** Path of the Python that quantises. */
@@ -45,23 +44,24 @@ export function quantizePython(report: (line: string) => void): Promise<string> 
   return pythonEnvironment(TOOLS, report);
 }
 
-/** Exit code 1 when `makeDefault` was asked for and refused. */
+/** Exit code 1 when `default` was asked for and refused. */
 export async function quantizeModel(
-  request: QuantizeRequest,
+  name: string,
+  flags: QuantizeFlags,
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
   const folder = await ModelFolder.open(config);
-  const original = await folder.find(withSuffix(request.name));
-  const images = resolve(request.images);
-  const { pictures, labels } = await comparedPictures(request, original.path);
+  const original = await folder.find(withSuffix(name));
+  const images = resolve(flags.images);
+  const { pictures, labels } = await comparedPictures(flags, original.path);
   const python = await quantizePython((line) => {
     terminal.err(line);
   });
   const scratch = await mkdtemp(join(tmpdir(), 'lattice-quantize-'));
   try {
     const made = join(scratch, 'int8.onnx');
-    const count = String(request.count);
+    const count = String(flags.count);
     await runProgram(python, [RECIPE, original.path, made, '--images', images, '--count', count]);
     const options = { threads: config.threads, pictures, labels };
     const comparison = await compareModels(original.path, made, options);
@@ -72,7 +72,7 @@ export async function quantizeModel(
     const reason = refusal(comparison);
     if (reason === null) terminal.out('It is faster and agrees: worth using on this machine.');
     else terminal.out(`Not worth using on this machine: ${reason}.`);
-    if (!request.makeDefault) return;
+    if (flags.default !== true) return;
     if (reason === null) {
       const standard = folder.defaultName.replace(/\.pt$/, '.onnx');
       await copyWhole(made, join(config.modelsDir, standard));
@@ -86,7 +86,7 @@ export async function quantizeModel(
   }
 }
 
-async function comparedPictures({ images, labels }: QuantizeRequest, model: string) {
+async function comparedPictures({ images, labels }: QuantizeFlags, model: string) {
   if (labels === undefined) return { ...(await ownPictures(images)), labels: [] };
   const { names } = await describeModel(model);
   return labelledPictures(images, labels, names);

@@ -1,14 +1,16 @@
 /** Receives webhooks and prints them, and checks one that was saved. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { pathFault } from '../../base/path-fault.js';
 import { loadConfig } from '../../settings/config.js';
 import { createSignatureCheck, TOLERANCE_S } from '../../webhooks/signature-check.js';
-import { exitCodeOf, FirstSignal } from '../first-signal.js';
-import { EXIT_FAILED, UsageError, type Terminal } from '../terminal.js';
+import { EXIT_FAILED, onUserPath, UsageError, type Terminal } from '../terminal.js';
+import { untilSignal } from '../until-signal.js';
 
 export interface ListenFlags {
   port: number;
@@ -30,31 +32,30 @@ interface Arrived {
 
 /** Until a signal ends it. Throws `UsageError` when the address cannot be had. */
 export async function listenForWebhooks(flags: ListenFlags, terminal: Terminal): Promise<void> {
-  const judge = createJudge(webhookSecret(flags.secret));
-  const server = createServer((request, response) => {
-    receive(request, response, judge).then(
-      (arrived) => {
-        if (arrived === null) return;
-        for (const line of flags.json === true ? [jsonOf(arrived)] : linesOf(arrived)) {
-          terminal.out(line);
-        }
-      },
-      () => response.destroy(), // the sender broke off
-    );
-  });
+  const server = createAdaptorServer({ fetch: receiver(flags, terminal).fetch }) as Server;
   await listen(server, flags);
   const { address, port, family } = server.address() as AddressInfo;
   const host = family === 'IPv6' ? `[${address}]` : address;
   terminal.err(`Listening on http://${host}:${port}/ for a callback_url. Ctrl-C ends it.`);
-  await new Promise<void>((resolve) => {
-    const interrupt = new FirstSignal(() => {
-      server.close(() => {
-        resolve();
-      });
-      server.closeAllConnections();
-      terminal.setExitCode(exitCodeOf(interrupt.received ?? 'SIGINT'));
-    });
-  });
+  await untilSignal(terminal, (signal) => once(signal, 'abort'));
+  server.close();
+  server.closeAllConnections();
+}
+
+/** Answers any path. What is no webhook is not printed. */
+function receiver({ secret, json }: ListenFlags, terminal: Terminal): Hono {
+  const judge = createJudge(webhookSecret(secret));
+  const refuse = (status: number, headers: Record<string, string>) => () =>
+    new Response(null, { status, headers: { connection: 'close', ...headers } });
+  return new Hono()
+    .post('*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuse(413, {}) }), async (c) => {
+      const message = { headers: c.req.header(), body: await c.req.text() };
+      const arrived = { ...message, ...judge(message) };
+      for (const line of json === true ? [jsonOf(arrived)] : linesOf(arrived)) terminal.out(line);
+      return new Response(null, { status: arrived.status });
+    })
+    .all('*', refuse(405, { allow: 'POST' }))
+    .onError(refuse(400, {})); // the sender broke off
 }
 
 async function listen(server: Server, { host, port }: ListenFlags): Promise<void> {
@@ -86,35 +87,6 @@ function createJudge(secret: string): Judge {
     const off = `sent ${Math.round(Math.abs(ageS))} s ${ageS > 0 ? 'ago' : 'ahead'}`;
     return { signature: `refused: genuine, but ${off}: do the clocks agree?`, status: 401 };
   };
-}
-
-/** Null for what is no webhook. Rejects when the sender breaks off. */
-async function receive(
-  request: IncomingMessage,
-  response: ServerResponse,
-  judge: Judge,
-): Promise<Arrived | null> {
-  if (request.method !== 'POST') {
-    response.writeHead(405, { allow: 'POST', connection: 'close' }).end();
-    return null;
-  }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) {
-      response.writeHead(413, { connection: 'close' }).end();
-      return null;
-    }
-    chunks.push(chunk);
-  }
-  const headers = Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-  );
-  const message = { headers, body: Buffer.concat(chunks).toString() };
-  const judged = judge(message);
-  response.writeHead(judged.status).end();
-  return { ...message, ...judged };
 }
 
 function jsonOf({ headers, body, signature, status }: Arrived): string {
@@ -173,8 +145,8 @@ export async function verifyWebhook(
     throw new UsageError('Give the secret in LATTICE_WEBHOOK_SECRET, or with --secret.');
   }
   const check = createSignatureCheck(secret);
-  const body = await read(bodyFile);
-  const headers = readHeaders(await read(headersFile));
+  const body = await onUserPath(bodyFile, 'read', readFile(bodyFile, 'utf8'));
+  const headers = readHeaders(await onUserPath(headersFile, 'read', readFile(headersFile, 'utf8')));
   const { fault, sentAt } = check({ headers, body });
   if (fault !== null) {
     terminal.out(`Not genuine: ${fault}.`);
@@ -184,14 +156,6 @@ export async function verifyWebhook(
   terminal.out(`Genuine: ${headers['webhook-id']}, sent ${sentAt?.toISOString()}.`);
   if (Math.abs(Date.now() - (sentAt?.getTime() ?? 0)) > TOLERANCE_S * 1000) {
     terminal.out('A receiver refuses it by now: it was not sent within the last 5 minutes.');
-  }
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(pathFault(error, file, 'read'));
   }
 }
 

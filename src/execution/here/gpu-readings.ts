@@ -24,6 +24,7 @@ export interface GpuReadingsSources {
  * the last figures with their age and waits for nothing.
  */
 export function startGpuReadings(sources: GpuReadingsSources): () => readonly GpuReading[] {
+  const { memoryTotal, ...ids } = sources.gpu;
   let { figures } = parseReading('');
   let reason: string | null = 'nvidia-smi has not answered yet.';
   let readAt: number | null = null;
@@ -52,11 +53,11 @@ export function startGpuReadings(sources: GpuReadingsSources): () => readonly Gp
     const now = performance.now();
     return [
       {
-        ...sources.gpu,
+        ...ids,
         ...figures,
-        memoryTotal: figures.memoryTotal ?? sources.gpu.memoryTotal,
+        memoryTotalBytes: figures.memoryTotalBytes ?? memoryTotal,
         state: sources.state(),
-        ageMs: readAt === null ? null : now - readAt,
+        sampleAgeSeconds: readAt === null ? null : (now - readAt) / 1_000,
         reason: overdue(now) ?? reason,
       },
     ];

@@ -1,11 +1,6 @@
 /** One reading of a GPU by `nvidia-smi`, which comes with NVIDIA's driver. */
 import { execFile, type ExecFileException } from 'node:child_process';
-import { SLOWDOWNS, type GpuReading } from '../../api/gpu-reading.js';
-
-type GpuFigures = Omit<
-  GpuReading,
-  'index' | 'name' | 'uuid' | 'busId' | 'numaNode' | 'state' | 'ageMs' | 'reason'
->;
+import { SLOWDOWNS, type GpuFigures } from '../../api/gpu-reading.js';
 
 /** What is asked for, in this order, by the names that every driver for CUDA 12 or later knows. */
 const FIELDS = [
@@ -65,14 +60,14 @@ export function parseReading(line: string): SmiReading {
   const mig = textOf('mig.mode.current');
   const limits = numberOf('clocks_throttle_reasons.active') ?? 0;
   const figures = {
-    memoryTotal: bytesOf('memory.total'),
-    memoryUsed: used === null ? null : used + (bytesOf('memory.reserved') ?? 0),
-    utilisation: numberOf('utilization.gpu'),
-    temperature: numberOf('temperature.gpu'),
-    power: numberOf('power.draw'),
-    powerLimit: numberOf('enforced.power.limit'),
+    memoryTotalBytes: bytesOf('memory.total'),
+    memoryUsedBytes: used === null ? null : used + (bytesOf('memory.reserved') ?? 0),
+    utilisationPercent: numberOf('utilization.gpu'),
+    temperatureCelsius: numberOf('temperature.gpu'),
+    powerWatts: numberOf('power.draw'),
+    powerLimitWatts: numberOf('enforced.power.limit'),
     smClockMhz: numberOf('clocks.sm'),
-    uncorrectedErrors: numberOf('ecc.errors.uncorrected.volatile.total'),
+    uncorrectedMemoryErrors: numberOf('ecc.errors.uncorrected.volatile.total'),
     mig: mig === null ? null : mig === 'Enabled',
     slowedBy: SLOWDOWNS.filter((name) => (limits & SLOWDOWN_BITS[name]) !== 0),
   };

@@ -144,10 +144,10 @@ export class RemoteWorker implements Worker {
   stats(): WorkerStats {
     const { stats } = this.#state;
     if (stats.gpuReadings === undefined) return stats;
-    const since = performance.now() - this.#stateAt;
+    const since = (performance.now() - this.#stateAt) / 1_000;
     const gpuReadings = stats.gpuReadings.map((reading) => ({
       ...reading,
-      ageMs: reading.ageMs === null ? null : reading.ageMs + since,
+      sampleAgeSeconds: reading.sampleAgeSeconds === null ? null : reading.sampleAgeSeconds + since,
     }));
     return { ...stats, gpuReadings };
   }

@@ -7,10 +7,14 @@ export const GLOB_MAGIC = /[*?[\]{}]/;
 export const IMAGE_NAME = /\.(?:jpe?g|png|webp|tiff?|bmp|avif)$/i;
 const IMAGE_GLOB = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';
 
-export interface Listing {
+/** `relative` is beneath `root`. */
+export interface Place {
   root: string;
-  /** A folder beneath the root, or a glob from the root on. */
   relative: string;
+}
+
+export interface Listing extends Place {
+  /** Else `relative` is a glob. */
   isFolder: boolean;
   /** The result has at most one image more: enough to see that there are too many. */
   cap: number;
@@ -53,12 +57,6 @@ function toPattern(text: string): string {
 
 export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** `relative` is beneath `root`. */
-export interface Place {
-  root: string;
-  relative: string;
 }
 
 export type PathKind = 'file' | 'folder' | 'absent';

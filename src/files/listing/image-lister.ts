@@ -2,17 +2,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LatticeError } from '../../api/errors.js';
-import type { Listing, PathKind, Place } from './find-images.js';
-import type { FolderPage, FolderQuery } from './folder-page.js';
+import type { ListingAnswer, ListingCalls, ListingRequest } from './listing-process.js';
 
-export type ListingRequest =
-  { listing: Listing } | { page: FolderQuery } | { kindOf: Place } | { isReadable: Place };
-export type ListingValue = string[] | FolderPage | PathKind | boolean;
-/** `hangs`: the process works, but the file system did not answer in time. */
-export type ListingAnswer = { value: ListingValue } | { failure: string } | { hangs: true };
-
-/** A matcher does not answer while it works on a hostile glob: its process is killed this long after the time limit. */
-const GRACE_MS = 3_000;
 /** A folder too large for this ends the process, not the service. */
 const MOST_HEAP_MB = 512;
 /** An idle process is ended after this time. */
@@ -23,7 +14,6 @@ const MOST_PER_ROOT = 4;
 
 interface Question {
   request: ListingRequest;
-  root: string;
   withinMs: number;
   resolve: (value: never) => void;
   reject: (error: Error) => void;
@@ -47,36 +37,21 @@ export class ImageLister {
   #waiting: Question[] = [];
 
   /**
-   * As `findImages`. Rejects with `volume_unavailable` where the volume did not answer in time, else with an `Error`:
+   * What the call gives. Rejects with `volume_unavailable` where the volume did not answer in time, else with an `Error`:
    * the listing took too long or failed.
    */
-  list(listing: Listing): Promise<string[]> {
-    return this.#ask({ listing }, listing.root, listing.withinMs + GRACE_MS);
-  }
-
-  /** As `readFolderPage`; rejects with `volume_unavailable` where the volume did not answer in time. */
-  page(query: FolderQuery, withinMs: number): Promise<FolderPage> {
-    return this.#ask({ page: query }, query.root, withinMs);
-  }
-
-  /** As `kindOf`; rejects with `volume_unavailable` where the volume did not answer in time. */
-  kindOf(place: Place, withinMs: number): Promise<PathKind> {
-    return this.#ask({ kindOf: place }, place.root, withinMs);
-  }
-
-  /** Whether the folder answers within the time and may be read. */
-  async isReadable(folder: string, withinMs: number): Promise<boolean> {
-    const place = { root: folder, relative: '.' };
-    return this.#ask<boolean>({ isReadable: place }, folder, withinMs).catch(() => false);
-  }
-
-  #ask<T>(request: ListingRequest, root: string, withinMs: number): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
+  ask<C extends keyof ListingCalls>(
+    call: C,
+    query: Parameters<ListingCalls[C]>[0],
+    withinMs: number,
+  ): Promise<Awaited<ReturnType<ListingCalls[C]>>> {
+    return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((each) => each !== question);
         reject(hangs());
       }, withinMs);
-      const question: Question = { request, root, withinMs, resolve, reject, timer };
+      const request = { call, query };
+      const question: Question = { request, withinMs, resolve, reject, timer };
       this.#waiting.push(question);
       this.#next();
     });
@@ -84,7 +59,9 @@ export class ImageLister {
 
   /** Assigns questions to free processes. The time of a question starts when its process gets it. */
   #next(): void {
-    const question = this.#waiting.find(({ root }) => this.#countOf(root) < MOST_PER_ROOT);
+    const question = this.#waiting.find(
+      ({ request }) => this.#countOf(request.query.root) < MOST_PER_ROOT,
+    );
     if (question === undefined) return;
     const lister = this.#idle() ?? this.#start();
     if (lister === null) return;
@@ -102,7 +79,8 @@ export class ImageLister {
   }
 
   #countOf(root: string): number {
-    return [...this.#listers].filter(({ question }) => question?.root === root).length;
+    return [...this.#listers].filter(({ question }) => question?.request.query.root === root)
+      .length;
   }
 
   #idle(): Lister | null {
@@ -169,7 +147,7 @@ function hangs(): LatticeError {
 }
 
 /** Only the matcher of a glob can block the process itself. */
-function noAnswer(request: ListingRequest): Error {
-  const isGlob = 'listing' in request && !request.listing.isFolder;
+function noAnswer({ query }: ListingRequest): Error {
+  const isGlob = 'isFolder' in query && !query.isFolder;
   return isGlob ? new Error('The listing did not end in time.') : hangs();
 }

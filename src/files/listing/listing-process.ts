@@ -3,22 +3,26 @@
  * volume that does not answer would keep a thread of the file calls per call, until none is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findImages, isReadable, kindOf } from './find-images.js';
-import { readFolderPage } from './folder-page.js';
-import type { ListingAnswer, ListingRequest, ListingValue } from './image-lister.js';
+import { findImages, isReadable, kindOf, type Listing, type Place } from './find-images.js';
+import { readFolderPage, type FolderQuery } from './folder-page.js';
+
+const calls = { findImages, readFolderPage, kindOf, isReadable };
+export type ListingCalls = typeof calls;
+
+export interface ListingRequest {
+  call: keyof ListingCalls;
+  query: Place | Listing | FolderQuery;
+}
+
+/** `hangs`: the process works, but the file system did not answer in time. */
+export type ListingAnswer = { value: unknown } | { failure: string } | { hangs: true };
 
 /** Until then a listing that makes progress notices that its time has passed. */
 const HANGS_AFTER_MS = 500;
 
-function valueFor(request: ListingRequest): Promise<ListingValue> {
-  if ('listing' in request) return findImages(request.listing);
-  if ('page' in request) return readFolderPage(request.page);
-  return 'kindOf' in request ? kindOf(request.kindOf) : isReadable(request.isReadable);
-}
-
-async function valueOrFailure(request: ListingRequest): Promise<ListingAnswer> {
+async function valueOrFailure({ call, query }: ListingRequest): Promise<ListingAnswer> {
   try {
-    return { value: await valueFor(request) };
+    return { value: await calls[call](query as Listing & FolderQuery) };
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error) };
   }
@@ -26,12 +30,9 @@ async function valueOrFailure(request: ListingRequest): Promise<ListingAnswer> {
 
 function answer(request: ListingRequest): Promise<ListingAnswer> {
   const found = valueOrFailure(request);
-  if (!('listing' in request)) return found;
-  const late = sleep(
-    request.listing.withinMs + HANGS_AFTER_MS,
-    { hangs: true as const },
-    { ref: false },
-  );
+  if (!('withinMs' in request.query)) return found;
+  const waitMs = request.query.withinMs + HANGS_AFTER_MS;
+  const late = sleep(waitMs, { hangs: true as const }, { ref: false });
   return Promise.race([found, late]);
 }
 

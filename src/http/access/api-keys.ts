@@ -7,31 +7,26 @@ import { pathFault } from '../../base/path-fault.js';
 import type { AppContext } from '../app-env.js';
 import { FailedKeys } from './failed-keys.js';
 
-interface StoredKey {
-  digest: Buffer;
-  keyId: string;
-  name: string;
-}
-
 const DIGEST = /^sha256:([0-9a-f]{64})$/i;
 
 export class ApiKeys {
-  readonly #keys: readonly StoredKey[];
+  /** SHA-256 of each. */
+  readonly #keys: readonly Buffer[];
   readonly #failed = new FailedKeys();
 
-  private constructor(keys: readonly StoredKey[]) {
+  private constructor(keys: readonly Buffer[]) {
     this.#keys = keys;
   }
 
   /**
-   * One key per line: the key or `sha256:HEX` of it, then an optional name after white space. Empty lines and lines
+   * One key per line: the key or `sha256:HEX` of it, then white space and a name for people. Empty lines and lines
    * that start with `#` are ignored. Throws a `ConfigError` that contains no key.
    */
   static parse(text: string): ApiKeys {
-    const keys: StoredKey[] = [];
+    const keys: Buffer[] = [];
     for (const [index, line] of text.split(/\r?\n/).entries()) {
-      const [secret, name] = line.trim().split(/\s+/, 2);
-      if (secret === undefined || secret === '' || secret.startsWith('#')) continue;
+      const [secret = ''] = line.trim().split(/\s+/, 1);
+      if (secret === '' || secret.startsWith('#')) continue;
       if (secret.startsWith('sha256:') && !DIGEST.test(secret)) {
         throw new ConfigError(
           `API key file, line ${index + 1}: sha256: must be followed by 64 hex digits`,
@@ -43,9 +38,7 @@ export class ApiKeys {
         );
       }
       const hex = DIGEST.exec(secret)?.[1];
-      const digest = hex === undefined ? sha256(secret) : Buffer.from(hex, 'hex');
-      const keyId = digest.toString('hex').slice(0, 16);
-      keys.push({ digest, keyId, name: name ?? keyId.slice(0, 8) });
+      keys.push(hex === undefined ? sha256(secret) : Buffer.from(hex, 'hex'));
     }
     if (keys.length === 0) throw new ConfigError('API key file contains no key');
     return new ApiKeys(keys);
@@ -65,22 +58,19 @@ export class ApiKeys {
    * As `find`. An unknown key is answered late when its address has sent several before; a known one never waits.
    * Rejects with `rate_limited` when too many answers are waiting.
    */
-  async owner(
-    secret: string,
-    address: string | undefined,
-  ): Promise<{ keyId: string; name: string } | null> {
+  async owner(secret: string, address: string | undefined): Promise<string | null> {
     const owner = this.find(secret);
     if (owner === null && address !== undefined) await this.#failed.delay(address);
     return owner;
   }
 
-  /** The owner's id (first digits of the key's hash) and name, or null for an unknown key. */
-  find(secret: string): { keyId: string; name: string } | null {
+  /** The owner's id, which is the first digits of the key's hash, or null for an unknown key. */
+  find(secret: string): string | null {
     const digest = sha256(secret);
-    let found: StoredKey | null = null;
+    let found: Buffer | null = null;
     // Every key is compared, so that the time taken reveals nothing.
-    for (const key of this.#keys) if (timingSafeEqual(key.digest, digest)) found = key;
-    return found === null ? null : { keyId: found.keyId, name: found.name };
+    for (const key of this.#keys) if (timingSafeEqual(key, digest)) found = key;
+    return found?.toString('hex').slice(0, 16) ?? null;
   }
 }
 
@@ -89,13 +79,22 @@ function sha256(text: string): Buffer {
 }
 
 /** The key of a request: `Authorization: Bearer KEY` or `X-API-Key: KEY`. */
-export function presentedKey(header: (name: string) => string | undefined): string | null {
-  const bearer = /^Bearer +(\S+)\s*$/i.exec(header('authorization') ?? '')?.[1];
-  return bearer ?? header('x-api-key')?.trim() ?? null;
+export function presentedKey(c: AppContext): string | undefined {
+  const bearer = /^Bearer +(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
+  return bearer ?? c.req.header('x-api-key')?.trim();
 }
 
-/** Of the connection: behind a proxy it is the proxy's. Undefined for a request that came over none. */
-export function clientAddress(c: AppContext): string | undefined {
+/**
+ * Owner of the key that the request presents, else of `other`; null for a missing or unknown key. As `ApiKeys.owner`, with the
+ * address of the connection: behind a proxy it is the proxy's.
+ */
+export async function ownerOf(
+  c: AppContext,
+  keys: ApiKeys,
+  other?: string,
+): Promise<string | null> {
+  const key = presentedKey(c) ?? other;
+  if (key === undefined || key === '') return null;
   const bindings = c.env as { incoming?: IncomingMessage } | undefined;
-  return bindings?.incoming?.socket.remoteAddress;
+  return keys.owner(key, bindings?.incoming?.socket.remoteAddress);
 }

@@ -1,5 +1,6 @@
 /** Every error answer: an error of `src/api/errors.ts` as `application/problem+json` (RFC 9457). */
 import { LatticeError, toLatticeError, type Problem } from '../../api/errors.js';
+import type { Config } from '../../settings/config.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { AppContext } from '../app-env.js';
 import { replyRaw } from './reply.js';
@@ -9,9 +10,11 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** Removes the service's folders from texts that are sent to callers. */
 export type HideFolders = (text: string) => string;
 
-/** `folders` are absolute. A path beneath one is shown relative to it. */
-export function createHideFolders(folders: readonly string[]): HideFolders {
-  const patterns = folders
+/** A path beneath a folder of the settings is shown relative to it. */
+export function createHideFolders(
+  config: Pick<Config, 'imageRoots' | 'modelsDir' | 'dataDir'>,
+): HideFolders {
+  const patterns = [...config.imageRoots, config.modelsDir, config.dataDir]
     .filter((folder) => folder.length > 1)
     .sort((a, b) => b.length - a.length)
     .map((folder) => new RegExp(`${escapeRegExp(folder)}(?:(/)|(?![\\w.-]))`, 'g'));

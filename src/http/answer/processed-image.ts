@@ -40,7 +40,7 @@ export function viewImage(image: ProcessedImage, annotatedFile?: string): ImageF
   return view;
 }
 
-function countClasses(detections: readonly Detection[]): Map<string, number> {
+export function countClasses(detections: readonly Detection[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { class: name } of detections) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;

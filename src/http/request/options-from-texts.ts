@@ -24,11 +24,16 @@ export function optionsFromTexts(
     if (text !== '') texts.set(name, [...(texts.get(name) ?? []), text]);
   }
   return Object.fromEntries(
-    [...texts].map(([name, values]) => [name, readValue(name, kindOf(shape[name]), values)]),
+    [...texts].map(([name, values]) => [name, readValue(name, shape[name], values)]),
   );
 }
 
-function readValue(name: string, kind: string, values: readonly string[]): unknown {
+function readValue(
+  name: string,
+  field: z.core.$ZodType | undefined,
+  values: readonly string[],
+): unknown {
+  const kind = field && unwrapped(field)._zod.def.type;
   if (kind === 'array') {
     const items = values.flatMap((text) => text.split(','));
     return items.map((item) => item.trim()).filter((item) => item !== '');
@@ -42,9 +47,8 @@ function readValue(name: string, kind: string, values: readonly string[]): unkno
   return text;
 }
 
-/** `number`, `boolean`, `array` or any other type of a field, optional or not. */
-function kindOf(field: z.core.$ZodType | undefined): string {
-  let inner = field;
-  while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) inner = inner.unwrap();
-  return inner?._zod.def.type ?? 'unknown';
+/** A field without its being optional or nullable. */
+export function unwrapped(field: z.core.$ZodType): z.core.$ZodType {
+  const isWrapped = field instanceof z.ZodOptional || field instanceof z.ZodNullable;
+  return isWrapped ? unwrapped(field.unwrap()) : field;
 }

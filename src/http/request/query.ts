@@ -24,5 +24,6 @@ export function wholeNumber(what: string, least: number, most: number) {
     .string()
     .regex(/^\d{1,6}$/, { error })
     .transform(Number)
-    .pipe(z.int().min(least, { error }).max(most, { error }));
+    .pipe(z.int().min(least, { error }).max(most, { error }))
+    .openapi({ type: 'integer', minimum: least, maximum: most });
 }

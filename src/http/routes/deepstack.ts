@@ -5,7 +5,7 @@ import type { Detection, ImageResult } from '../../api/image.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../api/options.js';
 import { DEFAULT_VEHICLES } from '../../models/class-filter.js';
 import { defaultModelName } from '../../models/model-folder.js';
-import { clientAddress, presentedKey, type ApiKeys } from '../access/api-keys.js';
+import { ownerOf, presentedKey, type ApiKeys } from '../access/api-keys.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { detect } from './detect.js';
@@ -129,7 +129,7 @@ export function deepStackRoutes(route: AddRoute, parts: RouteParts): void {
   const { apiKeys, detector } = parts;
   const vision = answeringFailures(parts, createVisionHandler(parts));
   const list = answeringFailures(parts, async (c) => {
-    await checkKey(c, apiKeys, presentedKey((name) => c.req.header(name)) ?? '');
+    await checkKey(c, apiKeys);
     const models = (await detector.models()).filter(({ state }) => state !== 'refused');
     const names = models.map(({ name }) => name.replace(/\.pt$/, ''));
     return replyJson(c, 200, { success: true, models: names, code: 200 });
@@ -220,13 +220,13 @@ function createVisionHandler(deps: RouteParts): RouteHandler {
   return async (c) => {
     const began = performance.now();
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
-    const headerKey = presentedKey((name) => c.req.header(name));
+    const isKeyKnown = presentedKey(c) !== undefined;
     // Before the picture is read, where the key is known by then.
-    if (headerKey !== null) await checkKey(c, deps.apiKeys, headerKey);
+    if (isKeyKnown) await checkKey(c, deps.apiKeys);
     if (!uploads.isUpload(c)) throw new LatticeError('bad_request', NO_IMAGE);
     return uploads.receive(c, async ({ image, name, fields }) => {
       const form = new Map(fields);
-      if (headerKey === null) await checkKey(c, deps.apiKeys, form.get('api_key') ?? '');
+      if (!isKeyKnown) await checkKey(c, deps.apiKeys, form.get('api_key'));
       const confidence = readConfidence(form.get('min_confidence'));
       const { command, ...wanted } = wantedOf(c, deps.config);
       const options: DetectOptions = {
@@ -244,11 +244,11 @@ function createVisionHandler(deps: RouteParts): RouteHandler {
   };
 }
 
-async function checkKey(c: AppContext, keys: ApiKeys | null, key: string): Promise<void> {
+async function checkKey(c: AppContext, keys: ApiKeys | null, ofForm?: string): Promise<void> {
   if (keys === null) return;
-  const owner = key === '' ? null : await keys.owner(key, clientAddress(c));
-  if (owner === null) throw new LatticeError('unauthorized', 'The API key is missing or unknown.');
-  c.set('keyId', owner.keyId);
+  const keyId = await ownerOf(c, keys, ofForm);
+  if (keyId === null) throw new LatticeError('unauthorized', 'The API key is missing or unknown.');
+  c.set('keyId', keyId);
 }
 
 /** Some clients write numbers as their machine's language does. */

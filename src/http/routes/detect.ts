@@ -12,7 +12,7 @@ import { replyJson } from '../answer/reply.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
 import { readJson } from '../request/json-body.js';
-import { optionsFromTexts } from '../request/options-from-texts.js';
+import { optionsFromTexts, unwrapped } from '../request/options-from-texts.js';
 import { IMAGE_FIELD, type Form } from '../request/read-form.js';
 import { requestedClasses } from '../request/requested-classes.js';
 import {
@@ -75,13 +75,8 @@ export type DetectRequestBody = z.infer<typeof detectRequestSchema>;
 const textOptions: Record<string, z.ZodType> = Object.fromEntries(
   Object.entries(detectRequestSchema.shape)
     .filter(([name]) => name !== 'image_path')
-    .map(([name, field]) => [name, withoutNull(field as z.ZodType).optional()]),
+    .map(([name, field]) => [name, (unwrapped(field) as z.ZodType).optional()]),
 );
-
-function withoutNull(field: z.ZodType): z.ZodType {
-  const isWrapped = field instanceof z.ZodOptional || field instanceof z.ZodNullable;
-  return isWrapped ? withoutNull(field.unwrap() as z.ZodType) : field;
-}
 
 const detectFormSchema = z
   .object({ image: binary, ...textOptions })

@@ -3,17 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from '@hono/zod-openapi';
+import { getMimeType } from 'hono/utils/mime';
 import { LatticeError } from '../../api/errors.js';
 import { replyRaw } from '../answer/reply.js';
 import { json, type AddRoute } from '../route.js';
 import type { RouteParts } from '../route-parts.js';
 
 const FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-const ASSETS = new Map([
-  ['swagger-ui.css', 'text/css; charset=utf-8'],
-  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ['favicon-32x32.png', 'image/png'],
-]);
+const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+const typeOf = (name: string) => getMimeType(name) ?? 'application/octet-stream';
 
 /** The icons in the style sheet are data: images. Everything else comes from this service; no script is inline. */
 const POLICY =
@@ -56,8 +54,8 @@ nav a { color: #ffffff; }
 
 /** Made here; the other files are the package's. */
 const OWN_ASSETS = new Map([
-  ['start.js', { text: START, type: 'text/javascript; charset=utf-8' }],
-  ['page.css', { text: STYLE, type: 'text/css; charset=utf-8' }],
+  ['start.js', START],
+  ['page.css', STYLE],
 ]);
 
 const open = { method: 'get' as const, tags: ['System'], security: [] };
@@ -130,7 +128,7 @@ export function docsRoutes(route: AddRoute, { openApi }: RouteParts): void {
       answers: {
         200: {
           description: 'The file',
-          content: Object.fromEntries([...ASSETS.values()].map((type) => [type, page])),
+          content: Object.fromEntries(ASSETS.map((name) => [typeOf(name), page])),
         },
       },
       errors: ['not_found'],
@@ -138,11 +136,11 @@ export function docsRoutes(route: AddRoute, { openApi }: RouteParts): void {
     async (c) => {
       const name = c.req.param('asset') ?? '';
       const own = OWN_ASSETS.get(name);
-      if (own !== undefined) return replyRaw(c, 200, own.text, { 'content-type': own.type });
-      const type = ASSETS.get(name);
-      if (type === undefined) throw new LatticeError('not_found', 'There is no such file.');
+      const type = { 'content-type': typeOf(name) };
+      if (own !== undefined) return replyRaw(c, 200, own, type);
+      if (!ASSETS.includes(name)) throw new LatticeError('not_found', 'There is no such file.');
       return replyRaw(c, 200, await readFile(join(FOLDER, name)), {
-        'content-type': type,
+        ...type,
         'cache-control': 'public, max-age=3600',
       });
     },

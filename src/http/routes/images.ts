@@ -34,7 +34,6 @@ const FOR_PAGES =
 const CURSOR_PREFIX = 'after:';
 const MOST_ENTRIES = 1_000;
 const DEFAULT_ENTRIES = 100;
-const WIDTH = { minimum: 16, maximum: 2_048 };
 
 export const folderQuerySchema = z.strictObject({
   under: pathTextSchema.default('').openapi({
@@ -48,20 +47,16 @@ export const folderQuerySchema = z.strictObject({
     .openapi({ description: 'next_cursor of the page before' }),
   limit: wholeNumber('A limit', 1, MOST_ENTRIES)
     .default(DEFAULT_ENTRIES)
-    .openapi({ type: 'integer', minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_ENTRIES }),
+    .openapi({ default: DEFAULT_ENTRIES }),
 });
 
 const pictureQuerySchema = z.strictObject({
   path: imagePathSchema,
-  width: wholeNumber('A width', WIDTH.minimum, WIDTH.maximum)
-    .optional()
-    .openapi({
-      type: 'integer',
-      ...WIDTH,
-      description:
-        'Gives a thumbnail: a JPEG at most so many pixels wide, never larger than the image',
-      example: 320,
-    }),
+  width: wholeNumber('A width', 16, 2_048).optional().openapi({
+    description:
+      'Gives a thumbnail: a JPEG at most so many pixels wide, never larger than the image',
+    example: 320,
+  }),
 });
 
 const folderEntrySchema = z.object({

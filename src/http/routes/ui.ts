@@ -1,8 +1,9 @@
 /** `/ui`: serves the live page, which is built from `src/ui`. The page takes its data from the public routes. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from '@hono/zod-openapi';
+import { getMimeType } from 'hono/utils/mime';
 import { PACKAGE_ROOT } from '../../base/package.js';
 import { LatticeError } from '../../api/errors.js';
 import type { AppContext } from '../app-env.js';
@@ -12,14 +13,6 @@ import type { AddRoute } from '../route.js';
 const PAGE = 'index.html';
 /** As Vite leaves it (`npm run build`): one page, and files beside it without folders. */
 const BUILT = join(PACKAGE_ROOT, 'dist', 'ui');
-const TYPES = new Map([
-  ['.html', 'text/html; charset=utf-8'],
-  ['.css', 'text/css; charset=utf-8'],
-  ['.svg', 'image/svg+xml'],
-  ['.js', 'text/javascript; charset=utf-8'],
-  ['.woff2', 'font/woff2'],
-  ['.txt', 'text/plain; charset=utf-8'],
-]);
 const ASSET = /^[a-z][a-z-]*\.(?:css|js|svg|woff2|txt)$/;
 
 /** Pictures are blobs, because an `img` element cannot send a key. The browser refuses markup made from text. */
@@ -94,7 +87,7 @@ function replyFile(
 ): Response {
   const headers = { ...extra, etag, 'cache-control': 'no-cache' };
   if (c.req.header('if-none-match') === etag) return replyRaw(c, 304, null, headers);
-  const type = TYPES.get(extname(name)) ?? 'application/octet-stream';
+  const type = getMimeType(name) ?? 'application/octet-stream';
   return replyRaw(c, 200, bytes, { ...headers, 'content-type': type });
 }
 

@@ -9,12 +9,7 @@ import { taskId, type WaitingImage } from '../job-records.js';
 import type { Logger } from '../../base/logger-port.js';
 
 /** Draws the boxes; resolves with the URL path of the picture. */
-export type Annotate = (
-  jobId: string,
-  index: number,
-  path: string,
-  detections: Detection[],
-) => Promise<string>;
+export type Annotate = (path: string, detections: Detection[]) => Promise<string>;
 
 export interface ImageRun {
   jobNumber: number;
@@ -115,7 +110,7 @@ async function outcomeOf(
   const outcome: ImageOutcome = { status: 'ok', ...result };
   if (!settings.annotate || annotate === null) return outcome;
   try {
-    const annotatedPath = await annotate(jobId, image.index, image.path, result.detections);
+    const annotatedPath = await annotate(image.path, result.detections);
     return { ...outcome, annotatedPath };
   } catch (error) {
     logger.warn({ jobId, index: image.index, error: String(error) }, 'boxes could not be drawn');

@@ -82,13 +82,14 @@ export class JobOutcomes {
       );
       if (recorded === null) break;
       this.#savedAt = performance.now();
-      const { kind, stored, finishedImages, failedImages, terminal } = recorded.value;
+      over = recorded.value?.terminal ?? true;
+      if (recorded.value === null) break;
+      const { stored, finishedImages, failedImages, terminal } = recorded.value;
       counts.recorded(stored);
       this.#finishedImages = finishedImages;
       this.#failedImages = failedImages;
       if (terminal) counts.finished();
-      over = terminal || kind !== 'stored';
-      if (!over) this.#reportProgress();
+      else this.#reportProgress();
     }
     this.#saving = false;
     return over;

@@ -5,11 +5,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ActiveJob, READ_AHEAD, type ActiveJobParts, type WaitingJob } from './active-job.js';
 import { FlightWindow } from './flight-window.js';
-import { runImage, type ImageRunner } from './image-run.js';
-import type { CancelOutcome, QueuedJob, WaitingImage } from '../job-records.js';
-import { runSuspects, SUSPECT_DEADLINE_MS } from './suspects.js';
+import { DEATHS_TO_STOP, runImage, type ImageRunner } from './image-run.js';
+import type { QueuedJob, WaitingImage } from '../job-records.js';
 import { WorkOrder } from './work-order.js';
 import { toLatticeError } from '../../api/errors.js';
+import { inTime } from '../../base/in-time.js';
 
 export interface RunnerParts extends Omit<ImageRunner, 'stopping'>, ActiveJobParts {
   /** Waiting time that raises a job by one priority. */
@@ -18,6 +18,10 @@ export interface RunnerParts extends Omit<ImageRunner, 'stopping'>, ActiveJobPar
 
 /** Images ready to hand out while the start of the next job is being stored. */
 const LEAST_SUPPLY = 16;
+/** A suspect runs alone; one that hangs must not block the other images. */
+const SUSPECT_DEADLINE_MS = 60_000;
+/** For the model of a suspect, outside its deadline: an engine may have to be built first, which takes minutes. */
+const MODEL_MS = 20 * 60_000;
 /** Aborted calls settle at once; one that hangs is not waited for. */
 const ABORT_MS = 250;
 
@@ -58,9 +62,9 @@ export class JobRunner {
   }
 
   /** The store has ended the job: takes its images out of the detector. */
-  cancelled({ job }: Extract<CancelOutcome, { kind: 'cancelled' }>): void {
-    this.#order.waiting.take(job.number);
-    const active = this.#order.active.get(job.number);
+  cancelled(jobNumber: number): void {
+    this.#order.waiting.take(jobNumber);
+    const active = this.#order.active.get(jobNumber);
     if (active !== undefined) this.#end(active);
   }
 
@@ -105,10 +109,10 @@ export class JobRunner {
     const error = toLatticeError(thrown);
     const { stack, cause } = error;
     logger.error({ jobId: job.jobId, stack, cause: String(cause) }, 'job failed unexpectedly');
-    const ended = await patience.insist('cancel', () =>
-      store.cancel(job.jobId, null, Date.now() / 1000, error.toProblem()),
+    const ended = await patience.insist('fail', () =>
+      store.fail(job.number, Date.now() / 1000, error.toProblem()),
     );
-    if (ended?.value.kind === 'cancelled') counts.cancelled(ended.value);
+    if (ended?.value) counts.endedEarly(ended.value);
     this.#end(job);
     this.#pump();
   }
@@ -187,15 +191,28 @@ export class JobRunner {
     this.#order.active.delete(job.number);
   }
 
+  /**
+   * Images that were in the detector when the process died: one of them may have killed it. The detector must have no
+   * other image, so that a second death identifies its image.
+   */
   async #runSuspects(): Promise<void> {
-    await runSuspects(this.#parts, {
-      stopping: () => this.#stopping,
-      job: async (number) => {
-        const queued = this.#order.waiting.take(number);
-        return this.#order.active.get(number) ?? (queued && (await this.#startJob(queued)));
-      },
-      run: (job, image) => this.#run(job, image, 0, SUSPECT_DEADLINE_MS),
-    });
+    const { store, detector, patience, logger } = this.#parts;
+    const found = await patience.insist('suspects', () => store.suspects());
+    for (const { jobNumber, ...image } of found?.value ?? []) {
+      if (this.#stopping) return;
+      const queued = this.#order.waiting.take(jobNumber);
+      const job = this.#order.active.get(jobNumber) ?? (queued && (await this.#startJob(queued)));
+      if (job === null || job.ended || job.settings === null) continue;
+      // An image with too many deaths is not run: it ends with its error in the job's order.
+      if (image.deaths >= DEATHS_TO_STOP) continue;
+      job.takeApart(image.index);
+      const model = detector.prepare(job.settings.options.modelName);
+      // A model that cannot be loaded shows in the run.
+      await inTime(model, MODEL_MS, null).catch(() => null);
+      const facts = { jobId: job.jobId, index: image.index };
+      logger.warn(facts, 'image was in hand at a crash: runs alone');
+      await this.#run(job, image, 0, SUSPECT_DEADLINE_MS);
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type StoredJob,
   type WaitingImage,
 } from '../job-records.js';
-import { findByKey, findJob, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
+import { findByKey, findOwn, JOB_COLUMNS, toStoredJob, type JobRow } from './job-rows.js';
 import type { Statements } from './statements.js';
 
 export class JobReads {
@@ -19,8 +19,8 @@ export class JobReads {
     this.#statements = statements;
   }
 
-  find(jobId: string): StoredJob | null {
-    return findJob(this.#statements, jobId);
+  find(jobId: string, keyId: string | null): StoredJob {
+    return findOwn(this.#statements, jobId, keyId);
   }
 
   /** The job that was submitted with this key and body. */
@@ -31,16 +31,14 @@ export class JobReads {
 
   /** Newest first, numbers below `before`. */
   list(filter: JobFilter, limit: number, before: number | null): StoredJob[] {
-    const { clauses, values } = conditions(filter, before);
-    const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
+    const { where, values } = conditions(filter, before);
     const sql = `SELECT ${JOB_COLUMNS} FROM jobs ${where} ORDER BY number DESC LIMIT ?`;
     return (this.#statements.all(sql, ...values, limit) as JobRow[]).map(toStoredJob);
   }
 
   /** Of all jobs that the filter finds, whatever its `status`. */
   countByStatus(filter: JobFilter): Record<JobStatus, number> {
-    const { clauses, values } = conditions({ ...filter, status: undefined }, null);
-    const where = clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`;
+    const { where, values } = conditions({ ...filter, status: undefined }, null);
     const rows = this.#statements.all(
       `SELECT status, count(*) AS jobs FROM jobs ${where} GROUP BY status`,
       ...values,
@@ -50,24 +48,22 @@ export class JobReads {
     return counts;
   }
 
-  /** In order of submission, numbers above `after`. */
-  unfinished(after: number, limit: number): QueuedJob[] {
+  /** In order of submission. */
+  unfinished(): QueuedJob[] {
     return this.#statements.all(
       `SELECT number, job_id AS jobId, priority, submitted_at AS submittedAt,
          image_count AS imageCount FROM jobs
-       WHERE status IN ('pending', 'running') AND number > ? ORDER BY number LIMIT ?`,
-      after,
-      limit,
+       WHERE status IN ('pending', 'running') ORDER BY number`,
     ) as QueuedJob[];
   }
 
   /** Images without an outcome that the process has died with, of jobs that have not ended. */
-  suspects(): { jobNumber: number; index: number }[] {
+  suspects(): (WaitingImage & { jobNumber: number })[] {
     return this.#statements.all(
-      `SELECT jobs.number AS jobNumber, task % ${MAX_IMAGES} AS "index"
+      `SELECT jobs.number AS jobNumber, task % ${MAX_IMAGES} AS "index", path, deaths
        FROM job_images JOIN jobs ON jobs.number = task / ${MAX_IMAGES}
        WHERE deaths > 0 AND outcome IS NULL AND jobs.status IN ('pending', 'running') ORDER BY task`,
-    ) as { jobNumber: number; index: number }[];
+    ) as (WaitingImage & { jobNumber: number })[];
   }
 
   /** Images without an outcome, by index from `from` on. */
@@ -138,5 +134,5 @@ function conditions(filter: JobFilter, before: number | null) {
   if (submittedBefore !== undefined) add('submitted_at < ?', submittedBefore);
   if (keyId !== undefined && keyId !== null) add('key_id = ?', keyId);
   if (before !== null) add('number < ?', before);
-  return { clauses, values };
+  return { where: clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`, values };
 }

@@ -1,7 +1,7 @@
 /** Rows of `jobs` as jobs of the service, and the idempotency keys with which they were submitted. */
 import type { Problem } from '../../api/errors.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
-import type { Idempotency, JobSettings } from '../job.js';
+import { jobNotFound, type Idempotency, type JobSettings } from '../job.js';
 import { MAX_IMAGES, type StoredJob } from '../job-records.js';
 import type { Statements } from './statements.js';
 
@@ -28,10 +28,17 @@ export function toStoredJob({ settings, metadata, error, ...job }: JobRow): Stor
   };
 }
 
-export function findJob(statements: Statements, jobId: string): StoredJob | null {
+function findJob(statements: Statements, jobId: string): StoredJob | null {
   const sql = `SELECT ${JOB_COLUMNS} FROM jobs WHERE job_id = ?`;
   const row = statements.get(sql, jobId) as JobRow | undefined;
   return row === undefined ? null : toStoredJob(row);
+}
+
+/** Any job where `keyId` is null, else one of this owner. Throws `job_not_found`. */
+export function findOwn(statements: Statements, jobId: string, keyId: string | null): StoredJob {
+  const job = findJob(statements, jobId);
+  if (job === null || (keyId !== null && job.spec.keyId !== keyId)) throw jobNotFound();
+  return job;
 }
 
 /** Null: the key is free. Equal keys of different owners are different keys. */

@@ -1,4 +1,5 @@
 /** The durable job store, as the main thread sees it: it sends calls in bulk to the thread that owns the database. */
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { LatticeError } from '../../api/errors.js';
 import { setCrashMarkerAside } from '../crash-marker.js';
@@ -8,6 +9,7 @@ import { fromFailure } from './sqlite-failure.js';
 import type {
   FromThread,
   JobCalls,
+  OpeningAnswer,
   StoreOpened,
   StoreRequest,
   StoreThreadData,
@@ -55,16 +57,8 @@ export async function openJobStore(
     name: 'job-store',
   });
   try {
-    const opened = await new Promise<StoreOpened>((resolve, reject) => {
-      thread.once('error', reject);
-      thread.once('exit', () => {
-        reject(new Error('The thread of the job store ended while it opened the data folder.'));
-      });
-      thread.once('message', (message: FromThread) => {
-        if (message.kind === 'opened') resolve(message);
-        else reject(new Error(message.kind === 'refused' ? message.message : message.kind));
-      });
-    });
+    const [opened] = (await once(thread, 'message')) as [OpeningAnswer];
+    if (opened.kind === 'refused') throw new Error(opened.message);
     setCrashMarkerAside(dataDir);
     return storeOf(new StoreConnection(thread, opened.failure), opened);
   } catch (error) {
@@ -149,7 +143,7 @@ class StoreConnection {
         for (const listener of this.committed) listener(message.events);
       this.#settle(message.results);
       if (message.webhooksAdded > 0) for (const listener of this.enqueued) listener();
-    } else if (message.kind === 'read') {
+    } else {
       this.#settle(message.results);
     }
   }

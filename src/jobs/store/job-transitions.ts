@@ -19,21 +19,6 @@ export function hasEnded(status: JobStatus): status is 'completed' | 'failed' {
   return status === 'completed' || status === 'failed';
 }
 
-interface MoveDetail {
-  at: number;
-  lease?: number;
-  workerId?: string;
-  error?: Problem;
-}
-
-type MoveTarget = Exclude<JobStatus, 'pending'>;
-
-const EVENT_OF: Record<MoveTarget, JobEventName> = {
-  running: 'job_started',
-  completed: 'job_completed',
-  failed: 'job_failed',
-};
-
 export class JobTransitions {
   readonly #statements: Statements;
   readonly #notes: CommitNotes;
@@ -64,23 +49,31 @@ export class JobTransitions {
     return this.#announce(jobNumber, 'job_submitted', at);
   }
 
-  /** The caller has read `row` in this transaction and may move it to `to`. */
-  move(row: JobRow, to: MoveTarget, detail: MoveDetail): StoredJob {
-    const { at, lease = null, workerId = '', error = null } = detail;
-    const [columns, values] =
-      to === 'running'
-        ? ['started_at = coalesce(started_at, ?), worker_id = ?', [at, workerId]]
-        : ['completed_at = ?, error = ?', [at, error === null ? null : JSON.stringify(error)]];
+  /** pending -> running, for a caller that has read the status in this transaction. */
+  start(jobNumber: number, workerId: string, at: number): StoredJob {
     this.#statements.run(
-      `UPDATE jobs SET status = '${to}', lease = ?, ${columns} WHERE number = ?`,
-      lease,
-      ...values,
-      row.number,
+      `UPDATE jobs SET status = 'running', lease = ?, started_at = coalesce(started_at, ?), worker_id = ?
+       WHERE number = ?`,
+      this.#lease,
+      at,
+      workerId,
+      jobNumber,
     );
-    const job = this.#announce(row.number, EVENT_OF[to], at);
-    if (hasEnded(to) && job.spec.callbackUrl !== null) {
-      this.#addWebhook(job, job.spec.callbackUrl, at);
-    }
+    return this.#announce(jobNumber, 'job_started', at);
+  }
+
+  /** To completed where `error` is null, else to failed; for a caller that has read the status in this transaction. */
+  end(jobNumber: number, error: Problem | null, at: number): StoredJob {
+    const status = error === null ? 'completed' : 'failed';
+    this.#statements.run(
+      'UPDATE jobs SET status = ?, lease = NULL, completed_at = ?, error = ? WHERE number = ?',
+      status,
+      at,
+      error && JSON.stringify(error),
+      jobNumber,
+    );
+    const job = this.#announce(jobNumber, `job_${status}`, at);
+    if (job.spec.callbackUrl !== null) this.#addWebhook(job, job.spec.callbackUrl, at);
     return job;
   }
 

@@ -7,18 +7,17 @@ import type { Idempotency, ImageOutcome, JobSettings } from '../job.js';
 import {
   MAX_IMAGES,
   taskId,
-  type CancelOutcome,
+  type EndedEarly,
   type NewJob,
   type NewOutcome,
   type NewRetry,
   type RecordOutcome,
-  type RetryOutcome,
   type StartedJob,
-  type StoredJob,
-  type SubmitOutcome,
+  type Submission,
+  type Submitted,
 } from '../job-records.js';
 import { ImageFacts } from './image-rows.js';
-import { findByKey, findJob, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
+import { findByKey, findOwn, JOB_COLUMNS, rememberKey, type JobRow } from './job-rows.js';
 import { hasEnded, type JobTransitions } from './job-transitions.js';
 import type { Statements } from './statements.js';
 
@@ -27,14 +26,6 @@ const ANY = 'task >= ? AND task < ?';
 /** Images whose entry in the result is an error. */
 const WITHOUT_BOXES = `${ANY} AND (outcome IS NULL OR outcome ->> 'status' = 'error')`;
 const CANCELLED = new LatticeError('cancelled', 'The job was cancelled before it had finished.');
-
-interface JobRecord {
-  jobId: string;
-  settings: JobSettings;
-  imageCount: number;
-  submittedAt: number;
-  retryOf: string | null;
-}
 
 export class JobWrites {
   readonly #statements: Statements;
@@ -45,58 +36,65 @@ export class JobWrites {
     this.#transitions = transitions;
   }
 
-  submit(job: NewJob): SubmitOutcome {
-    const { spec, idempotency, jobId, submittedAt } = job;
-    const repeat = this.#findRepeat(spec.keyId, idempotency);
+  /** Null: it was not admitted. */
+  submit(job: NewJob): Submitted | null {
+    const { imagePaths, ...settings } = job.spec;
+    const repeat = this.#findRepeat(settings.keyId, job.idempotency);
     if (repeat !== null) return repeat;
-    if (!job.admit) return { kind: 'not_admitted' };
-    const { imagePaths, ...settings } = spec;
-    const imageCount = imagePaths.length;
-    const number = this.#insertJob({ jobId, settings, imageCount, submittedAt, retryOf: null });
-    imagePaths.forEach((path, index) => {
-      const task = taskId(number, index);
-      this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+    if (!job.admit) return null;
+    return this.#add(job, settings, imagePaths.length, null, (number) => {
+      imagePaths.forEach((path, index) => {
+        const task = taskId(number, index);
+        this.#statements.run('INSERT INTO job_images (task, path) VALUES (?, ?)', task, path);
+      });
     });
-    return this.#stored(number, job, spec.keyId);
   }
 
-  /** A new job of images of an ended one, in their order. */
-  retry(retry: NewRetry): RetryOutcome {
-    const { retryOf, keyId, idempotency, jobId, submittedAt } = retry;
-    const repeat = this.#findRepeat(keyId, idempotency);
+  /** A new job of images of an ended one, in their order. Null: it was not admitted. */
+  retry(retry: NewRetry): Submitted | null {
+    const { retryOf, keyId } = retry;
+    const repeat = this.#findRepeat(keyId, retry.idempotency);
     if (repeat !== null) return repeat;
-    const ended = findJob(this.#statements, retryOf);
-    if (ended === null || isForeign(ended.spec.keyId, keyId)) return { kind: 'missing' };
-    if (!hasEnded(ended.status)) return { kind: 'not_ended' };
+    const ended = findOwn(this.#statements, retryOf, keyId);
+    if (!hasEnded(ended.status)) {
+      const detail = 'Only a job that has ended can be retried.';
+      throw new LatticeError('job_not_finished', detail, { retryAfterS: 1 });
+    }
     const imageCount =
       retry.images === 'all' ? ended.imageCount : this.#imagesWithoutBoxes(ended.number);
-    if (imageCount === 0) return { kind: 'nothing_failed' };
-    if (!retry.admit) return { kind: 'not_admitted' };
+    if (imageCount === 0) {
+      throw new LatticeError('nothing_to_retry', 'Every image of the job was processed.');
+    }
+    if (!retry.admit) return null;
     const settings = { ...ended.spec, keyId };
-    const number = this.#insertJob({ jobId, settings, imageCount, submittedAt, retryOf });
-    this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
-    return this.#stored(number, retry, keyId);
+    return this.#add(retry, settings, imageCount, retryOf, (number) => {
+      this.#copyImages(ended.number, number, retry.images === 'all' ? ANY : WITHOUT_BOXES);
+    });
   }
 
   /** pending -> running under the lease of this process run; null when the job is not pending any more. */
   start(jobNumber: number, workerId: string, at: number): StartedJob | null {
     const row = this.#row(jobNumber);
     if (row?.status !== 'pending') return null;
-    const { lease } = this.#transitions;
-    return { job: this.#transitions.move(row, 'running', { at, lease, workerId }), lease };
+    return {
+      job: this.#transitions.start(jobNumber, workerId, at),
+      lease: this.#transitions.lease,
+    };
   }
 
-  /** Stores outcomes; with the last one also the end of the job, its event and its webhook. */
+  /**
+   * Stores outcomes; with the last one also the end of the job, its event and its webhook. Null, with nothing stored:
+   * another lease holds the job, or it has ended or is gone.
+   */
   record(
     jobNumber: number,
     lease: number,
     outcomes: NewOutcome[],
     workerId: string,
     at: number,
-  ): RecordOutcome {
+  ): RecordOutcome | null {
     const row = this.#row(jobNumber);
-    if (row === null || hasEnded(row.status)) return refused('ended', row);
-    if (row.status !== 'running' || row.lease !== lease) return refused('stale', row);
+    if (row?.status !== 'running' || row.lease !== lease) return null;
     const stored = outcomes.filter(({ index, outcome }) =>
       this.#insertOutcome(jobNumber, index, outcome),
     );
@@ -113,30 +111,23 @@ export class JobWrites {
       jobNumber,
     );
     const terminal = finished === row.imageCount;
-    if (terminal) {
-      if (succeeded > 0) this.#transitions.move(row, 'completed', { at });
-      else this.#transitions.move(row, 'failed', { at, error: this.#failureOf(row) });
-    }
+    if (terminal) this.#transitions.end(jobNumber, succeeded > 0 ? null : this.#failureOf(row), at);
     const progress = { finishedImages: finished, failedImages: finished - succeeded };
-    return { kind: 'stored', stored: stored.length, ...progress, terminal };
+    return { stored: stored.length, ...progress, terminal };
   }
 
-  /** Ends the job `failed` with `error`. */
-  cancel(
-    jobId: string,
-    keyId: string | null,
-    at: number,
-    error: Problem = CANCELLED.toProblem(),
-  ): CancelOutcome {
-    const row = this.#statements.get(
-      `SELECT ${JOB_COLUMNS}, key_id, lease, succeeded FROM jobs WHERE job_id = ?`,
-      jobId,
-    ) as LeasedRow | undefined;
-    if (row === undefined || isForeign(row.key_id, keyId)) return { kind: 'missing' };
-    const from = row.status;
-    if (hasEnded(from)) return { kind: 'already_finished' };
-    const job = this.#transitions.move(row, 'failed', { at, error });
-    return { kind: 'cancelled', job, from };
+  cancel(jobId: string, keyId: string | null, at: number): EndedEarly {
+    const { number } = findOwn(this.#statements, jobId, keyId);
+    const ended = this.fail(number, at, CANCELLED.toProblem());
+    if (ended !== null) return ended;
+    throw new LatticeError('job_already_finished', 'The job has already ended.');
+  }
+
+  /** Ends the job with `error`; null when it has ended or is gone. */
+  fail(jobNumber: number, at: number, error: Problem): EndedEarly | null {
+    const from = this.#row(jobNumber)?.status;
+    if (from === undefined || hasEnded(from)) return null;
+    return { job: this.#transitions.end(jobNumber, error, at), from };
   }
 
   /** Counts one death per task; a marker that was charged before changes nothing. */
@@ -153,20 +144,27 @@ export class JobWrites {
     }, 0);
   }
 
-  #findRepeat(keyId: string | null, idempotency: Idempotency | null): SubmitOutcome | null {
-    if (idempotency === null) return null;
-    const known = findByKey(this.#statements, keyId, idempotency);
+  #findRepeat(keyId: string | null, idempotency: Idempotency | null): Submitted | null {
+    const known = idempotency && findByKey(this.#statements, keyId, idempotency);
     if (known === null) return null;
-    return known.sameBody ? { kind: 'replayed', job: known.job } : { kind: 'key_reused' };
+    if (known.sameBody) return { job: known.job, replayed: true };
+    const detail = 'The Idempotency-Key was used with another body before.';
+    throw new LatticeError('idempotency_key_reused', detail);
   }
 
-  /** Gives the number of the job. Its images are for the caller to store. */
-  #insertJob({ jobId, settings, imageCount, submittedAt, retryOf }: JobRecord): number {
+  /** `addImages` stores the images of the job with the number that it gets. */
+  #add(
+    { jobId, submittedAt, idempotency }: Submission,
+    settings: JobSettings,
+    imageCount: number,
+    retryOf: string | null,
+    addImages: (jobNumber: number) => void,
+  ): Submitted {
     if (imageCount === 0 || imageCount >= MAX_IMAGES) {
       const detail = `A job has 1 to ${MAX_IMAGES - 1} images, not ${imageCount}.`;
       throw new LatticeError('validation_failed', detail, { errors: [{ detail }] });
     }
-    return this.#statements.insert(
+    const number = this.#statements.insert(
       `INSERT INTO jobs (job_id, key_id, job_type, status, priority, settings, metadata, image_count, submitted_at,
          retry_of)
        VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)`,
@@ -180,18 +178,12 @@ export class JobWrites {
       submittedAt,
       retryOf,
     );
-  }
-
-  #stored(
-    number: number,
-    { jobId, submittedAt, idempotency }: Pick<NewJob, 'jobId' | 'submittedAt' | 'idempotency'>,
-    keyId: string | null,
-  ): { kind: 'stored'; job: StoredJob } {
+    addImages(number);
     const job = this.#transitions.created(number, submittedAt);
     if (idempotency !== null) {
-      rememberKey(this.#statements, keyId, idempotency, jobId, submittedAt);
+      rememberKey(this.#statements, settings.keyId, idempotency, jobId, submittedAt);
     }
-    return { kind: 'stored', job };
+    return { job, replayed: false };
   }
 
   #imagesWithoutBoxes(jobNumber: number): number {
@@ -237,7 +229,7 @@ export class JobWrites {
 
   #row(jobNumber: number): LeasedRow | null {
     const row = this.#statements.get(
-      `SELECT ${JOB_COLUMNS}, key_id, lease, succeeded FROM jobs WHERE number = ?`,
+      `SELECT ${JOB_COLUMNS}, lease, succeeded FROM jobs WHERE number = ?`,
       jobNumber,
     ) as LeasedRow | undefined;
     return row ?? null;
@@ -245,16 +237,6 @@ export class JobWrites {
 }
 
 interface LeasedRow extends JobRow {
-  key_id: string | null;
   lease: number | null;
   succeeded: number;
-}
-
-function refused(kind: 'stale' | 'ended', row: LeasedRow | null): RecordOutcome {
-  const { finishedImages = 0, failedImages = 0 } = row ?? {};
-  return { kind, stored: 0, finishedImages, failedImages, terminal: false };
-}
-
-function isForeign(ownerId: string | null, keyId: string | null): boolean {
-  return keyId !== null && ownerId !== keyId;
 }

@@ -15,8 +15,8 @@ export class Retention {
   }
 
   /** One small batch; `more` says that there is work left. */
-  sweep(limits: SweepLimits): { removedJobIds: string[]; more: boolean } {
-    const removedJobIds = this.#removeJobs(limits.jobsBefore);
+  sweep(limits: SweepLimits): { removed: number; more: boolean } {
+    const removed = this.#removeJobs(limits.jobsBefore);
     const images = this.#removeImages();
     const events = this.#statements.run(
       `DELETE FROM outbox WHERE seq IN
@@ -32,10 +32,9 @@ export class Retention {
       limits.keysBefore,
     );
     this.#statements.run('DELETE FROM charged_markers WHERE charged_at < ?', limits.keysBefore);
-    const more =
-      removedJobIds.length === JOBS_PER_CALL || images || [events, keys].includes(ROWS_PER_CALL);
+    const more = removed === JOBS_PER_CALL || images || [events, keys].includes(ROWS_PER_CALL);
     if (!more) this.#shrink();
-    return { removedJobIds, more };
+    return { removed, more };
   }
 
   /** SQLite uses free pages again; only a large surplus is given back to the disk, in small steps. */
@@ -47,18 +46,14 @@ export class Retention {
   }
 
   /** Removes jobs at once and their images later: no reader sees half a job. A pending webhook keeps its job. */
-  #removeJobs(before: number): string[] {
-    const expired = this.#statements.all(
-      `SELECT number, job_id FROM jobs WHERE completed_at < ? AND NOT EXISTS
+  #removeJobs(before: number): number {
+    this.#statements.run(
+      `INSERT INTO swept_jobs SELECT number FROM jobs WHERE completed_at < ? AND NOT EXISTS
          (SELECT 1 FROM webhook_deliveries WHERE job = number AND state = 'pending')
        ORDER BY completed_at LIMIT ${JOBS_PER_CALL}`,
       before,
-    ) as { number: number; job_id: string }[];
-    for (const { number } of expired) {
-      this.#statements.run('INSERT INTO swept_jobs (number) VALUES (?)', number);
-      this.#statements.run('DELETE FROM jobs WHERE number = ?', number);
-    }
-    return expired.map((row) => row.job_id);
+    );
+    return this.#statements.run('DELETE FROM jobs WHERE number IN (SELECT number FROM swept_jobs)');
   }
 
   /** True when rows are left. */

@@ -5,9 +5,10 @@ import { LatticeError, type ErrorCode, type ErrorItem } from '../../api/errors.j
 export interface StoreFailure {
   code: ErrorCode;
   detail: string;
-  errors?: ErrorItem[];
+  errors?: ErrorItem[] | undefined;
+  retryAfterS?: number | undefined;
   /** The text of the fault beneath, for the log only. */
-  reason: string;
+  reason?: string;
 }
 
 // Primary result codes (the low byte of an extended code), https://www.sqlite.org/rescode.html
@@ -82,19 +83,16 @@ export function storageUnavailable(reason: string): StoreFailure {
 }
 
 export function toFailure(thrown: unknown): StoreFailure {
-  const reason = thrown instanceof Error ? thrown.message : String(thrown);
   if (thrown instanceof LatticeError) {
-    const { code, errors } = thrown;
-    return { code, detail: thrown.message, reason, ...(errors === undefined ? {} : { errors }) };
+    const { code, message: detail, errors, retryAfterS } = thrown;
+    return { code, detail, errors, retryAfterS };
   }
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
   if (isStorageError(thrown)) return storageUnavailable(reason);
   const { stack } = thrown instanceof Error ? thrown : new Error(reason);
   return { code: 'internal_error', detail: 'An internal error occurred.', reason: stack ?? reason };
 }
 
-export function fromFailure(failure: StoreFailure): LatticeError {
-  return new LatticeError(failure.code, failure.detail, {
-    cause: failure.reason,
-    ...(failure.errors === undefined ? {} : { errors: failure.errors }),
-  });
+export function fromFailure({ code, detail, reason, ...options }: StoreFailure): LatticeError {
+  return new LatticeError(code, detail, { cause: reason, ...options });
 }

@@ -51,12 +51,12 @@ export interface StoreOpened {
   calls: string[];
 }
 
+/** The first message. A text is for the operator. */
+export type OpeningAnswer =
+  ({ kind: 'opened' } & StoreOpened) | { kind: 'refused'; message: string };
+
 export type FromThread =
-  | ({ kind: 'opened' } & StoreOpened)
-  /** The message is for the operator. */
-  | { kind: 'refused'; message: string }
-  | ({ kind: 'committed' } & GroupResult)
-  | { kind: 'read'; results: GroupResult['results'] };
+  ({ kind: 'committed' } & GroupResult) | { kind: 'read'; results: GroupResult['results'] };
 
 /** The methods of a class as the main thread calls them. */
 type Remote<T> = {
@@ -181,7 +181,7 @@ function read({ id, run }: Operation): OperationResult {
 }
 
 function open(port: MessagePort, { dataDir, maxPages }: StoreThreadData): void {
-  const send = (message: FromThread) => {
+  const send = (message: OpeningAnswer) => {
     port.postMessage(message);
   };
   try {

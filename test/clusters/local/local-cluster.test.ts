@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LocalCluster } from '../../../src/clusters/local/local-cluster.js';
 import { LatticeError } from '../../../src/api/errors.js';
 import type { GpuReading } from '../../../src/api/gpu-reading.js';
-import type { JobService } from '../../../src/jobs/job.js';
+import type { JobService } from '../../../src/jobs/job-service.js';
 import { lostGpu, simulatedGpu } from '../../support/simulated-gpus.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 

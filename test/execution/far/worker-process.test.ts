@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { packageVersion } from '../../../src/base/package.js';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.js';
@@ -46,13 +47,7 @@ async function joined(count = 1): Promise<void> {
 const picture = (more: Partial<DetectRequest> = {}): DetectRequest => ({
   path: 'shapes.png',
   kind: 'sync',
-  options: {
-    modelName: 'yolov8n.pt',
-    confidence: 0.5,
-    iou: 0.7,
-    maxDetections: 300,
-    classes: null,
-  },
+  options: { ...DEFAULT_PARAMETERS, modelName: 'yolov8n.pt', classes: null },
   ...more,
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startGpuReadings } from '../../../src/execution/here/gpu-readings.js';
 import type { GpuState } from '../../../src/api/gpu-reading.js';
+import { UNKNOWN_FIGURES } from '../../support/simulated-gpus.js';
 import { parseReading, type SmiReading } from '../../../src/execution/here/nvidia-smi.js';
 
 const gpu = {
@@ -36,18 +37,16 @@ test('before the first answer only the GPU is known', () => {
   read.mockReturnValue(new Promise(() => undefined));
   expect(start()()).toEqual([
     {
-      ...gpu,
+      index: gpu.index,
+      name: gpu.name,
+      uuid: gpu.uuid,
+      busId: gpu.busId,
+      numaNode: gpu.numaNode,
+      memoryTotalBytes: 85e9,
       state: 'ok',
-      memoryUsed: null,
-      utilisation: null,
-      temperature: null,
-      power: null,
-      powerLimit: null,
-      smClockMhz: null,
-      uncorrectedErrors: null,
-      mig: null,
+      ...UNKNOWN_FIGURES,
       slowedBy: [],
-      ageMs: null,
+      sampleAgeSeconds: null,
       reason: 'nvidia-smi has not answered yet.',
     },
   ]);
@@ -57,14 +56,16 @@ test('figures are read every 2 s, and a look at them reads nothing', async () =>
   const readings = start();
   await vi.advanceTimersByTimeAsync(0);
   for (let i = 0; i < 1_000; i += 1) {
-    expect(readings()).toMatchObject([{ temperature: 40, ageMs: 0, reason: null }]);
+    expect(readings()).toMatchObject([
+      { temperatureCelsius: 40, sampleAgeSeconds: 0, reason: null },
+    ]);
   }
   expect(read).toHaveBeenCalledTimes(1);
   read.mockResolvedValue(told(50));
   await vi.advanceTimersByTimeAsync(1_999);
-  expect(readings()).toMatchObject([{ temperature: 40, ageMs: 1_999 }]);
+  expect(readings()).toMatchObject([{ temperatureCelsius: 40, sampleAgeSeconds: 1.999 }]);
   await vi.advanceTimersByTimeAsync(1);
-  expect(readings()).toMatchObject([{ temperature: 50, ageMs: 0 }]);
+  expect(readings()).toMatchObject([{ temperatureCelsius: 50, sampleAgeSeconds: 0 }]);
 });
 
 test('each look has the present state of the process', () => {
@@ -83,14 +84,14 @@ test('readings do not overlap: one that hangs leaves the last figures, their age
   expect(read).toHaveBeenCalledTimes(2);
   expect(readings()).toMatchObject([
     {
-      temperature: 40,
-      ageMs: 60_000,
+      temperatureCelsius: 40,
+      sampleAgeSeconds: 60,
       reason: 'nvidia-smi has not answered for 58 s; the driver may hang.',
     },
   ]);
   answer(told(70));
   await vi.advanceTimersByTimeAsync(0);
-  expect(readings()).toMatchObject([{ temperature: 70, ageMs: 0, reason: null }]);
+  expect(readings()).toMatchObject([{ temperatureCelsius: 70, sampleAgeSeconds: 0, reason: null }]);
 });
 
 test('a failure is a reason, and the last figures stay', async () => {
@@ -99,17 +100,19 @@ test('a failure is a reason, and the last figures stay', async () => {
   read.mockRejectedValue(new Error('nvidia-smi fails: No devices were found'));
   await vi.advanceTimersByTimeAsync(2_000);
   const reason = 'nvidia-smi fails: No devices were found';
-  expect(readings()).toMatchObject([{ temperature: 40, ageMs: 2_000, reason }]);
+  expect(readings()).toMatchObject([{ temperatureCelsius: 40, sampleAgeSeconds: 2, reason }]);
   read.mockResolvedValue(told(60));
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(readings()).toMatchObject([{ temperature: 60, reason: null }]);
+  expect(readings()).toMatchObject([{ temperatureCelsius: 60, reason: null }]);
 });
 
 test('CUDA tells the memory where nvidia-smi does not', async () => {
   read.mockResolvedValue(parseReading('[N/A]'));
   const readings = start();
   await vi.advanceTimersByTimeAsync(0);
-  expect(readings()).toMatchObject([{ memoryTotal: 85e9, memoryUsed: null, reason: null }]);
+  expect(readings()).toMatchObject([
+    { memoryTotalBytes: 85e9, memoryUsedBytes: null, reason: null },
+  ]);
 });
 
 test('nothing is read after the end', async () => {

@@ -12,31 +12,42 @@ describe('what nvidia-smi printed', () => {
     [
       'H100, driver 590.48.01',
       '81559, 19818, 479, 100, 59, 631.95, 700.00, 1980, 0, Disabled, 0x0000000000000000',
-      { memoryTotal: 81559 * MIB, memoryUsed: (19818 + 479) * MIB, utilisation: 100, mig: false },
-      { temperature: 59, power: 631.95, powerLimit: 700, smClockMhz: 1980, uncorrectedErrors: 0 },
+      {
+        memoryTotalBytes: 81559 * MIB,
+        memoryUsedBytes: (19818 + 479) * MIB,
+        utilisationPercent: 100,
+        mig: false,
+      },
+      {
+        temperatureCelsius: 59,
+        powerWatts: 631.95,
+        powerLimitWatts: 700,
+        smClockMhz: 1980,
+        uncorrectedMemoryErrors: 0,
+      },
     ],
     [
       'H200 in MIG mode, driver 590.48.01',
       '143771, 16959, 614, [N/A], 36, 295.01, 700.00, 1980, 0, Enabled, 0x0000000000000000',
-      { memoryTotal: 143771 * MIB, utilisation: null, mig: true, power: 295.01 },
-      { uncorrectedErrors: 0, slowedBy: [] },
+      { memoryTotalBytes: 143771 * MIB, utilisationPercent: null, mig: true, powerWatts: 295.01 },
+      { uncorrectedMemoryErrors: 0, slowedBy: [] },
     ],
     [
       'L40S, driver 595.80',
       '46068, 1235, 609, 9, 54, 110.23, 350.00, 2520, 0, [N/A], 0x0000000000000000',
-      { memoryUsed: (1235 + 609) * MIB, utilisation: 9, mig: null },
-      { temperature: 54 },
+      { memoryUsedBytes: (1235 + 609) * MIB, utilisationPercent: 9, mig: null },
+      { temperatureCelsius: 54 },
     ],
     [
       'GeForce RTX 2080 Super, driver 595.71.05',
       '8192, 214, 408, 0, 40, 39.32, 250.00, 765, [N/A], [N/A], 0x0000000000000004',
-      { uncorrectedErrors: null, mig: null, slowedBy: ['power_cap'] },
+      { uncorrectedMemoryErrors: null, mig: null, slowedBy: ['power_cap'] },
       { smClockMhz: 765 },
     ],
     [
       'GeForce RTX 2080 Super, idle, driver 610.57.04',
       '8192, 211, 400, 0, 33, 39.17, 250.00, 765, [N/A], [N/A], 0x0000000000000001',
-      { temperature: 33, slowedBy: [] },
+      { temperatureCelsius: 33, slowedBy: [] },
       {},
     ],
   ])('%s', (_card, line, some, others) => {
@@ -78,13 +89,21 @@ describe('what nvidia-smi printed', () => {
   test('a figure that fails has a reason; the others stay', () => {
     const line = '81559, [Unknown Error], 479, 100, [GPU is lost], 631.95, 700.00, 1980, 0, , 0x0';
     const { figures, reason } = parseReading(line);
-    expect(figures).toMatchObject({ memoryUsed: null, temperature: null, power: 631.95 });
+    expect(figures).toMatchObject({
+      memoryUsedBytes: null,
+      temperatureCelsius: null,
+      powerWatts: 631.95,
+    });
     expect(reason).toBe('The driver fails at memory.used: Unknown Error.');
   });
 
   test('fewer or other words are no figures', () => {
     for (const line of ['', 'No devices were found', 'a, b, c', '1']) {
-      expect(parseReading(line).figures).toMatchObject({ power: null, mig: null, slowedBy: [] });
+      expect(parseReading(line).figures).toMatchObject({
+        powerWatts: null,
+        mig: null,
+        slowedBy: [],
+      });
     }
   });
 });
@@ -112,7 +131,11 @@ describe('running nvidia-smi', () => {
     );
     const { figures, reason } = await readGpu('0000:17:00.0');
     expect(reason).toBeNull();
-    expect(figures).toMatchObject({ temperature: 41, memoryUsed: 479 * MIB, mig: false });
+    expect(figures).toMatchObject({
+      temperatureCelsius: 41,
+      memoryUsedBytes: 479 * MIB,
+      mig: false,
+    });
     expect(readFileSync(join(folder, 'args'), 'utf8')).toBe(
       '--id=0000:17:00.0 --query-gpu=memory.total,memory.used,memory.reserved,utilization.gpu,temperature.gpu,' +
         'power.draw,enforced.power.limit,clocks.sm,ecc.errors.uncorrected.volatile.total,mig.mode.current,' +

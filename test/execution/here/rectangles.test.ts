@@ -1,18 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 import { PACKAGE_ROOT } from '../../../src/base/package.js';
 import { loadConfig } from '../../../src/settings/config.js';
 import { openDetector } from '../../../src/execution/here/open-detector.js';
 
 const DEMO = join(PACKAGE_ROOT, 'models/demo');
-const OPTIONS = {
-  modelName: 'yolov8n.pt',
-  confidence: 0.5,
-  iou: 0.7,
-  maxDetections: 300,
-  classes: null,
-};
+const OPTIONS = { ...DEFAULT_PARAMETERS, modelName: 'yolov8n.pt', classes: null };
 
 async function open(rectangles: string) {
   const warnings: object[] = [];

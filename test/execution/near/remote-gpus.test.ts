@@ -30,11 +30,21 @@ test('a worker reports its GPUs to the service, and the age of the report grows'
   const detector = new GpuDetector();
   links.push(await startWorker(rig, detector, { nodeId: 'node-7' }));
   const [first, second] = gpusOf(rig.detector.workers());
-  expect(first).toMatchObject({ ...simulatedGpu(0), nodeId: 'node-7', ageMs: expect.any(Number) });
-  expect(second).toMatchObject({ ...lostGpu(1), ageMs: expect.any(Number) });
-  await until(() => gpusOf(rig.detector.workers())[0]!.ageMs! > first!.ageMs!, 'older figures');
-  detector.gpuReadings = [simulatedGpu(0, { temperature: 77 })];
-  await until(() => gpusOf(rig.detector.workers())[0]!.temperature === 77, 'the next report');
+  expect(first).toMatchObject({
+    ...simulatedGpu(0),
+    nodeId: 'node-7',
+    sampleAgeSeconds: expect.any(Number),
+  });
+  expect(second).toMatchObject({ ...lostGpu(1), sampleAgeSeconds: expect.any(Number) });
+  await until(
+    () => gpusOf(rig.detector.workers())[0]!.sampleAgeSeconds! > first!.sampleAgeSeconds!,
+    'older figures',
+  );
+  detector.gpuReadings = [simulatedGpu(0, { temperatureCelsius: 77 })];
+  await until(
+    () => gpusOf(rig.detector.workers())[0]!.temperatureCelsius === 77,
+    'the next report',
+  );
 });
 
 test('a worker on the CPU reports no GPUs', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expandImagePaths } from '../../../src/files/image-paths.js';
+import type { Listing } from '../../../src/files/listing/find-images.js';
 import { ImageLister } from '../../../src/files/listing/image-lister.js';
 import { turnsDuring } from '../../support/event-loop.js';
 import { holdFolder } from '../../support/held-folder.js';
@@ -40,14 +41,16 @@ const folder = (relative: string, cap = FILES) => ({
   withinMs: 10_000,
 });
 const globOf = (relative: string) => ({ ...folder(relative), isFolder: false });
+const list = (lister: ImageLister, listing: Listing) =>
+  lister.ask('findImages', listing, listing.withinMs + 3_000);
 const FEW = ['few/a.png', 'few/b.webp', 'few/c.jpg'];
 
 test('listings that run at once are each answered', async () => {
   const lister = new ImageLister();
   const [whole, matched, absent] = await Promise.all([
-    lister.list(folder('few')),
-    lister.list(globOf('few/*.{png,jpg}')),
-    lister.list(folder('absent')),
+    list(lister, folder('few')),
+    list(lister, globOf('few/*.{png,jpg}')),
+    list(lister, folder('absent')),
   ]);
   expect(whole).toEqual(FEW);
   expect(matched).toEqual(['few/a.png', 'few/c.jpg']);
@@ -55,7 +58,7 @@ test('listings that run at once are each answered', async () => {
 });
 
 test('of too many images only one more than the limit is returned', async () => {
-  const listed = await new ImageLister().list(folder('many', 9));
+  const listed = await list(new ImageLister(), folder('many', 9));
   expect(listed).toHaveLength(10);
   await expect(expandImagePaths(['many'], [root], 9)).rejects.toMatchObject({
     code: 'validation_failed',
@@ -65,9 +68,9 @@ test('of too many images only one more than the limit is returned', async () => 
 
 test('a glob that blocks the matcher ends in time; the next listing is answered', async () => {
   const lister = new ImageLister();
-  const caught = lister.list({ ...globOf(HOSTILE), withinMs: 300 });
+  const caught = list(lister, { ...globOf(HOSTILE), withinMs: 300 });
   await expect(caught).rejects.toThrow('in time');
-  expect(await lister.list(folder('few'))).toEqual(FEW);
+  expect(await list(lister, folder('few'))).toEqual(FEW);
 });
 
 test.each([
@@ -90,11 +93,11 @@ test('a folder on a hanging volume is given up; others are listed meanwhile', as
   }
   // More than there are threads for file calls.
   const lost = Array.from({ length: 8 }, () =>
-    lister.list({ ...folder('gone'), withinMs: 500 }).catch((error: unknown) => String(error)),
+    list(lister, { ...folder('gone'), withinMs: 500 }).catch((error: unknown) => String(error)),
   );
-  expect(await lister.list({ ...folder('few'), withinMs: 20_000 })).toEqual(FEW);
+  expect(await list(lister, { ...folder('few'), withinMs: 20_000 })).toEqual(FEW);
   for (const answer of await Promise.all(lost)) expect(answer).toContain('does not answer');
-  expect(await lister.kindOf({ root, relative: 'few' }, 5_000)).toBe('folder');
+  expect(await lister.ask('kindOf', { root, relative: 'few' }, 5_000)).toBe('folder');
 });
 
 test('a root that hangs delays no other root, and its submits end with volume_unavailable', async ({

@@ -6,7 +6,7 @@ const workers = () =>
   reportOf([
     new GpuWorker('worker-1', 'node-1', [
       simulatedGpu(0),
-      simulatedGpu(1, { slowedBy: ['power_cap'], ageMs: 1_234.5678 }),
+      simulatedGpu(1, { slowedBy: ['power_cap'], sampleAgeSeconds: 1.2345678 }),
     ]),
     new GpuWorker('worker-2', 'node-2', [lostGpu(0)]),
   ]);

@@ -136,6 +136,6 @@ describe('a stop', () => {
     client.socket.write(bytes);
     if (bytes.length > 30) await once(client.socket, 'data');
     // Longer than a test may take.
-    await server!.close(120_000);
+    await server!.close(600_000);
   });
 });

@@ -64,7 +64,7 @@ describe('a request to upgrade to HTTP/2, as Java sends each time, is ignored', 
   test('and no connection is left open at a stop', async () => {
     await answerTo([`GET /healthz HTTP/1.1\r\n${UPGRADE}\r\n`], /"ok"/);
     // Longer than a test may take.
-    await server.close(120_000);
+    await server.close(600_000);
   });
 });
 

@@ -256,7 +256,7 @@ describe('close', () => {
     const pending = post(port, agent);
     await expect.poll(() => finish).toBeDefined();
     // Longer than a test may take.
-    const closed = server!.close(120_000);
+    const closed = server!.close(600_000);
     await expect(post(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     finish!();
     const answer = await pending;

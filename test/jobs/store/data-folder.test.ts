@@ -101,9 +101,9 @@ test('tables of an earlier release are brought up to date, with their pending we
   const [delivery] = await store.webhooks.due(soon, { limit: 1, perHost: 1, without: [] });
   expect(delivery).toMatchObject({ jobId: job.jobId, host: 'example.test:81' });
   expect(dueAt).toBeCloseTo(Date.now() / 1000, -1);
-  expect(await store.find(job.jobId)).toMatchObject({ failedImages: 2, retryOf: null });
-  expect((await store.find(job.jobId))?.spec).toEqual({ ...settings, options });
-  const { number } = (await store.find(job.jobId))!;
+  expect(await store.find(job.jobId, null)).toMatchObject({ failedImages: 2, retryOf: null });
+  expect((await store.find(job.jobId, null)).spec).toEqual({ ...settings, options });
+  const { number } = await store.find(job.jobId, null);
   expect(await store.tally(number)).toEqual({
     found: 1,
     empty: 0,
@@ -128,7 +128,7 @@ test('a parameter that is newer than a job has its default in it', async () => {
   database.exec("UPDATE jobs SET settings = json_remove(settings, '$.options.iou')");
   database.close();
   const store = await open(folder);
-  expect((await store.find(job.jobId))?.spec.options).toEqual(specOf().options);
+  expect((await store.find(job.jobId, null)).spec.options).toEqual(specOf().options);
   await store.close();
 });
 

@@ -42,9 +42,8 @@ async function withStore(body: (store: JobStore, folder: TemporaryFolder) => Pro
 }
 
 async function submit(store: JobStore, spec: Partial<JobSpec> = {}): Promise<StoredJob> {
-  const outcome = await store.submit(newJob(spec));
-  if (outcome.kind !== 'stored') throw new Error(outcome.kind);
-  return outcome.job;
+  const submitted = await store.submit(newJob(spec));
+  return submitted!.job;
 }
 
 const entry = (index: number, ok = true) => ({
@@ -113,12 +112,16 @@ test('a lease that is not the job’s is refused, an ended job takes nothing, an
     const record = (lease: number, ...entries: ReturnType<typeof entry>[]) =>
       store.record(job.number, lease, entries, 'w', 3000);
 
-    expect(await record(job.lease - 1, entry(0))).toMatchObject({ kind: 'stale', stored: 0 });
+    expect(await record(job.lease - 1, entry(0))).toBeNull();
     expect(await record(job.lease, entry(0))).toMatchObject({ stored: 1, terminal: false });
     expect(await record(job.lease, entry(0, false))).toMatchObject({ stored: 0 });
     expect(await record(job.lease, entry(1, false))).toMatchObject({ terminal: true });
-    expect(await record(job.lease, entry(1))).toMatchObject({ kind: 'ended', stored: 0 });
-    expect(await store.find(job.jobId)).toMatchObject({ status: 'completed', completedAt: 3000 });
+    expect(await record(job.lease, entry(1))).toBeNull();
+    expect((await store.tally(job.number)).failed).toBe(1);
+    expect(await store.find(job.jobId, null)).toMatchObject({
+      status: 'completed',
+      completedAt: 3000,
+    });
     expect(await store.start(job.number, 'w', 1)).toBeNull();
     const { events } = await store.events(0, 10);
     expect(events.map(({ event }) => event)).toEqual([
@@ -135,13 +138,19 @@ test('a second opening has a higher lease and puts running jobs back', () =>
     await first.close();
     const second = await openJobStore(folder.path);
     expect([second.recoveredJobs, second.lastSeq]).toEqual([1, 2]);
-    expect(await second.find(job.jobId)).toMatchObject({ status: 'pending', startedAt: 2000 });
+    expect(await second.find(job.jobId, null)).toMatchObject({
+      status: 'pending',
+      startedAt: 2000,
+    });
     const again = await second.start(job.number, 'w', 4000);
     expect(again?.lease).toBeGreaterThan(job.lease);
     expect(await second.waiting(job.number, 0, 10)).toEqual([{ index: 1, path: 'b', deaths: 0 }]);
     const late = await second.record(job.number, job.lease, [entry(1)], 'w', 5000);
-    expect(late.kind).toBe('stale');
-    expect(await second.find(job.jobId)).toMatchObject({ status: 'running', startedAt: 2000 });
+    expect(late).toBeNull();
+    expect(await second.find(job.jobId, null)).toMatchObject({
+      status: 'running',
+      startedAt: 2000,
+    });
     await second.close();
   }));
 
@@ -151,17 +160,19 @@ test('an idempotent repeat is the first job, another body is told so, owners do 
       newJob({ keyId }, { idempotency: { key: 'k', fingerprint }, admit });
     const first = keyed('f');
     const [stored, replayed] = await Promise.all([store.submit(first), store.submit(keyed('f'))]);
-    expect(stored.kind).toBe('stored');
-    expect(replayed).toMatchObject({ kind: 'replayed', job: { jobId: first.jobId } });
-    expect(await store.submit(keyed('other'))).toEqual({ kind: 'key_reused' });
-    expect(await store.submit(keyed('f', null, false))).toMatchObject({ kind: 'replayed' });
+    expect(stored).toMatchObject({ replayed: false });
+    expect(replayed).toMatchObject({ replayed: true, job: { jobId: first.jobId } });
+    await expect(store.submit(keyed('other'))).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+    expect(await store.submit(keyed('f', null, false))).toMatchObject({ replayed: true });
     expect(await store.repeated(null, { key: 'k', fingerprint: 'f' })).toMatchObject({
       jobId: first.jobId,
     });
     expect(await store.repeated(null, { key: 'k', fingerprint: 'other' })).toBeNull();
     expect(await store.repeated('someone', { key: 'k', fingerprint: 'f' })).toBeNull();
-    expect(await store.submit(keyed('f', 'someone'))).toMatchObject({ kind: 'stored' });
-    expect(await store.submit(newJob({}, { admit: false }))).toEqual({ kind: 'not_admitted' });
+    expect(await store.submit(keyed('f', 'someone'))).toMatchObject({ replayed: false });
+    expect(await store.submit(newJob({}, { admit: false }))).toBeNull();
   }));
 
 test('lists are newest first, filtered, and go on below a number', () =>
@@ -308,13 +319,13 @@ test('the sweep takes what is past its time, in steps, and leaves the rest', () 
 
     const limits = { jobsBefore: 5500, eventsBefore: 1900, keysBefore: 5500 };
     const first = await store.sweep(limits);
-    expect(first).toEqual({ removedJobIds: [big.jobId], more: true });
-    expect(await store.find(big.jobId)).toBeNull();
+    expect(first).toEqual({ removed: 1, more: true });
+    await expect(store.find(big.jobId, null)).rejects.toMatchObject({ code: 'job_not_found' });
     let steps = 1;
     for (let more = true; more; steps += 1) ({ more } = await store.sweep(limits));
     expect(steps).toBe(3);
     expect(await store.images(big.number, 0, 10)).toEqual([]);
-    for (const { jobId } of [owing, young, open]) expect(await store.find(jobId)).not.toBeNull();
+    for (const { jobId } of [owing, young, open]) await store.find(jobId, null);
 
     const { events, gap } = await store.events(0, 100);
     expect(gap).toBe(true);

@@ -4,15 +4,11 @@ import { WebSocket } from 'ws';
 import { ApiKeys } from '../../../src/http/access/api-keys.js';
 import { listen, type Listening } from '../../../src/http/server/listen.js';
 import { JobFeed, type FeedState } from '../../../src/ui/live/job-feed.js';
-import {
-  openPageSocket,
-  socketProtocols,
-  type PageSocket,
-} from '../../../src/client/browser-event-socket.js';
+import { openEventSocket } from '../../../src/client/browser-event-socket.js';
 import { followEvents } from '../../../src/client/follow-events.js';
 import type { JobEvent } from '../../../src/client/records.js';
 import type { AppDeps } from '../../../src/service/compose-app.js';
-import { compose, post, type Harness } from '../../support/composed-app.js';
+import { compose, type Harness, submitted } from '../../support/composed-app.js';
 import { HeldJobs } from '../../support/held-jobs.js';
 import { okOutcome } from '../../support/outcomes.js';
 
@@ -37,12 +33,19 @@ const listener = {
   onUnauthorized: () => (refusals += 1),
 };
 
-function open(): PageSocket {
-  const url = `${server.url.replace('http', 'ws')}/v1/stream`;
-  const socket = new WebSocket(url, socketProtocols(key));
-  sockets.push(socket);
-  return socket as unknown as PageSocket;
+/** The WebSocket of a browser. */
+class PageSocket extends WebSocket {
+  constructor(url: string, protocols: string[]) {
+    super(url, protocols);
+    sockets.push(this);
+  }
 }
+
+/** Where the service is, with the key of the moment. */
+const target = () => ({
+  baseUrl: server.url,
+  headers: key === null ? {} : { authorization: `Bearer ${key}` },
+});
 
 async function serve(deps: Partial<AppDeps> = {}): Promise<void> {
   app = compose({}, deps, jobs);
@@ -54,16 +57,17 @@ const reached = (kind: FeedState['kind']) =>
 const heard = (count: number) => expect.poll(() => events.length, { interval: 10 }).toBe(count);
 const listed = (count: number) => expect.poll(() => unknownPasts, { interval: 10 }).toBe(count);
 const names = () => events.map(({ event }) => event);
-const submit = async () => (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
+const submit = () => submitted(app, job);
 
 beforeEach(async () => {
   [events.length, states.length, unknownPasts, refusals] = [0, 0, 0, 0];
   sockets = [];
   key = null;
+  vi.stubGlobal('WebSocket', PageSocket);
   jobs = await HeldJobs.open();
   await serve();
   feed = new JobFeed(
-    (options = {}) => followEvents((...socket) => openPageSocket(open, ...socket), options),
+    (options) => followEvents((...socket) => openEventSocket(target(), ...socket), { ...options }),
     listener,
   );
 });
@@ -71,6 +75,7 @@ beforeEach(async () => {
 afterEach(async () => {
   feed.stop('test over');
   vi.useRealTimers();
+  vi.unstubAllGlobals();
   await server.close(0);
   await jobs[Symbol.asyncDispose]();
 });
@@ -174,7 +179,7 @@ test('a connection that fell silent is given up', async () => {
   feed.start();
   await reached('live');
   // Its answers do not come any more, as over a network that is gone.
-  (sockets[0] as unknown as PageSocket).onmessage = null;
+  sockets[0]!.onmessage = null;
   vi.advanceTimersByTime(30_001);
   vi.useRealTimers();
   await expect.poll(() => states.some(({ kind }) => kind === 'waiting')).toBe(true);

@@ -29,15 +29,12 @@ const confidence = z
 
 export const imagesQuerySchema = z.strictObject({
   offset: wholeNumber('An offset', 0, LAST_INDEX).default(0).openapi({
-    type: 'integer',
-    minimum: 0,
-    maximum: LAST_INDEX,
     default: 0,
     description: 'Where to begin, counted in the images that the filter lets through',
   }),
   limit: wholeNumber('A limit', 1, MOST_IMAGES)
     .default(DEFAULT_IMAGES)
-    .openapi({ type: 'integer', minimum: 1, maximum: MOST_IMAGES, default: DEFAULT_IMAGES }),
+    .openapi({ default: DEFAULT_IMAGES }),
   outcome: z
     .enum(IMAGE_OUTCOMES, { error: `An outcome is one of ${IMAGE_OUTCOMES.join(', ')}.` })
     .optional()

@@ -1,7 +1,8 @@
 /** The job that the path of a request names. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type ErrorCode } from '../../../api/errors.js';
-import { progressOf, type Job, type JobService } from '../../../jobs/job.js';
+import { progressOf, type Job } from '../../../jobs/job.js';
+import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { EXAMPLE_JOB_ID } from './job-fields.js';
 

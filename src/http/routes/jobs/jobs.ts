@@ -1,5 +1,6 @@
 /** Jobs as they are: their list, the status of one, and its cancel. */
 import { z } from '@hono/zod-openapi';
+import { snakeCase } from '../../../api/snake-case.js';
 import { JOB_STATUSES, progressOf, type Job } from '../../../jobs/job.js';
 import { problemSchema } from '../../answer/problem.schema.js';
 import { hideInProblem, type HideFolders } from '../../answer/problem.js';
@@ -45,9 +46,7 @@ export const listQuerySchema = z.strictObject({
   job_type: jobTypeSchema.optional(),
   submitted_after: timestamp.optional(),
   submitted_before: timestamp.optional(),
-  limit: wholeNumber('A limit', 1, 100)
-    .default(20)
-    .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+  limit: wholeNumber('A limit', 1, 100).default(20).openapi({ default: 20 }),
   cursor: z
     .string()
     .min(1)
@@ -60,25 +59,25 @@ export const listQuerySchema = z.strictObject({
     .openapi({ description: 'true: also how many jobs are in each state' }),
 });
 
-export const jobStatusSchema = z
-  .object({
-    job_id: jobIdSchema,
+const statusView = snakeCase(
+  z.object({
+    jobId: jobIdSchema,
     status: stateSchema,
-    submitted_at: timestampSchema,
-    started_at: timestampSchema.nullable(),
-    completed_at: timestampSchema.nullable(),
+    submittedAt: timestampSchema,
+    startedAt: timestampSchema.nullable(),
+    completedAt: timestampSchema.nullable(),
     progress: z.number().min(0).max(1).openapi({ description: 'Finished images / all' }),
-    worker_id: z.string().openapi({ description: 'Empty until a worker has the job' }),
-    job_type: jobTypeSchema,
+    workerId: z.string().openapi({ description: 'Empty until a worker has the job' }),
+    jobType: jobTypeSchema,
     title: z.string().openapi({
       description:
         'For people: `title` or `name` of the metadata, else the path of the first image',
     }),
     priority: z.int(),
-    image_count: z.int(),
-    finished_images: z.int(),
-    failed_images: failedImagesSchema,
-    retry_of: jobIdSchema
+    imageCount: z.int(),
+    finishedImages: z.int(),
+    failedImages: failedImagesSchema,
+    retryOf: jobIdSchema
       .nullable()
       .openapi({ description: 'The job whose images this one runs again', example: null }),
     error: z.union([problemSchema, z.null()]),
@@ -86,26 +85,28 @@ export const jobStatusSchema = z
       .array(deliverySchema)
       .optional()
       .openapi({ description: 'Present where a callback_url was given; empty until the job ends' }),
-  })
-  .openapi('JobStatus', {
-    example: {
-      job_id: EXAMPLE_JOB_ID,
-      status: 'running',
-      submitted_at: 1763722800.25,
-      started_at: 1763722800.31,
-      completed_at: null,
-      progress: 0.5,
-      worker_id: 'local-0',
-      job_type: 'detect_cars',
-      title: '2026/11/gate.jpg',
-      priority: 5,
-      image_count: 2,
-      finished_images: 1,
-      failed_images: 0,
-      retry_of: null,
-      error: null,
-    },
-  });
+  }),
+);
+
+export const jobStatusSchema = z.object(statusView.shape).openapi('JobStatus', {
+  example: {
+    job_id: EXAMPLE_JOB_ID,
+    status: 'running',
+    submitted_at: 1763722800.25,
+    started_at: 1763722800.31,
+    completed_at: null,
+    progress: 0.5,
+    worker_id: 'local-0',
+    job_type: 'detect_cars',
+    title: '2026/11/gate.jpg',
+    priority: 5,
+    image_count: 2,
+    finished_images: 1,
+    failed_images: 0,
+    retry_of: null,
+    error: null,
+  },
+});
 
 const jobListSchema = z
   .object({
@@ -123,9 +124,8 @@ export type JobListBody = z.infer<typeof jobListSchema>;
 
 export function jobRoutes(route: AddRoute, { jobs, webhooks, hide }: RouteParts): void {
   const viewWhole = async (job: Job): Promise<JobStatusBody> => {
-    const status = viewStatus(job, hide);
-    if (job.spec.callbackUrl === null) return status;
-    return { ...status, webhooks: (await webhooks.forJob(job.jobId)).map(viewDelivery) };
+    if (job.spec.callbackUrl === null) return viewStatus(job, hide);
+    return viewStatus(job, hide, (await webhooks.forJob(job.jobId)).map(viewDelivery));
   };
   route(
     {
@@ -196,22 +196,12 @@ function titleOf({ spec: { metadata }, firstPath }: Job): string {
   return firstPath;
 }
 
-function viewStatus(job: Job, hide: HideFolders): JobStatusBody {
-  return {
-    job_id: job.jobId,
-    status: job.status,
-    submitted_at: job.submittedAt,
-    started_at: job.startedAt,
-    completed_at: job.completedAt,
-    progress: progressOf(job),
-    worker_id: job.workerId,
-    job_type: job.spec.jobType,
-    title: titleOf(job),
-    priority: job.spec.priority,
-    image_count: job.imageCount,
-    finished_images: job.finishedImages,
-    failed_images: job.failedImages,
-    retry_of: job.retryOf,
-    error: job.error === null ? null : hideInProblem(job.error, hide),
-  };
+function viewStatus(
+  job: Job,
+  hide: HideFolders,
+  webhooks?: z.infer<typeof deliverySchema>[],
+): JobStatusBody {
+  const error = job.error && hideInProblem(job.error, hide);
+  const more = { progress: progressOf(job), title: titleOf(job), error, webhooks };
+  return statusView.view({ ...job.spec, ...job, ...more });
 }

@@ -1,13 +1,12 @@
 /** `GET /v1/jobs/{job_id}/result`: the record of a job that has ended, or a file that is written from it. */
 import { z } from '@hono/zod-openapi';
-import type { ExportSource } from '../../../export/export-source.js';
+import { relativeName, type ExportSource } from '../../../export/export-source.js';
 import {
   FORMATS,
   RESULT_FORMATS,
   type ExportFormat,
   type ResultFormat,
 } from '../../../export/formats.js';
-import { relativeName } from '../../../export/relative-name.js';
 import type { Job } from '../../../jobs/job.js';
 import { replyJson, replyPieces } from '../../answer/reply.js';
 import { binary, type AddRoute } from '../../route.js';

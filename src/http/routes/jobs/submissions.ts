@@ -6,9 +6,9 @@ import {
   RETRIED_IMAGES,
   type Idempotency,
   type Job,
-  type JobService,
   type RetriedImages,
 } from '../../../jobs/job.js';
+import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { readJson } from '../../request/json-body.js';
 import { readQuery } from '../../request/query.js';

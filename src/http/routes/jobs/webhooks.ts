@@ -1,6 +1,7 @@
 /** The webhook deliveries of a job: what became of them, and sending them again. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../../api/errors.js';
+import { snakeCase } from '../../../api/snake-case.js';
 import { MAX_ATTEMPTS_KEPT, type WebhookDeliveryState } from '../../../jobs/webhook-delivery.js';
 import type { Job } from '../../../jobs/job.js';
 import type { AppDeps } from '../../app-deps.js';
@@ -9,38 +10,45 @@ import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import { JOB_ERRORS, jobOfPath, notFinished, ofJob } from './job-of-path.js';
 
+const webhookId = z.string().openapi({ description: 'The webhook-id header of every attempt' });
+const state = z.enum(['pending', 'delivered', 'gave_up']);
+const count = z.int().openapi({ description: 'Attempts made so far' });
+
 /** In the status of a job: `attempts` is their number here. */
-export const deliverySchema = z
-  .object({
-    webhook_id: z.string().openapi({ description: 'The webhook-id header of every attempt' }),
-    state: z.enum(['pending', 'delivered', 'gave_up']),
-    attempts: z.int().openapi({ description: 'Attempts made so far' }),
-    created_at: timestampSchema,
-    next_attempt_at: timestampSchema.nullable(),
-    last_status: z.int().nullable().openapi({ description: 'HTTP status of the last attempt' }),
-    last_error: z.string().nullable(),
-  })
-  .openapi('WebhookDelivery');
+const delivery = snakeCase(
+  z.object({
+    webhookId,
+    state,
+    attempts: count,
+    createdAt: timestampSchema,
+    nextAttemptAt: timestampSchema.nullable(),
+    lastStatus: z.int().nullable().openapi({ description: 'HTTP status of the last attempt' }),
+    lastError: z.string().nullable(),
+  }),
+);
+
+export const deliverySchema = z.object(delivery.shape).openapi('WebhookDelivery');
 
 export type DeliveryBody = z.infer<typeof deliverySchema>;
 
-const attemptSchema = z
-  .object({
+const attempt = snakeCase(
+  z.object({
     at: timestampSchema.openapi({ description: 'When it was sent, in Unix seconds' }),
     status: z.int().nullable().openapi({ description: 'HTTP status; null when no answer came' }),
     error: z.string().nullable().openapi({ description: 'Why it failed; null after a success' }),
-    duration_ms: z.number().openapi({ description: 'From the look-up of the host to the answer' }),
-  })
-  .openapi('WebhookAttempt');
+    durationMs: z.number().openapi({ description: 'From the look-up of the host to the answer' }),
+  }),
+);
+const attemptSchema = z.object(attempt.shape).openapi('WebhookAttempt');
 
 /** By itself: `attempts` is their list here. */
 const deliveryLogSchema = z
   .object({
-    webhook_id: z.string().openapi({ description: 'The webhook-id header of every attempt' }),
+    webhook_id: webhookId,
     event: z.enum(['job.completed', 'job.failed']),
-    state: z.enum(['pending', 'delivered', 'gave_up']),
+    state,
     created_at: timestampSchema.openapi({ description: 'When the job ended, in Unix seconds' }),
-    attempt_count: z.int().openapi({ description: 'Attempts made so far' }),
+    attempt_count: count,
     attempts: z
       .array(attemptSchema)
       .openapi({ description: `The newest ${MAX_ATTEMPTS_KEPT}, oldest first` }),
@@ -72,7 +80,7 @@ export type WebhookListBody = z.infer<typeof deliveryListSchema>;
 
 export function webhookRoutes(route: AddRoute, { jobs, webhooks }: AppDeps): void {
   const deliveriesOf = async (job: Job): Promise<WebhookListBody> => ({
-    deliveries: (await webhooks.forJob(job.jobId)).map((delivery) => viewLog(job, delivery)),
+    deliveries: (await webhooks.forJob(job.jobId)).map((each) => viewLog(job, each)),
   });
   route(
     {
@@ -115,33 +123,20 @@ export function webhookRoutes(route: AddRoute, { jobs, webhooks }: AppDeps): voi
 
 function viewLog(
   { status }: Job,
-  delivery: WebhookDeliveryState,
+  kept: WebhookDeliveryState,
 ): WebhookListBody['deliveries'][number] {
   return {
-    webhook_id: delivery.deliveryId,
+    webhook_id: kept.deliveryId,
     event: status === 'failed' ? 'job.failed' : 'job.completed',
-    state: delivery.state,
-    created_at: delivery.createdAt,
-    attempt_count: delivery.attemptsMade,
-    attempts: delivery.attempts.map(({ at, status: answered, error, durationMs }) => ({
-      at,
-      status: answered,
-      error,
-      duration_ms: durationMs,
-    })),
-    next_attempt_at: delivery.nextAttemptAt,
+    state: kept.state,
+    created_at: kept.createdAt,
+    attempt_count: kept.attemptsMade,
+    attempts: kept.attempts.map(attempt.view),
+    next_attempt_at: kept.nextAttemptAt,
   };
 }
 
 /** Without the URL: it may carry a secret of the receiver's, and the submitter knows it. */
-export function viewDelivery(delivery: WebhookDeliveryState): DeliveryBody {
-  return {
-    webhook_id: delivery.deliveryId,
-    state: delivery.state,
-    attempts: delivery.attemptsMade,
-    created_at: delivery.createdAt,
-    next_attempt_at: delivery.nextAttemptAt,
-    last_status: delivery.lastStatus,
-    last_error: delivery.lastError,
-  };
+export function viewDelivery(kept: WebhookDeliveryState): DeliveryBody {
+  return delivery.view({ ...kept, webhookId: kept.deliveryId, attempts: kept.attemptsMade });
 }

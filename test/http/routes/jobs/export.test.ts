@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { LatticeError } from '../../../../src/api/errors.js';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../../src/export/formats.js';
 import { exportHeaders } from '../../../../src/http/routes/jobs/result.js';
-import { compose, get, post, ROOT, type Harness } from '../../../support/composed-app.js';
+import { compose, get, ROOT, type Harness, submitted } from '../../../support/composed-app.js';
 import { endedJob } from '../../../support/ended-job.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
@@ -13,11 +13,7 @@ let jobId: string;
 
 async function begin(jobs?: HeldJobs): Promise<void> {
   app = compose({}, {}, jobs);
-  const { body } = await post(app, '/v1/jobs/submit', {
-    job_type: 'detect_vehicles',
-    image_paths: [`${ROOT}/gate/a.jpg`, 'b.jpg', 'c.jpg'],
-  });
-  jobId = (body as { job_id: string }).job_id;
+  jobId = await submitted(app, { image_paths: [`${ROOT}/gate/a.jpg`, 'b.jpg', 'c.jpg'] });
 }
 
 beforeEach(() => begin());

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { jobImagesSchema, jobSummarySchema } from '../../../../src/http/routes/jobs/images.js';
 import { ApiKeys } from '../../../../src/http/access/api-keys.js';
-import { ROOT, compose, get, post, type Harness } from '../../../support/composed-app.js';
+import { ROOT, compose, get, type Harness, submitted } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
 
@@ -13,17 +13,10 @@ const OUTCOMES = [
   okOutcome(['car']),
 ];
 
-async function submit(app: Harness, fields: object = {}): Promise<string> {
-  const { body } = await post(app, '/v1/jobs/submit', {
-    job_type: 'batch_detect',
-    image_paths: ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'],
-    ...fields,
-  });
-  return body.job_id as string;
-}
+const image_paths = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'];
 
 async function ended(app: Harness, fields: object = {}): Promise<string> {
-  const id = await submit(app, fields);
+  const id = await submitted(app, { image_paths, ...fields });
   await app.jobs.finish(id, OUTCOMES);
   return id;
 }
@@ -65,7 +58,7 @@ describe('images', () => {
 
   test('of a running job are pending until they are processed', async () => {
     const app = compose();
-    const id = await submit(app);
+    const id = await submitted(app, { image_paths });
     await app.jobs.start(id);
     const { body } = await get(app, `/v1/jobs/${id}/images?limit=1`);
     expect(jobImagesSchema.parse(body)).toEqual(body);
@@ -121,7 +114,7 @@ describe('summary', () => {
 
   test('counts images without a turn as pending, then as failed', async () => {
     const app = compose();
-    const id = await submit(app);
+    const id = await submitted(app, { image_paths });
     const counts = async () => (await get(app, `/v1/jobs/${id}/summary`)).body.images as object;
     expect(await counts()).toEqual({ found: 0, empty: 0, failed: 0, pending: 4 });
     await app.jobs.service.cancel(id, null);
@@ -135,13 +128,7 @@ test('both answer 404 for a job of another key, and name no folder of the servic
     { apiKeys: ApiKeys.parse('lat_alice_0123456789abcdef alice\nlat_bob_0123456789abcdef bob') },
   );
   const headers = { authorization: 'Bearer lat_alice_0123456789abcdef' };
-  const submitted = await post(
-    app,
-    '/v1/jobs/submit',
-    { job_type: 'batch_detect', image_paths: ['a.jpg'] },
-    headers,
-  );
-  const id = submitted.body.job_id as string;
+  const id = await submitted(app, {}, headers);
   await app.jobs.finish(id, [errorOutcome('image_unreadable', `${ROOT}/a.jpg`)]);
   for (const route of ['images', 'summary']) {
     const other = { authorization: 'Bearer lat_bob_0123456789abcdef' };
@@ -155,7 +142,8 @@ test('both answer 404 for a job of another key, and name no folder of the servic
 test('a job is titled by its metadata, else by its first image', async () => {
   const app = compose();
   const title = async (fields: object) =>
-    (await get(app, `/v1/jobs/${await submit(app, fields)}/status`)).body.title as string;
+    (await get(app, `/v1/jobs/${await submitted(app, { image_paths, ...fields })}/status`)).body
+      .title as string;
   expect(await title({})).toBe('a.jpg');
   expect(await title({ metadata: { title: 'North gate' } })).toBe('North gate');
   expect(await title({ metadata: { title: 3, name: 'South' } })).toBe('South');
@@ -166,7 +154,7 @@ test('a list tells the number of jobs in each state when asked', async () => {
   await using jobs = await HeldJobs.open();
   const app = compose({}, {}, jobs);
   await ended(app);
-  await submit(app);
+  await submitted(app, { image_paths });
   const { body } = await get(app, '/v1/jobs?counts=true&limit=1');
   expect(body.counts).toEqual({ pending: 1, running: 0, completed: 1, failed: 0 });
   expect((await get(app, '/v1/jobs')).body).not.toHaveProperty('counts');

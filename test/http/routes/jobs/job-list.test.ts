@@ -1,23 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { compose, get, post, type Harness } from '../../../support/composed-app.js';
+import { compose, get, submitted } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
 import { okOutcome } from '../../../support/outcomes.js';
-
-async function submit(app: Harness, fields: object = {}): Promise<string> {
-  const { body } = await post(app, '/v1/jobs/submit', {
-    job_type: 'batch_detect',
-    image_paths: ['a.jpg'],
-    ...fields,
-  });
-  return body.job_id as string;
-}
 
 describe('list', () => {
   test('pages through all jobs, newest first', async () => {
     await using jobs = await HeldJobs.open();
     const app = compose({}, {}, jobs);
     const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) ids.unshift(await submit(app));
+    for (let count = 0; count < 5; count += 1) ids.unshift(await submitted(app));
     const seen: string[] = [];
     let query = '?limit=2';
     for (;;) {
@@ -33,9 +24,9 @@ describe('list', () => {
   test('filters by status, type and time', async () => {
     await using jobs = await HeldJobs.open();
     const app = compose({}, {}, jobs);
-    const done = await submit(app);
+    const done = await submitted(app);
     await app.jobs.finish(done, [okOutcome()]);
-    await submit(app, { job_type: 'detect_cars' });
+    await submitted(app, { job_type: 'detect_cars' });
     const listed = async (query: string) =>
       ((await get(app, `/v1/jobs?${query}`)).body.jobs as { status: string }[]).map(
         (job) => job.status,

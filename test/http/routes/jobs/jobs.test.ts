@@ -1,26 +1,17 @@
 import { describe, expect, test, vi } from 'vitest';
 import { jobResultSchema } from '../../../../src/http/routes/jobs/result-record.js';
 import { jobStatusSchema } from '../../../../src/http/routes/jobs/jobs.js';
-import { compose, get, post, ROOT, type Harness } from '../../../support/composed-app.js';
+import { compose, get, ROOT, submitted } from '../../../support/composed-app.js';
 import { pendingDelivery } from '../../../support/ended-job.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
-
-async function submit(app: Harness, fields: object = {}): Promise<string> {
-  const { body } = await post(app, '/v1/jobs/submit', {
-    job_type: 'batch_detect',
-    image_paths: ['a.jpg'],
-    ...fields,
-  });
-  return body.job_id as string;
-}
 
 const bad = errorOutcome('invalid_image', `${ROOT}/b.jpg is damaged.`);
 
 describe('status', () => {
   test('follows the job from pending to its end', async () => {
     const app = compose();
-    const id = await submit(app, { image_paths: ['a.jpg', 'b.jpg'], priority: 3 });
+    const id = await submitted(app, { image_paths: ['a.jpg', 'b.jpg'], priority: 3 });
     const status = async (): Promise<unknown> => (await get(app, `/v1/jobs/${id}/status`)).body;
     expect(await status()).toEqual({
       job_id: id,
@@ -56,7 +47,7 @@ describe('status', () => {
 
   test('a failed job shows its error without server folders', async () => {
     const app = compose();
-    const id = await submit(app);
+    const id = await submitted(app);
     await app.jobs.finish(id, [bad]);
     const { body } = await get(app, `/v1/jobs/${id}/status`);
     expect(body).toMatchObject({
@@ -76,7 +67,7 @@ describe('status', () => {
       {},
       { webhooks: { forJob: () => Promise.resolve([pendingDelivery]), redeliver } },
     );
-    const id = await submit(app, { callback_url: 'http://h/x' });
+    const id = await submitted(app, { callback_url: 'http://h/x' });
     expect((await get(app, `/v1/jobs/${id}/status`)).body.webhooks).toEqual([
       {
         webhook_id: 'msg_1',
@@ -88,7 +79,7 @@ describe('status', () => {
         last_error: 'HTTP 500',
       },
     ]);
-    const plain = await submit(app);
+    const plain = await submitted(app);
     expect((await get(app, `/v1/jobs/${plain}/status`)).body).not.toHaveProperty('webhooks');
   });
 
@@ -114,7 +105,7 @@ describe('result', () => {
   test('before the end it is 409 with Retry-After', async () => {
     const app = compose();
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 10_000 });
-    const id = await submit(app, { image_paths: ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'] });
+    const id = await submitted(app, { image_paths: ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'] });
     const pending = await get(app, `/v1/jobs/${id}/result`);
     expect(pending).toMatchObject({ status: 409, body: { code: 'job_not_finished' } });
     expect(pending.headers.get('retry-after')).toBe('1');
@@ -130,7 +121,7 @@ describe('result', () => {
   test('one image: the shape of the interface with additions', async () => {
     const app = compose();
     const metadata = { order: 7, tags: ['a'] };
-    const id = await submit(app, { metadata });
+    const id = await submitted(app, { metadata });
     await app.jobs.finish(id, [okOutcome(['Car', 'bus', 'car'])]);
     const { status, body } = await get(app, `/v1/jobs/${id}/result`);
     expect(status).toBe(200);
@@ -156,7 +147,7 @@ describe('result', () => {
 
   test('several images: one entry each in order, failures beside successes', async () => {
     const app = compose();
-    const id = await submit(app, { image_paths: ['a.jpg', 'b.jpg', 'c.jpg'] });
+    const id = await submitted(app, { image_paths: ['a.jpg', 'b.jpg', 'c.jpg'] });
     await app.jobs.finish(id, [okOutcome(['car', 'bus']), bad, okOutcome(['car'])]);
     const { body } = await get(app, `/v1/jobs/${id}/result`);
     expect(jobResultSchema.parse(body)).toEqual(body);
@@ -184,7 +175,7 @@ describe('result', () => {
 
   test('a failed single image has an error and no result', async () => {
     const app = compose();
-    const id = await submit(app);
+    const id = await submitted(app);
     await app.jobs.finish(id, [bad]);
     const { status, body } = await get(app, `/v1/jobs/${id}/result`);
     expect(status).toBe(200);
@@ -197,7 +188,7 @@ describe('result', () => {
 
   test('a cancelled job keeps its finished images and marks the others cancelled', async () => {
     const app = compose();
-    const id = await submit(app, { image_paths: ['a.jpg', 'b.jpg'] });
+    const id = await submitted(app, { image_paths: ['a.jpg', 'b.jpg'] });
     await app.jobs.progress(id, 1);
     await app.jobs.service.cancel(id, null);
     const { body } = await get(app, `/v1/jobs/${id}/result`);
@@ -211,7 +202,7 @@ describe('result', () => {
 describe('cancel', () => {
   test('ends the job once', async () => {
     const app = compose();
-    const id = await submit(app);
+    const id = await submitted(app);
     const first = await get(app, `/v1/jobs/${id}`, {}, 'DELETE');
     expect(first).toMatchObject({
       status: 200,
@@ -225,7 +216,7 @@ describe('cancel', () => {
 test('a failure of the store is a problem on every job route', async () => {
   await using jobs = await HeldJobs.open();
   const app = compose({}, {}, jobs);
-  const id = await submit(app);
+  const id = await submitted(app);
   await jobs.loseStore();
   for (const path of [`/v1/jobs/${id}/status`, `/v1/jobs/${id}/result`]) {
     const answer = await get(app, path);

@@ -7,7 +7,9 @@ import {
   type ConnectionLimits,
   type Listening,
 } from '../../../../src/http/server/listen.js';
-import { compose, get, post, type Harness } from '../../../support/composed-app.js';
+import type { ImageOutcome } from '../../../../src/jobs/job.js';
+import { imagesNamed } from '../../../jobs/job-folder.js';
+import { compose, get, type Harness, submitted } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
 import { okOutcome } from '../../../support/outcomes.js';
 
@@ -40,16 +42,9 @@ afterAll(() => jobs[Symbol.asyncDispose]());
 
 /** Path of the result of a job that has ended. */
 async function finished(count: number, boxes: string[]): Promise<string> {
-  const { body } = await post(compose({}, {}, jobs), '/v1/jobs/submit', {
-    job_type: 'detect_cars',
-    image_paths: Array.from({ length: count }, (_, index) => `${index}.jpg`),
-  });
-  const outcome = okOutcome(boxes);
-  await jobs.finish(
-    body.job_id as string,
-    Array.from({ length: count }, () => outcome),
-  );
-  return `/v1/jobs/${body.job_id as string}/result`;
+  const id = await submitted(compose({}, {}, jobs), { image_paths: imagesNamed('', count) });
+  await jobs.finish(id, Array<ImageOutcome>(count).fill(okOutcome(boxes)));
+  return `/v1/jobs/${id}/result`;
 }
 
 async function serve(limits: Partial<ConnectionLimits> = {}): Promise<void> {

@@ -1,19 +1,16 @@
 /** `POST /v1/jobs/{job_id}/retry`: what it answers, and what it refuses. */
 import { expect, test } from 'vitest';
 import { jobRetriedSchema } from '../../../../src/http/routes/jobs/submissions.js';
-import { compose, get, post, type Harness } from '../../../support/composed-app.js';
+import { compose, get, type Harness, submitted } from '../../../support/composed-app.js';
 import { errorOutcome, okOutcome } from '../../../support/outcomes.js';
 
-async function submit(app: Harness, fields: object = {}): Promise<string> {
-  const job = { job_type: 'batch_detect', image_paths: ['a.jpg', 'b.jpg', 'c.jpg'], ...fields };
-  return (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
-}
+const image_paths = ['a.jpg', 'b.jpg', 'c.jpg'];
 
 const retry = (app: Harness, id: string, headers: Record<string, string> = {}) =>
   get(app, `/v1/jobs/${id}/retry`, headers, 'POST');
 
 async function endedWithFailures(app: Harness, fields: object = {}): Promise<string> {
-  const id = await submit(app, fields);
+  const id = await submitted(app, { image_paths, ...fields });
   await app.jobs.finish(id, [
     errorOutcome('invalid_image'),
     okOutcome(),
@@ -63,7 +60,7 @@ test('a repeat with the same key gives the first retry, also while new work is r
 
 test('what cannot be retried is refused with its reason', async () => {
   const app = compose();
-  const running = await submit(app);
+  const running = await submitted(app, { image_paths });
   const unfinished = await retry(app, running);
   expect(unfinished).toMatchObject({ status: 409, body: { code: 'job_not_finished' } });
   expect(unfinished.headers.get('retry-after')).toBe('1');

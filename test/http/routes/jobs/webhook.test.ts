@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { WebhookDeliveryState } from '../../../../src/jobs/webhook-delivery.js';
 import { deliveryListSchema } from '../../../../src/http/routes/jobs/webhooks.js';
-import { compose, get, post, type Harness } from '../../../support/composed-app.js';
+import { compose, get, type Harness, submitted } from '../../../support/composed-app.js';
 import { pendingDelivery } from '../../../support/ended-job.js';
 import { okOutcome } from '../../../support/outcomes.js';
 
@@ -22,14 +22,11 @@ function withDelivery(): Harness & { begun: string[] } {
   return { ...compose({}, { webhooks }), begun };
 }
 
-async function submit(app: Harness, fields: object = { callback_url: 'http://h/x' }) {
-  const job = { job_type: 'batch_detect', image_paths: ['a.jpg'], ...fields };
-  return (await post(app, '/v1/jobs/submit', job)).body.job_id as string;
-}
+const callback_url = 'http://h/x';
 
 test('each attempt is shown, the receiver is not', async () => {
   const app = withDelivery();
-  const id = await submit(app);
+  const id = await submitted(app, { callback_url });
   await app.jobs.finish(id, [okOutcome()]);
   const { status, body } = await get(app, `/v1/jobs/${id}/webhook`);
   expect(status).toBe(200);
@@ -58,7 +55,7 @@ describe('redeliver', () => {
 
   test('makes the delivery due and shows it', async () => {
     const app = withDelivery();
-    const id = await submit(app);
+    const id = await submitted(app, { callback_url });
     expect(await again(app, id)).toMatchObject({ status: 409, body: { code: 'job_not_finished' } });
     await app.jobs.finish(id, [okOutcome()]);
     expect(await again(app, id)).toMatchObject({
@@ -70,7 +67,7 @@ describe('redeliver', () => {
 
   test('is refused where there is nothing to send', async () => {
     const app = withDelivery();
-    const id = await submit(app, {});
+    const id = await submitted(app);
     await app.jobs.finish(id, [okOutcome()]);
     expect(await again(app, id)).toMatchObject({ status: 422, body: { code: 'no_webhook' } });
     expect(await again(app, 'job_none')).toMatchObject({ status: 404 });

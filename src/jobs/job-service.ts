@@ -1,25 +1,26 @@
-/** `JobService` on a durable store and a runner. */
+/** What HTTP, WebSocket and CLI may do with jobs: a durable store and a runner. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../api/errors.js';
 import type { DetectorStats } from '../api/statistics.js';
 import { Semaphore } from '../base/semaphore.js';
-import type {
-  Idempotency,
-  ImageEntry,
-  ImageFilter,
-  ImageOutcome,
-  ImageTally,
-  Job,
-  JobFilter,
-  JobService,
-  JobSpec,
-  JobStatus,
-  RetriedImages,
+import {
+  jobNotFound,
+  type Idempotency,
+  type ImageEntry,
+  type ImageFilter,
+  type ImageOutcome,
+  type ImageTally,
+  type Job,
+  type JobEvent,
+  type JobFilter,
+  type JobSpec,
+  type JobStatus,
+  type RetriedImages,
 } from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
-import type { NewJob, StoredImage, StoredJob, SubmitOutcome } from './job-records.js';
+import type { JobCounts, StoredImage, Submission, Submitted } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
 
@@ -37,7 +38,8 @@ export interface ServiceParts {
 
 const IMAGES_PER_READ = 1000;
 
-export class StoredJobService implements JobService {
+/** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
+export class JobService {
   readonly #parts: ServiceParts;
   readonly #turns = new Semaphore(1);
 
@@ -45,95 +47,101 @@ export class StoredJobService implements JobService {
     this.#parts = parts;
   }
 
-  async submit(spec: JobSpec, idempotency?: Idempotency): Promise<{ job: Job; replayed: boolean }> {
+  /**
+   * Resolves once the job is on disk. With an idempotency key, a repeat gives the first job with `replayed`;
+   * another fingerprint rejects with `idempotency_key_reused`.
+   */
+  submit(spec: JobSpec, idempotency?: Idempotency): Promise<Submitted> {
     return this.#take(idempotency, (how) => this.#parts.store.submit({ ...how, spec }));
   }
 
-  async retry(
-    jobId: string,
+  /**
+   * Submits images of an ended job as a new job with the same settings: all, or those that failed and, in a job that
+   * was cancelled, those that had no turn. Idempotency as for `submit`. Rejects with `job_not_found`,
+   * `job_not_finished` or `nothing_to_retry`.
+   */
+  retry(
+    retryOf: string,
     keyId: string | null,
     images: RetriedImages,
     idempotency?: Idempotency,
-  ): Promise<{ job: Job; replayed: boolean }> {
-    return this.#take(idempotency, async (how) => {
-      const outcome = await this.#parts.store.retry({ ...how, retryOf: jobId, keyId, images });
-      if (outcome.kind === 'missing') throw notFound();
-      if (outcome.kind === 'not_ended') {
-        const detail = 'Only a job that has ended can be retried.';
-        throw new LatticeError('job_not_finished', detail, { retryAfterS: 1 });
-      }
-      if (outcome.kind === 'nothing_failed') {
-        throw new LatticeError('nothing_to_retry', 'Every image of the job was processed.');
-      }
-      return outcome;
-    });
+  ): Promise<Submitted> {
+    const { store } = this.#parts;
+    return this.#take(idempotency, (how) => store.retry({ ...how, retryOf, keyId, images }));
   }
 
   async #take(
     idempotency: Idempotency | undefined,
-    store: (how: Omit<NewJob, 'spec'>) => Promise<SubmitOutcome>,
-  ): Promise<{ job: Job; replayed: boolean }> {
+    store: (how: Submission) => Promise<Submitted | null>,
+  ): Promise<Submitted> {
     const { runner, counts } = this.#parts;
     const refusal = this.#refusal();
     if (refusal !== null && idempotency === undefined) throw refusal;
     const release = counts.reserve();
     try {
-      const outcome = await store({
+      const submitted = await store({
         jobId: newJobId(),
         submittedAt: Date.now() / 1000,
         idempotency: idempotency ?? null,
         admit: refusal === null,
       });
-      if (outcome.kind === 'key_reused') throw keyReused();
-      if (outcome.kind === 'not_admitted') throw refusal ?? this.#queueFull();
-      const { job } = outcome;
-      const replayed = outcome.kind === 'replayed';
+      if (submitted === null) throw refusal ?? this.#queueFull();
+      const { job, replayed } = submitted;
       if (!replayed) {
         counts.submitted(job);
         const { number, jobId, submittedAt, imageCount } = job;
         const { priority } = job.spec;
         runner.enqueue({ number, jobId, priority, submittedAt, imageCount });
       }
-      return { job, replayed };
+      return submitted;
     } finally {
       release();
     }
   }
 
-  async repeated(keyId: string | null, idempotency: Idempotency): Promise<Job | null> {
+  /** The job that an earlier submission with this key and body made; null when there is none. */
+  repeated(keyId: string | null, idempotency: Idempotency): Promise<Job | null> {
     return this.#parts.store.repeated(keyId, idempotency);
   }
 
-  async get(jobId: string, keyId: string | null): Promise<Job> {
-    return this.#find(jobId, keyId);
+  get(jobId: string, keyId: string | null): Promise<Job> {
+    return this.#parts.store.find(jobId, keyId);
   }
 
+  /** All entries in input order, for jobs of a few images. */
   async images(jobId: string): Promise<ImageEntry[]> {
     const entries: ImageEntry[] = [];
     for await (const page of this.imagePages(jobId)) for (const entry of page) entries.push(entry);
     return entries;
   }
 
+  /**
+   * All entries in input order, in short pages. The iterator reads the next page on demand.
+   * Rejects with `job_not_found` when the job is removed before the last page.
+   */
   async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
-    const { number, imageCount } = await this.#find(jobId, null);
+    const { number, imageCount } = await this.#parts.store.find(jobId, null);
     for (let from = 0; from < imageCount;) {
       const images = await this.#parts.store.images(number, from, IMAGES_PER_READ);
       const next = (images.at(-1)?.index ?? -1) + 1;
       // The sweep removes images in no order: a gap means that the job was removed while it was read.
-      if (images.length === 0 || next - from !== images.length) throw notFound();
+      if (images.length === 0 || next - from !== images.length) throw jobNotFound();
       await this.#ownTurn();
       yield images.map(toEntry);
       from = next;
     }
   }
 
+  /**
+   * The images of a job that pass the filter, in input order, from their `offset`th on: at most `limit`, fewer if they
+   * have many boxes, none only at the end. `matching`: how many there are in the whole job.
+   */
   async filteredImages(
     { jobId }: Job,
     filter: ImageFilter,
     { offset, limit }: { offset: number; limit: number },
   ): Promise<{ entries: ImageEntry[]; matching: number }> {
-    const job = await this.#find(jobId, null);
-    const { number, imageCount, completedAt } = job;
+    const { number, imageCount, completedAt } = await this.#parts.store.find(jobId, null);
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
     const found = isFiltered
       ? await this.#parts.store.filteredImages(
@@ -155,11 +163,13 @@ export class StoredJobService implements JobService {
     return this.#turns.run(() => setImmediate());
   }
 
+  /** Of the images that have an outcome so far. */
   async tally({ jobId }: Job): Promise<ImageTally> {
-    const { number } = await this.#find(jobId, null);
+    const { number } = await this.#parts.store.find(jobId, null);
     return this.#parts.store.tally(number);
   }
 
+  /** Jobs in each state, of those that the filter finds whatever its `status`. */
   countByStatus(filter: JobFilter): Promise<Record<JobStatus, number>> {
     return this.#parts.store.countByStatus(filter);
   }
@@ -179,34 +189,35 @@ export class StoredJobService implements JobService {
     };
   }
 
+  /** Ends the job `failed` with code `cancelled`; rejects with `job_already_finished`. */
   async cancel(jobId: string, keyId: string | null): Promise<Job> {
     const { store, runner, counts } = this.#parts;
-    const outcome = await store.cancel(jobId, keyId, Date.now() / 1000);
-    if (outcome.kind === 'missing') throw notFound();
-    if (outcome.kind === 'already_finished') {
-      throw new LatticeError('job_already_finished', 'The job has already ended.');
-    }
-    counts.cancelled(outcome);
-    runner.cancelled(outcome);
-    return outcome.job;
+    const ended = await store.cancel(jobId, keyId, Date.now() / 1000);
+    counts.endedEarly(ended);
+    runner.cancelled(ended.job.number);
+    return ended.job;
   }
 
-  counts(): Promise<{ pending: number; running: number; queuedImages: number }> {
+  counts(): Promise<JobCounts> {
     return Promise.resolve(this.#parts.counts.current);
   }
 
+  /** When the oldest job that has not started was submitted, in Unix seconds; null when there is none. */
   oldestPendingAt(): Promise<number | null> {
     return this.#parts.store.oldestPendingAt();
   }
 
-  onEvent(listener: Parameters<JobService['onEvent']>[0]): () => void {
+  /** Listeners get every event after its commit, in `seq` order; a throwing listener is logged and kept. */
+  onEvent(listener: (event: JobEvent) => void): () => void {
     return this.#parts.events.listen(listener);
   }
 
-  eventsAfter(seq: number, limit: number): ReturnType<JobService['eventsAfter']> {
+  /** Stored events after `seq`, oldest first; `gap` when older ones are already gone. */
+  eventsAfter(seq: number, limit: number): Promise<{ events: JobEvent[]; gap: boolean }> {
     return this.#parts.store.events(seq, limit);
   }
 
+  /** Of the newest stored event, of this process or an earlier one; 0 before the first. */
   lastSeq(): number {
     return this.#parts.events.lastSeq;
   }
@@ -234,12 +245,6 @@ export class StoredJobService implements JobService {
       retryAfterS: Math.min(3600, Math.max(1, seconds)),
     });
   }
-
-  async #find(jobId: string, keyId: string | null): Promise<StoredJob> {
-    const job = await this.#parts.store.find(jobId);
-    if (job === null || (keyId !== null && job.spec.keyId !== keyId)) throw notFound();
-    return job;
-  }
 }
 
 function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
@@ -255,17 +260,6 @@ function newJobId(): string {
   const bytes = randomBytes(18);
   bytes.writeUIntBE(Date.now(), 0, 6);
   return `job_${bytes.toString('base64url')}`;
-}
-
-function notFound(): LatticeError {
-  return new LatticeError('job_not_found', 'There is no such job.');
-}
-
-function keyReused(): LatticeError {
-  return new LatticeError(
-    'idempotency_key_reused',
-    'The Idempotency-Key was used with another body before.',
-  );
 }
 
 /** Where a list of jobs continues: opaque to callers, the number of a job inside. */
