@@ -19,7 +19,7 @@ export interface DetectRequest {
   priority?: number;
   /** Milliseconds until the request is answered with `deadline_exceeded`. */
   deadlineMs?: number;
-  /** Aborting takes the image out of the queue; the promise rejects with `cancelled`. A worker gets one per image. */
+  /** Aborting takes the image out of the queue; the promise rejects with `cancelled`. */
   signal?: AbortSignal;
 }
 

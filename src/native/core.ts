@@ -43,6 +43,8 @@ export interface RawResult {
 interface Waiting {
   resolve(result: RawResult): void;
   reject(error: LatticeError | TypeError): void;
+  signal: AbortSignal | undefined;
+  cancel: () => void;
 }
 
 /** Versions of what was built in. Throws `AddonLoadError`. */
@@ -144,10 +146,9 @@ export class Core {
         reject(new TypeError(`task id ${id} is live already`));
         return;
       }
-      this.#waiting.set(id, { resolve, reject });
-      signal?.addEventListener('abort', () => {
-        if (this.#waiting.has(id)) this.cancel([id]);
-      });
+      const cancel = () => this.cancel([id]);
+      this.#waiting.set(id, { resolve, reject, signal, cancel });
+      signal?.addEventListener('abort', cancel, { once: true });
       this.#unsent.push({ ...task, id });
       if (this.#unsent.length === 1) {
         queueMicrotask(() => {
@@ -225,6 +226,7 @@ export class Core {
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
+    waiting?.signal?.removeEventListener('abort', waiting.cancel);
     return waiting;
   }
 

@@ -42,6 +42,8 @@ interface Lease {
   dueAt: number;
   resolve(result: ImageResult): void;
   reject(error: Error): void;
+  signal: AbortSignal | undefined;
+  onAbort: () => void;
 }
 
 type Answer = Extract<WorkerFrame, { type: 'answer' }>;
@@ -107,12 +109,13 @@ export class RemoteWorker implements Worker {
         reject(this.#lost);
         return;
       }
-      signal?.addEventListener('abort', () => {
-        if (this.#leases.has(lease)) this.#send({ type: 'cancel', lease });
-      });
+      const onAbort = () => {
+        this.#send({ type: 'cancel', lease });
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
       const limitMs = deadlineMs === undefined ? leaseMs : deadlineMs + graceMs;
       const dueAt = performance.now() + limitMs;
-      this.#leases.set(lease, { modelName, dueAt, resolve, reject });
+      this.#leases.set(lease, { modelName, dueAt, resolve, reject, signal, onAbort });
       if (image === undefined) this.#send({ type: 'detect', lease, request });
       else this.#send({ type: 'detect', lease, request, imageBytes: image.length }, image);
     });
@@ -216,6 +219,7 @@ export class RemoteWorker implements Worker {
       return null;
     }
     this.#leases.delete(number);
+    lease.signal?.removeEventListener('abort', lease.onAbort);
     return lease;
   }
 

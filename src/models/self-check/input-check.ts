@@ -2,7 +2,6 @@
  * The self-check of a model that has several inputs: its picture as a whole goes through one of them only. One network
  * serves them all, so one that is not the model's own stands for the others.
  */
-import sharp, { type Region } from 'sharp';
 import type { NativeInputSize, NativeModel } from '../../native/contract.js';
 import { judgePart, type KnownBox, type KnownPicture, type Picture } from './model-check.js';
 import type { Detection } from '../../api/image.js';
@@ -16,7 +15,7 @@ export async function faultOfInputs(
   const rectangle = largestRectangle(model);
   if (rectangle === null) return null;
   for (const input of [{ width: model.inputWidth, height: model.inputHeight }, rectangle]) {
-    const part = await partOfShape(known, input);
+    const part = partOfShape(known, input);
     const fault = judgePart(await look(part.picture), part.boxes, model.suppresses);
     if (fault !== null) return `at ${input.width} x ${input.height} ${fault}`;
   }
@@ -41,10 +40,10 @@ function largestRectangle({
  * The largest part of a known picture that has the shape of an input, so that it goes through that one. It lies about
  * the largest of the boxes, and has the boxes that lie in it as a whole.
  */
-export async function partOfShape(
+export function partOfShape(
   { picture, boxes }: KnownPicture,
   shape: { width: number; height: number },
-): Promise<KnownPicture> {
+): KnownPicture {
   const scale = Math.min(picture.width / shape.width, picture.height / shape.height);
   const width = Math.floor(shape.width * scale);
   const height = Math.floor(shape.height * scale);
@@ -55,7 +54,7 @@ export async function partOfShape(
     return { class: name, box: [l - left, t - top, r - left, b - top] };
   });
   return {
-    picture: { data: await cut(picture, { left, top, width, height }), width, height },
+    picture: { data: cut(picture, left, top, width, height), width, height },
     boxes: moved.filter(({ box: [l, t, r, b] }) => l >= 0 && t >= 0 && r <= width && b <= height),
   };
 }
@@ -70,9 +69,17 @@ function start(centre: number, length: number, whole: number): number {
   return Math.round(Math.min(Math.max(0, centre - length / 2), whole - length));
 }
 
-function cut({ data, width, height }: Picture, part: Region): Promise<Buffer> {
-  return sharp(data, { raw: { width, height, channels: 3 } })
-    .extract(part)
-    .raw()
-    .toBuffer();
+function cut(
+  { data, width: across }: Picture,
+  left: number,
+  top: number,
+  width: number,
+  height: number,
+): Uint8Array {
+  const part = new Uint8Array(3 * width * height);
+  for (let row = 0; row < height; row += 1) {
+    const from = 3 * ((top + row) * across + left);
+    part.set(data.subarray(from, from + 3 * width), 3 * row * width);
+  }
+  return part;
 }
