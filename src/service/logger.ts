@@ -1,4 +1,5 @@
-/** The service's log: one JSON object per line. */
+/** The service's log: one JSON object per line; on a terminal coloured text, if pino-pretty is installed. */
+import { createRequire } from 'node:module';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 import type { Config } from '../settings/config.js';
 
@@ -37,5 +38,23 @@ export function createLogger(
 
 /** With `sync` a line is written before the call returns: for the last lines of a process. */
 export function standardOutput({ sync } = { sync: false }): DestinationStream {
-  return pino.destination({ dest: 1, sync, minLength: 0 });
+  const pretty = process.stdout.isTTY ? loadPretty() : null;
+  if (pretty === null) return pino.destination({ dest: 1, sync, minLength: 0 });
+  return pretty({ sync, colorize: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' });
+}
+
+type Pretty = (options: {
+  sync: boolean;
+  colorize: boolean;
+  translateTime: string;
+  ignore: string;
+}) => DestinationStream;
+
+/** A development dependency: a service installed without it logs JSON to a terminal too. */
+function loadPretty(): Pretty | null {
+  try {
+    return createRequire(import.meta.url)('pino-pretty') as Pretty;
+  } catch {
+    return null;
+  }
 }
