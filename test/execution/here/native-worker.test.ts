@@ -1,16 +1,14 @@
 /** The worker of this process over the real addon: how it starts, and models by name. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { PACKAGE_ROOT } from '../../../src/base/package.js';
 import { loadConfig } from '../../../src/settings/config.js';
 import type { NativeWorker } from '../../../src/execution/here/native-worker.js';
 import { openDetector } from '../../../src/execution/here/open-detector.js';
-import { TEST_MODELS } from '../../support/service-process.js';
+import { hasTestdata, SHARED_TESTDATA, TEST_MODELS } from '../../support/service-process.js';
 
-const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 const TINY = join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx');
 const VEHICLES = join(PACKAGE_ROOT, 'models/vehicles-v8n.onnx');
 const ignore = () => undefined;
@@ -136,11 +134,9 @@ describe('start of the native worker', () => {
   });
 });
 
-const models = join(TESTDATA, 'models');
-const absent = !existsSync(models);
-if (absent) console.warn('../shared/testdata is absent: tests on its models are left out.');
+const models = join(SHARED_TESTDATA, 'models');
 
-describe.skipIf(absent)('models of others', () => {
+describe.skipIf(!hasTestdata)('models of others', () => {
   it('that find nothing are refused; as default model they make the worker unhealthy', async () => {
     const folder = modelsDir({ yolov8n: join(models, 'zero-scores-int8.onnx') });
     const detector = await openDetector(config({ modelsDir: folder }), logger);
