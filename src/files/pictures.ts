@@ -1,6 +1,6 @@
 /** Pictures beneath the image roots, whole or as thumbnails; bounded in number at a time. */
+import pLimit, { type LimitFunction } from 'p-limit';
 import sharp from 'sharp';
-import { Semaphore } from '../base/semaphore.js';
 import type { Config } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
 import { tooManyAtOnce } from './folders.js';
@@ -30,8 +30,8 @@ export interface PicturesOptions {
 
 export class Pictures {
   readonly #options: PicturesOptions;
-  readonly #reads = new Semaphore(READS_AT_A_TIME);
-  readonly #resizes = new Semaphore(RESIZES_AT_A_TIME);
+  readonly #reads = pLimit(READS_AT_A_TIME);
+  readonly #resizes = pLimit(RESIZES_AT_A_TIME);
 
   constructor(options: PicturesOptions) {
     this.#options = options;
@@ -78,9 +78,9 @@ export class Pictures {
 }
 
 /** Rejects with `overloaded` where too many wait already. */
-async function inTurn<T>(semaphore: Semaphore, work: () => Promise<T>): Promise<T> {
-  if (semaphore.waiting >= MOST_WAITING) throw tooManyAtOnce();
-  return semaphore.run(work);
+async function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
+  if (limit.pendingCount >= MOST_WAITING) throw tooManyAtOnce();
+  return limit(work);
 }
 
 function tooLarge(): LatticeError {

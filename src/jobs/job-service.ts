@@ -1,9 +1,9 @@
 /** What HTTP, WebSocket and CLI may do with jobs: a durable store and a runner. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { LatticeError } from '../api/errors.js';
 import type { DetectorStats } from '../api/statistics.js';
-import { Semaphore } from '../base/semaphore.js';
 import {
   jobNotFound,
   type Idempotency,
@@ -41,7 +41,7 @@ const IMAGES_PER_READ = 1000;
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
 export class JobService {
   readonly #parts: ServiceParts;
-  readonly #turns = new Semaphore(1);
+  readonly #turns = pLimit(1);
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -160,7 +160,7 @@ export class JobService {
    * port can deliver a thousand messages per turn.
    */
   #ownTurn(): Promise<void> {
-    return this.#turns.run(() => setImmediate());
+    return this.#turns(() => setImmediate());
   }
 
   /** Of the images that have an outcome so far. */

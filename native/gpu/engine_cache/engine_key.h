@@ -25,7 +25,7 @@ struct EngineKey {
 
 // MODEL_GPU_smX.Y_trtVERSION_PRECISION_HASH.engine, of letters, digits, '.', '-' and '_', below 200
 // bytes: HASH, 32 hex digits, is of every field, the rest is for people. Different keys have
-// different names. src/models/stored-engines.ts shows the parts.
+// different names.
 std::string EngineName(const EngineKey& key);
 
 // timing_GPU_smX.Y_trtVERSION.cache: TensorRT's timing cache serves every model of the GPU.

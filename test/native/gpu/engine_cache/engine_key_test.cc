@@ -10,7 +10,7 @@
 namespace lattice {
 namespace {
 
-// A change here makes every stored engine useless. test/support/engine-folder.ts has the name too.
+// A change here makes every stored engine useless.
 TEST(EngineKeyTest, NamesAreStable) {
   EXPECT_EQ(EngineName(SampleKey()),
             "vehicles-v8n_NVIDIA-H100-80GB-HBM3_sm9.0_trt10.15.1.29_fp16_"
