@@ -4,6 +4,7 @@ import type { GpuReading } from '../../api/gpu-reading.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
+import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
 import type { LoadedModel } from '../../models/loaded-model.js';
 import type { ModelRegistry } from '../../models/model-registry.js';
@@ -175,6 +176,12 @@ export class NativeWorker implements Worker {
   async readImage(path: string): Promise<Buffer> {
     this.#refuseWhenOver();
     return await this.#parts.core.readFile(path);
+  }
+
+  /** Pixels of an encoded image, by the rules of `detect`. */
+  async decodeImage(bytes: Buffer): Promise<Pixels> {
+    this.#refuseWhenOver();
+    return await this.#parts.core.decodeImage(bytes);
   }
 
   stats(): WorkerStats {
