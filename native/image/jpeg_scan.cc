@@ -43,7 +43,8 @@ class ScanReader {
       }
     }
     if (IsPadding(bits.rest(), true)) return std::nullopt;
-    return std::to_string(bits.rest().size()) + " bytes are left over after the last row";
+    return std::to_string(bits.rest().size()) +
+           " bytes are left over after its last row, so some rows hold wrong blocks";
   }
 
  private:

@@ -30,12 +30,14 @@ constexpr int kBytesAPixel = 16;
 
 void DropMessage(const gchar*, GLogLevelFlags, const gchar*, gpointer) {}
 
-Status InvalidImage(std::string_view format_name, const std::string& detail = "") {
+constexpr char kNoRows[] = "none of its rows can be read";
+
+Status InvalidImage(std::string_view format_name, const std::string& detail) {
   // libvips keeps one error text for the whole process, other threads' file names in it: it is not
   // shown.
   vips_error_clear();
   return Status(StatusCode::kInvalidImage,
-                "the " + std::string(format_name) + " data is damaged or cut short" + detail);
+                "the " + std::string(format_name) + " data is damaged or cut short: " + detail);
 }
 
 std::string_view NameOf(ImageFormat format) {
@@ -162,7 +164,7 @@ Status UnknownRange(ImageFormat format, const std::string& what) {
 // 8 bits a sample.
 Result<ImageRef> ToBytes(ImageRef image, std::span<const uint8_t> bytes, ImageFormat format) {
   const auto cast = [&](ImageRef made) -> Result<ImageRef> {
-    if (!made) return InvalidImage(NameOf(format));
+    if (!made) return InvalidImage(NameOf(format), kNoRows);
     return made;
   };
   const VipsBandFormat samples = vips_image_get_format(image.get());
@@ -172,7 +174,7 @@ Result<ImageRef> ToBytes(ImageRef image, std::span<const uint8_t> bytes, ImageFo
   }
   if (HasUpperByte(samples)) return cast(Cast(image, true));
   const std::optional<double> highest = HighestSample(bytes, format);
-  if (!highest) return InvalidImage(NameOf(format));
+  if (!highest) return InvalidImage(NameOf(format), kNoRows);
   const bool is_float = samples == VIPS_FORMAT_FLOAT || samples == VIPS_FORMAT_DOUBLE;
   if (is_float && *highest <= 1) return cast(Scaled(image, {0, 1}));
   if (*highest <= 255) return cast(Cast(image, false));
@@ -280,21 +282,21 @@ Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat for
                                  const DecodeLimits& limits, std::pmr::memory_resource* memory,
                                  OnWarning on_warning) {
   ImageRef loaded = OpenLoader(bytes, format, on_warning);
-  if (!loaded) return InvalidImage(NameOf(format));
+  if (!loaded) return InvalidImage(NameOf(format), kNoRows);
   StoredImage stored{
       {vips_image_get_width(loaded.get()), vips_image_get_height(loaded.get()), ByteBuffer(memory)},
       1};
   if (Status size = CheckBothSizes(loaded.get(), limits); !size.ok()) return size;
   stored.exif_orientation = vips_image_get_orientation(loaded.get());
   ImageRef bands = ToGreyOrRgb(std::move(loaded));
-  if (!bands) return InvalidImage(NameOf(format));
+  if (!bands) return InvalidImage(NameOf(format), kNoRows);
   const bool upper_bytes = HasUpperByte(vips_image_get_format(bands.get()));
   const Result<ImageRef> converted = ToBytes(std::move(bands), bytes, format);
   if (!converted.ok()) return converted.status();
   const int height = stored.image.height;
   const int rows = CopyPixels(converted->get(), &stored.image);
   if (rows < height) {
-    return InvalidImage(NameOf(format), ": " + FirstRowsReadable(rows, height));
+    return InvalidImage(NameOf(format), FirstRowsReadable(rows, height));
   }
   if (upper_bytes) {
     if (Status bright = CheckBrightness(stored.image, bytes, format); !bright.ok()) return bright;

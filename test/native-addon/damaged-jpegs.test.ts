@@ -41,7 +41,9 @@ beforeAll(async () => {
   for (const file of files) {
     const bytes = readFileSync(file);
     const progressive = await sharp(bytes).jpeg({ progressive: true, quality: 90 }).toBuffer();
-    for (const [kind, coded] of Object.entries({ baseline: bytes, progressive })) {
+    const usual = await sharp(bytes).jpeg({ optimiseCoding: false, quality: 90 }).toBuffer();
+    const kinds = { baseline: bytes, progressive, 'without tables': withoutTables(usual) };
+    for (const [kind, coded] of Object.entries(kinds)) {
       const result = await detect(coded);
       photos.push({
         name: `${kind} ${basename(file)}`,
@@ -53,6 +55,19 @@ beforeAll(async () => {
   }
 });
 afterAll(() => core.close());
+
+/** A frame of Motion JPEG leaves the usual Huffman tables out. */
+function withoutTables(jpeg: Buffer): Buffer {
+  const kept = [jpeg.subarray(0, 2)];
+  let at = 2;
+  for (let marker = 0; marker !== 0xda;) {
+    marker = jpeg[at + 1]!;
+    const end = at + 2 + jpeg.readUInt16BE(at + 2);
+    if (marker !== 0xc4) kept.push(jpeg.subarray(at, end));
+    at = end;
+  }
+  return Buffer.concat([...kept, jpeg.subarray(at)]);
+}
 
 async function rowsOf(bytes: Buffer): Promise<Buffer[]> {
   const { data, info } = await sharp(bytes, { failOn: 'none' })

@@ -5,6 +5,7 @@
 #include "native/image/decode.h"
 #include "native/image/image_format.h"
 #include "native/image/image_size.h"
+#include "native/image/jpeg_extent.h"
 #include "native/image/jpeg_header.h"
 #include "native/image/turbojpeg_decode.h"
 #include "native/image/vips_decode.h"
@@ -36,7 +37,8 @@ void CheckJpeg(Bytes bytes) {
   CheckSize(bytes, *planes);
   auto* memory = std::pmr::get_default_resource();
   const auto fast = DecodeByTurboJpeg(bytes, *ParseJpegHeader(bytes), memory);
-  const auto general = DecodeByVips(bytes, ImageFormat::kJpeg, kLimits, memory);
+  const auto general = DecodeByVips(bytes, ImageFormat::kJpeg, kLimits, memory, OnWarning::kAccept);
+  Require(!fast || FindJpegEnd(bytes).ok());
   Require(!fast || (general.ok() && general->image.data == fast->data));
 }
 

@@ -2,6 +2,7 @@
 #include "native/image/image_format.h"
 #include "native/image/jpeg_header.h"
 #include "native/image/tiff_directory.h"
+#include "native/image/tiff_kind.h"
 #include "test/native/fuzz/fuzz.h"
 
 namespace lattice {
@@ -25,5 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   lattice::fuzz::Require(!lattice::SniffFormat(bytes).name.empty());
   lattice::CheckJpeg(bytes);
   (void)lattice::FirstDirectoryValue(bytes, lattice::kTiffOrientation);
+  (void)lattice::CheckTiffKind(bytes).ok();
+  (void)lattice::TiffSampleRange(bytes);
   return 0;
 }
