@@ -97,9 +97,9 @@ export class LatticeClient {
     return this.#post('/v1/inference/detect', form, {}, options);
   }
 
-  /** Resolves once the job is on disk. */
+  /** Resolves once the job is on disk. `job` may be JSON text: numbers of `metadata` beyond 2^53 keep their digits in it. */
   submit(
-    job: JobSubmit,
+    job: JobSubmit | string,
     { idempotencyKey = randomKey(), ...options }: SubmitOptions = {},
   ): Promise<JobAccepted> {
     return this.#post('/v1/jobs/submit', job, { 'idempotency-key': idempotencyKey }, options);

@@ -74,8 +74,8 @@ export const METADATA_COMPONENT = {
   additionalProperties: {},
   maxProperties: MAX_KEYS,
   description:
-    `Any JSON object up to 64 KiB, passed through to the result; at most ${MAX_KEYS} keys an object and ` +
-    `${MAX_DEPTH - 1} levels. Numbers are of double precision: send an integer beyond 2^53 as text`,
+    'Any JSON object up to 64 KiB without the white space between its parts, passed through to the result as it was ' +
+    `sent: numbers keep their digits. At most ${MAX_KEYS} keys an object and ${MAX_DEPTH - 1} levels`,
   example: { camera: 'north-gate' },
 } as const;
 
@@ -85,12 +85,6 @@ const metadataSchema = (z.unknown() as z.ZodType<Record<string, unknown>>)
   .superRefine((value, context) => {
     const fault = metadataFault(value);
     if (fault !== null) context.addIssue({ code: 'custom', message: fault });
-    else if (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES) {
-      context.addIssue({
-        code: 'custom',
-        message: `metadata has at most ${MAX_METADATA_BYTES} bytes as JSON.`,
-      });
-    }
   })
   .openapi({ anyOf: [{ $ref: '#/components/schemas/JobMetadata' }, { type: 'null' }] });
 
@@ -148,8 +142,15 @@ export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
 const MANY_PATHS = 1_000;
 const CAR = 'car';
 
-/** Parsed JSON -> a complete spec. Rejects with `validation_failed`, `path_not_allowed` or a model's error. */
-export type ReadSubmission = (value: unknown, keyId: string | null) => Promise<JobSpec>;
+/**
+ * Parsed JSON -> a complete spec. `metadataText` gives the text of its `metadata`. Rejects with `validation_failed`,
+ * `path_not_allowed` or a model's error.
+ */
+export type ReadSubmission = (
+  value: unknown,
+  metadataText: () => string | undefined,
+  keyId: string | null,
+) => Promise<JobSpec>;
 
 export function createReadSubmission(
   deps: Pick<AppDeps, 'config' | 'draining'>,
@@ -157,12 +158,14 @@ export function createReadSubmission(
 ): ReadSubmission {
   const { config } = deps;
   const targets = createTargetPolicy(config);
-  return async (value, keyId) => {
+  return async (value, metadataText, keyId) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     refuseLongLists(value, config);
     await ownTurn(value);
     const body = validate(jobSubmitSchema, value);
     refuseTarget(body.callback_url, targets);
+    const metadata = body.metadata ? (metadataText() ?? null) : null;
+    refuseLongMetadata(metadata);
     const modelName = body.model_name ?? defaultModelName(config);
     const listed = await catalogue.check(modelName);
     const classes = await classesOf(body, modelName, listed, catalogue);
@@ -176,7 +179,7 @@ export function createReadSubmission(
       options: { modelName, classes, ...readParameters(body) },
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
-      metadata: body.metadata ? JSON.stringify(body.metadata) : null,
+      metadata,
       annotate: body.annotate ?? false,
       keyId,
     };
@@ -190,6 +193,12 @@ function refuseTarget(url: string | null | undefined, targets: TargetPolicy): vo
   if (refusal === null) return;
   const detail = `callback_url: ${refusal}.`;
   throw validationFailed([{ detail, pointer: '#/callback_url' }]);
+}
+
+function refuseLongMetadata(text: string | null): void {
+  if (text === null || Buffer.byteLength(text) <= MAX_METADATA_BYTES) return;
+  const detail = `metadata has at most ${MAX_METADATA_BYTES} bytes as JSON.`;
+  throw validationFailed([{ detail: `metadata: ${detail}`, pointer: '#/metadata' }]);
 }
 
 /** Each step over a long list holds the event loop for a while: others have a turn between two of them. */

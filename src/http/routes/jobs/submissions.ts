@@ -10,8 +10,9 @@ import {
 } from '../../../jobs/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
-import { readJson } from '../../request/json-body.js';
+import { readJsonText } from '../../request/json-body.js';
 import { readQuery } from '../../request/query.js';
+import { memberText } from '../../request/sent-text.js';
 import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
@@ -106,10 +107,11 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       const key = readIdempotencyKey(c);
-      const body = await readJson(c, config.maxBodyBytes);
-      const once = withFingerprint(key, body);
+      const { value, text } = await readJsonText(c, config.maxBodyBytes);
+      const once = withFingerprint(key, value);
+      const metadata = () => memberText(text, ['metadata']);
       const submission = await submitOnce(c, jobs, once, async () =>
-        jobs.submit(await readSubmission(body, c.get('keyId')), once),
+        jobs.submit(await readSubmission(value, metadata, c.get('keyId')), once),
       );
       return replyAccepted(c, submission);
     },
