@@ -130,7 +130,7 @@ export class EventStream {
     const metadata = () => memberText(frame, ['payload', 'metadata']);
     const ticket = client.gate.hold();
     try {
-      const spec = await this.#readSubmission(payload, metadata, client.keyId).catch(
+      const { spec } = await this.#readSubmission(payload, metadata, client.keyId).catch(
         (thrown: unknown) => {
           throw inPayload(thrown);
         },

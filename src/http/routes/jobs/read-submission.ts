@@ -5,6 +5,7 @@ import { LatticeError } from '../../../api/errors.js';
 import { requestParameters } from '../../../api/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { expandImagePaths } from '../../../files/image-paths.js';
+import type { LeftOut } from '../../../files/listing/image-names.js';
 import type { JobSpec } from '../../../jobs/job.js';
 import {
   createTargetPolicy,
@@ -97,7 +98,7 @@ export const jobSubmitSchema = z
       .openapi({
         description:
           'Images, folders or globs (`*`, `?`, `[]`, `{}`, `**`); folders and globs stand for their images in ' +
-          'order of name. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
+          'order of name. The name of a file that exists is that file, whatever characters it has. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
         example: ['street.jpg'],
       }),
     model_name: modelNameSchema.nullish(),
@@ -143,14 +144,15 @@ const MANY_PATHS = 1_000;
 const CAR = 'car';
 
 /**
- * Parsed JSON -> a complete spec. `metadataText` gives the text of its `metadata`. Rejects with `validation_failed`,
+ * Parsed JSON -> a complete spec, and what its folders and globs left out. `metadataText` gives the text of its
+ * `metadata`. Rejects with `validation_failed`,
  * `path_not_allowed` or a model's error.
  */
 export type ReadSubmission = (
   value: unknown,
   metadataText: () => string | undefined,
   keyId: string | null,
-) => Promise<JobSpec>;
+) => Promise<{ spec: JobSpec; leftOut: LeftOut }>;
 
 export function createReadSubmission(
   deps: Pick<AppDeps, 'config' | 'draining'>,
@@ -171,11 +173,11 @@ export function createReadSubmission(
     const classes = await classesOf(body, modelName, listed, catalogue);
     await ownTurn(value);
     const { imageRoots, maxImagesPerJob } = config;
-    const imagePaths = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
+    const found = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
     await ownTurn(value);
-    return {
+    const spec = {
       jobType: body.job_type,
-      imagePaths,
+      imagePaths: found.images,
       options: { modelName, classes, ...readParameters(body) },
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
@@ -183,6 +185,7 @@ export function createReadSubmission(
       annotate: body.annotate ?? false,
       keyId,
     };
+    return { spec, leftOut: found.leftOut };
   };
 }
 

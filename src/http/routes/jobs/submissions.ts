@@ -8,6 +8,7 @@ import {
   type Job,
   type RetriedImages,
 } from '../../../jobs/job.js';
+import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
 import { readJsonText } from '../../request/json-body.js';
@@ -24,9 +25,21 @@ import { jobSubmitSchema } from './read-submission.js';
 const MAX_IDEMPOTENCY_KEY = 255;
 
 const jobAcceptedSchema = z
-  .object({ job_id: jobIdSchema, status: stateSchema, message: z.string() })
+  .object({
+    job_id: jobIdSchema,
+    status: stateSchema,
+    message: z.string().openapi({
+      description:
+        'For people: how many images the job has, and which pictures its folders and globs left out because their ' +
+        'formats are not read',
+    }),
+  })
   .openapi('JobAccepted', {
-    example: { job_id: EXAMPLE_JOB_ID, status: 'pending', message: 'Job accepted.' },
+    example: {
+      job_id: EXAMPLE_JOB_ID,
+      status: 'pending',
+      message: 'Job accepted with 12 images; left out: 3 .heic.',
+    },
   });
 
 export const retryQuerySchema = z.strictObject({
@@ -110,10 +123,13 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
       const { value, text } = await readJsonText(c, config.maxBodyBytes);
       const once = withFingerprint(key, value);
       const metadata = () => memberText(text, ['metadata']);
-      const submission = await submitOnce(c, jobs, once, async () =>
-        jobs.submit(await readSubmission(value, metadata, c.get('keyId')), once),
-      );
-      return replyAccepted(c, submission);
+      let leftOut: LeftOut = {};
+      const submission = await submitOnce(c, jobs, once, async () => {
+        const read = await readSubmission(value, metadata, c.get('keyId'));
+        leftOut = read.leftOut;
+        return jobs.submit(read.spec, once);
+      });
+      return replyAccepted(c, submission, leftOut);
     },
   );
   route(
@@ -150,7 +166,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
         await catalogue.check(job.spec.options.modelName);
         return jobs.retry(retryOf, c.get('keyId'), images, once);
       });
-      return replyAccepted(c, submission, { retry_of: retryOf });
+      return replyAccepted(c, submission, {}, { retry_of: retryOf });
     },
   );
 }
@@ -184,13 +200,15 @@ async function submitOnce(
 function replyAccepted(
   c: AppContext,
   { job, replayed }: Submission,
+  leftOut: LeftOut,
   more: Record<string, string> = {},
 ): Response {
-  const images = job.imageCount === 1 ? '1 image' : `${job.imageCount} images`;
   const body: JobAcceptedBody = {
     job_id: job.jobId,
     status: job.status,
-    message: replayed ? 'Job was accepted before.' : `Job accepted with ${images}.`,
+    message: replayed
+      ? 'Job was accepted before.'
+      : `Job accepted with ${imagesText(job.imageCount, leftOut)}.`,
   };
   return replyJson(
     c,
