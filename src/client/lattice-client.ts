@@ -90,7 +90,11 @@ export class LatticeClient {
   ): Promise<DetectResponse> {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) {
-      for (const each of [value ?? []].flat()) form.append(name, String(each));
+      for (const each of [value ?? []].flat()) {
+        const text = String(each);
+        // Commas separate names, but not in JSON.
+        form.append(name, text.includes(',') ? JSON.stringify([text]) : text);
+      }
     }
     if (picture instanceof File) form.append('image', picture);
     else form.append('image', picture instanceof Blob ? picture : new Blob([picture]), 'image');

@@ -9,6 +9,7 @@ import {
   type PathKind,
   type Place,
 } from './listing/find-images.js';
+import { unicodeForms } from './unicode-forms.js';
 import { addLeftOut, IMAGE_NAME, leftOutText, type LeftOut } from './listing/image-names.js';
 import { ImageLister } from './listing/image-lister.js';
 
@@ -95,7 +96,18 @@ function mayBeName(path: string): boolean {
   return IMAGE_NAME.test(path) && !/[*?]/.test(path);
 }
 
+/** `http:/x` still names a folder of that name. */
+const ADDRESS = /^(\w[\w+.-]*):\/\//;
+const DATA = /^data:[\w+.-]*\/?[\w+.-]*[;,]/i;
+
 function refusal(path: string, roots: readonly string[]): string | null {
+  const [, scheme] = ADDRESS.exec(path) ?? [];
+  if (scheme !== undefined) {
+    return `An image is named by its path beneath an image folder, not by an address (${scheme}://).`;
+  }
+  if (DATA.test(path)) {
+    return 'An image is named by its path. The picture itself is sent to /v1/inference/detect, as its bytes or in a form.';
+  }
   if (path.includes('\0')) return 'A path must not contain NUL.';
   if (path.includes('..') && path.split('/').includes('..')) {
     return "A path must not contain '..'.";
@@ -113,6 +125,16 @@ export function beneath(path: string, root: string): string | null {
   return path.startsWith(folder) ? path.slice(folder.length) : null;
 }
 
+/** In the Unicode form of the request first. */
+function placesOf(path: string, roots: readonly string[]): Place[] {
+  return unicodeForms(path).flatMap((form) =>
+    roots.flatMap((root) => {
+      const inRoot = form.startsWith('/') ? beneath(form, root) : form;
+      return inRoot === null ? [] : [{ root, relative: posix.normalize(inRoot) }];
+    }),
+  );
+}
+
 interface Entry {
   path: string;
   roots: readonly string[];
@@ -128,10 +150,7 @@ async function listImages(entry: Entry): Promise<FoundImages | null> {
   const isGlob = GLOB_MAGIC.test(path) && !entry.isName;
   const leftOut: LeftOut = {};
   let folder: Place | null = null;
-  for (const root of roots) {
-    const inRoot = path.startsWith('/') ? beneath(path, root) : path;
-    if (inRoot === null) continue;
-    const relative = posix.normalize(inRoot);
+  for (const { root, relative } of placesOf(path, roots)) {
     const kind = await kindOf(root, relative);
     if (kind === 'file') return null;
     if (kind === 'absent' && !isGlob) continue;
@@ -146,9 +165,18 @@ async function listImages(entry: Entry): Promise<FoundImages | null> {
     throw invalid(`'${path}' matches no image${leftOutText(leftOut)}.`, pointer);
   }
   if (path.endsWith('/') || posix.normalize(path) === '.') {
-    throw invalid(`There is no folder '${path}' beneath the image folders.`, pointer);
+    throw invalid(await whyAbsent(path, roots), pointer);
   }
   return null;
+}
+
+async function whyAbsent(path: string, roots: readonly string[]): Promise<string> {
+  const absent = `There is no folder '${path}' beneath the image folders.`;
+  for (const place of placesOf(path, roots)) {
+    const meant = await lister.ask('similarPath', place, LOOK_MS).catch(() => null);
+    if (meant !== null) return `${absent} Did you mean '${meant}'?`;
+  }
+  return absent;
 }
 
 async function whyEmpty(path: string, folder: Place, leftOut: LeftOut): Promise<string> {

@@ -149,6 +149,20 @@ describe('entries', () => {
   );
 });
 
+test.each([
+  ['NFC', 'NFD'],
+  ['NFD', 'NFC'],
+])('a folder and a glob in %s are found in %s', async (asked, onDisk) => {
+  const name = 'Zürich é';
+  mkdirSync(join(root, name.normalize(onDisk)));
+  writeFileSync(join(root, name.normalize(onDisk), 'ä.jpg'.normalize(onDisk)), '');
+  const found = [`${name}/ä.jpg`.normalize(onDisk)];
+  for (const path of [name, `${name}/`, `${name}/*.jpg`, `${name}/{ä,b}.jpg`]) {
+    expect(await expand([path.normalize(asked)])).toEqual(found);
+  }
+  rmSync(join(root, name.normalize(onDisk)), { recursive: true });
+});
+
 describe('refused', () => {
   test.each([['empty'], ['day/*.bmp'], ['nothing/*.jpg'], ['!day/*.jpg']])(
     '%s matches no image',
@@ -162,7 +176,11 @@ describe('refused', () => {
 
   test.each([
     ['gate nroth/', "There is no folder 'gate nroth/' beneath the image folders."],
-    ['day/2.jpg/', "There is no folder 'day/2.jpg/' beneath the image folders."],
+    ['Night/', "There is no folder 'Night/' beneath the image folders. Did you mean 'night'?"],
+    [
+      'day/2.jpg/',
+      "There is no folder 'day/2.jpg/' beneath the image folders. Did you mean 'day/2.jpg'?",
+    ],
     ['empty', "The folder 'empty' has no images."],
     ['only', "The folder 'only' has no images; left out: 1 .heic."],
     ['phone/*.heic', "'phone/*.heic' matches no image; left out: 1 .heic."],
@@ -182,6 +200,10 @@ describe('refused', () => {
     ['/etc'],
     ['/etc/*.jpg'],
     ['a\0/*.jpg'],
+    ['file:///srv/a.jpg'],
+    ['https://example.org/a.jpg'],
+    ['S3://bucket/a.jpg'],
+    ['data:image/jpeg;base64,/9j/4AAQ'],
   ])('%j is not allowed', async (path) => {
     await expect(expand([path])).rejects.toMatchObject({ code: 'path_not_allowed' });
   });
