@@ -2,12 +2,13 @@
 import { Annotator } from '../annotate/annotate.js';
 import { LatticeError } from '../api/errors.js';
 import { packageVersion } from '../base/package.js';
-import type { EmbeddedOptions } from '../clusters/local/local-cluster.js';
+import type { EmbeddedOptions } from '../clusters/local-cluster.js';
 import { openCluster } from '../clusters/open-cluster.js';
 import { ApiKeys } from '../http/access/api-keys.js';
 import { webhookRecord } from '../http/routes/jobs/result-record.js';
 import { createHideFolders } from '../http/answer/problem.js';
 import { listen } from '../http/server/listen.js';
+import { crashMarkerPath } from '../jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
 import { ConfigError, isLoopback, type Config } from '../settings/config.js';
 import { makeDataFolder, warnOfModelsFolder } from '../settings/setting-folders.js';
@@ -38,7 +39,10 @@ export async function startService(
   const store = await openJobStore(config.dataDir);
   releases.add('job store', () => store.close());
   void warnOfModelsFolder(config.modelsDir, logger);
-  const cluster = await openCluster(config, version, logger, options);
+  const cluster = await openCluster(config, version, logger, {
+    ...options,
+    crashMarkerPath: crashMarkerPath(config.dataDir),
+  });
   releases.add('cluster', () => cluster.close());
   const { detector } = cluster;
   const stats = detector.stats();
@@ -117,7 +121,7 @@ function startResultWebhooks(
       });
       if (job === null) return null;
       const json = await webhookRecord(job, jobs.service.imagePages(jobId), hide);
-      return { failed: job.status === 'failed', json };
+      return { status: job.status, json };
     },
   });
 }

@@ -1,5 +1,6 @@
 /** What is sent: body and headers of Standard Webhooks 1.0. */
 import { Webhook } from 'standardwebhooks';
+import { webhookEvent } from '../api/events.js';
 import { ConfigError, environmentName } from '../settings/config.js';
 import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
 
@@ -10,7 +11,7 @@ export interface WebhookMessage {
 
 /** What a job ended as. */
 export interface EndedRecord {
-  failed: boolean;
+  status: string;
   /** The result record as the interface shows it, as JSON text. */
   json: string;
 }
@@ -33,12 +34,12 @@ export function createSigner(secrets: string): Signer {
 /** The body is the same at every attempt of a delivery; time stamp and signature are those of `sentAt`. */
 export function composeMessage(
   delivery: WebhookDelivery,
-  { failed, json }: EndedRecord,
+  { status, json }: EndedRecord,
   sentAt: Date,
   sign: Signer,
 ): WebhookMessage {
   const head = JSON.stringify({
-    type: failed ? 'job.failed' : 'job.completed',
+    type: webhookEvent(status),
     timestamp: new Date(delivery.createdAt * 1000).toISOString(),
   });
   const body = `${head.slice(0, -1)},"data":${json}}`;
@@ -48,7 +49,7 @@ export function composeMessage(
     headers: {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
-      // A compressed answer would have to be decoded, and decoders are a target of hostile answers.
+      // The body of the answer is not read.
       'accept-encoding': 'identity',
       'user-agent': 'lattice-core',
       'webhook-id': delivery.deliveryId,

@@ -25,7 +25,7 @@ const RECORD = {
 const message = (secrets = SECRET, sentAt = new Date()) =>
   composeMessage(
     { deliveryId: 'msg_1', jobId: 'job_1', url: '', host: '', attempt: 0, createdAt: 0 },
-    { failed: false, json: JSON.stringify(RECORD) },
+    { status: 'completed', json: JSON.stringify(RECORD) },
     sentAt,
     createSigner(secrets),
   );

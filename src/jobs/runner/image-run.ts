@@ -16,7 +16,7 @@ export interface ImageRun {
   jobId: string;
   settings: JobSettings;
   image: WaitingImage;
-  /** Level of the job at this moment. */
+  /** Level of the job at this moment; 0 for a suspect. */
   priority: number;
   deadlineMs: number | undefined;
   signal: AbortSignal;
@@ -36,12 +36,10 @@ export interface ImageRunner {
  */
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
-/** The longest pause before a retry, as a multiple of the first one. */
-const LONGEST = 4;
 
 /**
- * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping, the image must
- * still be run. `late`: it did not end by `deadlineMs` and must still be run.
+ * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping; it has
+ * no outcome. `late`: it did not end by `deadlineMs` and must still be run.
  */
 export type ImageEnd =
   | { kind: 'done' | 'poison' | 'no_volume'; outcome: ImageOutcome; workerId: string }
@@ -51,7 +49,7 @@ export type ImageEnd =
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
   if (run.image.deaths >= DEATHS_TO_STOP) return poison(runner, run);
-  const backOff = new BackOff(runner.backoffMs, LONGEST * runner.backoffMs);
+  const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
       const result = await runner.detector.detect(requestOf(run));
@@ -81,7 +79,10 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
 }
 
 function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): ImageEnd {
-  logger.error({ jobId, index: image.index }, 'image killed the process twice: stopped');
+  logger.error(
+    { jobId, index: image.index },
+    'image killed the process repeatedly: it is not run again',
+  );
   const error = new LatticeError(
     'poison_input',
     `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
