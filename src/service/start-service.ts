@@ -31,7 +31,7 @@ export async function startService(
   options: EmbeddedOptions,
 ): Promise<string> {
   const version = packageVersion();
-  const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile);
+  const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile, stopping);
   refuseOpenAddress(config, apiKeys);
   makeDataFolder(config.dataDir);
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.

@@ -56,8 +56,8 @@ export interface Listening {
   url: string;
   port: number;
   /**
-   * Accepts no more connections, closes WebSockets with 1001 and waits for requests in progress; destroys what is left at
-   * the deadline. Resolves when the port is free and only the connections of `outlives` are left.
+   * Accepts no more connections, closes WebSockets with 1001 and waits for the answers to requests that have come whole;
+   * a client that keeps it waiting has 2 s. Destroys what is left at the deadline. Resolves when the port is free and only the connections of `outlives` are left.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -164,7 +164,7 @@ async function close(
   const others = () => [...sockets.clients].filter((socket) => !outlives(socket));
   // Connections become idle one by one as their requests end.
   for (;;) {
-    connections.closeIdle();
+    connections.closeUnlessWorking();
     if (connections.count + others().length === 0 || performance.now() >= deadline) break;
     await sleep(SWEEP_MS);
   }
