@@ -1,6 +1,7 @@
 /** Assembles the service from its parts and listens. */
 import { Annotator } from '../annotate/annotate.js';
 import { LatticeError } from '../api/errors.js';
+import { connectionLimit, descriptorLimit } from '../base/descriptors.js';
 import { packageVersion } from '../base/package.js';
 import type { EmbeddedOptions } from '../clusters/local/local-cluster.js';
 import { openCluster } from '../clusters/open-cluster.js';
@@ -19,6 +20,8 @@ import type { Logger } from './logger.js';
 import { Metrics } from './metrics.js';
 import type { Releases } from './shutdown.js';
 
+const FEWEST_CONNECTIONS = 64;
+
 /**
  * Returns the address at which the service listens. Each part registers with `releases` how it is stopped, also where the
  * start fails later: the order of release is the reverse of this one.
@@ -33,6 +36,7 @@ export async function startService(
   const version = packageVersion();
   const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile, stopping);
   refuseOpenAddress(config, apiKeys);
+  refuseFewDescriptors();
   makeDataFolder(config.dataDir);
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
   const store = await openJobStore(config.dataDir);
@@ -89,7 +93,7 @@ export async function startService(
     annotate: (image, detections) => annotator.annotate(image, detections),
     webhooks: jobs.webhooks,
   });
-  const server = await listen(composed, config);
+  const server = await listen(composed, config, { connections: connectionLimit() }, logger);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
   cluster.start?.(server.url);
   logger.info({ url: server.url, version, node: process.version }, 'listening');
@@ -118,6 +122,16 @@ function startResultWebhooks(
       return job && webhookRecord(job, jobs.service.imagePages(jobId), hide);
     },
   });
+}
+
+function refuseFewDescriptors(): void {
+  const missing = FEWEST_CONNECTIONS - connectionLimit();
+  if (missing <= 0) return;
+  const limit = descriptorLimit();
+  throw new ConfigError(
+    `The process may open ${limit} files and connections and needs ${limit + missing}: raise the limit ` +
+      '(ulimit -n; LimitNOFILE of systemd; --ulimit nofile of docker).',
+  );
 }
 
 /** Fails closed: a service without keys must not be reachable by accident. */

@@ -2,6 +2,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocketServer } from 'ws';
+import { networkOf } from '../access/network-of.js';
 
 /** After the last byte of its last answer. Without it a client that still sends gets a reset and may lose the answer. */
 const LINGER_MS = 1_000;
@@ -11,20 +12,34 @@ const STOP_PATIENCE_MS = 2_000;
 type Answer = ServerResponse;
 
 interface Connection {
+  /** Of its client. */
+  network: string;
   /** From the end of a request's head until the last byte of its answer is sent. */
   answers: Set<Answer>;
   /** Since when a stop waits for the client. */
   waitsSince: number | null;
 }
 
+/** For how many connections there is room, WebSockets included, which are never destroyed for another one. */
+export interface Room {
+  most: number;
+  /** A connection was destroyed because there was no room; `network` is that of its client. */
+  onFull(network: string): void;
+}
+
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
+  /** The same by network, oldest first. */
+  readonly #networks = new Map<string, Set<Socket>>();
+  readonly #room: Room;
   #stopping = false;
 
   /** `server.timeout` bounds the time in which a client takes nothing of its answer. */
-  constructor(server: Server, sockets: WebSocketServer) {
+  constructor(server: Server, sockets: WebSocketServer, room: Room) {
+    this.#room = room;
     server.on('connection', (socket: Socket) => {
       this.#add(socket);
+      if (this.count + sockets.clients.size > room.most) this.#makeRoom();
     });
     // With this listener Node destroys no silent connection by itself: most silent clients wait for their answer.
     server.on('timeout', (socket: Socket) => {
@@ -35,7 +50,7 @@ export class Connections {
       this.closeIdle();
     };
     sockets.on('connection', (_webSocket, { socket }) => {
-      this.#open.delete(socket);
+      this.#remove(socket);
     });
   }
 
@@ -89,10 +104,40 @@ export class Connections {
     return (this.#open.get(socket)?.answers.size ?? 0) === 0;
   }
 
+  /**
+   * Destroys the oldest connection that waits for its client, of the network that has most: many connections of one
+   * client take room from itself only. The new one is the last choice.
+   */
+  #makeRoom(): void {
+    const bySize = [...this.#networks].sort(([, one], [, other]) => other.size - one.size);
+    for (const [network, sockets] of bySize) {
+      for (const socket of sockets) {
+        const connection = this.#open.get(socket);
+        if (connection === undefined || isWorking(connection)) continue;
+        this.#remove(socket);
+        socket.destroy();
+        this.#room.onFull(network);
+        return;
+      }
+    }
+  }
+
+  #remove(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    this.#open.delete(socket);
+    const sockets = this.#networks.get(connection.network);
+    sockets?.delete(socket);
+    if (sockets?.size === 0) this.#networks.delete(connection.network);
+  }
+
   #add(socket: Socket): void {
-    this.#open.set(socket, { answers: new Set(), waitsSince: null });
+    const network = networkOf(socket.remoteAddress ?? '');
+    this.#open.set(socket, { network, answers: new Set(), waitsSince: null });
+    const sockets = this.#networks.get(network) ?? new Set();
+    this.#networks.set(network, sockets.add(socket));
     socket.once('close', () => {
-      this.#open.delete(socket);
+      this.#remove(socket);
     });
     // Node leaves a socket that the server has ended open until the client closes it too.
     socket.once('finish', () => {

@@ -16,6 +16,7 @@ import {
   type WebSocketServerLike,
 } from '@hono/node-server';
 import { WebSocketServer, type WebSocket } from 'ws';
+import type { Logger } from '../../base/logger-port.js';
 import { ConfigError, environmentName } from '../../settings/config.js';
 import { LatticeError } from '../../api/errors.js';
 import { Connections } from './connections.js';
@@ -35,11 +36,14 @@ const LIMITS = {
   connectionsCheckingInterval: 2_000,
   /** Milliseconds in which a client takes nothing of its answer; then the connection is destroyed. */
   unreadTimeout: 60_000,
+  /** Connections at a time, WebSockets included. */
+  connections: Infinity,
 };
 export type ConnectionLimits = typeof LIMITS;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
+const WARN_EVERY_MS = 60_000;
 const SUBPROTOCOL = 'lattice';
 
 /** What `composeApp` returns, as far as listening needs it. */
@@ -67,8 +71,9 @@ export async function listen(
   { app, stream, outlives, maxBodyBytes }: Servable,
   { host, port }: { host: string; port: number },
   limits: Partial<ConnectionLimits> = {},
+  logger?: Pick<Logger, 'warn'>,
 ): Promise<Listening> {
-  const { unreadTimeout, ...times } = { ...LIMITS, ...limits };
+  const { unreadTimeout, connections: most, ...times } = { ...LIMITS, ...limits };
   const options: ServerOptions<typeof IncomingRequest, typeof OutgoingResponse> = {
     ...times,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -98,7 +103,13 @@ export async function listen(
     websocket: { server: sockets as unknown as WebSocketServerLike },
   }) as Server;
   server.timeout = unreadTimeout;
-  const connections = new Connections(server, sockets);
+  let warnedAt = -Infinity;
+  const onFull = (network: string): void => {
+    if (performance.now() - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = performance.now();
+    logger?.warn({ limit: most, network }, 'too many connections: those that wait are closed');
+  };
+  const connections = new Connections(server, sockets, { most, onFull });
   const answer = (incoming: IncomingMessage, outgoing: OutgoingResponse): void => {
     connections.expectAnswer(incoming, outgoing);
     void answerRequest(incoming, outgoing);

@@ -39,12 +39,15 @@ const RETRIES = 2;
 /** The longest pause before a retry, as a multiple of the first one. */
 const LONGEST = 4;
 
+type Failed = Extract<ImageOutcome, { status: 'error' }>;
+
 /**
- * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping, the image must
+ * `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping, the image must
  * still be run. `late`: it did not end by `deadlineMs` and must still be run.
  */
 export type ImageEnd =
-  | { kind: 'done' | 'poison' | 'no_volume'; outcome: ImageOutcome; workerId: string }
+  | { kind: 'done' | 'poison'; outcome: ImageOutcome; workerId: string }
+  | { kind: 'no_means'; outcome: Failed; workerId: string }
   | { kind: 'left' }
   | { kind: 'late' };
 
@@ -63,10 +66,14 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
       if (error.code === 'deadline_exceeded' && run.deadlineMs !== undefined)
         return { kind: 'late' };
-      const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
+      const outcome = { status: 'error' as const, error: error.toProblem() };
       const { workerId } = runner.detector;
-      if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome, workerId };
-      if (!passing || attempt === RETRIES) {
+      const waits = error.code === 'volume_unavailable';
+      const triedOften = attempt === RETRIES;
+      if (waits || (triedOften && error.code === 'overloaded')) {
+        return { kind: 'no_means', outcome, workerId };
+      }
+      if (!passing || triedOften) {
         const { jobId, image } = run;
         if (error.code === 'internal_error') {
           const cause = String(error.cause);

@@ -38,8 +38,9 @@ class Client {
   readonly socket: Socket;
   answer = '';
 
-  constructor(read = true) {
-    this.socket = connect({ port: server!.port, host: '127.0.0.1', allowHalfOpen: true });
+  constructor(read = true, localAddress = '127.0.0.1') {
+    const address = { port: server!.port, host: '127.0.0.1', localAddress };
+    this.socket = connect({ ...address, allowHalfOpen: true });
     this.socket.on('error', () => undefined);
     if (read) this.socket.on('data', (chunk: Buffer) => (this.answer += chunk.toString()));
     sockets.push(this.socket);
@@ -110,6 +111,49 @@ describe('a client that reads nothing is cut off', () => {
     await expect.poll(() => client.answer, { timeout: 3_000 }).toContain('"success"');
     // Node adds a second to the time for which an idle connection is kept.
     await once(client.socket, 'end');
+  });
+});
+
+describe('where there is no room for another connection', () => {
+  const most = 10;
+  const silent = async (count: number, localAddress: string, bytes = '') => {
+    const clients = Array.from({ length: count }, () => new Client(true, localAddress));
+    await Promise.all(clients.map(({ socket }) => once(socket, 'connect')));
+    for (const { socket } of clients) socket.write(bytes);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return clients;
+  };
+  const open = (clients: Client[]) =>
+    clients.filter(({ socket }) => !socket.closed && !socket.readableEnded).length;
+
+  test.each([
+    ['nothing', ''],
+    ['half a head', HEALTH.slice(0, 20)],
+    ['half a body', POST + HALF_BODY],
+  ])('clients that sent %s make room, those with most first', async (_name, bytes) => {
+    const app = compose();
+    let finish: () => void = () => undefined;
+    app.detector.answer = () =>
+      new Promise((resolve) => {
+        finish = () => {
+          resolve(oneCar);
+        };
+      });
+    await start(app, { connections: most });
+    const working = new Client();
+    working.socket.write(DETECT);
+    await expect.poll(() => app.detector.requests.length).toBe(1);
+    const others = await silent(3, '127.0.0.2', bytes);
+    const many = await silent(3 * most, '127.0.0.1', bytes);
+    await expect.poll(() => open(many)).toBe(most - 4);
+    for (const address of ['127.0.0.1', '127.0.0.3']) {
+      const client = new Client(true, address);
+      client.socket.write(HEALTH);
+      await expect.poll(() => client.answer, { timeout: 1_000 }).toContain('"ok"');
+    }
+    expect(open(others)).toBe(3);
+    finish();
+    await expect.poll(() => working.answer).toContain('"success"');
   });
 });
 
