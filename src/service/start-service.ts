@@ -31,7 +31,7 @@ export async function startService(
   logger: Logger,
   releases: Releases,
   stopping: AbortSignal,
-  options: EmbeddedOptions,
+  options: EmbeddedOptions & { onStoreLost: () => void },
 ): Promise<string> {
   const version = packageVersion();
   const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile, stopping);
@@ -39,7 +39,12 @@ export async function startService(
   refuseFewDescriptors();
   makeDataFolder(config.dataDir);
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
-  const store = await openJobStore(config.dataDir);
+  const store = await openJobStore(config.dataDir, null, (reason) => {
+    logger.error({ reason }, 'the job store can no longer be written: the process ends');
+    options.onStoreLost();
+  });
+  // Nothing that jobs and webhooks still do could be stored.
+  const drainTime = (drainMs: number) => (store.lost() ? 0 : drainMs);
   releases.add('job store', () => store.close());
   void warnOfModelsFolder(config.modelsDir, logger);
   const cluster = await openCluster(config, version, logger, options);
@@ -60,7 +65,7 @@ export async function startService(
     logger,
     annotate: (path, detections) => annotator.annotate(path, detections),
   });
-  releases.addDrain('jobs', (drainMs) => jobs.drain(drainMs));
+  releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));
   const draining = () => stopping.aborted;
   feedMetrics(metrics, { cluster, jobs, draining });
@@ -72,7 +77,7 @@ export async function startService(
     pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger),
   );
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
-  releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainMs));
+  releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainTime(drainMs)));
 
   const clusterStatus = cluster.watch(jobs.service);
   const composed = composeApp({
