@@ -63,7 +63,7 @@ export async function startService(
     resultTtlHours: config.resultTtlHours,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
-    annotate: (path, detections) => annotator.annotate(path, detections),
+    annotate: (path, detections, keyId) => annotator.annotate(path, detections, keyId),
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));
@@ -94,8 +94,8 @@ export async function startService(
     logger,
     apiKeys,
     draining,
-    readAnnotated: (file) => annotator.read(file),
-    annotate: (image, detections) => annotator.annotate(image, detections),
+    readAnnotated: (file, keyId) => annotator.read(file, keyId),
+    annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
     webhooks: jobs.webhooks,
   });
   const server = await listen(composed, config, { connections: connectionLimit() }, logger);

@@ -8,8 +8,12 @@ import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
 import type { Logger } from '../../base/logger-port.js';
 
-/** Draws the boxes; resolves with the URL path of the picture. */
-export type Annotate = (path: string, detections: Detection[]) => Promise<string>;
+/** Draws the boxes for the owner of the job; resolves with the file name of the picture. */
+export type Annotate = (
+  path: string,
+  detections: Detection[],
+  keyId: string | null,
+) => Promise<string>;
 
 export interface ImageRun {
   jobNumber: number;
@@ -117,7 +121,7 @@ async function outcomeOf(
   const outcome: ImageOutcome = { status: 'ok', ...result };
   if (!settings.annotate || annotate === null) return outcome;
   try {
-    const annotatedPath = await annotate(image.path, result.detections);
+    const annotatedPath = await annotate(image.path, result.detections, settings.keyId);
     return { ...outcome, annotatedPath };
   } catch (error) {
     logger.warn({ jobId, index: image.index, error: String(error) }, 'boxes could not be drawn');
