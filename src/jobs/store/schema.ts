@@ -163,6 +163,15 @@ const MIGRATIONS = [
   `
   PRAGMA application_id = ${APPLICATION_ID};
   `,
+  `
+  -- What the clock showed while the service ran: by running time in seconds over all runs.
+  CREATE TABLE clock_marks (
+    from_s   REAL PRIMARY KEY,
+    until_s  REAL NOT NULL,
+    -- Unix time.
+    earliest REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -90,7 +90,7 @@ test('tables of an earlier release are brought up to date, with their pending we
   database.exec(`DROP INDEX webhooks_by_host; ALTER TABLE webhook_deliveries DROP COLUMN host;
     DROP TABLE webhook_attempts;
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
-    DROP TABLE image_facts; DROP TABLE job_boxes;
+    DROP TABLE clock_marks; DROP TABLE image_facts; DROP TABLE job_boxes;
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
   const asThen = JSON.stringify({ ...options, ...settings });
   database.prepare('UPDATE jobs SET settings = ?').run(asThen);
