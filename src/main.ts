@@ -1,7 +1,7 @@
 /** The service as a process: starts it, says where it listens, and stops it on a signal. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EmbeddedOptions } from './clusters/local/local-cluster.js';
+import type { EmbeddedOptions } from './clusters/local-cluster.js';
 import { createLogger, standardOutput } from './service/logger.js';
 import { endAtOnce, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.js';
 import { startService } from './service/start-service.js';

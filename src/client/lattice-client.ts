@@ -1,6 +1,7 @@
 /**
  * A client of the service for Node programs and browsers: its HTTP API and its events. Bodies are the service's own JSON,
- * so every field is named as in the OpenAPI document. Every call rejects with a `ServiceError`.
+ * so every field is named as in the OpenAPI document. Every call rejects with a
+ * `ServiceError`, or with the reason of the caller's signal.
  */
 import { openEventSocket } from './event-socket.js';
 import { followEvents, type EventOptions } from './follow-events.js';

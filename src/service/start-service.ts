@@ -3,12 +3,13 @@ import { Annotator } from '../annotate/annotate.js';
 import { LatticeError } from '../api/errors.js';
 import { connectionLimit, descriptorLimit } from '../base/descriptors.js';
 import { packageVersion } from '../base/package.js';
-import type { EmbeddedOptions } from '../clusters/local/local-cluster.js';
+import type { EmbeddedOptions } from '../clusters/local-cluster.js';
 import { openCluster } from '../clusters/open-cluster.js';
 import { ApiKeys } from '../http/access/api-keys.js';
 import { webhookRecord } from '../http/routes/jobs/result-record.js';
 import { createHideFolders } from '../http/answer/problem.js';
 import { listen } from '../http/server/listen.js';
+import { crashMarkerPath } from '../jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
 import { ConfigError, isLoopback, type Config } from '../settings/config.js';
 import { makeDataFolder, warnOfModelsFolder } from '../settings/setting-folders.js';
@@ -47,7 +48,10 @@ export async function startService(
   const drainTime = (drainMs: number) => (store.lost() ? 0 : drainMs);
   releases.add('job store', () => store.close());
   void warnOfModelsFolder(config.modelsDir, logger);
-  const cluster = await openCluster(config, version, logger, options);
+  const cluster = await openCluster(config, version, logger, {
+    ...options,
+    crashMarkerPath: crashMarkerPath(config.dataDir),
+  });
   releases.add('cluster', () => cluster.close());
   const { detector } = cluster;
   const stats = detector.stats();

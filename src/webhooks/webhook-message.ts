@@ -1,5 +1,6 @@
 /** What is sent: body and headers of Standard Webhooks 1.0. */
 import { Webhook } from 'standardwebhooks';
+import { webhookEvent } from '../api/events.js';
 import { ConfigError, environmentName } from '../settings/config.js';
 import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
 
@@ -30,9 +31,8 @@ export function composeMessage(
   sentAt: Date,
   sign: Signer,
 ): WebhookMessage {
-  const failed = 'status' in record && record.status === 'failed';
   const body = JSON.stringify({
-    type: failed ? 'job.failed' : 'job.completed',
+    type: webhookEvent('status' in record ? String(record.status) : ''),
     timestamp: new Date(delivery.createdAt * 1000).toISOString(),
     data: record,
   });
@@ -42,7 +42,7 @@ export function composeMessage(
     headers: {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
-      // A compressed answer would have to be decoded, and decoders are a target of hostile answers.
+      // The body of the answer is not read.
       'accept-encoding': 'identity',
       'user-agent': 'lattice-core',
       'webhook-id': delivery.deliveryId,

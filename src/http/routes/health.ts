@@ -22,7 +22,7 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
       operationId: 'health',
       summary: 'Liveness and cluster connection',
       description:
-        '200 while the service answers at all. `cluster_connected` tells whether its workers can be reached.',
+        '200 while the service answers at all. `cluster_connected` is false while an external cluster does not tell its state.',
       answers: { 200: json('OK', healthSchema) },
     },
     (c) => replyJson(c, 200, { status: 'ok', cluster_connected: deps.cluster.connected() }),

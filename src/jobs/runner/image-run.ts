@@ -20,7 +20,7 @@ export interface ImageRun {
   jobId: string;
   settings: JobSettings;
   image: WaitingImage;
-  /** Level of the job at this moment. */
+  /** Level of the job at this moment; 0 for a suspect. */
   priority: number;
   deadlineMs: number | undefined;
   signal: AbortSignal;
@@ -40,14 +40,12 @@ export interface ImageRunner {
  */
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
-/** The longest pause before a retry, as a multiple of the first one. */
-const LONGEST = 4;
 
 type Failed = Extract<ImageOutcome, { status: 'error' }>;
 
 /**
- * `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping, the image must
- * still be run. `late`: it did not end by `deadlineMs` and must still be run.
+ * `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
+ * no outcome. `late`: it did not end by `deadlineMs` and must still be run.
  */
 export type ImageEnd =
   | { kind: 'done' | 'poison'; outcome: ImageOutcome; workerId: string }
@@ -58,7 +56,7 @@ export type ImageEnd =
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
   if (run.image.deaths >= DEATHS_TO_STOP) return poison(runner, run);
-  const backOff = new BackOff(runner.backoffMs, LONGEST * runner.backoffMs);
+  const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
       const result = await runner.detector.detect(requestOf(run));
@@ -92,7 +90,10 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
 }
 
 function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): ImageEnd {
-  logger.error({ jobId, index: image.index }, 'image killed the process twice: stopped');
+  logger.error(
+    { jobId, index: image.index },
+    'image killed the process repeatedly: it is not run again',
+  );
   const error = new LatticeError(
     'poison_input',
     `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
