@@ -67,10 +67,10 @@ describe('drawn copies', () => {
   it('are made of a JPEG without its end marker, not of one that breaks off', async () => {
     const jpeg = await sharp(picture).jpeg().toBuffer();
     const copies = annotator(jpeg.subarray(0, -2));
-    const copy = (await copies.read(await copies.annotate('x', [bus])))!;
+    const copy = (await copies.read(await copies.annotate('x', [bus], null), null))!;
     expect(near(await pixel(copy, 176, 100), [40, 180, 60])).toBeLessThan(12);
     const cut = Buffer.concat([jpeg.subarray(0, jpeg.length / 2), Buffer.from([0xff, 0xd9])]);
-    await expect(annotator(cut).annotate('x', [bus])).rejects.toMatchObject({
+    await expect(annotator(cut).annotate('x', [bus], null)).rejects.toMatchObject({
       code: 'invalid_image',
       message: expect.stringMatching(/first \d+ of 480 rows can be read/),
     });
