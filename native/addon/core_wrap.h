@@ -11,8 +11,8 @@
 
 #include "native/addon/js_convert.h"
 #include "native/addon/js_describe.h"
-#include "native/addon/js_results.h"
 #include "native/addon/mailbox.h"
+#include "native/addon/result_arguments.h"
 #include "native/scheduler/core.h"
 
 namespace lattice {
@@ -21,8 +21,8 @@ namespace lattice {
 // close() or the end of the environment, and keeps the process alive only while results or promises
 // are pending.
 //
-// When the environment ends first (worker.terminate(), process exit), a clean-up hook ends the
-// threads: it waits for the image in hand, and what is pending is never delivered.
+// When the environment ends first (worker.terminate(), the natural end of the process), a clean-up
+// hook ends the threads: it waits for the image in hand, and what is pending is never delivered.
 class CoreWrap : public Napi::ObjectWrap<CoreWrap> {
  public:
   static Napi::Function Class(Napi::Env env);

@@ -1,4 +1,4 @@
-// A core's models and statistics as JavaScript objects. JS thread only.
+// Models and statistics as JavaScript objects. JS thread only.
 #ifndef LATTICE_ADDON_JS_DESCRIBE_H_
 #define LATTICE_ADDON_JS_DESCRIBE_H_
 

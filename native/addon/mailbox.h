@@ -22,14 +22,16 @@ class Mailbox {
   struct Contents {
     std::vector<TaskResult> results;
     std::vector<Reply> replies;
-    std::vector<napi_ref> released;  // nothing reads these values any more
-    Status device_lost;              // not ok: it is
+    // Nothing reads these values any more: the caller of Drain deletes them. Those that are dropped
+    // end with the environment.
+    std::vector<napi_ref> released;
+    Status device_lost;  // not ok: it is
   };
 
   // `wake` is the function to call when something arrives; it must live until Shut.
   void Open(napi_threadsafe_function wake);
 
-  // Any thread. What arrives after Shut is dropped.
+  // Any thread. What arrives before Open and after Shut is dropped.
   void PostResult(TaskResult result);
   void PostReply(Reply reply);
   void PostReleased(napi_ref value);

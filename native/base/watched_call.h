@@ -19,6 +19,7 @@ inline constexpr std::chrono::seconds kLongestDeviceCall{60};
 class WatchedCall {
  public:
   // `doing` ends "while ..." and outlives the call. The first call starts the thread that watches.
+  // Throws where the system has no memory, or no thread for the first call.
   WatchedCall(const char* doing, Clock::duration limit);
   ~WatchedCall();
   WatchedCall(const WatchedCall&) = delete;

@@ -13,16 +13,16 @@
 namespace lattice {
 namespace {
 
-// A photo of 12 megapixels, or six of 2. More makes the process no faster with photos of one size,
-// and stays resident.
-constexpr size_t kMostIdlePixels = size_t{40} << 20;
-// The allocator itself keeps smaller blocks.
-constexpr size_t kSmallestPixels = size_t{1} << 20;
+// An RGB photo of 12 megapixels, or six of 2. More makes the process no faster with photos of one
+// size, and stays resident.
+constexpr size_t kMostIdleBytes = size_t{40} << 20;
+// The allocator itself keeps smaller blocks, as InitDecoders has told it.
+constexpr size_t kSmallestBytes = size_t{1} << 20;
 
-// Decoded pixels. Never destroyed, since images may outlive every engine.
+// Decoded pixels. Never destroyed: decode threads may use it while the process exits.
 BlockPool& PixelPool() {
   static auto* pool =
-      new BlockPool({.most_idle_bytes = kMostIdlePixels, .smallest = kSmallestPixels});
+      new BlockPool({.most_idle_bytes = kMostIdleBytes, .smallest = kSmallestBytes});
   return *pool;
 }
 

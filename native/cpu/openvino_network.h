@@ -13,9 +13,9 @@
 
 namespace lattice {
 
-// `input`: 3 * size.width * size.height floats of the caller, which must outlive Run and are used
-// in place if aligned to 64 bytes. Run sets `output`, whose numbers the slot owns and keeps until
-// its next Run.
+// `input`: 3 * size.width * size.height floats of the caller, which must outlive Run. A batch of
+// one image uses them in place if they are aligned to 64 bytes. Run sets `output`, whose numbers
+// the slot owns and keeps until its next Run.
 struct NetworkItem {
   const float* input = nullptr;
   InputSize size;
@@ -46,7 +46,7 @@ class OpenVinoNetwork {
 
  private:
   struct Slots;
-  // As Load, without measuring the memory.
+  // As Load, without measuring the memory. Throws what the library throws.
   static Result<std::unique_ptr<OpenVinoNetwork>> Make(const std::string& path,
                                                        const EngineOptions& options);
   OpenVinoNetwork(ModelInfo info, std::unique_ptr<Slots> slots);

@@ -15,7 +15,7 @@ struct BlockPoolOptions {
   size_t most_idle_bytes = 0;  // of all idle blocks
   // Smaller blocks come from `source` and go back to it at once.
   size_t smallest = 0;
-  // Block sizes: multiples of 256 KiB, or powers of two from there on, of which there are fewer, so
+  // Block sizes: multiples of a grain, or powers of two from it on, of which there are fewer, so
   // that a request more often finds an idle block.
   bool powers_of_two = false;
   std::pmr::memory_resource* source = std::pmr::new_delete_resource();  // outlives the pool
@@ -23,8 +23,8 @@ struct BlockPoolOptions {
 
 // Fresh memory of a photo's size comes from the kernel page by page, which takes as long as
 // decoding into it, and pinning memory takes longer. So blocks that come back stay in the pool, up
-// to `most_idle_bytes`; beyond that the ones that came back first are freed. Blocks are aligned to
-// 64. Thread-safe. Throws std::bad_alloc, as memory resources do.
+// to `most_idle_bytes`; beyond that the ones that came back first are freed. Blocks of the pool
+// are aligned to 64. Thread-safe. Throws std::bad_alloc, as memory resources do.
 class BlockPool final : public std::pmr::memory_resource {
  public:
   explicit BlockPool(const BlockPoolOptions& options) : options_(options) {}

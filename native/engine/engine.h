@@ -39,7 +39,7 @@ struct EngineOptions {
   ClassOptions sync;
   ClassOptions async;
   bool async_yields = true;  // async batches compute only where no other thread wants the core
-  size_t idle_inputs = 8;    // host inputs kept for later images
+  size_t idle_inputs = 8;    // host inputs kept for later images, at most
   // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in
   // the model's own, which is less to compute. Without a list every smaller input of a model with
   // open sides, as the reference does; an empty list is none. CPU only.

@@ -14,13 +14,6 @@ Status NotBuilt() {
 
 std::string GpuBuild() { return ""; }
 
-Status FindJpegEngines() {
-  return {StatusCode::kGpuUnavailable,
-          "This build decodes on the CPU only: CUDA or nvJPEG's header was missing."};
-}
-
-Result<std::shared_ptr<const ImageDecoder>> OpenJpegEngines(int) { return FindJpegEngines(); }
-
 Result<std::vector<GpuIdentity>> UsableGpus() { return NotBuilt(); }
 
 Result<std::unique_ptr<Engine>> LoadGpuEngine(const std::string&, const GpuEngineOptions&,

@@ -57,19 +57,16 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
 
   void Read(FileRequest request) {
     auto read = std::make_unique<PendingRead>(std::move(request));
-    Answers answers;
     {
       const std::lock_guard lock(mutex_);
-      if (closing_) {
-        answers.emplace_back(std::move(read->request.on_read),
-                             Status(StatusCode::kShuttingDown, "The files are closed."));
-      } else {
+      if (!closing_) {
         queue_.push_back(std::move(read));
         work_.notify_one();
-        AddThreads(&answers);
+        AddThreads();
+        return;
       }
     }
-    Give(answers);
+    read->request.on_read(Status(StatusCode::kShuttingDown, "The files are closed."));
   }
 
   std::vector<size_t> HangingRoots() {
@@ -105,7 +102,7 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
   bool over() const { return closing_ && threads_ == 0 && queue_.empty(); }
 
   // Called with the lock held: threads for the files that wait, as far as the system has them.
-  void AddThreads(Answers* answers) {
+  void AddThreads() {
     while (queue_.size() > idle_ && threads_ < most_threads_) {
       try {
         std::thread([self = shared_from_this()] { self->ReadLoop(); }).detach();
@@ -115,11 +112,15 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
       ++idle_;
       ++threads_;
     }
+  }
+
+  // Called with the lock held, by the watcher: a caller may hold locks that `on_read` takes.
+  void RefuseWithoutThreads(Answers* answers) {
     if (threads_ > 0 || queue_.empty()) return;
     for (const auto& read : queue_) {
       answers->emplace_back(
           std::move(read->request.on_read),
-          Status(StatusCode::kInternalError, "No thread could be started to read the file."));
+          Status(StatusCode::kOverloaded, "No thread could be started to read the file."));
     }
     queue_.clear();
     ended_.notify_all();
@@ -161,7 +162,7 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
       Observer observer(this, read);
       return files_.Read(read->request.path, &observer);
     } catch (const std::exception&) {
-      return Status(StatusCode::kInternalError, "The file could not be read: out of memory.");
+      return Status(StatusCode::kOverloaded, "There is not enough memory to read the file.");
     }
   }
 
@@ -196,7 +197,8 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
     while (!over()) {
       ended_.wait_for(lock, kLookEvery, [this] { return over(); });
       AbandonLateReads(&answers);
-      AddThreads(&answers);
+      AddThreads();
+      RefuseWithoutThreads(&answers);
       lock.unlock();
       Give(answers);
       lock.lock();

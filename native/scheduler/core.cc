@@ -23,9 +23,6 @@ constexpr int kThreadsPerWideBatch = 4;
 constexpr int kSharesPerWideBatch = 2;
 constexpr int kMostAsyncBatches = 16;
 
-// While a batch computes on a GPU, the next one is queued behind it.
-constexpr int kSlotsOfGpu = 2;
-
 // A thread waits for the image that the GPU decodes for it: so many more keep the cores busy beside
 // two batches of seven JPEG engines.
 constexpr int kDecodesOfGpu = 14;
@@ -46,8 +43,9 @@ SchedulerOptions Schedule(const CoreOptions& options, bool on_gpu) {
   schedule.async_nice = 10;
   if (on_gpu) {
     schedule.decode_threads += kDecodesOfGpu;
-    schedule.sync = schedule.async = {kSlotsOfGpu, kSlotsOfGpu};
-    schedule.sync_batch = GpuEngineOptions().most_sync;
+    const GpuEngineOptions gpu;
+    schedule.sync = schedule.async = {gpu.slots, gpu.slots};
+    schedule.sync_batch = gpu.most_sync;
     schedule.async_batch = options.gpu_batches.back();
     return schedule;
   }
@@ -142,7 +140,6 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
     gpu_options.cache_folder = options_.engine_cache;
     gpu_options.gpu = options_.gpu;
     gpu_options.batches = options_.gpu_batches;
-    gpu_options.slots = kSlotsOfGpu;
     gpu_options.decoder = decoder_;
     auto engine = LoadGpuEngine(path, gpu_options, [this](double share) {
       build_share_ = share;

@@ -24,6 +24,13 @@ export const JOB_EVENTS: Readonly<Record<JobEventName, EventRow>> = ROWS;
 
 export const JOB_EVENT_NAMES = Object.keys(ROWS) as JobEventName[];
 
+/** What a webhook says of the end of a job. */
+export const WEBHOOK_EVENTS = ['job.completed', 'job.failed'] as const;
+
+export function webhookEvent(status: string): (typeof WEBHOOK_EVENTS)[number] {
+  return status === 'failed' ? 'job.failed' : 'job.completed';
+}
+
 /** By default, or only on request. */
 export function eventsSent(byDefault: boolean): JobEventName[] {
   return JOB_EVENT_NAMES.filter((name) => JOB_EVENTS[name].byDefault === byDefault);

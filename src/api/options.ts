@@ -100,5 +100,8 @@ export function viewParameters(parameters: Partial<DetectionParameters>): Partia
   return Object.fromEntries(PARAMETER_ROWS.map((row) => [row.wireName, parameters[row.name]]));
 }
 
+/** In a request, all classes of the model. */
+export const ALL_CLASSES = '*';
+
 /** Priorities of jobs and of their images are 0 to this; higher runs first. */
 export const TOP_PRIORITY = 10;

@@ -5,7 +5,12 @@ import { join, parse } from 'node:path';
 import { writeDrawnCopy } from '../annotate/annotate.js';
 import { toLatticeError, type LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
-import { parametersOf, type DetectionParameters, type DetectOptions } from '../api/options.js';
+import {
+  ALL_CLASSES,
+  parametersOf,
+  type DetectionParameters,
+  type DetectOptions,
+} from '../api/options.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
@@ -129,7 +134,7 @@ async function detectOptions(
     const { code, message } = toLatticeError(error);
     throw code === 'unknown_model' || code === 'invalid_model' ? new UsageError(message) : error;
   });
-  const requested = flags.classes ?? ['*'];
+  const requested = flags.classes ?? [ALL_CLASSES];
   const { classes, unknown } = matchClasses(requested, model.classes);
   const [first] = unknown;
   if (first !== undefined) {

@@ -1,10 +1,10 @@
-/** What every call of the client rejects with: a refusal of the service, or why there was no answer of it. */
+/** A refusal of the service, or why there was no answer of it. */
 import type { ErrorCode, ErrorItem, Problem } from './records.js';
 
 /** Codes of a connection that had been open: the service, or something between, closed it. */
 const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 const SILENT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT']);
-const CERTIFICATE = /CERT|SIGNED|ISSUER|ALTNAME/;
+const CERTIFICATE = /CERT|SIGNED|ISSUER|ALTNAME|VERIFY/;
 
 /** Codes beside those of the service. */
 const CLIENT_TITLES = {
@@ -54,7 +54,7 @@ export class ServiceError extends Error {
     });
   }
 
-  /** The service may do it later: it is away, stopping or overloaded. */
+  /** A later try may succeed: there was no answer of the service, or it could not do it at this moment. */
   get isPassing(): boolean {
     if (this.code === 'unreachable' || this.code === 'timeout') return true;
     return this.status !== null && (this.status >= 500 || this.status === 429);

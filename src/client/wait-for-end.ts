@@ -35,7 +35,7 @@ export async function waitForEnd(
   service: WaitPort,
   jobId: string,
   deadlineMs: number,
-  options: WaitOptions,
+  options: Omit<WaitOptions, 'deadlineMs'>,
 ): Promise<JobStatus> {
   const deadline = new Deadline(deadlineMs, options.signal);
   const watch = new JobWatch(service, jobId, options);
@@ -58,13 +58,13 @@ class JobWatch {
   seen = 'it was never reached';
   readonly #service: WaitPort;
   readonly #jobId: string;
-  readonly #options: WaitOptions;
+  readonly #options: Omit<WaitOptions, 'deadlineMs'>;
   #listening = false;
   #reached = true;
   #images: number | null = null;
   #woken = new AbortController();
 
-  constructor(service: WaitPort, jobId: string, options: WaitOptions) {
+  constructor(service: WaitPort, jobId: string, options: Omit<WaitOptions, 'deadlineMs'>) {
     this.#service = service;
     this.#jobId = jobId;
     this.#options = options;

@@ -27,8 +27,8 @@ export interface ClusterSnapshot extends z.infer<typeof clusterSnapshotSchema> {
 }
 
 export interface ClusterStatusSource {
-  /** What is known at this moment, without a request to the cluster: cheap enough for a liveness probe. */
+  /** Whether the cluster has told its state of late; asks nobody, so that a liveness probe may call it. */
   connected(): boolean;
-  /** Asks the cluster itself. Rejects with `cluster_unavailable`; never invents figures. */
+  /** The newest state that the cluster has told. Rejects with `cluster_unavailable`, or as `JobCounter.counts`. */
   status(): Promise<ClusterSnapshot>;
 }

@@ -1,7 +1,7 @@
 /** Opens the cluster that the settings name: this process, worker processes on this machine, or Ray. */
 import type { Config } from '../settings/config.js';
 import type { Cluster } from './cluster.js';
-import { openLocalCluster, type EmbeddedOptions } from './local/local-cluster.js';
+import { openLocalCluster, type EmbeddedOptions } from './local-cluster.js';
 import { openProcessCluster } from './processes/open-process-cluster.js';
 import { workerDevices } from './processes/worker-devices.js';
 import type { Logger } from '../base/logger-port.js';

@@ -1,12 +1,13 @@
 /** The OpenAPI 3.1 document, generated from the registered routes. */
 import { z, type OpenAPIHono } from '@hono/zod-openapi';
+import { WEBHOOK_EVENTS } from '../api/events.js';
 import type { AppEnv } from './app-env.js';
 import { jobDigestSchema, jobResultSchema } from './routes/jobs/result-record.js';
 import { METADATA_COMPONENT } from './routes/jobs/read-submission.js';
 
 const webhookSchema = z
   .object({
-    type: z.enum(['job.completed', 'job.failed']),
+    type: z.enum(WEBHOOK_EVENTS),
     timestamp: z.string().openapi({ format: 'date-time' }),
     data: z.union([jobResultSchema, jobDigestSchema]),
   })

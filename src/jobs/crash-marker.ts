@@ -14,11 +14,13 @@ export interface CrashReport {
   tasks: number[];
 }
 
+/** Where the addon is to write it. */
+export const crashMarkerPath = (dataDir: string) => join(dataDir, 'crash.marker');
 const setAsideFile = (dataDir: string) => join(dataDir, 'crash.uncharged');
 
 /** Call before the addon opens the marker. Does nothing without a marker or with an empty one. */
 export function setCrashMarkerAside(dataDir: string): void {
-  const marker = join(dataDir, 'crash.marker');
+  const marker = crashMarkerPath(dataDir);
   const size = statSync(marker, { throwIfNoEntry: false })?.size ?? 0;
   if (size > 0) renameSync(marker, setAsideFile(dataDir));
 }

@@ -1,11 +1,10 @@
 /** Class names of a request -> class names and ids of a model. */
 import { LatticeError } from '../api/errors.js';
+import { ALL_CLASSES } from '../api/options.js';
 
 /** The classes of a request that names none: what the interface calls vehicles. */
 export const DEFAULT_VEHICLES: readonly string[] = ['car', 'motorcycle', 'bus', 'truck'];
 
-/** Stands for all classes of the model in a request. */
-const ALL = '*';
 const MOST_LISTED = 100;
 
 /**
@@ -19,10 +18,10 @@ export function matchClasses(
   const spelling = new Map(known.map((name) => [name.toLowerCase(), name]));
   const found = requested.map((name) => spelling.get(name.toLowerCase()));
   const unknown = requested.flatMap((name, index) =>
-    name !== ALL && found[index] === undefined ? [index] : [],
+    name !== ALL_CLASSES && found[index] === undefined ? [index] : [],
   );
   const classes = [...new Set(found.filter((name) => name !== undefined))];
-  return { classes: requested.includes(ALL) ? null : classes, unknown };
+  return { classes: requested.includes(ALL_CLASSES) ? null : classes, unknown };
 }
 
 /** The sentences about a class that a model lacks. */

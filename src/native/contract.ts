@@ -181,8 +181,7 @@ export interface NativeTask extends DetectionParameters {
   classIds: number[] | null;
 }
 
-/** One result record is `RESULT_STRIDE` numbers of `meta`, in the order of `ResultField`. */
-export const RESULT_STRIDE = 12;
+/** One result record in `meta`: the place of each number. */
 export const ResultField = {
   id: 0,
   /** Index into `NATIVE_CODES`; 0 = ok. */
@@ -201,6 +200,7 @@ export const ResultField = {
   /** Wall time from submit to completion. */
   totalMs: 11,
 } as const;
+export const RESULT_STRIDE = Object.keys(ResultField).length;
 
 /** Status codes of `native/base/status.h`, in its order; each but `ok` is a key of `src/api/errors.ts`. */
 export const NATIVE_CODES = [

@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { LatticeError, toLatticeError } from '../api/errors.js';
+import { connectionLimit } from '../base/descriptors.js';
 import { JOB_EVENT_NAMES } from '../api/events.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { ReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { toProblem, type HideFolders } from '../http/answer/problem.js';
+import { memberText } from '../http/request/sent-text.js';
 import { validate } from '../http/request/validation.js';
 import type { JobEvent } from '../jobs/job.js';
 import { CLOSE, StreamClient } from './stream-client.js';
@@ -19,7 +21,9 @@ import {
   type ClientMessage,
 } from './stream-messages.js';
 
-const MAX_CLIENTS = 10_000;
+/** The rest is for requests. */
+const SHARE_OF_CONNECTIONS = 0.75;
+const MAX_CLIENTS = Math.min(10_000, SHARE_OF_CONNECTIONS * connectionLimit());
 const PING_MS = 30_000;
 const REPLAY_PAGE = 500;
 /** Replay waits while more bytes than this are unread: otherwise it would exceed the limit of a slow reader. */
@@ -84,7 +88,7 @@ export class EventStream {
     let value: unknown;
     try {
       value = parseFrame(data);
-      await this.#act(client, validate(clientMessageSchema, value));
+      await this.#act(client, validate(clientMessageSchema, value), data as string);
     } catch (thrown) {
       const error = toLatticeError(thrown);
       if (error.status >= 500) this.#deps.logger.error({ err: thrown }, 'stream message failed');
@@ -109,13 +113,13 @@ export class EventStream {
     }
   }
 
-  async #act(client: StreamClient, message: ClientMessage): Promise<void> {
+  async #act(client: StreamClient, message: ClientMessage, frame: string): Promise<void> {
     switch (message.action) {
       case 'ping':
         client.send(notice('pong', message.id, { seq: this.#deps.jobs.lastSeq() }));
         return;
       case 'submit':
-        return this.#submit(client, message);
+        return this.#submit(client, message, frame);
       case 'subscribe':
         return this.#subscribe(client, message);
       case 'unsubscribe':
@@ -125,12 +129,15 @@ export class EventStream {
     }
   }
 
-  async #submit(client: StreamClient, { id, payload }: Submit): Promise<void> {
+  async #submit(client: StreamClient, { id, payload }: Submit, frame: string): Promise<void> {
+    const metadata = () => memberText(frame, ['payload', 'metadata']);
     const ticket = client.gate.hold();
     try {
-      const spec = await this.#readSubmission(payload, client.keyId).catch((thrown: unknown) => {
-        throw inPayload(thrown);
-      });
+      const { spec } = await this.#readSubmission(payload, metadata, client.keyId).catch(
+        (thrown: unknown) => {
+          throw inPayload(thrown);
+        },
+      );
       const { job } = await this.#deps.jobs.submit(spec);
       const { jobId } = job;
       const expected = client.wants({ event: 'job_submitted', jobId, keyId: client.keyId });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, describe } from 'vitest';
-import { openLocalCluster } from '../../src/clusters/local/local-cluster.js';
+import { openLocalCluster } from '../../src/clusters/local-cluster.js';
 import { PACKAGE_ROOT } from '../../src/base/package.js';
 import { loadConfig } from '../../src/settings/config.js';
 import { openFileAccess } from '../../src/execution/here/file-access.js';

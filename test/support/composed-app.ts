@@ -1,7 +1,7 @@
 /** A composed app over a scripted detector, and short calls to it. */
 import { tmpdir } from 'node:os';
 import { afterAll } from 'vitest';
-import { LocalCluster } from '../../src/clusters/local/local-cluster.js';
+import { MachineStatus } from '../../src/clusters/machine-status.js';
 import { composeApp, type AppDeps, type ComposedApp } from '../../src/service/compose-app.js';
 import { loadConfig, type Config } from '../../src/settings/config.js';
 import type { HttpObservation } from '../../src/http/app-deps.js';
@@ -49,7 +49,7 @@ export function compose(
     jobs: jobs.service,
     jobsHealth: () => Promise.resolve(null),
     detector,
-    cluster: new LocalCluster({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
+    cluster: new MachineStatus({ detector, jobs: jobs.service, version: '1.2.3', threads: 1 }),
     workers: () => [],
     leftOutWorkers: () => [],
     gate: null,

@@ -119,8 +119,8 @@ class TensorRtEngine final : public Engine {
 
   Status Run(WorkClass work_class, int slot, Width /*width*/,
              std::span<const EngineItem> items) override {
-    const WatchedCall watched("running a batch", longest_run_);
     try {
+      const WatchedCall watched("running a batch", longest_run_);
       std::vector<SlotImage> images;
       for (const EngineItem& item : items) {
         const auto& input = static_cast<const GpuInput&>(*item.input);

@@ -12,7 +12,7 @@ import {
 import { settingsFor } from '../../settings/settings.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { Cluster } from '../cluster.js';
-import { LocalCluster } from '../local/local-cluster.js';
+import { MachineStatus } from '../machine-status.js';
 import { openWorkerCluster } from '../worker-cluster.js';
 import type { WorkerDevice } from './worker-devices.js';
 import { WorkerProcess } from './worker-process.js';
@@ -57,7 +57,7 @@ export function openProcessCluster(
         processes.get(workerId)?.joined();
       },
       onLost: (workerId, reason) => {
-        // It has ended already, or it hangs and only SIGKILL ends it.
+        // It has ended, hangs, or sends what is no frame: only SIGKILL is sure to end it.
         processes.get(workerId)?.kill(reason);
       },
     },
@@ -66,7 +66,7 @@ export function openProcessCluster(
         .map(({ workerId, reason }) => `${workerId}: ${reason}`.replace(/\.?$/, '.'))
         .join(' ') || 'The worker processes are starting.',
     watch: (detector, jobs) =>
-      new LocalCluster({ detector, jobs, version, threads: config.threads }),
+      new MachineStatus({ detector, jobs, version, threads: config.threads }),
     leftOut,
     start: (serviceUrl) => {
       for (const each of processes.values()) each.start(toWorkerAddress(serviceUrl));

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';
+import { environmentName } from '../../settings/config.js';
 import { RestartPolicy } from './restart-policy.js';
 
 export interface WorkerProcessParts {
@@ -107,7 +108,7 @@ export class WorkerProcess {
     this.#killedFor = null;
     this.#lastOutput = '';
     const child = spawn(program, args, {
-      env: { ...env, LATTICE_SERVICE_URL: serviceUrl },
+      env: { ...env, [environmentName('serviceUrl')]: serviceUrl },
       stdio: ['pipe', 'inherit', 'pipe'],
       // A process group of its own: Ctrl-C in a terminal stops the service, which then stops the worker.
       detached: true,

@@ -168,7 +168,8 @@ export class WorkerConnection {
       );
       if (!drained) {
         this.#parts.executor.events.lost += 1;
-        this.#parts.onLost?.(workerId, reason);
+        // The process that opened another socket is well.
+        if (code !== CLOSE.replaced) this.#parts.onLost?.(workerId, reason);
       }
     }
     if (code === CLOSE.silent) this.#socket.terminate();

@@ -34,7 +34,7 @@ const MOST_DRAWN = 16;
 
 const TYPES =
   'Send JSON (application/json) with an image_path, or the picture itself as ' +
-  `${PICTURE_TYPES.join(', ')} or in a form (${FORM_TYPE}).`;
+  `${PICTURE_TYPES.join(', ')} (or application/octet-stream) or in a form (${FORM_TYPE}).`;
 
 const NO_PATH = {
   detail: 'image_path and a picture exclude each other.',
@@ -78,9 +78,9 @@ const textOptions: Record<string, z.ZodType> = Object.fromEntries(
     .map(([name, field]) => [name, (unwrapped(field) as z.ZodType).optional()]),
 );
 
-const detectFormSchema = z
-  .object({ image: binary, ...textOptions })
-  .openapi('DetectForm', { description: 'The picture and options; lists are separated by commas' });
+const detectFormSchema = z.object({ image: binary, ...textOptions }).openapi('DetectForm', {
+  description: 'The picture and options; lists are separated by commas, or JSON: ["car","truck"]',
+});
 
 export const detectResponseSchema = z
   .object({
@@ -160,7 +160,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
     const run = () => detect(c, deps, { path: body.image_path, ...sent, kind: 'sync', ...asked });
     const { result, file } =
       body.annotate === true
-        ? await draw(image ?? body.image_path, run)
+        ? await draw(image ?? body.image_path, c.get('keyId'), run)
         : { result: await run(), file: undefined };
     return replyJson(c, 200, view(body.image_path, result, file), {
       'server-timing': serverTiming(result.timingsMs, result.processingTimeMs),
@@ -220,7 +220,7 @@ export async function detect(
  */
 function boundedDrawing({ annotate, logger }: AppDeps) {
   let inHand = 0;
-  return async (image: string | Buffer, run: () => Promise<ImageResult>) => {
+  return async (image: string | Buffer, keyId: string | null, run: () => Promise<ImageResult>) => {
     if (inHand >= MOST_DRAWN) {
       throw new LatticeError('overloaded', `${inHand} pictures are being drawn.`, {
         retryAfterS: 1,
@@ -229,7 +229,7 @@ function boundedDrawing({ annotate, logger }: AppDeps) {
     inHand += 1;
     try {
       const result = await run();
-      const file = await annotate(image, result.detections).catch((error: unknown) => {
+      const file = await annotate(image, result.detections, keyId).catch((error: unknown) => {
         logger.warn({ err: error }, 'drawing failed');
         return undefined;
       });

@@ -3,7 +3,7 @@ import { Modal } from '../parts/modal.js';
 import { apiKey } from '../session/session.js';
 import { asCurl, asPython } from './code-samples.js';
 import { counts, hidden, model, threshold, wantsAllClasses } from './detection.js';
-import { ALL_CLASSES } from '../models/offered-classes.js';
+import { ALL_CLASSES } from '../../api/options.js';
 import type { Source } from './detect-request.js';
 
 interface CodeDialogProps {

@@ -2,7 +2,8 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { DetectResponse, Model } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
-import { ALL_CLASSES, usableModels } from '../models/offered-classes.js';
+import { ALL_CLASSES } from '../../api/options.js';
+import { usableModels } from '../models/offered-classes.js';
 import { models } from '../models/models.js';
 import { boxFilter } from '../picture/box-filter.js';
 import { service } from '../session/session.js';

@@ -23,6 +23,9 @@ export function readFilter({ outcome, class: className, below }: Query): ImageFi
 
 export const isFiltered = (filter: ImageFilter): boolean => Object.keys(queryOf(filter)).length > 0;
 
+/** In the address. */
+export const NO_FILTER = { outcome: '', class: '', below: '' };
+
 /** As it stands in the address. */
 export function queryOf({ outcome, className, below }: ImageFilter): Record<string, string> {
   return {

@@ -11,7 +11,7 @@ import { Skeleton } from '../parts/skeleton.js';
 import { Swatch } from '../picture/class-chips.js';
 import { grouped, plural } from '../text/format.js';
 import { ConfidenceHistogram } from './confidence-histogram.js';
-import { isFiltered, type ImageFilter, type Outcome } from './image-filter.js';
+import { isFiltered, NO_FILTER, type ImageFilter, type Outcome } from './image-filter.js';
 
 const OUTCOME_NAMES: Record<Outcome, string> = {
   found: 'With boxes',
@@ -59,7 +59,7 @@ export function JobFigures({ job, summary, filter }: FiguresProps) {
         </Block>
       )}
       {isFiltered(filter) && (
-        <Button icon="close" onClick={() => setQuery({ outcome: '', class: '', below: '' })}>
+        <Button icon="close" onClick={() => setQuery(NO_FILTER)}>
           Clear the filters
         </Button>
       )}

@@ -8,7 +8,7 @@ import { Empty } from '../parts/empty.js';
 import { Problem } from '../parts/problem.js';
 import { service } from '../session/session.js';
 import { plural } from '../text/format.js';
-import { imagesQuery, isFiltered, type ImageFilter } from './image-filter.js';
+import { imagesQuery, isFiltered, NO_FILTER, type ImageFilter } from './image-filter.js';
 import { ImagePages } from './image-pages.js';
 import { JobTile } from './job-tile.js';
 import { lastPlace } from './last-place.js';
@@ -145,9 +145,7 @@ function countText(matching: number, job: JobStatus, filter: ImageFilter): strin
 function NoImages() {
   return (
     <Empty icon="search" title="No image fits these filters">
-      <Button onClick={() => setQuery({ outcome: '', class: '', below: '' })}>
-        Clear the filters
-      </Button>
+      <Button onClick={() => setQuery(NO_FILTER)}>Clear the filters</Button>
     </Empty>
   );
 }

@@ -13,11 +13,10 @@ const OVERSCAN = 3;
 export interface VirtualRows {
   rows: VirtualItem[];
   height: number;
-  /** Of the rows from the top of the page. */
-  top: number;
   scrollTo: (row: number) => void;
 }
 
+/** `top`: of the rows from the top of the page. */
 export function useVirtualRows(count: number, rowHeight: number, top: number): VirtualRows {
   const [, draw] = useState(0);
   const options = {
@@ -47,7 +46,6 @@ export function useVirtualRows(count: number, rowHeight: number, top: number): V
   return {
     rows: virtualizer.getVirtualItems(),
     height: virtualizer.getTotalSize(),
-    top,
     scrollTo: (row) => virtualizer.scrollToIndex(row, { align: 'center' }),
   };
 }

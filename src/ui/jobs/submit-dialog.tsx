@@ -123,7 +123,7 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
           </label>
         </div>
         {takesClasses(type.value) && (
-          <ClassChoice names={offeredClasses(usable, chosen?.name ?? '').slice(1)} />
+          <ClassChoice names={offeredClasses(usable, chosen?.name ?? '')} />
         )}
         <div class="field-pair">
           <label class="field">

@@ -1,4 +1,4 @@
-/** Fields that several answers about jobs have. */
+/** Fields that several requests and answers about jobs have. */
 import { z } from '@hono/zod-openapi';
 import { JOB_STATUSES, JOB_TYPES } from '../../../jobs/job.js';
 

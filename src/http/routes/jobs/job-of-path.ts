@@ -4,10 +4,10 @@ import { LatticeError, type ErrorCode } from '../../../api/errors.js';
 import { progressOf, type Job } from '../../../jobs/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
-import { EXAMPLE_JOB_ID } from './job-fields.js';
+import { jobIdSchema } from './job-fields.js';
 
 /** Of the specification of every route with a job in its path. */
-export const params = z.object({ job_id: z.string().openapi({ example: EXAMPLE_JOB_ID }) });
+export const params = z.object({ job_id: jobIdSchema });
 export const JOB_ERRORS = ['job_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
 export const ofJob = { tags: ['Jobs'], request: { params }, errors: JOB_ERRORS };
 

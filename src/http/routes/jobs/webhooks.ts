@@ -1,6 +1,7 @@
 /** The webhook deliveries of a job: what became of them, and sending them again. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError } from '../../../api/errors.js';
+import { WEBHOOK_EVENTS, webhookEvent } from '../../../api/events.js';
 import { snakeCase } from '../../../api/snake-case.js';
 import { MAX_ATTEMPTS_KEPT, type WebhookDeliveryState } from '../../../jobs/webhook-delivery.js';
 import type { Job } from '../../../jobs/job.js';
@@ -45,7 +46,7 @@ const attemptSchema = z.object(attempt.shape).openapi('WebhookAttempt');
 const deliveryLogSchema = z
   .object({
     webhook_id: webhookId,
-    event: z.enum(['job.completed', 'job.failed']),
+    event: z.enum(WEBHOOK_EVENTS),
     state,
     created_at: timestampSchema.openapi({ description: 'When the job ended, in Unix seconds' }),
     attempt_count: count,
@@ -127,7 +128,7 @@ function viewLog(
 ): WebhookListBody['deliveries'][number] {
   return {
     webhook_id: kept.deliveryId,
-    event: status === 'failed' ? 'job.failed' : 'job.completed',
+    event: webhookEvent(status),
     state: kept.state,
     created_at: kept.createdAt,
     attempt_count: kept.attemptsMade,

@@ -1,20 +1,20 @@
 import { availableParallelism, hostname } from 'node:os';
 import { expect, test } from 'vitest';
-import { LocalCluster } from '../../../src/clusters/local/local-cluster.js';
-import { LatticeError } from '../../../src/api/errors.js';
-import type { GpuReading } from '../../../src/api/gpu-reading.js';
-import type { JobService } from '../../../src/jobs/job-service.js';
-import { lostGpu, simulatedGpu } from '../../support/simulated-gpus.js';
-import { ScriptedDetector } from '../../support/scripted-detector.js';
+import { MachineStatus } from '../../src/clusters/machine-status.js';
+import { LatticeError } from '../../src/api/errors.js';
+import type { GpuReading } from '../../src/api/gpu-reading.js';
+import type { JobService } from '../../src/jobs/job-service.js';
+import { lostGpu, simulatedGpu } from '../support/simulated-gpus.js';
+import { ScriptedDetector } from '../support/scripted-detector.js';
 
 function cluster(
   gpus: number,
   inFlight: number,
   gpuReadings: readonly GpuReading[] = [],
-): LocalCluster {
+): MachineStatus {
   const detector = new ScriptedDetector();
   const stats = { ...detector.stats(), gpus, inFlight, gpuReadings };
-  return new LocalCluster({
+  return new MachineStatus({
     detector: { stats: () => stats },
     jobs: { counts: () => Promise.resolve({ pending: 4, running: 2, queuedImages: 9 }) },
     version: '1.2.3',
@@ -63,6 +63,6 @@ test('a failure of the store rejects', async () => {
     counts: () => Promise.reject(new LatticeError('storage_unavailable', 'Disk.')),
   } as unknown as JobService;
   const detector = new ScriptedDetector();
-  const local = new LocalCluster({ detector, jobs, version: '1', threads: 1 });
+  const local = new MachineStatus({ detector, jobs, version: '1', threads: 1 });
   await expect(local.status()).rejects.toMatchObject({ code: 'storage_unavailable' });
 });

@@ -1,6 +1,6 @@
 // Results of the core -> JavaScript values. JS thread only.
-#ifndef LATTICE_ADDON_JS_RESULTS_H_
-#define LATTICE_ADDON_JS_RESULTS_H_
+#ifndef LATTICE_ADDON_RESULT_ARGUMENTS_H_
+#define LATTICE_ADDON_RESULT_ARGUMENTS_H_
 
 #include <napi.h>
 
@@ -33,4 +33,4 @@ class ResultArguments {
 
 }  // namespace lattice
 
-#endif  // LATTICE_ADDON_JS_RESULTS_H_
+#endif  // LATTICE_ADDON_RESULT_ARGUMENTS_H_

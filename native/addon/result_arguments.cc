@@ -1,4 +1,4 @@
-#include "native/addon/js_results.h"
+#include "native/addon/result_arguments.h"
 
 #include <algorithm>
 #include <cstring>

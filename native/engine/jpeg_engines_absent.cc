@@ -1,4 +1,4 @@
-// Builds without nvJPEG's header.
+// Builds without CUDA, or without nvJPEG's header.
 #include "native/engine/gpu_engine.h"
 
 namespace lattice {

@@ -1,0 +1,35 @@
+/** Images run in the process of the service. */
+import type { Logger } from '../base/logger-port.js';
+import { Executor } from '../execution/executor.js';
+import { openDetector, type OpenDetectorOptions } from '../execution/here/open-detector.js';
+import type { Config } from '../settings/config.js';
+import type { Cluster } from './cluster.js';
+import { MachineStatus } from './machine-status.js';
+
+export type EmbeddedOptions = Pick<
+  OpenDetectorOptions,
+  'abortOnPathSuffix' | 'crashMarkerPath' | 'onGpuLost'
+>;
+
+/** Rejects as `openDetector`. */
+export async function openLocalCluster(
+  config: Config,
+  version: string,
+  logger: Logger,
+  options: EmbeddedOptions,
+): Promise<Cluster> {
+  const worker = await openDetector(config, logger, { ...options, preload: config.preload });
+  const { threads, syncQueue } = config;
+  const executor = new Executor({
+    whyNoWorker: () => 'The service is starting.',
+    files: worker,
+    syncQueue,
+  });
+  executor.join(worker);
+  return {
+    detector: executor,
+    gate: null,
+    watch: (jobs) => new MachineStatus({ detector: executor, jobs, version, threads }),
+    close: () => executor.close(),
+  };
+}
