@@ -72,9 +72,6 @@ Result<Image> DecodeJpegData(Bytes bytes, const JpegHeader& header, const Decode
     whole = WithEnd(bytes.first(*end));
     bytes = whole;
     on_warning = OnWarning::kAccept;
-    if (auto image = DecodeByTurboJpeg(bytes, header, memory, wanted, on_warning)) {
-      return *std::move(image);
-    }
   }
   Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits, memory, on_warning);
   if (!stored.ok()) return stored.status();

@@ -21,21 +21,16 @@ struct DestroyHandle {
 };
 using Decompressor = std::unique_ptr<std::remove_pointer_t<tjhandle>, DestroyHandle>;
 
+// A warning may mean that the decoder made up for damaged data: FindJpegEnd then decides. And after
+// one this library cannot tell an error of the same call from it.
+constexpr int kFlags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING;
+
 struct EncodedJpeg {
   std::span<const uint8_t> bytes;
   int width = 0;
   int height = 0;
   int subsampling = 0;
   int colour_space = 0;
-  OnWarning on_warning = OnWarning::kRefuse;
-
-  int flags() const {
-    return TJFLAG_ACCURATEDCT | (on_warning == OnWarning::kRefuse ? TJFLAG_STOPONWARNING : 0);
-  }
-  // Of a call that did not return 0.
-  bool accepts_error_of(tjhandle handle) const {
-    return on_warning == OnWarning::kAccept && tjGetErrorCode(handle) == TJERR_WARNING;
-  }
 
   unsigned long size() const {                        // NOLINT(google-runtime-int)
     return static_cast<unsigned long>(bytes.size());  // NOLINT(google-runtime-int)
@@ -67,8 +62,7 @@ std::optional<Image> DecodePlanes(tjhandle handle, const EncodedJpeg& jpeg,
   int pitches[3];
   std::copy(packed.pitches, packed.pitches + 3, pitches);
   if (tjDecompressToYUVPlanes(handle, jpeg.bytes.data(), jpeg.size(), planes, jpeg.width, pitches,
-                              jpeg.height, jpeg.flags()) != 0 &&
-      !jpeg.accepts_error_of(handle)) {
+                              jpeg.height, kFlags) != 0) {
     return std::nullopt;
   }
   return image;
@@ -79,8 +73,7 @@ std::optional<Image> DecodeRgb(tjhandle handle, const EncodedJpeg& jpeg,
   const size_t bytes = PackPlanes(PixelLayout::kRgb, jpeg.width, jpeg.height).bytes;
   Image image{jpeg.width, jpeg.height, ByteBuffer(bytes, memory)};
   if (tjDecompress2(handle, jpeg.bytes.data(), jpeg.size(), image.data.data(), jpeg.width,
-                    3 * jpeg.width, jpeg.height, TJPF_RGB, jpeg.flags()) != 0 &&
-      !jpeg.accepts_error_of(handle)) {
+                    3 * jpeg.width, jpeg.height, TJPF_RGB, kFlags) != 0) {
     return std::nullopt;
   }
   return image;
@@ -89,17 +82,15 @@ std::optional<Image> DecodeRgb(tjhandle handle, const EncodedJpeg& jpeg,
 }  // namespace
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header,
-                                       std::pmr::memory_resource* memory, PixelLayout wanted,
-                                       OnWarning on_warning) {
+                                       std::pmr::memory_resource* memory, PixelLayout wanted) {
   const bool plain = header.precision == 8 && header.process <= 2 &&
                      (header.components == 1 || header.components == 3);
   if (!plain) return std::nullopt;
   const Decompressor handle(tjInitDecompress());
   if (!handle) return std::nullopt;
-  EncodedJpeg jpeg{.bytes = bytes, .on_warning = on_warning};
+  EncodedJpeg jpeg{bytes};
   if (tjDecompressHeader3(handle.get(), bytes.data(), jpeg.size(), &jpeg.width, &jpeg.height,
-                          &jpeg.subsampling, &jpeg.colour_space) != 0 &&
-      !jpeg.accepts_error_of(handle.get())) {
+                          &jpeg.subsampling, &jpeg.colour_space) != 0) {
     return std::nullopt;
   }
   if (jpeg.width != header.width || jpeg.height != header.height) return std::nullopt;
@@ -113,7 +104,7 @@ std::string TurboJpegName() { return "libjpeg-turbo"; }
 #else
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t>, const JpegHeader&,
-                                       std::pmr::memory_resource*, PixelLayout, OnWarning) {
+                                       std::pmr::memory_resource*, PixelLayout) {
   return std::nullopt;
 }
 

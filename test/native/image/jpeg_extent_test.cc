@@ -83,6 +83,16 @@ TEST(JpegExtent, RowsAboveADamageAreCounted) {
             "the JPEG data is damaged or cut short: its first 16 of 24 rows can be read");
 }
 
+// libjpeg warns of the bytes that no marker names any more, and fails for want of what they held.
+TEST(JpegExtent, AWarningHidesNoError) {
+  Bytes jpeg = CopyOf(samples::kJpeg);
+  const Bytes marker = {0xFF, 0xDB};  // of a quantisation table
+  const auto table = std::find_end(jpeg.begin(), jpeg.end(), marker.begin(), marker.end());
+  ASSERT_NE(table, jpeg.end());
+  table[0] = table[1] = 0;
+  EXPECT_EQ(Decode(jpeg, {}).status().code(), StatusCode::kInvalidImage);
+}
+
 // A frame of Motion JPEG has the tables of the standard, and leaves them out.
 TEST(JpegExtent, TablesMayBeLeftOut) {
   HuffmanTables tables;
