@@ -7,8 +7,9 @@ import { endAtOnce, OVERRUN_MS, Releases, stopSignal } from './service/shutdown.
 import { startService } from './service/start-service.js';
 import { unknownSettings, type Config } from './settings/config.js';
 
-/** EX_UNAVAILABLE of sysexits.h. */
+/** EX_UNAVAILABLE and EX_IOERR of sysexits.h. */
 const EXIT_GPU_LOST = 69;
+const EXIT_STORE_LOST = 74;
 
 /** What tests may replace in the service; operators cannot set it. */
 export type TestOptions = Pick<EmbeddedOptions, 'abortOnPathSuffix'>;
@@ -24,13 +25,17 @@ export async function runService(config: Config, testOptions: TestOptions = {}):
   const stopped = stopSignal().then(() => {
     stopping.abort();
   });
-  const onGpuLost = () => {
-    // For the supervisor: it starts a new process, which can use the GPU or says why not.
-    process.exitCode = EXIT_GPU_LOST;
+  // For the supervisor: it starts a new process, which can use what this one has lost or says why not.
+  const endWith = (exitCode: number) => () => {
+    process.exitCode = exitCode;
     process.kill(process.pid, 'SIGTERM');
   };
   try {
-    const options = { ...testOptions, onGpuLost };
+    const options = {
+      ...testOptions,
+      onGpuLost: endWith(EXIT_GPU_LOST),
+      onStoreLost: endWith(EXIT_STORE_LOST),
+    };
     const url = await startService(config, logger, releases, stopping.signal, options);
     // On standard error: standard output carries only the log.
     console.error(

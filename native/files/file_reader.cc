@@ -120,7 +120,7 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
     for (const auto& read : queue_) {
       answers->emplace_back(
           std::move(read->request.on_read),
-          Status(StatusCode::kInternalError, "No thread could be started to read the file."));
+          Status(StatusCode::kOverloaded, "No thread could be started to read the file."));
     }
     queue_.clear();
     ended_.notify_all();
@@ -162,7 +162,7 @@ class FileReader::Volumes : public std::enable_shared_from_this<Volumes> {
       Observer observer(this, read);
       return files_.Read(read->request.path, &observer);
     } catch (const std::exception&) {
-      return Status(StatusCode::kInternalError, "The file could not be read: out of memory.");
+      return Status(StatusCode::kOverloaded, "There is not enough memory to read the file.");
     }
   }
 

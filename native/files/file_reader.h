@@ -22,8 +22,8 @@ struct FileRequest {
   // the file is opened anew; never after the answer. Empty: any number.
   std::function<bool(size_t bytes)> may_take = {};
   // Called once, with the whole file or a code of RootedFiles::Read: kCancelled where `may_take`
-  // refused, kVolumeUnavailable also where a root that has to be used hangs. kInternalError where
-  // the system has neither memory nor a thread for it.
+  // refused, kVolumeUnavailable also where a root that has to be used hangs. kOverloaded where the
+  // system has no memory, no descriptor or no thread for it.
   std::function<void(Result<ByteBuffer>)> on_read;
 };
 

@@ -51,6 +51,9 @@ bool IsVolumeError(int error) {
   }
 }
 
+// The process or the machine has no descriptor or no memory left.
+bool IsShortage(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
 // What is wrong with the text of a path, before the file system is asked.
 Status CheckPathText(std::string_view path) {
   const auto refuse = [](std::string reason) {
@@ -86,9 +89,13 @@ Status NotRegular(std::string_view path) {
 }
 
 Status Unreadable(std::string_view path, int error) {
+  const std::string reason = std::generic_category().message(error);
+  if (IsShortage(error)) {
+    return {StatusCode::kOverloaded, QuotedPath(path) + " cannot be read now: " + reason};
+  }
   return Status(
       IsVolumeError(error) ? StatusCode::kVolumeUnavailable : StatusCode::kImageUnreadable,
-      QuotedPath(path) + " cannot be read: " + std::generic_category().message(error));
+      QuotedPath(path) + " cannot be read: " + reason);
 }
 
 Status FromOpenError(std::string_view path, int error) {

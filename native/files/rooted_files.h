@@ -34,9 +34,10 @@ class RootedFiles {
 
   // The whole file. kImageNotFound, kPathNotAllowed, kNotARegularFile, kImageUnreadable
   // (permission, I/O), kImageTooLarge, kInputChanged when size or mtime moved while it was read,
-  // kCancelled when `observer` did not want its bytes, or kVolumeUnavailable when `observer`
-  // refused a root or its volume reports that it is gone. Such a root is opened anew first: a
-  // volume that was mounted again is used.
+  // kCancelled when `observer` did not want its bytes, kOverloaded when the process or the machine
+  // has no descriptor or memory left, or kVolumeUnavailable when `observer` refused a root or its
+  // volume reports that it is gone. Such a root is opened anew first: a volume that was mounted
+  // again is used.
   Result<ByteBuffer> Read(std::string_view path, ReadObserver* observer = nullptr) const;
 
   size_t root_count() const { return roots_.size(); }

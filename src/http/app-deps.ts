@@ -57,10 +57,14 @@ export interface AppDeps {
   apiKeys: ApiKeys | null;
   /** True once a stop has begun: new work is refused, reads go on. */
   draining: () => boolean;
-  /** Drawn copy by its file name (`NAME.jpg`, unguessable); null when there is none. */
-  readAnnotated: (file: string) => Promise<Buffer | null>;
-  /** Draws the boxes into a copy and returns the file name for `readAnnotated`. */
-  annotate: (image: string | Buffer, detections: readonly Detection[]) => Promise<string>;
+  /** Drawn copy by its file name (`NAME.jpg`, unguessable); null when there is none of that key. */
+  readAnnotated: (file: string, keyId: string | null) => Promise<Buffer | null>;
+  /** Draws the boxes into a copy of that key and returns the file name for `readAnnotated`. */
+  annotate: (
+    image: string | Buffer,
+    detections: readonly Detection[],
+    keyId: string | null,
+  ) => Promise<string>;
   /** Deliveries of a job's webhook, and the way to send them again. */
   webhooks: WebhookDeliveries;
 }

@@ -106,6 +106,17 @@ export interface JobCounts {
   queuedImages: number;
 }
 
+/** How long records are kept, and the present moment. */
+export interface KeptTimes {
+  /** Unix seconds. */
+  now: number;
+  /** Seconds since a fixed moment of this process, of a clock that nothing sets. */
+  running: number;
+  resultTtlHours: number;
+  /** For events and idempotency keys. */
+  historyHours: number;
+}
+
 /** Ages are limits on `completedAt` and on the time of writing; older goes. */
 export interface SweepLimits {
   jobsBefore: number;

@@ -10,7 +10,7 @@ export interface RetentionOptions {
   intervalMs: number;
 }
 
-/** Sweeps once per interval until the stop, which waits for the sweep in progress. */
+/** Sweeps at once and then once per interval until the stop, which waits for the sweep in progress. */
 export function startRetention(
   store: JobStore,
   { resultTtlHours, historyHours, intervalMs }: RetentionOptions,
@@ -18,27 +18,27 @@ export function startRetention(
 ): { stop: () => Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const before = (hours: number) => Date.now() / 1000 - hours * 3600;
   const sweep = async () => {
     let removed = 0;
+    const limits = await store.sweepLimits({
+      now: Date.now() / 1000,
+      running: performance.now() / 1000,
+      resultTtlHours,
+      historyHours,
+    });
     for (let more = true; more && !signal.aborted;) {
-      const swept = await store.sweep({
-        jobsBefore: before(resultTtlHours),
-        eventsBefore: before(historyHours),
-        keysBefore: before(historyHours),
-      });
+      const swept = await store.sweep(limits);
       removed += swept.removed;
       ({ more } = swept);
     }
     if (removed > 0) logger.info({ removed }, 'jobs past their time removed');
   };
   const work = async () => {
-    for (;;) {
-      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => null);
-      if (signal.aborted) return;
+    while (!signal.aborted) {
       await sweep().catch((error: unknown) => {
         logger.warn({ error: String(error) }, 'retention failed; it is tried again');
       });
+      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => null);
     }
   };
   const working = work();

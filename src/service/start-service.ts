@@ -1,6 +1,7 @@
 /** Assembles the service from its parts and listens. */
 import { Annotator } from '../annotate/annotate.js';
 import { LatticeError } from '../api/errors.js';
+import { connectionLimit, descriptorLimit } from '../base/descriptors.js';
 import { packageVersion } from '../base/package.js';
 import type { EmbeddedOptions } from '../clusters/local-cluster.js';
 import { openCluster } from '../clusters/open-cluster.js';
@@ -20,6 +21,8 @@ import type { Logger } from './logger.js';
 import { Metrics } from './metrics.js';
 import type { Releases } from './shutdown.js';
 
+const FEWEST_CONNECTIONS = 64;
+
 /**
  * Returns the address at which the service listens. Each part registers with `releases` how it is stopped, also where the
  * start fails later: the order of release is the reverse of this one.
@@ -29,14 +32,20 @@ export async function startService(
   logger: Logger,
   releases: Releases,
   stopping: AbortSignal,
-  options: EmbeddedOptions,
+  options: EmbeddedOptions & { onStoreLost: () => void },
 ): Promise<string> {
   const version = packageVersion();
-  const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile);
+  const apiKeys = config.apiKeysFile === '' ? null : ApiKeys.readFile(config.apiKeysFile, stopping);
   refuseOpenAddress(config, apiKeys);
+  refuseFewDescriptors();
   makeDataFolder(config.dataDir);
   // Before models are loaded or workers started: the folder may be another process's, or its store unfit.
-  const store = await openJobStore(config.dataDir);
+  const store = await openJobStore(config.dataDir, null, (reason) => {
+    logger.error({ reason }, 'the job store can no longer be written: the process ends');
+    options.onStoreLost();
+  });
+  // Nothing that jobs and webhooks still do could be stored.
+  const drainTime = (drainMs: number) => (store.lost() ? 0 : drainMs);
   releases.add('job store', () => store.close());
   void warnOfModelsFolder(config.modelsDir, logger);
   const cluster = await openCluster(config, version, logger, {
@@ -58,9 +67,9 @@ export async function startService(
     resultTtlHours: config.resultTtlHours,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
-    annotate: (path, detections) => annotator.annotate(path, detections),
+    annotate: (path, detections, keyId) => annotator.annotate(path, detections, keyId),
   });
-  releases.addDrain('jobs', (drainMs) => jobs.drain(drainMs));
+  releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));
   const draining = () => stopping.aborted;
   feedMetrics(metrics, { cluster, jobs, draining });
@@ -72,7 +81,7 @@ export async function startService(
     pruneDrawnCopies(annotator, jobs.service, config.resultTtlHours, logger),
   );
   const webhooks = startResultWebhooks(config, logger, metrics, jobs);
-  releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainMs));
+  releases.addDrain('webhooks', (drainMs) => webhooks.stop(drainTime(drainMs)));
 
   const clusterStatus = cluster.watch(jobs.service);
   const composed = composeApp({
@@ -89,11 +98,11 @@ export async function startService(
     logger,
     apiKeys,
     draining,
-    readAnnotated: (file) => annotator.read(file),
-    annotate: (image, detections) => annotator.annotate(image, detections),
+    readAnnotated: (file, keyId) => annotator.read(file, keyId),
+    annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
     webhooks: jobs.webhooks,
   });
-  const server = await listen(composed, config);
+  const server = await listen(composed, config, { connections: connectionLimit() }, logger);
   releases.addDrain('server', (drainMs) => server.close(drainMs));
   cluster.start?.(server.url);
   logger.info({ url: server.url, version, node: process.version }, 'listening');
@@ -124,6 +133,16 @@ function startResultWebhooks(
       return { status: job.status, json };
     },
   });
+}
+
+function refuseFewDescriptors(): void {
+  const missing = FEWEST_CONNECTIONS - connectionLimit();
+  if (missing <= 0) return;
+  const limit = descriptorLimit();
+  throw new ConfigError(
+    `The process may open ${limit} files and connections and needs ${limit + missing}: raise the limit ` +
+      '(ulimit -n; LimitNOFILE of systemd; --ulimit nofile of docker).',
+  );
 }
 
 /** Fails closed: a service without keys must not be reachable by accident. */

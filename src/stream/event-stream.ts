@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { LatticeError, toLatticeError } from '../api/errors.js';
+import { connectionLimit } from '../base/descriptors.js';
 import { JOB_EVENT_NAMES } from '../api/events.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { ReadSubmission } from '../http/routes/jobs/read-submission.js';
@@ -20,7 +21,9 @@ import {
   type ClientMessage,
 } from './stream-messages.js';
 
-const MAX_CLIENTS = 10_000;
+/** The rest is for requests. */
+const SHARE_OF_CONNECTIONS = 0.75;
+const MAX_CLIENTS = Math.min(10_000, SHARE_OF_CONNECTIONS * connectionLimit());
 const PING_MS = 30_000;
 const REPLAY_PAGE = 500;
 /** Replay waits while more bytes than this are unread: otherwise it would exceed the limit of a slow reader. */

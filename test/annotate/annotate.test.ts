@@ -9,6 +9,7 @@ import { oldestKeptJob } from '../../src/service/drawn-copies.js';
 import type { Detection } from '../../src/api/image.js';
 import type { Job } from '../../src/jobs/job.js';
 import { classColour } from '../../src/overlay/class-colour.js';
+import { decodeImage } from '../../src/native/core.js';
 
 const picture = readFileSync(join(PACKAGE_ROOT, 'models/demo/shapes.png'));
 let dataDir: string;
@@ -21,7 +22,10 @@ afterEach(() => {
 
 const annotator = (bytes: Buffer) =>
   new Annotator({
-    detector: { readImage: () => Promise.resolve(bytes) },
+    detector: {
+      readImage: () => Promise.resolve(bytes),
+      decodeImage: (encoded) => decodeImage(encoded, { maxPixels: 1_000_000, maxSide: 16_384 }),
+    },
     dataDir,
     maxPixels: 1_000_000,
   });
@@ -38,9 +42,9 @@ const near = (a: readonly number[], b: readonly number[]) =>
 describe('drawn copies', () => {
   it('show frame and label, and leave the rest as it was', async () => {
     const copies = annotator(picture);
-    const name = await copies.annotate('shapes.png', [bus]);
+    const name = await copies.annotate('shapes.png', [bus], null);
     expect(name).toMatch(/^[0-9a-f]{32}\.jpg$/);
-    const jpeg = (await copies.read(name))!;
+    const jpeg = (await copies.read(name, null))!;
     expect(await sharp(jpeg).metadata()).toMatchObject({ format: 'jpeg', width: 640, height: 480 });
     expect(near(await pixel(jpeg, 180, 158), rgb(classColour('bus').colour))).toBeLessThan(60);
     expect(near(await pixel(jpeg, 176, 100), [40, 180, 60])).toBeLessThan(12);
@@ -53,36 +57,53 @@ describe('drawn copies', () => {
     ['CMYK', () => sharp(picture).toColourspace('cmyk').jpeg().toBuffer()],
     ['16 bit', () => sharp(picture).toColourspace('rgb16').png().toBuffer()],
     ['alpha', () => sharp(picture).ensureAlpha(0.5).png().toBuffer()],
+    ['TIFF', () => sharp(picture).removeAlpha().tiff().toBuffer()],
   ])('are made of %s pictures', async (_what, make) => {
     const copies = annotator(await make());
-    const jpeg = (await copies.read(await copies.annotate('x', [bus])))!;
+    const jpeg = (await copies.read(await copies.annotate('x', [bus], null), null))!;
     expect(await sharp(jpeg).metadata()).toMatchObject({ channels: 3, width: 640, height: 480 });
+  });
+
+  it('are made of a JPEG without its end marker, not of one that breaks off', async () => {
+    const jpeg = await sharp(picture).jpeg().toBuffer();
+    const copies = annotator(jpeg.subarray(0, -2));
+    const copy = (await copies.read(await copies.annotate('x', [bus], null), null))!;
+    expect(near(await pixel(copy, 176, 100), [40, 180, 60])).toBeLessThan(12);
+    const cut = Buffer.concat([jpeg.subarray(0, jpeg.length / 2), Buffer.from([0xff, 0xd9])]);
+    await expect(annotator(cut).annotate('x', [bus], null)).rejects.toMatchObject({
+      code: 'invalid_image',
+      message: expect.stringMatching(/first \d+ of 480 rows can be read/),
+    });
   });
 
   it('are turned as EXIF says, so that boxes fit', async () => {
     const turned = await sharp(picture).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     const copies = annotator(turned);
-    const jpeg = (await copies.read(await copies.annotate('x', [])))!;
+    const jpeg = (await copies.read(await copies.annotate('x', [], null), null))!;
     expect(await sharp(jpeg).metadata()).toMatchObject({ width: 480, height: 640 });
   });
 
   it('are refused for bytes that are no picture and for too many pixels', async () => {
-    for (const bytes of [
-      Buffer.from('no picture'),
-      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
-      await sharp({ create: { width: 2000, height: 1000, channels: 3, background: 'red' } })
-        .png()
-        .toBuffer(),
+    for (const text of [
+      'no picture',
+      '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>',
     ]) {
-      await expect(annotator(bytes).annotate('x', [])).rejects.toMatchObject({
-        code: 'invalid_image',
-      });
+      const drawn = annotator(Buffer.from(text)).annotate('x', [], null);
+      await expect(drawn).rejects.toMatchObject({ code: 'invalid_image' });
     }
+    const large = await sharp({
+      create: { width: 2000, height: 1000, channels: 3, background: 'red' },
+    })
+      .png()
+      .toBuffer();
+    await expect(annotator(large).annotate('x', [], null)).rejects.toMatchObject({
+      code: 'image_too_large',
+    });
   });
 
   it('are refused when they cannot be kept', async () => {
     writeFileSync(join(dataDir, 'annotated'), 'a file where the folder should be');
-    await expect(annotator(picture).annotate('x', [])).rejects.toMatchObject({
+    await expect(annotator(picture).annotate('x', [], null)).rejects.toMatchObject({
       code: 'storage_unavailable',
     });
   });
@@ -90,13 +111,32 @@ describe('drawn copies', () => {
   it('are read by their own names only', async () => {
     writeFileSync(join(dataDir, 'secret.jpg'), 'secret');
     for (const name of ['../secret.jpg', 'secret.jpg', '', `${'0'.repeat(32)}.jpg`]) {
-      expect(await annotator(picture).read(name)).toBeNull();
+      expect(await annotator(picture).read(name, null)).toBeNull();
     }
+  });
+
+  it('are found by the key that drew them, and by all where none did', async () => {
+    const copies = annotator(picture);
+    const [alice, bob] = ['0123456789abcdef', 'fedcba9876543210'];
+    const [hers, anyones] = [
+      await copies.annotate('x', [], alice),
+      await copies.annotate('x', [], null),
+    ];
+    const readers = (name: string) =>
+      Promise.all([alice, bob, null].map(async (key) => (await copies.read(name, key)) !== null));
+    expect(await readers(hers)).toEqual([true, false, true]);
+    expect(await readers(anyones)).toEqual([true, true, true]);
+    utimesSync(join(dataDir, 'annotated', alice, hers), 1, 1);
+    expect(await copies.prune(Date.now() - 60_000)).toBe(1);
+    expect(await readers(hers)).toEqual([false, false, false]);
   });
 
   it('are pruned by age', async () => {
     const copies = annotator(picture);
-    const [old, fresh] = [await copies.annotate('x', []), await copies.annotate('x', [])];
+    const [old, fresh] = [
+      await copies.annotate('x', [], null),
+      await copies.annotate('x', [], null),
+    ];
     utimesSync(join(dataDir, 'annotated', old), 1, 1);
     expect(await copies.prune(Date.now() - 60_000)).toBe(1);
     expect(readdirSync(join(dataDir, 'annotated'))).toEqual([fresh]);

@@ -68,7 +68,7 @@ test('a passing error of the detector is retried twice, then stored as the entry
   await using jobs = await openTestJobs(folder);
   let calls = 0;
   jobs.detector.answer = ({ path }) => {
-    if (path === 'never.jpg') return 'overloaded';
+    if (path === 'never.jpg') return 'cluster_unavailable';
     calls += 1;
     return calls <= 2 ? 'shutting_down' : 'ok';
   };
@@ -79,9 +79,22 @@ test('a passing error of the detector is retried twice, then stored as the entry
   const never = await jobs.service.submit(specOf({ imagePaths: ['never.jpg'] }));
   expect(await ended(jobs.service, never.job.jobId)).toMatchObject({
     status: 'failed',
-    error: { code: 'overloaded' },
+    error: { code: 'cluster_unavailable' },
   });
   expect(jobs.detector.paths.filter((path) => path === 'never.jpg')).toHaveLength(3);
+});
+
+test('an image that the process has no means to read waits and is tried again', async () => {
+  using folder = new TemporaryFolder();
+  await using jobs = await openTestJobs(folder, { imageBackoffMs: 1, volumePauseMs: 10 });
+  let calls = 0;
+  jobs.detector.answer = () => {
+    calls += 1;
+    return calls <= 10 ? 'overloaded' : 'ok';
+  };
+  const { job } = await jobs.service.submit(specOf({ imagePaths: ['a.jpg'] }));
+  expect(await ended(jobs.service, job.jobId)).toMatchObject({ status: 'completed' });
+  expect(calls).toBe(11);
 });
 
 test('images whose GPU was lost are left for the next process', async () => {

@@ -92,6 +92,26 @@ describe('with keys', () => {
     expect((await ask(KEYS.north, `/v1/jobs/${job.job_id}/status`)).status).toBe(200);
   });
 
+  test('a drawn copy is seen by the key of its request or job only', async () => {
+    const north = bearer(KEYS.north);
+    const picture = { image_path: 'shapes.png', annotate: true };
+    const sync = await post(service.url, '/v1/inference/detect', picture, north);
+    const body = { job_type: 'batch_detect', image_paths: ['shapes.png'], annotate: true };
+    const { body: job } = await post(service.url, '/v1/jobs/submit', body, north);
+    await jobsEnded(service.url, north);
+    const { body: of } = await call(service.url, `/v1/jobs/${job.job_id}/result`, {
+      headers: north,
+    });
+    for (const url of [sync.body.annotated_url, of.result.annotated_url]) {
+      expect((await call(service.url, url, { headers: north })).status).toBe(200);
+      expect(await call(service.url, url, { headers: bearer(KEYS.south) })).toMatchObject({
+        status: 404,
+        body: { code: 'not_found' },
+      });
+    }
+    await call(service.url, `/v1/jobs/${job.job_id}`, { method: 'DELETE', headers: north });
+  });
+
   test('the same Idempotency-Key of two keys makes two jobs', async () => {
     const body = { job_type: 'detect_cars', image_paths: ['shapes.png'] };
     const ids: unknown[] = [];

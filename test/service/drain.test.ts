@@ -45,7 +45,7 @@ async function connection(service: ServiceProcess): Promise<Socket> {
   return socket;
 }
 
-/** A connection with a whole head and half a body: a stop must leave it open. `finishRequest` sends the rest. */
+/** A connection with a whole head and half a body: a stop leaves it open for 2 s. `finishRequest` sends the rest. */
 async function beginRequest(service: ServiceProcess): Promise<Socket> {
   const socket = await connection(service);
   socket.write(

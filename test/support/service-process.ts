@@ -36,6 +36,8 @@ export interface ServiceOptions {
   timeoutMs?: number;
   /** More flags of `serve`. */
   flags?: string[];
+  /** Limit of open files and connections of the service. */
+  openFiles?: number;
   /** Starts the service in place of the command line, beneath the project. */
   script?: string;
 }
@@ -46,7 +48,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lattice-'));
   const serve = options.script === undefined ? ['dist/cli/lattice.js', 'serve'] : [options.script];
   const args = [...serve, '--port', '0', ...(options.flags ?? [])];
-  const child = spawn(process.execPath, args, {
+  const limit = options.openFiles === undefined ? '' : `ulimit -n ${options.openFiles};`;
+  const child = spawn('sh', ['-c', `${limit} exec "$@"`, 'sh', process.execPath, ...args], {
     cwd: PROJECT_ROOT,
     env: {
       ...process.env,

@@ -4,6 +4,7 @@ import type { GpuReading } from '../../api/gpu-reading.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
+import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
 import type { LoadedModel } from '../../models/loaded-model.js';
 import type { ModelRegistry } from '../../models/model-registry.js';
@@ -178,6 +179,12 @@ export class NativeWorker implements Worker {
     this.#refuseWhenOver();
     const { core, spelling } = this.#parts;
     return await spelling.open(path, (each) => core.readFile(each));
+  }
+
+  /** Pixels of an encoded image, by the rules of `detect`. */
+  async decodeImage(bytes: Buffer): Promise<Pixels> {
+    this.#refuseWhenOver();
+    return await this.#parts.core.decodeImage(bytes);
   }
 
   stats(): WorkerStats {

@@ -12,17 +12,19 @@ const DIGEST = /^sha256:([0-9a-f]{64})$/i;
 export class ApiKeys {
   /** SHA-256 of each. */
   readonly #keys: readonly Buffer[];
-  readonly #failed = new FailedKeys();
+  readonly #failed: FailedKeys;
 
-  private constructor(keys: readonly Buffer[]) {
+  private constructor(keys: readonly Buffer[], stopping: AbortSignal | undefined) {
     this.#keys = keys;
+    this.#failed = new FailedKeys(stopping);
   }
 
   /**
    * One key per line: the key or `sha256:HEX` of it, then white space and a name for people. Empty lines and lines
    * that start with `#` are ignored. Throws a `ConfigError` that contains no key.
+   * Once `stopping` is aborted, unknown keys are answered at once.
    */
-  static parse(text: string): ApiKeys {
+  static parse(text: string, stopping?: AbortSignal): ApiKeys {
     const keys: Buffer[] = [];
     for (const [index, line] of text.split(/\r?\n/).entries()) {
       const [secret = ''] = line.trim().split(/\s+/, 1);
@@ -41,13 +43,13 @@ export class ApiKeys {
       keys.push(hex === undefined ? sha256(secret) : Buffer.from(hex, 'hex'));
     }
     if (keys.length === 0) throw new ConfigError('API key file contains no key');
-    return new ApiKeys(keys);
+    return new ApiKeys(keys, stopping);
   }
 
   /** Throws `ConfigError` when the file cannot be read or used. */
-  static readFile(path: string): ApiKeys {
+  static readFile(path: string, stopping?: AbortSignal): ApiKeys {
     try {
-      return ApiKeys.parse(readFileSync(path, 'utf8'));
+      return ApiKeys.parse(readFileSync(path, 'utf8'), stopping);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       throw new ConfigError(`API key file: ${pathFault(error, path, 'read')}`);

@@ -1,7 +1,8 @@
 /** Slows clients that present unknown API keys. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import ipaddr from 'ipaddr.js';
 import { LatticeError } from '../../api/errors.js';
+import { networkOf } from './network-of.js';
 
 /** Failures that cost no time: a mistyped key, a key that was replaced. */
 const FREE_FAILURES = 5;
@@ -20,11 +21,17 @@ interface Failures {
 export class FailedKeys {
   /** Least recent failure first. */
   readonly #byAddress = new Map<string, Failures>();
+  readonly #stopping: AbortSignal | undefined;
   #waiting = 0;
+
+  constructor(stopping: AbortSignal | undefined) {
+    this.#stopping = stopping;
+    if (stopping !== undefined) setMaxListeners(0, stopping);
+  }
 
   /**
    * Counts a failure and resolves when it may be answered: at once for the first five of an address, then after 250 ms,
-   * doubled with each failure up to 8 s. Rejects with `rate_limited` while 1,000 answers are waiting.
+   * doubled with each failure up to 8 s; at a stop at once. Rejects with `rate_limited` while 1,000 answers are waiting.
    */
   async delay(address: string): Promise<void> {
     const delayMs = this.#nextDelay(networkOf(address));
@@ -34,7 +41,8 @@ export class FailedKeys {
       throw new LatticeError('rate_limited', 'Too many unknown API keys.', { retryAfterS });
     }
     this.#waiting += 1;
-    await sleep(delayMs, undefined, { ref: false });
+    const until = this.#stopping === undefined ? {} : { signal: this.#stopping };
+    await sleep(delayMs, undefined, { ref: false, ...until }).catch(() => null);
     this.#waiting -= 1;
   }
 
@@ -51,11 +59,4 @@ export class FailedKeys {
     if (count <= FREE_FAILURES) return 0;
     return Math.min(FIRST_DELAY_MS * 2 ** (count - FREE_FAILURES - 1), MAX_DELAY_MS);
   }
-}
-
-/** An IPv4 address, or the first 64 bits of an IPv6 one, of which a client may use every address. */
-function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const bytes = ipaddr.process(address).toByteArray();
-  return bytes.slice(0, 8).join('.');
 }

@@ -16,8 +16,9 @@ export function annotatedRoutes(route: AddRoute, deps: AppDeps): void {
       operationId: 'getAnnotated',
       summary: 'A drawn copy, at its annotated_url',
       description:
-        'The image with its boxes drawn, made by a request with `annotate`. Its name cannot be guessed; the copy is removed ' +
-        'together with the job that it belongs to, at the latest after LATTICE_RESULT_TTL_HOURS.',
+        'The image with its boxes drawn, made by a request with `annotate`. Its name cannot be guessed, and another API ' +
+        'key is answered 404. The copy is removed together with the job that it belongs to, at the latest after ' +
+        'LATTICE_RESULT_TTL_HOURS.',
       tags: ['Inference'],
       request: { params: z.object({ file: z.string().openapi({ example: '3b6a1c2d4e5f.jpg' }) }) },
       answers: {
@@ -30,7 +31,7 @@ export function annotatedRoutes(route: AddRoute, deps: AppDeps): void {
     },
     async (c) => {
       const file = c.req.param('file') ?? '';
-      const bytes = FILE.test(file) ? await deps.readAnnotated(file) : null;
+      const bytes = FILE.test(file) ? await deps.readAnnotated(file, c.get('keyId')) : null;
       if (bytes === null) {
         throw new LatticeError('not_found', 'There is no such drawn copy.');
       }

@@ -160,7 +160,7 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
     const run = () => detect(c, deps, { path: body.image_path, ...sent, kind: 'sync', ...asked });
     const { result, file } =
       body.annotate === true
-        ? await draw(image ?? body.image_path, run)
+        ? await draw(image ?? body.image_path, c.get('keyId'), run)
         : { result: await run(), file: undefined };
     return replyJson(c, 200, view(body.image_path, result, file), {
       'server-timing': serverTiming(result.timingsMs, result.processingTimeMs),
@@ -220,7 +220,7 @@ export async function detect(
  */
 function boundedDrawing({ annotate, logger }: AppDeps) {
   let inHand = 0;
-  return async (image: string | Buffer, run: () => Promise<ImageResult>) => {
+  return async (image: string | Buffer, keyId: string | null, run: () => Promise<ImageResult>) => {
     if (inHand >= MOST_DRAWN) {
       throw new LatticeError('overloaded', `${inHand} pictures are being drawn.`, {
         retryAfterS: 1,
@@ -229,7 +229,7 @@ function boundedDrawing({ annotate, logger }: AppDeps) {
     inHand += 1;
     try {
       const result = await run();
-      const file = await annotate(image, result.detections).catch((error: unknown) => {
+      const file = await annotate(image, result.detections, keyId).catch((error: unknown) => {
         logger.warn({ err: error }, 'drawing failed');
         return undefined;
       });

@@ -1,5 +1,6 @@
 /** Probes and metrics: `/healthz`, `/livez`, `/readyz`, `/metrics`. */
 import { z } from '@hono/zod-openapi';
+import { descriptorShortage } from '../../base/descriptors.js';
 import { LatticeError } from '../../api/errors.js';
 import type { AppDeps } from '../app-deps.js';
 import { replyJson, replyRaw } from '../answer/reply.js';
@@ -45,9 +46,9 @@ export function healthRoutes(route: AddRoute, deps: AppDeps): void {
       operationId: 'ready',
       summary: 'Readiness for traffic: store and detector work, the service is not stopping',
       description:
-        '503 with the reason while the job store cannot be written, the model is not fit or the service stops. For load balancers.',
+        '503 with the reason while the job store cannot be written, the model is not fit, the process has no descriptor left or the service stops. For load balancers.',
       answers: { 200: json('Ready', readySchema) },
-      errors: ['shutting_down', 'storage_unavailable', 'model_not_ready'],
+      errors: ['shutting_down', 'storage_unavailable', 'model_not_ready', 'overloaded'],
     },
     async (c) => {
       const fault = await readinessFault(deps);
@@ -89,6 +90,9 @@ export async function readinessFault(
     return new LatticeError('model_not_ready', `Detector: ${fault.message}`, { cause: fault });
   }
   const storeFault = await deps.jobsHealth();
-  if (storeFault === null) return null;
-  return new LatticeError('storage_unavailable', storeFault.message, { cause: storeFault });
+  if (storeFault !== null) {
+    return new LatticeError('storage_unavailable', storeFault.message, { cause: storeFault });
+  }
+  const shortage = await descriptorShortage();
+  return shortage === null ? null : new LatticeError('overloaded', shortage);
 }

@@ -16,6 +16,7 @@ import {
   type WebSocketServerLike,
 } from '@hono/node-server';
 import { WebSocketServer, type WebSocket } from 'ws';
+import type { Logger } from '../../base/logger-port.js';
 import { ConfigError, environmentName } from '../../settings/config.js';
 import { LatticeError } from '../../api/errors.js';
 import { Connections } from './connections.js';
@@ -35,11 +36,14 @@ const LIMITS = {
   connectionsCheckingInterval: 2_000,
   /** Milliseconds in which a client takes nothing of its answer; then the connection is destroyed. */
   unreadTimeout: 60_000,
+  /** Connections at a time, WebSockets included. */
+  connections: Infinity,
 };
 export type ConnectionLimits = typeof LIMITS;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
+const WARN_EVERY_MS = 60_000;
 const SUBPROTOCOL = 'lattice';
 
 /** What `composeApp` returns, as far as listening needs it. */
@@ -56,8 +60,8 @@ export interface Listening {
   url: string;
   port: number;
   /**
-   * Accepts no more connections, closes WebSockets with 1001 and waits for requests in progress; destroys what is left at
-   * the deadline. Resolves when the port is free and only the connections of `outlives` are left.
+   * Accepts no more connections, closes WebSockets with 1001 and waits for the answers to requests that have come whole;
+   * a client that keeps it waiting has 2 s. Destroys what is left at the deadline. Resolves when the port is free and only the connections of `outlives` are left.
    */
   close(deadlineMs: number): Promise<void>;
 }
@@ -67,8 +71,9 @@ export async function listen(
   { app, stream, outlives, maxBodyBytes }: Servable,
   { host, port }: { host: string; port: number },
   limits: Partial<ConnectionLimits> = {},
+  logger?: Pick<Logger, 'warn'>,
 ): Promise<Listening> {
-  const { unreadTimeout, ...times } = { ...LIMITS, ...limits };
+  const { unreadTimeout, connections: most, ...times } = { ...LIMITS, ...limits };
   const options: ServerOptions<typeof IncomingRequest, typeof OutgoingResponse> = {
     ...times,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -98,7 +103,13 @@ export async function listen(
     websocket: { server: sockets as unknown as WebSocketServerLike },
   }) as Server;
   server.timeout = unreadTimeout;
-  const connections = new Connections(server, sockets);
+  let warnedAt = -Infinity;
+  const onFull = (network: string): void => {
+    if (performance.now() - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = performance.now();
+    logger?.warn({ limit: most, network }, 'too many connections: those that wait are closed');
+  };
+  const connections = new Connections(server, sockets, { most, onFull });
   const answer = (incoming: IncomingMessage, outgoing: OutgoingResponse): void => {
     connections.expectAnswer(incoming, outgoing);
     void answerRequest(incoming, outgoing);
@@ -164,7 +175,7 @@ async function close(
   const others = () => [...sockets.clients].filter((socket) => !outlives(socket));
   // Connections become idle one by one as their requests end.
   for (;;) {
-    connections.closeIdle();
+    connections.closeUnlessWorking();
     if (connections.count + others().length === 0 || performance.now() >= deadline) break;
     await sleep(SWEEP_MS);
   }

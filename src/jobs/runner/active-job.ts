@@ -3,6 +3,7 @@
  * are in the detector: `begin` when its start is on disk, `nextRead` and `take` to read images, `handOut` and `enter` to
  * run one, `finish` with what became of it, `save` to store outcomes, `end` when nothing more is to be done.
  */
+import type { Problem } from '../../api/errors.js';
 import type { Logger } from '../../base/logger-port.js';
 import type { JobSettings } from '../job.js';
 import type { QueuedJob, StartedJob, WaitingImage } from '../job-records.js';
@@ -130,16 +131,17 @@ export class ActiveJob implements Ranked {
     // Not a death: it runs again in the order of the job, beside other images and without a deadline.
     if (end.kind === 'late') this.#ahead.unshift(image);
     else {
-      if (end.kind === 'no_volume' && this.#setAside(image)) return;
+      if (end.kind === 'no_means' && this.#setAside(image, end.outcome.error)) return;
       if (end.kind === 'done') this.#aside.done(image);
       this.#outcomes.add(image.index, end.outcome, end.workerId);
     }
   }
 
   /** The volume may not answer for a second or for an hour: meanwhile the job delays no other job. */
-  #setAside(image: WaitingImage): boolean {
+  #setAside(image: WaitingImage, { detail }: Problem): boolean {
     if (this.#aside.isNew) {
-      this.#logger.warn({ jobId: this.jobId }, 'images of the job wait for their volume');
+      const facts = { jobId: this.jobId, error: detail };
+      this.#logger.warn(facts, 'images of the job cannot be read now; they are tried again');
     }
     return this.#aside.take(image);
   }

@@ -8,8 +8,12 @@ import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
 import type { Logger } from '../../base/logger-port.js';
 
-/** Draws the boxes; resolves with the URL path of the picture. */
-export type Annotate = (path: string, detections: Detection[]) => Promise<string>;
+/** Draws the boxes for the owner of the job; resolves with the file name of the picture. */
+export type Annotate = (
+  path: string,
+  detections: Detection[],
+  keyId: string | null,
+) => Promise<string>;
 
 export interface ImageRun {
   jobNumber: number;
@@ -37,12 +41,15 @@ export interface ImageRunner {
 export const DEATHS_TO_STOP = 2;
 const RETRIES = 2;
 
+type Failed = Extract<ImageOutcome, { status: 'error' }>;
+
 /**
- * `poison`: it was not run. `no_volume`: its volume could not be read. `left`: aborted or stopping; it has
+ * `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
  * no outcome. `late`: it did not end by `deadlineMs` and must still be run.
  */
 export type ImageEnd =
-  | { kind: 'done' | 'poison' | 'no_volume'; outcome: ImageOutcome; workerId: string }
+  | { kind: 'done' | 'poison'; outcome: ImageOutcome; workerId: string }
+  | { kind: 'no_means'; outcome: Failed; workerId: string }
   | { kind: 'left' }
   | { kind: 'late' };
 
@@ -61,10 +68,14 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       if (run.signal.aborted || (passing && runner.stopping())) return { kind: 'left' };
       if (error.code === 'deadline_exceeded' && run.deadlineMs !== undefined)
         return { kind: 'late' };
-      const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
+      const outcome = { status: 'error' as const, error: error.toProblem() };
       const { workerId } = runner.detector;
-      if (error.code === 'volume_unavailable') return { kind: 'no_volume', outcome, workerId };
-      if (!passing || attempt === RETRIES) {
+      const waits = error.code === 'volume_unavailable';
+      const triedOften = attempt === RETRIES;
+      if (waits || (triedOften && error.code === 'overloaded')) {
+        return { kind: 'no_means', outcome, workerId };
+      }
+      if (!passing || triedOften) {
         const { jobId, image } = run;
         if (error.code === 'internal_error') {
           const cause = String(error.cause);
@@ -111,7 +122,7 @@ async function outcomeOf(
   const outcome: ImageOutcome = { status: 'ok', ...result };
   if (!settings.annotate || annotate === null) return outcome;
   try {
-    const annotatedPath = await annotate(image.path, result.detections);
+    const annotatedPath = await annotate(image.path, result.detections, settings.keyId);
     return { ...outcome, annotatedPath };
   } catch (error) {
     logger.warn({ jobId, index: image.index, error: String(error) }, 'boxes could not be drawn');

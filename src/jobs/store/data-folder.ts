@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../base/make-folder.js';
-import { applyMigrations, migrate } from './schema.js';
+import { applyMigrations, migrate, refuseForeign } from './schema.js';
 import { isBusy, isDamaged, isFull } from './sqlite-failure.js';
 
 export type Database = InstanceType<typeof DatabaseSync>;
@@ -47,8 +47,6 @@ function openLocked(dataDir: string, maxPages: number | null): DataFolder {
     const file = join(dataDir, 'jobs.db');
     if (sizeOf(file) === null) makeDatabase(file, maxPages);
     if (sizeOf(file) === 0) throw damaged(file, 'it has 0 bytes');
-    // SQLite gives its other files the mode of this one. Files of an earlier start get it too.
-    for (const each of [file, `${file}-wal`, `${file}-shm`]) keepToOwner(each);
     const database = openDatabase(file, maxPages);
     return {
       database,
@@ -69,11 +67,17 @@ function openLocked(dataDir: string, maxPages: number | null): DataFolder {
  */
 function lockFolder(dataDir: string): Database {
   const ownerFile = join(dataDir, 'owner.pid');
-  const lock = new DatabaseSync(join(dataDir, 'lock.db'), { timeout: 0 });
+  const lockFile = join(dataDir, 'lock.db');
+  const lock = new DatabaseSync(lockFile, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
+    if (isDamaged(error)) {
+      throw new Error(`${lockFile} is damaged (${String(error)}). It holds no data: remove it.`, {
+        cause: error,
+      });
+    }
     if (!isBusy(error)) throw error;
     throw new Error(
       `The data folder ${dataDir} is in use by process ${readOwner(ownerFile)}. ` +
@@ -186,6 +190,9 @@ function configure(database: Database, file: string, maxPages: number | null): v
     quick_check: string;
   };
   if (finding !== 'ok') throw damaged(file, finding);
+  refuseForeign(database, file);
+  // SQLite gives its other files the mode of this one. Files of an earlier start get it too.
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) keepToOwner(each);
   const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as {
     journal_mode: string;
   };

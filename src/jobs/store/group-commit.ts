@@ -25,6 +25,8 @@ export interface GroupResult {
   webhooksAdded: number;
   /** Null when the group is on disk. */
   failure: string | null;
+  /** No later write of this process succeeds. */
+  lost: boolean;
 }
 
 /** What operations of a transaction leave for after its commit. */
@@ -74,7 +76,7 @@ export class GroupCommit {
       this.#database.exec('BEGIN IMMEDIATE');
       const results = operations.map((operation) => this.#runOne(operation));
       this.#database.exec('COMMIT');
-      return { results, ...this.#taken(), failure: null };
+      return { results, ...this.#taken(), failure: null, lost: false };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#rollBack();
@@ -101,6 +103,7 @@ export class GroupCommit {
       events: groups.flatMap((group) => group.events),
       webhooksAdded: groups.reduce((sum, group) => sum + group.webhooksAdded, 0),
       failure: groups.find((group) => group.failure !== null)?.failure ?? null,
+      lost: this.#lasting !== null,
     };
   }
 
@@ -135,6 +138,7 @@ export class GroupCommit {
       events: [],
       webhooksAdded: 0,
       failure: reason,
+      lost: this.#lasting !== null,
     };
   }
 

@@ -36,6 +36,8 @@ export interface JobStore extends JobCalls {
   onCommitted(listener: (events: JobEvent[]) => void): () => void;
   /** Why the last write failed; null after one that succeeded. */
   failure(): string | null;
+  /** True once no later write of this process can succeed: only a new process can open the store again. */
+  lost(): boolean;
   /** Waits for the calls made before, then gives up the folder. Later calls reject. Idempotent. */
   close(): Promise<void>;
 }
@@ -45,11 +47,13 @@ export interface JobStore extends JobCalls {
  * jobs of an ended process back in the queue; on a full disk that waits for the first write that fits, and only
  * reads succeed until then. The crash marker of the ended process is kept; the addon, which empties it, is to be opened
  * later. `maxPages` caps the database in pages of 4 KiB; null = the disk. Rejects with an `Error` for the operator:
- * folder in use, damaged file, later schema, not a local disk, no space for a new store.
+ * folder in use, damaged file, later schema, not a local disk, no space for a new store. `onLost` is called once, as
+ * `lost` becomes true.
  */
 export async function openJobStore(
   dataDir: string,
   maxPages: number | null = null,
+  onLost: (reason: string) => void = () => undefined,
 ): Promise<JobStore> {
   const workerData: StoreThreadData = { dataDir, maxPages };
   const thread = new Worker(new URL('./store-thread.js', import.meta.url), {
@@ -60,7 +64,7 @@ export async function openJobStore(
     const [opened] = (await once(thread, 'message')) as [OpeningAnswer];
     if (opened.kind === 'refused') throw new Error(opened.message);
     setCrashMarkerAside(dataDir);
-    return storeOf(new StoreConnection(thread, opened.failure), opened);
+    return storeOf(new StoreConnection(thread, opened.failure, onLost), opened);
   } catch (error) {
     await thread.terminate();
     throw error;
@@ -76,6 +80,8 @@ class StoreConnection {
   readonly committed = new Set<(events: JobEvent[]) => void>();
   readonly enqueued = new Set<() => void>();
   failure: string | null;
+  lost = false;
+  readonly #onLost: (reason: string) => void;
   readonly #thread: Worker;
   readonly #waiters = new Map<number, Waiter>();
   #unsent: StoreRequest[] = [];
@@ -83,8 +89,9 @@ class StoreConnection {
   #closed: Promise<void> | null = null;
   #dead: string | null = null;
 
-  constructor(thread: Worker, failure: string | null) {
+  constructor(thread: Worker, failure: string | null, onLost: (reason: string) => void) {
     this.#thread = thread;
+    this.#onLost = onLost;
     this.failure = failure;
     thread.on('message', (message: FromThread) => {
       this.#receive(message);
@@ -139,6 +146,7 @@ class StoreConnection {
   #receive(message: FromThread): void {
     if (message.kind === 'committed') {
       this.failure = message.failure;
+      if (message.lost) this.#lose(message.failure ?? '');
       if (message.events.length > 0)
         for (const listener of this.committed) listener(message.events);
       this.#settle(message.results);
@@ -157,9 +165,18 @@ class StoreConnection {
     }
   }
 
+  #lose(reason: string): void {
+    if (this.lost) return;
+    this.lost = true;
+    this.#onLost(reason);
+  }
+
   #die(reason: string): void {
     this.#dead ??= reason;
-    if (this.#closed === null) this.failure = this.#dead;
+    if (this.#closed === null) {
+      this.failure = this.#dead;
+      this.#lose(reason);
+    }
     for (const waiter of this.#waiters.values()) waiter.reject(unavailable(this.#dead));
     this.#waiters.clear();
   }
@@ -188,6 +205,7 @@ function storeOf(connection: StoreConnection, opened: StoreOpened): JobStore {
     webhooks: { ...calls, onEnqueued: (listener) => listen(connection.enqueued, listener) },
     onCommitted: (listener) => listen(connection.committed, listener),
     failure: () => connection.failure,
+    lost: () => connection.lost,
     close: () => connection.close(),
   };
 }

@@ -1,17 +1,66 @@
 /** Deletes expired records in small batches, so that other calls do not wait. */
-import { MAX_IMAGES, type SweepLimits } from '../job-records.js';
+import { MAX_IMAGES, type KeptTimes, type SweepLimits } from '../job-records.js';
 import type { Statements } from './statements.js';
 
 const JOBS_PER_CALL = 50;
 const ROWS_PER_CALL = 1000;
 /** 64 MiB. */
 const FREE_PAGES_KEPT = 16_384;
+/** Of the clock, at most, in the shortest time that something is kept. */
+const MARKS = 1000;
 
 export class Retention {
   readonly #statements: Statements;
+  /** Running time of the store before this process's `running` was 0. */
+  #ranBefore: number | null = null;
 
   constructor(statements: Statements) {
     this.#statements = statements;
+  }
+
+  /**
+   * What is kept for some hours is kept while the service runs so long, whatever the clock does: nothing goes unless its
+   * time is before all that the clock has shown since. To be called before each sweep.
+   */
+  sweepLimits({ now, running, resultTtlHours, historyHours }: KeptTimes): SweepLimits {
+    const total = this.#mark(now, running, Math.min(resultTtlHours, historyHours));
+    const before = (hours: number): number => {
+      const { earliest } = this.#statements.get(
+        `SELECT min(earliest) AS earliest FROM clock_marks
+         WHERE from_s >= (SELECT max(from_s) FROM clock_marks WHERE from_s <= ?)`,
+        total - hours * 3600,
+      ) as { earliest: number | null };
+      return earliest ?? 0;
+    };
+    this.#statements.run(
+      `DELETE FROM clock_marks
+       WHERE from_s < (SELECT max(from_s) FROM clock_marks WHERE from_s <= ?)`,
+      total - Math.max(resultTtlHours, historyHours) * 3600,
+    );
+    const historyBefore = before(historyHours);
+    return {
+      jobsBefore: before(resultTtlHours),
+      eventsBefore: historyBefore,
+      keysBefore: historyBefore,
+    };
+  }
+
+  /** Notes what the clock shows, finely enough for what is kept for `hours`. Returns the running time of the store. */
+  #mark(now: number, running: number, hours: number): number {
+    const last = this.#statements.get(
+      'SELECT from_s AS fromS, until_s AS untilS FROM clock_marks ORDER BY from_s DESC LIMIT 1',
+    ) as { fromS: number; untilS: number } | undefined;
+    this.#ranBefore ??= (last?.untilS ?? 0) - running;
+    const total = this.#ranBefore + running;
+    const isOld = last === undefined || total - last.fromS > (hours * 3600) / MARKS;
+    this.#statements.run(
+      `INSERT INTO clock_marks (from_s, until_s, earliest) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+       SET until_s = excluded.until_s, earliest = min(earliest, excluded.earliest)`,
+      isOld ? total : last.fromS,
+      total,
+      now,
+    );
+    return total;
   }
 
   /** One small batch; `more` says that there is work left. */

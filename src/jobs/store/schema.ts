@@ -3,6 +3,9 @@ import type { DatabaseSync } from '@photostructure/sqlite';
 
 type Database = InstanceType<typeof DatabaseSync>;
 
+/** "LATT": tells the file from those of other programs. */
+const APPLICATION_ID = 0x4c_41_54_54;
+
 const MIGRATIONS = [
   `
   CREATE TABLE jobs (
@@ -157,9 +160,43 @@ const MIGRATIONS = [
   -- Nothing reads it any more.
   ALTER TABLE webhook_deliveries DROP COLUMN planned_at;
   `,
+  `
+  PRAGMA application_id = ${APPLICATION_ID};
+  `,
+  `
+  -- What the clock showed while the service ran: by running time in seconds over all runs.
+  CREATE TABLE clock_marks (
+    from_s   REAL PRIMARY KEY,
+    until_s  REAL NOT NULL,
+    -- Unix time.
+    earliest REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Throws on the file of another program: one without the id, and without the tables of releases before the id. Changes
+ * nothing.
+ */
+export function refuseForeign(database: Database, file: string): void {
+  const { application_id: id } = database.prepare('PRAGMA application_id').get() as {
+    application_id: number;
+  };
+  if (id === APPLICATION_ID) return;
+  const { ours } = database
+    .prepare(
+      `SELECT count(*) AS ours FROM sqlite_schema
+       WHERE name IN ('jobs', 'job_images', 'outbox', 'process_runs', 'charged_markers')`,
+    )
+    .get() as { ours: number };
+  if (id === 0 && ours === 5) return;
+  throw new Error(
+    `${file} is the database of another program. Nothing was changed. ` +
+      'Move it to its place, or point LATTICE_DATA_DIR at another folder.',
+  );
+}
 
 /** Brings the tables to `SCHEMA_VERSION`. Throws on tables of a later release. */
 export function migrate(database: Database, file: string): void {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { ApiKeys } from '../../../src/http/access/api-keys.js';
 import { listen, type ConnectionLimits, type Listening } from '../../../src/http/server/listen.js';
 import { compose, type Harness } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';
@@ -9,9 +10,15 @@ import { oneCar } from '../../support/scripted-detector.js';
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const DOCUMENT = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const body = JSON.stringify({ image_path: 'a.jpg' });
-const DETECT =
-  'POST /v1/inference/detect HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
-  `Content-Length: ${body.length}\r\n\r\n${body}`;
+const HALF_BODY = 'Content-Length: 500000\r\n\r\n{"im';
+const POST =
+  'POST /v1/inference/detect HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+const DETECT = `${POST}Content-Length: ${body.length}\r\n\r\n${body}`;
+/** From a client that leaves the closing unanswered. */
+const WEB_SOCKET =
+  'GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n' +
+  'Sec-WebSocket-Protocol: lattice, bearer.lat_alice_0123456789abcdef\r\n\r\n';
 
 let server: Listening | undefined;
 const sockets: Socket[] = [];
@@ -31,8 +38,9 @@ class Client {
   readonly socket: Socket;
   answer = '';
 
-  constructor(read = true) {
-    this.socket = connect({ port: server!.port, host: '127.0.0.1', allowHalfOpen: true });
+  constructor(read = true, localAddress = '127.0.0.1') {
+    const address = { port: server!.port, host: '127.0.0.1', localAddress };
+    this.socket = connect({ ...address, allowHalfOpen: true });
     this.socket.on('error', () => undefined);
     if (read) this.socket.on('data', (chunk: Buffer) => (this.answer += chunk.toString()));
     sockets.push(this.socket);
@@ -106,6 +114,49 @@ describe('a client that reads nothing is cut off', () => {
   });
 });
 
+describe('where there is no room for another connection', () => {
+  const most = 10;
+  const silent = async (count: number, localAddress: string, bytes = '') => {
+    const clients = Array.from({ length: count }, () => new Client(true, localAddress));
+    await Promise.all(clients.map(({ socket }) => once(socket, 'connect')));
+    for (const { socket } of clients) socket.write(bytes);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return clients;
+  };
+  const open = (clients: Client[]) =>
+    clients.filter(({ socket }) => !socket.closed && !socket.readableEnded).length;
+
+  test.each([
+    ['nothing', ''],
+    ['half a head', HEALTH.slice(0, 20)],
+    ['half a body', POST + HALF_BODY],
+  ])('clients that sent %s make room, those with most first', async (_name, bytes) => {
+    const app = compose();
+    let finish: () => void = () => undefined;
+    app.detector.answer = () =>
+      new Promise((resolve) => {
+        finish = () => {
+          resolve(oneCar);
+        };
+      });
+    await start(app, { connections: most });
+    const working = new Client();
+    working.socket.write(DETECT);
+    await expect.poll(() => app.detector.requests.length).toBe(1);
+    const others = await silent(3, '127.0.0.2', bytes);
+    const many = await silent(3 * most, '127.0.0.1', bytes);
+    await expect.poll(() => open(many)).toBe(most - 4);
+    for (const address of ['127.0.0.1', '127.0.0.3']) {
+      const client = new Client(true, address);
+      client.socket.write(HEALTH);
+      await expect.poll(() => client.answer, { timeout: 1_000 }).toContain('"ok"');
+    }
+    expect(open(others)).toBe(3);
+    finish();
+    await expect.poll(() => working.answer).toContain('"success"');
+  });
+});
+
 describe('a stop', () => {
   test('sends a complete answer to its end', async () => {
     await start(compose());
@@ -137,5 +188,53 @@ describe('a stop', () => {
     if (bytes.length > 30) await once(client.socket, 'data');
     // Longer than a test may take.
     await server!.close(600_000);
+  });
+
+  test('answers what was accepted and goes within 3 s beside 50 clients of each bad kind', async () => {
+    const key = 'X-API-Key: lat_alice_0123456789abcdef\r\n';
+    const picture = POST.replace('application/json', 'image/jpeg') + key;
+    const unknown = key.replace('alice', 'other');
+    const bad = [
+      POST + key + HALF_BODY,
+      `${picture}Content-Length: 90000\r\n\r\n\xff\xd8`,
+      `${POST}${key}Transfer-Encoding: chunked\r\n\r\n500\r\n{"im`,
+      HEALTH.replace('\r\n\r\n', `\r\n${HALF_BODY}`),
+      // After its 401, and while the 401 is held back because several came before it.
+      POST + HALF_BODY,
+      `${POST}${unknown}Content-Length: 2\r\n\r\n{}`,
+      DOCUMENT.repeat(200),
+      WEB_SOCKET,
+    ];
+    const stopping = new AbortController();
+    const app = compose(
+      {},
+      { apiKeys: ApiKeys.parse('lat_alice_0123456789abcdef', stopping.signal) },
+    );
+    const held = new Promise<typeof oneCar>((resolve) => {
+      stopping.signal.addEventListener('abort', () => setTimeout(resolve, 2_500, oneCar));
+    });
+    app.detector.answer = () => held;
+    await start(app);
+    const accepted = new Client();
+    accepted.socket.write(DETECT.replace('\r\n', `\r\n${key}`));
+    for (const bytes of bad) {
+      for (let i = 0; i < 50; i += 1) new Client(false).socket.write(bytes, 'latin1');
+    }
+    await expect.poll(() => app.observed.length).toBeGreaterThan(200);
+    const stopAt = performance.now();
+    stopping.abort();
+    await server!.close(600_000);
+    expect(performance.now() - stopAt).toBeLessThan(3_000);
+    await expect.poll(() => accepted.answer).toMatch(/^HTTP\/1\.1 200 [^]*"success"/);
+    expect(accepted.answer).toMatch(/^connection: close\r$/im);
+  });
+
+  test('ends a connection on which requests go on arriving', async () => {
+    await start(compose());
+    const client = new Client();
+    const sending = setInterval(() => client.socket.write(HEALTH.repeat(20)), 1);
+    await expect.poll(() => client.answer).toContain('"ok"');
+    await server!.close(600_000);
+    clearInterval(sending);
   });
 });

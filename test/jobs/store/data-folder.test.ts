@@ -90,8 +90,8 @@ test('tables of an earlier release are brought up to date, with their pending we
   database.exec(`DROP INDEX webhooks_by_host; ALTER TABLE webhook_deliveries DROP COLUMN host;
     DROP TABLE webhook_attempts;
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
-    DROP TABLE image_facts; DROP TABLE job_boxes;
-    ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA user_version = 1`);
+    DROP TABLE clock_marks; DROP TABLE image_facts; DROP TABLE job_boxes;
+    ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
   const asThen = JSON.stringify({ ...options, ...settings });
   database.prepare('UPDATE jobs SET settings = ?').run(asThen);
   database.close();
@@ -139,6 +139,34 @@ test('tables of a later release are left alone', async () => {
   database.exec('PRAGMA user_version = 99');
   database.close();
   await expect(open(folder)).rejects.toThrow('written by a later release (schema 99');
+});
+
+test.each([
+  ['without an id', 'CREATE TABLE jobs (id INTEGER)'],
+  ['with an id of its own', 'PRAGMA application_id = 7; CREATE TABLE jobs (id INTEGER)'],
+  ['without tables', 'PRAGMA user_version = 3'],
+])('the database of another program is left alone: %s', async (_name, statements) => {
+  using folder = new TemporaryFolder();
+  const file = join(folder.path, 'jobs.db');
+  const other = new DatabaseSync(file);
+  other.exec(statements);
+  other.close();
+  const before = readFileSync(file);
+  const mode = modeOf(file);
+  await expect(open(folder)).rejects.toThrow(
+    `${file} is the database of another program. Nothing was changed.`,
+  );
+  expect(readFileSync(file).equals(before)).toBe(true);
+  expect(modeOf(file)).toBe(mode);
+});
+
+test('a damaged lock.db is named, with what to do', async () => {
+  using folder = new TemporaryFolder();
+  const file = join(folder.path, 'lock.db');
+  writeFileSync(file, 'x'.repeat(8192));
+  await expect(open(folder)).rejects.toThrow(
+    new RegExp(`${file} is damaged .*It holds no data: remove it\\.`),
+  );
 });
 
 const DAMAGES: [string, (file: string) => void][] = [

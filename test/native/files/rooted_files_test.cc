@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -253,6 +254,21 @@ TEST_F(RootedFilesTest, DescriptorsAreClosed) {
     for (const char* path : {"a.jpg", "none.jpg", "sub", "../x"}) (void)files.Read(path).ok();
   }
   EXPECT_EQ(open_count(), before);
+}
+
+TEST_F(RootedFilesTest, WithoutADescriptorTheProcessIsAtFaultNotTheImage) {
+  const RootedFiles files = Files();
+  struct rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int free = dup(STDERR_FILENO);  // the lowest number that is free
+  close(free);
+  const struct rlimit none = {static_cast<rlim_t>(free), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Status status = files.Read("a.jpg").status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(status.code(), StatusCode::kOverloaded);
+  EXPECT_NE(status.message().find("Too many open files"), std::string::npos) << status.message();
+  EXPECT_TRUE(files.Read("a.jpg").ok());
 }
 
 // Both ways of opening give the same answer for everything that a tree can hold.

@@ -1,0 +1,41 @@
+// Loaded with LD_PRELOAD: while the file FAULT_FILE exists, writes or syncs of files whose path begins with FAULT_PREFIX
+// fail. FAULT_FILE holds `CALL ERRNO TIMES`: CALL is write or sync; TIMES is once, and the file is then removed, or on.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int fails(int fd, const char *call) {
+  const char *switch_file = getenv("FAULT_FILE");
+  const char *prefix = getenv("FAULT_PREFIX");
+  if (switch_file == NULL || prefix == NULL) return 0;
+  const int saved = errno;
+  char order[64] = {0}, link[64], path[4096] = {0}, asked[8] = {0}, times[8] = {0};
+  int error = 0, failed = 0;
+  const int order_fd = open(switch_file, O_RDONLY | O_CLOEXEC);
+  if (order_fd >= 0) {
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (read(order_fd, order, sizeof order - 1) > 0 && readlink(link, path, sizeof path - 1) > 0 &&
+        sscanf(order, "%7s %d %7s", asked, &error, times) == 3 && strcmp(asked, call) == 0 &&
+        strncmp(path, prefix, strlen(prefix)) == 0) {
+      failed = strcmp(times, "once") != 0 || unlink(switch_file) == 0;
+    }
+    close(order_fd);
+  }
+  errno = failed ? error : saved;
+  return failed;
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t offset) {
+  return fails(fd, "write") ? -1 : syscall(SYS_pwrite64, fd, bytes, count, offset);
+}
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
+  return pwrite64(fd, bytes, count, offset);
+}
+int fsync(int fd) { return fails(fd, "sync") ? -1 : (int)syscall(SYS_fsync, fd); }
+int fdatasync(int fd) { return fails(fd, "sync") ? -1 : (int)syscall(SYS_fdatasync, fd); }
