@@ -2,7 +2,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { glob, isDynamicPattern, type GlobOptions } from 'tinyglobby';
-import { hasEscapes, NAMES_AS_TEXT, pathOnDisk } from '../files/listing/byte-names.js';
+import { hasEscapes, pathOnDisk, searching } from '../files/listing/byte-names.js';
 import { isReadable } from '../files/listing/find-images.js';
 import {
   addLeftOut,
@@ -79,7 +79,7 @@ async function expand(arg: string): Promise<Found> {
   if (isFolder) accessSync(onDisk, constants.R_OK | constants.X_OK);
   const found = isFolder
     ? await glob(PICTURES, { ...searchFrom(resolve(arg), ''), caseSensitiveMatch: false })
-    : await globbed(arg);
+    : await glob(arg, searchFrom(process.cwd(), arg));
   const { images, leftOut } = chooseImages(found);
   const unreadable = isFolder ? await unreadableIn(arg) : [];
   if (images.length === 0) {
@@ -93,20 +93,12 @@ async function expand(arg: string): Promise<Found> {
   return { files: images.map((path) => resolve(path)).sort(), unreadable, leftOut };
 }
 
-/** What is not entered is told apart beneath the folder that the search starts from only. */
-async function globbed(arg: string): Promise<string[]> {
-  const [up = ''] = /^(?:\.{0,2}\/)*/.exec(arg) ?? [];
-  const pattern = arg.slice(up.length);
-  return glob(pattern, searchFrom(resolve(up), pattern));
-}
-
 function searchFrom(cwd: string, pattern: string): GlobOptions {
   return {
     cwd,
     absolute: true,
     onlyFiles: true,
-    ignore: notEntered(pattern),
-    fs: NAMES_AS_TEXT,
+    fs: searching(notEntered(pattern)),
   };
 }
 

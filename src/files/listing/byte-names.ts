@@ -42,19 +42,35 @@ export function beneathFolder(folder: string | Buffer, name: Buffer): Buffer {
 
 type Done = (error: NodeJS.ErrnoException | null, entries?: Dirent[]) => void;
 
-/** For a search that gives all names as text. */
-export const NAMES_AS_TEXT = {
-  readdir: (path: string, _options: unknown, done: Done) => {
-    if (!hasEscapes(path)) list(path, done);
+/** For a search that gives all names as text and leaves out folders of these names. */
+export function searching(leftOut: ReadonlySet<string>): NonNullable<GlobOptions['fs']> {
+  const list = (path: string, _options: unknown, done: Done) => {
+    const wanted: Done = (error, entries) => {
+      done(
+        error,
+        entries?.filter((entry) => !(leftOut.has(entry.name) && entry.isDirectory())),
+      );
+    };
+    if (!hasEscapes(path)) readNames(path, wanted);
     else {
       void pathOnDisk('/', path).then((onDisk) => {
-        list(onDisk, done);
+        readNames(onDisk, wanted);
       });
     }
-  },
-} as unknown as NonNullable<GlobOptions['fs']>;
+  };
+  return { readdir: list } as unknown as NonNullable<GlobOptions['fs']>;
+}
 
-function list(folder: string | Buffer, done: Done): void {
+function readNames(folder: string | Buffer, done: Done): void {
+  readdir(folder, { withFileTypes: true }, (error, entries) => {
+    // Reading bytes takes twice the time.
+    const isText = error !== null || !entries.some(({ name }) => name.includes('\ufffd'));
+    if (isText) done(error, entries);
+    else readBytes(folder, done);
+  });
+}
+
+function readBytes(folder: string | Buffer, done: Done): void {
   readdir(folder, { withFileTypes: true, encoding: 'buffer' }, (error, entries) => {
     if (error !== null) {
       done(error);

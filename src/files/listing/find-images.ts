@@ -2,7 +2,7 @@
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
-import { NAMES_AS_TEXT, pathOnDisk } from './byte-names.js';
+import { pathOnDisk, searching } from './byte-names.js';
 import { chooseImages, notEntered, PICTURES, toPattern, type LeftOut } from './image-names.js';
 
 export const GLOB_MAGIC = /[*?[\]{}]/;
@@ -40,8 +40,7 @@ export async function findImages(listing: Listing): Promise<FoundImages> {
     followSymbolicLinks: false,
     expandDirectories: false,
     extglob: false,
-    ignore: notEntered(isFolder ? '' : relative),
-    fs: NAMES_AS_TEXT,
+    fs: searching(notEntered(isFolder ? '' : relative)),
     caseSensitiveMatch: !isFolder,
     signal: AbortSignal.timeout(withinMs),
   });
