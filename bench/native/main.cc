@@ -71,7 +71,8 @@ Status Answer(const std::vector<std::string>& words) {
   if (words.size() < 3) {
     return {StatusCode::kInternalError, "See the head of bench/native/main.cc for the arguments."};
   }
-  GpuEngineOptions options{.cache_folder = words[1]};
+  GpuEngineOptions options;
+  options.cache_folder = words[1];
   options.batches.clear();
   for (size_t i = 2; i < words.size(); ++i) options.batches.push_back(std::atoi(words[i].c_str()));
   return TimeBatches(words[0], options);

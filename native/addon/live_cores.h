@@ -15,9 +15,9 @@ void AddLiveCore(const void* key, std::function<void()> stop);
 // After its return `stop` is not running and will not be called.
 void RemoveLiveCore(const void* key);
 
-// Registers the exit handler once more, in front of those that libraries have registered so far; the
-// first one to run does all. To be called when
-// a library may have added some, that is after a model was loaded.
+// Registers the exit handler once more, in front of those that libraries have registered so far;
+// the first one to run does all. To be called when a library may have added some, that is after a
+// model was loaded.
 void RenewExitHandler();
 
 }  // namespace lattice

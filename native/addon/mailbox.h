@@ -25,7 +25,7 @@ class Mailbox {
     // Nothing reads these values any more: the caller of Drain deletes them. Those that are dropped
     // end with the environment.
     std::vector<napi_ref> released;
-    Status device_lost;              // not ok: it is
+    Status device_lost;  // not ok: it is
   };
 
   // `wake` is the function to call when something arrives; it must live until Shut.

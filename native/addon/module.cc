@@ -4,6 +4,7 @@
 #include <string>
 
 #include "native/addon/core_wrap.h"
+#include "native/addon/decode_image_work.h"
 #include "native/addon/describe_model_work.h"
 #include "native/cpu/openvino_network.h"
 #include "native/engine/gpu_engine.h"
@@ -65,6 +66,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
               Napi::Function::New(env, JpegEnginesMissing, "jpegEnginesMissing"));
   exports.Set("describeModel",
               Napi::Function::New(env, lattice::StartDescribeModel, "describeModel"));
+  exports.Set("decodeImage", Napi::Function::New(env, lattice::StartDecodeImage, "decodeImage"));
   exports.Set("Core", lattice::CoreWrap::Class(env));
   return exports;
 }

@@ -13,9 +13,9 @@
 
 namespace lattice {
 
-// `input`: 3 * size.width * size.height floats of the caller, which must outlive Run. A batch of one
-// image uses them in place if they are aligned to 64 bytes. Run sets `output`, whose numbers the slot owns and keeps until
-// its next Run.
+// `input`: 3 * size.width * size.height floats of the caller, which must outlive Run. A batch of
+// one image uses them in place if they are aligned to 64 bytes. Run sets `output`, whose numbers
+// the slot owns and keeps until its next Run.
 struct NetworkItem {
   const float* input = nullptr;
   InputSize size;

@@ -5,11 +5,15 @@
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "native/image/bmp_decode.h"
 #include "native/image/image_format.h"
+#include "native/image/jpeg_extent.h"
 #include "native/image/jpeg_header.h"
+#include "native/image/jpeg_markers.h"
 #include "native/image/orientation.h"
-#include "native/image/tiff_directory.h"
+#include "native/image/tiff_kind.h"
 #include "native/image/turbojpeg_decode.h"
 #include "native/image/vips_decode.h"
 
@@ -20,6 +24,10 @@ Status CheckJpegHeader(const JpegHeader& header, const DecodeLimits& limits) {
   if (header.process > 2 && header.process != 9 && header.process != 10) {
     return Status(StatusCode::kUnsupportedImageFormat,
                   "lossless and hierarchical JPEG are not supported");
+  }
+  if (header.height == 0) {
+    return Status(StatusCode::kUnsupportedImageFormat,
+                  "the JPEG gives its height behind its data (DNL), which is not supported");
   }
   if (header.precision != 8) {
     return Status(StatusCode::kUnsupportedImageFormat, "the JPEG has " +
@@ -33,31 +41,58 @@ Status CheckJpegHeader(const JpegHeader& header, const DecodeLimits& limits) {
   return CheckSize(header.width, header.height, limits);
 }
 
+using Bytes = std::span<const uint8_t>;
+
+bool EndsWithMarker(Bytes bytes) {
+  return bytes.size() >= 2 && bytes[bytes.size() - 2] == 0xFF && bytes.back() == jpeg::kEndOfImage;
+}
+
+std::vector<uint8_t> WithEnd(Bytes bytes) {
+  std::vector<uint8_t> ended(bytes.begin(), bytes.end());
+  ended.push_back(0xFF);
+  ended.push_back(jpeg::kEndOfImage);
+  return ended;
+}
+
+// What libjpeg-turbo takes without a warning is whole. Of anything else FindJpegEnd decides, so
+// that a build's libraries never change which files are refused.
+Result<Image> DecodeJpegData(Bytes bytes, const JpegHeader& header, const DecodeLimits& limits,
+                             std::pmr::memory_resource* memory, PixelLayout wanted) {
+  std::vector<uint8_t> whole;
+  if (header.single_scan && !EndsWithMarker(bytes)) {
+    // Some cameras leave it out, and a second try would double the time of each of their files.
+    whole = WithEnd(bytes);
+    bytes = whole;
+  }
+  if (auto image = DecodeByTurboJpeg(bytes, header, memory, wanted)) return *std::move(image);
+  OnWarning on_warning = OnWarning::kRefuse;
+  if (!header.arithmetic()) {
+    const Result<size_t> end = FindJpegEnd(bytes);
+    if (!end.ok()) return end.status();
+    whole = WithEnd(bytes.first(*end));
+    bytes = whole;
+    on_warning = OnWarning::kAccept;
+    if (auto image = DecodeByTurboJpeg(bytes, header, memory, wanted, on_warning)) {
+      return *std::move(image);
+    }
+  }
+  Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits, memory, on_warning);
+  if (!stored.ok()) return stored.status();
+  return std::move(stored->image);
+}
+
 Result<Image> DecodeJpeg(std::span<const uint8_t> bytes, const DecodeLimits& limits,
                          std::pmr::memory_resource* memory, PixelLayout wanted) {
   const std::optional<JpegHeader> header = ParseJpegHeader(bytes);
   if (!header) {
-    return Status(StatusCode::kInvalidImage, "the JPEG data is damaged or cut short");
+    return Status(StatusCode::kInvalidImage,
+                  "the JPEG data is damaged or cut short before the size of its picture");
   }
   if (Status checked = CheckJpegHeader(*header, limits); !checked.ok()) return checked;
-  if (std::optional<Image> image = DecodeByTurboJpeg(bytes, *header, memory, wanted)) {
-    return Oriented(*std::move(image), header->exif_orientation);
-  }
-  Result<StoredImage> stored = DecodeByVips(bytes, ImageFormat::kJpeg, limits, memory);
-  if (!stored.ok()) return stored.status();
+  Result<Image> image = DecodeJpegData(bytes, *header, limits, memory, wanted);
+  if (!image.ok()) return image;
   // One reader of EXIF for both decoders, so that a build's libraries never change where boxes lie.
-  return Oriented(std::move(stored->image), header->exif_orientation);
-}
-
-// libvips hands the bands of such files out as if they were red, green and blue: better none than
-// wrong ones.
-bool IsRawYcbcrTiff(std::span<const uint8_t> bytes) {
-  constexpr uint32_t kYcbcr = 6;
-  constexpr uint32_t kOldJpeg = 6;
-  constexpr uint32_t kJpeg = 7;
-  const uint32_t compression = FirstDirectoryValue(bytes, kTiffCompression).value_or(1);
-  return FirstDirectoryValue(bytes, kTiffPhotometric) == kYcbcr && compression != kOldJpeg &&
-         compression != kJpeg;
+  return Oriented(*std::move(image), header->exif_orientation);
 }
 
 Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& limits,
@@ -67,15 +102,18 @@ Result<Image> DecodeSniffed(std::span<const uint8_t> bytes, const DecodeLimits& 
   if (sniffed.format == ImageFormat::kUnsupported) {
     return Status(StatusCode::kUnsupportedImageFormat,
                   "the file holds " + std::string(sniffed.name) +
-                      "; supported are JPEG, PNG, WebP, TIFF and AVIF");
+                      "; supported are JPEG, PNG, WebP, TIFF, AVIF and BMP" +
+                      (sniffed.name == "HEIC" ? ": convert it, as with "
+                                                "`heif-convert photo.heic photo.jpg`"
+                                              : ""));
   }
+  if (sniffed.format == ImageFormat::kBmp) return DecodeBmp(bytes, limits, memory);
   if (Status started = InitDecoders(); !started.ok()) return started;
   if (sniffed.format == ImageFormat::kJpeg) {
     return DecodeJpeg(bytes, limits, memory, wanted);
   }
-  if (sniffed.format == ImageFormat::kTiff && IsRawYcbcrTiff(bytes)) {
-    return Status(StatusCode::kUnsupportedImageFormat,
-                  "TIFF in YCbCr is supported with JPEG compression only");
+  if (sniffed.format == ImageFormat::kTiff) {
+    if (Status kind = CheckTiffKind(bytes); !kind.ok()) return kind;
   }
   Result<StoredImage> stored = DecodeByVips(bytes, sniffed.format, limits, memory);
   if (!stored.ok()) return stored.status();
@@ -103,6 +141,11 @@ Status CheckSize(int width, int height, const DecodeLimits& limits) {
                                                   std::to_string(limits.max_pixels) + " pixels");
   }
   return Status();
+}
+
+std::string FirstRowsReadable(int rows, int height) {
+  return "its first " + std::to_string(rows) + " of " + std::to_string(height) +
+         " rows can be read";
 }
 
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,

@@ -40,20 +40,24 @@ struct DecodeLimits {
 // kImageTooLarge, naming the limit, or ok.
 Status CheckSize(int width, int height, const DecodeLimits& limits);
 
+// For the message of a damaged picture.
+std::string FirstRowsReadable(int rows, int height);
+
 // Once per process, before the first Decode; thread-safe, idempotent. Blocks every loader of
 // libvips except JPEG, PNG, WebP, TIFF and AVIF, for all users of the same libvips in the process.
 Status InitDecoders();
 
 // Limits are checked on the header, before pixels are decoded. The first frame of an animation
 // counts. Grey, palette, CMYK, 16-bit, float and alpha are turned into 8-bit RGB (alpha is dropped,
-// as OpenCV's IMREAD_COLOR does). kUnsupportedImageFormat, kImageTooLarge or kInvalidImage
-// (damaged, truncated). Thread-safe; runs on the calling thread, which calls vips_thread_shutdown()
-// (or ends) when it is done for good. Peak memory: the bytes plus the decoded image twice;
-// a progressive JPEG up to three times, an interlaced PNG of 16 bits, first held as stored, more.
-// `memory` receives the pixels and must outlive them; a std::bad_alloc of it is kOverloaded.
-// `wanted` kYuv420 lets a JPEG that is coded so (or grey) come as the planes it holds, not turned,
-// which takes half the time and half the memory; everything else is RGB whatever is wanted. YuvRow
-// (native/letterbox/yuv_sample.h) makes the RGB of such planes, bit for bit.
+// as OpenCV's IMREAD_COLOR does). kUnsupportedImageFormat, kImageTooLarge or kInvalidImage:
+// rows are missing, or the decoder would make some up. A JPEG that lacks nothing but its end
+// marker, or has bytes too many, is whole. Thread-safe; runs on the calling thread, which calls
+// vips_thread_shutdown() (or ends) when it is done for good. Peak memory: the bytes plus the
+// decoded image twice; a progressive JPEG up to three times, an interlaced PNG of 16 bits, first
+// held as stored, more. `memory` receives the pixels and must outlive them; a std::bad_alloc of it
+// is kOverloaded. `wanted` kYuv420 lets a JPEG that is coded so (or grey) come as the planes it
+// holds, not turned, which takes half the time and half the memory; everything else is RGB whatever
+// is wanted. YuvRow (native/letterbox/yuv_sample.h) makes the RGB of such planes, bit for bit.
 Result<Image> Decode(std::span<const uint8_t> bytes, const DecodeLimits& limits,
                      std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                      PixelLayout wanted = PixelLayout::kRgb);

@@ -27,7 +27,7 @@ constexpr Magic kMagics[] = {
     {0, "MM\0*"sv, ImageFormat::kTiff, "TIFF"},
     {0, "II+\0"sv, ImageFormat::kTiff, "TIFF"},
     {0, "MM\0+"sv, ImageFormat::kTiff, "TIFF"},
-    {0, "BM"sv, kNo, "BMP"},
+    {0, "BM"sv, ImageFormat::kBmp, "BMP"},
     {0, "GIF8"sv, kNo, "GIF"},
     {0, "%PDF"sv, kNo, "PDF"},
     {0, "%!PS"sv, kNo, "PostScript"},
@@ -75,6 +75,11 @@ SniffedFormat SniffIsoMedia(std::string_view head) {
   return {kNo, "MP4 video"};
 }
 
+// Text may start with the same two letters, but has no zeros: the upper bytes of a header's size.
+bool HasBmpHeader(std::string_view head) {
+  return head.size() >= 18 && head[16] == 0 && head[17] == 0;
+}
+
 bool StartsWithIgnoringCase(std::string_view text, std::string_view prefix) {
   if (text.size() < prefix.size()) return false;
   return std::equal(prefix.begin(), prefix.end(), text.begin(), [](char a, char b) {
@@ -103,10 +108,12 @@ SniffedFormat SniffText(std::string_view head) {
 SniffedFormat SniffFormat(std::span<const uint8_t> bytes) {
   const std::string_view head = AsText(bytes.first(std::min<size_t>(bytes.size(), 1024)));
   if (head.size() >= 12 && head.substr(4, 4) == "ftyp") return SniffIsoMedia(head);
+  if (head == "\xFF\xD8"sv) return {ImageFormat::kJpeg, "JPEG"};
   for (const Magic& magic : kMagics) {
     if (head.size() < magic.offset) continue;
     if (head.substr(magic.offset).starts_with(magic.bytes)) {
       if (magic.format == ImageFormat::kWebp && !head.starts_with("RIFF")) continue;
+      if (magic.format == ImageFormat::kBmp && !HasBmpHeader(head)) continue;
       return {magic.format, magic.name};
     }
   }

@@ -8,7 +8,7 @@
 
 namespace lattice {
 
-enum class ImageFormat { kJpeg, kPng, kWebp, kTiff, kAvif, kUnsupported };
+enum class ImageFormat { kJpeg, kPng, kWebp, kTiff, kAvif, kBmp, kUnsupported };
 
 struct SniffedFormat {
   ImageFormat format = ImageFormat::kUnsupported;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "native/image/bmp_decode.h"
 #include "native/image/jpeg_header.h"
 #include "native/image/vips_decode.h"
 
@@ -26,6 +27,8 @@ std::optional<ImageSize> ReadImageSize(std::span<const uint8_t> bytes, ImageForm
   switch (format) {
     case ImageFormat::kUnsupported:
       return std::nullopt;
+    case ImageFormat::kBmp:
+      return ReadBmpSize(bytes);
     case ImageFormat::kPng:
       return PngSize(bytes);
     case ImageFormat::kJpeg: {

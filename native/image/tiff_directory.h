@@ -17,6 +17,9 @@ inline constexpr uint32_t kTiffOrientation = 274;
 // entry.
 std::optional<uint32_t> FirstDirectoryValue(std::span<const uint8_t> block, uint32_t tag);
 
+// The first number of `tag`, whatever its type. Nothing as above.
+std::optional<double> FirstDirectoryNumber(std::span<const uint8_t> block, uint32_t tag);
+
 }  // namespace lattice
 
 #endif  // LATTICE_IMAGE_TIFF_DIRECTORY_H_

@@ -21,16 +21,21 @@ struct DestroyHandle {
 };
 using Decompressor = std::unique_ptr<std::remove_pointer_t<tjhandle>, DestroyHandle>;
 
-// A warning means that the decoder made up for damaged data: libvips then decides whether to
-// refuse.
-constexpr int kFlags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING;
-
 struct EncodedJpeg {
   std::span<const uint8_t> bytes;
   int width = 0;
   int height = 0;
   int subsampling = 0;
   int colour_space = 0;
+  OnWarning on_warning = OnWarning::kRefuse;
+
+  int flags() const {
+    return TJFLAG_ACCURATEDCT | (on_warning == OnWarning::kRefuse ? TJFLAG_STOPONWARNING : 0);
+  }
+  // Of a call that did not return 0.
+  bool accepts_error_of(tjhandle handle) const {
+    return on_warning == OnWarning::kAccept && tjGetErrorCode(handle) == TJERR_WARNING;
+  }
 
   unsigned long size() const {                        // NOLINT(google-runtime-int)
     return static_cast<unsigned long>(bytes.size());  // NOLINT(google-runtime-int)
@@ -62,7 +67,8 @@ std::optional<Image> DecodePlanes(tjhandle handle, const EncodedJpeg& jpeg,
   int pitches[3];
   std::copy(packed.pitches, packed.pitches + 3, pitches);
   if (tjDecompressToYUVPlanes(handle, jpeg.bytes.data(), jpeg.size(), planes, jpeg.width, pitches,
-                              jpeg.height, kFlags) != 0) {
+                              jpeg.height, jpeg.flags()) != 0 &&
+      !jpeg.accepts_error_of(handle)) {
     return std::nullopt;
   }
   return image;
@@ -73,7 +79,8 @@ std::optional<Image> DecodeRgb(tjhandle handle, const EncodedJpeg& jpeg,
   const size_t bytes = PackPlanes(PixelLayout::kRgb, jpeg.width, jpeg.height).bytes;
   Image image{jpeg.width, jpeg.height, ByteBuffer(bytes, memory)};
   if (tjDecompress2(handle, jpeg.bytes.data(), jpeg.size(), image.data.data(), jpeg.width,
-                    3 * jpeg.width, jpeg.height, TJPF_RGB, kFlags) != 0) {
+                    3 * jpeg.width, jpeg.height, TJPF_RGB, jpeg.flags()) != 0 &&
+      !jpeg.accepts_error_of(handle)) {
     return std::nullopt;
   }
   return image;
@@ -82,15 +89,17 @@ std::optional<Image> DecodeRgb(tjhandle handle, const EncodedJpeg& jpeg,
 }  // namespace
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t> bytes, const JpegHeader& header,
-                                       std::pmr::memory_resource* memory, PixelLayout wanted) {
+                                       std::pmr::memory_resource* memory, PixelLayout wanted,
+                                       OnWarning on_warning) {
   const bool plain = header.precision == 8 && header.process <= 2 &&
                      (header.components == 1 || header.components == 3);
   if (!plain) return std::nullopt;
   const Decompressor handle(tjInitDecompress());
   if (!handle) return std::nullopt;
-  EncodedJpeg jpeg{bytes};
+  EncodedJpeg jpeg{.bytes = bytes, .on_warning = on_warning};
   if (tjDecompressHeader3(handle.get(), bytes.data(), jpeg.size(), &jpeg.width, &jpeg.height,
-                          &jpeg.subsampling, &jpeg.colour_space) != 0) {
+                          &jpeg.subsampling, &jpeg.colour_space) != 0 &&
+      !jpeg.accepts_error_of(handle.get())) {
     return std::nullopt;
   }
   if (jpeg.width != header.width || jpeg.height != header.height) return std::nullopt;
@@ -104,7 +113,7 @@ std::string TurboJpegName() { return "libjpeg-turbo"; }
 #else
 
 std::optional<Image> DecodeByTurboJpeg(std::span<const uint8_t>, const JpegHeader&,
-                                       std::pmr::memory_resource*, PixelLayout) {
+                                       std::pmr::memory_resource*, PixelLayout, OnWarning) {
   return std::nullopt;
 }
 

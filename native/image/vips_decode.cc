@@ -8,6 +8,9 @@
 #include <limits>
 #include <memory>
 #include <string_view>
+#include <utility>
+
+#include "native/image/tiff_kind.h"
 
 namespace lattice {
 namespace {
@@ -27,12 +30,12 @@ constexpr int kBytesAPixel = 16;
 
 void DropMessage(const gchar*, GLogLevelFlags, const gchar*, gpointer) {}
 
-Status InvalidImage(std::string_view format_name) {
+Status InvalidImage(std::string_view format_name, const std::string& detail = "") {
   // libvips keeps one error text for the whole process, other threads' file names in it: it is not
   // shown.
   vips_error_clear();
   return Status(StatusCode::kInvalidImage,
-                "the " + std::string(format_name) + " data is damaged or cut short");
+                "the " + std::string(format_name) + " data is damaged or cut short" + detail);
 }
 
 std::string_view NameOf(ImageFormat format) {
@@ -51,7 +54,8 @@ std::string_view NameOf(ImageFormat format) {
 }
 
 // Reads the header only. The pixels follow row by row as they are asked for.
-ImageRef OpenLoader(std::span<const uint8_t> bytes, ImageFormat format) {
+ImageRef OpenLoader(std::span<const uint8_t> bytes, ImageFormat format,
+                    OnWarning on_warning = OnWarning::kRefuse) {
   // libvips never writes to the buffer.
   void* data = const_cast<uint8_t*>(bytes.data());
   const size_t size = bytes.size();
@@ -60,7 +64,9 @@ ImageRef OpenLoader(std::span<const uint8_t> bytes, ImageFormat format) {
   VipsImage* image = nullptr;
   switch (format) {
     case ImageFormat::kJpeg:
-      vips_jpegload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, nullptr);
+      vips_jpegload_buffer(
+          data, size, &image, "access", kAccess, "fail_on",
+          on_warning == OnWarning::kRefuse ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_NONE, nullptr);
       break;
     case ImageFormat::kPng:
       vips_pngload_buffer(data, size, &image, "access", kAccess, "fail_on", kFailOn, nullptr);
@@ -79,6 +85,11 @@ ImageRef OpenLoader(std::span<const uint8_t> bytes, ImageFormat format) {
       break;
   }
   return ImageRef(image);
+}
+
+// Unsigned samples of more than 8 bits, whose upper ones count.
+bool HasUpperByte(VipsBandFormat format) {
+  return format == VIPS_FORMAT_USHORT || format == VIPS_FORMAT_UINT;
 }
 
 // Colour spaces whose bands are already red, green, blue or grey, if perhaps with more bits.
@@ -100,7 +111,7 @@ bool IsRgbOrGrey(VipsInterpretation interpretation) {
   }
 }
 
-// 8-bit with one or three bands. Null when libvips refuses.
+// One or three bands. Null when libvips refuses.
 ImageRef ToGreyOrRgb(ImageRef image) {
   VipsImage* next = nullptr;
   if (!IsRgbOrGrey(vips_image_get_interpretation(image.get()))) {
@@ -109,18 +120,75 @@ ImageRef ToGreyOrRgb(ImageRef image) {
   }
   const int bands = vips_image_get_bands(image.get());
   const int kept = bands >= 3 ? 3 : 1;
-  if (bands != kept) {
-    if (vips_extract_band(image.get(), &next, 0, "n", kept, nullptr) != 0) return {};
-    image.reset(next);
+  if (bands == kept) return image;
+  if (vips_extract_band(image.get(), &next, 0, "n", kept, nullptr) != 0) return {};
+  return ImageRef(next);
+}
+
+// `shift` keeps the upper byte of 16 bits, as libpng and OpenCV do. Null when libvips refuses.
+ImageRef Cast(const ImageRef& image, bool shift) {
+  VipsImage* next = nullptr;
+  vips_cast(image.get(), &next, VIPS_FORMAT_UCHAR, "shift", static_cast<gboolean>(shift), nullptr);
+  return ImageRef(next);
+}
+
+ImageRef Scaled(const ImageRef& image, const SampleRange& range) {
+  constexpr double kRounding = 0.5;  // the cast cuts
+  const double factor = 255 / (range.high - range.low);
+  VipsImage* next = nullptr;
+  if (vips_linear1(image.get(), &next, factor, kRounding - range.low * factor, nullptr) != 0) {
+    return {};
   }
-  const VipsBandFormat format = vips_image_get_format(image.get());
-  if (format != VIPS_FORMAT_UCHAR) {
-    // `shift` keeps the upper byte of 16 bits, as libpng and OpenCV do.
-    const gboolean shift = format == VIPS_FORMAT_USHORT || format == VIPS_FORMAT_UINT;
-    if (vips_cast(image.get(), &next, VIPS_FORMAT_UCHAR, "shift", shift, nullptr) != 0) return {};
-    image.reset(next);
+  return Cast(ImageRef(next), false);
+}
+
+// Of the whole file, decoded for that alone. Nothing when it is damaged.
+std::optional<double> HighestSample(std::span<const uint8_t> bytes, ImageFormat format) {
+  ImageRef loaded = OpenLoader(bytes, format);
+  const ImageRef bands = loaded ? ToGreyOrRgb(std::move(loaded)) : nullptr;
+  double highest = 0;
+  if (!bands || vips_max(bands.get(), &highest, nullptr) != 0) return std::nullopt;
+  return highest;
+}
+
+Status UnknownRange(ImageFormat format, const std::string& what) {
+  const std::string tags =
+      format == ImageFormat::kTiff ? ", or the tags SMinSampleValue and SMaxSampleValue" : "";
+  return {StatusCode::kUnsupportedImageFormat, "the samples of the " + std::string(NameOf(format)) +
+                                                   " " + what +
+                                                   ": write samples of the full range" + tags};
+}
+
+// 8 bits a sample.
+Result<ImageRef> ToBytes(ImageRef image, std::span<const uint8_t> bytes, ImageFormat format) {
+  const auto cast = [&](ImageRef made) -> Result<ImageRef> {
+    if (!made) return InvalidImage(NameOf(format));
+    return made;
+  };
+  const VipsBandFormat samples = vips_image_get_format(image.get());
+  if (samples == VIPS_FORMAT_UCHAR) return image;
+  if (format == ImageFormat::kTiff) {
+    if (const auto range = TiffSampleRange(bytes)) return cast(Scaled(image, *range));
   }
-  return image;
+  if (HasUpperByte(samples)) return cast(Cast(image, true));
+  const std::optional<double> highest = HighestSample(bytes, format);
+  if (!highest) return InvalidImage(NameOf(format));
+  const bool is_float = samples == VIPS_FORMAT_FLOAT || samples == VIPS_FORMAT_DOUBLE;
+  if (is_float && *highest <= 1) return cast(Scaled(image, {0, 1}));
+  if (*highest <= 255) return cast(Cast(image, false));
+  return UnknownRange(format, "go up to " + std::to_string(*highest) +
+                                  ", and the file does not say which is white");
+}
+
+// A file whose samples use a few of their bits, and does not say so, would be read as black.
+Status CheckBrightness(const Image& image, std::span<const uint8_t> bytes, ImageFormat format) {
+  constexpr uint8_t kDark = 16;
+  const bool dark = std::all_of(image.data.begin(), image.data.end(),
+                                [](uint8_t sample) { return sample < kDark; });
+  if (!dark || HighestSample(bytes, format).value_or(0) == 0) return {};
+  return UnknownRange(format,
+                      "use less than 1/16 of the range that they have, so that the picture "
+                      "would be black");
 }
 
 // Row `y` of what was prepared last. Written out because VIPS_REGION_ADDR mixes signs.
@@ -138,21 +206,22 @@ void CopyRow(const VipsPel* from, int width, int bands, uint8_t* to) {
 }
 
 // On this very thread: libvips' own threads cost more than they bring when many images are in work.
-bool CopyPixels(VipsImage* source, Image* out) {
+// Returns how many rows it got.
+int CopyPixels(VipsImage* source, Image* out) {
   const int bands = vips_image_get_bands(source);
   const size_t row_bytes = size_t{3} * static_cast<size_t>(out->width);
   out->data.resize(row_bytes * static_cast<size_t>(out->height));
   const RegionRef region(vips_region_new(source));
-  if (!region) return false;
+  if (!region) return 0;
   for (int top = 0; top < out->height; top += kStripRows) {
     const VipsRect strip = {0, top, out->width, std::min(kStripRows, out->height - top)};
-    if (vips_region_prepare(region.get(), &strip) != 0) return false;
+    if (vips_region_prepare(region.get(), &strip) != 0) return top;
     for (int y = top; y < top + strip.height; ++y) {
       CopyRow(RowOf(region.get(), y), out->width, bands,
               out->data.data() + row_bytes * static_cast<size_t>(y));
     }
   }
-  return true;
+  return out->height;
 }
 
 // Of the picture as it is shown, then of what the file stores of it.
@@ -208,17 +277,27 @@ std::optional<ImageSize> ReadSizeByVips(std::span<const uint8_t> bytes, ImageFor
 }
 
 Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat format,
-                                 const DecodeLimits& limits, std::pmr::memory_resource* memory) {
-  ImageRef loaded = OpenLoader(bytes, format);
+                                 const DecodeLimits& limits, std::pmr::memory_resource* memory,
+                                 OnWarning on_warning) {
+  ImageRef loaded = OpenLoader(bytes, format, on_warning);
   if (!loaded) return InvalidImage(NameOf(format));
   StoredImage stored{
       {vips_image_get_width(loaded.get()), vips_image_get_height(loaded.get()), ByteBuffer(memory)},
       1};
   if (Status size = CheckBothSizes(loaded.get(), limits); !size.ok()) return size;
   stored.exif_orientation = vips_image_get_orientation(loaded.get());
-  const ImageRef converted = ToGreyOrRgb(std::move(loaded));
-  if (!converted || !CopyPixels(converted.get(), &stored.image)) {
-    return InvalidImage(NameOf(format));
+  ImageRef bands = ToGreyOrRgb(std::move(loaded));
+  if (!bands) return InvalidImage(NameOf(format));
+  const bool upper_bytes = HasUpperByte(vips_image_get_format(bands.get()));
+  const Result<ImageRef> converted = ToBytes(std::move(bands), bytes, format);
+  if (!converted.ok()) return converted.status();
+  const int height = stored.image.height;
+  const int rows = CopyPixels(converted->get(), &stored.image);
+  if (rows < height) {
+    return InvalidImage(NameOf(format), ": " + FirstRowsReadable(rows, height));
+  }
+  if (upper_bytes) {
+    if (Status bright = CheckBrightness(stored.image, bytes, format); !bright.ok()) return bright;
   }
   return stored;
 }

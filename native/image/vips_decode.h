@@ -10,6 +10,7 @@
 #include "native/image/decode.h"
 #include "native/image/image_format.h"
 #include "native/image/image_size.h"
+#include "native/image/jpeg_extent.h"
 
 namespace lattice {
 
@@ -23,9 +24,11 @@ struct StoredImage {
 };
 
 // Precondition: StartVips succeeded and `format` is a supported one. kImageTooLarge before pixels
-// are decoded, kInvalidImage for anything damaged or cut short. Thread-safe.
+// are decoded, kInvalidImage for anything damaged or cut short. `on_warning` is about JPEG: the
+// decoders of other formats report what is harmless and what is not apart. Thread-safe.
 Result<StoredImage> DecodeByVips(std::span<const uint8_t> bytes, ImageFormat format,
-                                 const DecodeLimits& limits, std::pmr::memory_resource* memory);
+                                 const DecodeLimits& limits, std::pmr::memory_resource* memory,
+                                 OnWarning on_warning = OnWarning::kRefuse);
 
 // As stored, read from the header; none where libvips does not take the file. Precondition and
 // threads as DecodeByVips.

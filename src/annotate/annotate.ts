@@ -4,6 +4,7 @@ import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import { basename, dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { pictureType } from '../files/picture-format.js';
+import { withPicture, type DecodeImage } from '../files/readable-picture.js';
 import { LatticeError } from '../api/errors.js';
 import type { Detection } from '../api/image.js';
 import type { Detector } from '../execution/detector.js';
@@ -17,7 +18,7 @@ const FILE_NAME = /^[0-9a-f]{32}\.jpg$/;
 
 export interface AnnotatorOptions {
   /** Opens pictures by the same rules as detection. */
-  detector: Pick<Detector, 'readImage'>;
+  detector: Pick<Detector, 'readImage' | 'decodeImage'>;
   /** Absolute; the copies go to its folder `annotated`. */
   dataDir: string;
   maxPixels: number;
@@ -34,7 +35,8 @@ export class Annotator {
 
   /**
    * Draws `detections` into a JPEG copy of the image, given by its path or its bytes, and returns the copy's file name.
-   * `owner` is the id of a key, whose copies lie in a folder of that name; null without keys. Rejects with the image codes, `invalid_image`, or `storage_unavailable` when the copy cannot be written.
+   * `owner` is the id of a key, whose copies lie in a folder of that name; null without keys. Rejects with the image codes,
+   * or `storage_unavailable` when the copy cannot be written.
    */
   async annotate(
     image: string | Buffer,
@@ -44,8 +46,9 @@ export class Annotator {
     const { detector, maxPixels } = this.#options;
     const bytes = typeof image === 'string' ? await detector.readImage(image) : image;
     const name = `${randomBytes(16).toString('hex')}.jpg`;
+    const decode: DecodeImage = (encoded) => detector.decodeImage(encoded);
     const target = join(this.#folder, owner ?? '', name);
-    await writeDrawnCopy(target, bytes, detections, maxPixels);
+    await writeDrawnCopy(target, { bytes, decode, maxPixels }, detections);
     return name;
   }
 
@@ -82,14 +85,19 @@ export class Annotator {
   }
 }
 
-/** Makes the folder of `target`. Rejects with `invalid_image`, or `storage_unavailable` when it cannot be written. */
+export interface EncodedPicture {
+  bytes: Buffer;
+  decode: DecodeImage;
+  maxPixels: number;
+}
+
+/** Makes the folder of `target`. Rejects with the image codes, or `storage_unavailable` when it cannot be written. */
 export async function writeDrawnCopy(
   target: string,
-  bytes: Buffer,
+  picture: EncodedPicture,
   detections: readonly Detection[],
-  maxPixels: number,
 ): Promise<void> {
-  const jpeg = await drawnCopy(bytes, detections, maxPixels);
+  const jpeg = await drawnCopy(picture, detections);
   try {
     await mkdir(dirname(target), { recursive: true });
     await writeFile(`${target}.part`, jpeg);
@@ -101,26 +109,27 @@ export async function writeDrawnCopy(
 }
 
 async function drawnCopy(
-  bytes: Buffer,
+  { bytes, decode, maxPixels }: EncodedPicture,
   detections: readonly Detection[],
-  maxPixels: number,
 ): Promise<Buffer> {
   // Nothing but pictures is given to libvips, whose loader of SVG is open from here on.
   if (pictureType(bytes) === null) {
     throw new LatticeError('invalid_image', 'The file is not a picture that can be drawn on.');
   }
-  sharp.unblock({ operation: [SVG_LOADER] });
   try {
-    const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'none' });
-    const { autoOrient: size } = await picture.metadata();
-    return await picture
-      .autoOrient()
-      .toColourspace('srgb')
-      .removeAlpha()
-      .composite([{ input: Buffer.from(boxesSvg(size, detections)) }])
-      .jpeg({ quality: QUALITY })
-      .toBuffer();
+    return await withPicture(bytes, maxPixels, decode, async (picture) => {
+      sharp.unblock({ operation: [SVG_LOADER] });
+      const { autoOrient: size } = await picture.metadata();
+      return picture
+        .autoOrient()
+        .toColourspace('srgb')
+        .removeAlpha()
+        .composite([{ input: Buffer.from(boxesSvg(size, detections)) }])
+        .jpeg({ quality: QUALITY })
+        .toBuffer();
+    });
   } catch (cause) {
+    if (cause instanceof LatticeError) throw cause;
     throw new LatticeError('invalid_image', 'The image cannot be drawn on.', { cause });
   }
 }

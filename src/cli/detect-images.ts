@@ -203,7 +203,9 @@ async function drawInto(
     for (let count = 2; taken.has(file); count++) file = `${name}-${count}.jpg`;
     taken.add(file);
     const target = join(folder, file);
-    await writeDrawnCopy(target, await detector.readImage(imagePath), detections, maxPixels);
+    const bytes = await detector.readImage(imagePath);
+    const decode = (encoded: Buffer) => detector.decodeImage(encoded);
+    await writeDrawnCopy(target, { bytes, decode, maxPixels }, detections);
     return target;
   };
 }

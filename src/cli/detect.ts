@@ -3,6 +3,7 @@ import { settingsFor } from '../settings/settings.js';
 import { addParameterFlags, nameList } from './command-options.js';
 import type { DetectFlags } from './detect-images.js';
 import { addExportFlags, checkExportFlags } from './export-output.js';
+import { printable } from './output-text.js';
 import { addSettingFlags, configOf } from './setting-flags.js';
 import { EXIT_PARTLY, type RegisterCommand } from './terminal.js';
 
@@ -37,9 +38,11 @@ export const registerDetect: RegisterCommand = (program, terminal) => {
       // The roots come from the paths, and one run needs no repeated self-check.
       const config = { ...configOf(flags), canaryMinutes: 0 };
       const { expandPaths } = await import('./image-paths.js');
-      const { images, unreadable } = await expandPaths(paths);
+      const { imagesText } = await import('../files/listing/image-names.js');
+      const { images, unreadable, leftOut } = await expandPaths(paths);
+      if (Object.keys(leftOut).length > 0) terminal.err(`${imagesText(images.length, leftOut)}.`);
       for (const folder of unreadable) {
-        terminal.err(`No permission to read ${folder}: its images are left out.`);
+        terminal.err(printable(`No permission to read ${folder}: its images are left out.`));
       }
       if (unreadable.length > 0) terminal.setExitCode(EXIT_PARTLY);
       const { detectImages } = await import('./detect-images.js');

@@ -15,6 +15,7 @@ import {
   detectionRows,
   failedRow,
   failureLines,
+  printable,
   renderRow,
   type FailedImage,
   classesText,
@@ -72,7 +73,10 @@ export function tablePrinter(
 }
 
 function widest<T>(header: string, items: readonly T[], text: (item: T) => string): number {
-  return items.reduce((width, item) => Math.max(width, text(item).length), header.length);
+  return items.reduce(
+    (width, item) => Math.max(width, printable(text(item)).length),
+    header.length,
+  );
 }
 
 export class RunTotals {
@@ -142,7 +146,8 @@ async function* keptEntries(
   try {
     for await (const [image, outcome] of outcomes) {
       if (outcome.status === 'error') {
-        terminal.err(`${image.shown}: ${outcome.error.detail} (${outcome.error.code})`);
+        const { detail, code } = outcome.error;
+        terminal.err(printable(`${image.shown}: ${detail} (${code})`));
       }
       const entry = entryOf(image, outcome);
       await file.write(`${JSON.stringify(entry)}\n`);

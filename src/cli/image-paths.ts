@@ -1,11 +1,17 @@
 /** What the user named -> image files, each once, in a stable order. */
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { glob, isDynamicPattern } from 'tinyglobby';
+import { glob, isDynamicPattern, type GlobOptions } from 'tinyglobby';
+import {
+  addLeftOut,
+  chooseImages,
+  leftOutText,
+  notEntered,
+  PICTURES,
+  type LeftOut,
+} from '../files/listing/image-names.js';
 import { isPathError, pathFault } from '../base/path-fault.js';
 import { UsageError } from './terminal.js';
-
-const IMAGE_NAMES = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';
 
 export interface NamedImage {
   /** As the user would write it: relative beneath the working directory, else absolute. */
@@ -18,6 +24,8 @@ export interface FoundImages {
   images: NamedImage[];
   /** Folders that may not be read beneath those that were given. */
   unreadable: string[];
+  /** Pictures of formats that are not read. */
+  leftOut: LeftOut;
 }
 
 /**
@@ -27,17 +35,19 @@ export interface FoundImages {
 export async function expandPaths(args: readonly string[]): Promise<FoundImages> {
   const images = new Map<string, NamedImage>();
   const unreadable: string[] = [];
+  const leftOut: LeftOut = {};
   for (const arg of args) {
     const found = await expand(arg).catch((error: unknown) => {
       throw isPathError(error) ? new UsageError(pathFault(error, arg, 'read')) : error;
     });
     unreadable.push(...found.unreadable);
+    addLeftOut(leftOut, found.leftOut);
     for (const path of found.files) {
       const real = realPath(path);
       if (!images.has(real)) images.set(real, { shown: shownPath(path), path: real });
     }
   }
-  return { images: [...images.values()], unreadable };
+  return { images: [...images.values()], unreadable, leftOut };
 }
 
 /** The folders that hold the images, each once. */
@@ -45,24 +55,43 @@ export function rootsOf(images: readonly NamedImage[]): string[] {
   return [...new Set(images.map(({ path }) => dirname(path)))];
 }
 
-async function expand(arg: string): Promise<{ files: string[]; unreadable: string[] }> {
+interface Found extends Omit<FoundImages, 'images'> {
+  files: string[];
+}
+
+async function expand(arg: string): Promise<Found> {
   const kind = statSync(arg, { throwIfNoEntry: false });
   // A file whose name has a bracket in it is still a file.
   if (kind?.isDirectory() !== true && (kind !== undefined || !isDynamicPattern(arg))) {
-    return { files: [resolve(arg)], unreadable: [] };
+    return { files: [resolve(arg)], unreadable: [], leftOut: {} };
   }
   const isFolder = kind?.isDirectory() === true;
   if (isFolder) checkFolder(arg);
   const found = isFolder
-    ? await glob(IMAGE_NAMES, { cwd: arg, absolute: true, caseSensitiveMatch: false })
-    : await glob(arg, { absolute: true, onlyFiles: true });
+    ? await glob(PICTURES, { ...searchFrom(arg, ''), caseSensitiveMatch: false })
+    : await globbed(arg);
+  const { images, leftOut } = chooseImages(found);
   const unreadable = isFolder ? await unreadableIn(arg) : [];
-  if (found.length === 0) {
+  if (images.length === 0) {
     const [first] = unreadable;
     if (first !== undefined) throw new UsageError(`No permission to read ${first}.`);
-    throw new UsageError(isFolder ? `${arg} has no images.` : `No image matches ${arg}.`);
+    const others = leftOutText(leftOut);
+    throw new UsageError(
+      isFolder ? `${arg} has no images${others}.` : `No image matches ${arg}${others}.`,
+    );
   }
-  return { files: found.map((path) => resolve(path)).sort(), unreadable };
+  return { files: images.map((path) => resolve(path)).sort(), unreadable, leftOut };
+}
+
+/** What is not entered is told apart beneath the folder that the search starts from only. */
+async function globbed(arg: string): Promise<string[]> {
+  const [up = ''] = /^(?:\.{0,2}\/)*/.exec(arg) ?? [];
+  const pattern = arg.slice(up.length);
+  return glob(pattern, searchFrom(resolve(up), pattern));
+}
+
+function searchFrom(cwd: string, pattern: string): GlobOptions {
+  return { cwd, absolute: true, onlyFiles: true, ignore: notEntered(pattern) };
 }
 
 /** Throws what the system says. */
@@ -72,7 +101,7 @@ function checkFolder(folder: string): void {
 
 /** The search skips them silently. */
 async function unreadableIn(folder: string): Promise<string[]> {
-  const below = await glob('**', { cwd: folder, absolute: true, onlyDirectories: true });
+  const below = await glob('**', { ...searchFrom(folder, ''), onlyDirectories: true });
   return below
     .map((path) => resolve(path))
     .filter((path) => {

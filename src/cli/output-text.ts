@@ -1,21 +1,42 @@
 /** What commands print for people: tables, boxes, failures, sizes. */
 import type { Problem } from '../api/errors.js';
 
+/** Control characters, separators of lines, and characters that turn the direction of the text. */
+const UNFIT = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const SHORT = new Map([
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
+
+/** One line in which a name, or what another machine sent, cannot act on the terminal: `\u001b` for the escape character. */
+export function printable(text: string): string {
+  return text.replace(
+    UNFIT,
+    (char) => SHORT.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** The same of a text of several lines. JSON stays the same JSON. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
 /** Columns padded to their widest cell, two spaces apart; no trailing spaces. */
 export function renderTable(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, cell.length);
+      widths[column] = Math.max(widths[column] ?? 0, printable(cell).length);
     });
   }
   return rows.map((row) => renderRow(row, widths));
 }
 
-/** A line of a table whose other rows are not known yet. */
+/** A line of a table whose other rows are not known yet; `widths` are those of printable texts. */
 export function renderRow(row: readonly string[], widths: readonly number[]): string {
   return row
-    .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+    .map((cell, column) => printable(cell).padEnd(widths[column] ?? 0))
     .join('  ')
     .trimEnd();
 }
@@ -54,7 +75,7 @@ export interface FailedImage {
 export function failureLines(failed: readonly FailedImage[]): string[] {
   const lines = failed
     .slice(0, LINES)
-    .map(({ path, error }) => `  ${path}: ${error.detail} (${error.code})`);
+    .map(({ path, error }) => printable(`  ${path}: ${error.detail} (${error.code})`));
   return failed.length > LINES ? [...lines, `  and ${failed.length - LINES} more`] : lines;
 }
 

@@ -12,6 +12,7 @@ import { registerJob } from './job.js';
 import { registerModel } from './model.js';
 import { registerOpenApi } from './openapi.js';
 import { registerServe } from './serve.js';
+import { printable, printableLines } from './output-text.js';
 import { registerWebhook } from './webhook.js';
 import { packageVersion } from '../base/package.js';
 import {
@@ -36,7 +37,8 @@ const COMMANDS: readonly RegisterCommand[] = [
 ];
 
 /** Never rejects; the exit code is told to the terminal. */
-export async function runCli(args: readonly string[], terminal: Terminal): Promise<void> {
+export async function runCli(args: readonly string[], output: Terminal): Promise<void> {
+  const terminal = withPrintableText(output);
   const program = createProgram(terminal);
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -48,6 +50,19 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     }
     explain(error, terminal, wantsStack(program));
   }
+}
+
+/** Names of files and answers of a service may hold anything; a file that is written to standard output is left as it is. */
+function withPrintableText(terminal: Terminal): Terminal {
+  return {
+    ...terminal,
+    out: (text) => {
+      terminal.out(printableLines(text));
+    },
+    err: (text) => {
+      terminal.err(printableLines(text));
+    },
+  };
 }
 
 export function createProgram(terminal: Terminal): Command {
@@ -92,7 +107,7 @@ function explain(error: unknown, terminal: Terminal, withStack: boolean): void {
   const usage = error instanceof UsageError || error instanceof ConfigError;
   const message = messageOf(error);
   const known = error instanceof LatticeError || error instanceof ServiceError;
-  terminal.err(`lattice: ${message}${known ? ` (${error.code})` : ''}`);
+  terminal.err(`lattice: ${known ? `${printable(message)} (${error.code})` : message}`);
   if (error instanceof ServiceError) for (const line of moreOf(error)) terminal.err(line);
   if (withStack && error instanceof Error) {
     terminal.err(error.stack ?? '');

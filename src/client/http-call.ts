@@ -16,7 +16,7 @@ export interface ApiCall {
   method: 'GET' | 'POST' | 'DELETE';
   /** With the query. */
   path: string;
-  /** A form and bytes are sent as they are, any other value as JSON. */
+  /** A form and bytes are sent as they are, a text is JSON already, any other value is sent as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   /** Idempotent: it is sent again when the connection breaks. */
@@ -133,7 +133,7 @@ export class HttpCaller {
         ...this.headers,
         ...headers,
       },
-      ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body as FormData) }),
+      ...(body === undefined ? {} : { body: isPlain ? body : jsonText(body) }),
       // Followed, a redirection would lose the key or turn a POST into a GET.
       redirect: 'manual',
       signal: deadline.signal,
@@ -167,6 +167,10 @@ export class HttpCaller {
     if (deadline.caller?.aborted === true) return deadline.caller.reason;
     return unreachable(this.baseUrl, error);
   }
+}
+
+function jsonText(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 /** An address as a user writes it, without a slash at the end. Throws `TypeError` with a sentence for anything but a plain HTTP address. */

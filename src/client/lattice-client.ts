@@ -91,16 +91,20 @@ export class LatticeClient {
   ): Promise<DetectResponse> {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) {
-      for (const each of [value ?? []].flat()) form.append(name, String(each));
+      for (const each of [value ?? []].flat()) {
+        const text = String(each);
+        // Commas separate names, but not in JSON.
+        form.append(name, text.includes(',') ? JSON.stringify([text]) : text);
+      }
     }
     if (picture instanceof File) form.append('image', picture);
     else form.append('image', picture instanceof Blob ? picture : new Blob([picture]), 'image');
     return this.#post('/v1/inference/detect', form, {}, options);
   }
 
-  /** Resolves once the job is on disk. */
+  /** Resolves once the job is on disk. `job` may be JSON text: numbers of `metadata` beyond 2^53 keep their digits in it. */
   submit(
-    job: JobSubmit,
+    job: JobSubmit | string,
     { idempotencyKey = randomKey(), ...options }: SubmitOptions = {},
   ): Promise<JobAccepted> {
     return this.#post('/v1/jobs/submit', job, { 'idempotency-key': idempotencyKey }, options);

@@ -4,6 +4,7 @@ import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
 import type { ModelDescription } from '../api/model.js';
 import type { LatticeError } from '../api/errors.js';
+import type { DecodeImage } from '../files/readable-picture.js';
 
 export interface DetectRequest {
   /** Unique among live requests of this detector, 1 to 2^53-1; picked by the detector when left out. */
@@ -34,6 +35,8 @@ export interface Detector {
   models(): Promise<ModelDescription[]>;
   /** Bytes of a file beneath the image roots, by the same rules as `detect`. */
   readImage(path: string): Promise<Buffer>;
+  /** Pixels of an encoded image, by the same rules as `detect`, and with its image codes. */
+  decodeImage: DecodeImage;
   stats(): DetectorStats;
   /** Null when healthy, else why the detector cannot be trusted (self-check failed, model missing). */
   unhealthy(): LatticeError | null;

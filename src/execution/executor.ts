@@ -7,6 +7,7 @@ import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
 import type { ModelDescription } from '../api/model.js';
 import { LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
+import type { Pixels } from '../files/readable-picture.js';
 import { CompletionRate } from './completion-rate.js';
 import type { DetectRequest, Detector } from './detector.js';
 import { ImageQueue } from './image-queue.js';
@@ -22,7 +23,7 @@ export interface ExecutorOptions {
   /** A sentence for the answer when no worker came in time. */
   whyNoWorker(): string;
   /** Describes models while no worker can, and opens images by the rules of detection. */
-  files: Pick<Detector, 'models' | 'prepare' | 'readImage'>;
+  files: Pick<Detector, 'models' | 'prepare' | 'readImage' | 'decodeImage'>;
   /** Synchronous images that may wait for a worker. */
   syncQueue: number;
 }
@@ -203,6 +204,11 @@ export class Executor implements Detector {
   async readImage(path: string): Promise<Buffer> {
     if (this.#closed !== null) throw shuttingDown();
     return this.#options.files.readImage(path);
+  }
+
+  async decodeImage(bytes: Buffer): Promise<Pixels> {
+    if (this.#closed !== null) throw shuttingDown();
+    return this.#options.files.decodeImage(bytes);
   }
 
   stats(): DetectorStats {

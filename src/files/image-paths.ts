@@ -2,7 +2,15 @@
 import { posix } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LatticeError } from '../api/errors.js';
-import { GLOB_MAGIC, IMAGE_NAME, type Listing, type PathKind } from './listing/find-images.js';
+import {
+  GLOB_MAGIC,
+  type FoundImages,
+  type Listing,
+  type PathKind,
+  type Place,
+} from './listing/find-images.js';
+import { unicodeForms } from './unicode-forms.js';
+import { addLeftOut, IMAGE_NAME, leftOutText, type LeftOut } from './listing/image-names.js';
 import { ImageLister } from './listing/image-lister.js';
 
 /** Enough for every practical listing; with more, hostile names make matching slow. */
@@ -35,38 +43,71 @@ export function checkImagePath(path: string, roots: readonly string[], pointer?:
  * Entries in their order, with a folder replaced by the images beneath it and a glob by the images that match, each
  * listing sorted by code units and relative to its root. Relative folders and globs are looked up in each root in
  * order; the first with an image wins. Symbolic links are not followed while listing. An entry that names a file is
- * passed on without touching the disk, so that a missing file is an error of that image, not of the job.
+ * passed on without touching the disk, so that a missing file is an error of that image, not of the job. What has
+ * characters of a glob and exists is no glob; what has only brackets, ends as an image does and matches nothing is the
+ * name of a missing file.
  *
- * Throws `path_not_allowed` as `checkImagePath` does, or `validation_failed` for a listing without an image, with
- * too many wildcards, or when all together exceed `cap`; `volume_unavailable` where a folder does not answer.
+ * Throws `path_not_allowed` as `checkImagePath` does, or `validation_failed` for a folder that is not there, a listing
+ * without an image, with too many wildcards, or when all together exceed `cap`; `volume_unavailable` where a folder does
+ * not answer.
  */
 export async function expandImagePaths(
   paths: readonly string[],
   roots: readonly string[],
   cap: number,
-): Promise<string[]> {
+): Promise<FoundImages> {
   const expanded: string[] = [];
+  const leftOut: LeftOut = {};
   let listings = 0;
+  let missing = 0;
   for (const [index, path] of paths.entries()) {
     if (index % PATHS_PER_TURN === PATHS_PER_TURN - 1) await setImmediate();
     const pointer = `#/image_paths/${index}`;
     checkImagePath(path, roots, pointer);
     if (IMAGE_NAME.test(path) && !GLOB_MAGIC.test(path)) expanded.push(path);
     else {
-      const listed = await listImages(path, roots, cap, pointer);
-      if (listed === null) expanded.push(path);
-      else if (++listings > MAX_LISTINGS) {
+      const entry = {
+        path,
+        roots,
+        cap,
+        pointer,
+        isName: missing >= MAX_LISTINGS && mayBeName(path),
+      };
+      const listed = await listImages(entry);
+      if (listed === null) {
+        if (GLOB_MAGIC.test(path)) missing += 1;
+        expanded.push(path);
+      } else if (++listings > MAX_LISTINGS) {
         throw invalid(`A job names at most ${MAX_LISTINGS} folders and globs.`, pointer);
-      } else for (const image of listed) expanded.push(image);
+      } else {
+        for (const image of listed.images) expanded.push(image);
+        addLeftOut(leftOut, listed.leftOut);
+      }
     }
     if (expanded.length > cap) {
       throw invalid(`The job names more than ${cap} images.`, '#/image_paths');
     }
   }
-  return expanded;
+  return { images: expanded, leftOut };
 }
 
+/** `*` and `?` are rare in names of files, brackets are not. */
+function mayBeName(path: string): boolean {
+  return IMAGE_NAME.test(path) && !/[*?]/.test(path);
+}
+
+/** `http:/x` still names a folder of that name. */
+const ADDRESS = /^(\w[\w+.-]*):\/\//;
+const DATA = /^data:[\w+.-]*\/?[\w+.-]*[;,]/i;
+
 function refusal(path: string, roots: readonly string[]): string | null {
+  const [, scheme] = ADDRESS.exec(path) ?? [];
+  if (scheme !== undefined) {
+    return `An image is named by its path beneath an image folder, not by an address (${scheme}://).`;
+  }
+  if (DATA.test(path)) {
+    return 'An image is named by its path. The picture itself is sent to /v1/inference/detect, as its bytes or in a form.';
+  }
   if (path.includes('\0')) return 'A path must not contain NUL.';
   if (path.includes('..') && path.split('/').includes('..')) {
     return "A path must not contain '..'.";
@@ -84,27 +125,64 @@ export function beneath(path: string, root: string): string | null {
   return path.startsWith(folder) ? path.slice(folder.length) : null;
 }
 
+/** In the Unicode form of the request first. */
+function placesOf(path: string, roots: readonly string[]): Place[] {
+  return unicodeForms(path).flatMap((form) =>
+    roots.flatMap((root) => {
+      const inRoot = form.startsWith('/') ? beneath(form, root) : form;
+      return inRoot === null ? [] : [{ root, relative: posix.normalize(inRoot) }];
+    }),
+  );
+}
+
+interface Entry {
+  path: string;
+  roots: readonly string[];
+  cap: number;
+  pointer: string;
+  /** It is the name of a file, whatever characters it has. */
+  isName: boolean;
+}
+
 /** Null for an entry that is no folder and no glob. */
-async function listImages(
-  path: string,
-  roots: readonly string[],
-  cap: number,
-  pointer: string,
-): Promise<readonly string[] | null> {
-  let isListing = false;
-  for (const root of roots) {
-    const inRoot = path.startsWith('/') ? beneath(path, root) : path;
-    if (inRoot === null) continue;
-    const relative = posix.normalize(inRoot);
+async function listImages(entry: Entry): Promise<FoundImages | null> {
+  const { path, roots, cap, pointer } = entry;
+  const isGlob = GLOB_MAGIC.test(path) && !entry.isName;
+  const leftOut: LeftOut = {};
+  let folder: Place | null = null;
+  for (const { root, relative } of placesOf(path, roots)) {
     const kind = await kindOf(root, relative);
     if (kind === 'file') return null;
-    if (kind === 'absent' && !GLOB_MAGIC.test(path)) continue;
-    isListing = true;
-    const images = await list({ root, relative, isFolder: kind === 'folder', cap }, pointer);
-    if (images.length > 0) return images;
+    if (kind === 'absent' && !isGlob) continue;
+    const isFolder = kind === 'folder';
+    if (isFolder) folder ??= { root, relative };
+    const found = await list({ root, relative, isFolder, cap }, pointer);
+    if (found.images.length > 0) return found;
+    addLeftOut(leftOut, found.leftOut);
   }
-  if (!isListing) return null;
-  throw invalid(`'${path}' matches no image.`, pointer);
+  if (folder !== null) throw invalid(await whyEmpty(path, folder, leftOut), pointer);
+  if (isGlob && !mayBeName(path)) {
+    throw invalid(`'${path}' matches no image${leftOutText(leftOut)}.`, pointer);
+  }
+  if (path.endsWith('/') || posix.normalize(path) === '.') {
+    throw invalid(await whyAbsent(path, roots), pointer);
+  }
+  return null;
+}
+
+async function whyAbsent(path: string, roots: readonly string[]): Promise<string> {
+  const absent = `There is no folder '${path}' beneath the image folders.`;
+  for (const place of placesOf(path, roots)) {
+    const meant = await lister.ask('similarPath', place, LOOK_MS).catch(() => null);
+    if (meant !== null) return `${absent} Did you mean '${meant}'?`;
+  }
+  return absent;
+}
+
+async function whyEmpty(path: string, folder: Place, leftOut: LeftOut): Promise<string> {
+  const readable = await lister.ask('isReadable', folder, LOOK_MS).catch(() => true);
+  if (!readable) return `The service has no permission to read the folder '${path}'.`;
+  return `The folder '${path}' has no images${leftOutText(leftOut)}.`;
 }
 
 async function kindOf(root: string, relative: string): Promise<PathKind> {
@@ -120,10 +198,7 @@ function silentVolume(relative: string, cause: unknown): LatticeError {
   return new LatticeError('volume_unavailable', detail, { cause, retryAfterS: 10 });
 }
 
-async function list(
-  listing: Omit<Listing, 'withinMs'>,
-  pointer: string,
-): Promise<readonly string[]> {
+async function list(listing: Omit<Listing, 'withinMs'>, pointer: string): Promise<FoundImages> {
   const { relative, isFolder } = listing;
   if (!isFolder) refuseCostly(relative, pointer);
   try {

@@ -1,26 +1,70 @@
-/** The format of a picture, from its first bytes: as the decoder finds it (native/image/image_format.cc). */
+/** The formats that are detected in, by their first bytes: as the decoder finds them (native/image/image_format.cc). */
 
-const START = new Map<string, string>([
-  ['\xFF\xD8\xFF', 'image/jpeg'],
-  ['\x89PNG\r\n\x1A\n', 'image/png'],
-  ['II*\0', 'image/tiff'],
-  ['MM\0*', 'image/tiff'],
-  ['II+\0', 'image/tiff'],
-  ['MM\0+', 'image/tiff'],
-]);
+export interface PictureFormat {
+  name: string;
+  /** Media type. */
+  type: string;
+  /** Of names that such files have. */
+  extensions: readonly string[];
+  isFormat: (head: string) => boolean;
+}
+
+const startsWith =
+  (...starts: string[]) =>
+  (head: string) =>
+    starts.some((start) => head.startsWith(start));
+
+export const PICTURE_FORMATS: readonly PictureFormat[] = [
+  {
+    name: 'JPEG',
+    type: 'image/jpeg',
+    extensions: ['jpg', 'jpeg', 'jpe', 'jfif', 'mpo'],
+    isFormat: startsWith('\xFF\xD8\xFF'),
+  },
+  {
+    name: 'PNG',
+    type: 'image/png',
+    extensions: ['png'],
+    isFormat: startsWith('\x89PNG\r\n\x1A\n'),
+  },
+  {
+    name: 'WebP',
+    type: 'image/webp',
+    extensions: ['webp'],
+    isFormat: (head) => head.startsWith('RIFF') && head.startsWith('WEBP', 8),
+  },
+  {
+    name: 'TIFF',
+    type: 'image/tiff',
+    extensions: ['tif', 'tiff'],
+    isFormat: startsWith('II*\0', 'MM\0*', 'II+\0', 'MM\0+'),
+  },
+  { name: 'AVIF', type: 'image/avif', extensions: ['avif'], isFormat: isAvif },
+  // Text may start with the same two letters, but has no zeros: the upper bytes of a header's size.
+  {
+    name: 'BMP',
+    type: 'image/bmp',
+    extensions: ['bmp'],
+    isFormat: (head) => head.startsWith('BM') && head.startsWith('\0\0', 16),
+  },
+];
+
+/** For messages: "JPEG, PNG, WebP, TIFF, AVIF and BMP". */
+export const PICTURE_FORMAT_NAMES = new Intl.ListFormat('en-GB').format(
+  PICTURE_FORMATS.map(({ name }) => name),
+);
+
 const HEAD_BYTES = 1_024;
 
 /** The media type; null for a format that is not detected in. */
 export function pictureType(bytes: Buffer): string | null {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
-  if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return 'image/webp';
-  if (head.startsWith('ftyp', 4)) return isAvif(bytes, head) ? 'image/avif' : null;
-  for (const [start, type] of START) if (head.startsWith(start)) return type;
-  return null;
+  return PICTURE_FORMATS.find(({ isFormat }) => isFormat(head))?.type ?? null;
 }
 
 /** The first box lists the brands of the file: its major one, a version, then the others. */
-function isAvif(bytes: Buffer, head: string): boolean {
-  const box = head.slice(8, bytes.readUInt16BE(2));
+function isAvif(head: string): boolean {
+  if (!head.startsWith('ftyp', 4)) return false;
+  const box = head.slice(8, (head.charCodeAt(2) << 8) | head.charCodeAt(3));
   return (box.match(/[^]{4}/g) ?? []).some((brand) => brand === 'avif' || brand === 'avis');
 }

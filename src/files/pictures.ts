@@ -1,10 +1,11 @@
 /** Pictures beneath the image roots, whole or as thumbnails; bounded in number at a time. */
 import pLimit, { type LimitFunction } from 'p-limit';
-import sharp from 'sharp';
+import type { Sharp } from 'sharp';
 import type { Config } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
 import { tooManyAtOnce } from './folders.js';
-import { pictureType } from './picture-format.js';
+import { PICTURE_FORMAT_NAMES, pictureType } from './picture-format.js';
+import { withPicture, type DecodeImage } from './readable-picture.js';
 
 export const THUMBNAIL_TYPE = 'image/jpeg';
 const QUALITY = 80;
@@ -24,7 +25,7 @@ export interface Picture {
 }
 
 export interface PicturesOptions {
-  detector: { readImage(path: string): Promise<Buffer> };
+  detector: { readImage(path: string): Promise<Buffer>; decodeImage: DecodeImage };
   config: Pick<Config, 'maxPixels' | 'maxSide'>;
 }
 
@@ -42,25 +43,22 @@ export class Pictures {
     const bytes = await inTurn(this.#reads, () => this.#options.detector.readImage(path));
     const type = pictureType(bytes);
     if (type !== null) return { bytes, type };
-    const detail = 'The file is none of JPEG, PNG, WebP, TIFF and AVIF.';
+    const detail = `The file is none of ${PICTURE_FORMAT_NAMES}.`;
     throw new LatticeError('unsupported_image_format', detail);
   }
 
   /**
-   * A JPEG at most so wide, upright, without metadata; a smaller picture keeps its size. Rejects with `image_too_large`,
-   * `invalid_image`, `overloaded`, or with `cancelled` where `signal` is aborted before its turn.
+   * A JPEG at most so wide, upright, without metadata; a smaller picture keeps its size. Rejects as detection does for
+   * a picture that it cannot read, with `overloaded`, or with `cancelled` where `signal` is aborted before its turn.
    */
   thumbnail({ bytes }: Picture, width: number, signal: AbortSignal): Promise<Buffer> {
     return inTurn(this.#resizes, async () => {
       if (signal.aborted) throw new LatticeError('cancelled', 'The client has gone away.');
-      const image = sharp(bytes, {
-        limitInputPixels: this.#options.config.maxPixels,
-        failOn: 'none',
-      });
-      try {
-        const size = await image.metadata();
-        if (Math.max(size.width, size.height) > this.#options.config.maxSide) throw tooLarge();
-        return await image
+      const { detector, config } = this.#options;
+      const small = async (picture: Sharp) => {
+        const size = await picture.metadata();
+        if (Math.max(size.width, size.height) > config.maxSide) throw tooLarge();
+        return picture
           .autoOrient()
           .resize({ width, height: MOST_HEIGHT, fit: 'inside', withoutEnlargement: true })
           .flatten({ background: 'white' })
@@ -68,9 +66,16 @@ export class Pictures {
           .jpeg({ quality: QUALITY })
           .timeout({ seconds: RESIZE_SECONDS })
           .toBuffer();
+      };
+      try {
+        return await withPicture(
+          bytes,
+          config.maxPixels,
+          (image) => detector.decodeImage(image),
+          small,
+        );
       } catch (cause) {
         if (cause instanceof LatticeError) throw cause;
-        if (String(cause).includes('pixel limit')) throw tooLarge();
         throw new LatticeError('invalid_image', 'The picture cannot be decoded.', { cause });
       }
     });

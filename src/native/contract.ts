@@ -16,6 +16,8 @@ export interface NativeAddon {
   jpegEnginesMissing(): string | null;
   /** What a model file says about itself, read off the JS thread without its network. Rejects as `loadModel` does. */
   describeModel(path: string): Promise<NativeModelDescription>;
+  /** The pixels of an encoded image, upright; on a thread of libuv. Rejects with the codes of an image. */
+  decodeImage(bytes: Uint8Array, maxPixels: number, maxSide: number): Promise<NativePixels>;
   /**
    * Starts the threads of one core. `onResults` is called on this environment's JS thread, in bulk. `onDeviceLost` is
    * called there once, before the results that say so: the device faulted. From then on every task is answered with
@@ -27,6 +29,13 @@ export interface NativeAddon {
     onResults: OnNativeResults,
     onDeviceLost?: (error: Error) => void,
   ) => NativeCore;
+}
+
+export interface NativePixels {
+  /** Red, green and blue of each pixel, row by row. */
+  data: Buffer;
+  width: number;
+  height: number;
 }
 
 export interface NativeBuildInfo {

@@ -13,6 +13,7 @@ import {
   type NativeGpus,
   type NativeModel,
   type NativeModelDescription,
+  type NativePixels,
   type NativeStats,
   type NativeTask,
 } from './contract.js';
@@ -66,6 +67,16 @@ export async function describeModel(path: string): Promise<NativeModelDescriptio
   return loadAddon().describeModel(path).catch(rethrow);
 }
 
+type DecodeLimits = Pick<NativeCoreOptions, 'maxPixels' | 'maxSide'>;
+
+/** Pixels of an encoded image. Rejects with the codes of an image. */
+export async function decodeImage(
+  bytes: Uint8Array,
+  { maxPixels, maxSide }: DecodeLimits,
+): Promise<NativePixels> {
+  return loadAddon().decodeImage(bytes, maxPixels, maxSide).catch(rethrow);
+}
+
 type Always = 'roots' | 'device' | 'threads' | 'maxFileBytes' | 'maxPixels' | 'maxSide';
 /** What is left out is as in `PLAIN`. */
 export type CoreOptions = Pick<NativeCoreOptions, Always> &
@@ -95,6 +106,7 @@ export function openCore(options: CoreOptions, onDeviceLost?: OnDeviceLost): Cor
 
 export class Core {
   readonly #native: NativeCore;
+  readonly #limits: DecodeLimits;
   readonly #waiting = new Map<number, Waiting>();
   #unsent: NativeTask[] = [];
   #lastId = FIRST_OWN_ID;
@@ -103,6 +115,7 @@ export class Core {
 
   constructor(options: NativeCoreOptions, onDeviceLost?: OnDeviceLost) {
     const addon = loadAddon();
+    this.#limits = options;
     this.#native = translated(
       () =>
         new addon.Core(
@@ -169,6 +182,12 @@ export class Core {
   async readFile(path: string): Promise<Buffer> {
     this.#refuseWhenClosed();
     return this.#native.readFile(path).catch(rethrow);
+  }
+
+  /** Pixels of an encoded image, within the limits of this core. */
+  async decodeImage(bytes: Uint8Array): Promise<NativePixels> {
+    this.#refuseWhenClosed();
+    return decodeImage(bytes, this.#limits);
   }
 
   stats(): NativeStats {

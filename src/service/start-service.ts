@@ -128,7 +128,9 @@ function startResultWebhooks(
         if (error instanceof LatticeError && error.code === 'job_not_found') return null;
         throw error;
       });
-      return job && webhookRecord(job, jobs.service.imagePages(jobId), hide);
+      if (job === null) return null;
+      const json = await webhookRecord(job, jobs.service.imagePages(jobId), hide);
+      return { status: job.status, json };
     },
   });
 }

@@ -1,10 +1,10 @@
 /** Settings as the service uses them: the only reader of the environment. */
 import { readFileSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { PACKAGE_ROOT } from '../base/package.js';
 import { isPathError, pathFault } from '../base/path-fault.js';
-import { settings } from './settings.js';
+import { readRoots, settings, writeRoots } from './settings.js';
 
 const schema = z.strictObject(settings);
 export type Settings = z.infer<typeof schema>;
@@ -26,9 +26,9 @@ const CONFIG_FILE = 'LATTICE_CONFIG';
 const OTHER_PARTS =
   /^LATTICE_(CORE_API_URL|API_KEY|EDGE_\w+|\w+_PYTHON|CUDA|SIMULATED_\w+|GPU_CHECK_\w+|COMMIT)$/;
 
-const list = (text: string, separator: string) =>
+const list = (text: string) =>
   text
-    .split(separator)
+    .split(',')
     .map((part) => part.trim())
     .filter(Boolean);
 
@@ -44,8 +44,8 @@ export function environmentOf(
 ): Record<string, string> {
   const entries = keys.map((key) => {
     const value = config[key];
-    const separator = key === 'imageRoots' ? delimiter : ',';
-    const text = Array.isArray(value) ? value.join(separator) : String(value);
+    if (key === 'imageRoots') return [environmentName(key), writeRoots(config.imageRoots)] as const;
+    const text = Array.isArray(value) ? value.join(',') : String(value);
     return [environmentName(key), text] as const;
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
@@ -63,7 +63,7 @@ export function inheritedEnvironment(environment = process.env): NodeJS.ProcessE
  */
 export function onlyVisibleGpu(ordinal: number, environment = process.env): string {
   const visible = environment.CUDA_VISIBLE_DEVICES;
-  return visible === undefined ? String(ordinal) : (list(visible, ',')[ordinal] ?? '');
+  return visible === undefined ? String(ordinal) : (list(visible)[ordinal] ?? '');
 }
 
 /** True for an address that only this machine reaches. */
@@ -143,6 +143,7 @@ export function loadConfig(
   const file = flags.config ?? environment[CONFIG_FILE];
   const given: Record<string, unknown> =
     typeof file === 'string' && file !== '' ? readConfigFile(file) : {};
+  if (Array.isArray(given.imageRoots)) given.imageRoots = JSON.stringify(given.imageRoots);
   for (const key of Object.keys(settings)) {
     const value = flags[key] ?? environment[environmentName(key)];
     if (value !== undefined && value !== '') given[key] = value;
@@ -159,16 +160,16 @@ export function loadConfig(
   return {
     ...values,
     cluster: chooseCluster(values),
-    imageRoots: list(values.imageRoots, delimiter).map((root) => absolute('imageRoots', root)),
+    imageRoots: readRoots(values.imageRoots).map((root) => absolute('imageRoots', root)),
     modelsDir: absolute('modelsDir', values.modelsDir),
     dataDir,
     engineCacheDir:
       'engineCacheDir' in given
         ? resolve(values.engineCacheDir)
         : join(dataDir, values.engineCacheDir),
-    preload: list(values.preload, ','),
-    webhookAllow: list(values.webhookAllow, ','),
-    corsOrigins: list(values.corsOrigins, ','),
+    preload: list(values.preload),
+    webhookAllow: list(values.webhookAllow),
+    corsOrigins: list(values.corsOrigins),
   };
 }
 

@@ -61,6 +61,32 @@ export function readRectangles(text: string): 'auto' | { width: number; height: 
   return rectangles.length > 0 && rectangles.every(({ width }) => width > 0) ? rectangles : null;
 }
 
+/** The folders of `imageRoots`: separated, or a JSON list, in which a name may have the separator. */
+export function readRoots(text: string): string[] {
+  if (text.startsWith('[')) {
+    const parsed = z.array(z.string()).safeParse(parseJson(text));
+    if (parsed.success) return parsed.data.filter((root) => root !== '');
+  }
+  const roots = text.split(delimiter).map((root) => root.trim());
+  return roots.filter((root) => root !== '');
+}
+
+/** What `readRoots` reads as these folders. */
+export function writeRoots(roots: readonly string[]): string {
+  const text = roots.join(delimiter);
+  const same = readRoots(text);
+  const isSame = same.length === roots.length && same.every((root, index) => root === roots[index]);
+  return isSame ? text : JSON.stringify(roots);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Key -> schema with a description. The setting of `imageRoots` is `LATTICE_IMAGE_ROOTS`, its flag `--image-roots`. */
 export const settings = {
   env: z
@@ -86,12 +112,11 @@ export const settings = {
   insecure: flag.describe('allow a non-loopback address without API keys'),
   imageRoots: z
     .string()
-    .refine(
-      (text) => text.split(delimiter).some((root) => root.trim() !== ''),
-      'must contain a folder',
-    )
+    .refine((text) => readRoots(text).length > 0, 'must contain a folder')
     .default('models/demo')
-    .describe(`folders from which requests may read images, separated by '${delimiter}'`)
+    .describe(
+      `folders from which requests may read images, separated by '${delimiter}', or a JSON list of them`,
+    )
     .register(uses, { for: WORKERS }),
   modelsDir: z
     .string()

@@ -7,6 +7,7 @@ import { JOB_EVENT_NAMES } from '../api/events.js';
 import type { AppDeps } from '../http/app-deps.js';
 import type { ReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { toProblem, type HideFolders } from '../http/answer/problem.js';
+import { memberText } from '../http/request/sent-text.js';
 import { validate } from '../http/request/validation.js';
 import type { JobEvent } from '../jobs/job.js';
 import { CLOSE, StreamClient } from './stream-client.js';
@@ -87,7 +88,7 @@ export class EventStream {
     let value: unknown;
     try {
       value = parseFrame(data);
-      await this.#act(client, validate(clientMessageSchema, value));
+      await this.#act(client, validate(clientMessageSchema, value), data as string);
     } catch (thrown) {
       const error = toLatticeError(thrown);
       if (error.status >= 500) this.#deps.logger.error({ err: thrown }, 'stream message failed');
@@ -112,13 +113,13 @@ export class EventStream {
     }
   }
 
-  async #act(client: StreamClient, message: ClientMessage): Promise<void> {
+  async #act(client: StreamClient, message: ClientMessage, frame: string): Promise<void> {
     switch (message.action) {
       case 'ping':
         client.send(notice('pong', message.id, { seq: this.#deps.jobs.lastSeq() }));
         return;
       case 'submit':
-        return this.#submit(client, message);
+        return this.#submit(client, message, frame);
       case 'subscribe':
         return this.#subscribe(client, message);
       case 'unsubscribe':
@@ -128,12 +129,15 @@ export class EventStream {
     }
   }
 
-  async #submit(client: StreamClient, { id, payload }: Submit): Promise<void> {
+  async #submit(client: StreamClient, { id, payload }: Submit, frame: string): Promise<void> {
+    const metadata = () => memberText(frame, ['payload', 'metadata']);
     const ticket = client.gate.hold();
     try {
-      const spec = await this.#readSubmission(payload, client.keyId).catch((thrown: unknown) => {
-        throw inPayload(thrown);
-      });
+      const { spec } = await this.#readSubmission(payload, metadata, client.keyId).catch(
+        (thrown: unknown) => {
+          throw inPayload(thrown);
+        },
+      );
       const { job } = await this.#deps.jobs.submit(spec);
       const { jobId } = job;
       const expected = client.wants({ event: 'job_submitted', jobId, keyId: client.keyId });

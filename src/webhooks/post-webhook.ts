@@ -10,6 +10,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { useAgent } from 'request-filtering-agent';
 import { environmentName } from '../settings/config.js';
+import { connectionFault } from './connection-fault.js';
 import type { AttemptOutcome } from './delivery-verdict.js';
 import { hostOf, targetRefusal, type TargetPolicy } from './target-policy.js';
 import type { WebhookMessage } from './webhook-message.js';
@@ -70,7 +71,9 @@ export async function postWebhook(
     if (options.stop.aborted) return null;
     return {
       kind: 'unreachable',
-      error: limit.aborted ? `No answer within ${options.timeoutMs / 1000} s` : describe(error),
+      error: limit.aborted
+        ? `No answer within ${options.timeoutMs / 1000} s`
+        : connectionFault(error, url),
       permanent: error instanceof Refused && error.permanent,
     };
   }
@@ -152,11 +155,4 @@ function aborted(signal: AbortSignal): Promise<never> {
       reject(new Error('aborted'));
     });
   });
-}
-
-/** One line of limited length: part of it may come from the receiver. */
-function describe(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return (text === '' ? code || 'unknown error' : text).replace(/\s+/g, ' ').slice(0, 300);
 }

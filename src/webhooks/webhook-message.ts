@@ -9,6 +9,13 @@ export interface WebhookMessage {
   headers: Record<string, string>;
 }
 
+/** What a job ended as. */
+export interface EndedRecord {
+  status: string;
+  /** The result record as the interface shows it, as JSON text. */
+  json: string;
+}
+
 /** One `v1,...` signature per secret, so that a receiver can change over from one to the next. */
 export type Signer = (id: string, sentAt: Date, body: string) => string | null;
 
@@ -27,15 +34,15 @@ export function createSigner(secrets: string): Signer {
 /** The body is the same at every attempt of a delivery; time stamp and signature are those of `sentAt`. */
 export function composeMessage(
   delivery: WebhookDelivery,
-  record: object,
+  { status, json }: EndedRecord,
   sentAt: Date,
   sign: Signer,
 ): WebhookMessage {
-  const body = JSON.stringify({
-    type: webhookEvent('status' in record ? String(record.status) : ''),
+  const head = JSON.stringify({
+    type: webhookEvent(status),
     timestamp: new Date(delivery.createdAt * 1000).toISOString(),
-    data: record,
   });
+  const body = `${head.slice(0, -1)},"data":${json}}`;
   const signature = sign(delivery.deliveryId, sentAt, body);
   return {
     body,

@@ -10,12 +10,12 @@ import { DEFAULT_SCHEDULE, judge } from './delivery-verdict.js';
 import { InHand, MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_HOST } from './in-hand.js';
 import { createResolver, postWebhook, type Resolve } from './post-webhook.js';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.js';
-import { composeMessage, createSigner, type Signer } from './webhook-message.js';
+import { composeMessage, createSigner, type EndedRecord, type Signer } from './webhook-message.js';
 
 export interface WebhookOptions {
   queue: WebhookQueue;
-  /** The result record as the interface shows it; null when the job is no longer kept. */
-  body: (jobId: string) => Promise<object | null>;
+  /** Null when the job is no longer kept. */
+  body: (jobId: string) => Promise<EndedRecord | null>;
   config: Pick<Config, 'env' | 'webhookSecret' | 'webhookAllow'>;
   logger: Pick<Logger, 'debug' | 'info' | 'warn'>;
   /** Seconds before each attempt; its length is the number of attempts. */

@@ -9,6 +9,7 @@ import { oldestKeptJob } from '../../src/service/drawn-copies.js';
 import type { Detection } from '../../src/api/image.js';
 import type { Job } from '../../src/jobs/job.js';
 import { classColour } from '../../src/overlay/class-colour.js';
+import { decodeImage } from '../../src/native/core.js';
 
 const picture = readFileSync(join(PACKAGE_ROOT, 'models/demo/shapes.png'));
 let dataDir: string;
@@ -21,7 +22,10 @@ afterEach(() => {
 
 const annotator = (bytes: Buffer) =>
   new Annotator({
-    detector: { readImage: () => Promise.resolve(bytes) },
+    detector: {
+      readImage: () => Promise.resolve(bytes),
+      decodeImage: (encoded) => decodeImage(encoded, { maxPixels: 1_000_000, maxSide: 16_384 }),
+    },
     dataDir,
     maxPixels: 1_000_000,
   });
@@ -53,10 +57,23 @@ describe('drawn copies', () => {
     ['CMYK', () => sharp(picture).toColourspace('cmyk').jpeg().toBuffer()],
     ['16 bit', () => sharp(picture).toColourspace('rgb16').png().toBuffer()],
     ['alpha', () => sharp(picture).ensureAlpha(0.5).png().toBuffer()],
+    ['TIFF', () => sharp(picture).removeAlpha().tiff().toBuffer()],
   ])('are made of %s pictures', async (_what, make) => {
     const copies = annotator(await make());
     const jpeg = (await copies.read(await copies.annotate('x', [bus], null), null))!;
     expect(await sharp(jpeg).metadata()).toMatchObject({ channels: 3, width: 640, height: 480 });
+  });
+
+  it('are made of a JPEG without its end marker, not of one that breaks off', async () => {
+    const jpeg = await sharp(picture).jpeg().toBuffer();
+    const copies = annotator(jpeg.subarray(0, -2));
+    const copy = (await copies.read(await copies.annotate('x', [bus], null), null))!;
+    expect(near(await pixel(copy, 176, 100), [40, 180, 60])).toBeLessThan(12);
+    const cut = Buffer.concat([jpeg.subarray(0, jpeg.length / 2), Buffer.from([0xff, 0xd9])]);
+    await expect(annotator(cut).annotate('x', [bus], null)).rejects.toMatchObject({
+      code: 'invalid_image',
+      message: expect.stringMatching(/first \d+ of 480 rows can be read/),
+    });
   });
 
   it('are turned as EXIF says, so that boxes fit', async () => {
@@ -67,17 +84,21 @@ describe('drawn copies', () => {
   });
 
   it('are refused for bytes that are no picture and for too many pixels', async () => {
-    for (const bytes of [
-      Buffer.from('no picture'),
-      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
-      await sharp({ create: { width: 2000, height: 1000, channels: 3, background: 'red' } })
-        .png()
-        .toBuffer(),
+    for (const text of [
+      'no picture',
+      '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>',
     ]) {
-      await expect(annotator(bytes).annotate('x', [], null)).rejects.toMatchObject({
-        code: 'invalid_image',
-      });
+      const drawn = annotator(Buffer.from(text)).annotate('x', [], null);
+      await expect(drawn).rejects.toMatchObject({ code: 'invalid_image' });
     }
+    const large = await sharp({
+      create: { width: 2000, height: 1000, channels: 3, background: 'red' },
+    })
+      .png()
+      .toBuffer();
+    await expect(annotator(large).annotate('x', [], null)).rejects.toMatchObject({
+      code: 'image_too_large',
+    });
   });
 
   it('are refused when they cannot be kept', async () => {

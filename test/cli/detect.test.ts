@@ -68,8 +68,28 @@ test('the table shows image, class, confidence and box, and what ran', async () 
   );
 });
 
+test('a name cannot act on the terminal; in JSON and files it is what it is', async () => {
+  const name = 'a\nb\u001b[2J\u202e.png';
+  const odd = join(folder, 'odd');
+  mkdirSync(odd);
+  for (const each of [name, `gone ${name}`]) copyFileSync(PICTURE, join(odd, each));
+  writeFileSync(join(odd, `gone ${name}`), '');
+  const printed = await run('detect', odd, ...MODEL);
+  expect(printed.out + printed.err).not.toMatch(/\p{Cc}(?<!\n)|\u202e/u);
+  const shown = String.raw`a\nb\u001b[2J\u202e.png`;
+  for (const line of [`odd/${shown} `, `odd/gone ${shown}: `]) expect(printed.out).toContain(line);
+  const { lines } = await detectJson(odd);
+  expect(lines.map((line) => line.image_path)).toEqual([
+    join(odd, name),
+    join(odd, `gone ${name}`),
+  ]);
+  rmSync(odd, { recursive: true });
+});
+
 test('one line of JSON per image, in order; a bad image fails alone with exit code 3', async () => {
-  const { lines, code } = await detectJson(folder, join(folder, 'gone.jpg'));
+  writeFileSync(join(folder, 'photo.HEIC'), '');
+  const { lines, err, code } = await detectJson(folder, join(folder, 'gone.jpg'));
+  expect(err).toBe('4 images; left out: 1 .heic.\n');
   expect(code).toBe(3);
   expect(lines.map(({ status, error }) => error?.code ?? status)).toEqual([
     'unsupported_image_format',

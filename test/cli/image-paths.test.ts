@@ -39,6 +39,27 @@ test('a file whose name looks like a glob is a file', async () => {
   expect(await names('c[1].jpg')).toEqual(['c[1].jpg']);
 });
 
+test.each(['.', '**', '*/*.jpg'])(
+  'of %s, what is no photo is left out, and other pictures counted',
+  async (path) => {
+    const nas = mkdtempSync(join(tmpdir(), 'lattice-nas-'));
+    for (const name of ['@eaDir', '#recycle', 'in']) mkdirSync(join(nas, name));
+    for (const name of [
+      '@eaDir/t.jpg',
+      '#recycle/g.jpg',
+      'in/p.jpg',
+      'in/q.jpg.heic',
+      'in/r.txt',
+    ]) {
+      writeFileSync(join(nas, name), '');
+    }
+    const found = await expandPaths([join(nas, path)]);
+    expect(found.images.map((image) => image.path)).toEqual([join(realpathSync(nas), 'in/p.jpg')]);
+    expect(found.leftOut).toEqual(path === '*/*.jpg' ? {} : { '.heic': 1 });
+    rmSync(nas, { recursive: true });
+  },
+);
+
 test('a missing file is kept, to fail by itself', async () => {
   expect(await names('gone.jpg')).toEqual(['gone.jpg']);
 });

@@ -25,7 +25,7 @@ const RECORD = {
 const message = (secrets = SECRET, sentAt = new Date()) =>
   composeMessage(
     { deliveryId: 'msg_1', jobId: 'job_1', url: '', host: '', attempt: 0, createdAt: 0 },
-    RECORD,
+    { status: 'completed', json: JSON.stringify(RECORD) },
     sentAt,
     createSigner(secrets),
   );
@@ -81,7 +81,7 @@ describe('listen', () => {
     expect(lines[6]).toMatch(/refused: it is not signed/);
     expect(lines[8]).toMatch(/refused: genuine, but sent 40\d s ago/);
     expect(lines[10]).toMatch(/no event of this service {2}msg_1 {2}signature refused/);
-    expect(lines[11]).toBe('  hello  [2J');
+    expect(lines[11]).toBe(String.raw`  hello \u001b[2J`);
     child.kill('SIGINT');
     expect(await exited).toBe(130);
   });

@@ -30,6 +30,7 @@ function open(workers: SimulatedWorker[] = [], syncQueue = 10_000) {
       models: () => Promise.resolve([model('folder.pt')]),
       prepare: (name) => Promise.resolve(model(name)),
       readImage: () => Promise.resolve(Buffer.from('bytes')),
+      decodeImage: () => Promise.reject(new Error('no decoder')),
     },
     syncQueue,
   });

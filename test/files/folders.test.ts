@@ -19,7 +19,10 @@ let folders: Folders;
 beforeAll(() => {
   folder = mkdtempSync(join(fastFolder, 'lattice-folders-'));
   [first, second] = [join(folder, 'first'), join(folder, 'second')];
-  for (const path of ['first/day/deep', 'first/many', 'first/.trash', 'second/day', 'outside']) {
+  for (const path of [
+    ...['first/day/deep', 'first/many', 'first/.trash', 'first/day/@eaDir', 'first/#recycle'],
+    ...['second/day', 'outside'],
+  ]) {
     mkdirSync(join(folder, path), { recursive: true });
   }
   for (const [file, text] of [
@@ -28,6 +31,7 @@ beforeAll(() => {
     ['first/notes.txt', ''],
     ['first/.hidden.jpg', ''],
     ['first/day/1.jpg', ''],
+    ['first/day/@eaDir/t.jpg', ''],
     ['second/a.jpg', 'longer'],
     ['second/z [1].tif', ''],
     ['second/day/2.jpg', ''],
@@ -69,6 +73,10 @@ describe('one root', () => {
     const { path, entries } = await folders.list(under, '', 100);
     expect(path).toBe('day');
     expect(entries.map((entry) => entry.path)).toEqual(['day/1.jpg', 'day/deep']);
+  });
+
+  test('a folder of thumbnails is shown to who names it', async () => {
+    expect(namesOf(await folders.list('day/@eaDir', '', 100))).toEqual(['t.jpg']);
   });
 
   test('an absolute path gives absolute paths', async () => {

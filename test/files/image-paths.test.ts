@@ -16,6 +16,10 @@ beforeAll(() => {
   for (const name of ['one/day/b', 'one/day/a', 'one/Day', 'one/empty', 'two/night', 'beside']) {
     mkdirSync(join(folder, name), { recursive: true });
   }
+  for (const name of ['phone', 'only', 'nas/@eaDir/a.jpg', 'nas/#recycle', 'nas/$RECYCLE.BIN']) {
+    mkdirSync(join(folder, 'one', name), { recursive: true });
+  }
+  for (const name of ['lost+found', '.thumbnails']) mkdirSync(join(folder, 'one/nas', name));
   for (const file of [
     'one/day/10.jpg',
     'one/day/2.jpg',
@@ -28,6 +32,20 @@ beforeAll(() => {
     'one/odd[1].jpg',
     'one/(a+)+.jpg',
     'one/plain',
+    'one/phone/a.HEIC',
+    'one/phone/b.heic',
+    'one/phone/c.gif',
+    'one/phone/d.jfif',
+    'one/phone/e.JPE',
+    'one/phone/f.mpo',
+    'one/phone/g.bmp',
+    'one/only/a.heic',
+    'one/nas/@eaDir/a.jpg/SYNOPHOTO.jpg',
+    'one/nas/#recycle/gone.jpg',
+    'one/nas/$RECYCLE.BIN/gone.jpg',
+    'one/nas/lost+found/gone.jpg',
+    'one/nas/.thumbnails/small.jpg',
+    'one/nas/photo.jpg',
     'two/night/n.tif',
     'beside/secret.jpg',
   ]) {
@@ -42,14 +60,14 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const expand = (paths: string[], cap = 100): Promise<string[]> =>
-  expandImagePaths(paths, [root, second], cap);
+const expand = async (paths: string[], cap = 100): Promise<string[]> =>
+  (await expandImagePaths(paths, [root, second], cap)).images;
 
 const DAY = ['day/10.jpg', 'day/2.jpg', 'day/B.PNG', 'day/a/x.webp', 'day/b/y.jpeg'];
 
 describe('entries', () => {
   test('plain paths are passed on in order, missing and repeated ones too', async () => {
-    const paths = ['z.jpg', 'a.PNG', 'z.jpg', `${root}/day/2.jpg`, 'no-extension', 'good.png/'];
+    const paths = ['z.jpg', 'a.PNG', 'z.jpg', `${root}/day/2.jpg`, 'no-extension'];
     expect(await expand(paths)).toEqual(paths);
   });
 
@@ -93,9 +111,56 @@ describe('entries', () => {
     ]);
   });
 
-  test('a file whose name looks like a glob is that file', async () => {
-    expect(await expand(['odd[1].jpg'])).toEqual(['odd[1].jpg']);
+  test.each([
+    [['odd[1].jpg']],
+    [['gone[1].jpg', 'day/{a}.png', 'gone/[x]/{y.jpg']],
+    [Array.from({ length: 150 }, (_, index) => `gone [${index}].jpg`)],
+  ])('brackets that match nothing are part of a name: %j', async (paths) => {
+    expect(await expand(paths, 200)).toEqual(paths);
   });
+
+  test('what has a name in the format of another picture is counted', async () => {
+    const leftOutOf = (path: string) => expandImagePaths([path, path], [root, second], 100);
+    const images = ['phone/d.jfif', 'phone/e.JPE', 'phone/f.mpo', 'phone/g.bmp'];
+    const twice = { images: [...images, ...images], leftOut: { '.heic': 4, '.gif': 2 } };
+    expect(await leftOutOf('phone')).toEqual(twice);
+    expect(await leftOutOf('phone/*')).toEqual(twice);
+    expect(await leftOutOf('phone/*.{JPE,heic}')).toEqual({
+      images: ['phone/e.JPE', 'phone/e.JPE'],
+      leftOut: { '.heic': 2 },
+    });
+  });
+
+  test.each([
+    ['nas', ['nas/photo.jpg']],
+    ['nas/**', ['nas/photo.jpg']],
+    ['nas/*/*.jpg', []],
+    ['nas/@eaDir', ['nas/@eaDir/a.jpg/SYNOPHOTO.jpg']],
+    ['nas/**/@eaDir/**', ['nas/@eaDir/a.jpg/SYNOPHOTO.jpg']],
+    ['nas/#recycle/*.jpg', ['nas/#recycle/gone.jpg']],
+    ['nas/$RECYCLE.BIN', ['nas/$RECYCLE.BIN/gone.jpg']],
+    ['nas/lost+found/*', ['nas/lost+found/gone.jpg']],
+    ['nas/.thumbnails', ['nas/.thumbnails/small.jpg']],
+  ])(
+    'thumbnails and deleted files of a volume are no photos unless named: %s',
+    async (path, images) => {
+      expect(await expand([path]).catch(() => [])).toEqual(images);
+    },
+  );
+});
+
+test.each([
+  ['NFC', 'NFD'],
+  ['NFD', 'NFC'],
+])('a folder and a glob in %s are found in %s', async (asked, onDisk) => {
+  const name = 'Zürich é';
+  mkdirSync(join(root, name.normalize(onDisk)));
+  writeFileSync(join(root, name.normalize(onDisk), 'ä.jpg'.normalize(onDisk)), '');
+  const found = [`${name}/ä.jpg`.normalize(onDisk)];
+  for (const path of [name, `${name}/`, `${name}/*.jpg`, `${name}/{ä,b}.jpg`]) {
+    expect(await expand([path.normalize(asked)])).toEqual(found);
+  }
+  rmSync(join(root, name.normalize(onDisk)), { recursive: true });
 });
 
 describe('refused', () => {
@@ -110,24 +175,51 @@ describe('refused', () => {
   );
 
   test.each([
+    ['gate nroth/', "There is no folder 'gate nroth/' beneath the image folders."],
+    ['Night/', "There is no folder 'Night/' beneath the image folders. Did you mean 'night'?"],
+    [
+      'day/2.jpg/',
+      "There is no folder 'day/2.jpg/' beneath the image folders. Did you mean 'day/2.jpg'?",
+    ],
+    ['empty', "The folder 'empty' has no images."],
+    ['only', "The folder 'only' has no images; left out: 1 .heic."],
+    ['phone/*.heic', "'phone/*.heic' matches no image; left out: 1 .heic."],
+    ['phone/*.HEIC', "'phone/*.HEIC' matches no image; left out: 1 .heic."],
+    ['night/[a-f]/*.png', "'night/[a-f]/*.png' matches no image."],
+  ])('%s: %s', async (path, detail) => {
+    await expect(expand(['a.jpg', path])).rejects.toMatchObject({
+      code: 'validation_failed',
+      errors: [{ detail, pointer: '#/image_paths/1' }],
+    });
+  });
+
+  test.each([
     ['../beside'],
     ['../beside/*.jpg'],
     ['day/../../beside'],
     ['/etc'],
     ['/etc/*.jpg'],
     ['a\0/*.jpg'],
+    ['file:///srv/a.jpg'],
+    ['https://example.org/a.jpg'],
+    ['S3://bucket/a.jpg'],
+    ['data:image/jpeg;base64,/9j/4AAQ'],
   ])('%j is not allowed', async (path) => {
     await expect(expand([path])).rejects.toMatchObject({ code: 'path_not_allowed' });
   });
 
-  test.each([['escape/*.jpg'], ['escape/'], ['escape/*'], ['alias/*.jpg'], ['day/loop/*.jpg']])(
-    'link %s is not followed',
-    async (path) => {
-      const listed = await expand([path]).catch((error: unknown) => error);
-      if (Array.isArray(listed)) expect(listed).toEqual([path]);
-      else expect(listed).toMatchObject({ code: 'validation_failed' });
-    },
-  );
+  test.each([
+    ['escape/*.jpg'],
+    ['escape'],
+    ['escape/'],
+    ['escape/*'],
+    ['alias/*.jpg'],
+    ['day/loop/*.jpg'],
+  ])('link %s is not followed', async (path) => {
+    const listed = await expand([path]).catch((error: unknown) => error);
+    if (Array.isArray(listed)) expect(listed).toEqual([path]);
+    else expect(listed).toMatchObject({ code: 'validation_failed' });
+  });
 
   test('the cap counts images after expansion', async () => {
     expect(await expand(['day'], DAY.length)).toEqual(DAY);

@@ -2,6 +2,7 @@ import sharp, { type OutputInfo, type Sharp } from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { pictureType } from '../../src/files/picture-format.js';
 import { Pictures } from '../../src/files/pictures.js';
+import { decodeImage } from '../../src/native/core.js';
 
 const RED = { r: 220, g: 20, b: 20 };
 const BLUE = { r: 20, g: 20, b: 220 };
@@ -17,7 +18,13 @@ function halves(): Sharp {
 }
 
 function picturesOf(bytes: Buffer, config = LIMITS): Pictures {
-  return new Pictures({ detector: { readImage: () => Promise.resolve(bytes) }, config });
+  return new Pictures({
+    detector: {
+      readImage: () => Promise.resolve(bytes),
+      decodeImage: (encoded) => decodeImage(encoded, config),
+    },
+    config,
+  });
 }
 
 async function thumbnailOf(bytes: Buffer, width: number, config = LIMITS): Promise<Buffer> {
@@ -67,11 +74,40 @@ test.each(formats)(
   },
 );
 
+/** The picture of `halves`, of 24 bits, as the SDK of a camera writes it. */
+async function bmp(): Promise<Buffer> {
+  const rgb = await halves().removeAlpha().raw().toBuffer();
+  const rows = Array.from({ length: 100 }, (_, y) => rgb.subarray(600 * y, 600 * (y + 1)));
+  const bgr = Buffer.concat(rows.reverse());
+  for (let i = 0; i < bgr.length; i += 3) bgr.subarray(i, i + 3).reverse();
+  const header = Buffer.alloc(54);
+  header.write('BM');
+  header.writeUInt32LE(54 + bgr.length, 2);
+  header.writeUInt32LE(54, 10);
+  header.writeUInt32LE(40, 14);
+  header.writeInt32LE(200, 18);
+  header.writeInt32LE(100, 22);
+  header.writeUInt16LE(1, 26);
+  header.writeUInt16LE(24, 28);
+  return Buffer.concat([header, bgr]);
+}
+
+test('a BMP is known by its bytes and becomes a JPEG of the width', async () => {
+  const bytes = await bmp();
+  expect(await picturesOf(bytes).read('a')).toEqual({ bytes, type: 'image/bmp' });
+  const jpeg = await thumbnailOf(bytes, 80);
+  expect(await sharp(jpeg).metadata()).toMatchObject({ format: 'jpeg', width: 80, height: 40 });
+  await expectColours(jpeg, [
+    [0.25, 0.5, RED],
+    [0.75, 0.5, BLUE],
+  ]);
+});
+
 test.each([
   ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'],
   ['HTML', '<!doctype html><script>alert(1)</script>'],
   ['GIF', 'GIF89a\x01\0\x01\0'],
-  ['BMP', 'BM\0\0\0\0'],
+  ['text that begins as a BMP', 'BM as the first letters of a text'],
   ['HEIC', '\0\0\0\x18ftypheic\0\0\0\0mif1heic'],
   ['a short RIFF', 'RIFF\0\0\0\0WAVE'],
   ['a cut box', '\0\0\0\x08ftypavif'],
@@ -138,6 +174,21 @@ describe('a thumbnail', () => {
     await expect(thumbnailOf(broken, 50)).rejects.toMatchObject({ code: 'invalid_image' });
   });
 
+  test('of a JPEG that breaks off is refused, and of one without its end marker is made', async () => {
+    const bytes = await halves().jpeg().toBuffer();
+    const cut = Buffer.concat([bytes.subarray(0, -200), Buffer.from([0xff, 0xd9])]);
+    await expect(thumbnailOf(cut, 50)).rejects.toMatchObject({
+      code: 'invalid_image',
+      message: expect.stringMatching(/first \d+ of 100 rows can be read/),
+    });
+    const jpeg = await thumbnailOf(bytes.subarray(0, -2), 50);
+    expect(await sharp(jpeg).metadata()).toMatchObject({ width: 50, height: 25 });
+    await expectColours(jpeg, [
+      [0.25, 0.5, RED],
+      [0.75, 0.5, BLUE],
+    ]);
+  });
+
   test('is not made for a client that has gone', async () => {
     const pictures = picturesOf(await halves().png().toBuffer());
     const picture = await pictures.read('a');
@@ -154,7 +205,10 @@ test('beyond what runs and what may wait, a read is refused at once', async () =
         resolve(Buffer.from('none'));
       });
     });
-  const pictures = new Pictures({ detector: { readImage }, config: LIMITS });
+  const pictures = new Pictures({
+    detector: { readImage, decodeImage: (encoded) => decodeImage(encoded, LIMITS) },
+    config: LIMITS,
+  });
   const codes = Array.from({ length: 33 }, () =>
     pictures.read('a').catch((error: unknown) => error as { code: string }),
   );

@@ -165,7 +165,7 @@ test('the document has no construct that breaks generators', () => {
 test('the webhook and the ways to authenticate are described', () => {
   const { headers } = composeMessage(
     { deliveryId: 'msg_1', jobId: 'job_1', url: 'http://h/', host: 'h', attempt: 0, createdAt: 0 },
-    {},
+    { status: 'completed', json: '{}' },
     new Date(),
     () => 'v1,x',
   );
@@ -297,7 +297,8 @@ describe('schemas', () => {
       path: `folder/${index}.jpg`,
       outcome: okOutcome(['car', 'bus']),
     }));
-    const data = await webhookRecord(endedJob(count), pagesOf(images, 500), String);
+    const text = await webhookRecord(endedJob(count), pagesOf(images, 500), String);
+    const data = JSON.parse(text) as object;
     expect('result_url' in data).toBe(isLong);
     const validate = compileSchema('WebhookBody');
     validate({ type: 'job.completed', timestamp: '2026-01-01T00:00:00Z', data });

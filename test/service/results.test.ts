@@ -41,6 +41,22 @@ test('the result of one image has the shape of the document, with the metadata a
   expectVehicles(body.result.detections, { classes: ['car'] });
 });
 
+test('metadata comes back with every digit, in result and summary', async () => {
+  const metadata = '{"ts_ns":1764064800123456789,"fine":0.12345678901234567890}';
+  const body = `{"job_type":"detect_cars","image_paths":["shapes.png"],"metadata":${metadata}}`;
+  const answer = await fetch(`${service.url}/v1/jobs/submit`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  const { job_id: id } = (await answer.json()) as { job_id: string };
+  await resultOf(service.url, id);
+  for (const what of ['result', 'summary']) {
+    const text = await (await fetch(`${service.url}/v1/jobs/${id}/${what}`)).text();
+    expect(text).toContain(`"metadata":${metadata}}`);
+  }
+});
+
 test('the result of several images, one broken, has an entry for each in their order', async () => {
   const id = await submit(service.url, {
     image_paths: ['shapes.png', 'broken.png', 'shapes.png'],

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readBatches, readRectangles } from '../../src/settings/settings.js';
+import { readBatches, readRectangles, readRoots, writeRoots } from '../../src/settings/settings.js';
 import {
   ConfigError,
   environmentName,
+  environmentOf,
   loadConfig,
   serviceAccess,
   unknownSettings,
@@ -29,6 +30,29 @@ test('a flag wins over the environment, the environment over the file', () => {
   expect([port, threads, logLevel]).toEqual([3, 2, 'warn']);
 });
 
+test.each([
+  ['/srv/a:/srv/b', ['/srv/a', '/srv/b']],
+  [' /srv/a : : /srv/b', ['/srv/a', '/srv/b']],
+  ['["/srv/12:30", "/srv/b "]', ['/srv/12:30', '/srv/b ']],
+  ['/srv/[a', ['/srv/[a']],
+])('image roots %s', (text, roots) => {
+  expect(loadConfig({}, { LATTICE_IMAGE_ROOTS: text }).imageRoots).toEqual(roots);
+  expect(loadConfig({ imageRoots: text }, {}).imageRoots).toEqual(roots);
+  const LATTICE_CONFIG = configFile({ imageRoots: text });
+  expect(loadConfig({}, { LATTICE_CONFIG }).imageRoots).toEqual(roots);
+});
+
+test('image roots are a list in the file, and arrive whole in a child process', () => {
+  for (const roots of [['/srv/12:30', '/srv/b '], ['/srv/a', '/srv/b'], ['/srv/a, "b"']]) {
+    const LATTICE_CONFIG = configFile({ imageRoots: roots });
+    const config = loadConfig({}, { LATTICE_CONFIG });
+    expect(config.imageRoots).toEqual(roots);
+    expect(loadConfig({}, environmentOf(config, ['imageRoots'])).imageRoots).toEqual(roots);
+    expect(readRoots(writeRoots(roots))).toEqual(roots);
+  }
+  expect(writeRoots(['/srv/a', '/srv/b'])).toBe('/srv/a:/srv/b');
+});
+
 test('a variable that is empty is not set', () => {
   const config = loadConfig({}, { LATTICE_CONFIG: '', LATTICE_PORT: '', LATTICE_IMAGE_ROOTS: '' });
   expect(config).toEqual(loadConfig({}, {}));
@@ -37,6 +61,7 @@ test('a variable that is empty is not set', () => {
 describe('a wrong value', () => {
   test.each([
     ['imageRoots', ':'],
+    ['imageRoots', '[""]'],
     ['insecure', 'maybe'],
     ['threads', '0'],
     ['threads', '100000'],

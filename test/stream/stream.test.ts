@@ -168,6 +168,15 @@ describe('submit', () => {
     expect((await client.take(3))[2]).toMatchObject({ event: 'job_submitted', seq: 2 });
   });
 
+  test('keeps the text of the metadata', async () => {
+    const client = await open();
+    const metadata = '{"ns":1764064800123456789}';
+    const payload = `${JSON.stringify(job).slice(0, -1)},"metadata":${metadata}}`;
+    client.send(`{"action":"submit","payload":${payload}}`);
+    const [reply] = await client.take(1);
+    expect(await jobs.specOf(reply!.job_id!)).toMatchObject({ metadata });
+  });
+
   test('obeys the rules of REST and points into the message', async () => {
     const client = await open();
     client.send({ action: 'submit', id: 's', payload: { ...job, priority: 11, colour: 1 } });

@@ -50,6 +50,10 @@ export class FakeDetector implements Detector {
     return Promise.reject(new LatticeError('image_not_found', 'The fake has no files.'));
   }
 
+  decodeImage(): Promise<never> {
+    return Promise.reject(new LatticeError('invalid_image', 'The fake decodes nothing.'));
+  }
+
   stats(): DetectorStats {
     return {
       device: 'fake',

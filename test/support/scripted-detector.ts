@@ -50,6 +50,10 @@ export class ScriptedDetector implements Detector {
     return Promise.reject(new LatticeError('image_not_found', 'No file.'));
   }
 
+  decodeImage(): Promise<never> {
+    return Promise.reject(new LatticeError('invalid_image', 'No decoder.'));
+  }
+
   stats(): DetectorStats {
     return {
       device: 'cpu',

@@ -161,6 +161,7 @@ export function overWorkers(workers: readonly Worker[]): Executor {
       models: () => Promise.resolve([]),
       prepare: (name) => Promise.reject(new Error(name)),
       readImage: (path) => Promise.reject(new Error(path)),
+      decodeImage: () => Promise.reject(new Error('no decoder')),
     },
     syncQueue: 1_000_000,
   });

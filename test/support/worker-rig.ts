@@ -27,6 +27,7 @@ const noFiles: FileAccess = {
   models: () => Promise.resolve([]),
   prepare: (name) => Promise.reject(new Error(name)),
   readImage: (path) => Promise.reject(new Error(path)),
+  decodeImage: () => Promise.reject(new Error('no decoder')),
   close: () => Promise.resolve(),
 };
 

@@ -25,7 +25,7 @@ const delivery = {
 function pythonAccepts(secrets: string, sentAt: Date, change: (body: string) => string = String) {
   const { headers, body } = composeMessage(
     delivery,
-    { job_id: 'ü' },
+    { status: 'completed', json: '{"job_id":"ü"}' },
     sentAt,
     createSigner(secrets),
   );

@@ -24,7 +24,7 @@ afterEach(async () => {
 function start(queue: MemoryQueue, options: Partial<WebhookOptions> = {}): WebhookWorker {
   const worker = new WebhookWorker({
     queue,
-    body: () => Promise.resolve(RECORD),
+    body: () => Promise.resolve({ status: 'completed', json: JSON.stringify(RECORD) }),
     config: { env: 'development', webhookSecret: SECRET, webhookAllow: [] },
     logger: pino({ level: 'silent' }),
     schedule: QUICK,
@@ -70,13 +70,14 @@ test('a delivery carries the event, the record and a signature that verifies', a
     timestamp: new Date(row.createdAt * 1000).toISOString(),
     data: RECORD,
   });
+  expect(received!.body).toContain(`"data":${JSON.stringify(RECORD)}}`);
   expect(() => new Webhook(SECRET).verify(`${received!.body} `, headers)).toThrow(/signature/i);
 });
 
 test('a failed job is told as job.failed; without a secret nothing is signed', async () => {
   const receiver = await receive(answerWith(200));
   await outcomeOf(receiver, {
-    body: () => Promise.resolve({ ...RECORD, status: 'failed' }),
+    body: () => Promise.resolve({ status: 'failed', json: '{}' }),
     config: { env: 'development', webhookSecret: '', webhookAllow: [] },
   });
   const [received] = receiver.received;

@@ -199,13 +199,14 @@ def _key(given: str | None) -> dict[str, str]:
 
 
 def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """For forms and queries: lists with commas, truth values as in JSON."""
+    """For forms and queries: lists with commas, or as JSON where an item has one; truth values as in JSON."""
 
     def text(value: Any) -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, (list, tuple, set)):
-            return ",".join(map(str, value))
+            items = [str(each) for each in value]
+            return json.dumps(items) if any("," in each for each in items) else ",".join(items)
         return str(value)
 
     return {name: text(value) for name, value in options.items() if value is not None}

@@ -1,4 +1,5 @@
 /** What a service knows of its jobs, printed; retries and cancellations. */
+import { text as textOf } from 'node:stream/consumers';
 import type {
   ImageEntry,
   JobFilter,
@@ -68,9 +69,16 @@ export async function showResult(
   flags: AccessFlags,
   terminal: Terminal,
 ): Promise<void> {
-  const record = await openClient(flags).result(jobId);
-  if (flags.json === true) terminal.out(JSON.stringify(record));
-  else for (const line of resultLines(record)) terminal.out(line);
+  const client = openClient(flags);
+  if (flags.json === true) {
+    const record = await client.status(jobId);
+    // As it comes: parsed, the metadata would lose digits of its numbers.
+    terminal.out(await textOf(client.export(jobId, 'json')));
+    terminal.setExitCode(exitCodeOfJob(record));
+    return;
+  }
+  const record = await client.result(jobId);
+  for (const line of resultLines(record)) terminal.out(line);
   terminal.setExitCode(exitCodeOfJob(record));
 }
 

@@ -139,7 +139,8 @@ export interface SubmitFlags extends AccessFlags, Partial<DetectionParameters> {
   vehicleTypes?: string[];
   priority?: number;
   callbackUrl?: string;
-  metadata?: Record<string, unknown>;
+  /** JSON of an object. */
+  metadata?: string;
   wait?: boolean;
   timeout?: number;
 }
@@ -154,7 +155,7 @@ export async function submitJob(
     throw new UsageError('--timeout bounds the wait of --wait.');
   }
   const client = openClient(flags);
-  const accepted = await client.submit(jobOf(paths, flags));
+  const accepted = await client.submit(jobText(paths, flags));
   terminal.out(flags.json === true ? JSON.stringify(accepted) : accepted.job_id);
   if (flags.wait === true) {
     await followJob(client, accepted.job_id, flags, terminal, (line) => {
@@ -166,9 +167,10 @@ export async function submitJob(
   }
 }
 
-function jobOf(paths: string[], flags: SubmitFlags): JobSubmit {
-  const { type, model, classes, vehicleTypes, ...more } = flags;
-  return {
+/** As JSON. Parsed, the metadata would lose digits of its numbers. */
+function jobText(paths: string[], flags: SubmitFlags): string {
+  const { type, model, classes, vehicleTypes, metadata, ...more } = flags;
+  const job: JobSubmit = {
     job_type: type,
     image_paths: paths,
     model_name: model === undefined ? model : withSuffix(model),
@@ -177,6 +179,6 @@ function jobOf(paths: string[], flags: SubmitFlags): JobSubmit {
     vehicle_types: vehicleTypes,
     priority: more.priority,
     callback_url: more.callbackUrl,
-    metadata: more.metadata,
   };
+  return `${JSON.stringify(job).slice(0, -1)},"metadata":${metadata ?? 'null'}}`;
 }

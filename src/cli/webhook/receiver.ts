@@ -9,6 +9,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { loadConfig } from '../../settings/config.js';
 import { createSignatureCheck, TOLERANCE_S } from '../../webhooks/signature-check.js';
+import { printable } from '../output-text.js';
 import { EXIT_FAILED, onUserPath, UsageError, type Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
 
@@ -114,6 +115,7 @@ function linesOf({ headers, body, signature, status }: Arrived): string[] {
       ? body.slice(0, 200)
       : `${event.data.job_id} ${event.data.status}, ${event.data.result?.total_count ?? 0} box(es), ` +
         `${event.data.failed_images} failed image(s)`;
+  // Anybody may send to an open port.
   return [`${head}  signature ${signature}`, `  ${told}`].map(printable);
 }
 
@@ -123,11 +125,6 @@ function parse(body: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Anybody may send to an open port: no control character of theirs reaches the terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, ' ');
 }
 
 export interface VerifyFlags {

@@ -6,7 +6,10 @@ import type { Detector } from '../detector.js';
 import { ModelFolder } from '../../models/model-folder.js';
 import { ModelRegistry } from '../../models/model-registry.js';
 
-export type FileAccess = Pick<Detector, 'models' | 'prepare' | 'readImage' | 'close'>;
+export type FileAccess = Pick<
+  Detector,
+  'models' | 'prepare' | 'readImage' | 'decodeImage' | 'close'
+>;
 
 /** Models are listed and described, not loaded; images are opened by the rules of detection. */
 export async function openFileAccess(config: Config): Promise<FileAccess> {
@@ -33,6 +36,7 @@ export async function openFileAccess(config: Config): Promise<FileAccess> {
     models: () => registry.describeAll(),
     prepare: (modelName) => registry.describe(modelName),
     readImage: (path) => core.readFile(path),
+    decodeImage: (bytes) => core.decodeImage(bytes),
     close: () => core.close(),
   };
 }

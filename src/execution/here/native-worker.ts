@@ -4,9 +4,11 @@ import type { GpuReading } from '../../api/gpu-reading.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
+import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
 import type { LoadedModel } from '../../models/loaded-model.js';
 import type { ModelRegistry } from '../../models/model-registry.js';
+import type { OtherSpelling } from '../../files/other-spelling.js';
 import { detectionsFrom } from '../../models/raw-detections.js';
 import type { SelfCheck } from '../../models/self-check/self-check.js';
 import type { NativeModel, NativeStats } from '../../native/contract.js';
@@ -39,6 +41,7 @@ export interface NativeWorkerParts {
   registry: ModelRegistry;
   selfCheck: Pick<SelfCheck, 'stop'>;
   build: EngineBuild;
+  spelling: Pick<OtherSpelling, 'open'>;
   /** What the GPU does; left out on the CPU. */
   gpuReadings?(): readonly GpuReading[];
   /** Explains device and precision; called with what the default model reports, null before it is loaded. */
@@ -91,7 +94,7 @@ export class NativeWorker implements Worker {
     const started = performance.now();
     const { options, signal, deadlineMs = 0 } = request;
     const { modelName, classes, ...parameters } = options;
-    const { registry, core } = this.#parts;
+    const { registry, core, spelling } = this.#parts;
     this.#refuseWhenOver(signal);
     // Loaded already on all but the first request; then nothing is awaited before the submit.
     const ready = registry.ready(modelName);
@@ -99,20 +102,20 @@ export class NativeWorker implements Worker {
     this.#refuseWhenOver(signal);
     const loadMs = ready === undefined ? performance.now() - started : 0;
     if (model.distrust !== null) throw model.distrust;
-    const raw = await core.run({
+    const task = {
       id: request.id,
       signal,
       modelId: model.native.modelId,
-      ...(request.image === undefined
-        ? { path: request.path }
-        : { path: null, bytes: request.image }),
       kind: request.kind,
       priority: request.priority ?? 0,
       // The executor's signal ends what waits for a model beyond it.
       deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,
       ...parameters,
       classIds: model.classes.ids(classes),
-    });
+    };
+    const raw = await (request.image === undefined
+      ? spelling.open(request.path, (path) => core.run({ ...task, path }))
+      : core.run({ ...task, path: null, bytes: request.image }));
     return {
       detections: detectionsFrom(raw.boxes, model.native.names),
       processingTimeMs: toMicros(performance.now() - started),
@@ -174,7 +177,14 @@ export class NativeWorker implements Worker {
   /** Bytes of a file beneath the image roots, by the rules of `detect`. */
   async readImage(path: string): Promise<Buffer> {
     this.#refuseWhenOver();
-    return await this.#parts.core.readFile(path);
+    const { core, spelling } = this.#parts;
+    return await spelling.open(path, (each) => core.readFile(each));
+  }
+
+  /** Pixels of an encoded image, by the rules of `detect`. */
+  async decodeImage(bytes: Buffer): Promise<Pixels> {
+    this.#refuseWhenOver();
+    return await this.#parts.core.decodeImage(bytes);
   }
 
   stats(): WorkerStats {

@@ -15,6 +15,7 @@ import { lookAheadBytes, modelMemoryBudget } from '../../models/model-memory.js'
 import { ModelRegistry } from '../../models/model-registry.js';
 import { readPicture } from '../../models/self-check/model-check.js';
 import { SelfCheck } from '../../models/self-check/self-check.js';
+import { OtherSpelling } from '../../files/other-spelling.js';
 import { gpus, openCore } from '../../native/core.js';
 import type { NativeModel } from '../../native/contract.js';
 import { readBatches, readRectangles } from '../../settings/settings.js';
@@ -116,6 +117,7 @@ export async function openDetector(
     registry,
     selfCheck,
     build,
+    spelling: new OtherSpelling(config.imageRoots),
     ...(gpu === undefined
       ? {}
       : {

@@ -2,10 +2,9 @@
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
+import { chooseImages, notEntered, PICTURES, toPattern, type LeftOut } from './image-names.js';
 
 export const GLOB_MAGIC = /[*?[\]{}]/;
-export const IMAGE_NAME = /\.(?:jpe?g|png|webp|tiff?|bmp|avif)$/i;
-const IMAGE_GLOB = '**/*.{jpg,jpeg,png,webp,tif,tiff,bmp,avif}';
 
 /** `relative` is beneath `root`. */
 export interface Place {
@@ -21,26 +20,35 @@ export interface Listing extends Place {
   withinMs: number;
 }
 
-/** Sorted by code units, relative to the root. Symbolic links are not followed. Rejects when the time has passed. */
-export async function findImages(listing: Listing): Promise<string[]> {
+export interface FoundImages {
+  /** Sorted by code units, relative to the root. */
+  images: string[];
+  /** Pictures of formats that are not read. */
+  leftOut: LeftOut;
+}
+
+/** Symbolic links are not followed. Rejects when the time has passed. */
+export async function findImages(listing: Listing): Promise<FoundImages> {
   const { root, relative, isFolder, cap, withinMs } = listing;
   const start = isFolder ? relative : literalPrefix(relative);
   // The walk itself follows no link, but its starting folder could have been reached through one.
-  if (!(await isPlainFolder({ root, relative: start }))) return [];
-  const found = await glob(isFolder ? IMAGE_GLOB : toPattern(relative), {
+  if (!(await isPlainFolder({ root, relative: start }))) return { images: [], leftOut: {} };
+  const found = await glob(isFolder ? PICTURES : toPattern(relative), {
     cwd: isFolder ? join(root, relative) : root,
     onlyFiles: true,
     followSymbolicLinks: false,
     expandDirectories: false,
     extglob: false,
+    ignore: notEntered(isFolder ? '' : relative),
     caseSensitiveMatch: !isFolder,
     signal: AbortSignal.timeout(withinMs),
   });
-  const images = found
-    .filter((file) => IMAGE_NAME.test(file))
-    .sort(byCodeUnits)
-    .slice(0, cap + 1);
-  return isFolder ? images.map((file) => posix.join(relative, file)) : images;
+  const { images, leftOut } = chooseImages(found);
+  const listed = images.sort(byCodeUnits).slice(0, cap + 1);
+  return {
+    images: isFolder ? listed.map((file) => posix.join(relative, file)) : listed,
+    leftOut,
+  };
 }
 
 /** The components before the first wildcard. */
@@ -48,11 +56,6 @@ function literalPrefix(pattern: string): string {
   const components = pattern.split('/');
   const first = components.findIndex((component) => GLOB_MAGIC.test(component));
   return components.slice(0, Math.max(first, 0)).join('/') || '.';
-}
-
-/** Only `* ? [] {}` are wildcards; what else the matcher would read as a regular expression is meant literally. */
-function toPattern(text: string): string {
-  return text.replace(/[\\()|+@$]/g, '\\$&').replace(/^!/, '\\!');
 }
 
 export function byCodeUnits(a: string, b: string): number {

@@ -2,7 +2,8 @@
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byCodeUnits, IMAGE_NAME, isPlainFolder, type Place } from './find-images.js';
+import { byCodeUnits, isPlainFolder, type Place } from './find-images.js';
+import { holdsPhotos, IMAGE_NAME } from './image-names.js';
 
 /** Names that are read from the folder at a time. */
 const NAMES_PER_READ = 1_000;
@@ -52,8 +53,8 @@ async function firstEntries(folder: string, { after, limit }: FolderQuery): Prom
 }
 
 function isShown(entry: Dirent): boolean {
-  if (entry.name.startsWith('.')) return false;
-  return entry.isDirectory() || (entry.isFile() && IMAGE_NAME.test(entry.name));
+  if (entry.isDirectory()) return holdsPhotos(entry.name);
+  return entry.isFile() && IMAGE_NAME.test(entry.name) && !entry.name.startsWith('.');
 }
 
 function lowest(entries: Dirent[], limit: number): Dirent[] {

@@ -5,8 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findImages, isReadable, kindOf, type Listing, type Place } from './find-images.js';
 import { readFolderPage, type FolderQuery } from './folder-page.js';
+import { similarPath } from './similar-path.js';
 
-const calls = { findImages, readFolderPage, kindOf, isReadable };
+const calls = { findImages, readFolderPage, kindOf, isReadable, similarPath };
 export type ListingCalls = typeof calls;
 
 export interface ListingRequest {

@@ -14,7 +14,17 @@ export function replyJson(
   body: unknown,
   extra?: ExtraHeaders,
 ): Response {
-  return new Response(JSON.stringify(body), { status, headers: jsonHeaders(c, extra) });
+  return replyJsonText(c, status, JSON.stringify(body), extra);
+}
+
+/** Answer with a body that is JSON text. */
+export function replyJsonText(
+  c: AppContext,
+  status: number,
+  text: string,
+  extra?: ExtraHeaders,
+): Response {
+  return new Response(text, { status, headers: jsonHeaders(c, extra) });
 }
 
 /**

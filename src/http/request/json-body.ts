@@ -16,14 +16,24 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export async function readJson(
   c: AppContext,
   maxBytes: number,
-  wantedTypes = 'Send the body as JSON with Content-Type: application/json.',
+  wantedTypes?: string,
 ): Promise<unknown> {
+  return (await readJsonText(c, maxBytes, wantedTypes)).value;
+}
+
+/** The value with its text, and otherwise as `readJson`. */
+export async function readJsonText(
+  c: AppContext,
+  maxBytes: number,
+  wantedTypes = 'Send the body as JSON with Content-Type: application/json.',
+): Promise<{ value: unknown; text: string }> {
   const type = c.req.header('content-type');
   if (type === undefined || !JSON_TYPE.test(type)) {
     throw new LatticeError('unsupported_media_type', wantedTypes);
   }
   refuseCoding(c);
-  return parseJson(decode(await readBytes(c, maxBytes)));
+  const text = decode(await readBytes(c, maxBytes));
+  return { value: parseJson(text), text };
 }
 
 /** Text -> JSON value within the limits on depth and keys. */

@@ -11,7 +11,7 @@ const TRUTH = new Map([
 ]);
 
 /**
- * A list is separated by commas or repeated. An empty text counts as not given: forms send one for an untouched field. A
+ * A list is JSON, separated by commas, or repeated. An empty text counts as not given: forms send one for an untouched field. A
  * text that is no value of its field's type, and an unknown field, is left for `schema` to refuse. Throws
  * `validation_failed` for another field that is given twice.
  */
@@ -35,8 +35,7 @@ function readValue(
 ): unknown {
   const kind = field && unwrapped(field)._zod.def.type;
   if (kind === 'array') {
-    const items = values.flatMap((text) => text.split(','));
-    return items.map((item) => item.trim()).filter((item) => item !== '');
+    return values.flatMap((text) => readList(text.trim()));
   }
   const [text = ''] = values;
   if (values.length > 1) {
@@ -45,6 +44,20 @@ function readValue(
   if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
   if (kind === 'boolean') return TRUTH.get(text.trim().toLowerCase()) ?? text;
   return text;
+}
+
+/** As JSON, names may have commas. */
+function readList(text: string): unknown[] {
+  if (text.startsWith('[')) {
+    try {
+      const list: unknown = JSON.parse(text);
+      if (Array.isArray(list)) return list;
+    } catch {
+      // A name may begin with a bracket.
+    }
+  }
+  const items = text.split(',').map((item) => item.trim());
+  return items.filter((item) => item !== '');
 }
 
 /** A field without its being optional or nullable. */

@@ -6,12 +6,13 @@ import type { AppContext } from '../app-env.js';
 import type { BrowserAccess } from '../access/browser-access.js';
 import { BytesInHand, type Share } from './bytes-in-hand.js';
 import { ArrivingPicture, bodyOf, declaredBytes, readChunks, refuseCoding } from './read-body.js';
+import { refuseText } from './text-for-picture.js';
 import { FORM_OVERHEAD, IMAGE_FIELD, readForm, type Form } from './read-form.js';
 
 export const PICTURE_TYPES = ['jpeg', 'png', 'webp', 'tiff', 'avif'].map((each) => `image/${each}`);
 export const FORM_TYPE = 'multipart/form-data';
-/** `image/jpg` is wrong but common. The decoder finds the format in the bytes. */
-const PICTURE_TYPE = /^image\/(?:jpe?g|png|webp|tiff|avif)\s*(?:;|$)/i;
+/** Names of the types are often wrong or none (`image/jpg`, `image/*`). The decoder finds the format in the bytes. */
+const PICTURE_TYPE = /^(?:image\/[\w.+*-]+|application\/octet-stream)\s*(?:;|$)/i;
 const FORM = /^multipart\/form-data\s*(?:;|$)/i;
 
 export interface Upload extends Form {
@@ -88,6 +89,8 @@ export class Uploads {
         picture.add(chunk);
       });
     }
-    return { ...form, image: picture.bytes() };
+    const image = picture.bytes();
+    refuseText(image, FORM.test(type) ? `The field '${IMAGE_FIELD}'` : 'The body');
+    return { ...form, image };
   }
 }

@@ -34,7 +34,7 @@ const MOST_DRAWN = 16;
 
 const TYPES =
   'Send JSON (application/json) with an image_path, or the picture itself as ' +
-  `${PICTURE_TYPES.join(', ')} or in a form (${FORM_TYPE}).`;
+  `${PICTURE_TYPES.join(', ')} (or application/octet-stream) or in a form (${FORM_TYPE}).`;
 
 const NO_PATH = {
   detail: 'image_path and a picture exclude each other.',
@@ -78,9 +78,9 @@ const textOptions: Record<string, z.ZodType> = Object.fromEntries(
     .map(([name, field]) => [name, (unwrapped(field) as z.ZodType).optional()]),
 );
 
-const detectFormSchema = z
-  .object({ image: binary, ...textOptions })
-  .openapi('DetectForm', { description: 'The picture and options; lists are separated by commas' });
+const detectFormSchema = z.object({ image: binary, ...textOptions }).openapi('DetectForm', {
+  description: 'The picture and options; lists are separated by commas, or JSON: ["car","truck"]',
+});
 
 export const detectResponseSchema = z
   .object({

@@ -159,7 +159,7 @@ function NothingHere({ search, isEmpty }: { search: string; isEmpty: boolean }) 
   return (
     <Empty icon="folder" title="This folder has no pictures">
       <p>
-        The service shows JPEG, PNG, WebP, TIFF and AVIF files beneath its image folders
+        The service shows JPEG, PNG, WebP, TIFF, AVIF and BMP files beneath its image folders
         (LATTICE_IMAGE_ROOTS).
       </p>
     </Empty>

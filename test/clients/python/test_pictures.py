@@ -75,7 +75,10 @@ class Sent(ClientCase):
                     (webp, "image", webp, "image/webp"),
                     (bytearray(encoded(picture, "TIFF")), "image", None, "image/tiff"),
                 ):
-                    options = {"classes": ["car", "bus"], "annotate": True, "deadline_ms": 500}
+                    options = {
+                        **{"classes": ["car", "bus"], "annotate": True, "deadline_ms": 500},
+                        "vehicle_types": ["a, b", "c"],
+                    }
                     client.detect(image, **options)
                     fields = fields_of(self.requests.pop())
                     part = fields["image"]
@@ -84,7 +87,11 @@ class Sent(ClientCase):
                         self.assertEqual(part.get_payload(decode=True), content)
                     texts = {key: fields[key].get_payload() for key in options}
                     self.assertEqual(
-                        texts, {"classes": "car,bus", "annotate": "true", "deadline_ms": "500"}
+                        texts,
+                        {
+                            **{"classes": "car,bus", "annotate": "true", "deadline_ms": "500"},
+                            "vehicle_types": '["a, b", "c"]',
+                        },
                     )
 
     def test_images_and_arrays_keep_their_pixels(self) -> None:

@@ -46,6 +46,7 @@ function detectorOn(fault: ErrorCode, share = -1) {
     registry: registry as unknown as ModelRegistry,
     selfCheck: { stop: ignore },
     build,
+    spelling: { open: (path, open) => open(path) },
     explain: () => ({ device: 'cuda', gpus: 1, precision: 'fp16', reason: '' }),
   });
   const detector = new Executor({ whyNoWorker: () => '', files: worker, syncQueue: 256 });

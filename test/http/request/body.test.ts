@@ -39,7 +39,7 @@ describe.each(ROUTES)('%s', (path, good) => {
     ['application/x-www-form-urlencoded'],
     ['multipart/mixed; boundary=x'],
     ['application/jsonp'],
-    ['application/octet-stream'],
+    ['application/octet'],
     [''],
   ])('Content-Type %j is refused', async (type) => {
     const answer = await post(compose(), path, good, { 'content-type': type });

@@ -56,8 +56,12 @@ const lastRequest = () => app.detector.requests.at(-1)!;
 const equal = (a: Buffer | undefined, b: Buffer) => a?.equals(b) === true;
 
 describe('a picture as the body', () => {
-  it.each(['jpeg', 'jpg', 'png', 'webp', 'tiff', 'avif'])('of type image/%s', async (type) => {
-    const answer = await sendRaw(PICTURE, '', `image/${type}`);
+  it.each([
+    ...['image/jpeg', 'image/jpg', 'image/png', 'image/webp', 'image/tiff', 'image/avif'],
+    ...['image/pjpeg', 'image/x-png', 'image/x.ms-bmp', 'image/*', 'IMAGE/HEIC; q=1'],
+    'application/octet-stream',
+  ])('of type %s', async (type) => {
+    const answer = await sendRaw(PICTURE, '', type);
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ status: 'success', image_path: 'image', total_count: 1 });
     expect(answer.headers.get('server-timing')).toMatch(/^queue;dur=/);
@@ -78,6 +82,45 @@ describe('a picture as the body', () => {
       classes: ['Car', 'bus', 'truck'],
     });
   });
+
+  it('names classes in JSON too, with their commas', async () => {
+    const query = `?classes=${encodeURIComponent(' ["car","bus"]')}&classes=truck`;
+    expect((await sendRaw(PICTURE, query)).status).toBe(200);
+    expect(lastRequest().options.classes).toEqual(['Car', 'bus', 'truck']);
+    for (const [classes, pointer] of [
+      ['["car","bus, red"]', '#/classes/1'],
+      ['["car",["bus"]]', '#/classes/1'],
+      ['[]', '#/classes'],
+      ['[car', '#/classes/0'],
+    ] as const) {
+      const refused = await send(form(['image', picture(), 'a'], ['classes', classes]));
+      expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, pointer]);
+    }
+    const [{ detail }] = (await sendRaw(PICTURE, '?classes=["bus, red"]')).body.errors;
+    expect(detail).toContain("'bus, red'");
+  });
+
+  it.each([
+    ['street.jpg', "the text 'street.jpg' and no picture: with curl, -F 'image=@street.jpg'"],
+    ['/srv/gate 1/a.TIF\n', "the text '/srv/gate 1/a.TIF' and no picture"],
+    [`data:image/png;base64,${PICTURE.toString('base64', 0, 2_000)}`, 'a picture as base64 text'],
+    ['/9j/4AAQSkZJRgABAQ\nEASABIAAD', 'a picture as base64 text'],
+    [`iVBORw0KGgo${'A'.repeat(90_000)}`, 'a picture as base64 text'],
+    ['{"image_path": "street.jpg"}', 'JSON: send it with Content-Type: application/json.'],
+  ])('that is the text %.40s is told what is wrong with it', async (text, mistake) => {
+    const raw = await sendRaw(text);
+    expect([raw.status, raw.body.code]).toEqual([422, 'unsupported_image_format']);
+    expect(raw.body.detail).toContain(`The body holds ${mistake}`);
+    const inForm = await send(form(['image', text]));
+    expect(inForm.body.detail).toContain(`The field 'image' holds ${mistake}`);
+  });
+
+  it.each(['hello', 'a.jpg\nb.jpg', 'GIF89a.jpg\u0000', 'x'.repeat(2_000) + '.jpg'])(
+    'that is other text is left to the decoder: %.20s',
+    async (text) => {
+      expect((await sendRaw(text)).status).toBe(200);
+    },
+  );
 
   it('may be chunked, and empty', async () => {
     const chunks = [
@@ -252,7 +295,7 @@ describe('who may send pictures', () => {
   });
 
   it('other types get a sentence that names those there are', async () => {
-    for (const type of ['image/gif', 'application/octet-stream', 'text/plain']) {
+    for (const type of ['image/', 'application/pdf', 'text/plain']) {
       const { status, body } = await sendRaw(PICTURE, '', type);
       expect([status, body.code]).toEqual([415, 'unsupported_media_type']);
       expect(body.detail).toContain('image/jpeg');

@@ -51,7 +51,10 @@ function open(
   overrides: Partial<AppDeps> = {},
   readImage = files.readImage,
 ): Harness {
-  const detector = Object.assign(new ScriptedDetector(), { readImage });
+  const detector = Object.assign(new ScriptedDetector(), {
+    readImage,
+    decodeImage: files.decodeImage,
+  });
   return compose({ imageRoots: [root], ...config }, { detector, ...overrides });
 }
 

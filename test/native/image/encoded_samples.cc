@@ -78,7 +78,7 @@ Bytes WithOrientation(std::span<const uint8_t> jpeg, uint16_t orientation, bool 
 
 Bytes MakeTiff(const TiffLayout& layout, std::span<const uint8_t> pixels) {
   const bool mapped = !layout.colour_map.empty();
-  const uint64_t entries = mapped ? 12 : 11;
+  const uint64_t entries = (mapped ? 12 : 11) + layout.more.size();
   const uint64_t bits_at = 8 + 2 + entries * 12 + 4;
   const uint64_t map_at = bits_at + 2u * layout.samples;
   const uint64_t strip_at = map_at + 2 * layout.colour_map.size();
@@ -94,19 +94,51 @@ Bytes MakeTiff(const TiffLayout& layout, std::span<const uint8_t> pixels) {
   entry(257, 4, 1, layout.height);
   const bool inline_bits = layout.samples == 1;
   entry(258, 3, layout.samples, inline_bits ? layout.bits : bits_at);
-  entry(259, 3, 1, 1);
+  entry(259, 3, 1, layout.compression);
   entry(262, 3, 1, layout.photometric);
   entry(273, 4, 1, strip_at);
   entry(274, 3, 1, layout.orientation);
   entry(277, 3, 1, layout.samples);
   entry(278, 4, 1, layout.height);
   entry(279, 4, 1, pixels.size());
+  // In the order of their tags.
+  std::vector<TiffLayout::Entry> more = layout.more;
+  more.push_back({339, 3, layout.sample_format});
+  std::sort(more.begin(), more.end(),
+            [](const auto& one, const auto& other) { return one.tag < other.tag; });
+  for (const TiffLayout::Entry& each : more) {
+    if (each.tag < 320) entry(each.tag, each.type, 1, each.value);
+  }
   if (mapped) entry(320, 3, layout.colour_map.size(), map_at);
-  entry(339, 3, 1, layout.sample_format);
+  for (const TiffLayout::Entry& each : more) {
+    if (each.tag > 320) entry(each.tag, each.type, 1, each.value);
+  }
   Put(&out, 0, 4, true);
   for (int i = 0; i < layout.samples; ++i) Put(&out, layout.bits, 2, true);
   for (const uint16_t value : layout.colour_map) Put(&out, value, 2, true);
   Append(&out, pixels);
+  return out;
+}
+
+Bytes MakeBmp(const BmpLayout& layout, std::span<const uint8_t> rows) {
+  constexpr size_t kHeaders = 14 + 40;
+  const size_t data = kHeaders + layout.palette.size();
+  Bytes out = {'B', 'M'};
+  Put(&out, data + rows.size(), 4, true);
+  Put(&out, 0, 4, true);
+  Put(&out, data, 4, true);
+  Put(&out, 40, 4, true);
+  Put(&out, static_cast<uint32_t>(layout.width), 4, true);
+  Put(&out, static_cast<uint32_t>(layout.height), 4, true);
+  Put(&out, 1, 2, true);
+  Put(&out, layout.bits, 2, true);
+  Put(&out, layout.compression, 4, true);
+  for (const uint64_t value :
+       {rows.size(), size_t{2835}, size_t{2835}, layout.palette.size() / 4, size_t{0}}) {
+    Put(&out, value, 4, true);
+  }
+  Append(&out, layout.palette);
+  Append(&out, rows);
   return out;
 }
 
@@ -137,8 +169,9 @@ std::vector<Bytes> OfEveryFormat() {
           CopyOf(kGreyJpeg),
           CopyOf(kWebp),
           CopyOf(kAvif),
-          MakeTiff({.width = 24, .height = 16, .colour_map = {}}, rows),
-          MakePng({.width = 24, .height = 16, .palette = {}}, rows)};
+          MakeTiff({.width = 24, .height = 16, .colour_map = {}, .more = {}}, rows),
+          MakePng({.width = 24, .height = 16, .palette = {}}, rows),
+          MakeBmp({.width = 24, .height = 16, .palette = {}}, rows)};
 }
 
 }  // namespace lattice::samples

@@ -148,6 +148,13 @@ struct TiffLayout {
   uint16_t sample_format = 1;  // 1 unsigned, 3 float
   uint16_t orientation = 1;
   std::vector<uint16_t> colour_map;
+  uint16_t compression = 1;
+  // More entries, of tags from 280 on; a value is what the entry itself holds.
+  struct Entry {
+    uint16_t tag, type;
+    uint32_t value;
+  };
+  std::vector<Entry> more;
 };
 Bytes MakeTiff(const TiffLayout& layout, std::span<const uint8_t> pixels);
 
@@ -160,6 +167,16 @@ struct PngLayout {
   Bytes palette;            // RGB triples
 };
 Bytes MakePng(const PngLayout& layout, std::span<const uint8_t> rows);
+
+// BMP without compression. `rows` as the file stores them, with their padding.
+struct BmpLayout {
+  int32_t width = 1;
+  int32_t height = 1;  // below 0: the first row is the top one
+  uint16_t bits = 24;
+  uint32_t compression = 0;
+  Bytes palette;  // blue, green, red, 0 for each colour
+};
+Bytes MakeBmp(const BmpLayout& layout, std::span<const uint8_t> rows);
 
 // Pictures of 24 x 16 in every format, JPEGs of several kinds.
 std::vector<Bytes> OfEveryFormat();

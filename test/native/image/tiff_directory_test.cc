@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "test/native/image/encoded_samples.h"
 
 namespace lattice {
@@ -15,8 +17,20 @@ TEST(TiffDirectory, FindsNumbersOfTheFirstDirectory) {
   EXPECT_EQ(FirstDirectoryValue(tiff, kTiffCompression), 1u);
   EXPECT_EQ(FirstDirectoryValue(tiff, 256), 1u);
   EXPECT_EQ(FirstDirectoryValue(tiff, 9999), std::nullopt);
-  // Three shorts do not fit the entry.
-  EXPECT_EQ(FirstDirectoryValue(tiff, 258), std::nullopt);
+  // Three shorts do not fit the entry and lie elsewhere.
+  EXPECT_EQ(FirstDirectoryValue(tiff, 258), 8u);
+}
+
+TEST(TiffDirectory, FindsNumbersOfEveryType) {
+  samples::TiffLayout layout;
+  layout.more = {{340, 11, std::bit_cast<uint32_t>(-0.5f)}, {341, 9, 0xFFFFFFFF}, {342, 1, 200}};
+  const samples::Bytes tiff = MakeTiff(layout, samples::Bytes{1, 2, 3});
+  EXPECT_EQ(FirstDirectoryNumber(tiff, 340), -0.5);
+  EXPECT_EQ(FirstDirectoryNumber(tiff, 341), -1);
+  EXPECT_EQ(FirstDirectoryNumber(tiff, 342), 200);
+  EXPECT_EQ(FirstDirectoryNumber(tiff, kTiffCompression), 1);
+  EXPECT_EQ(FirstDirectoryNumber(tiff, 343), std::nullopt);
+  EXPECT_EQ(FirstDirectoryValue(tiff, 340), std::nullopt);
 }
 
 TEST(TiffDirectory, EveryCutIsSafe) {

@@ -137,7 +137,7 @@ TEST(CoreTest, ImagesThatAGpuDecodesLeaveTheCoresTheirThreads) {
     EXPECT_EQ(core->Submit({std::move(task)}), 0u);
   }
   // The GPU has all that it takes, and gives nothing back.
-  const auto on_cores = [&] { return core->decode_stats().cpu; };
+  const auto on_cores = [&] { return core->stats().decoded_by_cpu; };
   const uint64_t before = on_cores();
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (on_cores() < before + 5 && std::chrono::steady_clock::now() < until) {

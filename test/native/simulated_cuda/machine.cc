@@ -235,6 +235,11 @@ size_t WorkDone(int gpu) { return Machine::Get().Done(gpu); }
 size_t UsedBytes(int gpu) { return Machine::Get().Used(gpu); }
 size_t PinnedBytes() { return Machine::Get().Used(kHost); }
 
+unsigned JpegEngines(int gpu) {
+  Machine& machine = Machine::Get();
+  return gpu < machine.count() ? machine.KindOf(gpu).jpeg_engines : 0;
+}
+
 cudaError_t Answer(Call call) { return Machine::Get().Answer(call, ThisThread().gpu); }
 
 bool IsOnGpu(const void* memory, size_t bytes, int gpu) {

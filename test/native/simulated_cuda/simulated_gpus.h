@@ -83,6 +83,8 @@ bool IsRecording(cudaStream_t stream);
 bool IsOnGpu(const void* memory, size_t bytes, int gpu);
 // What a call on the current GPU of this thread answers: see FailCall.
 cudaError_t Answer(Call call);
+// 0 of a GPU that is not there (any more).
+unsigned JpegEngines(int gpu);
 
 // The PCI bus of GPU 0; the others follow.
 inline constexpr int kFirstPciBus = 0xE0;

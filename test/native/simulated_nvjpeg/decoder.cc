@@ -122,10 +122,8 @@ SIMULATED_EXPORT nvjpegStatus_t nvjpegCreateEx(nvjpegBackend_t backend, nvjpegDe
                                                nvjpegPinnedAllocator_t*, unsigned,
                                                nvjpegHandle_t* handle) {
   const int gpu = CurrentGpu();
-  const auto sight = lattice::simulated::LookAt(gpu);
-  if (!sight) return NVJPEG_STATUS_EXECUTION_FAILED;
   if (backend != NVJPEG_BACKEND_HARDWARE) return NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED;
-  if (sight->kind.jpeg_engines == 0) return NVJPEG_STATUS_ARCH_MISMATCH;
+  if (lattice::simulated::JpegEngines(gpu) == 0) return NVJPEG_STATUS_ARCH_MISMATCH;
   const nvjpegStatus_t made = ToStatus(Answer(Call::kJpegHandle));
   if (made == NVJPEG_STATUS_SUCCESS) *handle = new nvjpegHandle{gpu};
   return made;

@@ -5,14 +5,13 @@
 #define SIMULATED_EXPORT extern "C" __attribute__((visibility("default")))
 
 using lattice::simulated::EnginesTake;
-using lattice::simulated::LookAt;
+using lattice::simulated::JpegEngines;
 using lattice::simulated::PictureHeader;
 using lattice::simulated::ReadPictureHeader;
 
 SIMULATED_EXPORT nvjpegStatus_t nvjpegGetHardwareDecoderInfo(nvjpegHandle_t handle,
                                                              unsigned* engines, unsigned* cores) {
-  const auto sight = LookAt(handle->gpu);
-  *engines = sight ? sight->kind.jpeg_engines : 0;
+  *engines = JpegEngines(handle->gpu);
   *cores = *engines > 0 ? 1 : 0;
   return NVJPEG_STATUS_SUCCESS;
 }

@@ -10,13 +10,18 @@ import {
   type Job,
 } from '../../../jobs/job.js';
 import type { HideFolders } from '../../answer/problem.js';
-import { replyJson } from '../../answer/reply.js';
+import { replyJson, replyJsonText } from '../../answer/reply.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { jobIdSchema, jobTypeSchema } from './job-fields.js';
 import { JOB_ERRORS, jobOfPath, ofJob, params } from './job-of-path.js';
-import { failedImageSchema, metadataOf, processedImageSchema, viewEntry } from './result-record.js';
+import {
+  failedImageSchema,
+  processedImageSchema,
+  viewEntry,
+  withMetadata,
+} from './result-record.js';
 
 const MOST_IMAGES = 500;
 const DEFAULT_IMAGES = 100;
@@ -167,7 +172,8 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
     },
     async (c) => {
       const job = await jobOfPath(c, jobs);
-      return replyJson(c, 200, viewSummary(job, await jobs.tally(job)));
+      const figures = viewSummary(job, await jobs.tally(job));
+      return replyJsonText(c, 200, `{${withMetadata(figures, job)}}`);
     },
   );
 }
@@ -180,7 +186,10 @@ function viewJobImage(job: Job, entry: ImageEntry, hide: HideFolders): JobImageB
   return { index, ...viewEntry(job, entry, hide) };
 }
 
-function viewSummary(job: Job, { found, empty, failed, boxes }: ImageTally): JobSummaryBody {
+function viewSummary(
+  job: Job,
+  { found, empty, failed, boxes }: ImageTally,
+): Omit<JobSummaryBody, 'metadata'> {
   const { spec, imageCount } = job;
   const { options } = spec;
   const left = Math.max(0, imageCount - found - empty - failed);
@@ -215,7 +224,6 @@ function viewSummary(job: Job, { found, empty, failed, boxes }: ImageTally): Job
       annotate: spec.annotate,
       has_callback: spec.callbackUrl !== null,
     },
-    metadata: metadataOf(job),
   };
 }
 

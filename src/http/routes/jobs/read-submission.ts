@@ -5,6 +5,7 @@ import { LatticeError } from '../../../api/errors.js';
 import { requestParameters } from '../../../api/option-schemas.js';
 import { readParameters, TOP_PRIORITY } from '../../../api/options.js';
 import { expandImagePaths } from '../../../files/image-paths.js';
+import type { LeftOut } from '../../../files/listing/image-names.js';
 import type { JobSpec } from '../../../jobs/job.js';
 import {
   createTargetPolicy,
@@ -74,8 +75,8 @@ export const METADATA_COMPONENT = {
   additionalProperties: {},
   maxProperties: MAX_KEYS,
   description:
-    `Any JSON object up to 64 KiB, passed through to the result; at most ${MAX_KEYS} keys an object and ` +
-    `${MAX_DEPTH - 1} levels. Numbers are of double precision: send an integer beyond 2^53 as text`,
+    'Any JSON object up to 64 KiB without the white space between its parts, passed through to the result as it was ' +
+    `sent: numbers keep their digits. At most ${MAX_KEYS} keys an object and ${MAX_DEPTH - 1} levels`,
   example: { camera: 'north-gate' },
 } as const;
 
@@ -85,12 +86,6 @@ const metadataSchema = (z.unknown() as z.ZodType<Record<string, unknown>>)
   .superRefine((value, context) => {
     const fault = metadataFault(value);
     if (fault !== null) context.addIssue({ code: 'custom', message: fault });
-    else if (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES) {
-      context.addIssue({
-        code: 'custom',
-        message: `metadata has at most ${MAX_METADATA_BYTES} bytes as JSON.`,
-      });
-    }
   })
   .openapi({ anyOf: [{ $ref: '#/components/schemas/JobMetadata' }, { type: 'null' }] });
 
@@ -103,7 +98,7 @@ export const jobSubmitSchema = z
       .openapi({
         description:
           'Images, folders or globs (`*`, `?`, `[]`, `{}`, `**`); folders and globs stand for their images in ' +
-          'order of name. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
+          'order of name. The name of a file that exists is that file, whatever characters it has. LATTICE_MAX_IMAGES_PER_JOB bounds the list and the images that come of it',
         example: ['street.jpg'],
       }),
     model_name: modelNameSchema.nullish(),
@@ -148,8 +143,16 @@ export type JobSubmitBody = z.infer<typeof jobSubmitSchema>;
 const MANY_PATHS = 1_000;
 const CAR = 'car';
 
-/** Parsed JSON -> a complete spec. Rejects with `validation_failed`, `path_not_allowed` or a model's error. */
-export type ReadSubmission = (value: unknown, keyId: string | null) => Promise<JobSpec>;
+/**
+ * Parsed JSON -> a complete spec, and what its folders and globs left out. `metadataText` gives the text of its
+ * `metadata`. Rejects with `validation_failed`,
+ * `path_not_allowed` or a model's error.
+ */
+export type ReadSubmission = (
+  value: unknown,
+  metadataText: () => string | undefined,
+  keyId: string | null,
+) => Promise<{ spec: JobSpec; leftOut: LeftOut }>;
 
 export function createReadSubmission(
   deps: Pick<AppDeps, 'config' | 'draining'>,
@@ -157,29 +160,32 @@ export function createReadSubmission(
 ): ReadSubmission {
   const { config } = deps;
   const targets = createTargetPolicy(config);
-  return async (value, keyId) => {
+  return async (value, metadataText, keyId) => {
     if (deps.draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
     refuseLongLists(value, config);
     await ownTurn(value);
     const body = validate(jobSubmitSchema, value);
     refuseTarget(body.callback_url, targets);
+    const metadata = body.metadata ? (metadataText() ?? null) : null;
+    refuseLongMetadata(metadata);
     const modelName = body.model_name ?? defaultModelName(config);
     const listed = await catalogue.check(modelName);
     const classes = await classesOf(body, modelName, listed, catalogue);
     await ownTurn(value);
     const { imageRoots, maxImagesPerJob } = config;
-    const imagePaths = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
+    const found = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
     await ownTurn(value);
-    return {
+    const spec = {
       jobType: body.job_type,
-      imagePaths,
+      imagePaths: found.images,
       options: { modelName, classes, ...readParameters(body) },
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
-      metadata: body.metadata ? JSON.stringify(body.metadata) : null,
+      metadata,
       annotate: body.annotate ?? false,
       keyId,
     };
+    return { spec, leftOut: found.leftOut };
   };
 }
 
@@ -190,6 +196,12 @@ function refuseTarget(url: string | null | undefined, targets: TargetPolicy): vo
   if (refusal === null) return;
   const detail = `callback_url: ${refusal}.`;
   throw validationFailed([{ detail, pointer: '#/callback_url' }]);
+}
+
+function refuseLongMetadata(text: string | null): void {
+  if (text === null || Buffer.byteLength(text) <= MAX_METADATA_BYTES) return;
+  const detail = `metadata has at most ${MAX_METADATA_BYTES} bytes as JSON.`;
+  throw validationFailed([{ detail: `metadata: ${detail}`, pointer: '#/metadata' }]);
 }
 
 /** Each step over a long list holds the event loop for a while: others have a turn between two of them. */

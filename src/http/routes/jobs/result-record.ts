@@ -90,27 +90,20 @@ export type ImageEntryBody = z.infer<typeof imageEntrySchema>;
 export type JobResultBody = z.infer<typeof jobResultSchema>;
 type JobDigestBody = z.infer<typeof jobDigestSchema>;
 
-/** The record of a job of one image. Its `result` is null when the image gave no boxes; `error` says why. */
-export function viewSingleResult(
-  job: Job,
-  { path, outcome }: ImageEntry,
-  hide: HideFolders,
-): JobResultBody {
-  const result =
-    outcome?.status === 'ok'
-      ? {
-          image_path: path,
-          ...viewImage(outcome, outcome.annotatedPath),
-          model: job.spec.options.modelName,
-          worker_id: outcome.workerId ?? job.workerId,
-        }
-      : null;
-  return { ...viewHead(job), result, ...viewTail(job, hide) };
+/** The result of a job of one image. It is null when the image gave no boxes; `error` of the record says why. */
+function viewSingle(job: Job, { path, outcome }: ImageEntry): SingleResultBody | null {
+  if (outcome?.status !== 'ok') return null;
+  return {
+    image_path: path,
+    ...viewImage(outcome, outcome.annotatedPath),
+    model: job.spec.options.modelName,
+    worker_id: outcome.workerId ?? job.workerId,
+  };
 }
 
 /**
- * The record of a job of several images as JSON text, one piece per page. A page is read when its piece is requested.
- * Throws what `pages` throws; the pieces until then are not valid JSON.
+ * The record of a job as JSON text, one piece per page. A page is read when its piece is requested. Throws what `pages`
+ * throws; the pieces until then are not valid JSON.
  */
 export async function* resultText(
   job: Job,
@@ -118,10 +111,14 @@ export async function* resultText(
   hide: HideFolders,
 ): AsyncGenerator<string, void> {
   const tally = new Tally();
-  let text = `{${fieldsOf(viewHead(job))},"result":{"images":[`;
+  let text = `{${headText(job)},"result":{"images":[`;
   let count = 0;
   for await (const page of pages) {
     for (const entry of page) {
+      if (job.imageCount === 1) {
+        yield recordText(job, viewSingle(job, entry), hide);
+        return;
+      }
       const image = viewEntry(job, entry, hide);
       tally.add(image);
       text += `${count === 0 ? '' : ','}${JSON.stringify(image)}`;
@@ -132,7 +129,11 @@ export async function* resultText(
     yield text;
     text = '';
   }
-  yield `${text}],${fieldsOf(tally.totals(job))}},${fieldsOf(viewTail(job, hide))}}`;
+  yield `${text}],${fieldsOf(tally.totals(job))}},${tailText(job, hide)}}`;
+}
+
+function recordText(job: Job, result: object | null, hide: HideFolders): string {
+  return `{${headText(job)},"result":${JSON.stringify(result)},${tailText(job, hide)}}`;
 }
 
 /** The fields of an object as JSON without the braces. */
@@ -140,25 +141,25 @@ function fieldsOf(value: object): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
-type ResultHead = Pick<JobResultBody, 'job_id' | 'status' | 'failed_images'>;
-
 /** The fields before `result`. */
-function viewHead(job: Job): ResultHead {
-  return { job_id: job.jobId, status: job.status, failed_images: job.failedImages };
+function headText(job: Job): string {
+  const head = { job_id: job.jobId, status: job.status, failed_images: job.failedImages };
+  return fieldsOf(head satisfies Partial<JobResultBody>);
 }
 
 /** The fields after `result`. */
-function viewTail(job: Job, hide: HideFolders): Omit<JobResultBody, keyof ResultHead | 'result'> {
-  return {
+function tailText(job: Job, hide: HideFolders): string {
+  const tail = {
     error: job.error === null ? null : hideInProblem(job.error, hide),
     submitted_at: job.submittedAt,
     completed_at: job.completedAt ?? job.submittedAt,
-    metadata: metadataOf(job),
   };
+  return withMetadata(tail satisfies Partial<JobResultBody>, job);
 }
 
-export function metadataOf({ spec: { metadata } }: Job): Record<string, unknown> | null {
-  return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>);
+/** The fields and `metadata` as JSON without the braces. Parsed, its numbers would lose digits. */
+export function withMetadata(fields: object, { spec: { metadata } }: Job): string {
+  return `${fieldsOf(fields)},"metadata":${metadata ?? 'null'}`;
 }
 
 export function viewEntry(
@@ -220,18 +221,21 @@ function notProcessed(job: Job): Problem {
   return job.error ?? new LatticeError('cancelled', 'The job ended first.').toProblem();
 }
 
-/** The result record of an ended job; where its images are too long, the record without them and with `result_url`. */
+/**
+ * The result record of an ended job as JSON text; where its images are too long, the record without them and with
+ * `result_url`.
+ */
 export async function webhookRecord(
   job: Job,
   pages: AsyncIterable<readonly ImageEntry[]>,
   hide: HideFolders,
-): Promise<JobResultBody | JobDigestBody> {
+): Promise<string> {
   const tally = new Tally();
   let images: ImageEntryBody[] | null = [];
   let bytes = 0;
   for await (const page of pages) {
     for (const entry of page) {
-      if (job.imageCount === 1) return viewSingleResult(job, entry, hide);
+      if (job.imageCount === 1) return recordText(job, viewSingle(job, entry), hide);
       const image = viewEntry(job, entry, hide);
       tally.add(image);
       if (images === null) continue;
@@ -240,10 +244,9 @@ export async function webhookRecord(
       if (bytes > MAX_IMAGES_BYTES) images = null;
     }
   }
-  const head = viewHead(job);
   const totals = tally.totals(job);
-  const tail = viewTail(job, hide);
-  if (images !== null) return { ...head, result: { images, ...totals }, ...tail };
-  const resultUrl = `/v1/jobs/${encodeURIComponent(job.jobId)}/result`;
-  return { ...head, result: totals, ...tail, result_url: resultUrl };
+  if (images !== null) return recordText(job, { images, ...totals }, hide);
+  const link = { result_url: `/v1/jobs/${encodeURIComponent(job.jobId)}/result` };
+  const digest = recordText(job, totals, hide).slice(0, -1);
+  return `${digest},${fieldsOf(link satisfies Partial<JobDigestBody>)}}`;
 }

@@ -8,12 +8,12 @@ import {
   type ResultFormat,
 } from '../../../export/formats.js';
 import type { Job } from '../../../jobs/job.js';
-import { replyJson, replyPieces } from '../../answer/reply.js';
+import { replyPieces } from '../../answer/reply.js';
 import { binary, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
 import { shorten, validate } from '../../request/validation.js';
 import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
-import { jobResultSchema, resultText, viewEntry, viewSingleResult } from './result-record.js';
+import { jobResultSchema, resultText, viewEntry } from './result-record.js';
 
 const exportQuerySchema = z.object({
   format: z
@@ -76,8 +76,6 @@ export function resultRoutes(route: AddRoute, parts: RouteParts): void {
         const pieces = FORMATS[format].write(await exportSource(job, parts));
         return replyPieces(c, 200, pieces, onBroken, exportHeaders(job, format));
       }
-      const [only] = job.imageCount === 1 ? await jobs.images(job.jobId) : [];
-      if (only !== undefined) return replyJson(c, 200, viewSingleResult(job, only, hide));
       return replyPieces(c, 200, resultText(job, jobs.imagePages(job.jobId), hide), onBroken);
     },
   );

@@ -8,10 +8,12 @@ import {
   type Job,
   type RetriedImages,
 } from '../../../jobs/job.js';
+import { imagesText, type LeftOut } from '../../../files/listing/image-names.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { AppContext } from '../../app-env.js';
-import { readJson } from '../../request/json-body.js';
+import { readJsonText } from '../../request/json-body.js';
 import { readQuery } from '../../request/query.js';
+import { memberText } from '../../request/sent-text.js';
 import { replyJson } from '../../answer/reply.js';
 import { json, type AddRoute } from '../../route.js';
 import type { RouteParts } from '../../route-parts.js';
@@ -23,9 +25,21 @@ import { jobSubmitSchema } from './read-submission.js';
 const MAX_IDEMPOTENCY_KEY = 255;
 
 const jobAcceptedSchema = z
-  .object({ job_id: jobIdSchema, status: stateSchema, message: z.string() })
+  .object({
+    job_id: jobIdSchema,
+    status: stateSchema,
+    message: z.string().openapi({
+      description:
+        'For people: how many images the job has, and which pictures its folders and globs left out because their ' +
+        'formats are not read',
+    }),
+  })
   .openapi('JobAccepted', {
-    example: { job_id: EXAMPLE_JOB_ID, status: 'pending', message: 'Job accepted.' },
+    example: {
+      job_id: EXAMPLE_JOB_ID,
+      status: 'pending',
+      message: 'Job accepted with 12 images; left out: 3 .heic.',
+    },
   });
 
 export const retryQuerySchema = z.strictObject({
@@ -106,12 +120,16 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
     },
     async (c) => {
       const key = readIdempotencyKey(c);
-      const body = await readJson(c, config.maxBodyBytes);
-      const once = withFingerprint(key, body);
-      const submission = await submitOnce(c, jobs, once, async () =>
-        jobs.submit(await readSubmission(body, c.get('keyId')), once),
-      );
-      return replyAccepted(c, submission);
+      const { value, text } = await readJsonText(c, config.maxBodyBytes);
+      const once = withFingerprint(key, value);
+      const metadata = () => memberText(text, ['metadata']);
+      let leftOut: LeftOut = {};
+      const submission = await submitOnce(c, jobs, once, async () => {
+        const read = await readSubmission(value, metadata, c.get('keyId'));
+        leftOut = read.leftOut;
+        return jobs.submit(read.spec, once);
+      });
+      return replyAccepted(c, submission, leftOut);
     },
   );
   route(
@@ -148,7 +166,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
         await catalogue.check(job.spec.options.modelName);
         return jobs.retry(retryOf, c.get('keyId'), images, once);
       });
-      return replyAccepted(c, submission, { retry_of: retryOf });
+      return replyAccepted(c, submission, {}, { retry_of: retryOf });
     },
   );
 }
@@ -182,13 +200,15 @@ async function submitOnce(
 function replyAccepted(
   c: AppContext,
   { job, replayed }: Submission,
+  leftOut: LeftOut,
   more: Record<string, string> = {},
 ): Response {
-  const images = job.imageCount === 1 ? '1 image' : `${job.imageCount} images`;
   const body: JobAcceptedBody = {
     job_id: job.jobId,
     status: job.status,
-    message: replayed ? 'Job was accepted before.' : `Job accepted with ${images}.`,
+    message: replayed
+      ? 'Job was accepted before.'
+      : `Job accepted with ${imagesText(job.imageCount, leftOut)}.`,
   };
   return replyJson(
     c,

@@ -207,6 +207,29 @@ test('property: metadata is returned as it was sent', async () => {
   );
 });
 
+test.each([
+  ['long numbers', '{"ts_ns":1764064800123456789,"x":0.10000000000000000001,"e":1E5,"z":-0}'],
+  ['the order of keys', '{"b":1,"10":2,"2":3,"":4}'],
+  ['escapes', String.raw`{"a":"\u00e9\"\\","b":["\\"]}`],
+])('metadata keeps %s as text', async (_, metadata) => {
+  expect(await storedMetadata(metadata)).toBe(metadata);
+});
+
+test('metadata loses white space, and of equal keys the earlier ones', async () => {
+  const text = '{ "a" :\n [ 1 , {"k":1,"k":22} ],\t"b":{"__proto__":{}}, "b" : {} }';
+  expect(await storedMetadata(text)).toBe('{"a":[1,{"k":22}],"b":{}}');
+  expect(await storedMetadata('{"a":1},"metadata":{"metadata":"}\\\\"}')).toBe(
+    '{"metadata":"}\\\\"}',
+  );
+});
+
+async function storedMetadata(metadata: string): Promise<string | null> {
+  const app = compose();
+  const text = `{"job_type":"detect_cars","metadata" : ${metadata} ,"image_paths":["a.jpg"]}`;
+  const { body } = await post(app, PATH, text);
+  return (await app.jobs.service.get(body.job_id as string, null)).spec.metadata;
+}
+
 function pointersOf(problem: unknown): (string | undefined)[] {
   return ((problem as Problem).errors ?? []).map((item) => item.pointer);
 }

@@ -71,6 +71,24 @@ test('every field arrives, metadata as the submitted text', async () => {
   });
 });
 
+test('the answer says how many images the job has, and what its folders left out', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'lattice-left-out-'));
+  for (const name of ['a.jpg', 'b.jfif', 'c.HEIC', 'd.heic', 'e.gif', 'notes.txt']) {
+    writeFileSync(join(root, name), '');
+  }
+  const message = async (...paths: string[]) => {
+    const answer = await post(compose({ imageRoots: [root] }), PATH, {
+      ...cars,
+      image_paths: paths,
+    });
+    return answer.body.message as string;
+  };
+  expect(await message('.')).toBe('Job accepted with 2 images; left out: 2 .heic, 1 .gif.');
+  expect(await message('*.{jpg,gif}')).toBe('Job accepted with 1 image; left out: 1 .gif.');
+  expect(await message('*.j*', 'c.HEIC')).toBe('Job accepted with 3 images.');
+  rmSync(root, { recursive: true });
+});
+
 test.each([
   ['detect_cars', ['car']],
   ['detect_vehicles', [...DEFAULT_VEHICLES]],

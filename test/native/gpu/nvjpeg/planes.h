@@ -39,7 +39,6 @@ inline File PlanesOf(const Image& image) {
   const PackedPlanes packed = StoredPlanes(image);
   const int across = image.orientation < 5 ? image.width : image.height;
   const int down = image.orientation < 5 ? image.height : image.width;
-  const int down = image.orientation < 5 ? image.height : image.width;
   for (size_t i = 0; i < 3; ++i) {
     const int width = i == 0 ? across : ChromaSize(across);
     for (int y = 0; y < (i == 0 ? down : ChromaSize(down)); ++y) {

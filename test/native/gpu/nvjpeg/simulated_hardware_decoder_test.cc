@@ -256,7 +256,7 @@ TEST(SimulatedHardwareDecoderDeathTest, EnginesThatHangEndTheProcess) {
     auto engines = *NvJpegEngines::Open(**NvJpegLibrary::Open(), 0, std::chrono::milliseconds(300));
     HardwareDecoder decoder(std::move(engines), size_t{64} << 20);
     simulated::Hang(0);
-    (void)decoder.TryDecode(file);
+    (void)decoder.TryDecode(DescribeEncoded(file), {});
   };
   EXPECT_EXIT(body(), testing::ExitedWithCode(69), "while decoding images");
 }

@@ -1,0 +1,66 @@
+/** Which files and folders a search for images takes, by their names. */
+
+/** Of formats that are decoded (`native/image`). */
+const READ = 'jpg jpeg jpe jfif mpo png webp tif tiff bmp avif'.split(' ');
+/** Of pictures in other formats: a search counts them, so that nobody takes them for looked at. */
+const NOT_READ = (
+  'heic heif hif gif jxl jp2 j2k jpx jxr svg psd raw ' +
+  '3fr arw cr2 cr3 crw dcr dng erf kdc mef mrw nef nrw orf pef raf rw2 rwl sr2 srf srw x3f'
+).split(' ');
+
+export const IMAGE_NAME = new RegExp(`\\.(?:${READ.join('|')})$`, 'i');
+const OTHER_NAME = new RegExp(`\\.(?:${NOT_READ.join('|')})$`, 'i');
+/** All of these files in a folder and beneath. */
+export const PICTURES = `**/*.{${[...READ, ...NOT_READ].join(',')}}`;
+
+/** Folders in which a network volume or a system keeps thumbnails, snapshots and deleted files. */
+const NO_PHOTOS = [
+  ...['@eaDir', '@Recycle', '@Recently-Snapshot', '@tmp', '#recycle', '#snapshot'],
+  ...['$RECYCLE.BIN', '$Recycle.Bin', 'System Volume Information', 'lost+found'],
+];
+
+/** Whether a search that was not sent there looks into the folder. Names that begin with a dot are hidden. */
+export function holdsPhotos(folder: string): boolean {
+  return !folder.startsWith('.') && !NO_PHOTOS.includes(folder);
+}
+
+/** What a search for `pattern` does not enter: what it names itself is entered. */
+export function notEntered(pattern: string): string[] {
+  const named = new Set(pattern.split('/'));
+  return NO_PHOTOS.filter((name) => !named.has(name)).map((name) => `**/${toPattern(name)}/**`);
+}
+
+/** Only `* ? [] {}` are wildcards; what else the matcher would read as a regular expression is meant literally. */
+export function toPattern(text: string): string {
+  return text.replace(/[\\()|+@$]/g, '\\$&').replace(/^!/, '\\!');
+}
+
+/** How many files of each ending were left out. */
+export type LeftOut = Record<string, number>;
+
+/** The files that are named as images, and how many others are pictures by their names. */
+export function chooseImages(files: readonly string[]): { images: string[]; leftOut: LeftOut } {
+  const leftOut: LeftOut = {};
+  const images = files.filter((file) => {
+    const [ending] = OTHER_NAME.exec(file) ?? [];
+    if (ending !== undefined) addLeftOut(leftOut, { [ending.toLowerCase()]: 1 });
+    return IMAGE_NAME.test(file);
+  });
+  return { images, leftOut };
+}
+
+export function addLeftOut(sum: LeftOut, more: LeftOut): void {
+  for (const [ending, count] of Object.entries(more)) sum[ending] = (sum[ending] ?? 0) + count;
+}
+
+/** `12 images; left out: 3 .heic`. */
+export function imagesText(count: number, leftOut: LeftOut): string {
+  return `${count === 1 ? '1 image' : `${count} images`}${leftOutText(leftOut)}`;
+}
+
+/** `; left out: 3 .heic, 1 .gif`, most first; '' where nothing was. */
+export function leftOutText(leftOut: LeftOut): string {
+  const kinds = Object.entries(leftOut).sort(([, one], [, other]) => other - one);
+  if (kinds.length === 0) return '';
+  return `; left out: ${kinds.map(([ending, count]) => `${count} ${ending}`).join(', ')}`;
+}
