@@ -65,7 +65,11 @@ export async function load(
     const accepted = await insist(() => service.submit(job, { idempotencyKey: key }), 60_000);
     if (accepted === null) return;
     operation.jobId = accepted.job_id;
-    if (cancelled) await insist(() => service.cancel(accepted.job_id), 60_000);
+    if (cancelled) {
+      await insist(() => service.cancel(accepted.job_id), 60_000).catch((error: unknown) => {
+        if (!(error instanceof ServiceError) || error.code !== 'job_already_finished') throw error;
+      });
+    }
     open += 1;
     void endOf(service, accepted.job_id, 600_000).finally(() => (open -= 1));
   };
