@@ -171,6 +171,27 @@ std::optional<std::string_view> BeneathRoot(std::string_view path, std::string_v
   return path;
 }
 
+// The value of two hexadecimal digits in capitals from 80 on, which are no byte of ASCII; else 0.
+unsigned char EscapedByte(std::string_view digits) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  if (digits.size() < 2) return 0;
+  const size_t high = kDigits.find(digits[0]);
+  const size_t low = kDigits.find(digits[1]);
+  if (high == std::string_view::npos || low == std::string_view::npos || high < 8) return 0;
+  return static_cast<unsigned char>(high * 16 + low);
+}
+
+// With the bytes that stand in the path as %80 to %FF.
+std::string WithEscapedBytes(std::string_view path) {
+  std::string bytes;
+  for (size_t i = 0; i < path.size(); ++i) {
+    const unsigned char escaped = path[i] == '%' ? EscapedByte(path.substr(i + 1, 2)) : 0;
+    bytes += escaped == 0 ? path[i] : static_cast<char>(escaped);
+    if (escaped != 0) i += 2;
+  }
+  return bytes;
+}
+
 std::string AbsoluteWithoutSlash(const std::string& root) {
   std::error_code error;
   std::string path = std::filesystem::absolute(root, error).lexically_normal().string();
@@ -225,8 +246,17 @@ Result<RootedFiles> RootedFiles::Open(const std::vector<std::string>& roots,
   return files;
 }
 
-// Where the path may be, in the order of looking.
+// Where the path may be, in the order of looking: a name that has an escape in it comes first.
 std::vector<RootedFiles::Candidate> RootedFiles::CandidatesFor(std::string_view path) const {
+  std::vector<Candidate> candidates = PlacesOf(path);
+  const std::string bytes = WithEscapedBytes(path);
+  if (bytes != path) {
+    for (Candidate& candidate : PlacesOf(bytes)) candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+std::vector<RootedFiles::Candidate> RootedFiles::PlacesOf(std::string_view path) const {
   std::vector<Candidate> candidates;
   if (path.front() != '/') {
     for (size_t i = 0; i < roots_.size(); ++i) candidates.push_back({i, std::string(path)});

@@ -20,7 +20,9 @@ namespace lattice {
 // A path is relative (looked up in each root in order) or absolute and beneath a root. Refused
 // before any look-up: empty, NUL, over 4,096 bytes, a `..` component (kPathNotAllowed). Symbolic
 // links are followed while they stay beneath the root; links with an absolute target never do
-// (kPathNotAllowed). Only regular files are read; FIFOs, devices and directories never block.
+// (kPathNotAllowed). A path is UTF-8: bytes that are none in it are written as %80 to %FF, which
+// is looked up where there is no file of that very name. Only regular files are read; FIFOs,
+// devices and directories never block.
 class RootedFiles {
  public:
   // Fails with kImageNotFound naming the root (by its position) that is no readable folder.
@@ -54,6 +56,7 @@ class RootedFiles {
   RootedFiles(std::vector<Root> roots, size_t max_file_bytes);
 
   std::vector<Candidate> CandidatesFor(std::string_view path) const;
+  std::vector<Candidate> PlacesOf(std::string_view path) const;
   Result<ByteBuffer> ReadBeneath(const Candidate& file, std::string_view path,
                                  ReadObserver& observer, bool* absent) const;
 

@@ -2,6 +2,8 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { glob, isDynamicPattern, type GlobOptions } from 'tinyglobby';
+import { hasEscapes, pathOnDisk, searching } from '../files/listing/byte-names.js';
+import { isReadable } from '../files/listing/find-images.js';
 import {
   addLeftOut,
   chooseImages,
@@ -52,7 +54,14 @@ export async function expandPaths(args: readonly string[]): Promise<FoundImages>
 
 /** The folders that hold the images, each once. */
 export function rootsOf(images: readonly NamedImage[]): string[] {
-  return [...new Set(images.map(({ path }) => dirname(path)))];
+  return [...new Set(images.map(({ path }) => folderOf(path)))];
+}
+
+/** Above what has no UTF-8 name: it can be opened beneath a root, but not be one. */
+function folderOf(path: string): string {
+  let folder = dirname(path);
+  while (hasEscapes(folder)) folder = dirname(folder);
+  return folder;
 }
 
 interface Found extends Omit<FoundImages, 'images'> {
@@ -60,16 +69,17 @@ interface Found extends Omit<FoundImages, 'images'> {
 }
 
 async function expand(arg: string): Promise<Found> {
-  const kind = statSync(arg, { throwIfNoEntry: false });
+  const onDisk = await pathOnDisk('/', resolve(arg));
+  const kind = statSync(onDisk, { throwIfNoEntry: false });
   // A file whose name has a bracket in it is still a file.
   if (kind?.isDirectory() !== true && (kind !== undefined || !isDynamicPattern(arg))) {
     return { files: [resolve(arg)], unreadable: [], leftOut: {} };
   }
   const isFolder = kind?.isDirectory() === true;
-  if (isFolder) checkFolder(arg);
+  if (isFolder) accessSync(onDisk, constants.R_OK | constants.X_OK);
   const found = isFolder
-    ? await glob(PICTURES, { ...searchFrom(arg, ''), caseSensitiveMatch: false })
-    : await globbed(arg);
+    ? await glob(PICTURES, { ...searchFrom(resolve(arg), ''), caseSensitiveMatch: false })
+    : await glob(arg, searchFrom(process.cwd(), arg));
   const { images, leftOut } = chooseImages(found);
   const unreadable = isFolder ? await unreadableIn(arg) : [];
   if (images.length === 0) {
@@ -83,35 +93,23 @@ async function expand(arg: string): Promise<Found> {
   return { files: images.map((path) => resolve(path)).sort(), unreadable, leftOut };
 }
 
-/** What is not entered is told apart beneath the folder that the search starts from only. */
-async function globbed(arg: string): Promise<string[]> {
-  const [up = ''] = /^(?:\.{0,2}\/)*/.exec(arg) ?? [];
-  const pattern = arg.slice(up.length);
-  return glob(pattern, searchFrom(resolve(up), pattern));
-}
-
 function searchFrom(cwd: string, pattern: string): GlobOptions {
-  return { cwd, absolute: true, onlyFiles: true, ignore: notEntered(pattern) };
-}
-
-/** Throws what the system says. */
-function checkFolder(folder: string): void {
-  accessSync(folder, constants.R_OK | constants.X_OK);
+  return {
+    cwd,
+    absolute: true,
+    onlyFiles: true,
+    fs: searching(notEntered(pattern)),
+  };
 }
 
 /** The search skips them silently. */
 async function unreadableIn(folder: string): Promise<string[]> {
-  const below = await glob('**', { ...searchFrom(folder, ''), onlyDirectories: true });
-  return below
-    .map((path) => resolve(path))
-    .filter((path) => {
-      try {
-        checkFolder(path);
-        return false;
-      } catch {
-        return true;
-      }
-    });
+  const found = await glob('**', { ...searchFrom(resolve(folder), ''), onlyDirectories: true });
+  const below = found.map((path) => resolve(path));
+  const readable = await Promise.all(
+    below.map((path) => isReadable({ root: '/', relative: path })),
+  );
+  return below.filter((_, index) => readable[index] === false);
 }
 
 function realPath(path: string): string {

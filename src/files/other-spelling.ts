@@ -5,17 +5,19 @@ import { beneath } from './image-paths.js';
 import { ImageLister } from './listing/image-lister.js';
 import { unicodeForms } from './unicode-forms.js';
 
-/** A hint is no reason to wait for a slow volume. */
-const LOOK_MS = 1_000;
+/** A hint is no reason to wait long for a slow volume. */
+const LOOK_MS = 2_000;
 
 export class OtherSpelling {
   readonly #roots: readonly string[];
+  readonly #withinMs: number;
   readonly #lister = new ImageLister();
   #looking = false;
 
   /** `roots` are absolute. */
-  constructor(roots: readonly string[]) {
+  constructor(roots: readonly string[], withinMs = LOOK_MS) {
     this.#roots = roots;
+    this.#withinMs = withinMs;
   }
 
   /**
@@ -61,7 +63,9 @@ export class OtherSpelling {
         const inRoot = slashed.startsWith('/') ? beneath(slashed, root) : slashed;
         if (inRoot === null || inRoot.split('/').includes('..')) continue;
         const place = { root, relative: posix.normalize(inRoot) };
-        const found = await this.#lister.ask('similarPath', place, LOOK_MS).catch(() => null);
+        const found = await this.#lister
+          .ask('similarPath', place, this.#withinMs)
+          .catch(() => null);
         if (found !== null) return slashed.startsWith('/') ? posix.join(root, found) : found;
       }
       return null;

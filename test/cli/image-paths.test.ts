@@ -60,6 +60,20 @@ test.each(['.', '**', '*/*.jpg'])(
   },
 );
 
+test.each(['.', '**', 'z%FCrich', 'z%FCrich/*', 'z%FCrich/%E9.jpg'])(
+  'names that are no UTF-8 are given with escapes: %s',
+  async (path) => {
+    const odd = realpathSync(mkdtempSync(join(tmpdir(), 'lattice-bytes-')));
+    const onDisk = (text: string) => Buffer.from(join(odd, text), 'latin1');
+    mkdirSync(onDisk('z\xfcrich'));
+    writeFileSync(onDisk('z\xfcrich/\xe9.jpg'), '');
+    const { images, unreadable } = await expandPaths([join(odd, path)]);
+    expect(images.map((image) => image.path)).toEqual([join(odd, 'z%FCrich/%E9.jpg')]);
+    expect([unreadable, rootsOf(images)]).toEqual([[], [odd]]);
+    rmSync(odd, { recursive: true });
+  },
+);
+
 test('a missing file is kept, to fail by itself', async () => {
   expect(await names('gone.jpg')).toEqual(['gone.jpg']);
 });

@@ -21,7 +21,7 @@ beforeAll(() => {
   mkdirSync(join(other, 'day'));
   writeFileSync(join(other, 'day/2.jpg'), '');
   symlinkSync(other, join(root, 'link'));
-  spelling = new OtherSpelling([root, other]);
+  spelling = new OtherSpelling([root, other], 20_000);
 });
 afterAll(() => {
   for (const folder of [root, other]) rmSync(folder, { recursive: true });

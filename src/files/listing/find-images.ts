@@ -2,6 +2,7 @@
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
+import { pathOnDisk, searching } from './byte-names.js';
 import { chooseImages, notEntered, PICTURES, toPattern, type LeftOut } from './image-names.js';
 
 export const GLOB_MAGIC = /[*?[\]{}]/;
@@ -39,7 +40,7 @@ export async function findImages(listing: Listing): Promise<FoundImages> {
     followSymbolicLinks: false,
     expandDirectories: false,
     extglob: false,
-    ignore: notEntered(isFolder ? '' : relative),
+    fs: searching(notEntered(isFolder ? '' : relative)),
     caseSensitiveMatch: !isFolder,
     signal: AbortSignal.timeout(withinMs),
   });
@@ -67,7 +68,7 @@ export type PathKind = 'file' | 'folder' | 'absent';
 /** Does not follow links. */
 export async function kindOf({ root, relative }: Place): Promise<PathKind> {
   try {
-    const entry = await lstat(join(root, relative));
+    const entry = await lstat(await pathOnDisk(root, relative));
     return entry.isDirectory() ? 'folder' : 'file';
   } catch {
     return 'absent';
@@ -76,7 +77,7 @@ export async function kindOf({ root, relative }: Place): Promise<PathKind> {
 
 /** Whether this user may list the folder and open what is in it. */
 export async function isReadable({ root, relative }: Place): Promise<boolean> {
-  return access(join(root, relative), constants.R_OK | constants.X_OK).then(
+  return access(await pathOnDisk(root, relative), constants.R_OK | constants.X_OK).then(
     () => true,
     () => false,
   );
@@ -85,7 +86,9 @@ export async function isReadable({ root, relative }: Place): Promise<boolean> {
 /** Whether no component beneath the root is a link. */
 export async function isPlainFolder({ root, relative }: Place): Promise<boolean> {
   try {
-    return (await realpath(join(root, relative))) === join(await realpath(root), relative, '.');
+    const real = await realpath(await pathOnDisk(root, relative), 'buffer');
+    const plain = await pathOnDisk(await realpath(root), posix.join(relative, '.'));
+    return real.equals(Buffer.from(plain));
   } catch {
     return false;
   }

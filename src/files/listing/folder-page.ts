@@ -1,8 +1,7 @@
 /** Lists one folder page by page: its folders and pictures, by name. */
-import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { byCodeUnits, isPlainFolder, type Place } from './find-images.js';
+import { beneathFolder, pathOnDisk, shownName } from './byte-names.js';
 import { holdsPhotos, IMAGE_NAME } from './image-names.js';
 
 /** Names that are read from the folder at a time. */
@@ -30,8 +29,8 @@ export type FolderPage = FolderEntry[] | 'absent' | 'forbidden';
  */
 export async function readFolderPage(query: FolderQuery): Promise<FolderPage> {
   if (!(await isPlainFolder(query))) return 'absent';
-  const folder = join(query.root, query.relative);
   try {
+    const folder = await pathOnDisk(query.root, query.relative);
     const entries = await firstEntries(folder, query);
     return await Promise.all(entries.map((entry) => describe(folder, entry)));
   } catch (error) {
@@ -42,29 +41,45 @@ export async function readFolderPage(query: FolderQuery): Promise<FolderPage> {
   }
 }
 
-async function firstEntries(folder: string, { after, limit }: FolderQuery): Promise<Dirent[]> {
-  let kept: Dirent[] = [];
-  for await (const entry of await opendir(folder, { bufferSize: NAMES_PER_READ })) {
-    if (entry.name <= after || !isShown(entry)) continue;
-    kept.push(entry);
+interface Named {
+  name: string;
+  bytes: Buffer;
+  isFolder: boolean;
+}
+
+async function firstEntries(
+  folder: string | Buffer,
+  { after, limit }: FolderQuery,
+): Promise<Named[]> {
+  let kept: Named[] = [];
+  // The types say that names are text in any encoding.
+  const options = { bufferSize: NAMES_PER_READ, encoding: 'buffer' as BufferEncoding };
+  for await (const entry of await opendir(folder, options)) {
+    const bytes = entry.name as unknown as Buffer;
+    const name = shownName(bytes);
+    const isFolder = entry.isDirectory();
+    if (name <= after || !(isFolder || entry.isFile()) || !isShown(name, isFolder)) continue;
+    kept.push({ name, bytes, isFolder });
     if (kept.length >= limit + NAMES_PER_READ) kept = lowest(kept, limit);
   }
   return lowest(kept, limit);
 }
 
-function isShown(entry: Dirent): boolean {
-  if (entry.isDirectory()) return holdsPhotos(entry.name);
-  return entry.isFile() && IMAGE_NAME.test(entry.name) && !entry.name.startsWith('.');
+function isShown(name: string, isFolder: boolean): boolean {
+  return isFolder ? holdsPhotos(name) : IMAGE_NAME.test(name) && !name.startsWith('.');
 }
 
-function lowest(entries: Dirent[], limit: number): Dirent[] {
+function lowest(entries: Named[], limit: number): Named[] {
   return entries.sort((a, b) => byCodeUnits(a.name, b.name)).slice(0, limit);
 }
 
-async function describe(folder: string, entry: Dirent): Promise<FolderEntry> {
-  const status = await lstat(join(folder, entry.name)).then(
+async function describe(
+  folder: string | Buffer,
+  { name, bytes, isFolder }: Named,
+): Promise<FolderEntry> {
+  const status = await lstat(beneathFolder(folder, bytes)).then(
     ({ size, mtimeMs }) => ({ bytes: size, modifiedAt: mtimeMs / 1_000 }),
     () => null,
   );
-  return { name: entry.name, isFolder: entry.isDirectory(), status };
+  return { name, isFolder, status };
 }

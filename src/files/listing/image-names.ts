@@ -9,7 +9,7 @@ const NOT_READ = (
 ).split(' ');
 
 export const IMAGE_NAME = new RegExp(`\\.(?:${READ.join('|')})$`, 'i');
-const OTHER_NAME = new RegExp(`\\.(?:${NOT_READ.join('|')})$`, 'i');
+const LEFT_OUT = new Set(NOT_READ.map((ending) => `.${ending}`));
 /** All of these files in a folder and beneath. */
 export const PICTURES = `**/*.{${[...READ, ...NOT_READ].join(',')}}`;
 
@@ -24,10 +24,10 @@ export function holdsPhotos(folder: string): boolean {
   return !folder.startsWith('.') && !NO_PHOTOS.includes(folder);
 }
 
-/** What a search for `pattern` does not enter: what it names itself is entered. */
-export function notEntered(pattern: string): string[] {
+/** Folders that a search for `pattern` does not enter: those that it names itself are entered. */
+export function notEntered(pattern: string): Set<string> {
   const named = new Set(pattern.split('/'));
-  return NO_PHOTOS.filter((name) => !named.has(name)).map((name) => `**/${toPattern(name)}/**`);
+  return new Set(NO_PHOTOS.filter((name) => !named.has(name)));
 }
 
 /** Only `* ? [] {}` are wildcards; what else the matcher would read as a regular expression is meant literally. */
@@ -42,9 +42,10 @@ export type LeftOut = Record<string, number>;
 export function chooseImages(files: readonly string[]): { images: string[]; leftOut: LeftOut } {
   const leftOut: LeftOut = {};
   const images = files.filter((file) => {
-    const [ending] = OTHER_NAME.exec(file) ?? [];
-    if (ending !== undefined) addLeftOut(leftOut, { [ending.toLowerCase()]: 1 });
-    return IMAGE_NAME.test(file);
+    if (IMAGE_NAME.test(file)) return true;
+    const ending = file.slice(file.lastIndexOf('.')).toLowerCase();
+    if (LEFT_OUT.has(ending)) leftOut[ending] = (leftOut[ending] ?? 0) + 1;
+    return false;
   });
   return { images, leftOut };
 }

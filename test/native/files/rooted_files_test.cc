@@ -73,6 +73,23 @@ TEST_F(RootedFilesTest, RelativePathsAreLookedUpInEachRootInOrder) {
   EXPECT_EQ(CodeOf("none/none.jpg"), StatusCode::kImageNotFound);
 }
 
+TEST_F(RootedFilesTest, BytesThatAreNoUtf8AreWrittenAsEscapes) {
+  fs::create_directories(base_ / "root/z\xFCri");
+  Write(base_ / "root/z\xFCri/\xE9%20.jpg", "latin");
+  Write(base_ / "second/%E9.jpg", "this very name");
+  Write(base_ / "root/\xE9.jpg", "hidden by it");
+  Write(base_ / "root/\xC3\xA9!.jpg", "utf-8");
+  EXPECT_EQ(ContentOf("z%FCri/%E9%20.jpg"), "latin");
+  EXPECT_EQ(ContentOf((base_ / "root/z%FCri/%E9%20.jpg").string()), "latin");
+  EXPECT_EQ(ContentOf("%E9.jpg"), "this very name");
+  EXPECT_EQ(ContentOf("%C3%A9!.jpg"), "utf-8");
+  for (const char* path : {"%61.jpg", "%e9!.jpg", "sub%2Fb.jpg", "a.jpg%", "%E", "%G0"}) {
+    EXPECT_EQ(CodeOf(path), StatusCode::kImageNotFound) << path;
+  }
+  EXPECT_EQ(CodeOf("%2E%2E/outside/secret.jpg"), StatusCode::kImageNotFound);
+  EXPECT_EQ(CodeOf("%FF/../a.jpg"), StatusCode::kPathNotAllowed);
+}
+
 TEST_F(RootedFilesTest, AbsolutePathsMustLieBeneathARoot) {
   EXPECT_EQ(ContentOf((base_ / "root/a.jpg").string()), "first");
   EXPECT_EQ(ContentOf((base_ / "second/a.jpg").string()), "hidden by the first root");
