@@ -66,5 +66,6 @@ export function pictureType(bytes: Buffer): string | null {
 function isAvif(head: string): boolean {
   if (!head.startsWith('ftyp', 4)) return false;
   const box = head.slice(8, (head.charCodeAt(2) << 8) | head.charCodeAt(3));
-  return (box.match(/[^]{4}/g) ?? []).some((brand) => brand === 'avif' || brand === 'avis');
+  const [major, , ...others] = box.match(/[^]{4}/g) ?? [];
+  return [major, ...others].some((brand) => brand === 'avif' || brand === 'avis');
 }

@@ -1,7 +1,7 @@
 /** Which files and folders a search for images takes, by their names. */
+import { PICTURE_FORMATS } from '../picture-format.js';
 
-/** Of formats that are decoded (`native/image`). */
-const READ = 'jpg jpeg jpe jfif mpo png webp tif tiff bmp avif'.split(' ');
+const READ = PICTURE_FORMATS.flatMap(({ extensions }) => extensions);
 /** Of pictures in other formats: a search counts them, so that nobody takes them for looked at. */
 const NOT_READ = (
   'heic heif hif gif jxl jp2 j2k jpx jxr svg psd raw ' +
