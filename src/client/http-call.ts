@@ -133,7 +133,7 @@ export class HttpCaller {
         ...this.headers,
         ...headers,
       },
-      ...(body === undefined ? {} : { body: isPlain ? body : jsonText(body) }),
+      ...(body === undefined ? {} : { body: isPlain ? (body as FormData) : jsonText(body) }),
       // Followed, a redirection would lose the key or turn a POST into a GET.
       redirect: 'manual',
       signal: deadline.signal,

@@ -30,19 +30,21 @@ export function metadataFault(text: string): string {
   }
 }
 
-export function jobRequest(fields: JobFields): JobSubmit {
-  const { paths, type, model, classes, threshold, priority, metadata, callback } = fields;
-  return {
+/** As JSON: the metadata keep their text, and with it the digits of long numbers. */
+export function jobRequest(fields: JobFields): string {
+  const { paths, type, model, classes, threshold, priority, callback } = fields;
+  const request: JobSubmit = {
     job_type: type,
     model_name: textOrNull(model),
     classes: takesClasses(type) && classes.length > 0 ? [...classes] : null,
     image_paths: paths.split(/\r?\n/).filter((line) => line.trim() !== ''),
     confidence_threshold: threshold,
     priority: Number.isNaN(priority) ? null : priority,
-    metadata: metadata.trim() === '' ? null : (JSON.parse(metadata) as Record<string, unknown>),
     callback_url: textOrNull(callback.trim()),
     annotate: fields.annotate ? true : null,
   };
+  const metadata = fields.metadata.trim();
+  return `${JSON.stringify(request).slice(0, -1)},"metadata":${metadata === '' ? 'null' : metadata}}`;
 }
 
 const textOrNull = (text: string): string | null => (text === '' ? null : text);

@@ -14,7 +14,7 @@ const fields: JobFields = {
 };
 
 test('every field of the form is sent', () => {
-  expect(jobRequest(fields)).toEqual({
+  expect(JSON.parse(jobRequest(fields))).toEqual({
     job_type: 'detect_vehicles',
     model_name: 'own.pt',
     classes: ['bus'],
@@ -29,7 +29,7 @@ test('every field of the form is sent', () => {
 
 test('empty fields are not given, and a job for cars has no classes', () => {
   const empty = { ...fields, model: '', classes: [], metadata: ' ', callback: '', annotate: false };
-  expect(jobRequest({ ...empty, priority: NaN })).toMatchObject({
+  expect(JSON.parse(jobRequest({ ...empty, priority: NaN }))).toMatchObject({
     model_name: null,
     classes: null,
     priority: null,
@@ -37,7 +37,13 @@ test('empty fields are not given, and a job for cars has no classes', () => {
     callback_url: null,
     annotate: null,
   });
-  expect(jobRequest({ ...fields, type: 'detect_cars' })).toMatchObject({ classes: null });
+  const cars = JSON.parse(jobRequest({ ...fields, type: 'detect_cars' }));
+  expect(cars).toMatchObject({ classes: null });
+});
+
+test('metadata are sent as they are written', () => {
+  const metadata = '{"ts_ns": 1764064800123456789}';
+  expect(jobRequest({ ...fields, metadata })).toContain(metadata);
 });
 
 test('metadata that is no JSON object is refused before it is sent', () => {
