@@ -16,7 +16,5 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
-    // On CI's two cores a test can miss a deadline by bad luck. The report marks each second try.
-    retry: process.env.CI ? 1 : 0,
   },
 });

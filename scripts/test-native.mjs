@@ -28,8 +28,6 @@ if (isPrebuilt()) {
 function runTests(simulatedGpu) {
   const folder = simulatedGpu ? 'build/simulated-gpu' : 'build';
   const tests = ['--test-dir', folder, '--output-on-failure', '-j', '2'];
-  // As in vitest.config.ts: a test can miss a deadline on two busy cores.
-  if (process.env.CI) tests.push('--repeat', 'until-pass:2');
   // GPUs are shared: one test at a time.
   const chosen = process.argv.includes('--gpu') ? ['-R', NEEDS_GPU, '-j', '1', '-V'] : [];
   const { status } = spawnSync('ctest', [...tests, ...chosen], { cwd: ROOT, stdio: 'inherit' });

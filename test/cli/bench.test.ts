@@ -61,7 +61,7 @@ test('a rate of uploads stops above the latency threshold', async () => {
 test.each([
   [['--image', 'gone.png'], 1, /\(image_not_found\)/],
   [['--upload', '/gone.png'], 2, /There is no file or folder \/gone\.png/],
-  X,
+  [['--upload', 'README.md'], 1, /\(unsupported_image_format\)/],
   [[], 2, /--image PATH .* or --upload FILE/],
   [['--image', 'a', '--concurrency-range', '4:0'], 2, /needs --latency-threshold/],
   [['--image', 'a', '--concurrency-range', '1:2.5'], 2, /whole numbers above 0/],
