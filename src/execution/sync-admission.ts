@@ -29,7 +29,10 @@ export class SyncAdmission {
     const waitMs = rate === null ? 0 : ((inHand + 1) / rate) * 1_000;
     const mostMs = inHand < parallel ? deadlineMs : Math.min(deadlineMs, LONGEST_WAIT_MS);
     const late = inHand > 0 && waitMs > mostMs;
-    if (late || inHand >= this.#queueLimit + parallel) throw overloaded(inHand, rate);
+    if (late) throw overloaded(lateBy(waitMs, mostMs), inHand, rate);
+    if (inHand >= this.#queueLimit + parallel) {
+      throw overloaded(`${inHand} synchronous requests are queued, the limit.`, inHand, rate);
+    }
     this.#rate.begin();
   }
 
@@ -39,9 +42,13 @@ export class SyncAdmission {
   }
 }
 
-function overloaded(inHand: number, rate: number | null): LatticeError {
+function lateBy(waitMs: number, mostMs: number): string {
+  return `The answer would take about ${Math.ceil(waitMs)} ms; the request may wait ${Math.floor(mostMs)} ms.`;
+}
+
+function overloaded(detail: string, inHand: number, rate: number | null): LatticeError {
   const drainS = rate === null ? 1 : Math.ceil(inHand / rate);
-  return new LatticeError('overloaded', `${inHand} synchronous requests are in hand.`, {
+  return new LatticeError('overloaded', detail, {
     retryAfterS: Math.min(Math.max(drainS, 1), LONGEST_RETRY_S),
   });
 }

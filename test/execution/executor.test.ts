@@ -490,7 +490,13 @@ describe('admission of synchronous requests', () => {
     const within = (deadlineMs: number) =>
       executor.detect(request('b', { kind: 'sync', deadlineMs }));
     const before = Array.from({ length: 20 }, () => ask());
-    await expect(within(100)).rejects.toMatchObject({ code: 'overloaded', retryAfterS: 1 });
+    await expect(within(100)).rejects.toMatchObject({
+      code: 'overloaded',
+      message: expect.stringMatching(
+        /^The answer would take about 2\d\d ms; the request may wait 100 ms\.$/,
+      ),
+      retryAfterS: 1,
+    });
     const last = within(1_000);
     for (let image = 0; image <= before.length; image += 1) await finish();
     await Promise.all([...before, last]);
@@ -502,7 +508,10 @@ describe('admission of synchronous requests', () => {
       const { ask, finish } = await busy(syncQueue);
       const { admitted, refused } = await fill(ask);
       expect(admitted).toHaveLength(1 + syncQueue);
-      expect(refused).toMatchObject({ code: 'overloaded' });
+      expect(refused).toMatchObject({
+        code: 'overloaded',
+        message: `${admitted.length} synchronous requests are queued, the limit.`,
+      });
       for (let image = 0; image <= syncQueue; image += 1) await finish();
       await Promise.all(admitted);
       const again = ask();
