@@ -115,7 +115,8 @@ test('the live page offers its classes and gets their boxes', async () => {
   const job = { ...fields, ...rest, paths: 'shapes.png', type, priority: 0 };
   const { job_id } = await client.submit(jobRequest(job));
   expect((await resultOf(service.url, job_id)).result).toMatchObject({ class_counts: SOME });
-  expect(jobRequest({ ...job, type: 'detect_cars' })).toMatchObject({ classes: null });
+  const cars = jobRequest({ ...job, type: 'detect_cars' });
+  expect(JSON.parse(cars)).toMatchObject({ classes: null });
 });
 
 test('the Node client', async () => {
