@@ -1,6 +1,7 @@
 /** What is sent: body and headers of Standard Webhooks 1.0. */
 import { Webhook } from 'standardwebhooks';
 import { webhookEvent } from '../api/events.js';
+import { withMember } from '../base/json-text.js';
 import { ConfigError, environmentName } from '../settings/config.js';
 import type { WebhookDelivery } from '../jobs/webhook-delivery.js';
 
@@ -38,11 +39,11 @@ export function composeMessage(
   sentAt: Date,
   sign: Signer,
 ): WebhookMessage {
-  const head = JSON.stringify({
+  const head = {
     type: webhookEvent(status),
     timestamp: new Date(delivery.createdAt * 1000).toISOString(),
-  });
-  const body = `${head.slice(0, -1)},"data":${json}}`;
+  };
+  const body = withMember(head, 'data', json);
   const signature = sign(delivery.deliveryId, sentAt, body);
   return {
     body,

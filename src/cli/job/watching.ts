@@ -8,6 +8,7 @@ import type {
   LatticeClient,
   ServiceError,
 } from '../../client/lattice-client.js';
+import { jobText } from '../../client/job-text.js';
 import { withSuffix } from '../../models/model-folder.js';
 import { bar } from '../progress.js';
 import { UsageError, type Terminal } from '../terminal.js';
@@ -155,7 +156,7 @@ export async function submitJob(
     throw new UsageError('--timeout bounds the wait of --wait.');
   }
   const client = openClient(flags);
-  const accepted = await client.submit(jobText(paths, flags));
+  const accepted = await client.submit(jobOf(paths, flags));
   terminal.out(flags.json === true ? JSON.stringify(accepted) : accepted.job_id);
   if (flags.wait === true) {
     await followJob(client, accepted.job_id, flags, terminal, (line) => {
@@ -167,10 +168,10 @@ export async function submitJob(
   }
 }
 
-/** As JSON. Parsed, the metadata would lose digits of its numbers. */
-function jobText(paths: string[], flags: SubmitFlags): string {
+/** As JSON. */
+function jobOf(paths: string[], flags: SubmitFlags): string {
   const { type, model, classes, vehicleTypes, metadata, ...more } = flags;
-  const job: JobSubmit = {
+  const job: Omit<JobSubmit, 'metadata'> = {
     job_type: type,
     image_paths: paths,
     model_name: model === undefined ? model : withSuffix(model),
@@ -180,5 +181,5 @@ function jobText(paths: string[], flags: SubmitFlags): string {
     priority: more.priority,
     callback_url: more.callbackUrl,
   };
-  return `${JSON.stringify(job).slice(0, -1)},"metadata":${metadata ?? 'null'}}`;
+  return jobText(job, metadata ?? null);
 }

@@ -1,4 +1,5 @@
 /** What the form of jobs sends. An empty field is one that is not given. */
+import { jobText } from '../../client/job-text.js';
 import type { JobSubmit } from '../../client/lattice-client.js';
 
 export interface JobFields {
@@ -33,7 +34,7 @@ export function metadataFault(text: string): string {
 /** As JSON: the metadata keep their text, and with it the digits of long numbers. */
 export function jobRequest(fields: JobFields): string {
   const { paths, type, model, classes, threshold, priority, callback } = fields;
-  const request: JobSubmit = {
+  const request: Omit<JobSubmit, 'metadata'> = {
     job_type: type,
     model_name: textOrNull(model),
     classes: takesClasses(type) && classes.length > 0 ? [...classes] : null,
@@ -44,7 +45,7 @@ export function jobRequest(fields: JobFields): string {
     annotate: fields.annotate ? true : null,
   };
   const metadata = fields.metadata.trim();
-  return `${JSON.stringify(request).slice(0, -1)},"metadata":${metadata === '' ? 'null' : metadata}}`;
+  return jobText(request, textOrNull(metadata));
 }
 
 const textOrNull = (text: string): string | null => (text === '' ? null : text);

@@ -173,7 +173,7 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
     async (c) => {
       const job = await jobOfPath(c, jobs);
       const figures = viewSummary(job, await jobs.tally(job));
-      return replyJsonText(c, 200, `{${withMetadata(figures, job)}}`);
+      return replyJsonText(c, 200, withMetadata(figures, job));
     },
   );
 }

@@ -1,6 +1,7 @@
 /** The result record of a job that has ended: its shape, its text for an answer, and the message of its webhook. */
 import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
+import { withMember } from '../../../base/json-text.js';
 import type { ImageEntry, Job } from '../../../jobs/job.js';
 import { countCars, imageFields, viewImage } from '../../answer/processed-image.js';
 import {
@@ -154,12 +155,12 @@ function tailText(job: Job, hide: HideFolders): string {
     submitted_at: job.submittedAt,
     completed_at: job.completedAt ?? job.submittedAt,
   };
-  return withMetadata(tail satisfies Partial<JobResultBody>, job);
+  return withMetadata(tail satisfies Partial<JobResultBody>, job).slice(1, -1);
 }
 
-/** The fields and `metadata` as JSON without the braces. Parsed, its numbers would lose digits. */
+/** The JSON of the fields and `metadata` as it was sent. */
 export function withMetadata(fields: object, { spec: { metadata } }: Job): string {
-  return `${fieldsOf(fields)},"metadata":${metadata ?? 'null'}`;
+  return withMember(fields, 'metadata', metadata ?? 'null');
 }
 
 export function viewEntry(

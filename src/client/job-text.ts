@@ -1,0 +1,6 @@
+import type { JobSubmit } from './records.js';
+
+/** JSON for `submit`, with JSON text as the metadata: parsed, its numbers would lose digits. */
+export function jobText(job: Omit<JobSubmit, 'metadata'>, metadata: string | null): string {
+  return `${JSON.stringify(job).slice(0, -1)},"metadata":${metadata ?? 'null'}}`;
+}
