@@ -2,6 +2,7 @@
 import type { Config } from '../../settings/config.js';
 import { environmentName } from '../../settings/config.js';
 import { LatticeError } from '../../api/errors.js';
+import { PICTURE_FORMATS } from '../../files/picture-format.js';
 import type { AppContext } from '../app-env.js';
 import type { BrowserAccess } from '../access/browser-access.js';
 import { BytesInHand, type Share } from './bytes-in-hand.js';
@@ -9,7 +10,7 @@ import { ArrivingPicture, bodyOf, declaredBytes, readChunks, refuseCoding } from
 import { refuseText } from './text-for-picture.js';
 import { FORM_OVERHEAD, IMAGE_FIELD, readForm, type Form } from './read-form.js';
 
-export const PICTURE_TYPES = ['jpeg', 'png', 'webp', 'tiff', 'avif'].map((each) => `image/${each}`);
+export const PICTURE_TYPES = PICTURE_FORMATS.map(({ type }) => type);
 export const FORM_TYPE = 'multipart/form-data';
 /** Names of the types are often wrong or none (`image/jpg`, `image/*`). The decoder finds the format in the bytes. */
 const PICTURE_TYPE = /^(?:image\/[\w.+*-]+|application\/octet-stream)\s*(?:;|$)/i;
