@@ -125,14 +125,17 @@ export function beneath(path: string, root: string): string | null {
   return path.startsWith(folder) ? path.slice(folder.length) : null;
 }
 
+/** Where a path can lead, in the order of the roots. */
+export function placesOf(path: string, roots: readonly string[]): Place[] {
+  return roots.flatMap((root) => {
+    const inRoot = path.startsWith('/') ? beneath(path, root) : path;
+    return inRoot === null ? [] : [{ root, relative: posix.normalize(inRoot) }];
+  });
+}
+
 /** In the Unicode form of the request first. */
-function placesOf(path: string, roots: readonly string[]): Place[] {
-  return unicodeForms(path).flatMap((form) =>
-    roots.flatMap((root) => {
-      const inRoot = form.startsWith('/') ? beneath(form, root) : form;
-      return inRoot === null ? [] : [{ root, relative: posix.normalize(inRoot) }];
-    }),
-  );
+function placesOfForms(path: string, roots: readonly string[]): Place[] {
+  return unicodeForms(path).flatMap((form) => placesOf(form, roots));
 }
 
 interface Entry {
@@ -150,7 +153,7 @@ async function listImages(entry: Entry): Promise<FoundImages | null> {
   const isGlob = GLOB_MAGIC.test(path) && !entry.isName;
   const leftOut: LeftOut = {};
   let folder: Place | null = null;
-  for (const { root, relative } of placesOf(path, roots)) {
+  for (const { root, relative } of placesOfForms(path, roots)) {
     const kind = await kindOf(root, relative);
     if (kind === 'file') return null;
     if (kind === 'absent' && !isGlob) continue;
@@ -172,7 +175,7 @@ async function listImages(entry: Entry): Promise<FoundImages | null> {
 
 async function whyAbsent(path: string, roots: readonly string[]): Promise<string> {
   const absent = `There is no folder '${path}' beneath the image folders.`;
-  for (const place of placesOf(path, roots)) {
+  for (const place of placesOfForms(path, roots)) {
     const meant = await lister.ask('similarPath', place, LOOK_MS).catch(() => null);
     if (meant !== null) return `${absent} Did you mean '${meant}'?`;
   }

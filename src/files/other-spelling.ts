@@ -1,7 +1,7 @@
 /** A file that is not there under the name of a request: opened in the other Unicode form, or what the name may have meant. */
 import { posix } from 'node:path';
 import { LatticeError } from '../api/errors.js';
-import { beneath } from './image-paths.js';
+import { placesOf } from './image-paths.js';
 import { ImageLister } from './listing/image-lister.js';
 import { unicodeForms } from './unicode-forms.js';
 
@@ -59,14 +59,12 @@ export class OtherSpelling {
     this.#looking = true;
     try {
       const slashed = path.replaceAll('\\', '/');
-      for (const root of this.#roots) {
-        const inRoot = slashed.startsWith('/') ? beneath(slashed, root) : slashed;
-        if (inRoot === null || inRoot.split('/').includes('..')) continue;
-        const place = { root, relative: posix.normalize(inRoot) };
+      if (slashed.split('/').includes('..')) return null;
+      for (const place of placesOf(slashed, this.#roots)) {
         const found = await this.#lister
           .ask('similarPath', place, this.#withinMs)
           .catch(() => null);
-        if (found !== null) return slashed.startsWith('/') ? posix.join(root, found) : found;
+        if (found !== null) return slashed.startsWith('/') ? posix.join(place.root, found) : found;
       }
       return null;
     } finally {

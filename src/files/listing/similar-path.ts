@@ -1,7 +1,7 @@
 /** Finds what a path may have meant that leads nowhere. */
-import { lstat, opendir } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { isPlainFolder, type Place } from './find-images.js';
+import { isPlainFolder, kindOf, type Place } from './find-images.js';
 
 /** Names of one folder that are compared. */
 const MOST_NAMES = 10_000;
@@ -10,11 +10,8 @@ const MOST_NAMES = 10_000;
 export async function similarPath({ root, relative }: Place): Promise<string | null> {
   let found = '.';
   for (const name of relative.split('/').filter((each) => each !== '' && each !== '.')) {
-    const isThere = await lstat(join(root, found, name)).then(
-      () => true,
-      () => false,
-    );
-    const next = isThere ? name : await similarName({ root, relative: found }, name);
+    const kind = await kindOf({ root, relative: posix.join(found, name) });
+    const next = kind !== 'absent' ? name : await similarName({ root, relative: found }, name);
     if (next === null) return null;
     found = posix.join(found, next);
   }
