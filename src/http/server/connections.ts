@@ -9,13 +9,11 @@ const LINGER_MS = 1_000;
 /** At a stop, for a client to send the rest of its request or to take what waits for it. */
 const STOP_PATIENCE_MS = 2_000;
 
-type Answer = ServerResponse;
-
 interface Connection {
   /** Of its client. */
   network: string;
   /** From the end of a request's head until the last byte of its answer is sent. */
-  answers: Set<Answer>;
+  answers: Set<ServerResponse>;
   /** Since when a stop waits for the client. */
   waitsSince: number | null;
 }
@@ -60,7 +58,7 @@ export class Connections {
   }
 
   /** To be called with every request, before it is answered. */
-  expectAnswer({ socket }: { socket: Socket }, answer: Answer): void {
+  expectAnswer({ socket }: { socket: Socket }, answer: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
     connection.answers.add(answer);
@@ -150,7 +148,7 @@ export class Connections {
 }
 
 /** No request behind it is taken; the client is told. */
-function endAfter(answer: Answer | undefined): void {
+function endAfter(answer: ServerResponse | undefined): void {
   if (answer !== undefined) answer.shouldKeepAlive = false;
 }
 
