@@ -8,17 +8,6 @@ import { startService, type ServiceProcess } from '../../test/support/service-pr
 const STORE_LOST = 74;
 const STARTS = 20;
 
-/** mulberry32: numbers from 0 to 1. */
-export function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 export interface NemesisParts {
   dataDir: string;
   imageRoot: string;

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faultyDisk } from '../../test/support/faulty-disk.js';
+import { randomNumbers } from '../../test/support/random-numbers.js';
 import { PICTURE, writeEnlarged } from '../../test/support/service-client.js';
 import { LatticeClient } from '../../src/client/lattice-client.js';
 import { endOf, follow, insist, load, startReceivers } from './clients.js';
 import { violationsOf, type History } from './history.js';
-import { Nemesis, randomNumbers } from './nemesis.js';
+import { Nemesis } from './nemesis.js';
 
 const QUIET_MS = 120_000;
 const IMAGES = ['good.png', 'double.png', 'large.png', 'text.png', 'absent.png'];

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
 import type { NativeModel } from '../../src/native/contract.js';
 import { decodeImage, type Core, type RawResult } from '../../src/native/core.js';
+import { randomNumbers } from '../support/random-numbers.js';
 import { openTestCore, ROOT, sharedData, taskFor } from './open-test-core.js';
 
 const DAMAGES = Number(process.env.LATTICE_DAMAGES ?? 120);
@@ -77,15 +78,10 @@ async function rowsOf(bytes: Buffer): Promise<Buffer[]> {
   );
 }
 
-/** Mulberry32: the same numbers everywhere. */
+/** Whole numbers below a limit. */
 function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const next = randomNumbers(seed);
+  return (below) => (next() * 2 ** 32) % below;
 }
 
 function damaged(whole: Buffer, random: (below: number) => number): { bytes: Buffer; how: string } {

@@ -2,17 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { poissonArrivals, untilDue } from '../../../src/cli/bench/load.js';
 import { openLoop } from '../../../bench/load/loops.js';
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { randomNumbers } from '../../support/random-numbers.js';
 
 /** Greatest distance between the distribution of `gaps` and the exponential one (Kolmogorov-Smirnov). */
 function distanceToExponential(gaps: readonly number[], mean: number): number {
@@ -34,7 +24,7 @@ function hold(ms: number): void {
 
 describe('arrivals', () => {
   it.each([20, 500, 20_000])('come at exponential gaps, %i per second', (rate) => {
-    const due = [...poissonArrivals(rate, 10_000 / rate, seeded(rate))];
+    const due = [...poissonArrivals(rate, 10_000 / rate, randomNumbers(rate))];
     const gaps = due.map((at, index) => at - (due[index - 1] ?? 0));
     // 1 % of all samples of an exponential distribution lie further off.
     expect(distanceToExponential(gaps, 1_000 / rate)).toBeLessThan(1.63 / Math.sqrt(gaps.length));
