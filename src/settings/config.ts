@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { PACKAGE_ROOT } from '../base/package.js';
 import { isPathError, pathFault } from '../base/path-fault.js';
+import { splitList } from '../base/text-list.js';
 import { readRoots, settings, writeRoots } from './settings.js';
 
 const schema = z.strictObject(settings);
@@ -26,11 +27,7 @@ const CONFIG_FILE = 'LATTICE_CONFIG';
 const OTHER_PARTS =
   /^LATTICE_(CORE_API_URL|API_KEY|EDGE_\w+|\w+_PYTHON|CUDA|SIMULATED_\w+|GPU_CHECK_\w+|COMMIT)$/;
 
-const list = (text: string) =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean);
+const list = (text: string) => splitList(text, ',');
 
 /** `imageRoots` -> `LATTICE_IMAGE_ROOTS`. */
 export function environmentName(key: string): string {

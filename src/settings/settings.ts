@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { delimiter } from 'node:path';
 import { z } from 'zod';
 import { DEVICES, PRECISIONS } from '../api/model.js';
+import { jsonList, splitList } from '../base/text-list.js';
 
 /** Beside the service: its worker processes on this machine, workers on a Ray cluster, and `lattice detect`. */
 type Taker = 'processes' | 'ray' | 'detect';
@@ -63,12 +64,8 @@ export function readRectangles(text: string): 'auto' | { width: number; height: 
 
 /** The folders of `imageRoots`: separated, or a JSON list, in which a name may have the separator. */
 export function readRoots(text: string): string[] {
-  if (text.startsWith('[')) {
-    const parsed = z.array(z.string()).safeParse(parseJson(text));
-    if (parsed.success) return parsed.data.filter((root) => root !== '');
-  }
-  const roots = text.split(delimiter).map((root) => root.trim());
-  return roots.filter((root) => root !== '');
+  const list = z.array(z.string()).safeParse(jsonList(text));
+  return list.success ? list.data.filter((root) => root !== '') : splitList(text, delimiter);
 }
 
 /** What `readRoots` reads as these folders. */
@@ -77,14 +74,6 @@ export function writeRoots(roots: readonly string[]): string {
   const same = readRoots(text);
   const isSame = same.length === roots.length && same.every((root, index) => root === roots[index]);
   return isSame ? text : JSON.stringify(roots);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Key -> schema with a description. The setting of `imageRoots` is `LATTICE_IMAGE_ROOTS`, its flag `--image-roots`. */

@@ -1,5 +1,6 @@
 /** Options that come as texts, in a query or a form, as the JSON of a request has them. */
 import { z } from '@hono/zod-openapi';
+import { jsonList, splitList } from '../../base/text-list.js';
 import { validationFailed } from './validation.js';
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
@@ -35,7 +36,7 @@ function readValue(
 ): unknown {
   const kind = field && unwrapped(field)._zod.def.type;
   if (kind === 'array') {
-    return values.flatMap((text) => readList(text.trim()));
+    return values.flatMap((text) => jsonList(text.trim()) ?? splitList(text, ','));
   }
   const [text = ''] = values;
   if (values.length > 1) {
@@ -44,20 +45,6 @@ function readValue(
   if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
   if (kind === 'boolean') return TRUTH.get(text.trim().toLowerCase()) ?? text;
   return text;
-}
-
-/** As JSON, names may have commas. */
-function readList(text: string): unknown[] {
-  if (text.startsWith('[')) {
-    try {
-      const list: unknown = JSON.parse(text);
-      if (Array.isArray(list)) return list;
-    } catch {
-      // A name may begin with a bracket.
-    }
-  }
-  const items = text.split(',').map((item) => item.trim());
-  return items.filter((item) => item !== '');
 }
 
 /** A field without its being optional or nullable. */
