@@ -12,8 +12,9 @@ namespace {
 // in a progressive file.
 constexpr size_t kMostPadding = 7;
 
-// Refuses nothing that libjpeg takes without a warning: coefficients beyond the last of a block are
-// dropped.
+// Refuses nothing that libjpeg takes without a warning (coefficients beyond the last of a block are
+// dropped) but codes that no table has: libjpeg-turbo reads one as 0 without a word where it is in
+// the middle of its data, and warns only if the blocks after it do not fit.
 class ScanReader {
  public:
   ScanReader(const JpegFrame& frame, const JpegScan& scan) : frame_(frame), scan_(scan) {}

@@ -6,7 +6,7 @@
 #include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
 #include "test/native/fuzz/fuzz.h"
-#include "test/native/fuzz/onnx/message_mutator.h"
+#include "test/native/fuzz/model/message_mutator.h"
 #include "test/native/gpu/onnx/random_graph.h"
 
 namespace lattice {
