@@ -1,5 +1,6 @@
 /** `lattice serve`: the HTTP and WebSocket service. */
-import { loadConfig } from '../settings/config.js';
+import { memoryShortage } from '../base/memory-limits.js';
+import { ConfigError, loadConfig } from '../settings/config.js';
 import type { RegisterCommand } from './terminal.js';
 import { addSettingFlags } from './setting-flags.js';
 
@@ -20,6 +21,9 @@ export const registerServe: RegisterCommand = (program) => {
     .action(async (flags: Record<string, unknown>) => {
       const verbose = program.opts().verbose === true;
       const config = loadConfig(verbose ? { logLevel: 'debug', ...flags } : flags);
+      // Before the libraries are loaded, which fail without saying why.
+      const shortage = memoryShortage();
+      if (shortage !== null) throw new ConfigError(shortage);
       const { runService } = await import('../main.js');
       await runService(config);
     });

@@ -11,6 +11,7 @@ import type { Logger } from '../base/logger-port.js';
 import { Patience } from './runner/patience.js';
 import { QueueCounts } from './queue-counts.js';
 import { startRetention } from './retention-sweeper.js';
+import type { QueuedJob } from './job-records.js';
 import { JobService } from './job-service.js';
 
 export { openJobStore } from './store/job-store.js';
@@ -82,7 +83,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
         patienceMs: options.volumePatienceMs,
       },
     });
-    for (const job of await store.unfinished()) runner.enqueue(job);
+    for (const job of JSON.parse(await store.unfinished()) as QueuedJob[]) runner.enqueue(job);
     runner.start(chargeCrash(dataDir, store, logger));
     logger.info({ recovered: store.recoveredJobs, ...counts.current }, 'job store open');
     const failure = store.failure();

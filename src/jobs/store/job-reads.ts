@@ -5,7 +5,6 @@ import {
   MAX_IMAGES,
   taskId,
   type JobCounts,
-  type QueuedJob,
   type StoredJob,
   type WaitingImage,
 } from '../job-records.js';
@@ -48,13 +47,17 @@ export class JobReads {
     return counts;
   }
 
-  /** In order of submission. */
-  unfinished(): QueuedJob[] {
-    return this.#statements.all(
-      `SELECT number, job_id AS jobId, priority, submitted_at AS submittedAt,
-         image_count AS imageCount FROM jobs
-       WHERE status IN ('pending', 'running') ORDER BY number`,
-    ) as QueuedJob[];
+  /**
+   * JSON of the `QueuedJob[]`, in order of submission. A long queue makes a start wait: as one text it is read and
+   * handed to the main thread in a third of the time that its rows take.
+   */
+  unfinished(): string {
+    const { jobs } = this.#statements.get(
+      `SELECT json_group_array(json_object('number', number, 'jobId', job_id, 'priority', priority,
+         'submittedAt', submitted_at, 'imageCount', image_count)) AS jobs
+       FROM (SELECT * FROM jobs WHERE status IN ('pending', 'running') ORDER BY number)`,
+    ) as { jobs: string };
+    return jobs;
   }
 
   /** Images without an outcome that the process has died with, of jobs that have not ended. */
