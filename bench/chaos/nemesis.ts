@@ -1,18 +1,24 @@
 /** Keeps a service running, as a supervisor does, and disturbs it. Every choice follows from the seed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultyDisk } from '../../test/support/faulty-disk.js';
+import type { MovedClock } from '../../test/support/moved-clock.js';
 import { FEW_THREADS } from '../../test/support/service-client.js';
 import { startService, type ServiceProcess } from '../../test/support/service-process.js';
 
 /** EX_IOERR: the service says that its store has to be opened again. */
 const STORE_LOST = 74;
 const STARTS = 20;
+const DAY_S = 86_400;
+/** Where the clock is set to. */
+const DAYS_AHEAD = { least: -2, most: 3_650 };
 
 export interface NemesisParts {
   dataDir: string;
   imageRoot: string;
   /** Null: no fault of the disk. */
   disk: FaultyDisk | null;
+  /** Null: the clock is never set. */
+  clock: MovedClock | null;
   random: () => number;
   unexpected: (what: string) => void;
 }
@@ -43,7 +49,7 @@ export class Nemesis {
 
   /** One fault after the other until `end` (of `performance.now`); resolves when all is well again. */
   async disturb(end: number): Promise<void> {
-    const { random, disk } = this.#parts;
+    const { random, disk, clock } = this.#parts;
     const kinds: [string, () => Promise<void>][] = [
       ['kill -9', () => this.#endBy('SIGKILL', 'SIGKILL')],
       ['SIGTERM', () => this.#endBy('SIGTERM', 0)],
@@ -54,8 +60,12 @@ export class Nemesis {
         ['EIO of a write', () => this.#loseStore(disk, 'write')],
         ['EIO of a sync', () => this.#loseStore(disk, 'sync')],
         ['full disk', () => this.#fillDisk(disk, 500 + 2_500 * random())],
+        ['kill at a write', () => this.#killAt(disk, 'write')],
+        ['kill before a sync', () => this.#killAt(disk, 'sync')],
+        ['kill after a sync', () => this.#killAt(disk, 'synced')],
       );
     }
+    if (clock !== null) kinds.push(['jump of the clock', () => this.#setClock(clock)]);
     while (performance.now() < end) {
       await sleep(500 + 2_500 * random());
       const [name, run] = kinds[Math.floor(random() * kinds.length)]!;
@@ -83,10 +93,28 @@ export class Nemesis {
     process.kill(pid, 'SIGCONT');
   }
 
+  #setClock(clock: MovedClock): Promise<void> {
+    const { least, most } = DAYS_AHEAD;
+    clock.set(DAY_S * (least + (most - least) * this.#parts.random()));
+    return Promise.resolve();
+  }
+
   async #loseStore(disk: FaultyDisk, call: 'write' | 'sync'): Promise<void> {
-    this.#expected = STORE_LOST;
+    await this.#endAt(disk, STORE_LOST, () => {
+      disk.fail(call, 'EIO', 'once');
+    });
+  }
+
+  async #killAt(disk: FaultyDisk, call: 'write' | 'sync' | 'synced'): Promise<void> {
+    await this.#endAt(disk, 'SIGKILL', () => {
+      disk.kill(call);
+    });
+  }
+
+  async #endAt(disk: FaultyDisk, expected: number | string, arm: () => void): Promise<void> {
+    this.#expected = expected;
     const exited = this.#service?.exited;
-    disk.fail(call, 'EIO', 'once');
+    arm();
     // Where nothing is written in this time, the fault does not come.
     await Promise.race([exited, sleep(10_000, undefined, { ref: false })]);
     disk.heal();
@@ -116,8 +144,15 @@ export class Nemesis {
 
   /** As a supervisor: again after a start that failed. */
   async #start(): Promise<ServiceProcess> {
-    const { dataDir, imageRoot, disk } = this.#parts;
-    const env = { ...FEW_THREADS, ...disk?.env, LATTICE_IMAGE_ROOTS: imageRoot };
+    const { dataDir, imageRoot, disk, clock } = this.#parts;
+    const preloads = [disk, clock].flatMap((fault) => fault?.env.LD_PRELOAD ?? []);
+    const env = {
+      ...FEW_THREADS,
+      ...disk?.env,
+      ...clock?.env,
+      LD_PRELOAD: preloads.join(':'),
+      LATTICE_IMAGE_ROOTS: imageRoot,
+    };
     // The same port at each start.
     const flags = this.url === '' ? [] : ['--port', new URL(this.url).port];
     for (let attempt = 1; ; attempt += 1) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faultyDisk } from '../../test/support/faulty-disk.js';
+import { movedClock } from '../../test/support/moved-clock.js';
 import { randomNumbers } from '../../test/support/random-numbers.js';
 import { PICTURE, writeEnlarged } from '../../test/support/service-client.js';
 import { LatticeClient } from '../../src/client/lattice-client.js';
@@ -33,10 +34,11 @@ export async function runChaos({ seconds, seed }: { seconds: number; seed: numbe
     unexpected: [],
   };
   using disk = faultyDisk(dataDir);
+  using clock = movedClock();
   const unexpected = (what: string) => history.unexpected.push(what);
   const random = randomNumbers(seed);
   const receivers = await startReceivers(history, randomNumbers(seed + 1));
-  const nemesis = await Nemesis.begin({ dataDir, imageRoot, disk, random, unexpected });
+  const nemesis = await Nemesis.begin({ dataDir, imageRoot, disk, clock, random, unexpected });
   const service = new LatticeClient({ url: nemesis.url });
   try {
     await readReference(service, history);

@@ -1,9 +1,11 @@
 // Loaded with LD_PRELOAD: while the file FAULT_FILE exists, writes or syncs of files whose path begins with FAULT_PREFIX
-// fail. FAULT_FILE holds `CALL ERRNO TIMES`: CALL is write or sync; TIMES is once, and the file is then removed, or on.
+// fail. FAULT_FILE holds `CALL ERRNO TIMES`: CALL is write, sync or synced, the moment after a sync; with the ERRNO 0 the
+// process is killed there; TIMES is once, and the file is then removed, or on.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +29,7 @@ static int fails(int fd, const char *call) {
     }
     close(order_fd);
   }
+  if (failed && error == 0) kill(getpid(), SIGKILL);
   errno = failed ? error : saved;
   return failed;
 }
@@ -37,5 +40,12 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t offset) {
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
   return pwrite64(fd, bytes, count, offset);
 }
-int fsync(int fd) { return fails(fd, "sync") ? -1 : (int)syscall(SYS_fsync, fd); }
-int fdatasync(int fd) { return fails(fd, "sync") ? -1 : (int)syscall(SYS_fdatasync, fd); }
+
+static int sync_with(long call, int fd) {
+  if (fails(fd, "sync")) return -1;
+  const int failed = (int)syscall(call, fd);
+  if (failed == 0) (void)fails(fd, "synced");
+  return failed;
+}
+int fsync(int fd) { return sync_with(SYS_fsync, fd); }
+int fdatasync(int fd) { return sync_with(SYS_fdatasync, fd); }

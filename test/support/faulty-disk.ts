@@ -1,16 +1,15 @@
-/** A disk on which writes or syncs of the job store fail on command, in the processes started with `env`. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+/** A disk on which calls for the job store fail or kill on command, in the processes started with `env`. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const SOURCE = fileURLToPath(new URL('./faulty-disk.c', import.meta.url));
+import { compilePreload } from './preload.js';
 
 export interface FaultyDisk extends Disposable {
   env: Record<string, string>;
   /** The next such call fails, or with `on` each until `heal`. */
   fail(call: 'write' | 'sync', code: 'EIO' | 'ENOSPC', times: 'once' | 'on'): void;
+  /** The next such call is the last of its process; `synced` is the moment after a sync that succeeded. */
+  kill(call: 'write' | 'sync' | 'synced'): void;
   heal(): void;
   /** False while a fault is still to come. */
   isWell(): boolean;
@@ -18,28 +17,27 @@ export interface FaultyDisk extends Disposable {
 
 /** Null, with the reason printed, where it cannot be compiled. */
 export function faultyDisk(dataDir: string): FaultyDisk | null {
-  const folder = mkdtempSync(join(tmpdir(), 'lattice-disk-'));
-  const library = join(folder, 'faulty-disk.so');
-  const fault = join(folder, 'fault');
-  const compiled = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, SOURCE], {
-    encoding: 'utf8',
-  });
-  if (compiled.status !== 0) {
-    rmSync(folder, { recursive: true });
-    console.warn(`Disks that fail are left out: ${compiled.stderr || String(compiled.error)}`);
-    return null;
-  }
+  const preload = compilePreload('faulty-disk');
+  if (preload === null) return null;
+  const fault = join(preload.folder, 'fault');
   return {
-    env: { LD_PRELOAD: library, FAULT_FILE: fault, FAULT_PREFIX: join(dataDir, 'jobs.db') },
+    env: {
+      LD_PRELOAD: preload.library,
+      FAULT_FILE: fault,
+      FAULT_PREFIX: join(dataDir, 'jobs.db'),
+    },
     fail: (call, code, times) => {
       writeFileSync(fault, `${call} ${constants.errno[code]} ${times}\n`);
+    },
+    kill: (call) => {
+      writeFileSync(fault, `${call} 0 once\n`);
     },
     heal: () => {
       rmSync(fault, { force: true });
     },
     isWell: () => !existsSync(fault),
     [Symbol.dispose]: () => {
-      rmSync(folder, { recursive: true, force: true });
+      preload[Symbol.dispose]();
     },
   };
 }
