@@ -126,14 +126,15 @@ Napi::Value CoreWrap::LoadModel(const Napi::CallbackInfo& info) {
     ThrowTypeError(env, "path must be a string");
     return env.Undefined();
   }
+  ModelFiles files{info[0].As<Napi::String>().Utf8Value()};
+  if (info[1].IsString()) files.eight_bit = info[1].As<Napi::String>().Utf8Value();
   const auto deferred = Napi::Promise::Deferred::New(env);
   AddPending(env, 1);
-  core_->LoadModel(
-      info[0].As<Napi::String>().Utf8Value(),
-      [settle = Settling<LoadedModel>(mailbox_, deferred, ToModel)](Result<LoadedModel> loaded) {
-        RenewExitHandler();
-        settle(std::move(loaded));
-      });
+  core_->LoadModel(std::move(files), [settle = Settling<LoadedModel>(mailbox_, deferred, ToModel)](
+                                         Result<LoadedModel> loaded) {
+    RenewExitHandler();
+    settle(std::move(loaded));
+  });
   return deferred.Promise();
 }
 

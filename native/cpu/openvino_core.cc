@@ -8,16 +8,17 @@ ov::Core& SharedCore() {
 }
 
 ov::AnyMap CpuProperties(int threads, int streams, CpuPrecision precision) {
-  return {
+  ov::AnyMap properties = {
       ov::hint::inference_precision(precision.bf16 ? ov::element::bf16 : ov::element::f32),
       ov::num_streams(ov::streams::Num(streams)),
       ov::inference_num_threads(threads),
       // The process shares its cores with decoding and with Node; pinned threads would wait for
       // them.
       ov::hint::enable_cpu_pinning(false),
-      // The library has no public name for it.
-      {"LP_TRANSFORMS_MODE", precision.eight_bit},
   };
+  // The library has no public name for it.
+  if (!precision.eight_bit) properties["LP_TRANSFORMS_MODE"] = false;
+  return properties;
 }
 
 std::optional<ov::Output<ov::Node>> FindTensor(const ov::Model& network, const std::string& name) {

@@ -56,15 +56,19 @@ Result<std::shared_ptr<ov::Model>> WithFloatPorts(std::shared_ptr<ov::Model> net
   return ports.build();
 }
 
-// Whether a tensor that is computed is quantised to INT8.
-bool HasSignedActivations(const OnnxGraph& graph) {
+// Of tensors that are computed; a file that quantises any to signed numbers is kSigned.
+Quantization QuantizationOf(const OnnxGraph& graph) {
   std::unordered_map<std::string_view, int32_t> constants;
   for (const OnnxTensor& tensor : graph.initializers) constants[tensor.name] = tensor.type;
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const OnnxNode& node) {
-    if (node.op != "QuantizeLinear" || node.inputs.size() < 3) return false;
-    const auto zero = constants.find(node.inputs[2]);
-    return !constants.contains(node.inputs[0]) && zero != constants.end() && zero->second == kInt8;
-  });
+  Quantization found = Quantization::kNone;
+  for (const OnnxNode& node : graph.nodes) {
+    if (node.op != "QuantizeLinear" || constants.contains(node.inputs[0])) continue;
+    // Without a zero point it is unsigned.
+    const auto zero = node.inputs.size() < 3 ? constants.end() : constants.find(node.inputs[2]);
+    if (zero != constants.end() && zero->second == kInt8) return Quantization::kSigned;
+    found = Quantization::kUnsigned;
+  }
+  return found;
 }
 
 // The library computes such exports of opset 12 wrongly, without an error and also in floats: it
@@ -173,8 +177,8 @@ Result<OpenVinoModel> ReadOpenVinoModel(const std::string& path,
   ModelInfo& info = model.info;
   // What this reader cannot read runs whole, if the library can.
   const auto onnx = ReadOnnxModel(BytesOf(*file));
-  model.has_signed_activations = onnx.ok() && HasSignedActivations(onnx->graph);
-  if (model.has_signed_activations && onnx->opset < kOldestSignedOpset) {
+  if (onnx.ok()) model.quantization = QuantizationOf(onnx->graph);
+  if (model.quantization == Quantization::kSigned && onnx->opset < kOldestSignedOpset) {
     return Status(StatusCode::kInvalidModel,
                   "The model is quantised to signed 8-bit numbers with opset " +
                       std::to_string(onnx->opset) +

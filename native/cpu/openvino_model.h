@@ -15,15 +15,17 @@
 
 namespace lattice {
 
+// Of the numbers that a network computes. With signed ones the library's integer convolutions give
+// wrong answers (2026.4.1: every score near 0).
+enum class Quantization { kNone, kUnsigned, kSigned };
+
 struct OpenVinoModel {
   // Float32 ports. The outputs are those of info.head.layout. The sides of the input are open, up
   // to the model's own, where info tells of rectangles; else all shapes but those of kFinal are
   // closed.
   std::shared_ptr<ov::Model> network;
   ModelInfo info;  // all but device, precision and memory
-  // Whether quantised numbers have a sign: with these the library's integer convolutions give wrong
-  // answers (2026.4.1: every score near 0).
-  bool has_signed_activations = false;
+  Quantization quantization = Quantization::kNone;
   size_t file_bytes = 0;
 };
 

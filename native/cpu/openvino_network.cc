@@ -272,11 +272,14 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string
   if (!model.ok()) return model.status();
   const auto bf16 = UsesBf16(options.precision);
   if (!bf16.ok()) return bf16.status();
-  const CpuPrecision precision{*bf16, !model->has_signed_activations};
+  const CpuPrecision precision{*bf16, model->quantization != Quantization::kSigned};
   const CompiledNetwork compiled(*model, options.threads, options.sync.wide_batches(), precision);
   ModelInfo info = model->info;
   info.device = "CPU";
-  info.precision = compiled.compiled().get_property(ov::hint::inference_precision).to_string();
+  info.precision =
+      model->quantization == Quantization::kUnsigned
+          ? "int8"
+          : compiled.compiled().get_property(ov::hint::inference_precision).to_string();
   info.memory_bytes = model->file_bytes;
   auto slots = std::make_unique<Slots>(
       Slots{SyncSlots(compiled, info, options), AsyncSlots(compiled, info, options)});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "native/cpu/cpu_engine.h"
+#include "native/cpu/cpu_precision.h"
 #include "native/engine/gpu_engine.h"
 
 namespace lattice {
@@ -127,21 +128,21 @@ void Core::OpenDecoder() {
 
 Status Core::jpeg_engines() const { return decoder_opened_ ? jpeg_engines_ : Status(); }
 
-void Core::LoadModel(std::string path, OnModel on_model) {
+void Core::LoadModel(ModelFiles files, OnModel on_model) {
   auto shared = std::make_shared<OnModel>(std::move(on_model));
   const bool posted =
-      loader_->Post([this, path = std::move(path), shared] { (*shared)(Load(path)); });
+      loader_->Post([this, files = std::move(files), shared] { (*shared)(Load(files)); });
   if (!posted) (*shared)(Closed());
 }
 
-Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
+Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
   if (on_gpu_) {
     GpuEngineOptions gpu_options;
     gpu_options.cache_folder = options_.engine_cache;
     gpu_options.gpu = options_.gpu;
     gpu_options.batches = options_.gpu_batches;
     gpu_options.decoder = decoder_;
-    auto engine = LoadGpuEngine(path, gpu_options, [this](double share) {
+    auto engine = LoadGpuEngine(files.path, gpu_options, [this](double share) {
       build_share_ = share;
       return !closing_;
     });
@@ -156,11 +157,12 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const std::string& path) {
   engine_options.async_yields = options_.async_yields;
   engine_options.rectangles = options_.rectangles;
   engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
-  return LoadCpuEngine(path, engine_options);
+  const bool in_eight_bits = !files.eight_bit.empty() && EightBitPays();
+  return LoadCpuEngine(in_eight_bits ? files.eight_bit : files.path, engine_options);
 }
 
-Result<LoadedModel> Core::Load(const std::string& path) {
-  auto engine = LoadEngine(path);
+Result<LoadedModel> Core::Load(const ModelFiles& files) {
+  auto engine = LoadEngine(files);
   if (!engine.ok()) {
     if (engine.status().code() == StatusCode::kGpuLost) scheduler_.LoseDevice(engine.status());
     return engine.status();

@@ -41,6 +41,12 @@ struct CoreOptions {
   std::string abort_on_path_suffix;  // test only
 };
 
+struct ModelFiles {
+  std::string path;
+  // The same model in 8 bits, for CPUs on which that pays (EightBitPays); empty for none.
+  std::string eight_bit = {};
+};
+
 struct LoadedModel {
   uint32_t id = 0;
   ModelInfo info;
@@ -71,7 +77,7 @@ class Core {
   Core& operator=(const Core&) = delete;
 
   // Models are loaded one at a time, on a thread of their own. kShuttingDown after Close.
-  void LoadModel(std::string path, OnModel on_model);
+  void LoadModel(ModelFiles files, OnModel on_model);
   // The engine is freed when its last task has ended, on the thread that loads models. Unknown ids
   // are ignored.
   void UnloadModel(uint32_t id);
@@ -102,8 +108,8 @@ class Core {
   Core(const CoreOptions& options, bool on_gpu, std::unique_ptr<CrashMarker> marker,
        RootedFiles files, Scheduler::OnResult on_result, Scheduler::OnDeviceLost on_device_lost);
   void OpenDecoder();
-  Result<LoadedModel> Load(const std::string& path);
-  Result<std::unique_ptr<Engine>> LoadEngine(const std::string& path);
+  Result<LoadedModel> Load(const ModelFiles& files);
+  Result<std::unique_ptr<Engine>> LoadEngine(const ModelFiles& files);
 
   const CoreOptions options_;
   const bool on_gpu_;

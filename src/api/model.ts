@@ -3,9 +3,11 @@ import { z } from 'zod';
 
 /** Of settings and of the addon; `auto` leaves the choice to the machine. */
 export const DEVICES = ['auto', 'cpu', 'cuda'] as const;
-export const PRECISIONS = ['auto', 'f32', 'bf16'] as const;
+export const PRECISIONS = ['auto', 'f32', 'bf16', 'int8'] as const;
 export type Device = (typeof DEVICES)[number];
 export type Precision = (typeof PRECISIONS)[number];
+/** Of the addon: int8 is a file of its own, whose other numbers are computed in one of these. */
+export type FloatPrecision = Exclude<Precision, 'int8'>;
 
 const modelInputSchema = z.object({ width: z.int(), height: z.int() }).meta({ id: 'ModelInput' });
 

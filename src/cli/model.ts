@@ -108,19 +108,19 @@ function registerRemove(parent: Command, terminal: Terminal): void {
 function registerQuantize(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('quantize')
-    .description('make an INT8 copy NAME-int8 of a model and compare it with the original')
-    .addHelpText('after', examples('model quantize depot --images photos/ --default'))
-    .argument('<name>', 'name as `lattice model list` shows it')
-    .requiredOption(
-      '--images <folder>',
-      'photos like those to be detected, to calibrate and compare on',
+    .description('make a copy of a model in 8 bits and compare it with the original')
+    .addHelpText(
+      'after',
+      examples('model quantize depot --images photos/ --compare more/ --labels more/labels/'),
     )
+    .argument('<name>', 'name as `lattice model list` shows it')
+    .requiredOption('--images <folder>', 'photos like those to be detected, to calibrate on')
+    .option('--compare <folder>', 'other photos to compare on (default: those of --images)')
     .option(
       '--labels <folder>',
-      'YOLO label files of those photos: the copy is judged by its mAP50-95, not by its boxes',
+      'YOLO label files of the photos to compare on: precision auto takes the copy if its mAP50-95 is as good',
     )
     .option('--count <number>', 'photos to calibrate on', wholeNumber(1, 1_000_000), 128)
-    .option('--default', 'make it the default model, if it is faster and agrees')
     .action(async (name: string, flags: QuantizeFlags) => {
       const { quantizeModel } = await import('./model/quantizing.js');
       await quantizeModel(name, flags, configOf(flags), terminal);

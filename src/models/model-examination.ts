@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
-import type { Precision } from '../api/model.js';
+import type { FloatPrecision } from '../api/model.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
@@ -125,7 +125,7 @@ interface Examined {
 }
 
 async function examineIn(
-  precision: Precision,
+  precision: FloatPrecision,
   path: string,
   { threads, pictures, labels = [], onStep }: ExaminationOptions,
 ): Promise<Examined> {

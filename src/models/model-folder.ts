@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { PACKAGE_ROOT } from '../base/package.js';
 import type { Config } from '../settings/config.js';
 import { LatticeError } from '../api/errors.js';
+import { eightBitPath } from './eight-bit-copy.js';
 
 const BUNDLED_MODELS = join(PACKAGE_ROOT, 'models');
 
@@ -91,7 +92,7 @@ export class ModelFolder {
   async list(): Promise<ModelFile[]> {
     const entries = await readdir(this.#modelsDir).catch(() => []);
     const own = entries
-      .filter((entry) => entry.endsWith('.onnx'))
+      .filter((entry) => entry.endsWith('.onnx') && !isCopyOf(entry, entries))
       .map((entry) => this.#ownFile(entry.replace(/\.onnx$/, '.pt')))
       .filter((file) => MODEL_NAME.test(file.name));
     const byName = new Map<string, ModelFile>();
@@ -126,6 +127,11 @@ export class ModelFolder {
     );
     return standIn === undefined ? files : [...files, { ...standIn, name: this.defaultName }];
   }
+}
+
+/** Whether it is the 8-bit copy of another model of the folder. */
+function isCopyOf(entry: string, entries: readonly string[]): boolean {
+  return entries.some((other) => entry === eightBitPath(other) && entry !== other);
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -4,19 +4,25 @@ import { LatticeError, toLatticeError } from '../api/errors.js';
 import type { NativeModel, NativeModelDescription } from '../native/contract.js';
 import { describeModel } from '../native/core.js';
 import { ClassFilter } from './class-filter.js';
-import type { ModelDescription } from '../api/model.js';
+import type { ModelDescription, Precision } from '../api/model.js';
+import { findEightBitCopy, isProven } from './eight-bit-copy.js';
 import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
 import { byUse, unloadedFor } from './model-memory.js';
 
 export interface ModelLoader {
-  loadModel(path: string): Promise<NativeModel>;
+  /** As `NativeCore.loadModel`. */
+  loadModel(path: string, eightBitPath?: string): Promise<NativeModel>;
   unloadModel(modelId: number): void;
 }
 
 export interface ModelRegistryParts {
   folder: ModelFolder;
   loader: ModelLoader;
+  /** `int8` is for models that have a copy in 8 bits; `auto` takes a proven one where it is faster. */
+  precision: Precision;
+  /** The 8-bit copy of this model cannot be used; the original is. */
+  onUnfitCopy(model: string, fault: string): void;
   /** Checks a fresh model before its first request and rejects with `invalid_model` to refuse it. */
   admit(model: LoadedModel): Promise<void>;
   /** Bytes that the loaded models may take together; a fresh one comes on top until it is admitted. */
@@ -27,6 +33,12 @@ export interface ModelRegistryParts {
 const TOO_LARGE_MS = 10 * 60_000;
 
 const UNKNOWN: NativeModelDescription = { names: [], metadata: {} };
+
+/** Arguments of `ModelLoader.loadModel`. */
+interface ModelFiles {
+  path: string;
+  eightBitPath?: string;
+}
 
 /** A file that cannot be used, remembered until size or time of change differ. */
 interface Refusal {
@@ -96,16 +108,7 @@ export class ModelRegistry {
 
   async #loadFile(file: ModelFile, fingerprint: string): Promise<LoadedModel> {
     try {
-      const native = await this.#loadWhereThereIsRoom(file.path, fingerprint);
-      const lastUse = (this.#uses += 1);
-      const classes = new ClassFilter(native.names);
-      const model: LoadedModel = { file, native, classes, lastUse, distrust: null };
-      try {
-        await this.#parts.admit(model);
-      } catch (error) {
-        this.#parts.loader.unloadModel(native.modelId);
-        throw error;
-      }
+      const model = await this.#loadInItsPrecision(file, fingerprint);
       this.#makeRoomFor(model);
       return model;
     } catch (thrown) {
@@ -117,11 +120,55 @@ export class ModelRegistry {
     }
   }
 
+  async #loadInItsPrecision(file: ModelFile, fingerprint: string): Promise<LoadedModel> {
+    const { precision } = this.#parts;
+    const original = { path: file.path };
+    if (precision !== 'auto' && precision !== 'int8') {
+      return this.#loadAdmitted(file, original, fingerprint);
+    }
+    const copy = await findEightBitCopy(file.path);
+    if (precision === 'int8') {
+      if (copy === null) throw withoutCopy(file);
+      return this.#loadAdmitted(file, { path: copy.path }, fingerprint);
+    }
+    if (copy === null || !isProven(copy)) return this.#loadAdmitted(file, original, fingerprint);
+    try {
+      const either = { path: file.path, eightBitPath: copy.path };
+      return await this.#loadAdmitted(file, either, fingerprint);
+    } catch (thrown) {
+      const { code, message } = toLatticeError(thrown);
+      if (code !== 'invalid_model') throw thrown;
+      this.#parts.onUnfitCopy(file.name, message);
+      return this.#loadAdmitted(file, original, fingerprint);
+    }
+  }
+
+  async #loadAdmitted(
+    file: ModelFile,
+    files: ModelFiles,
+    fingerprint: string,
+  ): Promise<LoadedModel> {
+    const native = await this.#loadWhereThereIsRoom(files, fingerprint);
+    const lastUse = (this.#uses += 1);
+    const classes = new ClassFilter(native.names);
+    const model: LoadedModel = { file, native, classes, lastUse, distrust: null };
+    try {
+      await this.#parts.admit(model);
+    } catch (error) {
+      this.#parts.loader.unloadModel(native.modelId);
+      throw error;
+    }
+    return model;
+  }
+
   /** If memory is short, unloads models: the least recently used first, the default one never. */
-  async #loadWhereThereIsRoom(path: string, fingerprint: string): Promise<NativeModel> {
+  async #loadWhereThereIsRoom(
+    { path, eightBitPath }: ModelFiles,
+    fingerprint: string,
+  ): Promise<NativeModel> {
     for (;;) {
       try {
-        return await this.#parts.loader.loadModel(path);
+        return await this.#parts.loader.loadModel(path, eightBitPath);
       } catch (thrown) {
         if (toLatticeError(thrown).code !== 'overloaded') throw thrown;
         if (this.#isTooLarge(path, fingerprint)) throw thrown;
@@ -195,6 +242,15 @@ export class ModelRegistry {
     const refusal = this.#refused.get(path);
     return refusal?.fingerprint === (await fingerprintOf(path)) ? refusal.error : null;
   }
+}
+
+function withoutCopy({ name }: ModelFile): LatticeError {
+  const stem = name.replace(/\.pt$/, '');
+  return new LatticeError(
+    'invalid_model',
+    `LATTICE_PRECISION=int8, and the model '${name}' has no 8-bit copy that was made from its file: ` +
+      `lattice model quantize ${stem} --images PHOTOS makes one.`,
+  );
 }
 
 /** Differs once a file was replaced; '' for a file that went away. */

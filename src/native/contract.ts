@@ -3,7 +3,7 @@
  * JavaScript validates first (`src/native/core.ts`); the addon checks again and throws `TypeError` on misuse.
  */
 import type { GpuReading } from '../api/gpu-reading.js';
-import type { Device, Precision } from '../api/model.js';
+import type { Device, FloatPrecision } from '../api/model.js';
 import type { DetectionParameters } from '../api/options.js';
 import type { AddonStatistics } from '../api/statistics.js';
 
@@ -66,7 +66,7 @@ export interface NativeCoreOptions {
   gpu?: number;
   /** Batch sizes that a GPU's engine is built for, ascending, 1 to 32; 1, 2, 4, 8, 16 and 32 when left out. */
   gpuBatches?: number[];
-  precision: Precision;
+  precision: FloatPrecision;
   /** CPU threads for inference and for decoding, each. */
   threads: number;
   /** Batches of async tasks compute only where no other thread of the machine wants the core. */
@@ -140,9 +140,10 @@ export interface NativeModelDescription {
 
 export interface NativeCore {
   /**
-   * Reads, checks and compiles an ONNX file off the JS thread. Rejects with an Error carrying `code`.
+   * Reads, checks and compiles an ONNX file off the JS thread. `eightBitPath`, the same model in 8 bits, is taken instead
+   * on a CPU that computes it at least 1.15 times as fast. Rejects with an Error carrying `code`.
    */
-  loadModel(path: string): Promise<NativeModel>;
+  loadModel(path: string, eightBitPath?: string): Promise<NativeModel>;
   /** Frees a model once its last task has ended, on the thread that loads models. */
   unloadModel(modelId: number): void;
   /** Queues tasks; never blocks. Every task id gets exactly one result. */

@@ -131,10 +131,10 @@ export class Core {
     );
   }
 
-  /** Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
-  async loadModel(path: string): Promise<NativeModel> {
+  /** As `NativeCore.loadModel`. Rejects with `unknown_model`, `invalid_model` or `shutting_down`. */
+  async loadModel(path: string, eightBitPath?: string): Promise<NativeModel> {
     this.#refuseWhenClosed();
-    return this.#native.loadModel(path).catch(rethrow);
+    return this.#native.loadModel(path, eightBitPath).catch(rethrow);
   }
 
   unloadModel(modelId: number): void {

@@ -46,6 +46,16 @@ describe('model names', () => {
     expect(names).toEqual(['yolov8n.pt', 'a.pt', 'tiny-v8.pt', 'vehicles-v8n.pt']);
   });
 
+  it('have no second one for the 8-bit copy of a model', async () => {
+    for (const name of ['a.onnx', 'a.int8.onnx', 'alone.int8.onnx']) {
+      writeFileSync(join(modelsDir, name), '');
+    }
+    const names = (await (await openFolder()).list()).map((file) => file.name);
+    expect(names).toEqual([
+      ...['yolov8n.pt', 'a.pt', 'alone.int8.pt', 'tiny-v8.pt', 'vehicles-v8n.pt'],
+    ]);
+  });
+
   it.each([
     'missing.pt',
     'yolov8n',

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LatticeError } from '../../src/api/errors.js';
+import type { Precision } from '../../src/api/model.js';
 import type { LoadedModel } from '../../src/models/loaded-model.js';
 import { ModelFolder } from '../../src/models/model-folder.js';
 import { ModelRegistry } from '../../src/models/model-registry.js';
+import { makeEightBitCopy } from '../support/eight-bit-copies.js';
 import { nativeModel } from '../support/native-model.js';
 
 let modelsDir: string;
@@ -21,16 +23,20 @@ afterEach(() => {
 async function registry(
   admit: (model: LoadedModel) => Promise<void> = () => Promise.resolve(),
   memoryBudget = Number.POSITIVE_INFINITY,
+  precision: Precision = 'f32',
 ) {
   const loads: string[] = [];
+  const copies: (string | undefined)[] = [];
+  const unfit: string[] = [];
   const unloads: number[] = [];
   let fault: LatticeError | null = null;
   let capacity = Number.POSITIVE_INFINITY;
   let held = 0;
   let large = '';
   const loader = {
-    async loadModel(path: string) {
+    async loadModel(path: string, eightBitPath?: string) {
       loads.push(path);
+      copies.push(eightBitPath);
       await new Promise((resolve) => setTimeout(resolve, 5));
       if (fault !== null) throw fault;
       const isLarge = large !== '' && path.endsWith(`${large}.onnx`);
@@ -41,6 +47,7 @@ async function registry(
         modelId: loads.length,
         // A hundred bytes, or as the file's name says.
         memoryBytes: Number(/-(\d+)B\.onnx$/.exec(path)?.[1] ?? 100),
+        precision: eightBitPath === undefined ? 'f32' : 'int8',
         metadata: { license: 'CC0' },
       });
     },
@@ -51,8 +58,19 @@ async function registry(
   };
   const folder = await ModelFolder.open({ modelsDir, modelFamily: 'yolo' });
   return {
-    models: new ModelRegistry({ folder, loader, admit, memoryBudget }),
+    models: new ModelRegistry({
+      folder,
+      loader,
+      precision,
+      onUnfitCopy: (_model, fault) => {
+        unfit.push(fault);
+      },
+      admit,
+      memoryBudget,
+    }),
     loads,
+    copies,
+    unfit,
     unloads,
     roomFor: (count: number) => {
       capacity = count;
@@ -237,5 +255,68 @@ describe('model registry', () => {
       { name: 'vehicles-v8n.pt', bundled: true, isDefault: false },
     ]);
     expect(loads).toEqual([]);
+  });
+});
+
+describe('a copy in 8 bits', () => {
+  /** A model `a` with a copy. */
+  async function modelWithCopy(proven = true): Promise<{ original: string; copy: string }> {
+    const original = join(modelsDir, 'a.onnx');
+    writeFileSync(original, 'a');
+    return { original, copy: await makeEightBitCopy(original, proven ? undefined : null) };
+  }
+  const admitAll = () => Promise.resolve();
+  const as = (precision: Precision, admit: (model: LoadedModel) => Promise<void> = admitAll) =>
+    registry(admit, undefined, precision);
+
+  it('is left to the measurement of the engine where it is proven', async () => {
+    const { original, copy } = await modelWithCopy();
+    const { models, loads, copies } = await as('auto');
+    await models.load('a.pt');
+    expect([loads, copies]).toEqual([[original], [copy]]);
+    expect(await models.describe('a.pt')).toMatchObject({ name: 'a.pt', precision: 'int8' });
+  });
+
+  it.each(['f32', 'bf16'] as const)('is not taken for %s', async (precision) => {
+    await modelWithCopy();
+    const { models, copies } = await as(precision);
+    await models.load('a.pt');
+    expect(copies).toEqual([undefined]);
+  });
+
+  it('is not taken without a proof, unless it is asked for', async () => {
+    const { original, copy } = await modelWithCopy(false);
+    const unproven = await as('auto');
+    await unproven.models.load('a.pt');
+    expect([unproven.loads, unproven.copies]).toEqual([[original], [undefined]]);
+    const chosen = await as('int8');
+    await chosen.models.load('a.pt');
+    expect(chosen.loads).toEqual([copy]);
+  });
+
+  it('is missed by a model that has none when it is asked for', async () => {
+    writeFileSync(join(modelsDir, 'b.onnx'), 'b');
+    const { models } = await as('int8');
+    await expect(models.load('b.pt')).rejects.toMatchObject({
+      code: 'invalid_model',
+      message: expect.stringContaining('lattice model quantize b --images PHOTOS'),
+    });
+  });
+
+  it('is left aside with its fault where it fails the self-check', async () => {
+    const { original, copy } = await modelWithCopy();
+    const { models, loads, copies, unfit, unloads } = await as('auto', ({ native }) =>
+      native.precision === 'int8'
+        ? Promise.reject(new LatticeError('invalid_model', 'it sees nothing'))
+        : Promise.resolve(),
+    );
+    await models.load('a.pt');
+    expect([loads, copies]).toEqual([
+      [original, original],
+      [copy, undefined],
+    ]);
+    expect(unfit).toEqual(['it sees nothing']);
+    expect(unloads).toEqual([1]);
+    expect(await models.describe('a.pt')).toMatchObject({ state: 'ready', precision: 'f32' });
   });
 });

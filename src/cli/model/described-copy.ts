@@ -1,9 +1,10 @@
 /** Class names and input size for exports that carry none. */
-import { appendFile, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { onUserPath, UsageError } from '../terminal.js';
+import { appendMetadata } from './append-metadata.js';
 
 export interface ModelDescription {
   /** Names separated by commas, or a text file with a name per line. */
@@ -49,8 +50,7 @@ async function writeDescribed(
   metadata: Map<string, string>,
 ): Promise<void> {
   await copyFile(path, copy);
-  // An ONNX file is a protobuf message: a field at its end adds to the list of that field, and the last entry counts.
-  for (const [key, value] of metadata) await appendFile(copy, metadataField(key, value));
+  for (const [key, value] of metadata) await appendMetadata(copy, key, value);
 }
 
 async function namesOf(text: string): Promise<string[]> {
@@ -68,27 +68,4 @@ async function namesOf(text: string): Promise<string[]> {
 /** A JSON string is one that Python reads too. */
 function namesText(names: string[]): string {
   return `{${names.map((name, at) => `${at}: ${JSON.stringify(name)}`).join(', ')}}`;
-}
-
-/** `ModelProto.metadata_props`, a `StringStringEntryProto` of the ONNX format. */
-const METADATA_PROPS = 14;
-
-function metadataField(key: string, value: string): Buffer {
-  return delimited(
-    METADATA_PROPS,
-    Buffer.concat([delimited(1, Buffer.from(key)), delimited(2, Buffer.from(value))]),
-  );
-}
-
-/** A protobuf field of bytes: tag, length, content. */
-function delimited(field: number, content: Buffer): Buffer {
-  const BYTES = 2;
-  return Buffer.concat([varint((field << 3) | BYTES), varint(content.length), content]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
-  return Buffer.from([...bytes, rest]);
 }

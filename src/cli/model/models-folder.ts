@@ -9,6 +9,7 @@ import {
   withSuffix,
   type ModelFile,
 } from '../../models/model-folder.js';
+import { eightBitPath } from '../../models/eight-bit-copy.js';
 import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
 import { modelsFolderFault } from '../../settings/setting-folders.js';
@@ -65,6 +66,7 @@ export async function removeModel(name: string, config: Config, terminal: Termin
   const found = await folder.find(withSuffix(name));
   if (found.bundled) throw new UsageError(`${found.name} is bundled and stays.`);
   await onUserPath(found.path, 'write', rm(found.path));
+  await onUserPath(found.path, 'write', rm(eightBitPath(found.path), { force: true }));
   terminal.out(`Removed ${found.path}. A running service keeps what it has loaded until it stops.`);
 }
 

@@ -10,20 +10,28 @@ import {
   type ModelComparison,
   type PrecisionRun,
 } from '../../models/model-examination.js';
+import {
+  eightBitPath,
+  MOST_LOST,
+  PROOF_KEY,
+  type EightBitProof,
+} from '../../models/eight-bit-copy.js';
 import { describeModel } from '../../native/core.js';
 import { pythonEnvironment, runProgram } from '../python-environment.js';
 import { renderTable } from '../output-text.js';
-import { EXIT_FAILED, type Terminal } from '../terminal.js';
+import { UsageError, type Terminal } from '../terminal.js';
+import { appendMetadata } from './append-metadata.js';
 import { copyWhole } from './models-folder.js';
 import { labelledPictures, ownPictures } from './pictures.js';
 
 const RECIPE = join(PACKAGE_ROOT, 'models', 'quantize', 'quantize.py');
-/** Times as fast as the best other precision. A smaller gain is no reason to change the answers. */
-const LEAST_SPEEDUP = 1.25;
-/** How much less than the machine's own choice it may agree with full precision. */
+/** As of the engine (native/cpu/cpu_precision.h): a smaller gain is no reason to change the answers. */
+const LEAST_SPEEDUP = 1.15;
+/** How much less than the machine's own choice it may agree with full precision, where no photo is labelled. */
 const AGREEMENT_MARGIN = 0.03;
-/** How much of full precision's mAP50-95 on labelled photos it may lose. */
-const PRECISION_MARGIN = 0.005;
+
+/** Convolutions whose cost is shown. */
+const COSTLIEST = 10;
 
 const TOOLS = {
   name: 'quantize',
@@ -32,11 +40,13 @@ const TOOLS = {
 };
 
 export interface QuantizeFlags {
+  /** Photos to calibrate on. */
   images: string;
-  /** Folder of label files in YOLO form. */
-  labels?: string;
   count: number;
-  default?: boolean;
+  /** Photos to compare on, those of `images` when left out. */
+  compare?: string;
+  /** Folder of label files in YOLO form, for the photos to compare on. */
+  labels?: string;
 }
 
 /** Path of the Python that quantises. */
@@ -44,16 +54,18 @@ export function quantizePython(report: (line: string) => void): Promise<string> 
   return pythonEnvironment(TOOLS, report);
 }
 
-/** Exit code 1 when `default` was asked for and refused. */
 export async function quantizeModel(
   name: string,
   flags: QuantizeFlags,
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
-  const folder = await ModelFolder.open(config);
-  const original = await folder.find(withSuffix(name));
-  const images = resolve(flags.images);
+  const original = await (await ModelFolder.open(config)).find(withSuffix(name));
+  if (original.bundled) {
+    throw new UsageError(
+      `${original.name} is bundled. Install it under a name first: lattice model add ${original.path} --name depot.`,
+    );
+  }
   const { pictures, labels } = await comparedPictures(flags, original.path);
   const python = await quantizePython((line) => {
     terminal.err(line);
@@ -61,57 +73,62 @@ export async function quantizeModel(
   const scratch = await mkdtemp(join(tmpdir(), 'lattice-quantize-'));
   try {
     const made = join(scratch, 'int8.onnx');
-    const count = String(flags.count);
-    await runProgram(python, [RECIPE, original.path, made, '--images', images, '--count', count]);
+    const calibration = ['--images', resolve(flags.images), '--count', String(flags.count)];
+    const printed = await runProgram(python, [RECIPE, original.path, made, ...calibration]);
+    for (const line of printed.split('\n').slice(0, 1 + COSTLIEST)) terminal.out(line);
+    terminal.out('');
     const options = { threads: config.threads, pictures, labels };
     const comparison = await compareModels(original.path, made, options);
     for (const line of table(comparison)) terminal.out(line);
-    const stem = original.name.replace(/\.pt$/, '');
-    await copyWhole(made, join(config.modelsDir, `${stem}-int8.onnx`));
-    terminal.out(`\nInstalled as "model_name": "${stem}-int8.pt".`);
+    const proof = proofOf(comparison);
+    if (proof !== null) await appendMetadata(made, PROOF_KEY, JSON.stringify(proof));
+    const copy = eightBitPath(original.path);
+    await copyWhole(made, copy);
+    terminal.out(`\nInstalled as ${copy}: ${original.name} runs it with LATTICE_PRECISION=int8.`);
     const reason = refusal(comparison);
-    if (reason === null) terminal.out('It is faster and agrees: worth using on this machine.');
-    else terminal.out(`Not worth using on this machine: ${reason}.`);
-    if (flags.default !== true) return;
-    if (reason === null) {
-      const standard = folder.defaultName.replace(/\.pt$/, '.onnx');
-      await copyWhole(made, join(config.modelsDir, standard));
-      terminal.out(`It is the default model now (${folder.defaultName}).`);
-    } else {
-      terminal.err('The default model stays as it is.');
-      terminal.setExitCode(EXIT_FAILED);
-    }
+    terminal.out(
+      reason === null
+        ? 'LATTICE_PRECISION=auto, the default, takes it from the next start on, where it is faster.'
+        : `LATTICE_PRECISION=auto, the default, does not take it here: ${reason}.`,
+    );
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-async function comparedPictures({ images, labels }: QuantizeFlags, model: string) {
-  if (labels === undefined) return { ...(await ownPictures(images)), labels: [] };
+async function comparedPictures({ images, compare, labels }: QuantizeFlags, model: string) {
+  const shown = compare ?? images;
+  if (labels === undefined) return { ...(await ownPictures(shown)), labels: [] };
   const { names } = await describeModel(model);
-  return labelledPictures(images, labels, names);
+  return labelledPictures(shown, labels, names);
 }
 
-/** Why the copy should not replace the original; null when it should. */
+/** Null without labels. */
+function proofOf({ pictures, exact, candidate }: ModelComparison): EightBitProof | null {
+  const { meanPrecision: f32 } = exact;
+  const { meanPrecision: int8 } = candidate;
+  return f32 === null || int8 === null ? null : { photos: pictures, f32, int8 };
+}
+
+/** Why `auto` leaves the copy aside on this machine; null where it takes it. */
 export function refusal(comparison: ModelComparison): string | null {
   const { exact, fast, candidate } = comparison;
-  const best = Math.min(exact.inferenceMs, fast.inferenceMs);
-  const worse =
-    exact.meanPrecision === null || candidate.meanPrecision === null
-      ? disagreement(comparison)
-      : loss(exact.meanPrecision, candidate.meanPrecision);
+  const proof = proofOf(comparison);
+  const worse = proof === null ? disagreement(comparison) : loss(proof);
   if (worse !== null) return worse;
+  const best = Math.min(exact.inferenceMs, fast.inferenceMs);
   if (candidate.inferenceMs * LEAST_SPEEDUP > best) {
     const needed = `${LEAST_SPEEDUP} times as fast is needed`;
     return `it takes ${ms(candidate.inferenceMs)}, the original ${ms(best)}; ${needed}`;
   }
+  if (proof === null) return 'it was compared on photos without labels (--labels)';
   return null;
 }
 
-function loss(exact: number, candidate: number): string | null {
-  if (exact - candidate <= PRECISION_MARGIN) return null;
-  const figures = `${candidate.toFixed(3)}, the original's ${exact.toFixed(3)}`;
-  return `its mAP50-95 is ${figures}; ${PRECISION_MARGIN} less is allowed`;
+function loss({ f32, int8 }: EightBitProof): string | null {
+  if (f32 - int8 <= MOST_LOST) return null;
+  const figures = `${int8.toFixed(3)}, the original's ${f32.toFixed(3)}`;
+  return `its mAP50-95 is ${figures}; ${MOST_LOST} less is allowed`;
 }
 
 function disagreement({ fastAgreement, candidateAgreement }: ModelComparison): string | null {

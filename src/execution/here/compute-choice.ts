@@ -90,7 +90,7 @@ function expectedPrecision(
 ): string {
   if (chosen.device === 'cuda') return 'fp16';
   if (settings.precision !== 'auto') return settings.precision;
-  return features.length > 0 ? 'bf16 or f32' : 'f32';
+  return features.length > 0 ? 'int8, bf16 or f32' : 'int8 or f32';
 }
 
 function whyPrecision(
@@ -107,9 +107,10 @@ function whyPrecision(
   if (settings.precision === precision) return 'asked for';
   if (settings.precision !== 'auto')
     return `${settings.precision} was asked for, the engine cannot`;
+  if (precision === 'int8') return 'the model has an 8-bit copy, measured to be the fastest';
+  if (precision.includes(' or ')) return 'which is the fastest is measured when a model is loaded';
   const found = features.join(' and ');
   if (precision === 'bf16') return `measured to be the faster, the CPU has ${found || 'it'}`;
   if (found === '') return 'the CPU has neither amx_bf16 nor avx512_bf16';
-  if (precision === 'f32') return `measured to be the faster, though the CPU has ${found}`;
-  return `the CPU has ${found}; which is the faster is measured when a model is loaded`;
+  return `measured to be the faster, though the CPU has ${found}`;
 }

@@ -29,6 +29,8 @@ export async function openFileAccess(config: Config): Promise<FileAccess> {
   const registry = new ModelRegistry({
     folder,
     loader: unloadable,
+    precision: 'f32',
+    onUnfitCopy: () => undefined,
     admit: () => Promise.resolve(),
     memoryBudget: 0,
   });

@@ -71,7 +71,8 @@ export async function openDetector(
       roots: config.imageRoots,
       device: choice.device,
       gpuBatches: readBatches(config.gpuBatches),
-      precision: config.precision,
+      // The registry picks the files in 8 bits.
+      precision: config.precision === 'int8' ? 'auto' : config.precision,
       threads: config.threads,
       asyncYields: config.jobsYield,
       ...(rectangles === 'auto' ? {} : { rectangles }),
@@ -94,10 +95,15 @@ export async function openDetector(
   const registry = new ModelRegistry({
     folder,
     loader: {
-      loadModel: async (path) => namingRectangles(await core.loadModel(path), path, logger),
+      loadModel: async (path, eightBitPath) =>
+        namingRectangles(await core.loadModel(path, eightBitPath), path, logger),
       unloadModel: (modelId) => {
         core.unloadModel(modelId);
       },
+    },
+    precision: config.precision,
+    onUnfitCopy: (name, fault) => {
+      logger.warn({ model: name, fault }, 'the 8-bit copy is left aside');
     },
     admit: (model) => selfCheck.admit(model),
     memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),

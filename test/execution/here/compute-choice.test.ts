@@ -69,17 +69,20 @@ describe('the explanation', () => {
     ],
     ['f32', ['avx512_bf16'], 'measured to be the faster, though the CPU has avx512_bf16'],
     ['f32', [], 'the CPU has neither amx_bf16 nor avx512_bf16'],
+    ['int8', ['amx_bf16'], 'the model has an 8-bit copy, measured to be the fastest'],
   ])('of %s on a CPU with %o', (precision, features, why) => {
     const { reason } = explainChoice(settings('auto'), cpu, { device: 'CPU', precision }, features);
     expect(reason).toBe(`cpu: no GPU.; ${precision}: ${why}`);
   });
 
   it('says what is expected before', () => {
-    expect(explainChoice(settings('auto'), cpu, null, [])).toMatchObject({ precision: 'f32' });
+    expect(explainChoice(settings('auto'), cpu, null, [])).toMatchObject({
+      precision: 'int8 or f32',
+    });
     expect(explainChoice(settings('auto'), cpu, null, ['avx512_bf16'])).toMatchObject({
-      precision: 'bf16 or f32',
+      precision: 'int8, bf16 or f32',
       reason:
-        'cpu: no GPU.; bf16 or f32: the CPU has avx512_bf16; which is the faster is measured when a model is loaded',
+        'cpu: no GPU.; int8, bf16 or f32: which is the fastest is measured when a model is loaded',
     });
     expect(explainChoice(settings('auto', 'bf16'), cpu, null, [])).toMatchObject({
       precision: 'bf16',

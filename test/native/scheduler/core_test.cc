@@ -6,6 +6,7 @@
 #include <future>
 #include <thread>
 
+#include "native/cpu/cpu_precision.h"
 #include "native/engine/gpu_engine.h"
 #include "test/native/scheduler/pixel_engine.h"
 #include "test/native/scheduler/task_results.h"
@@ -28,7 +29,7 @@ CoreOptions Options() {
 
 Result<LoadedModel> Load(Core& core, const std::string& path) {
   std::promise<Result<LoadedModel>> loaded;
-  core.LoadModel(path, [&](Result<LoadedModel> model) { loaded.set_value(std::move(model)); });
+  core.LoadModel({path}, [&](Result<LoadedModel> model) { loaded.set_value(std::move(model)); });
   return loaded.get_future().get();
 }
 
@@ -50,6 +51,16 @@ TEST(CoreTest, DetectsInTheDemoPicture) {
   EXPECT_GE(result.detections.boxes.size(), 2u);
   EXPECT_EQ(core->FindModel(model->id), nullptr);
   core->UnloadModel(model->id);
+}
+
+TEST(CoreTest, TakesTheEightBitFileWhereItPays) {
+  const auto core = *Core::Open(Options(), [](const TaskResult&) {});
+  std::promise<Result<LoadedModel>> loaded;
+  core->LoadModel({kTiny, LATTICE_SOURCE_DIR "/models/vehicles-v8n.int8.onnx"},
+                  [&](Result<LoadedModel> model) { loaded.set_value(std::move(model)); });
+  const auto model = loaded.get_future().get();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->info.precision, EightBitPays() ? "int8" : "f32");
 }
 
 TEST(CoreTest, RefusesRootsDevicesAndModelsThatAreNotThere) {
