@@ -2,17 +2,13 @@
  * `npm run bench:peers`: the service against other ways to serve the same network, same photos, same client. All
  * servers are started; each is stopped (SIGSTOP) while another is measured. Short bursts in turn, in an order that
  * changes each time, and one ratio a round: a machine whose speed drifts is slow for both sides of a ratio.
- *
- *   --rounds N      instead of 8; fewer are not recorded
- *   --only TEXT     only servers whose name holds the text, beside our own; may be given several times
- *   --photos N      the first N of each set
- *   --model FILE    an ONNX export with open sides, instead of the bundled one
  */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
+import { eightBitPath } from '../src/models/eight-bit-copy.js';
 import { HttpClient } from './load/http-client.js';
 import { agreement, boxesOf, detect, type BoxesByPhoto } from './peers/boxes.js';
 import { aloneBurst, togetherBurst } from './peers/bursts.js';
@@ -23,6 +19,13 @@ import type { Round } from './peers/round-figures.js';
 import { isInstalled, OURS, OURS_SQUARE, sidesOf, type Side } from './peers/sides.js';
 import { standings } from './peers/standing.js';
 import { orderOf, partsOf } from './peers/turns.js';
+
+const HELP = `npm run bench:peers -- [flags]
+
+  --rounds N      instead of 8; fewer are not recorded
+  --only TEXT     only servers whose name holds the text, beside our own; may be given several times
+  --photos N      the first N of each set
+  --model FILE    an ONNX export with open sides, instead of the bundled one; our own server also gets its 8-bit copy`;
 
 const ROUNDS = 8;
 /** Photos of a burst: about a second at one client, two or three at eight. */
@@ -36,6 +39,7 @@ interface Contender extends Side {
 }
 
 interface Flags {
+  help: boolean;
   rounds: number;
   only: string[];
   photos: number;
@@ -45,6 +49,7 @@ interface Flags {
 function readFlags(): Flags {
   const { values } = parseArgs({
     options: {
+      help: { type: 'boolean', default: false },
       rounds: { type: 'string', default: String(ROUNDS) },
       only: { type: 'string', multiple: true, default: [''] },
       photos: { type: 'string', default: 'Infinity' },
@@ -52,6 +57,7 @@ function readFlags(): Flags {
     },
   });
   return {
+    help: values.help,
     rounds: Number(values.rounds),
     only: values.only,
     photos: Number(values.photos),
@@ -67,7 +73,10 @@ async function main(flags: Flags): Promise<void> {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1));
   const modelsDir = join(folder, 'models');
   mkdirSync(modelsDir);
-  copyFileSync(flags.model, join(modelsDir, 'yolov8n.onnx'));
+  const own = join(modelsDir, 'yolov8n.onnx');
+  copyFileSync(flags.model, own);
+  const eightBits = eightBitPath(flags.model);
+  if (existsSync(eightBits)) copyFileSync(eightBits, eightBitPath(own));
   const { root, sets: all } = await photoSets(folder);
   const sets = all.map((set) => ({ ...set, photos: set.photos.slice(0, flags.photos) }));
   const material = { model: flags.model, modelsDir, root, dataDir: folder };
@@ -186,4 +195,6 @@ function standingsOf(contenders: readonly Contender[], { name: set, photos }: Ph
   );
 }
 
-await main(readFlags());
+const flags = readFlags();
+if (flags.help) console.log(HELP);
+else await main(flags);

@@ -48,6 +48,10 @@ export const processedImageSchema = z.object({
   truncated: z
     .boolean()
     .meta({ description: 'True when the list was cut at the most detections allowed' }),
+  precision: z
+    .string()
+    .optional()
+    .meta({ description: 'What the network was computed in: int8, bf16, f32, fp16' }),
 });
 export type ProcessedImage = z.infer<typeof processedImageSchema>;
 

@@ -4,6 +4,7 @@ import type { GpuReading } from '../../api/gpu-reading.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
+import { inTime } from '../../base/in-time.js';
 import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
 import type { LoadedModel } from '../../models/loaded-model.js';
@@ -28,6 +29,10 @@ const SYNC_READS = 64;
 const SYNC_IN_PASSING = 2;
 /** The capacity changes when a model is loaded; it is too slow to ask the addon for every image. */
 const CAPACITY_KEPT_MS = 100;
+
+/** Of a request's deadline, while its model is loaded: the rest is for the answer. */
+const LOAD_SHARE = 0.9;
+const LOADING_RETRY_S = 2;
 
 /** To the microsecond: clocks are no finer. */
 const toMicros = (ms: number) => Math.round(ms * 1e3) / 1e3;
@@ -122,18 +127,29 @@ export class NativeWorker implements Worker {
       image: { width: raw.width, height: raw.height },
       timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
       truncated: raw.truncated,
+      precision: model.native.precision,
       model: modelName,
       workerId: this.workerId,
     };
   }
 
-  /** A build takes minutes: images of jobs wait for it, callers get a `Retry-After`. */
-  async #modelFor({ options, kind }: DetectRequest): Promise<LoadedModel> {
+  /** A build takes minutes, a load seconds: images of jobs wait for it, callers get a `Retry-After` in time. */
+  async #modelFor({ options, kind, deadlineMs = 0 }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
+    const { modelName } = options;
     this.loading[kind] += 1;
     try {
-      const load = registry.load(options.modelName);
-      return await (kind === 'async' ? load : build.orNotReady(load));
+      const load = registry.load(modelName);
+      if (kind === 'async') return await load;
+      const ready = build.orNotReady(load);
+      if (deadlineMs === 0) return await ready;
+      const model = await inTime(ready, LOAD_SHARE * deadlineMs, null);
+      if (model !== null) return model;
+      throw new LatticeError(
+        'model_not_ready',
+        `The model '${modelName}' is being loaded, which takes longer than this request may wait. The load goes on.`,
+        { retryAfterS: LOADING_RETRY_S },
+      );
     } finally {
       this.loading[kind] -= 1;
     }

@@ -102,6 +102,7 @@ export const detectResponseSchema = z
       image: { width: 640, height: 480 },
       timings_ms: { queue: 0.1, decode: 2.1, preprocess: 0.4, inference: 12.9, postprocess: 0.3 },
       truncated: false,
+      precision: 'int8',
       model: 'yolov8n.pt',
       worker_id: 'local-0',
     },

@@ -77,7 +77,8 @@ function Head({ detected: { source, answer } }: { detected: Detected }) {
         <Foreign text={sourceName(source)} />
       </h2>
       <p class="fine">
-        {width} × {height} px · {answer.model} on {answer.worker_id}
+        {width} × {height} px · {answer.model}
+        {answer.precision !== undefined && ` in ${answer.precision}`} on {answer.worker_id}
       </p>
     </>
   );

@@ -31,10 +31,11 @@ function modelsDir(files: Record<string, string>): string {
   return folder;
 }
 
-const ask = (detector: NativeWorker, modelName: string) =>
+const ask = (detector: NativeWorker, modelName: string, deadlineMs = 0) =>
   detector.detect({
     path: 'shapes.png',
     kind: 'sync',
+    deadlineMs,
     options: { modelName, confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
   });
 
@@ -61,6 +62,24 @@ describe('start of the native worker', () => {
       const states = (await detector.models()).map(({ name, state }) => `${name} ${state}`);
       expect(states).toContain('yolov8n.pt ready');
       expect(states.filter((each) => /^(north|south)\.pt ready$/.test(each))).toHaveLength(1);
+    } finally {
+      await detector.close();
+    }
+  });
+
+  it('tells a caller to come again where the load takes longer than the deadline, and goes on', async () => {
+    const folder = modelsDir({ yolov8n: TINY, other: TINY });
+    const detector = await openDetector(config({ modelsDir: folder }), logger);
+    try {
+      const asked = performance.now();
+      await expect(ask(detector, 'other.pt', 40)).rejects.toMatchObject({
+        code: 'model_not_ready',
+        retryAfterS: 2,
+        message: expect.stringContaining("'other.pt' is being loaded"),
+      });
+      expect(performance.now() - asked).toBeLessThan(1_000);
+      expect((await ask(detector, 'other.pt')).detections).toHaveLength(6);
+      expect((await ask(detector, 'other.pt', 5_000)).precision).toBeDefined();
     } finally {
       await detector.close();
     }
