@@ -46,6 +46,7 @@ const OTHER_PAGES: Record<string, string> = {
   'docs/configuration.md': 'has one settings file: test/config.test.ts reads such files',
   'docs/gpu.md': 'needs a GPU: npm run test:gpu',
   'edge/README.md': 'needs JupyterLab: test/edge runs the notebooks',
+  'models/README.md': 'installs the quantisation tools: test/cli/model-quantize.test.ts',
   'models/train/README.md': 'trains for hours: test/models/train',
 };
 

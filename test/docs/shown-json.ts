@@ -13,6 +13,7 @@ const NAMES = [
 const VARIES =
   /^(node_id|precision|reason|resources|available_cpus|total_cpus|images_per_second|memory_bytes|seq|at|bytes|timestamp|next_cursor|request_id|\w+(_at|_ms|Ms))$/;
 const BOX_PIXELS = 3;
+const BOX_KEYS = ['box', 'x_min', 'y_min', 'x_max', 'y_max'];
 const CONFIDENCE = 0.03;
 
 /** Each JSON value of `text`, one after the other. */
@@ -55,7 +56,8 @@ export function expectShown(shown: unknown, actual: unknown, names: Names, place
   else if (isVarying(place)) expect(typeof actual, place).toBe(typeof shown);
   else if (typeof shown === 'number' && key === 'confidence')
     expectNear(shown, actual, CONFIDENCE, place);
-  else if (typeof shown === 'number' && key === 'box') expectNear(shown, actual, BOX_PIXELS, place);
+  else if (typeof shown === 'number' && BOX_KEYS.includes(key))
+    expectNear(shown, actual, BOX_PIXELS, place);
   else expect(actual, place).toBe(shown);
 }
 

@@ -23,6 +23,7 @@ export const imageFields = (detections: number, cars: number, counts: Record<str
     postprocess: number,
   },
   truncated: false,
+  precision: expect.stringMatching(/^(int8|bf16|f32)$/) as string,
 });
 export const ALL_COUNTS = { bus: 1, car: 3, motorcycle: 1, truck: 1 };
 export const modelAndWorker = { model: 'yolov8n.pt', worker_id: worker };
