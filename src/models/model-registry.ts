@@ -5,7 +5,7 @@ import type { NativeModel, NativeModelDescription } from '../native/contract.js'
 import { describeModel } from '../native/core.js';
 import { ClassFilter } from './class-filter.js';
 import type { ModelDescription, Precision } from '../api/model.js';
-import { findEightBitCopy, isProven } from './eight-bit-copy.js';
+import { eightBitPath, findEightBitCopy, isProven } from './eight-bit-copy.js';
 import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
 import { byUse, unloadedFor } from './model-memory.js';
@@ -253,10 +253,13 @@ function withoutCopy({ name }: ModelFile): LatticeError {
   );
 }
 
-/** Differs once a file was replaced; '' for a file that went away. */
+/** Differs once a model's file or its copy in 8 bits was replaced, came or went away. */
 async function fingerprintOf(path: string): Promise<string> {
-  return stat(path).then(
-    (entry) => `${entry.size}:${entry.mtimeMs}:${entry.ino}`,
-    () => '',
+  const parts = [path, eightBitPath(path)].map((each) =>
+    stat(each).then(
+      (entry) => `${entry.size}:${entry.mtimeMs}:${entry.ino}`,
+      () => '',
+    ),
   );
+  return (await Promise.all(parts)).join(' ');
 }

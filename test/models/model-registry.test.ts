@@ -296,11 +296,14 @@ describe('a copy in 8 bits', () => {
 
   it('is missed by a model that has none when it is asked for', async () => {
     writeFileSync(join(modelsDir, 'b.onnx'), 'b');
-    const { models } = await as('int8');
+    const { models, loads } = await as('int8');
     await expect(models.load('b.pt')).rejects.toMatchObject({
       code: 'invalid_model',
       message: expect.stringContaining('lattice model quantize b --images PHOTOS'),
     });
+    const copy = await makeEightBitCopy(join(modelsDir, 'b.onnx'), null);
+    await models.load('b.pt');
+    expect(loads).toEqual([copy]);
   });
 
   it('is left aside with its fault where it fails the self-check', async () => {
