@@ -12,6 +12,8 @@ ov::AnyMap CpuProperties(int threads, int streams, CpuPrecision precision) {
       ov::hint::inference_precision(precision.bf16 ? ov::element::bf16 : ov::element::f32),
       ov::num_streams(ov::streams::Num(streams)),
       ov::inference_num_threads(threads),
+      // The number of threads is the caller's, also where it counts the hardware threads of a core.
+      ov::hint::enable_hyper_threading(true),
       // The process shares its cores with decoding and with Node; pinned threads would wait for
       // them.
       ov::hint::enable_cpu_pinning(false),

@@ -2,10 +2,10 @@
  * Every setting: key, schema, default, description, and who takes it. Flags, environment variables, docs/configuration.md,
  * `GET /v1/settings` and the environment of worker processes are derived from it.
  */
-import { availableParallelism } from 'node:os';
 import { delimiter } from 'node:path';
 import { z } from 'zod';
 import { DEVICES, PRECISIONS } from '../api/model.js';
+import { computingCores } from '../base/processors.js';
 import { jsonList, splitList } from '../base/text-list.js';
 
 /** Beside the service: its worker processes on this machine, workers on a Ray cluster, and `lattice detect`. */
@@ -175,8 +175,11 @@ export const settings = {
         'the start finds it faster',
     )
     .register(uses, { shown: true, for: ['processes', 'detect'] }),
-  threads: limit(availableParallelism(), 1024)
-    .describe('CPU threads for the model and for decoding')
+  threads: limit(computingCores(), 1024)
+    .describe(
+      'CPU threads for the model and for decoding; by default the whole cores that the process may use, within the ' +
+        'quota of its container',
+    )
     .register(uses, { shown: true, for: ['detect'] }),
   jobsYield: yesOrNo
     .default(true)
