@@ -101,7 +101,8 @@ export async function openDetector(
         core.unloadModel(modelId);
       },
     },
-    precision: config.precision,
+    // A GPU runs the model itself: no copy is looked for, and none is to blame for a model that fails.
+    precision: onGpu ? 'f32' : config.precision,
     onUnfitCopy: (name, fault) => {
       logger.warn({ model: name, fault }, 'the 8-bit copy is left aside');
     },
