@@ -1,6 +1,6 @@
 /** The limit of open files and sockets of this process, and what it leaves for connections. Linux only. */
-import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { processLimit } from './process-limit.js';
 
 /** For the store, up to 64 images that are read at once, 50 webhooks, listings, libraries and pipes. */
 const RESERVED = 256;
@@ -9,12 +9,7 @@ const SHORT = 16;
 
 /** Infinity where it is not known. */
 export function descriptorLimit(): number {
-  try {
-    const limits = readFileSync('/proc/self/limits', 'utf8');
-    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);
-  } catch {
-    return Infinity;
-  }
+  return processLimit('Max open files');
 }
 
 /** How many connections the process can hold beside its own files; below 1 where the limit is too low to start. */

@@ -1,5 +1,5 @@
 /** Limits of memory under which the service cannot start. */
-import { readFileSync } from 'node:fs';
+import { processLimit } from './process-limit.js';
 
 const MIB = 2 ** 20;
 /** Measured: with the bundled model on two cores a container of 350 MiB is killed at the start, one of 400 serves. */
@@ -16,7 +16,7 @@ export function memoryShortage(): string | null {
       'raise the limit of its container (--memory of docker, MemoryMax of systemd).'
     );
   }
-  const addresses = addressSpaceLimit() / MIB;
+  const addresses = processLimit('Max address space') / MIB;
   if (addresses < LEAST_ADDRESSES_MIB) {
     return (
       `The address space of the process is limited to ${Math.floor(addresses)} MiB and Node.js reserves more: ` +
@@ -24,10 +24,4 @@ export function memoryShortage(): string | null {
     );
   }
   return null;
-}
-
-/** In bytes; Infinity where there is none. */
-function addressSpaceLimit(): number {
-  const limits = readFileSync('/proc/self/limits', 'utf8');
-  return Number(/^Max address space +(\d+)/m.exec(limits)?.[1] ?? Infinity);
 }

@@ -39,7 +39,7 @@ export async function findEightBitCopy(original: string): Promise<EightBitCopy |
 }
 
 /** Whether it may stand in for the original where nobody has chosen it. */
-export function isProven({ proof }: EightBitCopy): boolean {
+export function isProven({ proof }: Pick<EightBitCopy, 'proof'>): boolean {
   return proof !== null && proof.f32 - proof.int8 <= MOST_LOST;
 }
 

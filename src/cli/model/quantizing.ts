@@ -12,6 +12,7 @@ import {
 } from '../../models/model-examination.js';
 import {
   eightBitPath,
+  isProven,
   MOST_LOST,
   PROOF_KEY,
   type EightBitProof,
@@ -125,8 +126,9 @@ export function refusal(comparison: ModelComparison): string | null {
   return null;
 }
 
-function loss({ f32, int8 }: EightBitProof): string | null {
-  if (f32 - int8 <= MOST_LOST) return null;
+function loss(proof: EightBitProof): string | null {
+  if (isProven({ proof })) return null;
+  const { f32, int8 } = proof;
   const figures = `${int8.toFixed(3)}, the original's ${f32.toFixed(3)}`;
   return `its mAP50-95 is ${figures}; ${MOST_LOST} less is allowed`;
 }

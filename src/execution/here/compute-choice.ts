@@ -73,7 +73,8 @@ export function explainChoice(
   // The engine of the CPU calls it "CPU", that of a GPU by the GPU's name.
   const device =
     chosen.device === 'cpu' || loaded === null ? chosen.device : `cuda: ${loaded.device}`;
-  const why = whyPrecision(settings, chosen, precision, features);
+  const isKnown = loaded !== null;
+  const why = whyPrecision(settings, chosen, { precision, isKnown }, features);
   const { gpus } = chosen;
   return {
     device,
@@ -96,7 +97,7 @@ function expectedPrecision(
 function whyPrecision(
   settings: ComputeSettings,
   chosen: DeviceChoice,
-  precision: string,
+  { precision, isKnown }: { precision: string; isKnown: boolean },
   features: readonly string[],
 ): string {
   if (chosen.device === 'cuda') {
@@ -107,8 +108,8 @@ function whyPrecision(
   if (settings.precision === precision) return 'asked for';
   if (settings.precision !== 'auto')
     return `${settings.precision} was asked for, the engine cannot`;
+  if (!isKnown) return 'which is the fastest is measured when a model is loaded';
   if (precision === 'int8') return 'the model has an 8-bit copy, measured to be the fastest';
-  if (precision.includes(' or ')) return 'which is the fastest is measured when a model is loaded';
   const found = features.join(' and ');
   if (precision === 'bf16') return `measured to be the faster, the CPU has ${found || 'it'}`;
   if (found === '') return 'the CPU has neither amx_bf16 nor avx512_bf16';
