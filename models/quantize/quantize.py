@@ -114,20 +114,21 @@ class Network:
 
 def last_convolutions(model: onnx.ModelProto) -> list[str]:
     """Names of the convolutions from which an output is reached without passing another one."""
-    makers = {output: node for node in model.graph.node for output in node.output}
+    network = Network(model)
     found: set[str] = set()
     seen: set[str] = set()
     waiting = [output.name for output in model.graph.output]
     while waiting:
         name = waiting.pop()
-        node = makers.get(name)
+        node = network.makers.get(name)
         if node is None or name in seen:
             continue
         seen.add(name)
         if node.op_type == "Conv":
             found.add(node.name)
             # The one that turns bins into distances has 1 output channel; those before it end the head.
-            if _channels(model, node) > 1:
+            weights = network.weights(node)
+            if weights is None or len(weights) > 1:
                 continue
         waiting += node.input
     return sorted(found)
@@ -137,11 +138,6 @@ def first_convolutions(model: onnx.ModelProto) -> list[str]:
     """Names of the convolutions that read an input of the graph."""
     inputs = {entry.name for entry in model.graph.input}
     return [n.name for n in model.graph.node if n.op_type == "Conv" and n.input[0] in inputs]
-
-
-def _channels(model: onnx.ModelProto, node: onnx.NodeProto) -> int:
-    weights = next((w for w in model.graph.initializer if w.name == node.input[1]), None)
-    return weights.dims[0] if weights is not None else 2
 
 
 @dataclass
