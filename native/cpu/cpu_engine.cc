@@ -74,6 +74,7 @@ class CpuEngine final : public Engine {
 
   const ModelInfo& info() const override { return network_->info(); }
   int slots(WorkClass work_class) const override { return network_->slots(work_class); }
+  int wide_slots(WorkClass work_class) const override { return network_->wide_slots(work_class); }
   int max_batch(WorkClass /*work_class*/) const override { return network_->max_batch(); }
 
   size_t ExpectedBytes(const EncodedImage& encoded, const DecodeLimits& limits) const override {

@@ -11,8 +11,6 @@
 #include "native/cpu/openvino_core.h"
 #include "native/model/detection_head.h"
 #include "native/model/model_description.h"
-#include "native/model/model_file.h"
-#include "native/model/onnx_metadata.h"
 #include "native/model/onnx_reader.h"
 
 namespace lattice {
@@ -163,20 +161,13 @@ void ChooseRectangles(const ov::Model& network, bool open_sides,
 
 }  // namespace
 
-Result<OpenVinoModel> ReadOpenVinoModel(const std::string& path,
+Result<OpenVinoModel> ReadOpenVinoModel(const std::string& file, ModelInfo described,
                                         const std::optional<std::vector<InputSize>>& rectangles) {
-  auto file = ReadModelFile(path);
-  if (!file.ok()) return file.status();
-  auto metadata = ReadOnnxMetadata({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
-  if (!metadata.ok()) return metadata.status();
-  auto described = DescribeMetadata(*std::move(metadata));
-  if (!described.ok()) return described.status();
   OpenVinoModel model;
-  model.info = *std::move(described);
-  model.file_bytes = file->size();
+  model.info = std::move(described);
   ModelInfo& info = model.info;
   // What this reader cannot read runs whole, if the library can.
-  const auto onnx = ReadOnnxModel(BytesOf(*file));
+  const auto onnx = ReadOnnxModel(BytesOf(file));
   if (onnx.ok()) model.quantization = QuantizationOf(onnx->graph);
   if (model.quantization == Quantization::kSigned && onnx->opset < kOldestSignedOpset) {
     return Status(StatusCode::kInvalidModel,
@@ -185,7 +176,7 @@ Result<OpenVinoModel> ReadOpenVinoModel(const std::string& path,
                       ", which OpenVINO computes wrongly. Export it with opset 13 or later.");
   }
   // From memory, so that the bytes that were checked are the bytes that run.
-  std::shared_ptr<ov::Model> network = SharedCore().read_model(*file, ov::Tensor());
+  std::shared_ptr<ov::Model> network = SharedCore().read_model(file, ov::Tensor());
   const std::vector<Shape> inputs = Shapes(network->inputs());
   const auto input = ResolveInput(inputs, info);
   if (!input.ok()) return input.status();

@@ -26,7 +26,6 @@ struct OpenVinoModel {
   std::shared_ptr<ov::Model> network;
   ModelInfo info;  // all but device, precision and memory
   Quantization quantization = Quantization::kNone;
-  size_t file_bytes = 0;
 };
 
 // Cuts the network at its head where that is proven to give the same boxes (head_check.h), else
@@ -34,7 +33,9 @@ struct OpenVinoModel {
 // else those of the list that it can run at, which a whole network with fixed sides cannot. Codes
 // of OpenVinoNetwork::Load; signed 8-bit exports before opset 13 are kInvalidModel too. Throws what
 // the library throws.
-Result<OpenVinoModel> ReadOpenVinoModel(const std::string& path,
+//
+// `file`: the bytes of the model; `described`: what DescribeMetadata has made of them.
+Result<OpenVinoModel> ReadOpenVinoModel(const std::string& file, ModelInfo described,
                                         const std::optional<std::vector<InputSize>>& rectangles);
 
 }  // namespace lattice

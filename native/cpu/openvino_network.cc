@@ -6,20 +6,20 @@
 #include <exception>
 #include <fstream>
 #include <future>
+#include <limits>
 #include <memory>
 #include <openvino/openvino.hpp>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "native/base/serial_thread.h"
+#include "native/base/stopwatch.h"
 #include "native/base/thread_class.h"
-#include "native/cpu/cpu_precision.h"
-#include "native/cpu/openvino_core.h"
-#include "native/cpu/openvino_model.h"
+#include "native/cpu/compiled_network.h"
+#include "native/cpu/wide_slots.h"
 
 namespace lattice {
 namespace {
@@ -53,34 +53,6 @@ size_t AnonymousResidentBytes() {
   return 0;
 }
 
-// A network that is compiled once. Compiling again for other threads would repeat the library's
-// work on the graph, which takes four times as long as loading what it came to, and up to seconds
-// for a quantised network. Thread-safe. Throws what the library throws.
-class CompiledNetwork {
- public:
-  CompiledNetwork(const OpenVinoModel& model, int threads, int streams, CpuPrecision precision)
-      : precision_(precision),
-        compiled_(SharedCore().compile_model(model.network, "CPU",
-                                             CpuProperties(threads, streams, precision))) {
-    std::ostringstream exported;
-    compiled_.export_model(exported);
-    exported_ = std::make_shared<const std::string>(std::move(exported).str());
-  }
-
-  const ov::CompiledModel& compiled() const { return compiled_; }
-
-  // The same network with memory and threads of its own. It gives the same numbers.
-  ov::CompiledModel WithStreams(int threads, int streams) const {
-    std::istringstream exported(*exported_);
-    return SharedCore().import_model(exported, "CPU", CpuProperties(threads, streams, precision_));
-  }
-
- private:
-  CpuPrecision precision_;
-  ov::CompiledModel compiled_;
-  std::shared_ptr<const std::string> exported_;
-};
-
 // An inference request with its memory, for one caller at a time. Throws what the library throws.
 class Slot {
  public:
@@ -92,7 +64,13 @@ class Slot {
         input_(ov::element::f32, ShapeOf(own_, info.fixed_batch > 0 ? info.fixed_batch : 1)) {
     std::fill_n(input_.data<float>(), input_.get_size(), 0.0f);
     request_.set_input_tensor(input_);
-    Compute();  // allocates all memory of the model's own size before the first image
+    request_.start_async();
+  }
+
+  // Ends the first run, on an empty image, which allocates all memory of the model's own size.
+  // Call it once, before any other.
+  void WaitUntilMade() {
+    request_.wait();
     if (head_.layout == HeadLayout::kFinal) CheckRows();
   }
 
@@ -170,10 +148,10 @@ class Slot {
 class ThreadSlot {
  public:
   // Starts loading and returns.
-  ThreadSlot(CompiledNetwork network, const ModelInfo& info, int threads, bool yields)
-      : made_(Do([this, network = std::move(network), info, threads, yields] {
+  ThreadSlot(CompiledNetwork network, int threads, bool yields)
+      : made_(Do([this, network = std::move(network), threads, yields] {
           (void)NameThread("lattice-async");
-          slot_.emplace(network.WithStreams(threads, 0), info);
+          slot_.emplace(network.WithStreams(threads, 0), network.info()).WaitUntilMade();
           // Not before: a model loads at full speed even on a busy machine.
           if (yields) (void)MakeThreadIdleClass();
         })) {}
@@ -199,56 +177,99 @@ class ThreadSlot {
   std::future<void> made_;
 };
 
-// A slot for sync batches: the network on one share of the class's threads, and on a wide batch's.
-class SyncSlot {
+using AsyncSlots = std::vector<std::unique_ptr<ThreadSlot>>;
+
+// Starts loading them and returns.
+AsyncSlots StartAsyncSlots(const CompiledNetwork& network, const EngineOptions& options) {
+  const int threads = std::max(1, options.threads / options.async.slots);
+  AsyncSlots slots;
+  for (int i = 0; i < options.async.slots; ++i) {
+    slots.push_back(std::make_unique<ThreadSlot>(network, threads, options.async_yields));
+  }
+  return slots;
+}
+
+// A network that computes several batches side by side, each on its share of the threads.
+class SharedNetwork {
  public:
-  // Without `one_share` every batch is wide.
-  SyncSlot(const ov::CompiledModel& wide, const std::optional<ov::CompiledModel>& one_share,
-           const ModelInfo& info)
-      : wide_(wide, info) {
-    if (one_share) one_share_.emplace(*one_share, info);
+  SharedNetwork(const ov::CompiledModel& compiled, const ModelInfo& info, int batches) {
+    for (int i = 0; i < batches; ++i) slots_.emplace_back(compiled, info);
+    for (Slot& slot : slots_) slot.WaitUntilMade();
   }
 
-  void Run(Width width, std::span<NetworkItem> items) {
-    const bool narrow = width == Width::kOneShare && one_share_;
-    (narrow ? *one_share_ : wide_).Run(items);
+  Slot& slot(int number) { return slots_[static_cast<size_t>(number)]; }
+
+ private:
+  std::vector<Slot> slots_;
+};
+
+// The slots of sync batches: a network on each slot's threads, and one on those of a wide batch.
+class SyncSlots {
+ public:
+  SyncSlots(const CompiledNetwork& network, const EngineOptions& options)
+      : slots_(options.sync.slots),
+        wide_slots_(options.sync.wide),
+        wide_(OnSlots(wide_slots_, network, options.threads)) {
+    if (wide_slots_ > 1) one_slot_ = OnSlots(1, network, options.threads);
+  }
+
+  // Gives wide batches more threads for as long as these pay. Measures: nothing else should run.
+  void Widen(const CompiledNetwork& network, int threads) {
+    while (const int wider = NextWideSlots(slots_, wide_slots_)) {
+      SharedNetwork candidate = OnSlots(wider, network, threads);
+      const double ms = BestMs(wide_.slot(0), network.info());
+      if (!WiderPays(ms, BestMs(candidate.slot(0), network.info()), wider / wide_slots_)) return;
+      wide_ = std::move(candidate);
+      wide_slots_ = wider;
+    }
+  }
+
+  int slots() const { return slots_; }
+  int wide_slots() const { return wide_slots_; }
+
+  void Run(int slot, Width width, std::span<NetworkItem> items) {
+    const bool narrow = width == Width::kOneShare && one_slot_;
+    (narrow ? one_slot_->slot(slot) : wide_.slot(slot / wide_slots_)).Run(items);
   }
 
  private:
-  Slot wide_;
-  std::optional<Slot> one_share_;
+  SharedNetwork OnSlots(int each, const CompiledNetwork& network, int threads) const {
+    const int batches = slots_ / each;
+    return {network.WithStreams(threads, batches), network.info(), batches};
+  }
+
+  // Of an empty image alone.
+  static double BestMs(Slot& slot, const ModelInfo& info) {
+    constexpr int kRounds = 4;
+    const InputSize own{info.input_width, info.input_height};
+    const std::vector<float> pixels(size_t{3} * static_cast<size_t>(own.area()), 0.0f);
+    NetworkItem item{pixels.data(), own};
+    double best = std::numeric_limits<double>::max();
+    for (int round = 0; round < kRounds; ++round) {
+      Stopwatch watch;
+      slot.Run({&item, 1});
+      best = std::min(best, watch.Lap());
+    }
+    return best;
+  }
+
+  const int slots_;
+  int wide_slots_;
+  SharedNetwork wide_;
+  std::optional<SharedNetwork> one_slot_;  // nothing where every batch is wide
 };
-
-std::vector<SyncSlot> SyncSlots(const CompiledNetwork& network, const ModelInfo& info,
-                                const EngineOptions& options) {
-  std::optional<ov::CompiledModel> one_share;
-  if (options.sync.wide > 1) {
-    one_share = network.WithStreams(options.threads, options.sync.parallel);
-  }
-  std::vector<SyncSlot> slots;
-  for (int i = 0; i < options.sync.slots; ++i) {
-    slots.emplace_back(network.compiled(), one_share, info);
-  }
-  return slots;
-}
-
-std::vector<std::unique_ptr<ThreadSlot>> AsyncSlots(const CompiledNetwork& network,
-                                                    const ModelInfo& info,
-                                                    const EngineOptions& options) {
-  const int threads = std::max(1, options.threads / std::max(1, options.async.parallel));
-  std::vector<std::unique_ptr<ThreadSlot>> slots;
-  for (int i = 0; i < options.async.slots; ++i) {
-    slots.push_back(std::make_unique<ThreadSlot>(network, info, threads, options.async_yields));
-  }
-  for (const auto& slot : slots) slot->WaitUntilMade();
-  return slots;
-}
 
 }  // namespace
 
 struct OpenVinoNetwork::Slots {
-  std::vector<SyncSlot> sync;
-  std::vector<std::unique_ptr<ThreadSlot>> async;
+  Slots(const CompiledNetwork& network, const EngineOptions& options)
+      : async(StartAsyncSlots(network, options)), sync(network, options) {
+    for (const auto& slot : async) slot->WaitUntilMade();
+    sync.Widen(network, options.threads);
+  }
+
+  AsyncSlots async;
+  SyncSlots sync;
 };
 
 Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string& path,
@@ -268,21 +289,19 @@ Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Load(const std::string
 
 Result<std::unique_ptr<OpenVinoNetwork>> OpenVinoNetwork::Make(const std::string& path,
                                                                const EngineOptions& options) {
-  auto model = ReadOpenVinoModel(path, options.rectangles);
-  if (!model.ok()) return model.status();
-  const auto bf16 = UsesBf16(options.precision);
-  if (!bf16.ok()) return bf16.status();
-  const CpuPrecision precision{*bf16, model->quantization != Quantization::kSigned};
-  const CompiledNetwork compiled(*model, options.threads, options.sync.wide_batches(), precision);
-  ModelInfo info = model->info;
-  info.device = "CPU";
-  info.precision =
-      model->quantization == Quantization::kUnsigned
-          ? "int8"
-          : compiled.compiled().get_property(ov::hint::inference_precision).to_string();
-  info.memory_bytes = model->file_bytes;
-  auto slots = std::make_unique<Slots>(
-      Slots{SyncSlots(compiled, info, options), AsyncSlots(compiled, info, options)});
+  auto network = CompiledNetwork::Load(path, options);
+  if (!network.ok()) return network.status();
+  std::unique_ptr<Slots> slots;
+  try {
+    slots = std::make_unique<Slots>(*network, options);
+  } catch (const std::exception&) {
+    if (!network->was_kept()) throw;
+    network = CompiledNetwork::Load(path, options, CompiledNetwork::Source::kFile);
+    if (!network.ok()) return network.status();
+    slots = std::make_unique<Slots>(*network, options);
+  }
+  ModelInfo info = network->info();
+  info.memory_bytes = network->file_bytes();
   return std::unique_ptr<OpenVinoNetwork>(new OpenVinoNetwork(std::move(info), std::move(slots)));
 }
 
@@ -292,18 +311,21 @@ OpenVinoNetwork::OpenVinoNetwork(ModelInfo info, std::unique_ptr<Slots> slots)
 OpenVinoNetwork::~OpenVinoNetwork() = default;
 
 int OpenVinoNetwork::slots(WorkClass work_class) const {
-  return static_cast<int>(work_class == WorkClass::kSync ? slots_->sync.size()
-                                                         : slots_->async.size());
+  return work_class == WorkClass::kSync ? slots_->sync.slots()
+                                        : static_cast<int>(slots_->async.size());
+}
+
+int OpenVinoNetwork::wide_slots(WorkClass work_class) const {
+  return work_class == WorkClass::kSync ? slots_->sync.wide_slots() : 1;
 }
 
 Status OpenVinoNetwork::Run(WorkClass work_class, int slot, Width width,
                             std::span<NetworkItem> items) {
-  const auto index = static_cast<size_t>(slot);
   try {
     if (work_class == WorkClass::kSync) {
-      slots_->sync[index].Run(width, items);
+      slots_->sync.Run(slot, width, items);
     } else {
-      slots_->async[index]->Run(items);
+      slots_->async[static_cast<size_t>(slot)]->Run(items);
     }
     return {};
   } catch (const std::exception& error) {

@@ -22,8 +22,8 @@ struct NetworkItem {
   HeadOutput output = {};
 };
 
-// Calls on one slot must not overlap; slots are independent. An image's output depends on its
-// pixels and its size alone: not on class, slot and width, nor on what ran before.
+// Calls must not overlap within the slots that they take; others are independent. An image's output
+// depends on its pixels and its size alone: not on class, slot and width, nor on what ran before.
 class OpenVinoNetwork {
  public:
   // Reads the ONNX file, checks that it is a detector (metadata task, one image input of 3
@@ -38,6 +38,7 @@ class OpenVinoNetwork {
 
   const ModelInfo& info() const { return info_; }
   int slots(WorkClass work_class) const;
+  int wide_slots(WorkClass work_class) const;  // as Engine::wide_slots
   // One image, or the model's fixed batch.
   int max_batch() const { return std::max(1, info_.fixed_batch); }
 

@@ -21,12 +21,8 @@ namespace lattice {
 enum class WorkClass { kSync, kAsync };
 
 struct ClassOptions {
-  int parallel = 1;  // batches that compute at the same time, each on its share of the threads
-  int slots = 1;     // callers of Run at the same time, at least `parallel`
-  int wide = 1;      // shares of a wide batch, at most `parallel`
-
-  // Wide batches that compute at the same time.
-  int wide_batches() const { return parallel / wide; }
+  int slots = 1;  // callers of Run at the same time, each on its share of the threads
+  int wide = 1;   // slots of a wide batch, at least; divides `slots`
 };
 
 // The threads of a batch: threads that share a network wait for each other at every layer. So an
@@ -40,6 +36,8 @@ struct EngineOptions {
   ClassOptions async;
   bool async_yields = true;  // async batches compute only where no other thread wants the core
   size_t idle_inputs = 8;    // host inputs kept for later images, at most
+  // Folder of compiled networks, made if its parent exists; "" compiles on each load. CPU only.
+  std::string cache_folder = {};
   // Smaller inputs beside the model's own: an image takes the smallest that holds it as it lies in
   // the model's own, which is less to compute. Without a list every smaller input of a model with
   // open sides, as the reference does; an empty list is none. CPU only.
@@ -68,15 +66,18 @@ struct EngineItem {
   const DetectionOptions* options = nullptr;
 };
 
-// Run and Detect must not overlap within one slot; slots are independent. An image's boxes do not
-// depend on class, slot and width, on its neighbours in the batch or on their number. No method
-// throws.
+// Run and Detect must not overlap within the slots that they take; others are independent. An
+// image's boxes do not depend on class, slot and width, on its neighbours in the batch or on their
+// number. No method throws.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual const ModelInfo& info() const = 0;
   // Slot numbers of a class are 0 to slots(work_class) - 1.
   virtual int slots(WorkClass work_class) const = 0;
+  // Neighbouring slots that a wide batch takes, the first at a multiple of their number. Run is
+  // told the first.
+  virtual int wide_slots(WorkClass work_class) const = 0;
   // Most images of one batch.
   virtual int max_batch(WorkClass work_class) const = 0;
   // Bytes of pixels that Take will need on the host, by the file's header; 0 where it does not say.

@@ -16,12 +16,12 @@ constexpr size_t kPixelBytesPerFileByte = 4;
 // Images with a waiting caller are decoded only so far ahead that the network never waits.
 constexpr size_t kAsyncBytesPerSyncByte = 2;
 
-// One wide sync batch on all threads up to 7, above that one per 4 threads: small networks do not
-// scale further. Two images on half of those each take less time than one after the other. Async
-// batches have one thread each while there are few: a network on one thread never waits at a
+// A wide sync batch has all threads up to 7, above that 4 or more: an engine takes more where its
+// network is faster for it. Two images on half of 4 each take less time than one after the other.
+// Async batches have one thread each while there are few: a network on one thread never waits at a
 // barrier for a core that decoding or Node has taken.
 constexpr int kThreadsPerWideBatch = 4;
-constexpr int kSharesPerWideBatch = 2;
+constexpr int kSlotsPerWideBatch = 2;
 constexpr int kMostAsyncBatches = 16;
 
 // A thread waits for the image that the GPU decodes for it: so many more keep the cores busy beside
@@ -45,19 +45,15 @@ SchedulerOptions Schedule(const CoreOptions& options, bool on_gpu) {
   if (on_gpu) {
     schedule.decode_threads += kDecodesOfGpu;
     const GpuEngineOptions gpu;
-    schedule.sync = schedule.async = {gpu.slots, gpu.slots};
+    schedule.sync = schedule.async = {gpu.slots};
     schedule.sync_batch = gpu.most_sync;
     schedule.async_batch = options.gpu_batches.back();
     return schedule;
   }
   const int wide_batches = std::max(1, threads / kThreadsPerWideBatch);
-  schedule.sync.wide = std::min(threads, kSharesPerWideBatch);
-  schedule.sync.parallel = wide_batches * schedule.sync.wide;
-  schedule.sync.slots = schedule.sync.parallel + 1;
-  // No slot to spare: each is a network of its own, and while one turns output into boxes its core
-  // has decoding to do.
-  schedule.async.parallel = std::clamp(threads, 1, kMostAsyncBatches);
-  schedule.async.slots = schedule.async.parallel;
+  schedule.sync.wide = std::min(threads, kSlotsPerWideBatch);
+  schedule.sync.slots = wide_batches * schedule.sync.wide;
+  schedule.async.slots = std::clamp(threads, 1, kMostAsyncBatches);
   return schedule;
 }
 
@@ -156,6 +152,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
   engine_options.async = schedule_.async;
   engine_options.async_yields = options_.async_yields;
   engine_options.rectangles = options_.rectangles;
+  engine_options.cache_folder = options_.engine_cache;
   engine_options.idle_inputs = size_t{2} * static_cast<size_t>(options_.threads) + 2;
   const bool in_eight_bits = !files.eight_bit.empty() && EightBitPays();
   return LoadCpuEngine(in_eight_bits ? files.eight_bit : files.path, engine_options);

@@ -32,7 +32,7 @@ struct CoreOptions {
   bool async_yields = true;
   std::optional<std::vector<InputSize>> rectangles;  // as EngineOptions
   bool hardware_decode = true;                       // the GPU's JPEG engines decode too
-  std::string engine_cache;                          // folder of built TensorRT engines
+  std::string engine_cache;                          // folder of built engines
   size_t max_file_bytes = 64 << 20;
   size_t max_pixels = 64'000'000;
   int max_side = 16'384;
@@ -90,7 +90,7 @@ class Core {
   uint64_t Submit(std::vector<ImageTask> tasks) { return scheduler_.Submit(std::move(tasks)); }
   size_t Cancel(std::span<const uint64_t> ids) { return scheduler_.Cancel(ids); }
   SchedulerStats stats() const { return scheduler_.stats(); }
-  int sync_batches() const { return schedule_.sync.wide_batches(); }
+  int sync_batches() const { return schedule_.sync.slots / schedule_.sync.wide; }
   int look_ahead() const { return schedule_.AsyncAhead(); }
   int read_ahead() const { return schedule_.ReadAhead(); }
   // Positions of the image folders whose volume does not answer.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "native/base/crash_marker.h"
+#include "native/scheduler/free_slots.h"
 #include "native/scheduler/task_queue.h"
 
 namespace lattice {
@@ -16,11 +17,11 @@ namespace lattice {
 // Belongs to the thread that runs it.
 struct RunningBatch {
   // `images` are of one engine and class. Notes their ids in the marker for the calling thread.
-  RunningBatch(std::vector<LiveTaskPtr> images, int slot_number, Width batch_width,
+  RunningBatch(std::vector<LiveTaskPtr> images, SlotRange taken, Width batch_width,
                const CrashMarker& marker)
       : engine(images[0]->task.engine),
         work_class(images[0]->task.work_class),
-        slot(slot_number),
+        slots(taken),
         width(batch_width),
         tasks(std::move(images)) {
     std::vector<uint64_t> ids;
@@ -38,7 +39,7 @@ struct RunningBatch {
 
   const std::shared_ptr<Engine> engine;  // first: it must outlive the inputs
   const WorkClass work_class;
-  const int slot;
+  const SlotRange slots;
   const Width width;
   const std::vector<LiveTaskPtr> tasks;
   std::optional<CrashMarker::InHand> in_hand;

@@ -29,9 +29,8 @@ namespace lattice {
 // most so many images and bytes ahead of the network. A batch takes what is ready for one engine,
 // up to its largest batch, and does not wait for more.
 //
-// A class has a thread per slot. Where it has more slots than parallel batches, the next batch
-// computes while one thread turns the raw output of the last into boxes. A sync image that no other
-// waits behind runs on the thread that decoded it.
+// A class has a thread per slot. A sync image that no other waits behind runs on the thread that
+// decoded it.
 //
 // The engines run on one device. Once it has answered kGpuLost it is lost to this process: every
 // live task and every later one is answered with kGpuLost.

@@ -1,5 +1,6 @@
 // The part of the scheduler that runs batches: which images, and what came of them.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "native/base/thread_class.h"
@@ -41,18 +42,20 @@ RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
   }
   for (const LiveTaskPtr& live : late) EndIfTooLate(live);
   if (tasks.empty()) return nullptr;
-  const Width width = work.WidthFor(tasks.size());
+  const Engine& engine = *tasks[0]->task.engine;
+  std::optional<SlotRange> wide;
+  if (work.MayBeWide(tasks.size())) {
+    wide = work.slots.Take(engine.wide_slots(tasks[0]->task.work_class));
+  }
+  const SlotRange slots = wide ? *wide : work.slots.Take(1).value();
   const auto now = Clock::now();
   for (const LiveTaskPtr& live : tasks) {
     Move(live, TaskState::kRunning);
     live->result.times.queue += Milliseconds(now - live->ready);
     live->result.batch = static_cast<int>(tasks.size());
   }
-  work.running += work.Shares(width);
-  auto batch =
-      std::make_unique<RunningBatch>(std::move(tasks), work.free_slots.back(), width, marker_);
-  work.free_slots.pop_back();
-  return batch;
+  return std::make_unique<RunningBatch>(std::move(tasks), slots,
+                                        wide ? Width::kWide : Width::kOneShare, marker_);
 }
 
 // On the thread that decoded the task.
@@ -78,7 +81,8 @@ void Scheduler::RunOrQueue(const LiveTaskPtr& live) {
 
 void Scheduler::RunBatch(const RunningBatch& batch) {
   Stopwatch watch;
-  const Status status = batch.engine->Run(batch.work_class, batch.slot, batch.width, batch.Items());
+  const Status status =
+      batch.engine->Run(batch.work_class, batch.slots.first, batch.width, batch.Items());
   const double inference_ms = watch.Lap();
   mutex_.Lock();
   LeaveNetwork(batch, status, inference_ms);
@@ -87,7 +91,7 @@ void Scheduler::RunBatch(const RunningBatch& batch) {
     const LiveTaskPtr& live = batch.tasks[i];
     Stopwatch post;
     Detections detections;
-    if (status.ok()) detections = batch.engine->Detect(batch.work_class, batch.slot, i);
+    if (status.ok()) detections = batch.engine->Detect(batch.work_class, batch.slots.first, i);
     live->input.reset();
     const double postprocess_ms = post.Lap();
     mutex_.Lock();
@@ -99,14 +103,12 @@ void Scheduler::RunBatch(const RunningBatch& batch) {
     Release();
   }
   mutex_.Lock();
-  Of(batch.work_class).free_slots.push_back(batch.slot);
+  Of(batch.work_class).slots.Give(batch.slots);
   if (batch.on_decode_thread) --batches_on_decode_threads_;
   Release();
 }
 
 void Scheduler::LeaveNetwork(const RunningBatch& batch, const Status& status, double inference_ms) {
-  ClassState& work = Of(batch.work_class);
-  work.running -= work.Shares(batch.width);
   if (status.code() == StatusCode::kGpuLost) Lose(status);
   if (!status.ok() || batch.work_class != WorkClass::kSync) return;
   // About five batches forget a speed that was, and one counts for at most four times the mean.

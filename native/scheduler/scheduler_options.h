@@ -29,8 +29,8 @@ struct SchedulerOptions {
 
   // Images that are decoded or being decoded ahead of the network: the next batches, and one image
   // per batch and per thread to spare.
-  int SyncAhead() const { return sync.parallel * (sync_batch + 1) + decode_threads; }
-  int AsyncAhead() const { return async.parallel * (async_batch + 1) + decode_threads; }
+  int SyncAhead() const { return sync.slots * (sync_batch + 1) + decode_threads; }
+  int AsyncAhead() const { return async.slots * (async_batch + 1) + decode_threads; }
   // Async images whose files are read or being read ahead of decoding. A photo takes a core some
   // milliseconds to decode, and a remote volume some tens of milliseconds to deliver.
   int ReadAhead() const { return 8 * decode_threads; }

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import sharp from 'sharp';
 import { pictureType } from '../files/picture-format.js';
 import { withPicture, type DecodeImage } from '../files/readable-picture.js';
 import { LatticeError } from '../api/errors.js';
@@ -118,6 +117,7 @@ async function drawnCopy(
   }
   try {
     return await withPicture(bytes, maxPixels, decode, async (picture) => {
+      const { default: sharp } = await import('sharp');
       sharp.unblock({ operation: [SVG_LOADER] });
       const { autoOrient: size } = await picture.metadata();
       return picture

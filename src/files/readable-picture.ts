@@ -1,5 +1,5 @@
 /** A picture for sharp, by the rules of detection: what detection refuses is refused here as well. */
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
 import { LatticeError } from '../api/errors.js';
 import { pictureType } from './picture-format.js';
 
@@ -27,6 +27,8 @@ export async function withPicture<T>(
   decode: DecodeImage,
   make: (picture: Sharp) => Promise<T>,
 ): Promise<T> {
+  // Not at the start: loading it takes a tenth of a second, and most processes never need it.
+  const { default: sharp } = await import('sharp');
   if (!NOT_FOR_SHARP.includes(pictureType(bytes) ?? '')) {
     try {
       return await make(sharp(bytes, { limitInputPixels: maxPixels, failOn: 'warning' }));

@@ -79,7 +79,7 @@ export interface NativeCoreOptions {
   rectangles?: NativeInputSize[];
   /** Whether the JPEG engines of the GPU decode too; true when left out. */
   hardwareDecode?: boolean;
-  /** Absolute folder for built TensorRT engines; '' builds anew at each start. */
+  /** Absolute folder for built engines and compiled networks; '' builds anew at each start. */
   engineCache: string;
   maxFileBytes: number;
   maxPixels: number;

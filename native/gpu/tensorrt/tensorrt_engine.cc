@@ -87,6 +87,7 @@ class TensorRtEngine final : public Engine {
   }
 
   const ModelInfo& info() const override { return info_; }
+  int wide_slots(WorkClass /*work_class*/) const override { return 1; }
   int slots(WorkClass work_class) const override {
     return static_cast<int>(At(work_class).slots.size());
   }

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "native/cpu/head_check.h"
-#include "native/gpu/engine_cache/engine_cache.h"
-#include "native/gpu/engine_cache/sha256.h"
+#include "native/engine_cache/engine_cache.h"
+#include "native/engine_cache/sha256.h"
 #include "native/gpu/kernels/detection_kernels.h"
+#include "native/gpu/tensorrt/engine_key.h"
 #include "native/gpu/tensorrt/gpu_network.h"
 #include "native/gpu/tensorrt/tensorrt_builder.h"
 #include "native/gpu/tensorrt/tensorrt_logger.h"
@@ -62,18 +63,27 @@ struct Plan {
   bool was_kept = false;
 };
 
+// Of two writers the later one wins. TensorRT ignores timings that do not fit.
+void StoreTimings(const EngineCache& cache, const EngineKey& key, std::span<const char> timings) {
+  // The lock is held only while the file is written.
+  constexpr std::chrono::seconds kLongestWait{10};
+  const auto lock = cache.Lock(TimingName(key), Clock::now() + kLongestWait);
+  if (lock.ok()) (void)cache.Store(TimingName(key), timings);
+}
+
 Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, const EngineKey& key,
                    const EngineCache* cache, const OnEngineBuild& on_build) {
   const auto network = GpuNetwork(model.onnx, model.info, model.cut);
   if (!network.ok()) return network.status();
   // Without timings the build only takes longer.
-  std::vector<char> timings = cache == nullptr ? std::vector<char>() : cache->LoadTimings(key);
+  std::vector<char> timings;
+  if (cache != nullptr) timings = cache->Load(TimingName(key)).value_or(std::vector<char>());
   auto built = BuildTensorRtPlan(library, *network, model.info, model.buckets, &timings, on_build);
   // The next build continues from the timings of one that was cancelled.
-  if (cache != nullptr && !timings.empty()) (void)cache->StoreTimings(key, timings);
+  if (cache != nullptr && !timings.empty()) StoreTimings(*cache, key, timings);
   if (!built.ok()) return built.status();
   // A full disk costs the next start a build, not this one its engine.
-  if (cache != nullptr) (void)cache->Store(key, *built);
+  if (cache != nullptr) (void)cache->Store(EngineName(key), *built);
   return Plan{*std::move(built), false};
 }
 
@@ -87,12 +97,12 @@ Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& mo
   // Twice: another process may have built it while this one waited for the lock.
   std::optional<ScopedFd> lock;
   while (true) {
-    auto stored = cache->Load(key);
+    auto stored = cache->Load(EngineName(key));
     if (stored && *stored != refused) return Plan{*std::move(stored), true};
     if (lock) return Build(library, model, key, &*cache, on_build);
     // The holder of the lock builds this engine, so the caller can cancel the wait like a build.
     const auto go_on = [&on_build] { return !on_build || on_build(0); };
-    auto locked = cache->Lock(key, Clock::now() + kLongestBuild, go_on);
+    auto locked = cache->Lock(EngineName(key), Clock::now() + kLongestBuild, go_on);
     if (!locked.ok()) return locked.status();
     lock.emplace(*std::move(locked));
   }

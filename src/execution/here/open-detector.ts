@@ -57,11 +57,9 @@ export async function openDetector(
   const gpu = choice.device === 'cuda' ? usable.gpus[0] : undefined;
   const onGpu = gpu !== undefined;
   const rectangles = readRectangles(config.rectangles) ?? 'auto';
-  if (onGpu) {
-    makeFolder(dirname(config.engineCacheDir));
-    if (rectangles !== 'auto' && rectangles.length > 0) {
-      logger.warn({}, "GPUs run a model's own input: no rectangles");
-    }
+  makeEngineFolder(config.engineCacheDir, onGpu);
+  if (onGpu && rectangles !== 'auto' && rectangles.length > 0) {
+    logger.warn({}, "GPUs run a model's own input: no rectangles");
   }
   const bundledDir = options.bundledDir ?? join(PACKAGE_ROOT, 'models');
   const picture = await readPicture(join(bundledDir, 'demo', 'street.jpg'));
@@ -175,6 +173,16 @@ async function preload(
 }
 
 /** What the operator asked for and this model cannot do is told once. */
+/** The folder above it is there for the core to make it. */
+function makeEngineFolder(folder: string, onGpu: boolean): void {
+  try {
+    makeFolder(dirname(folder));
+  } catch (error) {
+    // On the CPU networks are then compiled at each start.
+    if (onGpu) throw error;
+  }
+}
+
 function namingRectangles(model: NativeModel, path: string, logger: Logger): NativeModel {
   for (const reason of model.withoutRectangles) {
     logger.warn({ model: basename(path), reason }, 'a model runs without one of the rectangles');

@@ -4,13 +4,12 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import sharp from 'sharp';
 import { z } from 'zod';
 import { intersectionOverUnion } from './box-overlap.js';
 import type { Detection } from '../../api/image.js';
 import { DEFAULT_PARAMETERS } from '../../api/options.js';
 import type { NativeModel } from '../../native/contract.js';
-import type { Core } from '../../native/core.js';
+import { decodeImage, type Core } from '../../native/core.js';
 
 /** Known boxes must be found at this score and overlap. */
 export const KNOWN_CONFIDENCE = 0.5;
@@ -43,8 +42,12 @@ export interface KnownPicture {
   boxes: KnownBox[];
 }
 
+const ANY_SIZE = { maxPixels: 2 ** 31 - 1, maxSide: 2 ** 31 - 1 };
+
 /** RGB pixels of a picture, made smaller where a side is longer than `longestSide`. */
 export async function readPicture(path: string, longestSide?: number): Promise<Picture> {
+  if (longestSide === undefined) return decodeImage(await readFile(path), ANY_SIZE);
+  const { default: sharp } = await import('sharp');
   const { data, info } = await sharp(path)
     .resize({ width: longestSide, height: longestSide, fit: 'inside', withoutEnlargement: true })
     .removeAlpha()

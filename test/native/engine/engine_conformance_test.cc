@@ -37,8 +37,8 @@ EngineOptions TwoSlots(const std::string& precision) {
   EngineOptions options;
   options.precision = precision;
   options.threads = 2;
-  options.sync = {2, 3, 2};
-  options.async = {2, 2};
+  options.sync = {2, 2};
+  options.async = {2};
   return options;
 }
 
@@ -264,7 +264,7 @@ TEST_P(EngineConformance, SlotsRunAtTheSameTimeWithoutMixing) {
       threads.emplace_back([=, this] {
         for (unsigned round = 0; round < 4; ++round) {
           const unsigned scene = (seed + round) % 4;
-          EXPECT_EQ(BoxesOf(Scene(scene), work_class, slot), expected[scene]);
+          EXPECT_EQ(BoxesOf(Scene(scene), work_class, slot, Width::kOneShare), expected[scene]);
         }
       });
     }

@@ -88,6 +88,7 @@ class FreedEngine final : public test::PixelEngine {
   ~FreedEngine() override { freed_on_->set_value(std::this_thread::get_id()); }
   const ModelInfo& info() const override { return info_; }
   int slots(WorkClass) const override { return 1; }
+  int wide_slots(WorkClass) const override { return 1; }
   int max_batch(WorkClass) const override { return 1; }
   Result<std::unique_ptr<EngineInput>> Take(Image) override { return Status(); }
   Status Run(WorkClass, int, Width, std::span<const EngineItem>) override { return {}; }

@@ -17,19 +17,20 @@ namespace lattice::test {
 // / 256.
 class GatedEngine final : public PixelEngine {
  public:
-  // `slots` of each class.
-  explicit GatedEngine(int slots, int max_batch = 1, bool open = false)
-      : slots_(slots), max_batch_(max_batch), open_(open) {
+  // `both`: of each class.
+  explicit GatedEngine(const ClassOptions& both, int max_batch = 1, bool open = false)
+      : slots_(both.slots), wide_(both.wide), max_batch_(max_batch), open_(open) {
     info_.task = "detect";
     info_.names = {"thing"};
     info_.input_width = kSide;
     info_.input_height = kSide;
     info_.anchors = 1;
-    last_.resize(static_cast<size_t>(2 * slots));
+    last_.resize(static_cast<size_t>(2 * slots_));
   }
 
   const ModelInfo& info() const override { return info_; }
   int slots(WorkClass) const override { return slots_; }
+  int wide_slots(WorkClass) const override { return wide_; }
   int max_batch(WorkClass) const override { return max_batch_; }
 
   using PixelEngine::Take;
@@ -131,6 +132,7 @@ class GatedEngine final : public PixelEngine {
 
   ModelInfo info_;
   const int slots_;
+  const int wide_;
   const int max_batch_;
   std::vector<std::vector<int>> last_;  // marks of each slot's last batch
   std::mutex mutex_;

@@ -53,8 +53,8 @@ class SchedulerReadsTest : public testing::Test {
     auto files = RootedFiles::Open({(base_ / "far").string(), (base_ / "near").string()}, 1 << 24);
     files_ = std::make_unique<FileReader>(*std::move(files),
                                           VolumePatience{.without_progress = patience});
-    engine_ = std::make_shared<GatedEngine>(2);
-    SchedulerOptions schedule{kDecodeThreads, {1, 2}, {1, 2}};
+    engine_ = std::make_shared<GatedEngine>(ClassOptions{2});
+    SchedulerOptions schedule{kDecodeThreads, {1}, {1}};
     schedule.async_file_bytes = async_file_bytes;
     scheduler_ = std::make_unique<Scheduler>(
         schedule, *files_, *marker_,

@@ -26,11 +26,11 @@ class SchedulerTest : public testing::Test {
  protected:
   // Decode threads are one of each class unless told otherwise, so that order is certain.
   void Start(int decode_threads = 1, int parallel = 1, int max_batch = 1) {
-    Start(decode_threads, ClassOptions{parallel, parallel + 1}, max_batch);
+    Start(decode_threads, ClassOptions{parallel}, max_batch);
   }
 
   void Start(int decode_threads, const ClassOptions& both, int max_batch = 1) {
-    engine_ = std::make_shared<GatedEngine>(both.slots, max_batch);
+    engine_ = std::make_shared<GatedEngine>(both, max_batch);
     scheduler_ = std::make_unique<Scheduler>(
         SchedulerOptions{decode_threads, both, both, 0}, files_, *marker_,
         [this](TaskResult result) { results_.Add(std::move(result)); });
@@ -202,7 +202,7 @@ TEST_F(SchedulerTest, RunsNoMoreBatchesThanItMay) {
 }
 
 TEST_F(SchedulerTest, AnImageAloneIsWideAndSeveralHaveOneShareEach) {
-  Start(2, ClassOptions{.parallel = 2, .slots = 3, .wide = 2});
+  Start(2, ClassOptions{.slots = 2, .wide = 2});
   Occupy(1, WorkClass::kSync);
   scheduler_->Submit({Task(2, WorkClass::kSync), Task(3, WorkClass::kSync)});
   WaitUntilDecoded();
@@ -329,7 +329,7 @@ TEST(SchedulerDeathTest, AbortsOnTheSuffixOfTheTestHook) {
     Scheduler scheduler(options, files, *marker, [](const TaskResult&) {});
     ImageTask task;
     task.id = 1;
-    task.engine = std::make_shared<GatedEngine>(1);
+    task.engine = std::make_shared<GatedEngine>(ClassOptions{1});
     task.path = "shapes.png";
     scheduler.Submit({std::move(task)});
     std::this_thread::sleep_for(60s);

@@ -42,6 +42,7 @@ class SimulatedEngine final : public PixelEngine {
 
   const ModelInfo& info() const override { return info_; }
   int slots(WorkClass) const override { return options_.slots; }
+  int wide_slots(WorkClass) const override { return 1; }
   int max_batch(WorkClass) const override { return options_.max_batch; }
 
   using PixelEngine::Take;

@@ -34,7 +34,7 @@ class SimulatedSchedule : public testing::Test {
   void Start(const SimulatedEngine::Options& options, unsigned seed, const Sizes& sizes) {
     engine_ = std::make_shared<SimulatedEngine>(options, seed);
     results_ = std::make_unique<TaskResults>();
-    const ClassOptions both{options.slots, options.slots};
+    const ClassOptions both{options.slots};
     SchedulerOptions schedule{sizes.decode_threads, both, both};
     schedule.async_batch = sizes.async_batch;
     schedule.async_pixel_bytes = sizes.async_pixel_bytes;

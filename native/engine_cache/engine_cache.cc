@@ -1,10 +1,11 @@
-#include "native/gpu/engine_cache/engine_cache.h"
+#include "native/engine_cache/engine_cache.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -14,8 +15,6 @@
 namespace lattice {
 namespace {
 
-// The lock of a timing cache is held only while the file is written.
-constexpr std::chrono::seconds kTimingLockWait{10};
 // flock has no deadline of its own.
 constexpr std::chrono::milliseconds kLockPause{100};
 
@@ -103,45 +102,42 @@ Result<EngineCache> EngineCache::Open(const std::string& folder) {
   return EngineCache(folder);
 }
 
-std::optional<std::vector<char>> EngineCache::Load(const EngineKey& key) const {
-  return ReadFile(PathOf(EngineName(key)));
+std::optional<std::vector<char>> EngineCache::Load(const std::string& name) const {
+  return ReadFile(PathOf(name));
 }
 
-Status EngineCache::Store(const EngineKey& key, std::span<const char> plan) const {
-  return WriteFile(PathOf(EngineName(key)), plan);
-}
-
-Result<ScopedFd> EngineCache::Lock(const EngineKey& key, Clock::time_point deadline,
-                                   const std::function<bool()>& go_on) const {
-  return LockFile(EngineName(key) + ".lock", deadline, go_on);
-}
-
-std::vector<char> EngineCache::LoadTimings(const EngineKey& key) const {
-  return ReadFile(PathOf(TimingName(key))).value_or(std::vector<char>());
-}
-
-Status EngineCache::StoreTimings(const EngineKey& key, std::span<const char> bytes) const {
-  const std::string name = TimingName(key);
-  const auto lock = LockFile(name + ".lock", Clock::now() + kTimingLockWait, nullptr);
-  if (!lock.ok()) return lock.status();
+Status EngineCache::Store(const std::string& name, std::span<const char> bytes) const {
   return WriteFile(PathOf(name), bytes);
 }
 
-Result<ScopedFd> EngineCache::LockFile(const std::string& name, Clock::time_point deadline,
-                                       const std::function<bool()>& go_on) const {
+void EngineCache::KeepLatest(const std::string& suffix, size_t count) const {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  std::vector<std::pair<fs::file_time_type, fs::path>> files;
+  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+    if (!entry.path().native().ends_with(suffix)) continue;
+    files.emplace_back(entry.last_write_time(ignored), entry.path());
+  }
+  std::sort(files.rbegin(), files.rend());
+  for (size_t i = count; i < files.size(); ++i) fs::remove(files[i].second, ignored);
+}
+
+Result<ScopedFd> EngineCache::Lock(const std::string& name, Clock::time_point deadline,
+                                   const std::function<bool()>& go_on) const {
+  const std::string file = name + ".lock";
   constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  ScopedFd fd(open(PathOf(name).c_str(), kFlags, 0600));
-  if (fd.get() < 0) return Refused(name, "cannot be locked: " + Words(errno) + ".");
+  ScopedFd fd(open(PathOf(file).c_str(), kFlags, 0600));
+  if (fd.get() < 0) return Refused(file, "cannot be locked: " + Words(errno) + ".");
   while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
-      return Refused(name, "cannot be locked: " + Words(errno) + ".");
+      return Refused(file, "cannot be locked: " + Words(errno) + ".");
     }
     const auto now = Clock::now();
     if (now >= deadline) {
-      return Status(StatusCode::kDeadlineExceeded, name + " is still held by another process.");
+      return Status(StatusCode::kDeadlineExceeded, file + " is still held by another process.");
     }
     if (go_on && !go_on()) {
-      return Status(StatusCode::kCancelled, "The wait for " + name + " was cancelled.");
+      return Status(StatusCode::kCancelled, "The wait for " + file + " was cancelled.");
     }
     std::this_thread::sleep_for(std::min<Clock::duration>(kLockPause, deadline - now));
   }

@@ -1,4 +1,4 @@
-#include "native/gpu/engine_cache/sha256.h"
+#include "native/engine_cache/sha256.h"
 
 #include <array>
 #include <bit>

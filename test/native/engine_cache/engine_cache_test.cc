@@ -1,4 +1,4 @@
-#include "native/gpu/engine_cache/engine_cache.h"
+#include "native/engine_cache/engine_cache.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <atomic>
 #include <thread>
 
-#include "test/native/gpu/engine_cache/engine_folder.h"
+#include "test/native/engine_cache/engine_folder.h"
 
 namespace lattice {
 namespace {
@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr uid_t kAnotherUser = 65534;
+const std::string kName = "vehicles.engine";
 
 std::string Text(const std::optional<std::vector<char>>& bytes) {
   return bytes ? std::string(bytes->begin(), bytes->end()) : "(none)";
@@ -25,113 +26,107 @@ std::string Text(const std::optional<std::vector<char>>& bytes) {
 
 class EngineCacheTest : public testing::Test {
  protected:
-  Status Store(const EngineKey& key, std::string_view plan) { return cache_.Store(key, plan); }
-  std::string Load(const EngineKey& key) { return Text(cache_.Load(key)); }
-  std::string PathOf(const EngineKey& key) { return folder_ / (EngineName(key)); }
+  Status Store(const std::string& name, std::string_view plan) { return cache_.Store(name, plan); }
+  std::string Load(const std::string& name) { return Text(cache_.Load(name)); }
+  std::string PathOf(const std::string& name) { return folder_ / name; }
 
   TemporaryFolder folder_;
   EngineCache cache_ = *EngineCache::Open(folder_.path());
-  EngineKey key_ = SampleKey();
 };
 
-TEST_F(EngineCacheTest, AnEngineComesBackForItsKeyOnly) {
-  EXPECT_EQ(Load(key_), "(none)");
-  ASSERT_TRUE(Store(key_, "plan").ok());
-  EXPECT_EQ(Load(key_), "plan");
-  EngineKey other = key_;
-  other.tensorrt_version = "11.2.0.1";
-  EXPECT_EQ(Load(other), "(none)");
-  other = key_;
-  other.gpu_name = "NVIDIA L4";
-  EXPECT_EQ(Load(other), "(none)");
+TEST_F(EngineCacheTest, AnEngineComesBackUnderItsNameOnly) {
+  EXPECT_EQ(Load(kName), "(none)");
+  ASSERT_TRUE(Store(kName, "plan").ok());
+  EXPECT_EQ(Load(kName), "plan");
+  EXPECT_EQ(Load("other.engine"), "(none)");
 }
 
 TEST_F(EngineCacheTest, APlanOfAnyLengthComesBackAsTheWholeFile) {
   for (const std::string& plan :
        {std::string(), std::string("pl\0an", 5), std::string(9'999, 'x')}) {
-    ASSERT_TRUE(Store(key_, plan).ok());
-    EXPECT_EQ(Load(key_), plan);
-    EXPECT_EQ(ReadWhole(PathOf(key_)), plan);
+    ASSERT_TRUE(Store(kName, plan).ok());
+    EXPECT_EQ(Load(kName), plan);
+    EXPECT_EQ(ReadWhole(PathOf(kName)), plan);
   }
   struct stat info;
-  ASSERT_EQ(stat(PathOf(key_).c_str(), &info), 0);
+  ASSERT_EQ(stat(PathOf(kName).c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0600u);
 }
 
 TEST_F(EngineCacheTest, WhatAnotherUserCouldHaveWrittenIsNotRead) {
-  ASSERT_TRUE(Store(key_, "plan").ok());
-  const std::string path = PathOf(key_);
+  ASSERT_TRUE(Store(kName, "plan").ok());
+  const std::string path = PathOf(kName);
   chmod(path.c_str(), 0644);
-  EXPECT_EQ(Load(key_), "plan");
+  EXPECT_EQ(Load(kName), "plan");
   for (const mode_t mode : {0620u, 0602u, 0666u}) {
     chmod(path.c_str(), mode);
-    EXPECT_EQ(Load(key_), "(none)") << std::oct << mode;
+    EXPECT_EQ(Load(kName), "(none)") << std::oct << mode;
   }
   chmod(path.c_str(), 0600);
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
   ASSERT_EQ(chown(path.c_str(), kAnotherUser, kAnotherUser), 0);
-  EXPECT_EQ(Load(key_), "(none)");
+  EXPECT_EQ(Load(kName), "(none)");
 }
 
 TEST_F(EngineCacheTest, LinksFoldersAndPipesAreNotRead) {
-  ASSERT_TRUE(Store(key_, "plan").ok());
-  const std::string path = PathOf(key_);
+  ASSERT_TRUE(Store(kName, "plan").ok());
+  const std::string path = PathOf(kName);
   std::filesystem::rename(path, folder_ / "b");
   std::filesystem::create_symlink("b", path);
-  EXPECT_EQ(Load(key_), "(none)");
+  EXPECT_EQ(Load(kName), "(none)");
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
-  EXPECT_EQ(Load(key_), "(none)");
+  EXPECT_EQ(Load(kName), "(none)");
   std::filesystem::remove(path);
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(Load(key_), "(none)");
+  EXPECT_EQ(Load(kName), "(none)");
 }
 
 TEST_F(EngineCacheTest, ReplacesWhatAKilledBuildLeft) {
-  WriteWhole(PathOf(key_) + ".partial", "half");
-  ASSERT_TRUE(Store(key_, "plan").ok());
-  EXPECT_EQ(Load(key_), "plan");
-  EXPECT_FALSE(std::filesystem::exists(PathOf(key_) + ".partial"));
+  WriteWhole(PathOf(kName) + ".partial", "half");
+  ASSERT_TRUE(Store(kName, "plan").ok());
+  EXPECT_EQ(Load(kName), "plan");
+  EXPECT_FALSE(std::filesystem::exists(PathOf(kName) + ".partial"));
 }
 
 // The limit on the size of files takes the place of a full disk.
 TEST_F(EngineCacheTest, AFullDiskLeavesTheFileThatWasThere) {
-  ASSERT_TRUE(Store(key_, "plan").ok());
+  ASSERT_TRUE(Store(kName, "plan").ok());
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit = {5000, 5000};
     setrlimit(RLIMIT_FSIZE, &limit);
-    const Status status = Store(key_, std::string(20'000, 'x'));
-    const std::string sentence = EngineName(key_) + " cannot be stored: File too large.";
+    const Status status = Store(kName, std::string(20'000, 'x'));
+    const std::string sentence = kName + " cannot be stored: File too large.";
     _exit(status.code() == StatusCode::kInternalError && status.message() == sentence ? 0 : 1);
   }
   int outcome = -1;
   ASSERT_EQ(waitpid(child, &outcome, 0), child);
   EXPECT_EQ(outcome, 0);
-  EXPECT_EQ(Load(key_), "plan");
-  EXPECT_FALSE(std::filesystem::exists(PathOf(key_) + ".partial"));
+  EXPECT_EQ(Load(kName), "plan");
+  EXPECT_FALSE(std::filesystem::exists(PathOf(kName) + ".partial"));
 }
 
 TEST_F(EngineCacheTest, AReadMarksTheFileAsUsed) {
-  ASSERT_TRUE(Store(key_, "plan").ok());
+  ASSERT_TRUE(Store(kName, "plan").ok());
   const auto now = std::filesystem::file_time_type::clock::now();
-  std::filesystem::last_write_time(PathOf(key_), now - std::chrono::hours(1000));
-  EXPECT_EQ(Load(key_), "plan");
-  EXPECT_GT(std::filesystem::last_write_time(PathOf(key_)), now - std::chrono::hours(1));
+  std::filesystem::last_write_time(PathOf(kName), now - std::chrono::hours(1000));
+  EXPECT_EQ(Load(kName), "plan");
+  EXPECT_GT(std::filesystem::last_write_time(PathOf(kName)), now - std::chrono::hours(1));
 }
 
 TEST_F(EngineCacheTest, ALinkIsReplacedAndItsTargetStays) {
   WriteWhole(folder_ / "elsewhere", "theirs");
-  std::filesystem::create_symlink("elsewhere", PathOf(key_));
-  ASSERT_TRUE(Store(key_, "plan").ok());
-  EXPECT_EQ(Load(key_), "plan");
+  std::filesystem::create_symlink("elsewhere", PathOf(kName));
+  ASSERT_TRUE(Store(kName, "plan").ok());
+  EXPECT_EQ(Load(kName), "plan");
   EXPECT_EQ(ReadWhole(folder_ / "elsewhere"), "theirs");
 }
 
 TEST_F(EngineCacheTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
   const auto plan = [](int version) { return std::string(50'000, static_cast<char>(version)); };
-  ASSERT_TRUE(Store(key_, plan(0)).ok());
+  ASSERT_TRUE(Store(kName, plan(0)).ok());
   std::atomic<bool> done = false;
   std::atomic<int> reads = 0;
   std::atomic<int> wrong = 0;
@@ -139,14 +134,14 @@ TEST_F(EngineCacheTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       while (!done) {
-        const auto read = cache_.Load(key_);
+        const auto read = cache_.Load(kName);
         if (!read || Text(read) != plan(read->front())) ++wrong;
         ++reads;
       }
     });
   }
   for (int version = 1; version <= 40 || reads < 40; ++version) {
-    ASSERT_TRUE(Store(key_, plan(version % 100)).ok());
+    ASSERT_TRUE(Store(kName, plan(version % 100)).ok());
   }
   done = true;
   for (std::thread& reader : readers) reader.join();
@@ -155,58 +150,56 @@ TEST_F(EngineCacheTest, ReadersSeeWholeEnginesWhileTheyAreReplaced) {
 
 TEST_F(EngineCacheTest, ALockExcludesUntilItEnds) {
   {
-    const auto first = cache_.Lock(key_, Clock::now());
+    const auto first = cache_.Lock(kName, Clock::now());
     ASSERT_TRUE(first.ok()) << first.status().message();
     const auto before = Clock::now();
-    const auto second = cache_.Lock(key_, before + 30ms);
+    const auto second = cache_.Lock(kName, before + 30ms);
     EXPECT_EQ(second.status().code(), StatusCode::kDeadlineExceeded);
     EXPECT_GE(Clock::now() - before, 30ms);
-    EngineKey other = key_;
-    other.precision = "fp32";
-    EXPECT_TRUE(cache_.Lock(other, Clock::now()).ok());
+    EXPECT_TRUE(cache_.Lock("other.engine", Clock::now()).ok());
   }
-  EXPECT_TRUE(cache_.Lock(key_, Clock::now()).ok());
+  EXPECT_TRUE(cache_.Lock(kName, Clock::now()).ok());
 }
 
 TEST_F(EngineCacheTest, AWaitForALockIsCancelledLongBeforeItsDeadline) {
   int asked = 0;
   const auto go_on = [&asked] { return ++asked < 3; };
-  EXPECT_TRUE(cache_.Lock(key_, Clock::now(), [] { return false; }).ok());
-  const auto held = cache_.Lock(key_, Clock::now());
+  EXPECT_TRUE(cache_.Lock(kName, Clock::now(), [] { return false; }).ok());
+  const auto held = cache_.Lock(kName, Clock::now());
   const auto before = Clock::now();
-  const auto lock = cache_.Lock(key_, before + 60s, go_on);
+  const auto lock = cache_.Lock(kName, before + 60s, go_on);
   EXPECT_EQ(lock.status().code(), StatusCode::kCancelled);
   EXPECT_EQ(asked, 3);
   EXPECT_LT(Clock::now() - before, 10s);
 }
 
 TEST_F(EngineCacheTest, ALockFileThatIsALinkOrAFolderIsRefused) {
-  const std::string path = folder_ / (EngineName(key_) + ".lock");
+  const std::string path = folder_ / (kName + ".lock");
   std::filesystem::create_symlink("elsewhere", path);
-  EXPECT_EQ(cache_.Lock(key_, Clock::now()).status().code(), StatusCode::kInternalError);
+  EXPECT_EQ(cache_.Lock(kName, Clock::now()).status().code(), StatusCode::kInternalError);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "elsewhere"));
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
-  EXPECT_EQ(cache_.Lock(key_, Clock::now()).status().code(), StatusCode::kInternalError);
+  EXPECT_EQ(cache_.Lock(kName, Clock::now()).status().code(), StatusCode::kInternalError);
 }
 
 // What a process does that wants the engine. `builds` gets a byte per build.
-bool Obtain(const std::string& folder, const EngineKey& key, bool dies) {
+bool Obtain(const std::string& folder, const std::string& name, bool dies) {
   const auto cache = EngineCache::Open(folder);
   if (!cache.ok()) return false;
-  const auto lock = cache->Lock(key, Clock::now() + 20s);
+  const auto lock = cache->Lock(name, Clock::now() + 20s);
   if (!lock.ok()) return false;
-  if (const auto stored = cache->Load(key)) return Text(stored) == "plan";
+  if (const auto stored = cache->Load(name)) return Text(stored) == "plan";
   std::ofstream(folder + "/builds", std::ios::app) << '.' << std::flush;
   if (dies) kill(getpid(), SIGKILL);
   std::this_thread::sleep_for(30ms);
-  return cache->Store(key, std::string_view("plan")).ok();
+  return cache->Store(name, std::string_view("plan")).ok();
 }
 
 TEST_F(EngineCacheTest, ManyProcessesBuildOnceAndOnceMoreForOneThatIsKilled) {
   const auto start = [&](bool dies) {
     const pid_t child = fork();
-    if (child == 0) _exit(Obtain(folder_.path(), key_, dies) ? 0 : 1);
+    if (child == 0) _exit(Obtain(folder_.path(), kName, dies) ? 0 : 1);
     return child;
   };
   const auto outcome = [](pid_t child) {
@@ -224,14 +217,19 @@ TEST_F(EngineCacheTest, ManyProcessesBuildOnceAndOnceMoreForOneThatIsKilled) {
   EXPECT_EQ(ReadWhole(folder_ / "builds"), "..");
 }
 
-TEST_F(EngineCacheTest, TimingsComeBackForEveryModelOfThatGpu) {
-  EXPECT_TRUE(cache_.LoadTimings(key_).empty());
-  ASSERT_TRUE(cache_.StoreTimings(key_, std::string_view("timings")).ok());
-  EngineKey other = key_;
-  other.model_sha256 = "of another model";
-  EXPECT_EQ(Text(cache_.LoadTimings(other)), "timings");
-  other.gpu_name = "NVIDIA L4";
-  EXPECT_TRUE(cache_.LoadTimings(other).empty());
+TEST_F(EngineCacheTest, OfMoreFilesThanAreKeptThoseUsedLastStay) {
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = std::to_string(i) + ".network";
+    ASSERT_TRUE(Store(name, "bytes").ok());
+    std::filesystem::last_write_time(PathOf(name), now - std::chrono::hours(10 - i));
+  }
+  ASSERT_TRUE(Store(kName, "plan").ok());
+  EXPECT_EQ(Load("1.network"), "bytes");  // used now
+  cache_.KeepLatest(".network", 2);
+  for (const char* gone : {"0.network", "2.network", "3.network"}) EXPECT_EQ(Load(gone), "(none)");
+  for (const char* kept : {"1.network", "4.network"}) EXPECT_EQ(Load(kept), "bytes");
+  EXPECT_EQ(Load(kName), "plan");
 }
 
 void ExpectRefused(const TemporaryFolder& above, const std::string& path, const std::string& why) {

@@ -1,6 +1,6 @@
 // What makes two built engines interchangeable, and the names of their files.
-#ifndef LATTICE_GPU_ENGINE_CACHE_ENGINE_KEY_H_
-#define LATTICE_GPU_ENGINE_CACHE_ENGINE_KEY_H_
+#ifndef LATTICE_GPU_TENSORRT_ENGINE_KEY_H_
+#define LATTICE_GPU_TENSORRT_ENGINE_KEY_H_
 
 #include <string>
 #include <vector>
@@ -33,4 +33,4 @@ std::string TimingName(const EngineKey& key);
 
 }  // namespace lattice
 
-#endif  // LATTICE_GPU_ENGINE_CACHE_ENGINE_KEY_H_
+#endif  // LATTICE_GPU_TENSORRT_ENGINE_KEY_H_

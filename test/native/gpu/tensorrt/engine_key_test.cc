@@ -1,14 +1,27 @@
-#include "native/gpu/engine_cache/engine_key.h"
+#include "native/gpu/tensorrt/engine_key.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <set>
 
-#include "test/native/gpu/engine_cache/engine_folder.h"
-
 namespace lattice {
 namespace {
+
+EngineKey SampleKey() {
+  return {.model_name = "vehicles-v8n.onnx",
+          .model_sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+          .tensorrt_version = "10.15.1.29",
+          .gpu_name = "NVIDIA H100 80GB HBM3",
+          .sm_major = 9,
+          .sm_minor = 0,
+          .precision = "fp16",
+          .buckets = {1, 2, 4, 8, 16, 32},
+          .input_width = 640,
+          .input_height = 640,
+          .builder_level = 5,
+          .conversion_version = 1};
+}
 
 // A change here makes every stored engine useless.
 TEST(EngineKeyTest, NamesAreStable) {

@@ -1,9 +1,9 @@
-#include "native/gpu/engine_cache/engine_key.h"
+#include "native/gpu/tensorrt/engine_key.h"
 
 #include <filesystem>
 #include <initializer_list>
 
-#include "native/gpu/engine_cache/sha256.h"
+#include "native/engine_cache/sha256.h"
 
 namespace lattice {
 namespace {
