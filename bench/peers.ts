@@ -10,13 +10,20 @@ import { parseArgs } from 'node:util';
 import { PROJECT_ROOT } from '../test/support/service-process.js';
 import { eightBitPath } from '../src/models/eight-bit-copy.js';
 import { HttpClient } from './load/http-client.js';
-import { agreement, boxesOf, detect, type BoxesByPhoto } from './peers/boxes.js';
+import { agreement, boxesOf, detect, precisionOf, type BoxesByPhoto } from './peers/boxes.js';
 import { aloneBurst, togetherBurst } from './peers/bursts.js';
 import { PeerProcess } from './peers/peer-process.js';
 import { photoSets, type PhotoSet } from './peers/photo-sets.js';
 import { publish, show, type Outcome } from './peers/report.js';
 import type { Round } from './peers/round-figures.js';
-import { isInstalled, OURS, OURS_SQUARE, sidesOf, type Side } from './peers/sides.js';
+import {
+  isInstalled,
+  referenceOf,
+  sidesOf,
+  type Material,
+  type Shape,
+  type Side,
+} from './peers/sides.js';
 import { standings } from './peers/standing.js';
 import { orderOf, partsOf } from './peers/turns.js';
 
@@ -87,13 +94,17 @@ async function main(flags: Flags): Promise<void> {
     console.log(`${side.name}: left out: not installed (bench/peers/README.md).`);
   }
   const load = loadavg()[0] ?? NaN;
+  const reference = {
+    square: await boxesInF32('square', material, sets),
+    rectangles: await boxesInF32('rectangles', material, sets),
+  };
   const contenders = await startAll(sides.filter(isInstalled), sets);
   await runRounds(contenders, sets, flags.rounds);
   const outcome: Outcome = {
     model: basename(flags.model),
     rounds: flags.rounds,
     loadBefore: load,
-    sets: sets.map((set) => ({ ...set, standings: standingsOf(contenders, set) })),
+    sets: sets.map((set) => ({ ...set, standings: standingsOf(contenders, reference, set) })),
     servers: contenders.map(({ name, server }) => ({
       name,
       residentMiB: server.residentBytes() / 2 ** 20,
@@ -105,6 +116,24 @@ async function main(flags: Flags): Promise<void> {
   const whole = flags.rounds >= ROUNDS && flags.only.includes('') && flags.photos === Infinity;
   if (whole) await publish(outcome);
   else console.log('Not recorded: not all rounds, servers and photos.');
+}
+
+async function boxesInF32(
+  shape: Shape,
+  material: Material,
+  sets: readonly PhotoSet[],
+): Promise<BoxesByPhoto> {
+  const photos = sets.flatMap((set) => set.photos);
+  const server = await PeerProcess.start(referenceOf(shape, material).command, async (url) => {
+    using client = new HttpClient(url, 1);
+    await detect(client, photos[0] ?? '');
+  });
+  try {
+    using client = new HttpClient(server.url, 1);
+    return await boxesOf(client, photos, await classNamesOf(client));
+  } finally {
+    server.kill();
+  }
 }
 
 /** One after the other, each paused once it has answered every photo, so that it has met every shape. */
@@ -178,19 +207,22 @@ function repeated(photos: readonly string[], least: number): string[] {
   return Array.from({ length: Math.ceil(least / photos.length) }, () => photos).flat();
 }
 
-function standingsOf(contenders: readonly Contender[], { name: set, photos }: PhotoSet) {
+function standingsOf(
+  contenders: readonly Contender[],
+  reference: Record<Shape, BoxesByPhoto>,
+  { name: set, photos, labels }: PhotoSet,
+) {
   const part = (boxes: BoxesByPhoto) =>
     new Map(photos.map((photo) => [photo, boxes.get(photo) ?? []]));
-  const boxesOfOurs = (name: string) => part(contenders.find((side) => side.name === name)!.boxes);
-  const reference = { square: boxesOfOurs(OURS_SQUARE), rectangles: boxesOfOurs(OURS) };
   return standings(
     contenders.map(({ boxes, rounds, ...side }) => ({
       ...side,
       rounds: rounds[set],
       agreement: {
-        sameShape: agreement(reference[side.shape], part(boxes)),
-        square: agreement(reference.square, part(boxes)),
+        sameShape: agreement(part(reference[side.shape]), part(boxes)),
+        square: agreement(part(reference.square), part(boxes)),
       },
+      precisionOnLabels: labels === null ? null : precisionOf(part(boxes), labels),
     })),
   );
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Detection } from '../../src/api/image.js';
-import type { LabelledBox } from './mean-average-precision.js';
+import type { LabelledBox } from '../../src/models/average-precision.js';
 
 export const TESTDATA = fileURLToPath(new URL('../../../shared/testdata', import.meta.url));
 
@@ -79,7 +79,7 @@ export function readPhotoSets(): PhotoSet[] | null {
 export function readLabels(
   photo: string,
   size: { width: number; height: number },
-  classes: readonly string[],
+  classes: readonly (string | undefined)[],
 ): LabelledBox[] {
   const file = join(TESTDATA, 'coco128/labels', photo.replace(/\.\w+$/, '.txt'));
   if (!existsSync(file)) return [];

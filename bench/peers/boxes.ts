@@ -1,6 +1,7 @@
 /** The boxes that a server gives for photos, and its answers over HTTP: the request is the same for all. */
 import { z } from 'zod';
 import type { Detection } from '../../src/api/image.js';
+import { meanAveragePrecision, type LabelledBox } from '../../src/models/average-precision.js';
 import { compare, type Agreement } from '../accuracy/match.js';
 import type { HttpClient } from '../load/http-client.js';
 
@@ -54,6 +55,18 @@ export async function boxesOf(
     boxes.set(photo, named);
   }
   return boxes;
+}
+
+/** mAP50-95 of the boxes above `LOWEST`; null without labels. */
+export function precisionOf(
+  boxes: BoxesByPhoto,
+  labels: ReadonlyMap<string, LabelledBox[]>,
+): number | null {
+  const photos = [...boxes.keys()].filter((photo) => labels.has(photo));
+  return meanAveragePrecision(
+    photos.map((photo) => boxes.get(photo) ?? []),
+    photos.map((photo) => labels.get(photo) ?? []),
+  );
 }
 
 export function agreement(ours: BoxesByPhoto, theirs: BoxesByPhoto): Agreement {

@@ -1,8 +1,10 @@
 /** The photos that every server is sent: common small ones, and a mix of 0.3 to 8 megapixels. */
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import sharp from 'sharp';
 import { hasTestdata, SHARED_TESTDATA } from '../../test/support/service-process.js';
+import type { LabelledBox } from '../../src/models/average-precision.js';
+import { readLabels } from '../accuracy/expected.js';
 import { makePhotos } from '../gpu/photos.js';
 
 export interface PhotoSet {
@@ -10,7 +12,17 @@ export interface PhotoSet {
   what: string;
   /** Relative to the root. */
   photos: string[];
+  /** Vehicles by photo, where they are labelled. */
+  labels: ReadonlyMap<string, LabelledBox[]> | null;
 }
+
+/** By their numbers in COCO. */
+const VEHICLES = new Map([
+  [2, 'car'],
+  [3, 'motorcycle'],
+  [5, 'bus'],
+  [7, 'truck'],
+]);
 
 const MIX_MEGAPIXELS = { from: 0.25, to: 8.5 };
 
@@ -27,8 +39,13 @@ export async function photoSets(folder: string): Promise<{ root: string; sets: P
   return {
     root: SHARED_TESTDATA,
     sets: [
-      { name: 'small', what: `coco128 (${small.length} photos)`, photos: small },
-      { name: 'mix', what: `${mix.length} JPEGs of 0.3 to 8 MP`, photos: mix },
+      {
+        name: 'small',
+        what: `coco128 (${small.length} photos)`,
+        photos: small,
+        labels: await vehicleLabels(small),
+      },
+      { name: 'mix', what: `${mix.length} JPEGs of 0.3 to 8 MP`, photos: mix, labels: null },
     ],
   };
 }
@@ -40,12 +57,29 @@ function jpegs(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
+async function vehicleLabels(photos: readonly string[]): Promise<Map<string, LabelledBox[]>> {
+  const classes = Array.from({ length: Math.max(...VEHICLES.keys()) + 1 }, (_, id) =>
+    VEHICLES.get(id),
+  );
+  const names = new Set(VEHICLES.values());
+  const labels = new Map<string, LabelledBox[]>();
+  for (const photo of photos) {
+    const { width, height } = await sharp(join(SHARED_TESTDATA, photo)).metadata();
+    const boxes = readLabels(basename(photo), { width, height }, classes);
+    labels.set(
+      photo,
+      boxes.filter((label) => names.has(label.class)),
+    );
+  }
+  return labels;
+}
+
 async function madeSets(folder: string): Promise<PhotoSet[]> {
   const [small, ...larger] = await makePhotos(folder, Infinity, true);
   const photos = small?.files ?? [];
   const mix = [...photos, ...larger.filter(({ name }) => name !== '12 MP').flatMap((s) => s.files)];
   return [
-    { name: 'small', what: 'bundled pictures at 640 x 480', photos },
-    { name: 'mix', what: 'bundled pictures at 0.3 to 2 MP', photos: mix },
+    { name: 'small', what: 'bundled pictures at 640 x 480', photos, labels: null },
+    { name: 'mix', what: 'bundled pictures at 0.3 to 2 MP', photos: mix, labels: null },
   ];
 }

@@ -35,6 +35,7 @@ function rowsOf({ servers }: Outcome, { standings }: Outcome['sets'][number]): R
     boxes: String(each.boxes),
     'recall, precision': shares(each.recall, each.precision) + (each.ranked ? '' : ': not ranked'),
     'against the square': shares(each.squareRecall, each.squarePrecision),
+    'mAP50-95 above 0.25': each.precisionOnLabels?.toFixed(3) ?? '',
     'ms, 1 client': each.latencyMs.toFixed(1),
     'our time / its': spreadText(each.against[OURS]?.latency),
     'square: our time / its': spreadText(each.against[OURS_SQUARE]?.latency),

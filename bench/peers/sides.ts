@@ -36,7 +36,7 @@ export const OURS_SQUARE = 'lattice-core, square';
 export function sidesOf(material: Material): Side[] {
   return [
     ours(OURS, 'rectangles', {}, material),
-    ours(OURS_SQUARE, 'square', { LATTICE_RECTANGLES: 'off' }, material),
+    ours(OURS_SQUARE, 'square', {}, material),
     openvino('LATENCY', 'square', material),
     openvino('THROUGHPUT', 'square', material),
     openvino('LATENCY', 'rectangles', material),
@@ -45,6 +45,10 @@ export function sidesOf(material: Material): Side[] {
     onnxruntimeNode(material),
   ];
 }
+
+/** Whose boxes are compared with: of our service in f32. */
+export const referenceOf = (shape: Shape, material: Material) =>
+  ours(`reference ${shape}`, shape, { LATTICE_PRECISION: 'f32' }, material);
 
 export const isInstalled = ({ needs }: Side) => existsSync(needs);
 
@@ -61,6 +65,7 @@ function ours(
     LATTICE_DATA_DIR: join(dataDir, name.replace(/\W+/g, '-')),
     LATTICE_LOG_LEVEL: 'warn',
     LATTICE_DEVICE: 'cpu',
+    LATTICE_RECTANGLES: shape === 'square' ? 'off' : 'auto',
     ...env,
   };
   const args = (port: number) => [program, 'serve', '--port', String(port)];

@@ -1,4 +1,4 @@
-/** Every server's figures beside ours, and the goals, against the strongest server that gives our boxes. */
+/** Every server's figures beside ours, and the goals, against the strongest server that gives the boxes of f32. */
 import type { Agreement } from '../accuracy/match.js';
 import {
   meanLatency,
@@ -11,7 +11,7 @@ import {
 } from './round-figures.js';
 import { OURS, OURS_SQUARE, type Shape } from './sides.js';
 
-/** What a server must share with our boxes, both ways, to be ranked. */
+/** What another server must share with the boxes of f32, both ways, to be ranked; ours shows its mAP. */
 const SAME_BOXES = 0.95;
 
 /** One server on one set of photos. */
@@ -20,21 +20,24 @@ export interface Measured {
   ours: boolean;
   shape: Shape;
   rounds: Round[];
-  /** With our boxes at the same input shape, and on the square. */
+  /** With the boxes of f32 at the same input shape, and on the square. */
   agreement: { sameShape: Agreement; square: Agreement };
+  /** mAP50-95 of its boxes; null without labels. */
+  precisionOnLabels: number | null;
 }
 
 export interface Standing {
   name: string;
   shape: Shape;
-  /** Whether its boxes are ours, so that its speed may be compared. */
+  /** Whether its boxes are those of f32, so that its speed may be compared. */
   ranked: boolean;
-  /** How many of our boxes, at its input shape, were compared. */
+  /** How many boxes of f32, at its input shape, were compared. */
   boxes: number;
   recall: number;
   precision: number;
   squareRecall: number;
   squarePrecision: number;
+  precisionOnLabels: number | null;
   latencyMs: number;
   perSecond: number;
   refused: number;
@@ -54,12 +57,13 @@ export function standings(measured: readonly Measured[]): Standing[] {
     return {
       name,
       shape: side.shape,
-      ranked: isSame(sameShape),
+      ranked: side.ours || isSame(sameShape),
       boxes: sameShape.expected,
       recall: sameShape.recall,
       precision: sameShape.precision,
       squareRecall: square.recall,
       squarePrecision: square.precision,
+      precisionOnLabels: side.precisionOnLabels,
       latencyMs: typicalLatency(rounds),
       perSecond: typicalRate(rounds),
       refused: rounds.reduce((sum, { refused }) => sum + refused, 0),

@@ -8,16 +8,17 @@ export interface LabelledBox {
   box: Box;
 }
 
-const OVERLAPS = Array.from({ length: 10 }, (_, step) => 0.5 + 0.05 * step);
+const OVERLAPS = Array.from({ length: 10 }, (_, step) => (50 + 5 * step) / 100);
 const RECALL_POINTS = 101;
 
 /**
- * mAP50-95, 0 to 1: the mean over the classes that have labels and over the overlaps 0.5 to 0.95. Both lists are by
- * picture. Null without a label.
+ * mAP50-95, 0 to 1: the mean over the classes that have labels and over the overlaps 0.5 to 0.95, or over these. Both
+ * lists are by picture. Null without a label.
  */
 export function meanAveragePrecision(
   found: readonly (readonly Detection[])[],
   labels: readonly (readonly LabelledBox[])[],
+  overlaps: readonly number[] = OVERLAPS,
 ): number | null {
   const classes = [...new Set(labels.flat().map((label) => label.class))];
   const figures = classes.flatMap((name) => {
@@ -25,7 +26,7 @@ export function meanAveragePrecision(
     const wanted = labels.map((boxes) =>
       boxes.filter((label) => label.class === name).map(({ box }) => box),
     );
-    return OVERLAPS.map((overlap) => averagePrecision(mine, wanted, overlap));
+    return overlaps.map((overlap) => averagePrecision(mine, wanted, overlap));
   });
   return figures.length === 0 ? null : figures.reduce((sum, one) => sum + one, 0) / figures.length;
 }

@@ -30,6 +30,7 @@ const side = (
   shape,
   rounds: [{ latencies: new Map([['p', ms]]), perSecond, refused: 0 }],
   agreement: { sameShape: agreeing(recall, precision), square: agreeing(squareRecall) },
+  precisionOnLabels: null,
 });
 
 const OUR_SIDES = [side(OURS, 20, 40, { shape: 'rectangles' }), side(OURS_SQUARE, 30, 30)];
