@@ -11,6 +11,7 @@ import { BUILD, openWorkerRig, until } from '../test/support/worker-rig.js';
 import { HttpClient } from './load/http-client.js';
 import { median, summarise } from './load/percentiles.js';
 import { serve, setting, type Measurement } from './setting.js';
+import { DEFAULT_PARAMETERS } from '../src/api/options.js';
 
 const WORKERS = 16;
 const IMAGES = 200_000;
@@ -28,13 +29,7 @@ export default async function cluster(): Promise<Measurement[]> {
   ];
 }
 
-const options = {
-  modelName: 'yolov8n.pt',
-  confidence: 0.5,
-  iou: 0.7,
-  maxDetections: 300,
-  classes: null,
-};
+const options = { modelName: 'yolov8n.pt', ...DEFAULT_PARAMETERS, classes: null };
 
 /** Images per second with `WINDOW` images in flight. */
 async function rate(detector: Pick<Detector, 'detect'>, images: number): Promise<number> {

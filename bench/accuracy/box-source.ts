@@ -7,6 +7,7 @@ import type { Detection } from '../../src/api/image.js';
 import { openDetector } from '../../src/execution/here/open-detector.js';
 import { startService } from '../../test/support/service-process.js';
 import { TESTDATA } from './expected.js';
+import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 
 export interface Question {
   model: string;
@@ -146,7 +147,8 @@ export async function openInProcessSource(precision: string): Promise<BoxSource>
   const detect = (question: Question, classes: string[] | null, kind: 'sync' | 'async') =>
     inParallel(question.photos, detector.stats().suggestedWindow, async (path) => {
       const { model: modelName, confidence, iou, maxDetections } = question;
-      const options = { modelName, confidence, iou, maxDetections, classes };
+      const asked = { confidence, iou, maxDetections };
+      const options = { modelName, ...DEFAULT_PARAMETERS, ...asked, classes };
       return (await detector.detect({ path, options, kind })).detections;
     });
   return {
