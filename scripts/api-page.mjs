@@ -65,8 +65,9 @@ function descriptionOf(property) {
 }
 
 function typeOf(property) {
-  const { type, minimum, maximum, items } = resolved(property);
-  const [name] = [type].flat().filter((each) => each !== 'null');
+  const { type, minimum, maximum, items, anyOf = [] } = resolved(property);
+  const types = [type, ...anyOf.map((each) => each.type)].flat();
+  const [name] = types.filter((each) => each !== undefined && each !== 'null');
   if (name === 'array') return `array of ${items.type}`;
   if (minimum === undefined) return name;
   return maximum === undefined

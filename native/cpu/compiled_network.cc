@@ -103,8 +103,7 @@ CpuPrecision PrecisionOf(Quantization quantization, bool bf16) {
 }
 
 Network Compile(const OpenVinoModel& model, CpuPrecision precision) {
-  auto compiled =
-      SharedCore().compile_model(model.network, "CPU", CpuProperties(1, 0, precision));
+  auto compiled = SharedCore().compile_model(model.network, "CPU", CpuProperties(1, 0, precision));
   std::ostringstream exported;
   compiled.export_model(exported);
   const ModelInfo& info = model.info;

@@ -18,9 +18,9 @@ class CompiledNetwork {
  public:
   enum class Source { kCacheOrFile, kFile };
 
-  // Codes of OpenVinoNetwork::Load. With a cache folder the network is kept there, with what reading
-  // the model has found, and a later load takes it from there; an unusable folder is none. Throws
-  // what the library throws.
+  // Codes of OpenVinoNetwork::Load. With a cache folder the network is kept there, with what
+  // reading the model has found, and a later load takes it from there; an unusable folder is none.
+  // Throws what the library throws.
   static Result<CompiledNetwork> Load(const std::string& path, const EngineOptions& options,
                                       Source source = Source::kCacheOrFile);
 
@@ -30,8 +30,8 @@ class CompiledNetwork {
   // It comes from the cache: the library may refuse what it has once written.
   bool was_kept() const { return was_kept_; }
 
-  // The network with threads of its own; all of them read their constants from one copy and give the
-  // same numbers. Throws what the library throws.
+  // The network with threads of its own; all of them read their constants from one copy and give
+  // the same numbers. Throws what the library throws.
   ov::CompiledModel WithStreams(int threads, int streams) const;
 
  private:

@@ -9,6 +9,12 @@ export const detectionSchema = z
     }),
     confidence: z.number().min(0).max(1),
     class: z.string().meta({ description: "The model's name of the class" }),
+    alternative: z
+      .object({ class: z.string(), confidence: z.number().min(0).max(1) })
+      .optional()
+      .meta({
+        description: 'What else it may be: the best of the boxes that merge_classes has left out',
+      }),
   })
   .meta({
     id: 'Detection',

@@ -7,18 +7,48 @@ import {
   type WireParameters,
 } from './options.js';
 
+const MOST_PIXELS = 100_000;
+const MOST_NAME = 200;
+
 /** Fields by their names here or over HTTP. */
 const fields = (name: 'name' | 'wireName', schema: (row: ParameterRow) => z.ZodType) =>
   Object.fromEntries(PARAMETER_ROWS.map((row) => [row[name], schema(row)])) as unknown;
 
+const fraction = z.number().min(0).max(1);
+
 function plain({ kind }: ParameterRow): z.ZodType {
-  if (kind === 'switch') return z.boolean();
-  return kind === 'count' ? z.int() : z.number();
+  switch (kind) {
+    case 'switch':
+      return z.boolean().nullable();
+    case 'count':
+      return z.int();
+    case 'fraction':
+    case 'size':
+      return z.number();
+    case 'fractions':
+      return z.record(z.string(), z.number());
+  }
 }
 
 function ranged(row: ParameterRow): z.ZodType {
-  if (row.kind === 'switch') return z.boolean();
-  return row.kind === 'count' ? z.int().min(1).max(row.most) : z.number().min(0).max(1);
+  switch (row.kind) {
+    case 'switch':
+      return z.boolean();
+    case 'count':
+      return z.int().min(1).max(row.most);
+    case 'fraction':
+      return fraction;
+    case 'size':
+      return z.number().min(0).max(MOST_PIXELS);
+    case 'fractions':
+      return z.record(z.string().min(1).max(MOST_NAME), fraction);
+  }
+}
+
+function described({ text, ...row }: ParameterRow): Record<string, unknown> {
+  if (row.kind === 'switch') return { description: text, example: true };
+  if (row.kind === 'fractions') return { description: text, example: { truck: 0.6 } };
+  return { description: text, default: row.default, example: row.default };
 }
 
 export const detectOptionsSchema = z.object({
@@ -31,7 +61,7 @@ export const detectOptionsSchema = z.object({
 
 /** Of a request: each may be left out or null. */
 export const requestParameters = fields('wireName', (row) =>
-  ranged(row).meta({ description: row.text, default: row.default, example: row.default }).nullish(),
+  ranged(row).meta(described(row)).nullish(),
 ) as {
   [Key in keyof WireParameters]: z.ZodOptional<z.ZodNullable<z.ZodType<WireParameters[Key]>>>;
 };

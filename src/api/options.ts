@@ -1,5 +1,5 @@
 /**
- * What a detection is asked for, apart from its image. A parameter is an option that is one value and does not depend on
+ * What a detection is asked for, apart from its image. A parameter is an option with a default that does not depend on
  * the model: its row is all that TypeScript says of it. The fields of requests, worker frames, job records and answers,
  * the flags of the CLI, the page and the defaults are derived from the rows; the addon reads the value by its name here.
  * Plain data, so that the page can read it in a browser.
@@ -22,7 +22,12 @@ type ParameterKind =
   | { kind: 'fraction'; default: number }
   /** A whole number from 1. */
   | { kind: 'count'; most: number; default: number }
-  | { kind: 'switch'; default: false };
+  /** Null: by other options. */
+  | { kind: 'switch'; default: null }
+  /** Of a box: its longer side in pixels; up to 1 as a share of the longer side of the image. 0: no limit. */
+  | { kind: 'size'; default: 0 }
+  /** 0 to 1 by the name of a class of the model. */
+  | { kind: 'fractions'; default: Readonly<Record<string, number>> };
 
 const PARAMETERS = {
   confidence: {
@@ -47,6 +52,30 @@ const PARAMETERS = {
     text: 'Most boxes of one image',
     label: 'Most boxes of an image',
   },
+  mergeClasses: {
+    kind: 'switch',
+    default: null,
+    text: 'Of boxes of different classes that overlap more than iou_threshold the best one stays and says the other as its alternative. Default: true where the request names no classes',
+    label: 'One vehicle, one box',
+  },
+  classThresholds: {
+    kind: 'fractions',
+    default: {},
+    text: 'Score by class in place of the confidence threshold',
+    label: 'Confidence by class',
+  },
+  minSize: {
+    kind: 'size',
+    default: 0,
+    text: 'Leave out boxes whose longer side is below this: pixels, or up to 1 a share of the longer side of the image; 0: none',
+    label: 'Boxes from',
+  },
+  maxSize: {
+    kind: 'size',
+    default: 0,
+    text: 'Leave out boxes whose longer side is above this: pixels, or up to 1 a share of the longer side of the image; 0: none',
+    label: 'Boxes up to',
+  },
 } as const satisfies Record<string, ParameterText & ParameterKind>;
 
 type Rows = typeof PARAMETERS;
@@ -55,9 +84,15 @@ type WireNames = {
   [Key in Name]: Rows[Key] extends { wireName: infer Wire extends string } ? Wire : Snake<Key>;
 };
 
-export type DetectionParameters = {
-  [Key in Name]: Rows[Key]['default'] extends boolean ? boolean : number;
-};
+interface Values {
+  fraction: number;
+  count: number;
+  switch: boolean | null;
+  size: number;
+  fractions: Readonly<Record<string, number>>;
+}
+
+export type DetectionParameters = { [Key in Name]: Values[Rows[Key]['kind']] };
 
 /** As HTTP names them. */
 export type WireParameters = { [Key in Name as WireNames[Key]]: DetectionParameters[Key] };

@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
+import { namedNumbers } from '../base/text-list.js';
 
 /** A parser of numbers for which `holds`; `what` ends the sentence "It must be ...". */
 export function numberThat(
@@ -16,6 +17,17 @@ export function numberThat(
 }
 
 const fraction = numberThat('a number from 0 to 1', (value) => value >= 0 && value <= 1);
+
+const size = numberThat('0 or a larger number', (value) => value >= 0);
+
+/** As `car:0.4,truck:0.6`. */
+function fractions(text: string): Record<string, number> {
+  const read = namedNumbers(text);
+  if (read === null) throw new InvalidArgumentError('It takes a list such as car:0.4,truck:0.6.');
+  return Object.fromEntries(
+    Object.entries(read).map(([name, value]) => [name, fraction(String(value))]),
+  );
+}
 
 export function nameList(text: string): string[] {
   const list = text.split(',').map((name) => name.trim());
@@ -33,25 +45,32 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 /** `withDefaults`: the command has the defaults of the service; else the service has them. */
 export function addParameterFlags(command: Command, { withDefaults }: { withDefaults: boolean }) {
   for (const row of PARAMETER_ROWS) {
-    const option = toOption(row);
-    command.addOption(withDefaults ? option.default(row.default) : option);
+    const [option, ...more] = toOptions(row);
+    command.addOption(withDefaults && row.default !== null ? option.default(row.default) : option);
+    for (const each of more) command.addOption(each);
   }
   return command;
 }
 
-function toOption(row: ParameterRow): Option {
+function toOptions(row: ParameterRow): [Option, ...Option[]] {
   const short = row.shortFlag === undefined ? '' : `-${row.shortFlag}, `;
   const flag = `${short}--${snake(row.name).replaceAll('_', '-')}`;
   const text = `${row.text.charAt(0).toLowerCase()}${row.text.slice(1)}`;
   switch (row.kind) {
     case 'switch':
-      return new Option(flag, text);
+      return [new Option(flag, text), new Option(flag.replace('--', '--no-'), 'the opposite')];
     case 'fraction':
-      return new Option(`${flag} <number>`, text).argParser(fraction);
+      return [new Option(`${flag} <number>`, text).argParser(fraction)];
+    case 'size':
+      return [new Option(`${flag} <number>`, text).argParser(size)];
+    case 'fractions':
+      return [new Option(`${flag} <class:number,...>`, text).argParser(fractions)];
     case 'count':
-      return new Option(`${flag} <number>`, `${text}, 1 to ${row.most}`).argParser(
-        wholeNumber(1, row.most),
-      );
+      return [
+        new Option(`${flag} <number>`, `${text}, 1 to ${row.most}`).argParser(
+          wholeNumber(1, row.most),
+        ),
+      ];
   }
 }
 

@@ -141,7 +141,12 @@ async function detectOptions(
     throw new UsageError(noSuchClass(modelName, requested[first] ?? '', model.classes));
   }
   return {
-    options: { modelName, classes, ...parametersOf(flags) },
+    options: {
+      modelName,
+      classes,
+      ...parametersOf(flags),
+      mergeClasses: flags.mergeClasses ?? flags.classes === undefined,
+    },
     classes: model.classes,
   };
 }

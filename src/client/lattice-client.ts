@@ -91,8 +91,12 @@ export class LatticeClient {
   ): Promise<DetectResponse> {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) {
-      for (const each of [value ?? []].flat()) {
-        const text = String(each);
+      if (value === null) continue;
+      if (typeof value === 'object' && !Array.isArray(value)) {
+        form.append(name, JSON.stringify(value));
+        continue;
+      }
+      for (const text of [value].flat().map(String)) {
         // Commas separate names, but not in JSON.
         form.append(name, text.includes(',') ? JSON.stringify([text]) : text);
       }

@@ -55,29 +55,41 @@ function registerComponents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>):
 
 export function openApiDocument(app: OpenAPIHono<AppEnv>, version: string): object {
   registerComponents(app);
-  return app.getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: {
-      title: 'lattice-core',
-      version,
-      description:
-        'Object detection (cars and other vehicles) on images of a shared volume. ' +
-        'Every error answer is an RFC 9457 problem. Timestamps are Unix seconds. ' +
-        'Every answer has `X-Request-Id`: that of the request, or a new one.',
-      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
-    },
-    servers: [{ url: '/' }],
-    // An empty requirement: without configured keys there is no authentication.
-    security: [{}, { bearer: [] }, { apiKey: [] }],
-    tags: [
-      { name: 'Inference', description: 'One image, synchronous' },
-      { name: 'Jobs', description: 'Many images, durable' },
-      { name: 'Webhooks', description: 'The end of a job, sent to its callback_url' },
-      { name: 'Images', description: 'What lies in the image folders' },
-      { name: 'Stream', description: 'Events over WebSocket' },
-      { name: 'Models', description: 'Values of model_name' },
-      { name: 'Cluster', description: 'Nodes, devices and workers' },
-      { name: 'System', description: 'Probes, metrics and this documentation' },
-    ],
-  });
+  return nullBesideObjects(
+    app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: {
+        title: 'lattice-core',
+        version,
+        description:
+          'Object detection (cars and other vehicles) on images of a shared volume. ' +
+          'Every error answer is an RFC 9457 problem. Timestamps are Unix seconds. ' +
+          'Every answer has `X-Request-Id`: that of the request, or a new one.',
+        license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      },
+      servers: [{ url: '/' }],
+      // An empty requirement: without configured keys there is no authentication.
+      security: [{}, { bearer: [] }, { apiKey: [] }],
+      tags: [
+        { name: 'Inference', description: 'One image, synchronous' },
+        { name: 'Jobs', description: 'Many images, durable' },
+        { name: 'Webhooks', description: 'The end of a job, sent to its callback_url' },
+        { name: 'Images', description: 'What lies in the image folders' },
+        { name: 'Stream', description: 'Events over WebSocket' },
+        { name: 'Models', description: 'Values of model_name' },
+        { name: 'Cluster', description: 'Nodes, devices and workers' },
+        { name: 'System', description: 'Probes, metrics and this documentation' },
+      ],
+    }),
+  ) as object;
+}
+
+/** Generators lose the null of a map whose type is a list, or the map itself. */
+function nullBesideObjects(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(nullBesideObjects);
+  if (typeof node !== 'object' || node === null) return node;
+  const all = Object.entries(node).map(([key, value]) => [key, nullBesideObjects(value)] as const);
+  const { type, description, example, ...shape } = Object.fromEntries(all);
+  if (!Array.isArray(type) || !type.includes('object')) return Object.fromEntries(all);
+  return { description, example, anyOf: [{ type: 'object', ...shape }, { type: 'null' }] };
 }

@@ -67,8 +67,10 @@ export class ClassFilter {
   }
 }
 
-function isDefaultVehicles(names: readonly string[]): boolean {
+/** Whether a request that keeps these classes has named none itself. */
+export function isDefaultVehicles(names: readonly string[] | null): boolean {
   return (
+    names !== null &&
     names.length === DEFAULT_VEHICLES.length &&
     DEFAULT_VEHICLES.every((name) => names.includes(name))
   );

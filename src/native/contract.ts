@@ -158,7 +158,10 @@ export interface NativeCore {
   close(): Promise<void>;
 }
 
-export interface NativeTask extends DetectionParameters {
+/** The parameters that the engine itself reads. */
+export type EngineParameters = Pick<DetectionParameters, 'confidence' | 'iou' | 'maxDetections'>;
+
+export interface NativeTask extends EngineParameters {
   /** Unique among live tasks, 1 to 2^53-1. */
   id: number;
   modelId: number;

@@ -138,7 +138,9 @@ export const settings = {
   engineCacheDir: z
     .string()
     .default('engines')
-    .describe('folder of engines that GPUs have built and of networks that the CPU has compiled; the default is in the data folder')
+    .describe(
+      'folder of engines that GPUs have built and of networks that the CPU has compiled; the default is in the data folder',
+    )
     .register(uses, { for: ['processes'] }),
   device: z
     .enum(DEVICES)

@@ -7,6 +7,7 @@ import type { ImageResult } from '../../src/api/image.js';
 import type { ModelDescription } from '../../src/api/model.js';
 import type { DetectRequest } from '../../src/execution/detector.js';
 import { SimulatedWorker, type SimulatedWorkerOptions } from '../support/simulated-worker.js';
+import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 
 const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescription => ({
   name,
@@ -41,7 +42,7 @@ function open(workers: SimulatedWorker[] = [], syncQueue = 10_000) {
 const request = (path: string, more: Partial<DetectRequest> = {}): DetectRequest => ({
   path,
   kind: 'async',
-  options: { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
+  options: { modelName: 'm.pt', ...DEFAULT_PARAMETERS, classes: null },
   ...more,
 });
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { FakeDetector } from '../support/fake-detector.js';
 import { TemporaryFolder, ended, imagesNamed, openTestJobs, specOf, until } from './job-folder.js';
+import { DEFAULT_PARAMETERS } from '../../src/api/options.js';
 
 const paths = imagesNamed('p', 5);
 /** The second and the last image. */
@@ -48,6 +49,7 @@ test('a retry runs the failed images alone, in their order and with the same set
   const { imagePaths, ...settings } = specOf({
     imagePaths: paths,
     options: {
+      ...DEFAULT_PARAMETERS,
       modelName: 'own.pt',
       confidence: 0.3,
       iou: 0.6,

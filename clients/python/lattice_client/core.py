@@ -204,6 +204,8 @@ def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
     def text(value: Any) -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
+        if isinstance(value, Mapping):
+            return json.dumps(dict(value))
         if isinstance(value, (list, tuple, set)):
             items = [str(each) for each in value]
             return json.dumps(items) if any("," in each for each in items) else ",".join(items)

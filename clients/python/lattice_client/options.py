@@ -13,6 +13,13 @@ class ImageOptions(TypedDict, total=False):
     #: 0 to 1
     iou_threshold: float
     max_detections: int
+    #: Of overlapping boxes of different classes the best one stays. Default: where no classes are named.
+    merge_classes: bool
+    #: Score by class, in place of `confidence_threshold`: `{"truck": 0.6}`
+    class_thresholds: Mapping[str, float]
+    #: Longer side of a box: pixels, or up to 1 a share of the longer side of the picture.
+    min_size: float
+    max_size: float
     #: Classes of the model, any letter case; `["*"]` for all. Excludes `vehicle_types`.
     classes: Sequence[str]
     vehicle_types: Sequence[str]

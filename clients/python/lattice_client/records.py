@@ -59,12 +59,16 @@ class Detection:
     #: 0 to 1
     confidence: float
     class_name: str
+    #: Class and confidence of what else it may be: the best of the boxes that `merge_classes` has left out.
+    alternative: tuple[str, float] | None
     raw: Json = _RAW
 
     @classmethod
     def read(cls, raw: Json) -> Detection:
         left, top, right, bottom = raw["box"]
-        return cls((left, top, right, bottom), raw["confidence"], raw["class"], raw)
+        other = raw.get("alternative")
+        alternative = None if other is None else (other["class"], other["confidence"])
+        return cls((left, top, right, bottom), raw["confidence"], raw["class"], alternative, raw)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import type { LoadedModel } from '../../models/loaded-model.js';
 import type { ModelRegistry } from '../../models/model-registry.js';
 import type { OtherSpelling } from '../../files/other-spelling.js';
 import { detectionsFrom } from '../../models/raw-detections.js';
+import { engineParameters, refineDetections } from '../../models/refine-detections.js';
 import type { SelfCheck } from '../../models/self-check/self-check.js';
 import type { NativeModel, NativeStats } from '../../native/contract.js';
 import type { Core } from '../../native/core.js';
@@ -98,7 +99,7 @@ export class NativeWorker implements Worker {
   async detect(request: DetectRequest): Promise<ImageResult> {
     const started = performance.now();
     const { options, signal, deadlineMs = 0 } = request;
-    const { modelName, classes, ...parameters } = options;
+    const { modelName, classes } = options;
     const { registry, core, spelling } = this.#parts;
     this.#refuseWhenOver(signal);
     // Loaded already on all but the first request; then nothing is awaited before the submit.
@@ -107,6 +108,7 @@ export class NativeWorker implements Worker {
     this.#refuseWhenOver(signal);
     const loadMs = ready === undefined ? performance.now() - started : 0;
     if (model.distrust !== null) throw model.distrust;
+    model.classes.ids(Object.keys(options.classThresholds));
     const task = {
       id: request.id,
       signal,
@@ -115,18 +117,21 @@ export class NativeWorker implements Worker {
       priority: request.priority ?? 0,
       // The executor's signal ends what waits for a model beyond it.
       deadlineMs: deadlineMs > 0 ? Math.max(1, deadlineMs - loadMs) : 0,
-      ...parameters,
+      ...engineParameters(options),
       classIds: model.classes.ids(classes),
     };
     const raw = await (request.image === undefined
       ? spelling.open(request.path, (path) => core.run({ ...task, path }))
       : core.run({ ...task, path: null, bytes: request.image }));
+    const image = { width: raw.width, height: raw.height };
+    const found = detectionsFrom(raw.boxes, model.native.names);
+    const { detections, truncated } = refineDetections(found, options, image);
     return {
-      detections: detectionsFrom(raw.boxes, model.native.names),
+      detections,
       processingTimeMs: toMicros(performance.now() - started),
-      image: { width: raw.width, height: raw.height },
+      image,
       timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
-      truncated: raw.truncated,
+      truncated: raw.truncated || truncated,
       precision: model.native.precision,
       model: modelName,
       workerId: this.workerId,

@@ -1,6 +1,7 @@
 /** A processed image over HTTP. */
 import { z } from '@hono/zod-openapi';
-import { processedImageSchema, type Detection, type ProcessedImage } from '../../api/image.js';
+import { countCars, countClasses } from '../../api/class-counts.js';
+import { processedImageSchema, type ProcessedImage } from '../../api/image.js';
 import { snakeCase } from '../../api/snake-case.js';
 
 const processedImage = snakeCase(processedImageSchema);
@@ -38,17 +39,4 @@ export function viewImage(image: ProcessedImage, annotatedFile?: string): ImageF
   };
   if (annotatedFile !== undefined) view.annotated_url = annotatedUrl(annotatedFile);
   return view;
-}
-
-export function countClasses(detections: readonly Detection[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { class: name } of detections) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
-}
-
-/** Models spell the class `car` or `Car`; both are cars. */
-export function countCars(counts: ReadonlyMap<string, number>): number {
-  let cars = 0;
-  for (const [name, count] of counts) if (name.toLowerCase() === 'car') cars += count;
-  return cars;
 }

@@ -1,6 +1,6 @@
 /** Options that come as texts, in a query or a form, as the JSON of a request has them. */
 import { z } from '@hono/zod-openapi';
-import { jsonList, splitList } from '../../base/text-list.js';
+import { jsonList, namedNumbers, splitList } from '../../base/text-list.js';
 import { validationFailed } from './validation.js';
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
@@ -12,7 +12,7 @@ const TRUTH = new Map([
 ]);
 
 /**
- * A list is JSON, separated by commas, or repeated. An empty text counts as not given: forms send one for an untouched field. A
+ * A list is JSON, separated by commas, or repeated; numbers by name are `car:0.4,truck:0.6` or JSON. An empty text counts as not given: forms send one for an untouched field. A
  * text that is no value of its field's type, and an unknown field, is left for `schema` to refuse. Throws
  * `validation_failed` for another field that is given twice.
  */
@@ -43,6 +43,7 @@ function readValue(
     throw validationFailed([{ detail: `${name} is given more than once.`, pointer: `#/${name}` }]);
   }
   if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
+  if (kind === 'record') return namedNumbers(text) ?? text;
   if (kind === 'boolean') return TRUTH.get(text.trim().toLowerCase()) ?? text;
   return text;
 }

@@ -35,6 +35,27 @@ export async function requestedClasses(
   );
 }
 
+/** Refuses a threshold for a class that the model lacks, with `validation_failed`, or rejects with the model's error. */
+export async function refuseUnknownThresholds(
+  thresholds: Readonly<Record<string, number>> | null | undefined,
+  modelName: string,
+  catalogue: ModelCatalogue,
+): Promise<void> {
+  const names = Object.keys(thresholds ?? {});
+  if (names.length === 0) return;
+  const known = await catalogue.classesOf(modelName);
+  const spellings = new Set(known.map((name) => name.toLowerCase()));
+  // If the classes of the model are unknown, its worker decides.
+  const unknown = names.filter((name) => known.length > 0 && !spellings.has(name.toLowerCase()));
+  if (unknown.length === 0) return;
+  throw validationFailed(
+    unknown.map((name) => ({
+      detail: noSuchClass(modelName, shorten(name), known),
+      pointer: `#/class_thresholds/${shorten(name)}`,
+    })),
+  );
+}
+
 function refuseBothFields({ classes, vehicle_types }: ClassFields): void {
   if (!classes || !vehicle_types) return;
   const detail = 'classes and vehicle_types exclude each other: send one of them.';

@@ -14,7 +14,7 @@ import type { AppContext } from '../app-env.js';
 import { readJson } from '../request/json-body.js';
 import { optionsFromTexts, unwrapped } from '../request/options-from-texts.js';
 import { IMAGE_FIELD, type Form } from '../request/read-form.js';
-import { requestedClasses } from '../request/requested-classes.js';
+import { refuseUnknownThresholds, requestedClasses } from '../request/requested-classes.js';
 import {
   NULL_IS_NOT_GIVEN,
   annotateSchema,
@@ -270,6 +270,7 @@ async function readDetectOptions(
     throw validationFailed([{ detail, pointer: '#/deadline_ms' }]);
   }
   const modelName = fields.model_name ?? defaultModelName(config);
+  await refuseUnknownThresholds(fields.class_thresholds, modelName, catalogue);
   const options = {
     modelName,
     ...readParameters(fields),

@@ -25,6 +25,7 @@ import {
   toggleClass,
   type Detected,
 } from './detection.js';
+import { shownAnswer } from './shown-answer.js';
 
 const STEP = 0.05;
 
@@ -114,7 +115,7 @@ function Actions({ detected }: { detected: Detected }) {
       <Button onClick={() => (language.value = 'curl')}>As curl</Button>
       <Button onClick={() => (language.value = 'Python')}>As Python</Button>
       <CopyButton
-        text={JSON.stringify(detected.answer, null, 2)}
+        text={JSON.stringify(shownAnswer(detected.answer, boxes.value), null, 2)}
         what="answer as JSON"
         label="JSON"
       />

@@ -19,7 +19,7 @@ export function asCurl({ source, origin, needsKey, ...choice }: Sample): string 
     return command([`curl -s ${origin}${ROUTE}`, ...key, type, `-d ${quoted(body)}`]);
   }
   const form = Object.entries(fields).map(
-    ([name, value]) => `-F ${quoted(`${name}=${String(value)}`)}`,
+    ([name, value]) => `-F ${quoted(`${name}=${asText(value)}`)}`,
   );
   const image = `-F ${quoted(`image=@"${source.file.name.replace(/["\\]/g, '\\$&')}"`)}`;
   return command([`curl -s ${origin}${ROUTE}`, ...key, image, ...form]);
@@ -43,6 +43,12 @@ export function asPython({ source, origin, needsKey, ...choice }: Sample): strin
     '    for detection in found.detections:',
     '        print(detection.class_name, detection.confidence, detection.box)',
   ].join('\n');
+}
+
+/** Of a field of a form. */
+function asText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function command(parts: readonly string[]): string {

@@ -48,9 +48,26 @@ export function JobDetails({ job, summary }: DetailsProps) {
 }
 
 function valueText({ kind, wireName }: ParameterRow, request: JobSummary['request']): string {
-  const value = request[wireName] as number | boolean;
-  if (kind === 'fraction') return percent(Number(value));
-  return kind === 'switch' ? yesOrNo(Boolean(value)) : String(value);
+  const value = request[wireName];
+  switch (kind) {
+    case 'fraction':
+      return percent(Number(value));
+    case 'switch':
+      return value === null ? 'where no classes are named' : yesOrNo(Boolean(value));
+    case 'size':
+      return sizeText(Number(value));
+    case 'fractions': {
+      const each = Object.entries(value as Record<string, number>);
+      return each.map(([name, share]) => `${name} ${percent(share)}`).join(', ') || 'none';
+    }
+    case 'count':
+      return String(Number(value));
+  }
+}
+
+function sizeText(size: number): string {
+  if (size === 0) return 'any size';
+  return size <= 1 ? `${percent(size)} of the longer side` : `${size} pixels`;
 }
 
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');

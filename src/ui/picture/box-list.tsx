@@ -50,7 +50,7 @@ export function BoxList({ boxes, marks }: BoxListProps) {
 }
 
 function BoxRow({ box, marks, isEntry }: { box: ShownBox; marks: PictureMarks; isEntry: boolean }) {
-  const { id, class: name, confidence } = box;
+  const { id, class: name, confidence, alternative } = box;
   const isPinned = marks.pinned.value === id;
   return (
     <li class={marks.active.value === id ? 'box-row active' : 'box-row'} data-box={id}>
@@ -63,7 +63,10 @@ function BoxRow({ box, marks, isEntry }: { box: ShownBox; marks: PictureMarks; i
         onClick={() => (marks.pinned.value = isPinned ? null : id)}
       >
         <Swatch name={name} />
-        <span class="box-class">{visible(name)}</span>
+        <span class="box-class">
+          {visible(name)}
+          {alternative && <small> or {visible(alternative.class)}</small>}
+        </span>
         <span class="share" aria-hidden="true">
           <span style={{ width: `${confidence * 100}%` }} />
         </span>
@@ -75,11 +78,13 @@ function BoxRow({ box, marks, isEntry }: { box: ShownBox; marks: PictureMarks; i
 }
 
 function BoxFacts({ box, marks }: { box: ShownBox; marks: PictureMarks }) {
+  const { alternative } = box;
   const [x1, y1, x2, y2] = box.box.map(Math.round) as ShownBox['box'];
   return (
     <p class="box-facts">
       <span>
         {x2 - x1} × {y2 - y1} px at {x1}, {y1}
+        {alternative && `; ${visible(alternative.class)} with ${percent(alternative.confidence)}`}
       </span>
       <Button class="quiet" onClick={() => (marks.zoomTo.value = box.id)}>
         Zoom to it

@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 import { WorkerSession } from '../../../src/execution/far/worker-session.js';
 import type { DetectFrame } from '../../../src/execution/wire/frames.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
+import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
-const options = { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 1, classes: null };
+const options = { modelName: 'm.pt', ...DEFAULT_PARAMETERS, classes: null };
 const announcing = (lease: number, imageBytes: number): DetectFrame => ({
   type: 'detect',
   lease,

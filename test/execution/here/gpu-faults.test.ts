@@ -8,6 +8,7 @@ import type { ModelRegistry } from '../../../src/models/model-registry.js';
 import { Executor } from '../../../src/execution/executor.js';
 import { NativeWorker } from '../../../src/execution/here/native-worker.js';
 import type { Core } from '../../../src/native/core.js';
+import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
 const ignore = () => undefined;
 const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -58,13 +59,7 @@ const detect = (detector: Executor, kind: 'sync' | 'async' = 'sync', signal?: Ab
   detector.detect({
     path: 'a.jpg',
     kind,
-    options: {
-      modelName: 'yolov8n.pt',
-      confidence: 0.5,
-      iou: 0.7,
-      maxDetections: 1,
-      classes: null,
-    },
+    options: { modelName: 'yolov8n.pt', ...DEFAULT_PARAMETERS, classes: null },
     ...(signal === undefined ? {} : { signal }),
   });
 

@@ -8,6 +8,7 @@ import { loadConfig } from '../../../src/settings/config.js';
 import type { NativeWorker } from '../../../src/execution/here/native-worker.js';
 import { openDetector } from '../../../src/execution/here/open-detector.js';
 import { hasTestdata, SHARED_TESTDATA, TEST_MODELS } from '../../support/service-process.js';
+import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
 const TINY = join(PACKAGE_ROOT, 'models/tiny/tiny-v8.onnx');
 const VEHICLES = join(PACKAGE_ROOT, 'models/vehicles-v8n.onnx');
@@ -36,7 +37,7 @@ const ask = (detector: NativeWorker, modelName: string, deadlineMs = 0) =>
     path: 'shapes.png',
     kind: 'sync',
     deadlineMs,
-    options: { modelName, confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
+    options: { modelName, ...DEFAULT_PARAMETERS, classes: null },
   });
 
 describe('start of the native worker', () => {

@@ -19,6 +19,7 @@ import {
   until,
   type WorkerRig,
 } from '../../support/worker-rig.js';
+import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
 let rig: WorkerRig;
 const sockets: WebSocket[] = [];
@@ -39,7 +40,7 @@ afterEach(async () => {
 const image = (path: string, more: Partial<DetectRequest> = {}): DetectRequest => ({
   path,
   kind: 'async',
-  options: { modelName: 'm.pt', confidence: 0.5, iou: 0.7, maxDetections: 300, classes: null },
+  options: { modelName: 'm.pt', ...DEFAULT_PARAMETERS, classes: null },
   ...more,
 });
 

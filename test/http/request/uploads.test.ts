@@ -7,6 +7,7 @@ import { listen, type Listening } from '../../../src/http/server/listen.js';
 import { compose, type Answer, type Harness } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';
 import { until } from '../../support/worker-rig.js';
+import { DEFAULT_PARAMETERS } from '../../../src/api/options.js';
 
 const LIMIT = 100_000;
 const PICTURE = Buffer.alloc(LIMIT, 'pixels');
@@ -75,6 +76,7 @@ describe('a picture as the body', () => {
       '&vehicle_types=car,%20bus&vehicle_types=TRUCK&annotate=false';
     expect((await sendRaw(PICTURE, query)).status).toBe(200);
     expect(lastRequest().options).toEqual({
+      ...DEFAULT_PARAMETERS,
       modelName: 'yolov8n.pt',
       confidence: 0.25,
       iou: 0.6,

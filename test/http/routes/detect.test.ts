@@ -4,6 +4,7 @@ import { detectResponseSchema } from '../../../src/http/routes/detect.js';
 import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
 import { compose, post, ROOT } from '../../support/composed-app.js';
 import { oneCar } from '../../support/scripted-detector.js';
+import { PARAMETER_ROWS } from '../../../src/api/options.js';
 
 const PATH = '/v1/inference/detect';
 const image = { image_path: 'a.jpg' };
@@ -116,7 +117,7 @@ test.each([
 test('null for an optional field means not given', async () => {
   const app = compose();
   const optional = ['model_name', 'confidence_threshold', 'vehicle_types', 'iou_threshold'];
-  optional.push('classes', 'max_detections', 'annotate', 'deadline_ms');
+  optional.push('classes', 'annotate', 'deadline_ms', ...PARAMETER_ROWS.map((row) => row.wireName));
   const nulls = optional.map((field) => [field, null]);
   expect(await post(app, PATH, image)).toMatchObject({ status: 200 });
   const answer = await post(app, PATH, { ...image, ...Object.fromEntries(nulls) });

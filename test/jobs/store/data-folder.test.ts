@@ -92,7 +92,11 @@ test('tables of an earlier release are brought up to date, with their pending we
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
     DROP TABLE clock_marks; DROP TABLE image_facts; DROP TABLE job_boxes;
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
-  const asThen = JSON.stringify({ ...options, ...settings });
+  const { modelName, confidence, iou, maxDetections, classes } = options;
+  const asThen = JSON.stringify({
+    ...{ modelName, confidence, iou, maxDetections, classes },
+    ...settings,
+  });
   database.prepare('UPDATE jobs SET settings = ?').run(asThen);
   database.close();
   const store = await open(folder);

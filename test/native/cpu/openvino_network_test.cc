@@ -323,6 +323,25 @@ TEST(OpenVinoNetworkTest, ImagesOnOneShareOfTheThreadsAreComputedAsOnAll) {
   EXPECT_EQ(RunOne(*engine, 1, inputs[0].data(), sizes[0]), expected[0]);
 }
 
+TEST(OpenVinoNetworkTest, AWideBatchHasAsManySlotsAsPayAndGivesTheSameNumbers) {
+  const auto engine = Load(kTiny, {"f32", 8, {4, 2}, {2}});
+  ASSERT_NE(engine, nullptr);
+  const int wide = engine->wide_slots(WorkClass::kSync);
+  EXPECT_TRUE(wide == 2 || wide == 4) << wide;
+  EXPECT_EQ(engine->wide_slots(WorkClass::kAsync), 1);
+  const auto input = Noise(InputFloats(*engine), 3);
+  const auto run = [&](int slot, Width width) {
+    return RunOne(*engine, slot, input.data(), OwnSize(*engine), WorkClass::kSync, width);
+  };
+  const auto expected = run(0, Width::kWide);
+  for (int slot = 0; slot < 4; ++slot) {
+    EXPECT_EQ(run(slot, Width::kOneShare), expected) << slot;
+    if (slot % wide == 0) {
+      EXPECT_EQ(run(slot, Width::kWide), expected) << slot;
+    }
+  }
+}
+
 TEST(OpenVinoNetworkTest, AnInputIsComputedAlikeWithOpenAndWithClosedSides) {
   const auto open = Load(kBundled, At(std::nullopt));
   const auto closed = Load(kBundled, At(std::vector<InputSize>{}));

@@ -16,10 +16,10 @@ std::vector<int> Widths(int slots, int least) {
 TEST(WideSlotsTest, EveryWidthDividesTheSlotsAndTheLastHasAll) {
   EXPECT_EQ(Widths(1, 1), (std::vector<int>{1}));
   EXPECT_EQ(Widths(2, 2), (std::vector<int>{2}));
-  EXPECT_EQ(Widths(8, 2), (std::vector<int>{2, 4, 8}));     // 16 threads
-  EXPECT_EQ(Widths(6, 2), (std::vector<int>{2, 6}));        // 12
+  EXPECT_EQ(Widths(8, 2), (std::vector<int>{2, 4, 8}));           // 16 threads
+  EXPECT_EQ(Widths(6, 2), (std::vector<int>{2, 6}));              // 12
   EXPECT_EQ(Widths(32, 2), (std::vector<int>{2, 4, 8, 16, 32}));  // 64
-  EXPECT_EQ(Widths(14, 2), (std::vector<int>{2, 14}));      // 28
+  EXPECT_EQ(Widths(14, 2), (std::vector<int>{2, 14}));            // 28
 }
 
 TEST(WideSlotsTest, AWidthPaysWhereTwoImagesInTurnAreNoSlowerThanSideBySide) {

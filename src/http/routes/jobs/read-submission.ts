@@ -16,7 +16,7 @@ import type { AppDeps } from '../../app-deps.js';
 import type { ModelCatalogue } from '../../model-catalogue.js';
 import { matchClasses, noSuchClass } from '../../../models/class-filter.js';
 import { defaultModelName } from '../../../models/model-folder.js';
-import { requestedClasses } from '../../request/requested-classes.js';
+import { refuseUnknownThresholds, requestedClasses } from '../../request/requested-classes.js';
 import { validate, validationFailed } from '../../request/validation.js';
 import { MAX_DEPTH, MAX_KEYS } from '../../request/json-body.js';
 import {
@@ -171,6 +171,7 @@ export function createReadSubmission(
     const modelName = body.model_name ?? defaultModelName(config);
     const listed = await catalogue.check(modelName);
     const classes = await classesOf(body, modelName, listed, catalogue);
+    await refuseUnknownThresholds(body.class_thresholds, modelName, catalogue);
     await ownTurn(value);
     const { imageRoots, maxImagesPerJob } = config;
     const found = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);

@@ -3,7 +3,8 @@ import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
 import { withMember } from '../../../base/json-text.js';
 import type { ImageEntry, Job } from '../../../jobs/job.js';
-import { countCars, imageFields, viewImage } from '../../answer/processed-image.js';
+import { countCars } from '../../../api/class-counts.js';
+import { imageFields, viewImage } from '../../answer/processed-image.js';
 import {
   EXAMPLE_JOB_ID,
   failedImagesSchema,

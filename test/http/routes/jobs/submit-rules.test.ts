@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Problem } from '../../../../src/api/errors.js';
 import { compose, post, ROOT, type Answer } from '../../../support/composed-app.js';
+import { PARAMETER_ROWS } from '../../../../src/api/options.js';
 
 const PATH = '/v1/jobs/submit';
 const cars = { job_type: 'detect_cars', image_paths: ['a.jpg'] };
@@ -36,7 +37,7 @@ describe('values at the edge', () => {
     const app = compose();
     const optional = [
       ...['model_name', 'confidence_threshold', 'vehicle_types', 'priority', 'callback_url'],
-      ...['metadata', 'iou_threshold', 'max_detections', 'annotate'],
+      ...['metadata', 'annotate', ...PARAMETER_ROWS.map((row) => row.wireName)],
     ];
     const nulls = Object.fromEntries(optional.map((field) => [field, null]));
     const [plain, withNulls] = [

@@ -6,6 +6,7 @@ import { LatticeError } from '../../../../src/api/errors.js';
 import { DEFAULT_VEHICLES } from '../../../../src/models/class-filter.js';
 import { compose, post, ROOT, type Answer } from '../../../support/composed-app.js';
 import { HeldJobs } from '../../../support/held-jobs.js';
+import { DEFAULT_PARAMETERS } from '../../../../src/api/options.js';
 
 const PATH = '/v1/jobs/submit';
 const cars = { job_type: 'detect_cars', image_paths: ['a.jpg'] };
@@ -30,6 +31,7 @@ test('the smallest submission is accepted with its defaults', async () => {
     jobType: 'detect_cars',
     imagePaths: ['a.jpg'],
     options: {
+      ...DEFAULT_PARAMETERS,
       modelName: 'yolov8n.pt',
       confidence: 0.5,
       iou: 0.7,

@@ -1,0 +1,91 @@
+/**
+ * What a request wants of the boxes that the engine has found: thresholds by class, sizes, one box per vehicle. Whichever
+ * engine found them, all of it happens here.
+ */
+import type { Detection, ImageSize } from '../api/image.js';
+import type { DetectOptions } from '../api/options.js';
+import type { EngineParameters } from '../native/contract.js';
+import { isDefaultVehicles } from './class-filter.js';
+import { intersectionOverUnion } from './self-check/box-overlap.js';
+
+/** More than a picture has, so that what is left out later takes no place of what stays. */
+const FOUND_BY_ENGINE = 10_000;
+
+/** What the engine is to look for. */
+export function engineParameters(options: DetectOptions): EngineParameters {
+  const { confidence, classThresholds, iou, maxDetections } = options;
+  return {
+    confidence: Math.min(confidence, ...Object.values(classThresholds)),
+    iou,
+    maxDetections: leavesOut(options) ? FOUND_BY_ENGINE : maxDetections,
+  };
+}
+
+/** `found`, and the result: highest confidence first. `truncated`: there were more than the most boxes allowed. */
+export function refineDetections(
+  found: Detection[],
+  options: DetectOptions,
+  image: ImageSize,
+): { detections: Detection[]; truncated: boolean } {
+  if (!leavesOut(options)) return { detections: found, truncated: false };
+  const sure = aboveThresholds(found, options);
+  const sized = ofSize(sure, options, image);
+  const detections = mergesClasses(options) ? oneBoxEach(sized, options.iou) : sized;
+  const { maxDetections } = options;
+  return {
+    detections: detections.slice(0, maxDetections),
+    truncated: detections.length > maxDetections,
+  };
+}
+
+function leavesOut(options: DetectOptions): boolean {
+  const { classThresholds, minSize, maxSize } = options;
+  const hasThresholds = Object.keys(classThresholds).length > 0;
+  return hasThresholds || minSize > 0 || maxSize > 0 || mergesClasses(options);
+}
+
+/** A request that names no classes counts vehicles. */
+function mergesClasses({ mergeClasses, classes }: DetectOptions): boolean {
+  return mergeClasses ?? isDefaultVehicles(classes);
+}
+
+function aboveThresholds(
+  found: Detection[],
+  { confidence, classThresholds }: DetectOptions,
+): Detection[] {
+  const byClass = new Map(
+    Object.entries(classThresholds).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  if (byClass.size === 0) return found;
+  return found.filter(
+    (box) => box.confidence > (byClass.get(box.class.toLowerCase()) ?? confidence),
+  );
+}
+
+function ofSize(found: Detection[], { minSize, maxSize }: DetectOptions, image: ImageSize) {
+  if (minSize === 0 && maxSize === 0) return found;
+  const pixels = (size: number) => (size <= 1 ? size * Math.max(image.width, image.height) : size);
+  const least = pixels(minSize);
+  const most = maxSize === 0 ? Infinity : pixels(maxSize);
+  return found.filter(({ box: [left, top, right, bottom] }) => {
+    const side = Math.max(right - left, bottom - top);
+    return side >= least && side <= most;
+  });
+}
+
+/** A box that overlaps a better one of another class too much becomes its alternative; the best such box does. */
+function oneBoxEach(found: readonly Detection[], iou: number): Detection[] {
+  const kept: Detection[] = [];
+  for (const next of found) {
+    const at = kept.findIndex(
+      (better) => better.class !== next.class && intersectionOverUnion(better.box, next.box) > iou,
+    );
+    const better = kept[at];
+    if (better === undefined) kept.push(next);
+    else {
+      const { class: name, confidence } = next;
+      kept[at] = { ...better, alternative: better.alternative ?? { class: name, confidence } };
+    }
+  }
+  return kept;
+}

@@ -1,0 +1,18 @@
+/** The answer of the service as far as it is shown: its boxes are those of the panel, and so are its counts. */
+import { countCars, countClasses } from '../../api/class-counts.js';
+import type { DetectResponse } from '../../client/records.js';
+import type { ShownBox } from '../picture/shown-boxes.js';
+
+export function shownAnswer(answer: DetectResponse, boxes: readonly ShownBox[]): DetectResponse {
+  const detections = boxes
+    .map(({ id }) => answer.detections[id])
+    .filter((box) => box !== undefined);
+  const counts = countClasses(detections);
+  return {
+    ...answer,
+    detections,
+    car_count: countCars(counts),
+    total_count: detections.length,
+    class_counts: Object.fromEntries(counts),
+  };
+}

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { viewImage } from '../../../src/http/answer/processed-image.js';
+import type { DetectResponse } from '../../../src/client/records.js';
+import { shownAnswer } from '../../../src/ui/detect/shown-answer.js';
+import { shownBoxes } from '../../../src/ui/picture/shown-boxes.js';
+
+const box = (name: string, confidence: number) => ({
+  class: name,
+  confidence,
+  box: [0, 0, 10, 10] as [number, number, number, number],
+});
+const answered = (detections: ReturnType<typeof box>[]): DetectResponse => ({
+  status: 'success',
+  image_path: 'a.jpg',
+  ...viewImage({
+    detections,
+    processingTimeMs: 1,
+    image: { width: 10, height: 10 },
+    timingsMs: { queue: 0, decode: 0, preprocess: 0, inference: 1, postprocess: 0 },
+    truncated: false,
+  }),
+  model: 'm.pt',
+  worker_id: 'w',
+});
+
+it('has the boxes and counts that a request with this threshold has', () => {
+  const all = [box('car', 0.9), box('bus', 0.7), box('car', 0.5), box('truck', 0.2)];
+  const shown = (threshold: number, ...hidden: string[]) =>
+    shownAnswer(answered(all), shownBoxes(all, { threshold, hidden: new Set(hidden) }));
+  expect(shown(0.4)).toEqual(answered(all.slice(0, 3)));
+  expect(shown(0.4, 'bus')).toEqual(answered([all[0]!, all[2]!]));
+  expect(shown(0.95)).toEqual(answered([]));
+});
