@@ -25,7 +25,8 @@ TEST(WideSlotsTest, EveryWidthDividesTheSlotsAndTheLastHasAll) {
 TEST(WideSlotsTest, AWidthPaysWhereTwoImagesInTurnAreNoSlowerThanSideBySide) {
   EXPECT_TRUE(WiderPays(30, 20, 2));
   EXPECT_FALSE(WiderPays(30, 21, 2));
-  EXPECT_TRUE(WiderPays(100, 26, 4) == (26 * 2.5 <= 100));
+  EXPECT_TRUE(WiderPays(100, 40, 4));
+  EXPECT_FALSE(WiderPays(100, 41, 4));
   EXPECT_FALSE(WiderPays(20, 18, 2));
 }
 
