@@ -80,6 +80,8 @@ export function httpSource(url: string, close: () => Promise<void>): BoxSource {
     confidence_threshold: question.confidence,
     iou_threshold: question.iou,
     max_detections: question.maxDetections,
+    // The reference keeps a vehicle under each class.
+    merge_classes: false,
   });
 
   return {
@@ -147,7 +149,7 @@ export async function openInProcessSource(precision: string): Promise<BoxSource>
   const detect = (question: Question, classes: string[] | null, kind: 'sync' | 'async') =>
     inParallel(question.photos, detector.stats().suggestedWindow, async (path) => {
       const { model: modelName, confidence, iou, maxDetections } = question;
-      const asked = { confidence, iou, maxDetections };
+      const asked = { confidence, iou, maxDetections, mergeClasses: false };
       const options = { modelName, ...DEFAULT_PARAMETERS, ...asked, classes };
       return (await detector.detect({ path, options, kind })).detections;
     });
