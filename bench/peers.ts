@@ -118,16 +118,21 @@ async function main(flags: Flags): Promise<void> {
   else console.log('Not recorded: not all rounds, servers and photos.');
 }
 
+/** Once it answers the first photo. */
+function started({ command }: Side, photos: readonly string[]): Promise<PeerProcess> {
+  return PeerProcess.start(command, async (url) => {
+    using client = new HttpClient(url, 1);
+    await detect(client, photos[0] ?? '');
+  });
+}
+
 async function boxesInF32(
   shape: Shape,
   material: Material,
   sets: readonly PhotoSet[],
 ): Promise<BoxesByPhoto> {
   const photos = sets.flatMap((set) => set.photos);
-  const server = await PeerProcess.start(referenceOf(shape, material).command, async (url) => {
-    using client = new HttpClient(url, 1);
-    await detect(client, photos[0] ?? '');
-  });
+  const server = await started(referenceOf(shape, material), photos);
   try {
     using client = new HttpClient(server.url, 1);
     return await boxesOf(client, photos, await classNamesOf(client));
@@ -143,10 +148,7 @@ async function startAll(sides: readonly Side[], sets: readonly PhotoSet[]): Prom
   const contenders: Contender[] = [];
   for (const side of sides) {
     console.log(`starting ${side.name}`);
-    const server = await PeerProcess.start(side.command, async (url) => {
-      using client = new HttpClient(url, 1);
-      await detect(client, photos[0] ?? '');
-    });
+    const server = await started(side, photos);
     using client = new HttpClient(server.url, 1);
     if (side.ours) classNames = await classNamesOf(client);
     const boxes = await boxesOf(client, photos, classNames);

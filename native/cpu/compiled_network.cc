@@ -1,8 +1,6 @@
 #include "native/cpu/compiled_network.h"
 
-#include <chrono>
 #include <cstring>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "native/cpu/cpu_precision.h"
 #include "native/cpu/openvino_model.h"
 #include "native/engine_cache/engine_cache.h"
+#include "native/engine_cache/file_name.h"
 #include "native/engine_cache/sha256.h"
 #include "native/model/model_description.h"
 #include "native/model/model_file.h"
@@ -66,15 +65,7 @@ std::string NameOf(const std::string& path, const std::string& model, bool bf16)
   std::ostringstream all;
   all << kFormat << ' ' << sizeof(Findings) << ' ' << ov::get_openvino_version().buildNumber << ' '
       << bf16 << ' ' << CpuFlags() << ' ' << Sha256(model);
-  constexpr size_t kHashDigits = 32;
-  constexpr size_t kLongestStem = 48;
-  std::string stem = std::filesystem::path(path).stem().string().substr(0, kLongestStem);
-  for (char& letter : stem) {
-    const bool is_plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                          (letter >= '0' && letter <= '9') || letter == '.' || letter == '_';
-    if (!is_plain) letter = '-';
-  }
-  return stem + "_cpu_" + Sha256(all.str()).substr(0, kHashDigits) + kSuffix;
+  return PlainPart(std::filesystem::path(path).stem()) + "_cpu_" + HashPart(all.str()) + kSuffix;
 }
 
 std::optional<Network> Kept(const EngineCache& cache, const std::string& name) {

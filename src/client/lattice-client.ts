@@ -91,15 +91,7 @@ export class LatticeClient {
   ): Promise<DetectResponse> {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) {
-      if (value === null) continue;
-      if (typeof value === 'object' && !Array.isArray(value)) {
-        form.append(name, JSON.stringify(value));
-        continue;
-      }
-      for (const text of [value].flat().map(String)) {
-        // Commas separate names, but not in JSON.
-        form.append(name, text.includes(',') ? JSON.stringify([text]) : text);
-      }
+      for (const text of textsOf(value)) form.append(name, text);
     }
     if (picture instanceof File) form.append('image', picture);
     else form.append('image', picture instanceof Blob ? picture : new Blob([picture]), 'image');
@@ -284,4 +276,15 @@ function queryOf(values: Record<string, string | number | readonly string[] | un
 function randomKey(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(18));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A field of a form: a list is the field once per name. */
+function textsOf(value: DetectRequest[keyof DetectRequest]): string[] {
+  if (value === null || value === undefined) return [];
+  if (typeof value === 'object' && !Array.isArray(value)) return [JSON.stringify(value)];
+  // Commas separate names, but not in JSON.
+  return [value]
+    .flat()
+    .map((each) => String(each))
+    .map((text) => (text.includes(',') ? JSON.stringify([text]) : text));
 }

@@ -3,27 +3,14 @@
 #include <filesystem>
 #include <initializer_list>
 
-#include "native/engine_cache/sha256.h"
+#include "native/engine_cache/file_name.h"
 
 namespace lattice {
 namespace {
 
-constexpr size_t kHashDigits = 32;
-constexpr size_t kLongestPart = 48;
-
-// '_' separates the parts of a name.
-std::string Part(const std::string& text) {
-  constexpr char kPlain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
-  std::string part = text.substr(0, kLongestPart);
-  for (size_t at = 0; (at = part.find_first_not_of(kPlain, at)) != std::string::npos;) {
-    part[at] = '-';
-  }
-  return part;
-}
-
 std::string DeviceParts(const EngineKey& key) {
-  return Part(key.gpu_name) + "_sm" + std::to_string(key.sm_major) + "." +
-         std::to_string(key.sm_minor) + "_trt" + Part(key.tensorrt_version);
+  return PlainPart(key.gpu_name) + "_sm" + std::to_string(key.sm_major) + "." +
+         std::to_string(key.sm_minor) + "_trt" + PlainPart(key.tensorrt_version);
 }
 
 // The length in front of each value: no value can write another's.
@@ -43,8 +30,8 @@ std::string EngineName(const EngineKey& key) {
               std::to_string(key.sm_major), std::to_string(key.sm_minor), key.precision, buckets,
               std::to_string(key.input_width), std::to_string(key.input_height),
               std::to_string(key.builder_level), std::to_string(key.conversion_version)});
-  return Part(std::filesystem::path(key.model_name).stem()) + "_" + DeviceParts(key) + "_" +
-         Part(key.precision) + "_" + Sha256(all).substr(0, kHashDigits) + ".engine";
+  return PlainPart(std::filesystem::path(key.model_name).stem()) + "_" + DeviceParts(key) + "_" +
+         PlainPart(key.precision) + "_" + HashPart(all) + ".engine";
 }
 
 std::string TimingName(const EngineKey& key) { return "timing_" + DeviceParts(key) + ".cache"; }

@@ -108,6 +108,7 @@ export class NativeWorker implements Worker {
     this.#refuseWhenOver(signal);
     const loadMs = ready === undefined ? performance.now() - started : 0;
     if (model.distrust !== null) throw model.distrust;
+    // Refuses a threshold for a class that the model lacks.
     model.classes.ids(Object.keys(options.classThresholds));
     const task = {
       id: request.id,

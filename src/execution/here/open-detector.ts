@@ -172,7 +172,6 @@ async function preload(
   }
 }
 
-/** What the operator asked for and this model cannot do is told once. */
 /** The folder above it is there for the core to make it. */
 function makeEngineFolder(folder: string, onGpu: boolean): void {
   try {
@@ -183,6 +182,7 @@ function makeEngineFolder(folder: string, onGpu: boolean): void {
   }
 }
 
+/** What the operator asked for and this model cannot do is told once. */
 function namingRectangles(model: NativeModel, path: string, logger: Logger): NativeModel {
   for (const reason of model.withoutRectangles) {
     logger.warn({ model: basename(path), reason }, 'a model runs without one of the rectangles');

@@ -1,4 +1,5 @@
 /** The classes that a request names -> those that the detector keeps. */
+import type { LatticeError } from '../../api/errors.js';
 import { DEFAULT_VEHICLES, matchClasses, noSuchClass } from '../../models/class-filter.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';
@@ -27,12 +28,8 @@ export async function requestedClasses(
   // If the classes of the model are unknown, its worker decides.
   if (known.length === 0) return classes === null ? null : requested;
   if (unknown.length === 0) return classes;
-  throw validationFailed(
-    unknown.map((index) => ({
-      detail: noSuchClass(modelName, shorten(requested[index] ?? ''), known),
-      pointer: `#/${field}/${index}`,
-    })),
-  );
+  const missing = unknown.map((index) => [requested[index] ?? '', String(index)] as const);
+  throw missingClasses(field, missing, modelName, known);
 }
 
 /** Refuses a threshold for a class that the model lacks, with `validation_failed`, or rejects with the model's error. */
@@ -48,10 +45,21 @@ export async function refuseUnknownThresholds(
   // If the classes of the model are unknown, its worker decides.
   const unknown = names.filter((name) => known.length > 0 && !spellings.has(name.toLowerCase()));
   if (unknown.length === 0) return;
-  throw validationFailed(
-    unknown.map((name) => ({
+  const missing = unknown.map((name) => [name, shorten(name)] as const);
+  throw missingClasses('class_thresholds', missing, modelName, known);
+}
+
+/** `missing`: each name with its place in the field. */
+function missingClasses(
+  field: string,
+  missing: readonly (readonly [name: string, place: string])[],
+  modelName: string,
+  known: readonly string[],
+): LatticeError {
+  return validationFailed(
+    missing.map(([name, place]) => ({
       detail: noSuchClass(modelName, shorten(name), known),
-      pointer: `#/class_thresholds/${shorten(name)}`,
+      pointer: `#/${field}/${place}`,
     })),
   );
 }

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "native/cpu/cpu_precision.h"
-#include "test/native/engine_cache/engine_folder.h"
+#include "test/native/engine_cache/temporary_folder.h"
 #include "test/native/model/head_writer.h"
 #include "test/native/model/onnx_writer.h"
 

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <thread>
 
-#include "test/native/engine_cache/engine_folder.h"
+#include "test/native/engine_cache/temporary_folder.h"
 
 namespace lattice {
 namespace {
