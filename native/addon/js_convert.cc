@@ -195,6 +195,29 @@ void ParseKind(Properties& properties, ImageTask& task) {
   }
 }
 
+// 'off', 'auto', or an object with columns and rows, or with a size.
+void ParseTiles(const Napi::Value& value, Properties& task, std::optional<TileSpec>& tiles) {
+  if (value.IsUndefined()) return;
+  if (value.IsString()) {
+    const std::string word = value.As<Napi::String>().Utf8Value();
+    if (word == "off") return;
+    if (word != "auto") return task.Fail("tiles", "'off', 'auto' or an object");
+    tiles.emplace();
+    return;
+  }
+  Properties grid(value, "task.tiles");
+  tiles.emplace();
+  if (!grid.Get("size").IsUndefined()) {
+    grid.Read("size", 1, 1 << 20, tiles->size);
+  } else {
+    grid.Read("columns", 1, kMostTiles, tiles->columns);
+    grid.Read("rows", 1, kMostTiles, tiles->rows);
+    if (tiles->columns * tiles->rows > kMostTiles) grid.Fail("rows", "fewer");
+  }
+  grid.Read("overlap", 0, 0.5, tiles->overlap);
+  if (!grid.ok()) task.Stop();
+}
+
 bool ParseTask(const Napi::Value& value, const FindModel& find_model, const HoldBytes& hold_bytes,
                ImageTask& task) {
   Properties properties(value, "task");
@@ -208,6 +231,7 @@ bool ParseTask(const Napi::Value& value, const FindModel& find_model, const Hold
   properties.Read("iou", 0, 1, task.options.iou);
   properties.Read("maxDetections", 0, 1e6, task.options.max_detections);
   ParseClassIds(properties.Get("classIds"), properties, task.options.class_ids);
+  ParseTiles(properties.Get("tiles"), properties, task.tiles);
   if (properties.ok()) task.engine = find_model(model);
   if (properties.Get("path").IsNull()) {
     ParseBrought(properties, hold_bytes, task);

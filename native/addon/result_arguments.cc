@@ -6,7 +6,7 @@
 namespace lattice {
 namespace {
 
-constexpr size_t kStride = 12;  // RESULT_STRIDE of src/native/contract.ts
+constexpr size_t kStride = 16;  // RESULT_STRIDE of src/native/contract.ts
 
 // Empty when the environment is ending: then nothing can be made any more.
 Napi::Value ToBoxes(Napi::Env env, const std::vector<Detection>& boxes) {
@@ -30,7 +30,11 @@ void WriteMeta(const TaskResult& result, double* out) {
                                               times.postprocess,
                                               static_cast<double>(result.batch),
                                               result.detections.truncated ? 1.0 : 0.0,
-                                              result.total_ms};
+                                              result.total_ms,
+                                              static_cast<double>(result.grid.columns),
+                                              static_cast<double>(result.grid.rows),
+                                              static_cast<double>(result.grid.width),
+                                              static_cast<double>(result.grid.height)};
   std::memcpy(out, fields.data(), sizeof(fields));
 }
 

@@ -87,7 +87,7 @@ class CpuEngine final : public Engine {
     auto image = Decode(encoded.bytes, limits, &PixelPool(), FastestLayout());
     if (!image.ok()) return image.status();
     const double decode_ms = watch.Lap();
-    auto input = Take(*std::move(image));
+    auto input = Take(*image);
     if (input.ok()) {
       (*input)->decoded_by = DecodedBy::kCpu;
       (*input)->decode_ms = decode_ms;
@@ -95,7 +95,9 @@ class CpuEngine final : public Engine {
     return input;
   }
 
-  Result<std::unique_ptr<EngineInput>> Take(Image image) override {
+  std::pmr::memory_resource& pixel_memory() override { return PixelPool(); }
+
+  Result<std::unique_ptr<EngineInput>> Take(const PictureView& image) override {
     try {
       Stopwatch watch;
       const LetterboxTransform own =

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "native/base/status.h"
 #include "native/boxes/detections.h"
 #include "native/image/encoded_image.h"
+#include "native/image/picture_view.h"
 #include "native/model/input_size.h"
 #include "native/model/model_info.h"
 
@@ -88,8 +90,10 @@ class Engine {
   // Run, kInternalError when memory is short. The input must not outlive the engine.
   virtual Result<std::unique_ptr<EngineInput>> Take(const EncodedImage& encoded,
                                                     const DecodeLimits& limits) = 0;
-  // The same for pixels.
-  virtual Result<std::unique_ptr<EngineInput>> Take(Image pixels) = 0;
+  // The same for pixels, which are read before the return.
+  virtual Result<std::unique_ptr<EngineInput>> Take(const PictureView& pixels) = 0;
+  // Of RGB pictures whose parts this engine is given. Thread-safe; lives as long as the engine.
+  virtual std::pmr::memory_resource& pixel_memory() = 0;
   // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). The shares of all
   // running batches of a class together should be at most its `parallel`. kDetectionFailed with the
   // library's message. kGpuLost when the device faulted: the process cannot use it any more. A

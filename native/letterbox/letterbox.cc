@@ -129,7 +129,7 @@ PixelLayout FastestLayout() {
   return BestYuvRows().fast ? PixelLayout::kYuv420 : PixelLayout::kRgb;
 }
 
-void Letterbox(const Image& source, const LetterboxTransform& transform, int input_width,
+void Letterbox(const PictureView& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out) {
   const Planes planes{out, static_cast<size_t>(input_width), static_cast<size_t>(input_height)};
   FillPadding(planes, transform);

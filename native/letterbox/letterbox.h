@@ -4,7 +4,7 @@
 #ifndef LATTICE_LETTERBOX_LETTERBOX_H_
 #define LATTICE_LETTERBOX_LETTERBOX_H_
 
-#include "native/image/decode.h"
+#include "native/image/picture_view.h"
 
 namespace lattice {
 
@@ -37,7 +37,7 @@ PixelLayout FastestLayout();
 // Writes 3 * input_width * input_height floats to `out` (R plane, G plane, B plane). Never fails;
 // `out` is written in full. Thread-safe. Rounds the interpolated value to 8 bit first, as the
 // reference does. Planes give the same bits as their RGB, turned.
-void Letterbox(const Image& source, const LetterboxTransform& transform, int input_width,
+void Letterbox(const PictureView& source, const LetterboxTransform& transform, int input_width,
                int input_height, float* out);
 
 }  // namespace lattice

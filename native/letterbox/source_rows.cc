@@ -12,10 +12,10 @@ namespace {
 
 constexpr int kTapBytes = 8;  // that the widest instructions read at a tap
 
-bool IsRgb(const Image& image) { return image.layout == PixelLayout::kRgb; }
+bool IsRgb(const PictureView& image) { return image.layout == PixelLayout::kRgb; }
 
 // Of planes that are converted row by row.
-int ConvertedWidth(const Image& image) {
+int ConvertedWidth(const PictureView& image) {
   return IsRgb(image) || image.orientation > 4 ? 0 : image.width;
 }
 
@@ -65,9 +65,8 @@ void Mirror(int width, uint8_t* levels) {
 
 }  // namespace
 
-SourceRows::SourceRows(const Image& source, const LetterboxTransform& transform)
+SourceRows::SourceRows(const PictureView& source, const LetterboxTransform& transform)
     : source_(source),
-      packed_(StoredPlanes(source)),
       turn_(Turn::Of(source.orientation)),
       scratch_(ConvertedWidth(source)),
       levels_(YuvRowBytes(ConvertedWidth(source))) {
@@ -91,7 +90,7 @@ void SourceRows::FillTable(const LetterboxTransform& transform) {
   // Turned levels hold the two columns of each tap and nothing else.
   const int columns = upright_ ? 2 * transform.resized_width : source_.width;
   const int readable = upright_         ? static_cast<int>(upright_->row_bytes())
-                       : IsRgb(source_) ? packed_.pitches[0]
+                       : IsRgb(source_) ? 3 * source_.width
                                         : static_cast<int>(levels_.size());
   const auto count = static_cast<size_t>(transform.resized_width);
   table_.first_byte.resize(count);
@@ -109,15 +108,16 @@ void SourceRows::FillTable(const LetterboxTransform& transform) {
 }
 
 const uint8_t* SourceRows::RgbRow(int y) const {
-  return source_.data.data() + static_cast<size_t>(packed_.pitches[0]) * static_cast<size_t>(y);
+  return source_.bytes + static_cast<size_t>(source_.planes.pitches[0]) * static_cast<size_t>(y);
 }
 
 const uint8_t* SourceRows::LevelsRow(int y) {
   if (upright_) return upright_->Row(upright_rows_[static_cast<size_t>(y)]);
   const uint8_t* planes[3];
-  for (size_t i = 0; i < 3; ++i) planes[i] = source_.data.data() + packed_.offsets[i];
+  for (size_t i = 0; i < 3; ++i) planes[i] = source_.bytes + source_.planes.offsets[i];
   const int stored = turn_.At(0, y, source_.width, source_.height).y;
-  const YuvRow row = YuvRowAt(planes, packed_.pitches, source_.width, source_.height, stored);
+  const YuvRow row =
+      YuvRowAt(planes, source_.planes.pitches, source_.width, source_.height, stored);
   BestYuvRows().convert(row, source_.width, scratch_, levels_.data());
   if (turn_.from_right) Mirror(source_.width, levels_.data());
   return levels_.data();
@@ -136,7 +136,7 @@ void SourceRows::Split(int y, float* red, float* green, float* blue) {
   const LetterboxRows& rows = BestLetterboxRows();
   if (IsRgb(source_)) {
     const uint8_t* const row = RgbRow(y);
-    const auto readable = source_.data.data() + source_.data.size() - row;
+    const auto readable = source_.bytes + source_.size - row;
     rows.split_rgb(row, readable, source_.width, red, green, blue);
   } else {
     rows.split_planes(LevelsRow(y), source_.width, red, green, blue);

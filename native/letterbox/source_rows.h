@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "native/image/decode.h"
+#include "native/image/picture_view.h"
 #include "native/image/turn.h"
 #include "native/letterbox/letterbox.h"
 #include "native/letterbox/letterbox_rows.h"
@@ -17,10 +17,10 @@
 namespace lattice {
 
 // Converts only the rows that are used. Rows are those of the picture as it is shown. One thread at
-// a time; `source` must outlive it.
+// a time; what `source` shows must outlive it.
 class SourceRows {
  public:
-  SourceRows(const Image& source, const LetterboxTransform& transform);
+  SourceRows(const PictureView& source, const LetterboxTransform& transform);
 
   // Row `y`, which the transform samples, blended across: four BlendColumns values for each of the
   // resized pixels.
@@ -41,8 +41,7 @@ class SourceRows {
   const uint8_t* RgbRow(int y) const;
   const uint8_t* LevelsRow(int y);
 
-  const Image& source_;
-  const PackedPlanes packed_;
+  const PictureView source_;
   const Turn turn_;
   ColumnTable table_;
   // Of planes that are stored upright: the row converted last.

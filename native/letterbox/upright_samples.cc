@@ -15,13 +15,13 @@ constexpr size_t kTile = 16;
 // Converts stored rows; keeps a tile of them.
 class StoredRows {
  public:
-  explicit StoredRows(const Image& source)
+  explicit StoredRows(const PictureView& source)
       : width_(source.height),
         height_(source.width),
-        packed_(StoredPlanes(source)),
+        packed_(source.planes),
         scratch_(width_),
         tile_(kTile * YuvRowBytes(width_)) {
-    for (size_t i = 0; i < 3; ++i) planes_[i] = source.data.data() + packed_.offsets[i];
+    for (size_t i = 0; i < 3; ++i) planes_[i] = source.bytes + packed_.offsets[i];
   }
 
   // Valid until the next call with the same index, 0 to kTile - 1.
@@ -43,9 +43,9 @@ class StoredRows {
 
 }  // namespace
 
-UprightSamples::UprightSamples(const Image& source, const SampledPositions& sampled)
+UprightSamples::UprightSamples(const PictureView& source, const SampledPositions& sampled)
     : row_bytes_(4 * sampled.columns.size()),
-      levels_(row_bytes_ * sampled.rows.size(), source.data.get_allocator()) {
+      levels_(row_bytes_ * sampled.rows.size(), source.memory) {
   const Turn turn = Turn::Of(source.orientation);
   const auto stored = [&](int x, int y) { return turn.At(x, y, source.width, source.height); };
   std::vector<size_t> offsets;  // of the sampled shown rows in a stored row

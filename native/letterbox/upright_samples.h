@@ -8,7 +8,7 @@
 #include <memory_resource>
 #include <vector>
 
-#include "native/image/decode.h"
+#include "native/image/picture_view.h"
 
 namespace lattice {
 
@@ -22,7 +22,7 @@ struct SampledPositions {
 // resource.
 class UprightSamples {
  public:
-  UprightSamples(const Image& source, const SampledPositions& sampled);
+  UprightSamples(const PictureView& source, const SampledPositions& sampled);
 
   // Of sampled.rows[index]; row_bytes() bytes may be read.
   const uint8_t* Row(size_t index) const { return levels_.data() + index * row_bytes_; }

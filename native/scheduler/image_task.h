@@ -12,6 +12,7 @@
 #include "native/boxes/detections.h"
 #include "native/engine/engine.h"
 #include "native/image/decode.h"
+#include "native/tiles/tile_grid.h"
 
 namespace lattice {
 
@@ -25,6 +26,7 @@ struct ImageTask {
   std::string path;                // beneath the roots; unused where the task brings the image
   SentImage sent;                  // null: the file of `path`, or the `pixels`
   std::optional<Image> pixels;
+  std::optional<TileSpec> tiles;  // how the picture is cut; nothing: it is not
   WorkClass work_class = WorkClass::kAsync;
   double priority = 0;     // higher first
   double deadline_ms = 0;  // from submission; 0 = none
@@ -48,6 +50,7 @@ struct TaskResult {
   StageTimes times;
   int batch = 0;  // images of its batch
   double total_ms = 0;
+  TileGrid grid;  // that ran
   Detections detections;
 };
 

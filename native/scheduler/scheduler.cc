@@ -131,7 +131,7 @@ void Scheduler::Close() {
   for (ClassState* work : {&sync_, &async_}) {
     for (TaskQueue* queue : {&work->unread, &work->read, &work->ready}) {
       while (!queue->empty()) {
-        const LiveTaskPtr live = queue->front();
+        const LiveTaskPtr live = Answered(queue->front());
         End(live, {StatusCode::kShuttingDown, "The core is closing."});
       }
     }
@@ -205,11 +205,15 @@ void Scheduler::Count(const LiveTaskPtr& live, bool in) {
       return;
     case TaskState::kReady:
       work.ready.Set(live, in);
-      work.pixels.Set(1, live->pixel_bytes, in);
+      // Parts are no images ahead: others are decoded meanwhile and take their turn among them.
+      work.pixels.Set(live->whole == nullptr ? 1 : 0, live->pixel_bytes, in);
       return;
     case TaskState::kRunning:
       counters_.inferring = in ? counters_.inferring + 1 : counters_.inferring - 1;
       work.pixels.Set(0, live->pixel_bytes, in);
+      return;
+    case TaskState::kSplit:
+      work.pixels.Set(1, 0, in);
       return;
   }
 }
@@ -236,7 +240,8 @@ void Scheduler::End(const LiveTaskPtr& live, Status status) {
   }
   // A task in hand keeps its own record; the answer is a copy without boxes.
   TaskResult result;
-  if (live->state == TaskState::kRunning && status.ok()) {
+  const bool ran = live->state == TaskState::kRunning || live->state == TaskState::kSplit;
+  if (ran && status.ok()) {
     result = std::move(live->result);
   } else {
     result.id = live->task.id;
@@ -246,6 +251,7 @@ void Scheduler::End(const LiveTaskPtr& live, Status status) {
   result.status = std::move(status);
   result.total_ms = Milliseconds(Clock::now() - live->submitted);
   outbox_.answers.push_back({std::move(result), live});
+  if (live->split != nullptr) DropParts(live);
   if (live->state == TaskState::kUnread || live->state == TaskState::kRead ||
       live->state == TaskState::kReady) {
     live->file = {};

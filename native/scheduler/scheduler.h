@@ -29,6 +29,9 @@ namespace lattice {
 // most so many images and bytes ahead of the network. A batch takes what is ready for one engine,
 // up to its largest batch, and does not wait for more.
 //
+// A picture in tiles is decoded once; its parts, the whole picture among them, then wait for the
+// network like images of their own.
+//
 // A class has a thread per slot. A sync image that no other waits behind runs on the thread that
 // decoded it.
 //
@@ -93,10 +96,18 @@ class Scheduler {
   void DecodeLoop(WorkClass work_class) LATTICE_EXCLUDES(mutex_);
   LiveTaskPtr NextToDecode(ClassState& work) LATTICE_REQUIRES(mutex_);
   void HaveDecoded(const LiveTaskPtr& live) LATTICE_EXCLUDES(mutex_);
-  std::optional<Result<std::unique_ptr<EngineInput>>> TakeByEngine(const LiveTaskPtr& live)
-      LATTICE_EXCLUDES(mutex_);
+  std::optional<Result<TakenImage>> TakeByEngine(const LiveTaskPtr& live) LATTICE_EXCLUDES(mutex_);
   bool Admit(const LiveTaskPtr& live, size_t pixel_bytes) LATTICE_EXCLUDES(mutex_);
   void CountDecoded(DecodedBy by) LATTICE_REQUIRES(mutex_);
+
+  static int ExpectedParts(const ImageTask& task, const EncodedImage& encoded);
+  bool HasTimeFor(const LiveTaskPtr& live, int parts) LATTICE_EXCLUDES(mutex_);
+  static Result<TakenImage> TakeParts(const ImageTask& task, const PictureView& picture);
+  Result<TakenImage> DecodeParts(const ImageTask& task, const EncodedImage& encoded) const;
+  void QueueParts(const LiveTaskPtr& live, TakenImage taken) LATTICE_RELEASE(mutex_);
+  void EndPart(const LiveTaskPtr& part, const Status& status, Detections found)
+      LATTICE_RELEASE(mutex_);
+  void DropParts(const LiveTaskPtr& whole) LATTICE_REQUIRES(mutex_);
 
   void BatchLoop(WorkClass work_class) LATTICE_EXCLUDES(mutex_);
   RunningBatchPtr TakeBatch(ClassState& work) LATTICE_REQUIRES(mutex_);

@@ -40,7 +40,8 @@ RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
     const Engine& same = *live->task.engine;
     if (tasks.size() == static_cast<size_t>(same.max_batch(live->task.work_class))) break;
   }
-  for (const LiveTaskPtr& live : late) EndIfTooLate(live);
+  for (const LiveTaskPtr& live : late) EndIfTooLate(Answered(live));
+  std::erase_if(tasks, [](const LiveTaskPtr& live) { return live->answered; });
   if (tasks.empty()) return nullptr;
   const Engine& engine = *tasks[0]->task.engine;
   std::optional<SlotRange> wide;
@@ -95,6 +96,10 @@ void Scheduler::RunBatch(const RunningBatch& batch) {
     live->input.reset();
     const double postprocess_ms = post.Lap();
     mutex_.Lock();
+    if (live->whole != nullptr) {
+      EndPart(live, status, std::move(detections));
+      continue;
+    }
     live->result.detections = std::move(detections);
     live->result.times.inference = inference_ms;
     live->result.times.postprocess = postprocess_ms;
@@ -130,7 +135,7 @@ bool Scheduler::IsTooLate(const LiveTask& live) {
 }
 
 void Scheduler::EndIfTooLate(const LiveTaskPtr& live) {
-  if (!IsTooLate(*live)) return;
+  if (live->answered || !IsTooLate(*live)) return;
   // A network that was slow for a moment is measured again after some drops.
   constexpr double kForget = 0.9;
   const auto mean = live->sync() ? sync_batch_ms_.find(live->task.engine) : sync_batch_ms_.end();

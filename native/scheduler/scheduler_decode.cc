@@ -2,12 +2,23 @@
 #include <vips/vips.h>
 
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "native/base/thread_class.h"
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
+namespace {
+
+Result<TakenImage> OneInput(Result<std::unique_ptr<EngineInput>> input) {
+  if (!input.ok()) return input.status();
+  TakenImage taken;
+  taken.inputs.push_back(*std::move(input));
+  return taken;
+}
+
+}  // namespace
 
 void Scheduler::DecodeLoop(WorkClass work_class) {
   const SignalStack signal_stack;
@@ -47,16 +58,19 @@ void Scheduler::HaveDecoded(const LiveTaskPtr& live) {
   TaskResult& result = live->result;
   result.times.decode = live->read_ms;
   if (status.ok()) {
-    live->input = **std::move(taken);
-    result.times.decode += live->input->decode_ms;
-    result.times.preprocess = live->input->preprocess_ms;
-    result.width = live->input->width;
-    result.height = live->input->height;
-    CountDecoded(live->input->decoded_by);
+    const EngineInput& first = *(*taken)->inputs[0];
+    result.grid = (*taken)->grid;
+    result.width = first.width;
+    result.height = first.height;
+    result.times.decode += first.decode_ms;
+    for (const auto& input : (*taken)->inputs) result.times.preprocess += input->preprocess_ms;
+    CountDecoded(first.decoded_by);
   }
   if (status.code() == StatusCode::kGpuLost) Lose(status);
   if (status.ok() && closing_) status = {StatusCode::kShuttingDown, "The core is closing."};
   if (status.ok() && !live->answered) {
+    if (!result.grid.is_whole()) return QueueParts(live, **std::move(taken));
+    live->input = std::move((*taken)->inputs[0]);
     SetPixelBytes(live, live->input->pixel_bytes());
     return RunOrQueue(live);
   }
@@ -66,8 +80,7 @@ void Scheduler::HaveDecoded(const LiveTaskPtr& live) {
 }
 
 // Nothing where this thread has the task no more: see Admit.
-std::optional<Result<std::unique_ptr<EngineInput>>> Scheduler::TakeByEngine(
-    const LiveTaskPtr& live) {
+std::optional<Result<TakenImage>> Scheduler::TakeByEngine(const LiveTaskPtr& live) {
   ImageTask& task = live->task;
   const CrashMarker::InHand in_hand(marker_, {&task.id, 1});
   const std::string& suffix = options_.abort_on_path_suffix;
@@ -76,11 +89,23 @@ std::optional<Result<std::unique_ptr<EngineInput>>> Scheduler::TakeByEngine(
     if (!Admit(live, task.pixels->data.size())) return std::nullopt;
     const Status size = CheckSize(task.pixels->width, task.pixels->height, options_.limits);
     if (!size.ok()) return size;
-    return task.engine->Take(*std::move(task.pixels));
+    auto taken =
+        task.tiles ? TakeParts(task, *task.pixels) : OneInput(task.engine->Take(*task.pixels));
+    task.pixels.emplace();
+    return taken;
   }
   const EncodedImage encoded = DescribeEncoded(task.sent != nullptr ? *task.sent : live->file);
-  if (!Admit(live, task.engine->ExpectedBytes(encoded, options_.limits))) return std::nullopt;
-  auto taken = task.engine->Take(encoded, options_.limits);
+  const int parts = ExpectedParts(task, encoded);
+  const size_t bytes = parts == 1 ? task.engine->ExpectedBytes(encoded, options_.limits)
+                                  : ExpectedPixelBytes(encoded, options_.limits, PixelLayout::kRgb);
+  if (!Admit(live, bytes)) return std::nullopt;
+  if (!HasTimeFor(live, parts)) {
+    return Status(StatusCode::kDeadlineExceeded, "Too little time is left for the " +
+                                                     std::to_string(parts) +
+                                                     " images of this picture and its tiles.");
+  }
+  auto taken = parts == 1 ? OneInput(task.engine->Take(encoded, options_.limits))
+                          : DecodeParts(task, encoded);
   live->file = {};
   task.sent.reset();
   return taken;

@@ -24,6 +24,23 @@ enum class TaskState {
   kDecoding,  // in the hands of a decode thread
   kReady,     // waits for the network
   kRunning,   // in a batch
+  kSplit,     // its parts are on their way
+};
+
+struct LiveTask;
+using LiveTaskPtr = std::shared_ptr<LiveTask>;
+
+// A decoded image as its engine keeps it: one input, or one per part of the grid.
+struct TakenImage {
+  TileGrid grid;
+  std::vector<std::unique_ptr<EngineInput>> inputs;
+};
+
+// A decoded picture in tiles, whose parts are tasks of their own in the queue of the network.
+struct Split {
+  std::vector<LiveTaskPtr> parts;  // in the order of TileGrid::Parts; empty once it was answered
+  std::vector<Detections> found;   // of each part
+  size_t open = 0;                 // parts that the network has not answered
 };
 
 // Guarded by the scheduler's mutex, except `task`, `file` and `input`: those belong to the
@@ -44,15 +61,20 @@ struct LiveTask {
   std::unique_ptr<EngineInput> input;
   size_t pixel_bytes = 0;  // 0 until they are known
   TaskResult result;       // filled step by step
+  std::unique_ptr<Split> split;
+  LiveTaskPtr whole;  // of a part: the task that is answered
+  size_t part = 0;    // of `whole`
 
   bool sync() const { return task.work_class == WorkClass::kSync; }
   bool has_file() const { return !task.pixels && task.sent == nullptr; }
 };
 
-using LiveTaskPtr = std::shared_ptr<LiveTask>;
+// The task that is answered for this one: a part has its picture's.
+inline LiveTaskPtr Answered(const LiveTaskPtr& live) { return live->whole ? live->whole : live; }
 
 // The tasks of one class: async ones by priority, then submission; sync ones by submission,
-// whatever their priority. Not thread-safe.
+// whatever their priority. Each part of a picture counts as a submission of its own, so that
+// tasks that came soon after it do not wait for all of them. Not thread-safe.
 class TaskQueue {
  public:
   bool empty() const { return tasks_.empty(); }
@@ -76,7 +98,8 @@ class TaskQueue {
       if (!a->sync() && a->task.priority != b->task.priority) {
         return a->task.priority > b->task.priority;
       }
-      return a->sequence < b->sequence;
+      return std::pair(a->sequence + a->part, a->sequence) <
+             std::pair(b->sequence + b->part, b->sequence);
     }
   };
 

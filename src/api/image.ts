@@ -45,6 +45,21 @@ export type Timings = z.infer<typeof timingsSchema>;
 
 export const STAGES = Object.keys(timingsSchema.shape) as readonly (keyof Timings)[];
 
+export const imageTilesSchema = z
+  .object({
+    columns: z.int(),
+    rows: z.int(),
+    width: z.int().meta({ description: 'Of a tile, in pixels of the image' }),
+    height: z.int(),
+  })
+  .meta({
+    id: 'ImageTiles',
+    description:
+      'The tiles that were looked at beside the whole image: of one size, evenly spaced from border to border',
+    example: { columns: 3, rows: 2, width: 739, height: 711 },
+  });
+export type ImageTiles = z.infer<typeof imageTilesSchema>;
+
 /** An image without what names it: the part that does not depend on the request. */
 export const processedImageSchema = z.object({
   detections: z.array(detectionSchema).meta({ description: 'Highest confidence first' }),
@@ -54,6 +69,9 @@ export const processedImageSchema = z.object({
   truncated: z
     .boolean()
     .meta({ description: 'True when the list was cut at the most detections allowed' }),
+  tiles: imageTilesSchema
+    .optional()
+    .meta({ description: 'Absent where only the whole image was looked at' }),
   precision: z
     .string()
     .optional()

@@ -6,6 +6,7 @@ import {
   type ParameterRow,
   type WireParameters,
 } from './options.js';
+import { MOST_TILES, TILE_OVERLAP } from './tiles.js';
 
 const MOST_PIXELS = 100_000;
 const MOST_NAME = 200;
@@ -15,6 +16,21 @@ const fields = (name: 'name' | 'wireName', schema: (row: ParameterRow) => z.ZodT
   Object.fromEntries(PARAMETER_ROWS.map((row) => [row[name], schema(row)])) as unknown;
 
 const fraction = z.number().min(0).max(1);
+
+const overlap = z.number().min(0).max(TILE_OVERLAP.most).default(TILE_OVERLAP.default);
+const tiles = z.union([
+  z.enum(['off', 'auto']),
+  z
+    .strictObject({
+      columns: z.int().min(1).max(MOST_TILES),
+      rows: z.int().min(1).max(MOST_TILES),
+      overlap,
+    })
+    .refine(({ columns, rows }) => columns * rows <= MOST_TILES, {
+      error: `A grid has at most ${MOST_TILES} tiles.`,
+    }),
+  z.strictObject({ size: z.int().min(32).max(MOST_PIXELS), overlap }),
+]);
 
 function plain({ kind }: ParameterRow): z.ZodType {
   switch (kind) {
@@ -27,6 +43,8 @@ function plain({ kind }: ParameterRow): z.ZodType {
       return z.number();
     case 'fractions':
       return z.record(z.string(), z.number());
+    case 'tiles':
+      return tiles;
   }
 }
 
@@ -42,12 +60,15 @@ function ranged(row: ParameterRow): z.ZodType {
       return z.number().min(0).max(MOST_PIXELS);
     case 'fractions':
       return z.record(z.string().min(1).max(MOST_NAME), fraction);
+    case 'tiles':
+      return tiles;
   }
 }
 
 function described({ text, ...row }: ParameterRow): Record<string, unknown> {
   if (row.kind === 'switch') return { description: text, example: true };
   if (row.kind === 'fractions') return { description: text, example: { truck: 0.6 } };
+  if (row.kind === 'tiles') return { description: text, default: row.default, example: 'auto' };
   return { description: text, default: row.default, example: row.default };
 }
 

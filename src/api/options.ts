@@ -5,6 +5,7 @@
  * Plain data, so that the page can read it in a browser.
  */
 import { snake, type Snake } from './snake-case.js';
+import type { Tiles } from './tiles.js';
 
 interface ParameterText {
   /** Over HTTP, where it is not the name here in snake_case. */
@@ -27,7 +28,8 @@ type ParameterKind =
   /** Of a box: its longer side in pixels; up to 1 as a share of the longer side of the image. 0: no limit. */
   | { kind: 'size'; default: 0 }
   /** 0 to 1 by the name of a class of the model. */
-  | { kind: 'fractions'; default: Readonly<Record<string, number>> };
+  | { kind: 'fractions'; default: Readonly<Record<string, number>> }
+  | { kind: 'tiles'; default: 'off' };
 
 const PARAMETERS = {
   confidence: {
@@ -76,6 +78,12 @@ const PARAMETERS = {
     text: 'Leave out boxes whose longer side is above this: pixels, or up to 1 a share of the longer side of the image; 0: none',
     label: 'Boxes up to',
   },
+  tiles: {
+    kind: 'tiles',
+    default: 'off',
+    text: 'Look at overlapping tiles of the image too, which finds smaller things and takes as long as so many images: "auto" by the size of the image, {"columns": 3, "rows": 2}, or {"size": 640} in pixels, each with an "overlap" of 0 to 0.5 (0.2)',
+    label: 'Tiles',
+  },
 } as const satisfies Record<string, ParameterText & ParameterKind>;
 
 type Rows = typeof PARAMETERS;
@@ -90,6 +98,7 @@ interface Values {
   switch: boolean | null;
   size: number;
   fractions: Readonly<Record<string, number>>;
+  tiles: Tiles;
 }
 
 export type DetectionParameters = { [Key in Name]: Values[Rows[Key]['kind']] };

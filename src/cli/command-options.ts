@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
+import { tilesOf, type Tiles } from '../api/tiles.js';
 import { namedNumbers } from '../base/text-list.js';
 
 /** A parser of numbers for which `holds`; `what` ends the sentence "It must be ...". */
@@ -27,6 +28,15 @@ function fractions(text: string): Record<string, number> {
   return Object.fromEntries(
     Object.entries(read).map(([name, value]) => [name, fraction(String(value))]),
   );
+}
+
+function tiles(text: string): Tiles {
+  const read = tilesOf(text);
+  if (read === null)
+    throw new InvalidArgumentError(
+      'It takes off, auto, a grid such as 3x2, or a size such as 640.',
+    );
+  return read;
 }
 
 export function nameList(text: string): string[] {
@@ -65,6 +75,8 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
       return [new Option(`${flag} <number>`, text).argParser(size)];
     case 'fractions':
       return [new Option(`${flag} <class:number,...>`, text).argParser(fractions)];
+    case 'tiles':
+      return [new Option(`${flag} <auto|3x2|640>`, text).argParser(tiles)];
     case 'count':
       return [
         new Option(`${flag} <number>`, `${text}, 1 to ${row.most}`).argParser(

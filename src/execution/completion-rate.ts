@@ -29,19 +29,19 @@ export class CompletionRate {
     return this.#completed;
   }
 
-  begin(): void {
+  begin(images = 1): void {
     if (this.#inHand === 0) this.#since = this.#lastCompletion = this.#now();
-    this.#inHand += 1;
+    this.#inHand += images;
   }
 
-  /** One image left; only a completed one counts. */
-  end(completed: boolean): void {
+  /** So many images that `begin` had counted left; `completed` of them, which may be more, were run. */
+  end(completed: number, begun = 1): void {
     this.#advance();
-    this.#inHand -= 1;
-    if (!completed) return;
+    this.#inHand -= begun;
+    if (completed === 0) return;
     this.#lastCompletion = this.#since;
-    this.#images += 1;
-    this.#completed += 1;
+    this.#images += completed;
+    this.#completed += completed;
   }
 
   /** 0 before the first image. */

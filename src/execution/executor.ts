@@ -7,6 +7,7 @@ import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
 import type { ModelDescription } from '../api/model.js';
 import { LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
+import { imagesOf, imagesOfGrid } from '../api/tiles.js';
 import type { Pixels } from '../files/readable-picture.js';
 import { CompletionRate } from './completion-rate.js';
 import type { DetectRequest, Detector } from './detector.js';
@@ -87,7 +88,8 @@ export class Executor implements Detector {
   async detect(request: DetectRequest): Promise<ImageResult> {
     this.#refuseWhenOver(request);
     const isSync = request.kind === 'sync';
-    if (isSync) this.#admission.enter(this.#syncParallel(), request.deadlineMs ?? Infinity);
+    const images = imagesOf(request.options.tiles);
+    if (isSync) this.#admission.enter(this.#syncParallel(), request.deadlineMs ?? Infinity, images);
     this.#rate.begin();
     let outcome: ErrorCode | 'ok' = 'ok';
     let result: ImageResult | null = null;
@@ -98,8 +100,8 @@ export class Executor implements Detector {
       outcome = toLatticeError(thrown).code;
       throw thrown;
     } finally {
-      if (isSync) this.#admission.leave(outcome);
-      this.#rate.end(result !== null);
+      if (isSync) this.#admission.leave(outcome, images, imagesOfGrid(result?.tiles));
+      this.#rate.end(result === null ? 0 : 1);
       if (result === null) this.#failed += 1;
       this.onImage(outcome, result);
     }
@@ -149,7 +151,7 @@ export class Executor implements Detector {
   async #handOut(task: Task, load: WorkerLoad): Promise<void> {
     const kind = task.request.kind;
     const handedOutAt = performance.now();
-    load[kind] += 1;
+    load[kind] += task.images;
     try {
       const result = await load.worker.detect(task.forWorker());
       load.completed += 1;
@@ -158,7 +160,7 @@ export class Executor implements Detector {
     } catch (thrown) {
       if (!task.answered) this.#failedAt(load.worker, task, thrown);
     } finally {
-      load[kind] -= 1;
+      load[kind] -= task.images;
       this.refresh();
     }
   }

@@ -19,26 +19,29 @@ export class SyncAdmission {
   }
 
   /**
-   * `parallel`: synchronous images that the workers run at the same time; so many are admitted as long as they can
+   * `images`: that the network will see of the request's picture. `parallel`: synchronous images that the workers run at the same time; so many are admitted as long as they can
    * meet the deadline. Throws `overloaded` with the time in which the present queue will have drained. Every `enter` that
    * returns needs one `leave`.
    */
-  enter(parallel: number, deadlineMs: number): void {
+  enter(parallel: number, deadlineMs: number, images = 1): void {
     const { inHand, completed } = this.#rate;
     const rate = completed < LEAST_IMAGES ? null : this.#rate.perSecond();
-    const waitMs = rate === null ? 0 : ((inHand + 1) / rate) * 1_000;
-    const mostMs = inHand < parallel ? deadlineMs : Math.min(deadlineMs, LONGEST_WAIT_MS);
+    const msFor = (count: number) => (rate === null ? 0 : (count / rate) * 1_000);
+    const waitMs = msFor(inHand + images);
+    const longestMs = LONGEST_WAIT_MS + msFor(images - 1);
+    const mostMs = inHand < parallel ? deadlineMs : Math.min(deadlineMs, longestMs);
     const late = inHand > 0 && waitMs > mostMs;
     if (late) throw overloaded(lateBy(waitMs, mostMs), inHand, rate);
     if (inHand >= this.#queueLimit + parallel) {
       throw overloaded(`${inHand} synchronous requests are queued, the limit.`, inHand, rate);
     }
-    this.#rate.begin();
+    this.#rate.begin(images);
   }
 
-  /** `outcome` of the image that `enter` admitted. */
-  leave(outcome: ErrorCode | 'ok'): void {
-    this.#rate.end(outcome === 'ok' || ERRORS[outcome].unfinished !== true);
+  /** `outcome` of the picture that `enter` admitted as `images`; the network saw `seen` of it. */
+  leave(outcome: ErrorCode | 'ok', images = 1, seen = images): void {
+    const isOver = outcome === 'ok' || ERRORS[outcome].unfinished !== true;
+    this.#rate.end(isOver ? seen : 0, images);
   }
 }
 

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { ERRORS, LatticeError } from '../api/errors.js';
 import type { ImageResult } from '../api/image.js';
+import { imagesOf } from '../api/tiles.js';
 import type { DetectRequest } from './detector.js';
 import type { Worker } from './worker.js';
 
@@ -10,6 +11,8 @@ const LOSSES = { sync: 1, async: 2 } as const;
 
 export class Task {
   readonly request: DetectRequest;
+  /** That it counts for at a worker: a picture and its tiles. */
+  readonly images: number;
   readonly arrivedAt = performance.now();
   readonly answer: Promise<ImageResult>;
   /** True in the queue; false at a worker and once answered. */
@@ -27,6 +30,7 @@ export class Task {
 
   constructor(request: DetectRequest) {
     this.request = request;
+    this.images = imagesOf(request.options.tiles);
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;

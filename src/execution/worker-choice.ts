@@ -1,5 +1,6 @@
 /** Which worker runs the next image: what each has in hand, and how long its images took. */
 import type { ImageResult } from '../api/image.js';
+import { imagesOfGrid } from '../api/tiles.js';
 import type { Worker } from './worker.js';
 
 /** Weight of the newest duration in the mean. */
@@ -28,11 +29,13 @@ export class WorkerLoad {
     return this[kind] - (loading?.[kind] ?? 0) < slots[kind];
   }
 
-  /** A synchronous image took so long from handing it out to its result. */
-  measured(ms: number, { timingsMs }: ImageResult): void {
+  /** A synchronous picture took so long from handing it out to its result. */
+  measured(ms: number, { timingsMs, tiles }: ImageResult): void {
+    const images = imagesOfGrid(tiles);
     const { model_load: loadMs = 0, ...stages } = timingsMs;
-    const workMs = Object.values(stages).reduce((sum, stage) => sum + stage, 0) - stages.queue;
-    const ownMs = ms - loadMs; // the next image finds the model loaded
+    const allMs = Object.values(stages).reduce((sum, stage) => sum + stage, 0);
+    const workMs = (allMs - stages.queue) / images;
+    const ownMs = (ms - loadMs) / images; // the next image finds the model loaded
     this.#syncMs = this.#syncMs === 0 ? ownMs : this.#syncMs + NEWEST * (ownMs - this.#syncMs);
     this.#workMs = this.#workMs === 0 ? workMs : this.#workMs + NEWEST * (workMs - this.#workMs);
   }

@@ -5,7 +5,7 @@
 import type { WorkerStats } from '../api/statistics.js';
 import type { Detector } from './detector.js';
 
-/** Images that a worker may have in hand, by kind. */
+/** Images that a worker may have in hand, by kind; a picture in tiles counts as several, and the last may be too many. */
 export interface WorkerSlots {
   sync: number;
   async: number;

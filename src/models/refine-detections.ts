@@ -13,10 +13,11 @@ const FOUND_BY_ENGINE = 10_000;
 
 /** What the engine is to look for. */
 export function engineParameters(options: DetectOptions): EngineParameters {
-  const { confidence, classThresholds, iou, maxDetections } = options;
+  const { confidence, classThresholds, iou, tiles, maxDetections } = options;
   return {
     confidence: Math.min(confidence, ...Object.values(classThresholds)),
     iou,
+    tiles,
     maxDetections: leavesOut(options) ? FOUND_BY_ENGINE : maxDetections,
   };
 }

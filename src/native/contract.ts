@@ -159,7 +159,9 @@ export interface NativeCore {
 }
 
 /** The parameters that the engine itself reads. */
-export type EngineParameters = Pick<DetectionParameters, 'confidence' | 'iou' | 'maxDetections'>;
+/** `tiles` is `off` when left out. */
+export type EngineParameters = Pick<DetectionParameters, 'confidence' | 'iou' | 'maxDetections'> &
+  Partial<Pick<DetectionParameters, 'tiles'>>;
 
 export interface NativeTask extends EngineParameters {
   /** Unique among live tasks, 1 to 2^53-1. */
@@ -203,6 +205,12 @@ export const ResultField = {
   truncated: 10,
   /** Wall time from submit to completion. */
   totalMs: 11,
+  /** Of the grid that ran; 1 x 1 for a picture that was not cut. */
+  tileColumns: 12,
+  tileRows: 13,
+  /** Of a tile, in source pixels. */
+  tileWidth: 14,
+  tileHeight: 15,
 } as const;
 export const RESULT_STRIDE = Object.keys(ResultField).length;
 

@@ -1,6 +1,6 @@
 /** The native core for TypeScript: one promise per task, errors of the table. This folder alone uses the addon. */
 import { LatticeError, type ErrorCode } from '../api/errors.js';
-import { STAGES, type Timings } from '../api/image.js';
+import { STAGES, type ImageTiles, type Timings } from '../api/image.js';
 import { loadAddon } from './addon-loader.js';
 import {
   NATIVE_CODES,
@@ -39,6 +39,8 @@ export interface RawResult {
   batch: number;
   truncated: boolean;
   totalMs: number;
+  /** Null for an image that was not cut. */
+  tiles: ImageTiles | null;
 }
 
 interface Waiting {
@@ -285,7 +287,14 @@ function toResult(
     batch: field('batch'),
     truncated: field('truncated') !== 0,
     totalMs: field('totalMs'),
+    tiles: toTiles(field),
   };
+}
+
+function toTiles(field: (name: keyof typeof ResultField) => number): ImageTiles | null {
+  const [columns, rows] = [field('tileColumns'), field('tileRows')];
+  if (columns * rows <= 1) return null;
+  return { columns, rows, width: field('tileWidth'), height: field('tileHeight') };
 }
 
 /** Errors of the addon carry a code of the table; misuse (a TypeError) has none and stays as it is. */

@@ -14,7 +14,7 @@ function simulate() {
     image: (ms: number, counted = true) => {
       rate.begin();
       now += ms;
-      rate.end(counted);
+      rate.end(counted ? 1 : 0);
     },
   };
 }
@@ -60,8 +60,8 @@ describe('the rate of completions', () => {
     rate.begin();
     expect(rate.inHand).toBe(2);
     pass(1000);
-    rate.end(true);
-    rate.end(true);
+    rate.end(1);
+    rate.end(1);
     image(1000, false);
     expect(rate.inHand).toBe(0);
     expect(rate.perSecond()).toBeCloseTo(1, 1);

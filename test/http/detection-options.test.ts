@@ -8,6 +8,8 @@ import { compose, get, post, type Harness } from '../support/composed-app.js';
 interface Asked {
   /** As HTTP names them. */
   json: Record<string, unknown>;
+  /** As the summary of a job repeats it; `json` when left out. */
+  stored?: Record<string, unknown>;
   /** In a query or a form. */
   texts: [string, string][];
   flags: string[];
@@ -42,13 +44,32 @@ const OPTIONS: Asked[] = [
     flags: ['--min-size', '0.05', '--max-size', '400'],
     reached: { minSize: 0.05, maxSize: 400 },
   },
+  {
+    json: { tiles: 'auto' },
+    texts: [['tiles', 'auto']],
+    flags: ['--tiles', 'auto'],
+    reached: { tiles: 'auto' },
+  },
+  {
+    json: { tiles: { columns: 3, rows: 2 } },
+    stored: { tiles: { columns: 3, rows: 2, overlap: 0.2 } },
+    texts: [['tiles', '3x2']],
+    flags: ['--tiles', '3x2'],
+    reached: { tiles: { columns: 3, rows: 2, overlap: 0.2 } },
+  },
+  {
+    json: { tiles: { size: 640, overlap: 0.3 } },
+    texts: [['tiles', '640:0.3']],
+    flags: ['--tiles', '640:.3'],
+    reached: { tiles: { size: 640, overlap: 0.3 } },
+  },
 ];
 
 const asked = OPTIONS.map((each) => [JSON.stringify(each.json), each] as const);
 const PICTURE = Buffer.from('pixels');
 const optionsOf = (app: Harness) => app.detector.requests[0]?.options;
 
-describe.each(asked)('%s reaches the detector', (_, { json, texts, flags, reached }) => {
+describe.each(asked)('%s reaches the detector', (_, { json, stored, texts, flags, reached }) => {
   it('by a path', async () => {
     const app = compose();
     const body = { image_path: 'a.jpg', ...json };
@@ -83,7 +104,7 @@ describe.each(asked)('%s reaches the detector', (_, { json, texts, flags, reache
     const id = body.job_id as string;
     expect(await app.jobs.specOf(id)).toMatchObject({ options: reached });
     const summary = await get(app, `/v1/jobs/${id}/summary`);
-    expect(summary.body.request).toMatchObject(json);
+    expect(summary.body.request).toMatchObject(stored ?? json);
   });
 
   it('by flags', () => {
@@ -98,6 +119,10 @@ it.each([
   [{ class_thresholds: 'car:0.5' }, '#/class_thresholds'],
   [{ min_size: -1 }, '#/min_size'],
   [{ merge_classes: 'yes' }, '#/merge_classes'],
+  [{ tiles: 'many' }, '#/tiles'],
+  [{ tiles: { columns: 9, rows: 9 } }, '#/tiles'],
+  [{ tiles: { columns: 0, rows: 1 } }, '#/tiles/columns'],
+  [{ tiles: { size: 640, overlap: 0.9 } }, '#/tiles/overlap'],
 ])('%o is refused, by a path and by a job', async (wrong, pointer) => {
   const errors = [expect.objectContaining({ pointer })];
   const refused = { status: 422, body: { errors } };

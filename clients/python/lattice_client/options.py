@@ -6,6 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 
+class Grid(TypedDict, total=False):
+    """`columns` and `rows`, or `size`: both sides of a tile in pixels of the picture."""
+
+    columns: int
+    rows: int
+    size: int
+    #: 0 to 0.5; 0.2 when left out
+    overlap: float
+
+
 class ImageOptions(TypedDict, total=False):
     model_name: str
     #: 0 to 1
@@ -20,6 +30,8 @@ class ImageOptions(TypedDict, total=False):
     #: Longer side of a box: pixels, or up to 1 a share of the longer side of the picture.
     min_size: float
     max_size: float
+    #: Overlapping tiles are looked at too: finds smaller things, and takes as long as so many pictures.
+    tiles: Literal["off", "auto"] | Grid
     #: Classes of the model, any letter case; `["*"]` for all. Excludes `vehicle_types`.
     classes: Sequence[str]
     vehicle_types: Sequence[str]

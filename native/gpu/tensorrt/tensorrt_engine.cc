@@ -108,11 +108,11 @@ class TensorRtEngine final : public Engine {
     return InputOf(*std::move(image), decode_ms);
   }
 
-  Result<std::unique_ptr<EngineInput>> Take(Image pixels) override {
+  std::pmr::memory_resource& pixel_memory() override { return pixels_; }
+
+  Result<std::unique_ptr<EngineInput>> Take(const PictureView& pixels) override {
     try {
-      Image pinned{pixels.width, pixels.height, ByteBuffer(pixels.data, &pixels_), pixels.layout,
-                   pixels.orientation};
-      return InputOf({std::move(pinned), {}, DecodedBy::kNobody}, 0);
+      return InputOf({CopyOf(pixels, &pixels_), {}, DecodedBy::kNobody}, 0);
     } catch (const std::exception&) {
       return Explained(OutOfMemory("The image could not be prepared"));
     }

@@ -4,6 +4,7 @@ import type { GpuReading } from '../../api/gpu-reading.js';
 import type { ImageResult } from '../../api/image.js';
 import type { ModelDescription } from '../../api/model.js';
 import { LatticeError, toLatticeError } from '../../api/errors.js';
+import { imagesOf } from '../../api/tiles.js';
 import { inTime } from '../../base/in-time.js';
 import type { Pixels } from '../../files/readable-picture.js';
 import type { EngineBuild } from '../../models/engine-build.js';
@@ -133,6 +134,7 @@ export class NativeWorker implements Worker {
       image,
       timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },
       truncated: raw.truncated || truncated,
+      ...(raw.tiles !== null && { tiles: raw.tiles }),
       precision: model.native.precision,
       model: modelName,
       workerId: this.workerId,
@@ -143,7 +145,8 @@ export class NativeWorker implements Worker {
   async #modelFor({ options, kind, deadlineMs = 0 }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
     const { modelName } = options;
-    this.loading[kind] += 1;
+    const images = imagesOf(options.tiles);
+    this.loading[kind] += images;
     try {
       const load = registry.load(modelName);
       if (kind === 'async') return await load;
@@ -157,7 +160,7 @@ export class NativeWorker implements Worker {
         { retryAfterS: LOADING_RETRY_S },
       );
     } finally {
-      this.loading[kind] -= 1;
+      this.loading[kind] -= images;
     }
   }
 

@@ -1,5 +1,6 @@
 /** Options that come as texts, in a query or a form, as the JSON of a request has them. */
 import { z } from '@hono/zod-openapi';
+import { tilesOf } from '../../api/tiles.js';
 import { jsonList, namedNumbers, splitList } from '../../base/text-list.js';
 import { validationFailed } from './validation.js';
 
@@ -44,6 +45,7 @@ function readValue(
   }
   if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
   if (kind === 'record') return namedNumbers(text) ?? text;
+  if (kind === 'union') return tilesOf(text) ?? text;
   if (kind === 'boolean') return TRUTH.get(text.trim().toLowerCase()) ?? text;
   return text;
 }

@@ -1,6 +1,7 @@
 /** What a job was asked for, and what became of its webhook: folded, for those who look for it. */
 import { useSignal } from '@preact/signals';
 import { PARAMETER_ROWS, type ParameterRow } from '../../api/options.js';
+import { tilesText, type Tiles } from '../../api/tiles.js';
 import type { JobStatus, JobSummary, WebhookList } from '../../client/records.js';
 import { hasEnded } from '../jobs/job-table.js';
 import { Button } from '../parts/button.js';
@@ -60,6 +61,8 @@ function valueText({ kind, wireName }: ParameterRow, request: JobSummary['reques
       const each = Object.entries(value as Record<string, number>);
       return each.map(([name, share]) => `${name} ${percent(share)}`).join(', ') || 'none';
     }
+    case 'tiles':
+      return tilesText(value as Tiles);
     case 'count':
       return String(Number(value));
   }

@@ -76,15 +76,15 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
     options_.confidence = 0.05f;
   }
 
-  std::unique_ptr<EngineInput> Prepared(Image image) {
-    auto input = engine_->Take(std::move(image));
+  std::unique_ptr<EngineInput> Prepared(const PictureView& image) {
+    auto input = engine_->Take(image);
     EXPECT_TRUE(input.ok()) << input.status().message();
     return *std::move(input);
   }
 
-  Boxes BoxesOf(Image image, WorkClass work_class = WorkClass::kSync, int slot = 0,
+  Boxes BoxesOf(const PictureView& image, WorkClass work_class = WorkClass::kSync, int slot = 0,
                 Width width = Width::kWide) {
-    const auto input = Prepared(std::move(image));
+    const auto input = Prepared(image);
     const EngineItem item{input.get(), &options_};
     const Status status = engine_->Run(work_class, slot, width, {&item, 1});
     EXPECT_TRUE(status.ok()) << status.message();

@@ -90,7 +90,7 @@ class FreedEngine final : public test::PixelEngine {
   int slots(WorkClass) const override { return 1; }
   int wide_slots(WorkClass) const override { return 1; }
   int max_batch(WorkClass) const override { return 1; }
-  Result<std::unique_ptr<EngineInput>> Take(Image) override { return Status(); }
+  Result<std::unique_ptr<EngineInput>> Take(const PictureView&) override { return Status(); }
   Status Run(WorkClass, int, Width, std::span<const EngineItem>) override { return {}; }
   Detections Detect(WorkClass, int, size_t) override { return {}; }
 

@@ -34,11 +34,11 @@ class GatedEngine final : public PixelEngine {
   int max_batch(WorkClass) const override { return max_batch_; }
 
   using PixelEngine::Take;
-  Result<std::unique_ptr<EngineInput>> Take(Image image) override {
+  Result<std::unique_ptr<EngineInput>> Take(const PictureView& image) override {
     auto input = std::make_unique<Marked>();
     input->width = image.width;
     input->height = image.height;
-    input->mark = image.data[image.data.size() / 2];
+    input->mark = image.bytes[0];
     const std::lock_guard lock(mutex_);
     prepared_on_[input->mark] = std::this_thread::get_id();
     return std::unique_ptr<EngineInput>(std::move(input));

@@ -3,7 +3,7 @@
 #define LATTICE_TEST_SCHEDULER_PIXEL_ENGINE_H_
 
 #include <memory>
-#include <utility>
+#include <memory_resource>
 
 #include "native/engine/engine.h"
 
@@ -18,9 +18,10 @@ class PixelEngine : public Engine {
                                             const DecodeLimits& limits) override {
     auto image = Decode(encoded.bytes, limits);
     if (!image.ok()) return image.status();
-    return Take(*std::move(image));
+    return Take(*image);
   }
-  Result<std::unique_ptr<EngineInput>> Take(Image pixels) override = 0;
+  Result<std::unique_ptr<EngineInput>> Take(const PictureView& pixels) override = 0;
+  std::pmr::memory_resource& pixel_memory() override { return *std::pmr::get_default_resource(); }
 };
 
 }  // namespace lattice::test

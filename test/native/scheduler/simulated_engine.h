@@ -46,12 +46,12 @@ class SimulatedEngine final : public PixelEngine {
   int max_batch(WorkClass) const override { return options_.max_batch; }
 
   using PixelEngine::Take;
-  Result<std::unique_ptr<EngineInput>> Take(Image image) override {
+  Result<std::unique_ptr<EngineInput>> Take(const PictureView& image) override {
     auto input = std::make_unique<Input>();
     input->width = image.width;
     input->height = image.height;
-    input->mark = image.data[0] | image.data[1] << 8 | image.data[2] << 16;
-    if (options_.keeps_pixels) input->Keep(image.data.size(), &pixels_);
+    input->mark = image.bytes[0] | image.bytes[1] << 8 | image.bytes[2] << 16;
+    if (options_.keeps_pixels) input->Keep(image.size, &pixels_);
     const std::lock_guard lock(mutex_);
     ++prepared_;
     return std::unique_ptr<EngineInput>(std::move(input));

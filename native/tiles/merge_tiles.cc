@@ -1,0 +1,98 @@
+#include "native/tiles/merge_tiles.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+#include "native/boxes/box_math.h"
+
+namespace lattice {
+namespace {
+
+constexpr float kMostOverlap = 0.5f;
+constexpr float kMostCovered = 0.8f;
+// A box that ends so near to a border of its tile, as a share of the tile, ends there.
+constexpr float kAtBorder = 1.0f / 80;
+constexpr float kLeastAtBorder = 2;  // source pixels
+
+struct PartBox {
+  Detection box;  // in pixels of the picture
+  size_t part;
+};
+
+bool IsPiece(const Detection& box, const Rect& part, const TileGrid& grid) {
+  const auto width = static_cast<float>(part.width);
+  const auto height = static_cast<float>(part.height);
+  const float near = std::max(kLeastAtBorder, kAtBorder * std::max(width, height));
+  return (part.left > 0 && box.x1 <= near) || (part.top > 0 && box.y1 <= near) ||
+         (part.left + part.width < grid.source_width && box.x2 >= width - near) ||
+         (part.top + part.height < grid.source_height && box.y2 >= height - near);
+}
+
+Detection Moved(Detection box, const Rect& part) {
+  const auto left = static_cast<float>(part.left);
+  const auto top = static_cast<float>(part.top);
+  box.x1 += left;
+  box.x2 += left;
+  box.y1 += top;
+  box.y2 += top;
+  return box;
+}
+
+// Best first; of equal scores the earlier part's.
+std::vector<PartBox> Ordered(const TileGrid& grid, std::span<const Detections> found) {
+  const std::vector<Rect> parts = grid.Parts();
+  std::vector<PartBox> boxes;
+  for (size_t part = 0; part < found.size(); ++part) {
+    for (const Detection& box : found[part].boxes) {
+      if (!IsPiece(box, parts[part], grid)) boxes.push_back({Moved(box, parts[part]), part});
+    }
+  }
+  std::stable_sort(boxes.begin(), boxes.end(), [](const PartBox& a, const PartBox& b) {
+    return a.box.score > b.box.score;
+  });
+  return boxes;
+}
+
+float SharedArea(const Box& a, const Box& b) {
+  const float width = Smaller(a.x2, b.x2) - Larger(a.x1, b.x1);
+  const float height = Smaller(a.y2, b.y2) - Larger(a.y1, b.y1);
+  return Larger(width, 0.0f) * Larger(height, 0.0f);
+}
+
+// Whether both are of one thing. They have the same class.
+bool IsAgain(const PartBox& better, const PartBox& next, float most_overlap) {
+  const Box a{better.box.x1, better.box.y1, better.box.x2, better.box.y2};
+  const Box b{next.box.x1, next.box.y1, next.box.x2, next.box.y2};
+  if (IntersectionOverUnion(a, b) > most_overlap) return true;
+  return better.part != next.part && AreaOf(b) <= AreaOf(a) &&
+         SharedArea(a, b) > kMostCovered * AreaOf(b);
+}
+
+}  // namespace
+
+Detections MergeTiles(const TileGrid& grid, std::span<const Detections> found,
+                      const DetectionOptions& options) {
+  Detections merged;
+  for (const Detections& part : found) merged.truncated |= part.truncated;
+  const float most_overlap = std::min(options.iou, kMostOverlap);
+  const auto wanted = static_cast<size_t>(std::max(options.max_detections, 0));
+  std::unordered_map<int, std::vector<PartBox>> kept;  // by class
+  for (const PartBox& next : Ordered(grid, found)) {
+    std::vector<PartBox>& same = kept[static_cast<int>(next.box.class_id)];
+    const bool again = std::any_of(same.begin(), same.end(), [&](const PartBox& better) {
+      return IsAgain(better, next, most_overlap);
+    });
+    if (again) continue;
+    if (merged.boxes.size() == wanted) {
+      merged.truncated = true;
+      break;
+    }
+    same.push_back(next);
+    merged.boxes.push_back(next.box);
+  }
+  return merged;
+}
+
+}  // namespace lattice
