@@ -13,20 +13,23 @@ const RECALL_POINTS = 101;
 
 /**
  * mAP50-95, 0 to 1: the mean over the classes that have labels and over the overlaps 0.5 to 0.95, or over these. Both
- * lists are by picture. Null without a label.
+ * lists are by picture. Labels for which `counts` is false are neither wanted nor wrong to find, and a box that fits no
+ * label is wrong only where it counts itself. Null without a label that counts.
  */
 export function meanAveragePrecision(
   found: readonly (readonly Detection[])[],
   labels: readonly (readonly LabelledBox[])[],
   overlaps: readonly number[] = OVERLAPS,
+  counts: (box: Box) => boolean = () => true,
 ): number | null {
-  const classes = [...new Set(labels.flat().map((label) => label.class))];
+  const counted = labels.flat().filter(({ box }) => counts(box));
+  const classes = [...new Set(counted.map((label) => label.class))];
   const figures = classes.flatMap((name) => {
     const mine = found.map((boxes) => boxes.filter((box) => box.class === name));
     const wanted = labels.map((boxes) =>
       boxes.filter((label) => label.class === name).map(({ box }) => box),
     );
-    return overlaps.map((overlap) => averagePrecision(mine, wanted, overlap));
+    return overlaps.map((overlap) => averagePrecision(mine, wanted, overlap, counts));
   });
   return figures.length === 0 ? null : figures.reduce((sum, one) => sum + one, 0) / figures.length;
 }
@@ -36,11 +39,12 @@ function averagePrecision(
   found: readonly (readonly Detection[])[],
   labels: readonly (readonly Box[])[],
   overlap: number,
+  counts: (box: Box) => boolean,
 ): number {
-  const labelCount = labels.flat().length;
+  const labelCount = labels.flat().filter(counts).length;
   let right = 0;
   let best = 0;
-  const points = matches(found, labels, overlap).map((isRight, index) => {
+  const points = matches(found, labels, overlap, counts).map((isRight, index) => {
     if (isRight) right += 1;
     return { recall: right / labelCount, precision: right / (index + 1) };
   });
@@ -53,24 +57,29 @@ function averagePrecision(
   return (sum + best * (step + 1)) / RECALL_POINTS;
 }
 
-/** Whether each box, highest confidence first, is the first on a label. */
+/** Whether each box that counts, highest confidence first, is the first on a label. */
 function matches(
   found: readonly (readonly Detection[])[],
   labels: readonly (readonly Box[])[],
   overlap: number,
+  counts: (box: Box) => boolean,
 ): boolean[] {
   const free = labels.map((boxes) => new Set(boxes));
   return found
     .flatMap((boxes, picture) => boxes.map((box) => ({ ...box, picture })))
     .sort((a, b) => b.confidence - a.confidence)
-    .map(({ box, picture }) => {
+    .flatMap(({ box, picture }) => {
       let best: Box | undefined;
       let most = overlap;
       for (const label of free[picture] ?? []) {
         const shared = intersectionOverUnion(box, label);
-        if (shared >= most) [best, most] = [label, shared];
+        // A label that counts goes before one that does not.
+        const isBetter =
+          best !== undefined && counts(label) !== counts(best) ? counts(label) : shared >= most;
+        if (isBetter && shared >= overlap) [best, most] = [label, shared];
       }
-      if (best !== undefined) free[picture]?.delete(best);
-      return best !== undefined;
+      if (best === undefined) return counts(box) ? [false] : [];
+      free[picture]?.delete(best);
+      return counts(best) ? [true] : [];
     });
 }

@@ -58,6 +58,18 @@ describe('mAP50-95', () => {
     );
   });
 
+  it('leaves out labels that do not count, and the boxes on them and of their size', () => {
+    const narrow = ([left, , right]: readonly number[]) => (right ?? 0) - (left ?? 0) < 15;
+    const wide: LabelledBox = { box: [300, 0, 340, 10], class: 'car' };
+    const labels = [[label(0), wide]];
+    // On the wide label, beside everything but wide: neither is wrong. A narrow one beside everything is.
+    const found = [[car(300, 0.9, 40), car(500, 0.8, 40), car(0, 0.7)]];
+    expect(meanAveragePrecision(found, labels, [0.5], narrow)).toBe(1);
+    const wrong = [[car(500, 0.8), car(0, 0.7)]];
+    expect(meanAveragePrecision(wrong, labels, [0.5], narrow)).toBeCloseTo(0.5, 9);
+    expect(meanAveragePrecision(found, [[wide]], [0.5], narrow)).toBeNull();
+  });
+
   it('is the share of labels that are found where nothing else is, to one recall point', () => {
     fc.assert(
       fc.property(pictures, ({ labels, found }) => {

@@ -1,0 +1,205 @@
+/**
+ * What tiles find: average precision of vehicles by the size of their labels, without tiles and with several grids, for
+ * the bundled detector and the public n-size model. Prints a table per set.
+ *
+ *   npm run bench:tiles [-- set ...]
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import sharp from 'sharp';
+import type { Detection } from '../src/api/image.js';
+import { tilesText, type Tiles } from '../src/api/tiles.js';
+import { meanAveragePrecision, type LabelledBox } from '../src/models/average-precision.js';
+import { detectionsFrom } from '../src/models/raw-detections.js';
+import type { Box } from '../src/models/self-check/box-overlap.js';
+import type { NativeModel } from '../src/native/contract.js';
+import { openCore, type Core } from '../src/native/core.js';
+import { TESTDATA } from './accuracy/expected.js';
+
+const VEHICLES = fileURLToPath(new URL('../../shared/vehicles', import.meta.url));
+const MODELS = fileURLToPath(new URL('../models', import.meta.url));
+const COCO = new Map([
+  [2, 'car'],
+  [3, 'motorcycle'],
+  [5, 'bus'],
+  [7, 'truck'],
+]);
+const OWN = new Map([...COCO.values()].map((name, id) => [id, name]));
+const GRIDS: Tiles[] = [
+  'off',
+  { columns: 2, rows: 2, overlap: 0.2 },
+  { columns: 3, rows: 3, overlap: 0.2 },
+  'auto',
+];
+const CONFIDENCE = 0.01;
+/** COCO's, in pixels of a square of the same area; its middle and large ones. */
+const SIZES: [string, number, number][] = [
+  ['below 32 px', 0, 32],
+  ['32 to 96 px', 32, 96],
+  ['from 96 px', 96, Infinity],
+];
+const MOSAIC = { columns: 3, rows: 3, width: 640, height: 480 };
+
+interface Photo {
+  bytes: Buffer;
+  labels: LabelledBox[];
+}
+
+const readers: Record<string, () => Promise<Photo[]>> = {
+  coco128: () => photosOf(join(TESTDATA, 'coco128'), '', COCO),
+  openimages: () => photosOf(join(VEHICLES, 'vehicles-openimages'), 'valid', OWN),
+  highway: () => photosOf(join(VEHICLES, 'highway-cctv'), 'valid', OWN),
+  nepal: async () =>
+    (await photosOf(join(VEHICLES, 'nepal-vehicles'), 'valid', OWN)).filter((_, i) => i % 4 === 0),
+  'coco128, nine to a picture of 1920 x 1440': async () =>
+    mosaics(await photosOf(join(TESTDATA, 'coco128'), '', COCO)),
+};
+
+async function photosOf(
+  folder: string,
+  part: string,
+  names: ReadonlyMap<number, string>,
+): Promise<Photo[]> {
+  const files = readdirSync(join(folder, 'images', part)).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const bytes = readFileSync(join(folder, 'images', part, file));
+      const { width, height } = await sharp(bytes).metadata();
+      const list = join(folder, 'labels', part, file.replace(/\.\w+$/, '.txt'));
+      const lines = existsSync(list) ? readFileSync(list, 'utf8').split('\n').filter(Boolean) : [];
+      const labels = lines.flatMap((line): LabelledBox[] => {
+        const [id = NaN, x = NaN, y = NaN, w = NaN, h = NaN] = line.split(/\s+/).map(Number);
+        const name = names.get(id);
+        if (name === undefined) return [];
+        const [cx, cy] = [x * width, y * height];
+        const [dx, dy] = [(w * width) / 2, (h * height) / 2];
+        return [{ class: name, box: [cx - dx, cy - dy, cx + dx, cy + dy] }];
+      });
+      return { bytes, labels };
+    }),
+  );
+}
+
+/** Large pictures with labels: photos side by side, each in its cell of the grid. */
+async function mosaics(photos: readonly Photo[]): Promise<Photo[]> {
+  const { columns, rows, width, height } = MOSAIC;
+  const made: Photo[] = [];
+  const each = columns * rows;
+  for (let first = 0; first + each <= photos.length; first += each) {
+    const labels: LabelledBox[] = [];
+    const cells = await Promise.all(
+      photos.slice(first, first + each).map(async ({ bytes, labels: own }, index) => {
+        const left = (index % columns) * width;
+        const top = Math.floor(index / columns) * height;
+        const size = await sharp(bytes).metadata();
+        const scale = Math.min(width / size.width, height / size.height, 1);
+        const move = ([x1, y1, x2, y2]: Box): Box => [
+          left + scale * x1,
+          top + scale * y1,
+          left + scale * x2,
+          top + scale * y2,
+        ];
+        labels.push(...own.map((label) => ({ ...label, box: move(label.box) })));
+        const to = {
+          width: Math.round(scale * size.width),
+          height: Math.round(scale * size.height),
+        };
+        return {
+          input: await sharp(bytes)
+            .resize({ ...to, fit: 'fill' })
+            .toBuffer(),
+          left,
+          top,
+        };
+      }),
+    );
+    const canvas = { width: columns * width, height: rows * height };
+    const picture = sharp({ create: { ...canvas, channels: 3, background: '#727272' } });
+    made.push({ bytes: await picture.composite(cells).jpeg({ quality: 95 }).toBuffer(), labels });
+  }
+  return made;
+}
+
+async function found(core: Core, model: NativeModel, photos: readonly Photo[], tiles: Tiles) {
+  const wanted = new Set(COCO.values());
+  let images = 0;
+  const boxes = await Promise.all(
+    photos.map(async ({ bytes }): Promise<Detection[]> => {
+      const task = { path: null, bytes, kind: 'async', priority: 0, deadlineMs: 0 } as const;
+      const { modelId, names } = model;
+      const thresholds = { confidence: CONFIDENCE, iou: 0.7, maxDetections: 300 };
+      const run = await core.run({ ...task, modelId, ...thresholds, classIds: null, tiles });
+      images += run.tiles === null ? 1 : 1 + run.tiles.columns * run.tiles.rows;
+      return detectionsFrom(run.boxes, names).filter((box) => wanted.has(box.class));
+    }),
+  );
+  return { boxes, imagesPerPhoto: images / photos.length };
+}
+
+const figure = (value: number | null) => (value === null ? '-' : value.toFixed(3));
+
+function row(
+  model: string,
+  tiles: Tiles,
+  photos: readonly Photo[],
+  { boxes, imagesPerPhoto }: Awaited<ReturnType<typeof found>>,
+): string {
+  const labels = photos.map((photo) => photo.labels);
+  const side = ([left, top, right, bottom]: Box) => Math.sqrt((right - left) * (bottom - top));
+  const bySize = SIZES.map(([, least, most]) =>
+    meanAveragePrecision(boxes, labels, [0.5], (box) => side(box) >= least && side(box) < most),
+  );
+  const cars = meanAveragePrecision(
+    boxes,
+    labels.map((each) => each.filter((label) => label.class === 'car')),
+    [0.5],
+  );
+  const cells = [
+    model,
+    tilesText(tiles),
+    imagesPerPhoto.toFixed(1),
+    figure(meanAveragePrecision(boxes, labels, [0.5])),
+    figure(meanAveragePrecision(boxes, labels)),
+    figure(cars),
+    ...bySize.map(figure),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const core = openCore({
+  roots: [TESTDATA],
+  device: 'cpu',
+  threads: 2,
+  maxFileBytes: 1e9,
+  maxPixels: 1e9,
+  maxSide: 1e5,
+});
+const bundled = join(MODELS, 'vehicles-v8n.onnx');
+const models: [string, NativeModel][] = [
+  ['bundled', await core.loadModel(bundled, bundled.replace('.onnx', '.int8.onnx'))],
+  ['public n', await core.loadModel(join(TESTDATA, 'models', 'yolov8n.onnx'))],
+];
+const asked = process.argv.slice(2);
+for (const [name, read] of Object.entries(readers)) {
+  if (asked.length > 0 && !asked.some((each) => name.startsWith(each))) continue;
+  const photos = await read();
+  const counts = SIZES.map(([what, least, most]) => {
+    const sides = photos.flatMap(({ labels }) => labels.map(({ box }) => box));
+    const within = sides.filter(([left, top, right, bottom]) => {
+      const side = Math.sqrt((right - left) * (bottom - top));
+      return side >= least && side < most;
+    });
+    return `${within.length} ${what}`;
+  });
+  console.log(`\n${name}: ${photos.length} pictures, vehicles: ${counts.join(', ')}\n`);
+  const heads = ['Model', 'Tiles', 'Images', 'mAP50', 'mAP50-95', 'AP50 cars'];
+  console.log(`| ${[...heads, ...SIZES.map(([what]) => `AP50 ${what}`)].join(' | ')} |`);
+  console.log(`|${' --- |'.repeat(heads.length + SIZES.length)}`);
+  for (const [label, model] of models) {
+    for (const tiles of GRIDS) {
+      console.log(row(label, tiles, photos, await found(core, model, photos, tiles)));
+    }
+  }
+}
+await core.close();
