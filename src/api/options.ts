@@ -6,6 +6,22 @@
  */
 import { snake, type Snake } from './snake-case.js';
 
+/** A part of the picture that is counted by itself. Null counts as not given. */
+export interface Region {
+  name: string;
+  /** Corners in shares of the picture's width and height. */
+  polygon: readonly (readonly [x: number, y: number])[];
+  /** Those that it counts; not given: all. */
+  classes?: readonly string[] | null | undefined;
+  /** The place of a box that must lie in the polygon, or the share of its area that must. */
+  anchor?: (typeof ANCHORS)[number] | number | null | undefined;
+  /** A mask: what lies in it is left out of the result. */
+  ignore?: boolean | null | undefined;
+}
+
+/** The first is the default. */
+export const ANCHORS = ['bottom', 'centre'] as const;
+
 interface ParameterText {
   /** Over HTTP, where it is not the name here in snake_case. */
   wireName?: string;
@@ -27,7 +43,11 @@ type ParameterKind =
   /** Of a box: its longer side in pixels; up to 1 as a share of the longer side of the image. 0: no limit. */
   | { kind: 'size'; default: 0 }
   /** 0 to 1 by the name of a class of the model. */
-  | { kind: 'fractions'; default: Readonly<Record<string, number>> };
+  | { kind: 'fractions'; default: Readonly<Record<string, number>> }
+  /** Null: those of the view. */
+  | { kind: 'regions'; default: null }
+  /** Name of a view. Null: by the path of the image. Workers get its regions and no name. */
+  | { kind: 'view'; default: null };
 
 const PARAMETERS = {
   confidence: {
@@ -76,6 +96,18 @@ const PARAMETERS = {
     text: 'Leave out boxes whose longer side is above this: pixels, or up to 1 a share of the longer side of the image; 0: none',
     label: 'Boxes up to',
   },
+  regions: {
+    kind: 'regions',
+    default: null,
+    text: 'Polygons of the picture that are counted by themselves, and masks: what lies in a mask is left out. Excludes view',
+    label: 'Regions',
+  },
+  view: {
+    kind: 'view',
+    default: null,
+    text: 'Name of a stored view, whose regions are used. Default where regions are not given either: the view whose paths match the path of the image',
+    label: 'View',
+  },
 } as const satisfies Record<string, ParameterText & ParameterKind>;
 
 type Rows = typeof PARAMETERS;
@@ -90,6 +122,8 @@ interface Values {
   switch: boolean | null;
   size: number;
   fractions: Readonly<Record<string, number>>;
+  regions: readonly Region[] | null;
+  view: string | null;
 }
 
 export type DetectionParameters = { [Key in Name]: Values[Rows[Key]['kind']] };

@@ -1,8 +1,10 @@
 /** What several commands share: values of options, the detection parameters as flags, examples. */
+import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
+import { PARAMETER_ROWS, type ParameterRow, type Region } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
-import { namedNumbers } from '../base/text-list.js';
+import { pathFault } from '../base/path-fault.js';
+import { jsonList, namedNumbers } from '../base/text-list.js';
 
 /** A parser of numbers for which `holds`; `what` ends the sentence "It must be ...". */
 export function numberThat(
@@ -27,6 +29,22 @@ function fractions(text: string): Record<string, number> {
   return Object.fromEntries(
     Object.entries(read).map(([name, value]) => [name, fraction(String(value))]),
   );
+}
+
+/** JSON, or the name of a file with it. Who uses the regions checks what is in the list. */
+function regions(text: string): Region[] {
+  const isList = text.trim().startsWith('[');
+  const list = jsonList((isList ? text : fileText(text)).trim());
+  if (list !== null) return list as Region[];
+  throw new InvalidArgumentError(`${isList ? 'The text' : text} is no JSON list of regions.`);
+}
+
+function fileText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InvalidArgumentError(pathFault(error, path, 'read'));
+  }
 }
 
 export function nameList(text: string): string[] {
@@ -65,6 +83,10 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
       return [new Option(`${flag} <number>`, text).argParser(size)];
     case 'fractions':
       return [new Option(`${flag} <class:number,...>`, text).argParser(fractions)];
+    case 'regions':
+      return [new Option(`${flag} <file or JSON>`, text).argParser(regions)];
+    case 'view':
+      return [new Option(`${flag} <name>`, text)];
     case 'count':
       return [
         new Option(`${flag} <number>`, `${text}, 1 to ${row.most}`).argParser(

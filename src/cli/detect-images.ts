@@ -11,6 +11,7 @@ import {
   type DetectionParameters,
   type DetectOptions,
 } from '../api/options.js';
+import { regionsSchema } from '../api/option-schemas.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
@@ -134,6 +135,7 @@ async function detectOptions(
     const { code, message } = toLatticeError(error);
     throw code === 'unknown_model' || code === 'invalid_model' ? new UsageError(message) : error;
   });
+  refuseRegions(flags);
   const requested = flags.classes ?? [ALL_CLASSES];
   const { classes, unknown } = matchClasses(requested, model.classes);
   const [first] = unknown;
@@ -149,6 +151,15 @@ async function detectOptions(
     },
     classes: model.classes,
   };
+}
+
+/** The same rules as those of a request. */
+function refuseRegions({ regions, view }: DetectFlags): void {
+  if (view) throw new UsageError('--view: views are stored in a service. Give --regions here.');
+  const [issue] = (regions && regionsSchema.safeParse(regions).error?.issues) ?? [];
+  if (issue !== undefined) {
+    throw new UsageError(`--regions: ${[...issue.path, ''].join('.')} ${issue.message}`);
+  }
 }
 
 async function* count(images: Outcomes, totals: RunTotals, progress: Progress): Outcomes {

@@ -199,7 +199,7 @@ def _key(given: str | None) -> dict[str, str]:
 
 
 def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """For forms and queries: lists with commas, or as JSON where an item has one; truth values as in JSON."""
+    """For forms and queries: lists of names with commas, or as JSON where one has it; all else as in JSON."""
 
     def text(value: Any) -> str:
         if isinstance(value, bool):
@@ -207,6 +207,8 @@ def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(value, Mapping):
             return json.dumps(dict(value))
         if isinstance(value, (list, tuple, set)):
+            if any(isinstance(each, Mapping) for each in value):
+                return json.dumps(list(value))
             items = [str(each) for each in value]
             return json.dumps(items) if any("," in each for each in items) else ",".join(items)
         return str(value)

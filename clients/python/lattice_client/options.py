@@ -6,6 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 
+class _RegionOptions(TypedDict, total=False):
+    #: Classes that it counts, or a mask leaves out; absent: all.
+    classes: Sequence[str]
+    #: What of a box must lie in the polygon: a place of it, or at least this share of its area.
+    anchor: Literal["bottom", "centre"] | float
+    #: A mask: boxes that lie in it are left out.
+    ignore: bool
+
+
+class Region(_RegionOptions):
+    name: str
+    #: 3 to 100 corners in shares of the picture's width and height, from the top left.
+    polygon: Sequence[tuple[float, float]]
+
+
 class ImageOptions(TypedDict, total=False):
     model_name: str
     #: 0 to 1
@@ -20,6 +35,10 @@ class ImageOptions(TypedDict, total=False):
     #: Longer side of a box: pixels, or up to 1 a share of the longer side of the picture.
     min_size: float
     max_size: float
+    #: Parts of the picture that are counted by themselves, and masks. Excludes `view`.
+    regions: Sequence[Region]
+    #: The regions that the service stores under this name.
+    view: str
     #: Classes of the model, any letter case; `["*"]` for all. Excludes `vehicle_types`.
     classes: Sequence[str]
     vehicle_types: Sequence[str]

@@ -1,6 +1,6 @@
 /** What a job was asked for, and what became of its webhook: folded, for those who look for it. */
 import { useSignal } from '@preact/signals';
-import { PARAMETER_ROWS, type ParameterRow } from '../../api/options.js';
+import { PARAMETER_ROWS, type ParameterRow, type Region } from '../../api/options.js';
 import type { JobStatus, JobSummary, WebhookList } from '../../client/records.js';
 import { hasEnded } from '../jobs/job-table.js';
 import { Button } from '../parts/button.js';
@@ -60,6 +60,12 @@ function valueText({ kind, wireName }: ParameterRow, request: JobSummary['reques
       const each = Object.entries(value as Record<string, number>);
       return each.map(([name, share]) => `${name} ${percent(share)}`).join(', ') || 'none';
     }
+    case 'regions': {
+      const regions = value as readonly Region[] | null;
+      return regions?.map(({ name }) => name).join(', ') || 'those of the view';
+    }
+    case 'view':
+      return value === null ? 'by the path of the image' : String(value);
     case 'count':
       return String(Number(value));
   }
