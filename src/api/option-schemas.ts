@@ -20,6 +20,7 @@ const fields = (name: 'name' | 'wireName', schema: (row: ParameterRow) => z.ZodT
 const fraction = z.number().min(0).max(1);
 
 export const REGION_LIMITS = { regions: 50, points: 100, classes: 100 };
+const LEAST_POINTS = 3;
 const MOST_REGION_NAME = 64;
 
 // With names, for generators.
@@ -34,10 +35,15 @@ const anchorShareSchema = z.number().min(0).max(1).meta({
 
 const regionSchema = z
   .strictObject({
-    name: z.string().min(1).max(MOST_REGION_NAME),
+    name: z
+      .string()
+      .min(1)
+      .max(MOST_REGION_NAME)
+      // Counts have it as a key.
+      .refine((name) => name !== '__proto__', { error: 'It is another name than this.' }),
     polygon: z
       .array(z.tuple([fraction, fraction]))
-      .min(3)
+      .min(LEAST_POINTS)
       .max(REGION_LIMITS.points)
       .meta({
         description:
@@ -88,7 +94,8 @@ export const regionsSchema: z.ZodArray<z.ZodType<Region>> = z
         context.addIssue({ code: 'custom', path: [at, field], message });
       };
       if (first.get(name) !== at) refuse('name', 'An earlier region has this name.');
-      const fault = polygonFault(polygon);
+      // Fewer points are refused already.
+      const fault = polygon.length < LEAST_POINTS ? null : polygonFault(polygon);
       if (fault !== null) refuse('polygon', fault);
     });
   });

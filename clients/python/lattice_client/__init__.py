@@ -15,7 +15,7 @@ from .errors import (
     UnexpectedAnswerError,
     UnreachableError,
 )
-from .options import DetectOptions, JobFilter, JobOptions
+from .options import DetectOptions, JobFilter, JobOptions, Region
 from .picture import Picture
 from .records import (
     Detection,
@@ -52,6 +52,7 @@ __all__ = [
     "Picture",
     "PictureError",
     "Problem",
+    "Region",
     "ServiceError",
     "UnexpectedAnswerError",
     "UnreachableError",

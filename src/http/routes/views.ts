@@ -66,7 +66,7 @@ const versionQuerySchema = z.strictObject({
   }),
 });
 
-const params = z.object({ name: viewNameSchema.openapi({ example: 'north' }) });
+const params = z.object({ name: viewNameSchema.meta({ example: 'north' }) });
 const ofView = { tags: ['Views'], request: { params } };
 const errors = ['view_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
 
