@@ -137,15 +137,15 @@ async function detectOptions(
   });
   refuseRegions(flags);
   const requested = flags.classes ?? [ALL_CLASSES];
-  const { classes, unknown } = matchClasses(requested, model.classes);
-  const [first] = unknown;
+  const named = [...requested, ...(flags.regions ?? []).flatMap(({ classes }) => classes ?? [])];
+  const [first] = matchClasses(named, model.classes).unknown;
   if (first !== undefined) {
-    throw new UsageError(noSuchClass(modelName, requested[first] ?? '', model.classes));
+    throw new UsageError(noSuchClass(modelName, named[first] ?? '', model.classes));
   }
   return {
     options: {
       modelName,
-      classes,
+      classes: matchClasses(requested, model.classes).classes,
       ...parametersOf(flags),
       mergeClasses: flags.mergeClasses ?? flags.classes === undefined,
     },
