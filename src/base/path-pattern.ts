@@ -4,8 +4,8 @@ export type PathPattern = (path: string) => boolean;
 
 /** Matching takes at most the product of both lengths. */
 export function pathPattern(text: string): PathPattern {
-  const parts = text.split('/').map((part) => (part === '**' ? null : [...part].map(character)));
-  const components = parts.map((part) => part && ((name: string) => fits(part, [...name])));
+  const parts = text.split('/').map((part) => (part === '**' ? null : Array.from(part, character)));
+  const components = parts.map((part) => part && ((name: string) => fits(part, Array.from(name))));
   const beginning = text.slice(0, text.search(/[*?]|$/));
   return (path) => path.startsWith(beginning) && fits(components, path.split('/'));
 }

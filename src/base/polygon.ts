@@ -8,16 +8,20 @@ const LEAST_AREA = 1e-9;
 
 /** Why these points enclose no part of the picture; null where they do. A repeat of the point before is no corner. */
 export function polygonFault(points: readonly Point[]): string | null {
-  const corners = points.filter((point, at) => !same(point, points.at(at - 1) as Point));
+  const corners = points.filter((point, at) => !same(point, points.at(at - 1)));
   if (corners.length < 3 || onOneLine(corners)) return 'The polygon encloses no area.';
   const edges = edgesOf(corners);
   for (const [at, edge] of edges.entries()) {
-    const next = edges[(at + 1) % edges.length] as Edge;
-    // Of neighbours one end is common: they meet elsewhere only if the second goes back along the first.
-    if (turn(edge[0], edge[1], next[1]) === 0 && ahead(edge, next) < 0) return crossing(edge, next);
-    const last = at === 0 ? edges.length - 1 : edges.length;
-    for (const other of edges.slice(at + 2, last))
-      if (meet(edge, other)) return crossing(edge, other);
+    for (const [distance, other] of edges.slice(at + 1).entries()) {
+      // Of neighbours one end is common: they meet elsewhere only where the second goes back along the first.
+      const isNext = distance === 0;
+      const isBefore = distance === edges.length - 2;
+      const crosses =
+        isNext || isBefore
+          ? (isNext && goesBack(edge, other)) || (isBefore && goesBack(other, edge))
+          : meet(edge, other);
+      if (crosses) return crossing(edge, other);
+    }
   }
   return Math.abs(area(corners)) < LEAST_AREA ? 'The polygon encloses no area.' : null;
 }
@@ -76,11 +80,14 @@ function area(corners: readonly Point[]): number {
 type Edge = readonly [start: Point, end: Point];
 
 function edgesOf(corners: readonly Point[]): Edge[] {
-  return corners.map((end, at) => [corners.at(at - 1) as Point, end]);
+  return corners.flatMap((end, at) => {
+    const start = corners.at(at - 1);
+    return start === undefined ? [] : [[start, end] as const];
+  });
 }
 
-function same([ax, ay]: Point, [bx, by]: Point): boolean {
-  return ax === bx && ay === by;
+function same([x, y]: Point, other: Point | undefined): boolean {
+  return x === other?.[0] && y === other[1];
 }
 
 /** Twice the area of the triangle: its sign says on which side of the line from a to b the point c lies. */
@@ -88,13 +95,15 @@ function turn([ax, ay]: Point, [bx, by]: Point, [cx, cy]: Point): number {
   return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax);
 }
 
-/** Below 0 where the second edge goes back. */
-function ahead([[ax, ay], [bx, by]]: Edge, [, [cx, cy]]: Edge): number {
-  return (bx - ax) * (cx - bx) + (by - ay) * (cy - by);
+/** Whether the second edge, which begins where the first ends, lies on it. */
+function goesBack([a, b]: Edge, [, c]: Edge): boolean {
+  const ahead = (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1]);
+  return turn(a, b, c) === 0 && ahead < 0;
 }
 
 function onOneLine(corners: readonly Point[]): boolean {
-  const first = corners[0] as Point;
+  const [first] = corners;
+  if (first === undefined) return true;
   const distance = ([x, y]: Point) => Math.hypot(x - first[0], y - first[1]);
   const farthest = corners.reduce((far, each) => (distance(each) > distance(far) ? each : far));
   return corners.every((each) => Math.abs(turn(first, farthest, each)) < LEAST_AREA);
@@ -102,22 +111,13 @@ function onOneLine(corners: readonly Point[]): boolean {
 
 /** Whether the edges have a point in common. */
 function meet([a, b]: Edge, [c, d]: Edge): boolean {
-  const sides = [turn(a, b, c), turn(a, b, d), turn(c, d, a), turn(c, d, b)].map(Math.sign);
-  const [c1, d1, a1, b1] = sides as [number, number, number, number];
-  if (c1 !== d1 && a1 !== b1) return true;
-  return (
-    (c1 === 0 && between(a, b, c)) ||
-    (d1 === 0 && between(a, b, d)) ||
-    (a1 === 0 && between(c, d, a)) ||
-    (b1 === 0 && between(c, d, b))
-  );
-}
-
-/** Of a point on the line through a and b. */
-function between([ax, ay]: Point, [bx, by]: Point, [x, y]: Point): boolean {
-  const inRange = (value: number, one: number, other: number) =>
-    value >= Math.min(one, other) && value <= Math.max(one, other);
-  return inRange(x, ax, bx) && inRange(y, ay, by);
+  for (const axis of [0, 1] as const) {
+    // Most edges lie apart, which is told soonest.
+    if (Math.max(a[axis], b[axis]) < Math.min(c[axis], d[axis])) return false;
+    if (Math.max(c[axis], d[axis]) < Math.min(a[axis], b[axis])) return false;
+  }
+  // The line through each edge has the ends of the other on both sides, or goes through one.
+  return turn(a, b, c) * turn(a, b, d) <= 0 && turn(c, d, a) * turn(c, d, b) <= 0;
 }
 
 function crossing(one: Edge, other: Edge): string {

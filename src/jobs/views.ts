@@ -57,9 +57,9 @@ export class Views {
   /** The newest version, or an earlier one, also of a view that was deleted since. Rejects with `view_not_found`. */
   async get(name: string, keyId: string | null, version?: number): Promise<StoredView> {
     const view = this.#owned(ownerOf(keyId)).views.get(name);
-    if (view !== undefined && (version ?? view.version) === view.version) return view;
-    if (version === undefined) throw viewNotFound(name);
-    return this.#store.viewVersion(ownerOf(keyId), name, version);
+    const wanted = version ?? view?.version;
+    if (wanted === undefined) throw viewNotFound(name);
+    return wanted === view?.version ? view : this.#store.viewVersion(ownerOf(keyId), name, wanted);
   }
 
   /** Resolves once it is on disk: from then on images that begin use it. */

@@ -62,10 +62,11 @@ function valueText({ kind, wireName }: ParameterRow, request: JobSummary['reques
     }
     case 'regions': {
       const regions = value as readonly Region[] | null;
-      return regions?.map(({ name }) => name).join(', ') || 'those of the view';
+      if (regions === null) return 'those of the view';
+      return regions.map(({ name }) => name).join(', ') || 'none';
     }
     case 'view':
-      return value === null ? 'by the path of the image' : String(value);
+      return (value as string | null) ?? 'by the path of the image';
     case 'count':
       return String(Number(value));
   }

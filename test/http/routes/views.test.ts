@@ -1,6 +1,13 @@
 /** Views over HTTP: their routes, and what becomes of images and jobs that use them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Detection, ImageResult } from '../../../src/api/image.js';
+import type {
+  DetectResponse,
+  ImageEntry,
+  JobResult,
+  MultiImageResult,
+  ViewList,
+} from '../../../src/client/records.js';
 import type { Region } from '../../../src/api/options.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { webhookRecord } from '../../../src/http/routes/jobs/result-record.js';
@@ -66,9 +73,10 @@ afterEach(async () => {
 const put = (name: string, body: unknown, headers = {}, on = app) =>
   post(on, `/v1/views/${name}`, body, headers, 'PUT');
 const remove = (name: string) => get(app, `/v1/views/${name}`, {}, 'DELETE');
-const detect = async (fields: object) =>
-  (await post(app, '/v1/inference/detect', { image_path: 'a.jpg', classes: ['*'], ...fields }))
-    .body;
+const detect = async (fields: object) => {
+  const body = { image_path: 'a.jpg', classes: ['*'], ...fields };
+  return (await post(app, '/v1/inference/detect', body)).body as DetectResponse;
+};
 
 async function job(fields: object): Promise<string> {
   const body = { job_type: 'batch_detect', image_paths: ['a.jpg'], ...fields };
@@ -77,7 +85,9 @@ async function job(fields: object): Promise<string> {
   await ended(jobs.service, accepted.job_id as string);
   return accepted.job_id as string;
 }
-const resultOf = async (id: string) => (await get(app, `/v1/jobs/${id}/result`)).body;
+const resultOf = async (id: string) =>
+  (await get(app, `/v1/jobs/${id}/result`)).body as JobResult & { result: MultiImageResult };
+const viewOf = (entry: ImageEntry) => (entry.status === 'ok' ? entry.view : undefined);
 
 describe('a view', () => {
   test('is made, read, listed, changed and deleted', async () => {
@@ -95,8 +105,8 @@ describe('a view', () => {
       body: { version: 2, regions: [RIGHT], paths: [] },
     });
     await put('gate.2-a_b', { regions: [LEFT] });
-    const { views } = (await get(app, '/v1/views')).body;
-    expect(views.map(({ name, version }: Record<string, unknown>) => [name, version])).toEqual([
+    const { views } = (await get(app, '/v1/views')).body as ViewList;
+    expect(views.map(({ name, version }) => [name, version])).toEqual([
       ['gate.2-a_b', 1],
       ['north', 2],
     ]);
@@ -161,7 +171,7 @@ describe('a view', () => {
     expect((await get(closed, '/v1/views', as('south'))).body).toEqual({ views: [] });
     const image = { image_path: 'a.jpg' };
     const found = async (name: string, more = {}) =>
-      (await post(closed, '/v1/inference/detect', { ...image, ...more }, as(name))).body;
+      (await post(closed, '/v1/inference/detect', { ...image, ...more }, as(name))).body as object;
     expect(await found('north')).toMatchObject({ view: { name: 'gate' } });
     expect(await found('south')).not.toHaveProperty('view');
     expect(await found('south', { view: 'gate' })).toMatchObject({ code: 'unknown_view' });
@@ -207,7 +217,7 @@ describe('an image', () => {
       region_counts: { gate: { car: 1 } },
       total_count: 2,
     });
-    expect(found.detections.map(({ regions }: Detection) => regions)).toEqual([['gate'], []]);
+    expect(found.detections.map(({ regions }) => regions)).toEqual([['gate'], []]);
     // Workers know regions only.
     expect(jobs.detector.requests.at(-1)?.options).toMatchObject({ view: null, regions: [{}, {}] });
   });
@@ -279,12 +289,13 @@ describe('a job', () => {
   test('keeps what it used when the view changes or goes', async () => {
     await put('north', { regions: [LEFT] });
     const id = await job({ view: 'north', image_paths: ['a.jpg', 'b.jpg'] });
-    const read = async () => [
-      await resultOf(id),
-      (await get(app, `/v1/jobs/${id}/summary`)).body,
-      (await get(app, `/v1/jobs/${id}/images`)).body,
-      (await get(app, `/v1/jobs/${id}/result?format=csv`)).body,
-    ];
+    const read = async () =>
+      [
+        await resultOf(id),
+        (await get(app, `/v1/jobs/${id}/summary`)).body as object,
+        (await get(app, `/v1/jobs/${id}/images`)).body as object,
+        (await get(app, `/v1/jobs/${id}/result?format=csv`)).body as string,
+      ] as const;
     const before = await read();
     expect(before[0].result).toMatchObject({
       region_counts: { gate: { car: 2 } },
@@ -310,7 +321,7 @@ describe('a job', () => {
       view: { version: 2 },
       region_counts: { gate: { truck: 1, car: 1 } },
     });
-    const changed = images.filter(({ view }: ImageResult) => view?.version === 2).length as number;
+    const changed = images.filter((each) => viewOf(each)?.version === 2).length;
     expect(region_counts).toEqual({ gate: { car: MANY.length, truck: changed } });
   });
 
@@ -319,11 +330,7 @@ describe('a job', () => {
     await put('south', { regions: [region('exit', 0.9, 1)], paths: ['south/**'] });
     const id = await job({ image_paths: ['north/1.jpg', 'south/1.jpg', 'east/1.jpg'] });
     const { images, region_counts } = (await resultOf(id)).result;
-    expect(images.map(({ view }: ImageResult) => view?.name)).toEqual([
-      'north',
-      'south',
-      undefined,
-    ]);
+    expect(images.map((each) => viewOf(each)?.name)).toEqual(['north', 'south', undefined]);
     expect(region_counts).toEqual({ exit: {}, gate: { car: 1 } });
     const summary = (await get(app, `/v1/jobs/${id}/summary`)).body;
     expect(summary).toMatchObject({ region_counts, request: { view: null, regions: null } });
@@ -385,9 +392,9 @@ describe('a job', () => {
     await put('north', { regions: [LEFT, region('a;b', 0, 0.5), region('all', 0, 1)] });
     const id = await job({ view: 'north' });
     const file = async (format: string) =>
-      (await get(app, `/v1/jobs/${id}/result?format=${format}`)).body;
-    const { annotations } = await file('coco');
-    expect(annotations.map(({ regions }: Detection) => regions)).toEqual([
+      (await get(app, `/v1/jobs/${id}/result?format=${format}`)).body as unknown;
+    const { annotations } = (await file('coco')) as { annotations: Detection[] };
+    expect(annotations.map(({ regions }) => regions)).toEqual([
       ['gate', 'a;b', 'all'],
       ['all'],
       ['all'],
