@@ -12,14 +12,16 @@ export function polygonFault(points: readonly Point[]): string | null {
   if (corners.length < 3 || onOneLine(corners)) return 'The polygon encloses no area.';
   const edges = edgesOf(corners);
   for (const [at, edge] of edges.entries()) {
-    for (const [distance, other] of edges.slice(at + 1).entries()) {
+    for (let next = at + 1; next < edges.length; next += 1) {
+      const other = edges[next];
+      if (other === undefined) continue;
       // Of neighbours one end is common: they meet elsewhere only where the second goes back along the first.
-      const isNext = distance === 0;
-      const isBefore = distance === edges.length - 2;
-      const crosses =
-        isNext || isBefore
-          ? (isNext && goesBack(edge, other)) || (isBefore && goesBack(other, edge))
-          : meet(edge, other);
+      const follows = next === at + 1;
+      const precedes = at === 0 && next === edges.length - 1;
+      const neighbours = follows || precedes;
+      const crosses = neighbours
+        ? (follows && goesBack(edge, other)) || (precedes && goesBack(other, edge))
+        : meet(edge, other);
       if (crosses) return crossing(edge, other);
     }
   }
@@ -34,42 +36,61 @@ export function polygonFault(points: readonly Point[]): string | null {
 export function holds(polygon: readonly Point[], [x, y]: Point): boolean {
   const isAbove = ([, cornerY]: Point) => (y < 1 ? cornerY <= y : cornerY < y);
   let inside = false;
-  for (const [start, end] of edgesOf(polygon)) {
-    if (isAbove(start) === isAbove(end)) continue;
-    // From above to below, so that polygons with a common edge compute the same place on it.
-    const [upper, lower] = start[1] < end[1] ? [start, end] : [end, start];
-    const at = upper[0] + ((y - upper[1]) / (lower[1] - upper[1])) * (lower[0] - upper[0]);
-    if (x < 1 ? x < at : x <= at) inside = !inside;
+  let start = polygon.at(-1);
+  for (const end of polygon) {
+    if (start !== undefined && isAbove(start) !== isAbove(end)) {
+      // From above to below, so that polygons with a common edge compute the same place on it.
+      const [upper, lower] = start[1] < end[1] ? [start, end] : [end, start];
+      const at = upper[0] + ((y - upper[1]) / (lower[1] - upper[1])) * (lower[0] - upper[0]);
+      if (x < 1 ? x < at : x <= at) inside = !inside;
+    }
+    start = end;
   }
   return inside;
 }
 
-/** Area of the part of the polygon that lies in the rectangle; the polygon need not be convex. */
+/**
+ * Area of the part of the polygon that lies in the rectangle; the polygon need not be convex. It is the sum of what lies
+ * between each edge and the top of the rectangle, as far as both are in it, with the sign of the edge's direction.
+ */
 export function areaWithin(polygon: readonly Point[], rectangle: Rectangle): number {
-  const [left, top, right, bottom] = rectangle;
-  const sides = [
-    ([x]: Point) => x - left,
-    ([, y]: Point) => y - top,
-    ([x]: Point) => right - x,
-    ([, y]: Point) => bottom - y,
-  ];
-  // What is cut off at one side leaves edges along it that lie on each other: they enclose nothing.
-  return Math.abs(area(sides.reduce(cut, polygon)));
+  let sum = 0;
+  let start = polygon.at(-1);
+  for (const end of polygon) {
+    if (start !== undefined) sum += aboveEdge(start, end, rectangle);
+    start = end;
+  }
+  return Math.abs(sum);
 }
 
-/** The part of the polygon where `depth`, which grows evenly across the picture, is not negative. */
-function cut(polygon: readonly Point[], depth: (point: Point) => number): readonly Point[] {
-  return edgesOf(polygon).flatMap(([start, end]) => {
-    const [from, to] = [depth(start), depth(end)];
-    const kept = to < 0 ? [] : [end];
-    if (from < 0 === to < 0) return kept;
-    const share = from / (from - to);
-    const [x, y] = [0, 1].map((axis) => {
-      const [first = 0, last = 0] = [start[axis], end[axis]];
-      return first + share * (last - first);
-    }) as [number, number];
-    return [[x, y] as const, ...kept];
-  });
+function aboveEdge(start: Point, end: Point, [left, top, right, bottom]: Rectangle): number {
+  // Of most edges nothing is above them that is in the rectangle.
+  if (start[0] <= left && end[0] <= left) return 0;
+  if (start[0] >= right && end[0] >= right) return 0;
+  if (start[1] <= top && end[1] <= top) return 0;
+  const from = clamp(start[0], left, right);
+  const to = clamp(end[0], left, right);
+  if (from === to) return 0;
+  if (start[1] >= bottom && end[1] >= bottom) return (to - from) * (bottom - top);
+  const heightAt = (x: number) =>
+    start[1] + ((x - start[0]) / (end[0] - start[0])) * (end[1] - start[1]);
+  const first = heightAt(from);
+  const last = heightAt(to);
+  const height = (share: number) => clamp(first + share * (last - first), top, bottom) - top;
+  // Between the places where it crosses the top and the bottom of the rectangle the edge is straight.
+  const crosses = (side: number) =>
+    first === last ? 0 : clamp((side - first) / (last - first), 0, 1);
+  const near = Math.min(crosses(top), crosses(bottom));
+  const far = Math.max(crosses(top), crosses(bottom));
+  const twice =
+    near * (height(0) + height(near)) +
+    (far - near) * (height(near) + height(far)) +
+    (1 - far) * (height(far) + height(1));
+  return ((to - from) * twice) / 2;
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
 }
 
 /** By its sign, which way the corners go round. */

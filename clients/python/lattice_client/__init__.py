@@ -26,6 +26,7 @@ from .records import (
     JobStatus,
     Model,
     Problem,
+    View,
     to_pandas,
     to_supervision,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "ServiceError",
     "UnexpectedAnswerError",
     "UnreachableError",
+    "View",
     "colour_of",
     "draw",
     "to_pandas",

@@ -17,7 +17,7 @@ from .errors import PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
 from .picture import Picture, read_picture
 from .progress import Progress, shown
-from .records import ImageResult, JobAccepted, JobFailedError, JobResult, JobStatus, Model
+from .records import ImageResult, JobAccepted, JobFailedError, JobResult, JobStatus, Model, View
 from .watching import watch
 
 if TYPE_CHECKING:
@@ -139,6 +139,19 @@ class Core:
         call = Call("DELETE", _path(job), repeatable=False)
         return JobStatus.read((yield from self._json(call, None)))
 
+    def views(self) -> Flow[list[View]]:
+        answer = yield from self._json(Call("GET", "/v1/views"), None)
+        return [View.read(raw) for raw in answer["views"]]
+
+    def put_view(
+        self, name: str, regions: Iterable[Mapping[str, Any]], paths: Iterable[str]
+    ) -> Flow[View]:
+        body = {"regions": list(regions), "paths": list(paths)}
+        return View.read((yield from self._json(Call("PUT", _view(name), json=body), None)))
+
+    def delete_view(self, name: str) -> Flow[None]:
+        yield from self._call(Call("DELETE", _view(name), repeatable=False), None)
+
     def models(self) -> Flow[list[Model]]:
         answer = yield from self._json(Call("GET", "/v1/models"), None)
         return [Model.read(raw) for raw in answer["models"]]
@@ -191,6 +204,10 @@ def _id(job: JobRef) -> str:
 
 def _path(job: JobRef) -> str:
     return f"/v1/jobs/{quote(_id(job), safe='')}"
+
+
+def _view(name: str) -> str:
+    return f"/v1/views/{quote(name, safe='')}"
 
 
 def _key(given: str | None) -> dict[str, str]:

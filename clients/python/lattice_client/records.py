@@ -319,6 +319,24 @@ class JobFailedError(ServiceError):
 
 
 @dataclass(frozen=True)
+class View:
+    """Regions that the service stores by name."""
+
+    name: str
+    #: Raised by every change.
+    version: int
+    #: As `Region`.
+    regions: tuple[Mapping[str, Any], ...]
+    #: Patterns of the paths of images that use it where they name no view.
+    paths: tuple[str, ...]
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json) -> View:
+        return cls(raw["name"], raw["version"], tuple(raw["regions"]), tuple(raw["paths"]), raw)
+
+
+@dataclass(frozen=True)
 class Model:
     name: str
     state: str
