@@ -68,7 +68,7 @@ function typeOf(property) {
   const { type, minimum, maximum, items, anyOf = [] } = resolved(property);
   const types = [type, ...anyOf.map((each) => each.type)].flat();
   const [name] = types.filter((each) => each !== undefined && each !== 'null');
-  if (name === 'array') return `array of ${items.type}`;
+  if (name === 'array') return `array of ${resolved(items).type}`;
   if (minimum === undefined) return name;
   return maximum === undefined
     ? `${name}, ${minimum} or more`

@@ -1,5 +1,5 @@
 /** How many boxes of each class there are. */
-import type { Detection } from './image.js';
+import type { Detection, RegionCounts } from './image.js';
 
 export function countClasses(detections: readonly Detection[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -12,4 +12,38 @@ export function countCars(counts: ReadonlyMap<string, number>): number {
   let cars = 0;
   for (const [name, count] of counts) if (name.toLowerCase() === 'car') cars += count;
   return cars;
+}
+
+/** In each of the regions with these names. A box lies in several where they overlap. */
+export function countRegions(
+  detections: readonly Detection[],
+  names: readonly string[],
+): RegionCounts {
+  const counts = names.map((name) => {
+    const inside = detections.filter(({ regions = [] }) => regions.includes(name));
+    return [name, Object.fromEntries(countClasses(inside))] as const;
+  });
+  return Object.fromEntries(counts);
+}
+
+/** Counts of several images, added up by the name of the region. */
+export class RegionSums {
+  readonly sums = new Map<string, Map<string, number>>();
+
+  add(counts: RegionCounts | undefined): void {
+    for (const [region, classes] of Object.entries(counts ?? {})) {
+      const sum = this.sums.get(region) ?? new Map<string, number>();
+      this.sums.set(region, sum);
+      for (const [name, count] of Object.entries(classes)) {
+        sum.set(name, (sum.get(name) ?? 0) + count);
+      }
+    }
+  }
+
+  /** Undefined where no image had regions. */
+  get counts(): RegionCounts | undefined {
+    if (this.sums.size === 0) return undefined;
+    const rows = [...this.sums].map(([region, sum]) => [region, Object.fromEntries(sum)] as const);
+    return Object.fromEntries(rows);
+  }
 }

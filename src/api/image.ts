@@ -15,6 +15,10 @@ export const detectionSchema = z
       .meta({
         description: 'What else it may be: the best of the boxes that merge_classes has left out',
       }),
+    regions: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Names of the regions it lies in; present where there are regions' }),
   })
   .meta({
     id: 'Detection',
@@ -60,6 +64,12 @@ export const imageTilesSchema = z
   });
 export type ImageTiles = z.infer<typeof imageTilesSchema>;
 
+export const regionCountsSchema = z.record(z.string(), z.record(z.string(), z.int())).meta({
+  description:
+    'Boxes by region and class, with a row for every region; present where there are regions',
+});
+export type RegionCounts = z.infer<typeof regionCountsSchema>;
+
 /** An image without what names it: the part that does not depend on the request. */
 export const processedImageSchema = z.object({
   detections: z.array(detectionSchema).meta({ description: 'Highest confidence first' }),
@@ -76,6 +86,11 @@ export const processedImageSchema = z.object({
     .string()
     .optional()
     .meta({ description: 'What the network was computed in: int8, bf16, f32, fp16' }),
+  regionCounts: regionCountsSchema.optional(),
+  view: z
+    .object({ name: z.string(), version: z.int() })
+    .meta({ id: 'ViewUsed', description: 'The view whose regions were used, in this version' })
+    .optional(),
 });
 export type ProcessedImage = z.infer<typeof processedImageSchema>;
 

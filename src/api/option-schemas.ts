@@ -1,9 +1,12 @@
 /** Schemas of the options, from their rows: in worker frames, in requests and in answers. */
 import { z } from 'zod';
+import { polygonFault } from '../base/polygon.js';
 import {
+  ANCHORS,
   PARAMETER_ROWS,
   type DetectionParameters,
   type ParameterRow,
+  type Region,
   type WireParameters,
 } from './options.js';
 import { MOST_TILES, TILE_OVERLAP } from './tiles.js';
@@ -32,6 +35,92 @@ const tiles = z.union([
   z.strictObject({ size: z.int().min(32).max(MOST_PIXELS), overlap }),
 ]);
 
+export const REGION_LIMITS = { regions: 50, points: 100, classes: 100 };
+const LEAST_POINTS = 3;
+const MOST_REGION_NAME = 64;
+
+// With names, for generators.
+const anchorPlaceSchema = z.enum(ANCHORS).meta({
+  id: 'AnchorPlace',
+  description: 'The middle of the bottom side of a box, or its centre',
+});
+const anchorShareSchema = z.number().min(0).max(1).meta({
+  id: 'AnchorShare',
+  description: 'The least share of the area of a box',
+});
+
+const regionSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(MOST_REGION_NAME)
+      // Counts have it as a key.
+      .refine((name) => name !== '__proto__', { error: 'It is another name than this.' }),
+    polygon: z
+      .array(z.tuple([fraction, fraction]))
+      .min(LEAST_POINTS)
+      .max(REGION_LIMITS.points)
+      .meta({
+        description:
+          'Corners as shares of the width and height of the upright picture, from the top left. Its sides do not cross',
+      }),
+    classes: z
+      .array(z.string().min(1).max(MOST_NAME))
+      .min(1)
+      .max(REGION_LIMITS.classes)
+      .nullish()
+      .meta({ description: 'Classes that it counts, or a mask leaves out. Default: all' }),
+    anchor: z
+      .union([anchorPlaceSchema, anchorShareSchema], {
+        error: `An anchor is ${ANCHORS.join(', ')} or a number from 0 to 1.`,
+      })
+      .nullish()
+      .meta({
+        description:
+          'What of a box must lie in the polygon: this place of it, or at least this share of its area',
+        default: ANCHORS[0],
+      }),
+    ignore: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'A mask: boxes that lie in it are left out', default: false }),
+  })
+  .meta({
+    id: 'Region',
+    example: {
+      name: 'gate',
+      polygon: [
+        [0.1, 0.5],
+        [0.6, 0.5],
+        [0.6, 1],
+        [0.1, 1],
+      ],
+    },
+  });
+
+/** Of a request or of a view. */
+export const regionsSchema: z.ZodArray<z.ZodType<Region>> = z
+  .array(regionSchema)
+  .max(REGION_LIMITS.regions)
+  .superRefine((regions, context) => {
+    const first = new Map(regions.map(({ name }, at) => [name, at] as const).reverse());
+    regions.forEach(({ name, polygon }, at) => {
+      const refuse = (field: keyof Region, message: string) => {
+        context.addIssue({ code: 'custom', path: [at, field], message });
+      };
+      if (first.get(name) !== at) refuse('name', 'An earlier region has this name.');
+      // Fewer points are refused already.
+      const fault = polygon.length < LEAST_POINTS ? null : polygonFault(polygon);
+      if (fault !== null) refuse('polygon', fault);
+    });
+  });
+
+/** It is part of an address. */
+export const viewNameSchema = z.string().regex(/^\w[\w.-]{0,63}$/, {
+  error: 'A name of a view has 1 to 64 letters, digits and _ - . and begins with none of - .',
+});
+
 function plain({ kind }: ParameterRow): z.ZodType {
   switch (kind) {
     case 'switch':
@@ -45,6 +134,10 @@ function plain({ kind }: ParameterRow): z.ZodType {
       return z.record(z.string(), z.number());
     case 'tiles':
       return tiles;
+    case 'regions':
+      return z.array(regionSchema).nullable();
+    case 'view':
+      return z.string().nullable();
   }
 }
 
@@ -62,14 +155,28 @@ function ranged(row: ParameterRow): z.ZodType {
       return z.record(z.string().min(1).max(MOST_NAME), fraction);
     case 'tiles':
       return tiles;
+    case 'regions':
+      return regionsSchema;
+    case 'view':
+      return viewNameSchema;
   }
 }
 
 function described({ text, ...row }: ParameterRow): Record<string, unknown> {
-  if (row.kind === 'switch') return { description: text, example: true };
-  if (row.kind === 'fractions') return { description: text, example: { truck: 0.6 } };
-  if (row.kind === 'tiles') return { description: text, default: row.default, example: 'auto' };
-  return { description: text, default: row.default, example: row.default };
+  switch (row.kind) {
+    case 'switch':
+      return { description: text, example: true };
+    case 'fractions':
+      return { description: text, example: { truck: 0.6 } };
+    case 'tiles':
+      return { description: text, default: row.default, example: 'auto' };
+    case 'regions':
+      return { description: text };
+    case 'view':
+      return { description: text, example: 'north' };
+    default:
+      return { description: text, default: row.default, example: row.default };
+  }
 }
 
 export const detectOptionsSchema = z.object({

@@ -7,6 +7,22 @@
 import { snake, type Snake } from './snake-case.js';
 import type { Tiles } from './tiles.js';
 
+/** A part of the picture that is counted by itself. Null counts as not given. */
+export interface Region {
+  name: string;
+  /** Corners in shares of the picture's width and height. */
+  polygon: readonly (readonly [x: number, y: number])[];
+  /** Those that it counts; not given: all. */
+  classes?: readonly string[] | null | undefined;
+  /** The place of a box that must lie in the polygon, or the share of its area that must. */
+  anchor?: (typeof ANCHORS)[number] | number | null | undefined;
+  /** A mask: what lies in it is left out of the result. */
+  ignore?: boolean | null | undefined;
+}
+
+/** The first is the default. */
+export const ANCHORS = ['bottom', 'centre'] as const;
+
 interface ParameterText {
   /** Over HTTP, where it is not the name here in snake_case. */
   wireName?: string;
@@ -29,7 +45,11 @@ type ParameterKind =
   | { kind: 'size'; default: 0 }
   /** 0 to 1 by the name of a class of the model. */
   | { kind: 'fractions'; default: Readonly<Record<string, number>> }
-  | { kind: 'tiles'; default: 'off' };
+  | { kind: 'tiles'; default: 'off' }
+  /** Null: those of the view. */
+  | { kind: 'regions'; default: null }
+  /** Name of a view. Null: by the path of the image. Workers get its regions and no name. */
+  | { kind: 'view'; default: null };
 
 const PARAMETERS = {
   confidence: {
@@ -84,6 +104,18 @@ const PARAMETERS = {
     text: 'Look at overlapping tiles of the image too, which finds smaller things and takes as long as so many images: "auto" by the size of the image, {"columns": 3, "rows": 2}, or {"size": 640} in pixels, each with an "overlap" of 0 to 0.5 (0.2)',
     label: 'Tiles',
   },
+  regions: {
+    kind: 'regions',
+    default: null,
+    text: 'Polygons of the picture that are counted by themselves, and masks: what lies in a mask is left out. Excludes view',
+    label: 'Regions',
+  },
+  view: {
+    kind: 'view',
+    default: null,
+    text: 'Name of a stored view, whose regions are used. Default where regions are not given either: the view whose paths match the path of the image',
+    label: 'View',
+  },
 } as const satisfies Record<string, ParameterText & ParameterKind>;
 
 type Rows = typeof PARAMETERS;
@@ -99,6 +131,8 @@ interface Values {
   size: number;
   fractions: Readonly<Record<string, number>>;
   tiles: Tiles;
+  regions: readonly Region[] | null;
+  view: string | null;
 }
 
 export type DetectionParameters = { [Key in Name]: Values[Rows[Key]['kind']] };

@@ -1,9 +1,11 @@
 /** What several commands share: values of options, the detection parameters as flags, examples. */
+import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { PARAMETER_ROWS, type ParameterRow } from '../api/options.js';
+import { PARAMETER_ROWS, type ParameterRow, type Region } from '../api/options.js';
 import { snake } from '../api/snake-case.js';
 import { tilesOf, type Tiles } from '../api/tiles.js';
-import { namedNumbers } from '../base/text-list.js';
+import { pathFault } from '../base/path-fault.js';
+import { jsonList, namedNumbers } from '../base/text-list.js';
 
 /** A parser of numbers for which `holds`; `what` ends the sentence "It must be ...". */
 export function numberThat(
@@ -37,6 +39,22 @@ function tiles(text: string): Tiles {
       'It takes off, auto, a grid such as 3x2, or a size such as 640.',
     );
   return read;
+}
+
+/** JSON, or the name of a file with it. Who uses the regions checks what is in the list. */
+function regions(text: string): Region[] {
+  const isList = text.trim().startsWith('[');
+  const list = jsonList((isList ? text : fileText(text)).trim());
+  if (list !== null) return list as Region[];
+  throw new InvalidArgumentError(`${isList ? 'The text' : text} is no JSON list of regions.`);
+}
+
+function fileText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InvalidArgumentError(pathFault(error, path, 'read'));
+  }
 }
 
 export function nameList(text: string): string[] {
@@ -77,6 +95,10 @@ function toOptions(row: ParameterRow): [Option, ...Option[]] {
       return [new Option(`${flag} <class:number,...>`, text).argParser(fractions)];
     case 'tiles':
       return [new Option(`${flag} <auto|3x2|640>`, text).argParser(tiles)];
+    case 'regions':
+      return [new Option(`${flag} <file or JSON>`, text).argParser(regions)];
+    case 'view':
+      return [new Option(`${flag} <name>`, text)];
     case 'count':
       return [
         new Option(`${flag} <number>`, `${text}, 1 to ${row.most}`).argParser(

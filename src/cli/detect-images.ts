@@ -11,6 +11,7 @@ import {
   type DetectionParameters,
   type DetectOptions,
 } from '../api/options.js';
+import { regionsSchema } from '../api/option-schemas.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
 import { openDetector } from '../execution/here/open-detector.js';
 import { matchClasses, noSuchClass } from '../models/class-filter.js';
@@ -134,21 +135,31 @@ async function detectOptions(
     const { code, message } = toLatticeError(error);
     throw code === 'unknown_model' || code === 'invalid_model' ? new UsageError(message) : error;
   });
+  refuseRegions(flags);
   const requested = flags.classes ?? [ALL_CLASSES];
-  const { classes, unknown } = matchClasses(requested, model.classes);
-  const [first] = unknown;
+  const named = [...requested, ...(flags.regions ?? []).flatMap(({ classes }) => classes ?? [])];
+  const [first] = matchClasses(named, model.classes).unknown;
   if (first !== undefined) {
-    throw new UsageError(noSuchClass(modelName, requested[first] ?? '', model.classes));
+    throw new UsageError(noSuchClass(modelName, named[first] ?? '', model.classes));
   }
   return {
     options: {
       modelName,
-      classes,
+      classes: matchClasses(requested, model.classes).classes,
       ...parametersOf(flags),
       mergeClasses: flags.mergeClasses ?? flags.classes === undefined,
     },
     classes: model.classes,
   };
+}
+
+/** The same rules as those of a request. */
+function refuseRegions({ regions, view }: DetectFlags): void {
+  if (view) throw new UsageError('--view: views are stored in a service. Give --regions here.');
+  const [issue] = (regions && regionsSchema.safeParse(regions).error?.issues) ?? [];
+  if (issue !== undefined) {
+    throw new UsageError(`--regions: ${[...issue.path, ''].join('.')} ${issue.message}`);
+  }
 }
 
 async function* count(images: Outcomes, totals: RunTotals, progress: Progress): Outcomes {

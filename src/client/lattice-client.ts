@@ -30,6 +30,9 @@ import type {
   ResultFormat,
   RetriedImages,
   SettingList,
+  View,
+  ViewList,
+  ViewPut,
   WebhookList,
 } from './records.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
@@ -191,6 +194,26 @@ export class LatticeClient {
     return this.#blob(`/v1/images/file${queryOf({ path, width })}`, options);
   }
 
+  /** Stored views, by name. */
+  async views(options?: CallOptions): Promise<View[]> {
+    return (await this.#get<ViewList>('/v1/views', options)).views;
+  }
+
+  /** With `version`, as it was then; `view_not_found` where there is none. */
+  view(name: string, version?: number, options?: CallOptions): Promise<View> {
+    return this.#get(`${viewPath(name)}${queryOf({ version })}`, options);
+  }
+
+  /** Stores a view; images that begin from then on use it. */
+  putView(name: string, view: ViewPut, options?: CallOptions): Promise<View> {
+    const call = { method: 'PUT', path: viewPath(name), body: view, repeatable: true } as const;
+    return this.#call(call, options);
+  }
+
+  async deleteView(name: string, options?: CallOptions): Promise<void> {
+    await this.#blob(viewPath(name), options, 'DELETE');
+  }
+
   async models(options?: CallOptions): Promise<Model[]> {
     return (await this.#get<ModelList>('/v1/models', options)).models;
   }
@@ -252,10 +275,18 @@ export class LatticeClient {
     return (await this.#http.json(call, longestMs, signal)) as T;
   }
 
-  #blob(path: string, { deadlineMs, signal }: CallOptions = {}): Promise<Blob> {
+  #blob(
+    path: string,
+    { deadlineMs, signal }: CallOptions = {},
+    method: ApiCall['method'] = 'GET',
+  ): Promise<Blob> {
     const longestMs = deadlineMs ?? this.#deadlineMs ?? CALL_MS;
-    return this.#http.blob({ method: 'GET', path, repeatable: true }, longestMs, signal);
+    return this.#http.blob({ method, path, repeatable: method === 'GET' }, longestMs, signal);
   }
+}
+
+function viewPath(name: string): string {
+  return `/v1/views/${encodeURIComponent(name)}`;
 }
 
 function pathOf(jobId: string): string {
@@ -278,10 +309,11 @@ function randomKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A field of a form: a list is the field once per name. */
+/** A field of a form: a list of names is the field once per name. */
 function textsOf(value: DetectRequest[keyof DetectRequest]): string[] {
   if (value === null || value === undefined) return [];
-  if (typeof value === 'object' && !Array.isArray(value)) return [JSON.stringify(value)];
+  const isNames = Array.isArray(value) && value.every((each) => typeof each === 'string');
+  if (typeof value === 'object' && !isNames) return [JSON.stringify(value)];
   // Commas separate names, but not in JSON.
   return [value]
     .flat()

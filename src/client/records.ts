@@ -38,6 +38,11 @@ export type {
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
 export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
 export type { SettingListBody as SettingList } from '../http/routes/settings.js';
+export type {
+  ViewBody as View,
+  ViewListBody as ViewList,
+  ViewPutBody as ViewPut,
+} from '../http/routes/views.js';
 export type { SubscribeMessage } from '../stream/stream-messages.js';
 
 /** `limit` is the number of jobs asked for at a time. */

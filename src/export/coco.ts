@@ -25,7 +25,7 @@ export async function* writeCoco(source: ExportSource): AsyncGenerator<string, v
   let annotations = 0;
   yield* jsonArray(source, ',\n"annotations":', ({ detections }) => {
     imageId += 1;
-    return detections.map(({ box, confidence, class: name }) => {
+    return detections.map(({ box, confidence, class: name, regions }) => {
       const bbox = cocoBox(box);
       annotations += 1;
       return {
@@ -37,6 +37,7 @@ export async function* writeCoco(source: ExportSource): AsyncGenerator<string, v
         iscrowd: 0,
         segmentation: [],
         score: rounded(confidence, 6),
+        regions,
       };
     });
   });

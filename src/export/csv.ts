@@ -7,21 +7,21 @@ import {
   type ProcessedEntry,
 } from './export-source.js';
 
-/** `tracker_id` stays empty: boxes of single images have no track. */
+/** `tracker_id` stays empty: boxes of single images have no track. `regions` is empty without regions. */
 const HEADER =
-  'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model\r\n';
+  'x_min,y_min,x_max,y_max,class_id,confidence,tracker_id,class_name,image_height,image_path,image_width,job_id,model,regions\r\n';
 
 export async function* writeCsv(source: ExportSource): AsyncGenerator<string, void> {
   const classes = new ClassNumbers(source.classes);
   const jobId = cell(source.jobId ?? '');
   const model = cell(source.model);
   const lines = ({ image_path: path, image, detections }: ProcessedEntry): string[] =>
-    detections.map(({ box, confidence, class: name }) => {
+    detections.map(({ box, confidence, class: name, regions = [] }) => {
       const corners = box.map((side) => rounded(side, 3)).join(',');
       const score = rounded(confidence, 6);
       return (
         `${corners},${classes.of(name)},${score},,${cell(name)},` +
-        `${image.height},${cell(path)},${image.width},${jobId},${model}\r\n`
+        `${image.height},${cell(path)},${image.width},${jobId},${model},${cell(namesText(regions))}\r\n`
       );
     });
   let text = HEADER;
@@ -30,6 +30,11 @@ export async function* writeCsv(source: ExportSource): AsyncGenerator<string, vo
     text = '';
   }
   if (text !== '') yield text;
+}
+
+/** Names separated by `;`, or as JSON where one has it. */
+function namesText(names: readonly string[]): string {
+  return names.some((name) => name.includes(';')) ? JSON.stringify(names) : names.join(';');
 }
 
 /** Text as RFC 4180 has it. Spreadsheets run a cell that begins like a formula: an apostrophe makes it text. */

@@ -23,12 +23,14 @@ import type { JobRunner } from './runner/job-runner.js';
 import type { JobCounts, StoredImage, Submission, Submitted } from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
+import type { Views } from './views.js';
 
 export interface ServiceParts {
   store: JobStore;
   runner: JobRunner;
   events: JobEvents;
   counts: QueueCounts;
+  views: Views;
   /** The disk has too little free space for the results of new jobs. */
   nearlyFull: () => boolean;
   maxQueuedJobs: number;
@@ -40,10 +42,12 @@ const IMAGES_PER_READ = 1000;
 
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
 export class JobService {
+  readonly views: Views;
   readonly #parts: ServiceParts;
   readonly #turns = pLimit(1);
 
   constructor(parts: ServiceParts) {
+    this.views = parts.views;
     this.#parts = parts;
   }
 

@@ -113,12 +113,14 @@ export interface ImageFilter {
 /** Of the histogram of confidences: step n begins at n / 20. */
 export const CONFIDENCE_STEPS = 20;
 
-/** Images of a job by outcome, and its boxes by class and step of confidence. */
+/** Images of a job by outcome, its boxes by class and step of confidence, and by region and class. */
 export interface ImageTally {
   found: number;
   empty: number;
   failed: number;
   boxes: { class: string; step: number; boxes: number }[];
+  /** Every region has a row without class and boxes too. */
+  regions: { region: string; class: string; boxes: number }[];
 }
 
 /** `failed`: those without boxes because of an error or because their job ended first. */

@@ -13,6 +13,7 @@ import { QueueCounts } from './queue-counts.js';
 import { startRetention } from './retention-sweeper.js';
 import type { QueuedJob } from './job-records.js';
 import { JobService } from './job-service.js';
+import { Views } from './views.js';
 
 export { openJobStore } from './store/job-store.js';
 
@@ -26,6 +27,8 @@ export interface JobsOptions {
   /** How long images wait for a volume that does not answer before they fail. */
   volumePatienceMs: number;
   logger: Logger;
+  /** Views match paths beneath them. */
+  imageRoots?: readonly string[];
   annotate?: Annotate;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds?: number;
@@ -66,6 +69,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     store.onCommitted((committed) => {
       for (const event of committed) events.emit(event);
     });
+    const views = await Views.open(store, options.imageRoots ?? []);
     const patience = new Patience(logger, options.storeRetryMs ?? 1_000);
     const runner = new JobRunner({
       store,
@@ -76,6 +80,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       patience,
       logger,
       annotate: options.annotate ?? null,
+      views,
       backoffMs: options.imageBackoffMs ?? 250,
       ageingSeconds: options.ageingSeconds ?? 30,
       volumeTimes: {
@@ -89,7 +94,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
     const failure = store.failure();
     if (failure !== null)
       logger.error({ failure }, 'the disk of the job store is full: reads only');
-    return assemble(options, store, runner, { counts, events });
+    return assemble(options, store, runner, { counts, events, views });
   } catch (error) {
     await store.close();
     throw error;
@@ -100,7 +105,7 @@ function assemble(
   options: JobsOptions,
   store: JobStore,
   runner: JobRunner,
-  parts: { counts: QueueCounts; events: JobEvents },
+  parts: { counts: QueueCounts; events: JobEvents; views: Views },
 ): Jobs {
   const { dataDir, detector, logger, maxQueuedJobs, resultTtlHours } = options;
   const reserveBytes = options.reserveBytes ?? 64 * 1024 * 1024;

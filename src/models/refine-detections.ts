@@ -1,11 +1,12 @@
 /**
- * What a request wants of the boxes that the engine has found: thresholds by class, sizes, one box per vehicle. Whichever
- * engine found them, all of it happens here.
+ * What a request wants of the boxes that the engine has found: thresholds by class, sizes, one box per vehicle, masks and
+ * regions. Whichever engine found them, all of it happens here.
  */
-import type { Detection, ImageSize } from '../api/image.js';
+import type { Detection, ImageSize, ProcessedImage } from '../api/image.js';
 import type { DetectOptions } from '../api/options.js';
 import type { EngineParameters } from '../native/contract.js';
 import { isDefaultVehicles } from './class-filter.js';
+import { isMask, sortIntoRegions, withoutMasked } from './regions.js';
 import { intersectionOverUnion } from './self-check/box-overlap.js';
 
 /** More than a picture has, so that what is left out later takes no place of what stays. */
@@ -27,22 +28,29 @@ export function refineDetections(
   found: Detection[],
   options: DetectOptions,
   image: ImageSize,
-): { detections: Detection[]; truncated: boolean } {
-  if (!leavesOut(options)) return { detections: found, truncated: false };
-  const sure = aboveThresholds(found, options);
-  const sized = ofSize(sure, options, image);
-  const detections = mergesClasses(options) ? oneBoxEach(sized, options.iou) : sized;
-  const { maxDetections } = options;
+): Pick<ProcessedImage, 'detections' | 'truncated' | 'regionCounts'> {
+  const { maxDetections, regions } = options;
+  const left = leavesOut(options) ? leftOf(found, options, image) : found;
+  const kept = left.slice(0, maxDetections);
   return {
-    detections: detections.slice(0, maxDetections),
-    truncated: detections.length > maxDetections,
+    ...(regions?.length ? sortIntoRegions(kept, regions, image) : { detections: kept }),
+    truncated: left.length > maxDetections,
   };
 }
 
 function leavesOut(options: DetectOptions): boolean {
-  const { classThresholds, minSize, maxSize } = options;
+  const { classThresholds, minSize, maxSize, regions } = options;
   const hasThresholds = Object.keys(classThresholds).length > 0;
-  return hasThresholds || minSize > 0 || maxSize > 0 || mergesClasses(options);
+  const hasMask = regions?.some(isMask) ?? false;
+  return hasThresholds || minSize > 0 || maxSize > 0 || mergesClasses(options) || hasMask;
+}
+
+/** A box that is another's alternative has no region: the better one is what is seen there. */
+function leftOf(found: Detection[], options: DetectOptions, image: ImageSize): Detection[] {
+  const sure = aboveThresholds(found, options);
+  const sized = ofSize(sure, options, image);
+  const single = mergesClasses(options) ? oneBoxEach(sized, options.iou) : sized;
+  return withoutMasked(single, options.regions ?? [], image);
 }
 
 /** A request that names no classes counts vehicles. */

@@ -26,6 +26,7 @@ import { webhookRoutes } from '../http/routes/jobs/webhooks.js';
 import { modelRoutes } from '../http/routes/models.js';
 import { settingRoutes } from '../http/routes/settings.js';
 import { uiRoutes } from '../http/routes/ui.js';
+import { viewRoutes } from '../http/routes/views.js';
 import { addWorkerRoute } from '../http/routes/workers.js';
 import { Uploads } from '../http/request/uploads.js';
 import { EventStream } from '../stream/event-stream.js';
@@ -52,6 +53,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   resultRoutes,
   jobImageRoutes,
   webhookRoutes,
+  viewRoutes,
   modelRoutes,
   clusterRoutes,
   annotatedRoutes,

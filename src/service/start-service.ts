@@ -67,6 +67,7 @@ export async function startService(
     resultTtlHours: config.resultTtlHours,
     volumePatienceMs: config.volumePatienceSeconds * 1_000,
     logger,
+    imageRoots: config.imageRoots,
     annotate: (path, detections, keyId) => annotator.annotate(path, detections, keyId),
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));

@@ -115,6 +115,38 @@ test('classes, confidence and max-detections narrow the boxes down', async () =>
   expect(two).toEqual(all.slice(0, 2));
 });
 
+test('regions name their boxes, masks leave theirs out; wrong ones are told before the first image', async () => {
+  const left = { name: 'left', polygon: [[0, 0], [0.5, 0], [0.5, 1], [0, 1]], classes: ['CAR'] }; // prettier-ignore
+  const top = { name: 'top', polygon: [[0, 0], [1, 0], [1, 0.4], [0, 0.4]], ignore: true }; // prettier-ignore
+  const file = join(folder, 'regions.json');
+  writeFileSync(file, JSON.stringify([left, top]));
+  const all = (await detectJson(PICTURE)).lines[0]!.detections!;
+  const [line] = (await detectJson(PICTURE, '--regions', file)).lines;
+  const isLeft = ({ box: [x1 = 0, , x2 = 0] }: { box: number[] }) => x1 + x2 < 640;
+  const below = all.filter(({ box: [, , , bottom = 0] }) => bottom >= 0.4 * 480);
+  expect(below.length).toBeLessThan(all.length);
+  expect(line).toMatchObject({
+    detections: below.map((each) => ({
+      ...each,
+      regions: isLeft(each) && each.class === 'car' ? ['left'] : [],
+    })),
+    region_counts: { left: { car: below.filter((b) => isLeft(b) && b.class === 'car').length } },
+  });
+  const refused = async (...flags: string[]) => {
+    const { out, err, code } = await run('detect', PICTURE, ...MODEL, ...flags);
+    expect([out, code]).toEqual(['', 2]);
+    return err;
+  };
+  const line2 = { ...left, polygon: [[0, 0], [0.5, 0.5], [1, 1]] }; // prettier-ignore
+  expect(await refused('--regions', JSON.stringify([line2]))).toMatch(
+    /--regions: 0\.polygon\. The polygon encloses no area/,
+  );
+  expect(await refused('--regions', JSON.stringify([{ ...left, classes: ['tram'] }]))).toMatch(
+    /has no class 'tram'/,
+  );
+  expect(await refused('--view', 'north')).toMatch(/views are stored in a service/);
+});
+
 test('save writes a drawn copy of each image under its own name', async () => {
   const drawn = join(folder, 'drawn');
   const { lines, code } = await detectJson(

@@ -70,6 +70,29 @@ test('a picture is sent as a form, a path as JSON', async () => {
   expect((await client.detectPicture(file, fields)).image_path).toBe('gate.jpg');
 });
 
+test('regions go with a path and with a picture, and views are kept by the service', async () => {
+  const client = clientOfApp(compose());
+  const corners: [number, number][] = [[0, 0], [1, 0.5], [0, 1]]; // prettier-ignore
+  const regions = [{ name: 'a, b', polygon: corners, classes: ['car'] }];
+  const file = new File([JPEG], 'gate.jpg', { type: 'image/jpeg' });
+  for (const fields of [{ regions }, { view: 'north' }]) {
+    if ('view' in fields) {
+      const north = { name: 'north', version: 1, regions, paths: [] };
+      expect(await client.putView('north', { regions })).toMatchObject(north);
+      expect(await client.view('north')).toMatchObject(north);
+      expect(await client.views()).toMatchObject([north]);
+      await client.putView('north', { regions, paths: ['north/**'] });
+      expect(await client.view('north', 1)).toMatchObject(north);
+    }
+    expect((await client.detect({ image_path: 'a.jpg', ...fields })).status).toBe('success');
+    const sent = await client.detectPicture(file, fields);
+    expect(sent.view?.version).toBe('view' in fields ? 2 : undefined);
+  }
+  await client.deleteView('north');
+  expect(await problem(client.view('north'))).toMatchObject({ code: 'view_not_found' });
+  expect(await problem(client.deleteView('north'))).toMatchObject({ code: 'view_not_found' });
+});
+
 test('a picture of the service comes as a blob, its size and path in the query', async () => {
   const asked: string[] = [];
   const client = clientOf((url) => {

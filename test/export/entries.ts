@@ -17,7 +17,12 @@ export const ENTRIES: ExportedImage[] = [
     status: 'ok',
     image: size,
     detections: [
-      { box: [10.5, 20.25, 110.5, 220.75], confidence: 0.953125, class: 'car' },
+      {
+        box: [10.5, 20.25, 110.5, 220.75],
+        confidence: 0.953125,
+        class: 'car',
+        regions: ['gate', 'exit, "B"'],
+      },
       { box: [0, 0, 640, 480], confidence: 0.5, class: 'traffic light' },
     ],
   },

@@ -107,11 +107,12 @@ export async function post(
   path: string,
   body: unknown,
   headers: Record<string, string> = {},
+  method = 'POST',
 ): Promise<Answer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return read(
     await app.request(path, {
-      method: 'POST',
+      method,
       headers: {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(text)),

@@ -15,7 +15,7 @@ from .errors import (
     UnexpectedAnswerError,
     UnreachableError,
 )
-from .options import DetectOptions, JobFilter, JobOptions
+from .options import DetectOptions, JobFilter, JobOptions, Region
 from .picture import Picture
 from .records import (
     Detection,
@@ -26,6 +26,7 @@ from .records import (
     JobStatus,
     Model,
     Problem,
+    View,
     to_pandas,
     to_supervision,
 )
@@ -52,9 +53,11 @@ __all__ = [
     "Picture",
     "PictureError",
     "Problem",
+    "Region",
     "ServiceError",
     "UnexpectedAnswerError",
     "UnreachableError",
+    "View",
     "colour_of",
     "draw",
     "to_pandas",

@@ -15,7 +15,7 @@ from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .picture import Picture
 from .progress import Progress
-from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model
+from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View
 from .tls import verification
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from typing_extensions import Self, Unpack
 
-    from .options import DetectOptions, JobFilter, JobOptions
+    from .options import DetectOptions, JobFilter, JobOptions, Region
 
 T = TypeVar("T")
 
@@ -93,6 +93,17 @@ class AsyncLattice:
 
     async def cancel(self, job: JobRef) -> JobStatus:
         return await self._run(self._core.cancel(job))
+
+    async def views(self) -> list[View]:
+        return await self._run(self._core.views())
+
+    async def put_view(
+        self, name: str, regions: Iterable[Region], *, paths: Iterable[str] = ()
+    ) -> View:
+        return await self._run(self._core.put_view(name, regions, paths))
+
+    async def delete_view(self, name: str) -> None:
+        await self._run(self._core.delete_view(name))
 
     async def models(self) -> list[Model]:
         return await self._run(self._core.models())

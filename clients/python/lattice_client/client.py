@@ -14,7 +14,7 @@ from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .picture import Picture
 from .progress import Progress
-from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model
+from .records import ImageResult, JobAccepted, JobResult, JobStatus, Model, View
 from .tls import verification
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from typing_extensions import Self, Unpack
 
-    from .options import DetectOptions, JobFilter, JobOptions
+    from .options import DetectOptions, JobFilter, JobOptions, Region
 
 T = TypeVar("T")
 
@@ -121,6 +121,18 @@ class Lattice:
     def cancel(self, job: JobRef) -> JobStatus:
         """Ends the job as failed with code cancelled; code job_already_finished where it has ended."""
         return self._run(self._core.cancel(job))
+
+    def views(self) -> list[View]:
+        """The stored views, by name."""
+        return self._run(self._core.views())
+
+    def put_view(self, name: str, regions: Iterable[Region], *, paths: Iterable[str] = ()) -> View:
+        """Makes the view or replaces it whole; images that begin from then on use it."""
+        return self._run(self._core.put_view(name, regions, paths))
+
+    def delete_view(self, name: str) -> None:
+        """Results that used it stay as they are. `ServiceError` with code view_not_found where there is none."""
+        self._run(self._core.delete_view(name))
 
     def models(self) -> list[Model]:
         return self._run(self._core.models())

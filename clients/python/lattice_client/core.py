@@ -17,7 +17,7 @@ from .errors import PictureError, ServiceError, UnexpectedAnswerError
 from .exchange import exchange, no_answer
 from .picture import Picture, read_picture
 from .progress import Progress, shown
-from .records import ImageResult, JobAccepted, JobFailedError, JobResult, JobStatus, Model
+from .records import ImageResult, JobAccepted, JobFailedError, JobResult, JobStatus, Model, View
 from .watching import watch
 
 if TYPE_CHECKING:
@@ -139,6 +139,19 @@ class Core:
         call = Call("DELETE", _path(job), repeatable=False)
         return JobStatus.read((yield from self._json(call, None)))
 
+    def views(self) -> Flow[list[View]]:
+        answer = yield from self._json(Call("GET", "/v1/views"), None)
+        return [View.read(raw) for raw in answer["views"]]
+
+    def put_view(
+        self, name: str, regions: Iterable[Mapping[str, Any]], paths: Iterable[str]
+    ) -> Flow[View]:
+        body = {"regions": list(regions), "paths": list(paths)}
+        return View.read((yield from self._json(Call("PUT", _view(name), json=body), None)))
+
+    def delete_view(self, name: str) -> Flow[None]:
+        yield from self._call(Call("DELETE", _view(name), repeatable=False), None)
+
     def models(self) -> Flow[list[Model]]:
         answer = yield from self._json(Call("GET", "/v1/models"), None)
         return [Model.read(raw) for raw in answer["models"]]
@@ -193,13 +206,17 @@ def _path(job: JobRef) -> str:
     return f"/v1/jobs/{quote(_id(job), safe='')}"
 
 
+def _view(name: str) -> str:
+    return f"/v1/views/{quote(name, safe='')}"
+
+
 def _key(given: str | None) -> dict[str, str]:
     """Sent with every submission: the service then answers a repeat with the same job."""
     return {"idempotency-key": given or str(uuid.uuid4())}
 
 
 def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """For forms and queries: lists with commas, or as JSON where an item has one; truth values as in JSON."""
+    """For forms and queries: lists of names with commas, or as JSON where one has it; all else as in JSON."""
 
     def text(value: Any) -> str:
         if isinstance(value, bool):
@@ -207,6 +224,8 @@ def _as_texts(options: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(value, Mapping):
             return json.dumps(dict(value))
         if isinstance(value, (list, tuple, set)):
+            if any(isinstance(each, Mapping) for each in value):
+                return json.dumps(list(value))
             items = [str(each) for each in value]
             return json.dumps(items) if any("," in each for each in items) else ",".join(items)
         return str(value)

@@ -16,6 +16,21 @@ class Grid(TypedDict, total=False):
     overlap: float
 
 
+class _RegionOptions(TypedDict, total=False):
+    #: Classes that it counts, or a mask leaves out; absent: all.
+    classes: Sequence[str]
+    #: What of a box must lie in the polygon: a place of it, or at least this share of its area.
+    anchor: Literal["bottom", "centre"] | float
+    #: A mask: boxes that lie in it are left out.
+    ignore: bool
+
+
+class Region(_RegionOptions):
+    name: str
+    #: 3 to 100 corners in shares of the picture's width and height, from the top left.
+    polygon: Sequence[tuple[float, float]]
+
+
 class ImageOptions(TypedDict, total=False):
     model_name: str
     #: 0 to 1
@@ -32,6 +47,10 @@ class ImageOptions(TypedDict, total=False):
     max_size: float
     #: Overlapping tiles are looked at too: finds smaller things, and takes as long as so many pictures.
     tiles: Literal["off", "auto"] | Grid
+    #: Parts of the picture that are counted by themselves, and masks. Excludes `view`.
+    regions: Sequence[Region]
+    #: The regions that the service stores under this name.
+    view: str
     #: Classes of the model, any letter case; `["*"]` for all. Excludes `vehicle_types`.
     classes: Sequence[str]
     vehicle_types: Sequence[str]

@@ -61,6 +61,8 @@ class Detection:
     class_name: str
     #: Class and confidence of what else it may be: the best of the boxes that `merge_classes` has left out.
     alternative: tuple[str, float] | None
+    #: Names of the regions that it lies in; none where no regions were asked for.
+    regions: tuple[str, ...]
     raw: Json = _RAW
 
     @classmethod
@@ -68,7 +70,9 @@ class Detection:
         left, top, right, bottom = raw["box"]
         other = raw.get("alternative")
         alternative = None if other is None else (other["class"], other["confidence"])
-        return cls((left, top, right, bottom), raw["confidence"], raw["class"], alternative, raw)
+        regions = tuple(raw.get("regions", ()))
+        box = (left, top, right, bottom)
+        return cls(box, raw["confidence"], raw["class"], alternative, regions, raw)
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,10 @@ class ImageResult:
     car_count: int
     total_count: int
     class_counts: Mapping[str, int]
+    #: Boxes by region and class; empty where no regions were asked for.
+    region_counts: Mapping[str, Mapping[str, int]]
+    #: Name and version of the view whose regions were used.
+    view: tuple[str, int] | None
     #: Pixels of the upright picture; 0 with an error.
     width: int
     height: int
@@ -99,12 +107,15 @@ class ImageResult:
         """`job`: the result of the whole job, for an entry of it."""
         size = raw.get("image", {})
         job = job or {}
+        used = raw.get("view")
         return cls(
             image_path=raw["image_path"],
             detections=tuple(Detection.read(each) for each in raw.get("detections", ())),
             car_count=raw.get("car_count", 0),
             total_count=raw.get("total_count", 0),
             class_counts=raw.get("class_counts", {}),
+            region_counts=raw.get("region_counts", {}),
+            view=None if used is None else (used["name"], used["version"]),
             width=size.get("width", 0),
             height=size.get("height", 0),
             processing_time_ms=raw.get("processing_time_ms", 0.0),
@@ -267,6 +278,8 @@ class JobResult:
     car_count: int
     total_count: int
     class_counts: Mapping[str, int]
+    #: Over all images; empty where no regions were asked for.
+    region_counts: Mapping[str, Mapping[str, int]]
     failed_images: int
     error: Problem | None
     submitted_at: float
@@ -285,6 +298,7 @@ class JobResult:
             car_count=totals.get("car_count", 0),
             total_count=totals.get("total_count", 0),
             class_counts=totals.get("class_counts", {}),
+            region_counts=totals.get("region_counts", {}),
             failed_images=raw.get("failed_images", sum(not image.ok for image in images)),
             error=Problem.read(raw["error"]),
             submitted_at=raw["submitted_at"],
@@ -302,6 +316,24 @@ class JobFailedError(ServiceError):
     """The job ended as failed. `result` is its whole record, with the error of each image."""
 
     result: JobResult
+
+
+@dataclass(frozen=True)
+class View:
+    """Regions that the service stores by name."""
+
+    name: str
+    #: Raised by every change.
+    version: int
+    #: As `Region`.
+    regions: tuple[Mapping[str, Any], ...]
+    #: Patterns of the paths of images that use it where they name no view.
+    paths: tuple[str, ...]
+    raw: Json = _RAW
+
+    @classmethod
+    def read(cls, raw: Json) -> View:
+        return cls(raw["name"], raw["version"], tuple(raw["regions"]), tuple(raw["paths"]), raw)
 
 
 @dataclass(frozen=True)

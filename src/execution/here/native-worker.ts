@@ -127,9 +127,9 @@ export class NativeWorker implements Worker {
       : core.run({ ...task, path: null, bytes: request.image }));
     const image = { width: raw.width, height: raw.height };
     const found = detectionsFrom(raw.boxes, model.native.names);
-    const { detections, truncated } = refineDetections(found, options, image);
+    const { truncated, ...refined } = refineDetections(found, options, image);
     return {
-      detections,
+      ...refined,
       processingTimeMs: toMicros(performance.now() - started),
       image,
       timingsMs: loadMs === 0 ? raw.timings : { ...raw.timings, model_load: toMicros(loadMs) },

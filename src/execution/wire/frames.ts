@@ -11,8 +11,8 @@ import { processedImageSchema } from '../../api/image.js';
 import { modelDescriptionSchema } from '../../api/model.js';
 
 export const WORKER_PATH = '/internal/v1/workers';
-/** No text is longer; models are sent one per frame. */
-export const MAX_FRAME = 64 * 1024;
+/** No text is longer: the most boxes, each in the most regions, fit into it. Models are sent one per frame. */
+export const MAX_FRAME = 4 * 1024 * 1024;
 
 /** The service pings this often, a worker reports this often. */
 export const BEAT_MS = 2_000;

@@ -13,9 +13,10 @@ const TRUTH = new Map([
 ]);
 
 /**
- * A list is JSON, separated by commas, or repeated; numbers by name are `car:0.4,truck:0.6` or JSON. An empty text counts as not given: forms send one for an untouched field. A
- * text that is no value of its field's type, and an unknown field, is left for `schema` to refuse. Throws
- * `validation_failed` for another field that is given twice.
+ * A list of names is JSON, separated by commas, or repeated; a list of objects is JSON; numbers by name are
+ * `car:0.4,truck:0.6` or JSON. An empty text counts as not given: forms send one for an untouched field. A text that is no
+ * value of its field's type, and an unknown field, is left for `schema` to refuse. Throws `validation_failed` for another
+ * field that is given twice.
  */
 export function optionsFromTexts(
   { shape }: { shape: z.core.$ZodShape },
@@ -35,8 +36,9 @@ function readValue(
   field: z.core.$ZodType | undefined,
   values: readonly string[],
 ): unknown {
-  const kind = field && unwrapped(field)._zod.def.type;
-  if (kind === 'array') {
+  const inner = field && unwrapped(field);
+  const kind = inner?._zod.def.type;
+  if (inner instanceof z.ZodArray && inner.element instanceof z.ZodString) {
     return values.flatMap((text) => jsonList(text.trim()) ?? splitList(text, ','));
   }
   const [text = ''] = values;
@@ -44,6 +46,7 @@ function readValue(
     throw validationFailed([{ detail: `${name} is given more than once.`, pointer: `#/${name}` }]);
   }
   if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
+  if (kind === 'array') return jsonList(text.trim()) ?? text;
   if (kind === 'record') return namedNumbers(text) ?? text;
   if (kind === 'union') return tilesOf(text) ?? text;
   if (kind === 'boolean') return TRUTH.get(text.trim().toLowerCase()) ?? text;

@@ -1,4 +1,4 @@
-/** `multipart/form-data` with one picture in the field `image`; every other field is a short text. */
+/** `multipart/form-data` with one picture in the field `image`; every other field is a text. */
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { LatticeError } from '../../api/errors.js';
@@ -8,11 +8,12 @@ import { watchEnd, type ArrivingPicture } from './read-body.js';
 export const IMAGE_FIELD = 'image';
 /** More than the fields and the headers of all parts need. */
 export const FORM_OVERHEAD = 256 * 1024;
-const MAX_FIELDS = 16;
+const MAX_FIELDS = 24;
 const LIMITS = {
   fields: MAX_FIELDS,
   parts: MAX_FIELDS + 2,
-  fieldSize: 4_096,
+  // Regions of many points.
+  fieldSize: 128 * 1024,
   fieldNameSize: 100,
   headerPairs: 32,
 };

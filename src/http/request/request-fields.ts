@@ -3,6 +3,7 @@
  * clients send null for a field that is not set.
  */
 import { z } from '@hono/zod-openapi';
+import { REGION_LIMITS } from '../../api/option-schemas.js';
 import { withSuffix } from '../../models/model-folder.js';
 import type { Config } from '../../settings/config.js';
 import { validationFailed } from './validation.js';
@@ -69,17 +70,40 @@ export const annotateSchema = z
  */
 export function refuseLongLists(body: unknown, config: Pick<Config, 'maxImagesPerJob'>): void {
   if (typeof body !== 'object' || body === null) return;
-  const limits = {
+  const limits: Record<string, number> = {
     image_paths: config.maxImagesPerJob,
     classes: MAX_CLASSES,
     vehicle_types: MAX_CLASSES,
+    regions: REGION_LIMITS.regions,
   };
+  refuseLonger(body, limits, '#');
+  const regions: unknown = Reflect.get(body, 'regions');
+  if (!Array.isArray(regions)) return;
+  const { points: polygon, classes } = REGION_LIMITS;
+  regions.forEach((region, at) => {
+    refuseLonger(region, { polygon, classes }, `#/regions/${at}`);
+  });
+}
+
+function refuseLonger(value: unknown, limits: Record<string, number>, at: string): void {
+  if (typeof value !== 'object' || value === null) return;
   for (const [field, limit] of Object.entries(limits)) {
-    const value: unknown = Reflect.get(body, field);
-    if (Array.isArray(value) && value.length > limit) {
-      throw validationFailed([
-        { detail: `${field} has more than ${limit} items.`, pointer: `#/${field}` },
-      ]);
-    }
+    const list: unknown = Reflect.get(value, field);
+    if (!Array.isArray(list) || list.length <= limit) continue;
+    const detail = `${field} has more than ${limit} items.`;
+    throw validationFailed([{ detail, pointer: `${at}/${field}` }]);
   }
+}
+
+/** Throws `validation_failed` where a request has both. */
+export function refuseRegionsAndView({
+  regions,
+  view,
+}: {
+  regions?: unknown;
+  view?: unknown;
+}): void {
+  if (!regions || !view) return;
+  const detail = 'regions and view exclude each other: send one of them.';
+  throw validationFailed([{ detail, pointer: '#/view' }]);
 }

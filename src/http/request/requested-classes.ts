@@ -1,5 +1,6 @@
 /** The classes that a request names -> those that the detector keeps. */
 import type { LatticeError } from '../../api/errors.js';
+import type { Region } from '../../api/options.js';
 import { DEFAULT_VEHICLES, matchClasses, noSuchClass } from '../../models/class-filter.js';
 import type { ModelCatalogue } from '../model-catalogue.js';
 import { shorten, validationFailed } from './validation.js';
@@ -28,30 +29,40 @@ export async function requestedClasses(
   // If the classes of the model are unknown, its worker decides.
   if (known.length === 0) return classes === null ? null : requested;
   if (unknown.length === 0) return classes;
-  const missing = unknown.map((index) => [requested[index] ?? '', String(index)] as const);
-  throw missingClasses(field, missing, modelName, known);
+  const missing = unknown.map((index) => [requested[index] ?? '', `${field}/${index}`] as const);
+  throw missingClasses(missing, modelName, known);
 }
 
-/** Refuses a threshold for a class that the model lacks, with `validation_failed`, or rejects with the model's error. */
-export async function refuseUnknownThresholds(
-  thresholds: Readonly<Record<string, number>> | null | undefined,
+interface FieldsWithClasses {
+  class_thresholds?: Readonly<Record<string, number>> | null | undefined;
+  regions?: readonly Region[] | null | undefined;
+}
+
+/** Refuses thresholds and regions for classes that the model lacks, with `validation_failed`, or rejects with the model's error. */
+export async function refuseUnknownClasses(
+  { class_thresholds, regions }: FieldsWithClasses,
   modelName: string,
   catalogue: ModelCatalogue,
 ): Promise<void> {
-  const names = Object.keys(thresholds ?? {});
-  if (names.length === 0) return;
+  const named = [
+    ...Object.keys(class_thresholds ?? {}).map((name) => [
+      name,
+      `class_thresholds/${shorten(name)}`,
+    ]),
+    ...(regions ?? []).flatMap(({ classes }, region) =>
+      (classes ?? []).map((name, at) => [name, `regions/${region}/classes/${at}`]),
+    ),
+  ] as [name: string, place: string][];
+  if (named.length === 0) return;
   const known = await catalogue.classesOf(modelName);
   const spellings = new Set(known.map((name) => name.toLowerCase()));
   // If the classes of the model are unknown, its worker decides.
-  const unknown = names.filter((name) => known.length > 0 && !spellings.has(name.toLowerCase()));
-  if (unknown.length === 0) return;
-  const missing = unknown.map((name) => [name, shorten(name)] as const);
-  throw missingClasses('class_thresholds', missing, modelName, known);
+  const missing = named.filter(([name]) => known.length > 0 && !spellings.has(name.toLowerCase()));
+  if (missing.length > 0) throw missingClasses(missing, modelName, known);
 }
 
-/** `missing`: each name with its place in the field. */
+/** `missing`: each name with its place in the body. */
 function missingClasses(
-  field: string,
   missing: readonly (readonly [name: string, place: string])[],
   modelName: string,
   known: readonly string[],
@@ -59,7 +70,7 @@ function missingClasses(
   return validationFailed(
     missing.map(([name, place]) => ({
       detail: noSuchClass(modelName, shorten(name), known),
-      pointer: `#/${field}/${place}`,
+      pointer: `#/${place}`,
     })),
   );
 }

@@ -14,7 +14,7 @@ import type { AppContext } from '../app-env.js';
 import { readJson } from '../request/json-body.js';
 import { optionsFromTexts, unwrapped } from '../request/options-from-texts.js';
 import { IMAGE_FIELD, type Form } from '../request/read-form.js';
-import { refuseUnknownThresholds, requestedClasses } from '../request/requested-classes.js';
+import { refuseUnknownClasses, requestedClasses } from '../request/requested-classes.js';
 import {
   NULL_IS_NOT_GIVEN,
   annotateSchema,
@@ -22,6 +22,7 @@ import {
   imagePathSchema,
   modelNameSchema,
   refuseLongLists,
+  refuseRegionsAndView,
   vehicleTypesSchema,
 } from '../request/request-fields.js';
 import { FORM_TYPE, PICTURE_TYPES } from '../request/uploads.js';
@@ -146,7 +147,7 @@ export function detectRoutes(route: AddRoute, parts: RouteParts): void {
           }),
         },
       },
-      errors: errorsOf('image', 'model', 'worker', 'detector'),
+      errors: [...errorsOf('image', 'model', 'worker', 'detector'), 'unknown_view'],
     },
     createDetectHandler(parts),
   );
@@ -156,9 +157,19 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
   const { uploads } = deps;
   const draw = boundedDrawing(deps);
   const answer = async (c: AppContext, body: DetectRequestBody, image?: Buffer) => {
-    const asked = await readDetectOptions(body, deps);
-    const sent = image === undefined ? {} : { image };
-    const run = () => detect(c, deps, { path: body.image_path, ...sent, kind: 'sync', ...asked });
+    const { options: asked, deadlineMs } = await readDetectOptions(body, deps);
+    const path = body.image_path;
+    // The name that a form gives a picture is no path.
+    const { options, used } = deps.jobs.views.resolve(
+      asked,
+      image === undefined ? path : null,
+      c.get('keyId'),
+    );
+    const request = { path, options, deadlineMs, kind: 'sync' as const };
+    const run = async () => {
+      const result = await detect(c, deps, image === undefined ? request : { ...request, image });
+      return { ...result, ...used };
+    };
     const { result, file } =
       body.annotate === true
         ? await draw(image ?? body.image_path, c.get('keyId'), run)
@@ -270,7 +281,8 @@ async function readDetectOptions(
     throw validationFailed([{ detail, pointer: '#/deadline_ms' }]);
   }
   const modelName = fields.model_name ?? defaultModelName(config);
-  await refuseUnknownThresholds(fields.class_thresholds, modelName, catalogue);
+  await refuseUnknownClasses(fields, modelName, catalogue);
+  refuseRegionsAndView(fields);
   const options = {
     modelName,
     ...readParameters(fields),

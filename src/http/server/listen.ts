@@ -19,6 +19,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { Logger } from '../../base/logger-port.js';
 import { ConfigError, environmentName } from '../../settings/config.js';
 import { LatticeError } from '../../api/errors.js';
+import { MAX_FRAME, WORKER_PATH } from '../../execution/wire/frames.js';
 import { Connections } from './connections.js';
 import { IncomingRequest, OutgoingResponse } from './messages.js';
 import { PROBLEM_TYPE } from '../answer/problem.js';
@@ -41,7 +42,8 @@ const LIMITS = {
 };
 export type ConnectionLimits = typeof LIMITS;
 const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_FRAME = 64 * 1024;
+/** Of a client; workers have authenticated themselves by then and send more. */
+const MAX_CLIENT_FRAME = 64 * 1024;
 const SWEEP_MS = 25;
 const WARN_EVERY_MS = 60_000;
 const SUBPROTOCOL = 'lattice';
@@ -80,9 +82,8 @@ export async function listen(
     IncomingMessage: IncomingRequest,
     ServerResponse: OutgoingResponse,
   };
-  const sockets = new WebSocketServer({
+  const sockets = new SocketServer({
     noServer: true,
-    maxPayload: MAX_FRAME,
     perMessageDeflate: false,
     // Never echo the sub-protocol that carries a key.
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
@@ -157,6 +158,16 @@ function bind(server: Server, host: string, port: number): Promise<void> {
     });
     server.listen(port, host, resolve);
   });
+}
+
+/** Of one server, sockets differ in the longest frame that they take. */
+class SocketServer extends WebSocketServer {
+  override handleUpgrade(...upgrade: Parameters<WebSocketServer['handleUpgrade']>): void {
+    const [{ url = '' }] = upgrade;
+    // Read before this call returns.
+    this.options.maxPayload = url.startsWith(WORKER_PATH) ? MAX_FRAME : MAX_CLIENT_FRAME;
+    super.handleUpgrade(...upgrade);
+  }
 }
 
 interface Closing extends Pick<Servable, 'stream' | 'outlives'> {

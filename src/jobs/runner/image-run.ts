@@ -6,6 +6,7 @@ import type { Detection, ImageResult } from '../../api/image.js';
 import type { Detector } from '../../execution/detector.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
+import type { Views } from '../views.js';
 import type { Logger } from '../../base/logger-port.js';
 
 /** Draws the boxes for the owner of the job; resolves with the file name of the picture. */
@@ -30,6 +31,7 @@ export interface ImageRunner {
   detector: Detector;
   logger: Logger;
   annotate: Annotate | null;
+  views: Pick<Views, 'resolve'>;
   backoffMs: number;
   /** No retry starts once this is true. */
   stopping: () => boolean;
@@ -59,9 +61,15 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
   const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const result = await runner.detector.detect(requestOf(run));
+      const { options, used } = runner.views.resolve(
+        run.settings.options,
+        run.image.path,
+        run.settings.keyId,
+      );
+      const result = await runner.detector.detect({ ...requestOf(run), options });
       const { workerId } = result;
-      return { kind: 'done', outcome: await outcomeOf(runner, run, result), workerId };
+      const outcome = await outcomeOf(runner, run, { ...result, ...used });
+      return { kind: 'done', outcome, workerId };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -102,11 +110,10 @@ function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): 
   return { kind: 'poison', outcome, workerId: detector.workerId };
 }
 
-function requestOf({ jobNumber, settings, image, priority, deadlineMs, signal }: ImageRun) {
+function requestOf({ jobNumber, image, priority, deadlineMs, signal }: ImageRun) {
   return {
     id: taskId(jobNumber, image.index),
     path: image.path,
-    options: settings.options,
     kind: 'async' as const,
     priority,
     signal,

@@ -1,8 +1,9 @@
 /**
  * Images of jobs: what a page of a job shows and filters by, and the reads of it. Outcomes are long and a job may have a
  * million of them, so facts are kept beside them: `image_facts` has a narrow row per image with an outcome, `job_boxes` a
- * row per class and step of confidence.
+ * row per class and step of confidence, `job_regions` a row per region and class.
  */
+import { RegionSums } from '../../api/class-counts.js';
 import { CONFIDENCE_STEPS, type ImageFilter, type ImageOutcome, type ImageTally } from '../job.js';
 import { MAX_IMAGES, taskId, type FilteredImages, type StoredImage } from '../job-records.js';
 import type { Statements } from './statements.js';
@@ -17,6 +18,7 @@ export class ImageFacts {
   readonly #statements: Statements;
   readonly #jobNumber: number;
   readonly #boxes = new Map<string, number[]>();
+  readonly #regions = new RegionSums();
 
   constructor(statements: Statements, jobNumber: number) {
     this.#statements = statements;
@@ -34,6 +36,7 @@ export class ImageFacts {
       weakest = Math.min(weakest ?? confidence, confidence);
       this.#count(name, Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP));
     }
+    if (image.status === 'ok') this.#regions.add(image.regionCounts);
     this.#statements.run(
       'INSERT INTO image_facts (task, failed, boxes, weakest, classes) VALUES (?, ?, ?, ?, ?)',
       taskId(this.#jobNumber, index),
@@ -56,6 +59,18 @@ export class ImageFacts {
           boxes,
         );
       });
+    }
+    for (const [region, classes] of this.#regions.sums) {
+      for (const [name, boxes] of [['', 0] as const, ...classes]) {
+        this.#statements.run(
+          `INSERT INTO job_regions (job, region, class, boxes) VALUES (?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET boxes = boxes + excluded.boxes`,
+          this.#jobNumber,
+          region,
+          name,
+          boxes,
+        );
+      }
     }
   }
 
@@ -134,7 +149,11 @@ export class ImageReads {
       'SELECT class, step, boxes FROM job_boxes WHERE job = ? ORDER BY class, step',
       jobNumber,
     ) as ImageTally['boxes'];
-    return { ...images, boxes };
+    const regions = this.#statements.all(
+      'SELECT region, class, boxes FROM job_regions WHERE job = ? ORDER BY region, class',
+      jobNumber,
+    ) as ImageTally['regions'];
+    return { ...images, boxes, regions };
   }
 }
 

@@ -172,6 +172,27 @@ const MIGRATIONS = [
     earliest REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Views in their newest versions. A version without content says that the view was deleted.
+  CREATE TABLE views (
+    -- The API key whose view it is; empty without authentication.
+    owner     TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    version   INTEGER NOT NULL,
+    stored_at REAL NOT NULL,
+    content   TEXT,
+    PRIMARY KEY (owner, name, version)
+  ) STRICT;
+
+  -- Boxes of a job by region and class; a row without a class and boxes is that of the region itself.
+  CREATE TABLE job_regions (
+    job    INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+    region TEXT NOT NULL,
+    class  TEXT NOT NULL,
+    boxes  INTEGER NOT NULL,
+    PRIMARY KEY (job, region, class)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -26,6 +26,7 @@ import { JobWrites } from './job-writes.js';
 import { Retention } from './retention.js';
 import { toFailure } from './sqlite-failure.js';
 import { Statements } from './statements.js';
+import { ViewReads, ViewWrites } from './view-rows.js';
 import { WebhookReads, WebhookWrites } from './webhook-rows.js';
 
 /** Given to the thread at its start. */
@@ -66,6 +67,8 @@ type Remote<T> = {
 export type JobCalls = Remote<JobReads> &
   Remote<ImageReads> &
   Remote<JobWrites> &
+  Remote<ViewReads> &
+  Remote<ViewWrites> &
   Remote<Retention>;
 export type WebhookCalls = Remote<WebhookReads> & Remote<WebhookWrites>;
 
@@ -86,10 +89,12 @@ function bindCalls(
     reads: methodsOf(
       new JobReads(statements),
       new ImageReads(statements),
+      new ViewReads(statements),
       new WebhookReads(statements),
     ),
     writes: methodsOf(
       new JobWrites(statements, transitions),
+      new ViewWrites(statements),
       new Retention(statements),
       new WebhookWrites(statements, notes),
     ),

@@ -1,5 +1,5 @@
 /** The answer of the service as far as it is shown: its boxes are those of the panel, and so are its counts. */
-import { countCars, countClasses } from '../../api/class-counts.js';
+import { countCars, countClasses, countRegions } from '../../api/class-counts.js';
 import type { DetectResponse } from '../../client/records.js';
 import type { ShownBox } from '../picture/shown-boxes.js';
 
@@ -8,11 +8,15 @@ export function shownAnswer(answer: DetectResponse, boxes: readonly ShownBox[]):
     .map(({ id }) => answer.detections[id])
     .filter((box) => box !== undefined);
   const counts = countClasses(detections);
+  const { region_counts } = answer;
   return {
     ...answer,
     detections,
     car_count: countCars(counts),
     total_count: detections.length,
     class_counts: Object.fromEntries(counts),
+    ...(region_counts && {
+      region_counts: countRegions(detections, Object.keys(region_counts)),
+    }),
   };
 }

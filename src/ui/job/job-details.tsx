@@ -1,6 +1,6 @@
 /** What a job was asked for, and what became of its webhook: folded, for those who look for it. */
 import { useSignal } from '@preact/signals';
-import { PARAMETER_ROWS, type ParameterRow } from '../../api/options.js';
+import { PARAMETER_ROWS, type ParameterRow, type Region } from '../../api/options.js';
 import { tilesText, type Tiles } from '../../api/tiles.js';
 import type { JobStatus, JobSummary, WebhookList } from '../../client/records.js';
 import { hasEnded } from '../jobs/job-table.js';
@@ -63,6 +63,13 @@ function valueText({ kind, wireName }: ParameterRow, request: JobSummary['reques
     }
     case 'tiles':
       return tilesText(value as Tiles);
+    case 'regions': {
+      const regions = value as readonly Region[] | null;
+      if (regions === null) return 'those of the view';
+      return regions.map(({ name }) => name).join(', ') || 'none';
+    }
+    case 'view':
+      return (value as string | null) ?? 'by the path of the image';
     case 'count':
       return String(Number(value));
   }

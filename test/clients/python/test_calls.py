@@ -67,6 +67,45 @@ class Calls(ClientCase):
                 {"image_path": "a.jpg", "classes": ["car"], "confidence_threshold": 0.3},
             )
 
+    def test_regions_go_out_and_come_back(self) -> None:
+        gate = {"name": "gate", "polygon": [[0, 0], [1, 0.5], [0, 1]], "classes": ["car"]}
+        counts = {"gate": {"car": 1}, "exit": {}}
+        answer = {
+            **found("a.jpg", {**CAR, "regions": ["gate"]}, CAR),
+            **{"region_counts": counts, "view": {"name": "north", "version": 3}},
+        }
+        sent, service = self.recorded(answer)
+        for client in self.clients(service):
+            image = client.detect("a.jpg", regions=[gate])
+            self.assertEqual(body_of(sent.pop()), {"image_path": "a.jpg", "regions": [gate]})
+            self.assertEqual([each.regions for each in image.detections], [("gate",), ()])
+            self.assertEqual((image.region_counts, image.view), (counts, ("north", 3)))
+            client.detect("a.jpg", view="north")
+            self.assertEqual(body_of(sent.pop()), {"image_path": "a.jpg", "view": "north"})
+        plain, service = self.recorded(found("a.jpg", CAR))
+        for client in self.clients(service):
+            image = client.detect("a.jpg")
+            self.assertEqual((image.region_counts, image.view), ({}, None))
+            self.assertEqual(body_of(plain.pop()), {"image_path": "a.jpg"})
+
+    def test_views_are_stored_listed_and_deleted(self) -> None:
+        gate = {"name": "gate", "polygon": [[0, 0], [1, 0.5], [0, 1]]}
+        north = {"name": "north", "version": 2, "regions": [gate], "paths": ["north/**"]}
+        sent, service = self.recorded({**north, "views": [north]})
+        for client in self.clients(service):
+            view = client.put_view("north", [gate], paths=["north/**"])
+            self.assertEqual((view.name, view.version), ("north", 2))
+            self.assertEqual((view.regions, view.paths), ((gate,), ("north/**",)))
+            request = sent.pop()
+            self.assertEqual((request.method, request.url.path), ("PUT", "/v1/views/north"))
+            self.assertEqual(body_of(request), {"regions": [gate], "paths": ["north/**"]})
+            self.assertEqual([each.name for each in client.views()], ["north"])
+            client.delete_view("a b")
+            request = sent.pop()
+            self.assertEqual(
+                (request.method, request.url.raw_path), ("DELETE", b"/v1/views/a%20b")
+            )
+
     def test_a_submission_carries_a_key_of_its_own_or_the_given_one(self) -> None:
         sent, service = self.recorded(ACCEPTED)
         for client in self.clients(service):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import io
+import json
 import sys
 import tempfile
 import types
@@ -20,6 +21,7 @@ from PIL import Image
 from client_case import ClientCase, Handler, found, ok
 from lattice_client import ImageResult, PictureError, colour_of, draw, to_pandas, to_supervision
 
+REGIONS = [{"name": "a, b", "polygon": [[0, 0], [1, 0.5], [0, 1]], "anchor": "centre"}]
 GREY = (90, 90, 90)
 CAR = {"class": "car", "confidence": 0.91, "box": [40, 50, 160, 130]}
 TRUCK = {"class": "truck", "confidence": 0.5, "box": [200, 10, 300, 90]}
@@ -78,6 +80,8 @@ class Sent(ClientCase):
                     options = {
                         **{"classes": ["car", "bus"], "annotate": True, "deadline_ms": 500},
                         "vehicle_types": ["a, b", "c"],
+                        "regions": REGIONS,
+                        "view": "north",
                     }
                     client.detect(image, **options)
                     fields = fields_of(self.requests.pop())
@@ -91,6 +95,8 @@ class Sent(ClientCase):
                         {
                             **{"classes": "car,bus", "annotate": "true", "deadline_ms": "500"},
                             "vehicle_types": '["a, b", "c"]',
+                            "regions": json.dumps(REGIONS),
+                            "view": "north",
                         },
                     )
 

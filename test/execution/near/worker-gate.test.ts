@@ -445,3 +445,32 @@ describe('a complete worker', () => {
     await link.stop(0);
   });
 });
+
+it('the most regions of the most points travel, and the most boxes that lie in all of them', async () => {
+  const regions = Array.from({ length: 50 }, (_, at) => ({
+    name: `${at}`.padEnd(64, '\u4e16'),
+    polygon: Array.from(
+      { length: 100 },
+      (_corner, corner) => [corner / 99, Math.random()] as const,
+    ),
+    classes: Array.from({ length: 100 }, (_name, name) => `${name}`.padEnd(200, 'x')),
+  }));
+  const names = regions.map(({ name }) => name);
+  const worker = new ScriptedDetector();
+  worker.answer = () =>
+    Promise.resolve({
+      ...result(10),
+      detections: Array.from({ length: 300 }, () => ({
+        ...result(10).detections[0]!,
+        regions: names,
+      })),
+      regionCounts: Object.fromEntries(names.map((name) => [name, { car: 300 }])),
+    });
+  const link = await startWorker(rig, worker);
+  const options = { ...image('a.jpg').options, regions };
+  const { detections, regionCounts } = await rig.detector.detect(image('a.jpg', { options }));
+  expect(worker.requests).toMatchObject([{ options: { regions } }]);
+  expect(detections.at(-1)?.regions).toEqual(names);
+  expect(Object.keys(regionCounts ?? {})).toEqual(names);
+  await link.stop(0);
+});

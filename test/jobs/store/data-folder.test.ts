@@ -91,6 +91,7 @@ test('tables of an earlier release are brought up to date, with their pending we
     DROP TABLE webhook_attempts;
     ALTER TABLE webhook_deliveries DROP COLUMN attempts_before;
     DROP TABLE clock_marks; DROP TABLE image_facts; DROP TABLE job_boxes;
+    DROP TABLE views; DROP TABLE job_regions;
     ALTER TABLE jobs DROP COLUMN retry_of; ALTER TABLE outbox DROP COLUMN failed; PRAGMA application_id = 0; PRAGMA user_version = 1`);
   const { modelName, confidence, iou, maxDetections, classes } = options;
   const asThen = JSON.stringify({
@@ -113,7 +114,9 @@ test('tables of an earlier release are brought up to date, with their pending we
     empty: 0,
     failed: 2,
     boxes: [{ class: 'car', step: 18, boxes: 1 }],
+    regions: [],
   });
+  expect(await store.views()).toEqual([]);
   const { events } = await store.events(0, 10);
   expect(events.map(({ event, failedImages }) => [event, failedImages])).toEqual([
     ['job_submitted', 0],

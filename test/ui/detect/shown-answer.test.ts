@@ -31,3 +31,20 @@ it('has the boxes and counts that a request with this threshold has', () => {
   expect(shown(0.4, 'bus')).toEqual(answered([all[0]!, all[2]!]));
   expect(shown(0.95)).toEqual(answered([]));
 });
+
+it('has the counts of the regions of the boxes that are shown', () => {
+  const all = [
+    { ...box('car', 0.9), regions: ['gate', 'all'] },
+    { ...box('bus', 0.7), regions: ['all'] },
+    { ...box('car', 0.5), regions: ['all'] },
+  ];
+  const answer = {
+    ...answered(all),
+    region_counts: { gate: { car: 1 }, all: { car: 2, bus: 1 }, none: {} },
+  };
+  const shown = (threshold: number) =>
+    shownAnswer(answer, shownBoxes(all, { threshold, hidden: new Set() })).region_counts;
+  expect(shown(0.1)).toEqual(answer.region_counts);
+  expect(shown(0.6)).toEqual({ gate: { car: 1 }, all: { car: 1, bus: 1 }, none: {} });
+  expect(shown(0.95)).toEqual({ gate: {}, all: {}, none: {} });
+});

@@ -1,5 +1,7 @@
 /** `GET /v1/jobs/{job_id}/images` and `/summary`: a job's images page by page, and all of them in figures. */
 import { z } from '@hono/zod-openapi';
+import { RegionSums } from '../../../api/class-counts.js';
+import { regionCountsSchema } from '../../../api/image.js';
 import { recordParameters } from '../../../api/option-schemas.js';
 import { viewParameters } from '../../../api/options.js';
 import {
@@ -119,6 +121,7 @@ export const jobSummarySchema = z
       .openapi({ description: 'Images by outcome, as the filter of the images names it' }),
     total_count: z.int().openapi({ description: 'Boxes so far' }),
     classes: z.array(classSummarySchema).openapi({ description: 'Most boxes first' }),
+    region_counts: regionCountsSchema.optional(),
     request: requestSchema,
     metadata: z.union([z.record(z.string(), z.unknown()), z.null()]),
   })
@@ -188,7 +191,7 @@ function viewJobImage(job: Job, entry: ImageEntry, hide: HideFolders): JobImageB
 
 function viewSummary(
   job: Job,
-  { found, empty, failed, boxes }: ImageTally,
+  { found, empty, failed, boxes, regions }: ImageTally,
 ): Omit<JobSummaryBody, 'metadata'> {
   const { spec, imageCount } = job;
   const { options } = spec;
@@ -199,6 +202,10 @@ function viewSummary(
     const histogram = classes.get(name) ?? Array.from({ length: CONFIDENCE_STEPS }, () => 0);
     histogram[step] = count;
     classes.set(name, histogram);
+  }
+  const inRegions = new RegionSums();
+  for (const { region, class: name, boxes: count } of regions) {
+    inRegions.add({ [region]: count === 0 ? {} : { [name]: count } });
   }
   const views = [...classes].map(([name, histogram]) => ({
     class: name,
@@ -215,6 +222,7 @@ function viewSummary(
     },
     total_count: sum(views.map((view) => view.boxes)),
     classes: views.sort((a, b) => b.boxes - a.boxes),
+    region_counts: inRegions.counts,
     request: {
       job_type: spec.jobType,
       model_name: options.modelName,

@@ -16,7 +16,7 @@ import type { AppDeps } from '../../app-deps.js';
 import type { ModelCatalogue } from '../../model-catalogue.js';
 import { matchClasses, noSuchClass } from '../../../models/class-filter.js';
 import { defaultModelName } from '../../../models/model-folder.js';
-import { refuseUnknownThresholds, requestedClasses } from '../../request/requested-classes.js';
+import { refuseUnknownClasses, requestedClasses } from '../../request/requested-classes.js';
 import { validate, validationFailed } from '../../request/validation.js';
 import { MAX_DEPTH, MAX_KEYS } from '../../request/json-body.js';
 import {
@@ -26,6 +26,7 @@ import {
   imagePathSchema,
   modelNameSchema,
   refuseLongLists,
+  refuseRegionsAndView,
   vehicleTypesSchema,
 } from '../../request/request-fields.js';
 import { jobTypeSchema } from './job-fields.js';
@@ -155,7 +156,7 @@ export type ReadSubmission = (
 ) => Promise<{ spec: JobSpec; leftOut: LeftOut }>;
 
 export function createReadSubmission(
-  deps: Pick<AppDeps, 'config' | 'draining'>,
+  deps: Pick<AppDeps, 'config' | 'draining' | 'jobs'>,
   catalogue: ModelCatalogue,
 ): ReadSubmission {
   const { config } = deps;
@@ -171,7 +172,9 @@ export function createReadSubmission(
     const modelName = body.model_name ?? defaultModelName(config);
     const listed = await catalogue.check(modelName);
     const classes = await classesOf(body, modelName, listed, catalogue);
-    await refuseUnknownThresholds(body.class_thresholds, modelName, catalogue);
+    await refuseUnknownClasses(body, modelName, catalogue);
+    refuseRegionsAndView(body);
+    deps.jobs.views.refuseUnknown(body.view, keyId);
     await ownTurn(value);
     const { imageRoots, maxImagesPerJob } = config;
     const found = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);

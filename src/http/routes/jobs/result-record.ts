@@ -3,7 +3,8 @@ import { z } from '@hono/zod-openapi';
 import { LatticeError, type Problem } from '../../../api/errors.js';
 import { withMember } from '../../../base/json-text.js';
 import type { ImageEntry, Job } from '../../../jobs/job.js';
-import { countCars } from '../../../api/class-counts.js';
+import { countCars, RegionSums } from '../../../api/class-counts.js';
+import { regionCountsSchema } from '../../../api/image.js';
 import { imageFields, viewImage } from '../../answer/processed-image.js';
 import {
   EXAMPLE_JOB_ID,
@@ -44,6 +45,7 @@ const totalsSchema = z
     car_count: z.int(),
     total_count: z.int(),
     class_counts: z.record(z.string(), z.int()),
+    region_counts: regionCountsSchema.optional(),
     succeeded: z.int(),
     failed: z.int(),
     processing_time_ms: z.number().openapi({ description: 'From start to end of the job' }),
@@ -187,6 +189,7 @@ export function viewEntry(
 /** Adds images up one by one, so that they need not be in memory together. */
 class Tally {
   readonly #classes = new Map<string, number>();
+  readonly #regions = new RegionSums();
   #total = 0;
   #succeeded = 0;
   #failed = 0;
@@ -198,6 +201,7 @@ class Tally {
     }
     this.#succeeded += 1;
     this.#total += entry.total_count;
+    this.#regions.add(entry.region_counts);
     for (const [name, count] of Object.entries(entry.class_counts)) {
       this.#classes.set(name, (this.#classes.get(name) ?? 0) + count);
     }
@@ -209,6 +213,7 @@ class Tally {
       car_count: countCars(this.#classes),
       total_count: this.#total,
       class_counts: Object.fromEntries(this.#classes),
+      region_counts: this.#regions.counts,
       succeeded: this.#succeeded,
       failed: this.#failed,
       processing_time_ms: Math.max(0, ((job.completedAt ?? startedAt) - startedAt) * 1000),

@@ -86,6 +86,7 @@ const ACCEPTED_HEADERS = z.object({
 
 const SUBMISSION_ERRORS = [
   ...errorsOf('model'),
+  'unknown_view',
   'model_not_ready',
   'idempotency_key_reused',
   'queue_full',
@@ -164,6 +165,7 @@ export function submissionRoutes(route: AddRoute, parts: RouteParts): void {
         const job = await jobOfPath(c, jobs);
         if (job.completedAt === null) throw notFinished(job);
         await catalogue.check(job.spec.options.modelName);
+        jobs.views.refuseUnknown(job.spec.options.view, c.get('keyId'));
         return jobs.retry(retryOf, c.get('keyId'), images, once);
       });
       return replyAccepted(c, submission, {}, { retry_of: retryOf });
