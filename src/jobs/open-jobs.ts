@@ -3,7 +3,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { LatticeError } from '../api/errors.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport } from './crash-marker.js';
-import type { Annotate } from './runner/image-run.js';
+import type { Annotate, ReadTime } from './runner/image-run.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
 import type { JobStore, WebhookQueue } from './store/job-store.js';
@@ -27,6 +27,7 @@ export interface JobsOptions {
   volumePatienceMs: number;
   logger: Logger;
   annotate?: Annotate;
+  readTime?: ReadTime;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds?: number;
   progressIntervalMs?: number;
@@ -76,6 +77,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       patience,
       logger,
       annotate: options.annotate ?? null,
+      readTime: options.readTime ?? null,
       backoffMs: options.imageBackoffMs ?? 250,
       ageingSeconds: options.ageingSeconds ?? 30,
       volumeTimes: {
