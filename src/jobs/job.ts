@@ -122,6 +122,10 @@ export interface ImageTally {
   boxes: { class: string; step: number; boxes: number }[];
 }
 
+/** What images of a job are counted together by. */
+export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
 /** An image that has ended, as it counts. */
 export interface ImageCounts {
   index: number;

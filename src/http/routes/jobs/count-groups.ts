@@ -2,11 +2,8 @@
 import { posix } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { TIME_SOURCES, type TimeSource } from '../../../files/wall-time.js';
-import type { ImageCounts } from '../../../jobs/job.js';
+import type { Grouping, ImageCounts } from '../../../jobs/job.js';
 import type { HideFolders } from '../../answer/problem.js';
-
-export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
-export type Grouping = (typeof GROUPINGS)[number];
 
 /** `none`: not known. */
 export const COUNTED_SOURCES = [...TIME_SOURCES, 'none'] as const;
@@ -33,12 +30,12 @@ export const sumSchema = z
 
 export const groupSchema = z
   .object({
-    group: z.union([z.string(), z.null()]).openapi({
+    group: z.string().nullable().openapi({
       description:
         'The path of the image, the folder, `2025-11-26T14:00` or `2025-11-26`; null for images without a time',
       example: '2025-11-26T14:00',
     }),
-    time: z.union([z.string(), z.null()]).optional().openapi({
+    time: z.string().nullable().optional().openapi({
       description:
         'With `by=image`: when the picture was taken, as the clock on the wall showed it, without a zone',
       example: '2025-11-26T14:30:00',

@@ -1,7 +1,7 @@
 /** `GET /v1/jobs/{job_id}/counts`: images and boxes of a job by image, folder, hour or day, as JSON or CSV. */
 import { z } from '@hono/zod-openapi';
 import { cell } from '../../../export/csv.js';
-import type { ImageCounts, Job } from '../../../jobs/job.js';
+import { GROUPINGS, type Grouping, type ImageCounts, type Job } from '../../../jobs/job.js';
 import type { JobService } from '../../../jobs/job-service.js';
 import type { HideFolders } from '../../answer/problem.js';
 import { replyPieces } from '../../answer/reply.js';
@@ -12,14 +12,12 @@ import {
   COUNTED_SOURCES,
   CountSum,
   groupOf,
-  GROUPINGS,
   groupSchema,
   sorted,
   sumSchema,
   viewCounted,
   viewGroup,
   type GroupBody,
-  type Grouping,
 } from './count-groups.js';
 import { jobIdSchema, stateSchema } from './job-fields.js';
 import { JOB_ERRORS, jobOfPath, params } from './job-of-path.js';
