@@ -48,6 +48,8 @@ function ranged(row: ParameterRow): z.ZodType {
 function described({ text, ...row }: ParameterRow): Record<string, unknown> {
   if (row.kind === 'switch') return { description: text, example: true };
   if (row.kind === 'fractions') return { description: text, example: { truck: 0.6 } };
+  // Generated clients send a default that the document names.
+  if (row.ofModel === true) return { description: text, example: row.default };
   return { description: text, default: row.default, example: row.default };
 }
 

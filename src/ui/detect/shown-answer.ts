@@ -3,7 +3,11 @@ import { countCars, countClasses } from '../../api/class-counts.js';
 import type { DetectResponse } from '../../client/records.js';
 import type { ShownBox } from '../picture/shown-boxes.js';
 
-export function shownAnswer(answer: DetectResponse, boxes: readonly ShownBox[]): DetectResponse {
+export function shownAnswer(
+  answer: DetectResponse,
+  boxes: readonly ShownBox[],
+  threshold: number,
+): DetectResponse {
   const detections = boxes
     .map(({ id }) => answer.detections[id])
     .filter((box) => box !== undefined);
@@ -14,5 +18,6 @@ export function shownAnswer(answer: DetectResponse, boxes: readonly ShownBox[]):
     car_count: countCars(counts),
     total_count: detections.length,
     class_counts: Object.fromEntries(counts),
+    confidence_threshold: threshold,
   };
 }
