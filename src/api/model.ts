@@ -26,6 +26,9 @@ export const modelDescriptionSchema = z.object({
     .nullable()
     .meta({ format: 'int64', description: 'About; null while it is not loaded' }),
   licence: z.string().nullable(),
+  confidenceThreshold: z.number().meta({
+    description: "Of requests that name none: the model's own, else 0.5",
+  }),
   bundled: z
     .boolean()
     .meta({ description: 'True where a bundled model stands in for a file that is absent' }),

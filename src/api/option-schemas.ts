@@ -175,6 +175,8 @@ function described({ text, ...row }: ParameterRow): Record<string, unknown> {
     case 'view':
       return { description: text, example: 'north' };
     default:
+      // Generated clients send a default that the document names.
+      if ('ofModel' in row) return { description: text, example: row.default };
       return { description: text, default: row.default, example: row.default };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a detection is asked for, apart from its image. A parameter is an option with a default that does not depend on
- * the model: its row is all that TypeScript says of it. The fields of requests, worker frames, job records and answers,
+ * What a detection is asked for, apart from its image. A parameter is an option with a default of the service, which a
+ * model may replace where its row says so: the row is all that TypeScript says of it. The fields of requests, worker frames, job records and answers,
  * the flags of the CLI, the page and the defaults are derived from the rows; the addon reads the value by its name here.
  * Plain data, so that the page can read it in a browser.
  */
@@ -32,6 +32,8 @@ interface ParameterText {
   label: string;
   /** One letter, of the CLI. */
   shortFlag?: string;
+  /** A model may bring a default of its own. */
+  ofModel?: true;
 }
 
 type ParameterKind =
@@ -56,7 +58,8 @@ const PARAMETERS = {
     wireName: 'confidence_threshold',
     kind: 'fraction',
     default: 0.5,
-    text: 'Keep boxes with a score above this',
+    ofModel: true,
+    text: 'Keep boxes with a score above this. Default: that of the model, else 0.5',
     label: 'Confidence at least',
     shortFlag: 'c',
   },
@@ -137,6 +140,12 @@ interface Values {
 
 export type DetectionParameters = { [Key in Name]: Values[Rows[Key]['kind']] };
 
+/** What a model may bring. */
+export type ModelDefaults = Pick<
+  DetectionParameters,
+  { [Key in Name]: Rows[Key] extends { ofModel: true } ? Key : never }[Name]
+>;
+
 /** As HTTP names them. */
 export type WireParameters = { [Key in Name as WireNames[Key]]: DetectionParameters[Key] };
 
@@ -164,11 +173,15 @@ export const parametersOf = (fields: DetectionParameters) => byName(({ name }) =
 
 export const DEFAULT_PARAMETERS = byName((row) => row.default);
 
-/** From the body of a request; null and absent fields have the default. */
-export function readParameters(body: {
-  [Key in keyof WireParameters]?: WireParameters[Key] | null | undefined;
-}): DetectionParameters {
-  return byName((row) => (body as Record<string, unknown>)[row.wireName] ?? row.default);
+/** From the body of a request; null and absent fields have the default, of the model where it has one. */
+export function readParameters(
+  body: { [Key in keyof WireParameters]?: WireParameters[Key] | null | undefined },
+  ofModel: ModelDefaults,
+): DetectionParameters {
+  const defaults = { ...DEFAULT_PARAMETERS, ...ofModel };
+  return byName(
+    ({ name, wireName }) => (body as Record<string, unknown>)[wireName] ?? defaults[name],
+  );
 }
 
 /** Fields of a request or an answer; other fields of `parameters` are left out. */

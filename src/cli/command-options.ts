@@ -19,7 +19,7 @@ export function numberThat(
   };
 }
 
-const fraction = numberThat('a number from 0 to 1', (value) => value >= 0 && value <= 1);
+export const fraction = numberThat('a number from 0 to 1', (value) => value >= 0 && value <= 1);
 
 const size = numberThat('0 or a larger number', (value) => value >= 0);
 
@@ -74,7 +74,8 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 export function addParameterFlags(command: Command, { withDefaults }: { withDefaults: boolean }) {
   for (const row of PARAMETER_ROWS) {
     const [option, ...more] = toOptions(row);
-    command.addOption(withDefaults && row.default !== null ? option.default(row.default) : option);
+    const hasDefault = withDefaults && row.default !== null && row.ofModel !== true;
+    command.addOption(hasDefault ? option.default(row.default) : option);
     for (const each of more) command.addOption(each);
   }
   return command;

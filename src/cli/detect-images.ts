@@ -10,6 +10,7 @@ import {
   parametersOf,
   type DetectionParameters,
   type DetectOptions,
+  type ModelDefaults,
 } from '../api/options.js';
 import { regionsSchema } from '../api/option-schemas.js';
 import type { NativeWorker } from '../execution/here/native-worker.js';
@@ -32,7 +33,8 @@ import { EXIT_FAILED, EXIT_PARTLY, onUserPath, UsageError, type Terminal } from 
 import { untilSignal } from './until-signal.js';
 
 /** As parsed and checked by `lattice detect`. */
-export interface DetectFlags extends ExportFlags, DetectionParameters {
+export interface DetectFlags
+  extends ExportFlags, Omit<DetectionParameters, keyof ModelDefaults>, Partial<ModelDefaults> {
   model?: string;
   classes?: string[];
   save?: string;
@@ -146,7 +148,7 @@ async function detectOptions(
     options: {
       modelName,
       classes: matchClasses(requested, model.classes).classes,
-      ...parametersOf(flags),
+      ...parametersOf({ ...flags, confidence: flags.confidence ?? model.confidenceThreshold }),
       mergeClasses: flags.mergeClasses ?? flags.classes === undefined,
     },
     classes: model.classes,

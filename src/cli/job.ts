@@ -1,7 +1,7 @@
 /** `lattice job`: jobs of a running service, over its HTTP API. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { TOP_PRIORITY } from '../api/options.js';
-import { JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
+import { GROUPINGS, JOB_STATUSES, JOB_TYPES } from '../jobs/job.js';
 import {
   addParameterFlags,
   examples,
@@ -10,10 +10,11 @@ import {
   wholeNumber,
 } from './command-options.js';
 import { addExportFlags, checkExportFlags, type ExportFlags } from './export-output.js';
+import type { CountsFlags } from './job/counting.js';
 import type { AccessFlags } from './job/open-client.js';
 import type { ListFlags } from './job/showing.js';
 import type { SubmitFlags, WatchFlags } from './job/watching.js';
-import type { RegisterCommand, Terminal } from './terminal.js';
+import { UsageError, type RegisterCommand, type Terminal } from './terminal.js';
 
 const EXAMPLES = `
 The service is that of --url, else of LATTICE_CORE_API_URL, else http://127.0.0.1:8000. Where it has API keys, the key
@@ -29,6 +30,7 @@ Examples:
   $ lattice job watch $JOB
   $ lattice job result $JOB --json > boxes.json
   $ lattice job result $JOB --format coco -o boxes.coco.json
+  $ lattice job counts $JOB --by hour --format csv -o counts.csv
   $ lattice job list --status pending,running
   $ lattice job retry $JOB
   $ lattice job cancel $JOB`;
@@ -42,6 +44,7 @@ export const registerJob: RegisterCommand = (program, terminal) => {
   registerList(job, terminal);
   registerStatus(job, terminal);
   registerResult(job, terminal);
+  registerCounts(job, terminal);
   registerWatch(job, terminal);
   registerRetry(job, terminal);
   registerCancel(job, terminal);
@@ -144,6 +147,29 @@ function registerResult(parent: Command, terminal: Terminal): void {
       else await exportResult(jobId, flags.format, flags, terminal);
     });
   addExportFlags(result);
+}
+
+function registerCounts(parent: Command, terminal: Terminal): void {
+  command(
+    parent,
+    'counts',
+    'images and boxes of a job by image, folder, hour or day, as far as it is',
+    'print them as JSON',
+    ['job_AaH_VN9D --by hour', 'job_AaH_VN9D --by day --format csv -o counts.csv'],
+  )
+    .argument('<job>', 'its id')
+    .addOption(
+      new Option('--by <what>', 'what is counted together').choices(GROUPINGS).default('hour'),
+    )
+    .addOption(new Option('--format <format>', 'a file').choices(['csv']).conflicts('json'))
+    .option('-o, --output <file>', 'file for --format; default: standard output')
+    .action(async (jobId: string, flags: CountsFlags) => {
+      if (flags.format === undefined && flags.output !== undefined) {
+        throw new UsageError('-o is the file of --format: name a format.');
+      }
+      const { showCounts } = await import('./job/counting.js');
+      await showCounts(jobId, flags, terminal);
+    });
 }
 
 function registerWatch(parent: Command, terminal: Terminal): void {

@@ -1,6 +1,6 @@
 /** `lattice model`: the models folder, from outside a running service. */
 import type { Command } from 'commander';
-import { examples, wholeNumber } from './command-options.js';
+import { examples, fraction, wholeNumber } from './command-options.js';
 import type { CheckFlags } from './model/checking.js';
 import { inputSides } from './model/described-copy.js';
 import type { AddFlags } from './model/models-folder.js';
@@ -15,6 +15,7 @@ Examples:
   $ lattice model list
   $ lattice model check best.onnx
   $ lattice model add best.onnx --name depot --images photos/
+  $ lattice model add best.onnx --threshold 0.35   # of requests that name none
   $ lattice model add yolov8n.onnx                 # becomes the default model
   $ lattice model add old.onnx --names classes.txt --input 640
   $ lattice model remove depot
@@ -69,6 +70,11 @@ function registerAdd(parent: Command, terminal: Terminal): void {
     .description('check an ONNX file and put it into the models folder')
     .argument('<file>', 'ONNX file; for a checkpoint, says how to export it')
     .option('--name <name>', 'what requests will call it (default: the name of the file)')
+    .option(
+      '--threshold <number>',
+      "confidence threshold of requests that name none, in place of the file's own",
+      fraction,
+    )
     .option('--force', 'replace a model of that name')
     .option('--images <path>', IMAGES)
     .addHelpText(

@@ -8,12 +8,14 @@ import { followEvents, type EventOptions } from './follow-events.js';
 import { HttpCaller, type Access, type ApiCall, type CallOptions } from './http-call.js';
 import type {
   ClusterStatus,
+  CountsBy,
   DetectRequest,
   DetectResponse,
   EventGap,
   FolderPage,
   FolderQuery,
   JobAccepted,
+  JobCounts,
   JobEvent,
   JobFilter,
   JobImages,
@@ -125,11 +127,9 @@ export class LatticeClient {
   export(
     jobId: string,
     format: ResultFormat,
-    { deadlineMs, signal }: CallOptions = {},
+    options?: CallOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-    const path = `${pathOf(jobId)}/result?format=${encodeURIComponent(format)}`;
-    const longestMs = deadlineMs ?? this.#deadlineMs ?? RESULT_MS;
-    return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
+    return this.#file(`${pathOf(jobId)}/result${queryOf({ format })}`, options);
   }
 
   /** The images of a job with their boxes, those done so far; a page of those that the filter lets through. */
@@ -140,6 +140,20 @@ export class LatticeClient {
   /** What was asked for, and counts of what was found so far. */
   summary(jobId: string, options?: CallOptions): Promise<JobSummary> {
     return this.#get(`${pathOf(jobId)}/summary`, options);
+  }
+
+  /** Images and boxes by image, folder, hour or day, of the images done so far; `countsCsv` is for jobs of many images. */
+  counts(jobId: string, by: CountsBy = 'hour', options?: CallOptions): Promise<JobCounts> {
+    return this.#get(`${pathOf(jobId)}/counts${queryOf({ by })}`, options, RESULT_MS);
+  }
+
+  /** The same as a CSV file, in chunks; rejects in the middle as `export` does. */
+  countsCsv(
+    jobId: string,
+    by: CountsBy = 'hour',
+    options?: CallOptions,
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    return this.#file(`${pathOf(jobId)}/counts${queryOf({ by, format: 'csv' })}`, options);
   }
 
   /** The deliveries of the job's webhook, with their attempts. */
@@ -273,6 +287,11 @@ export class LatticeClient {
   ): Promise<T> {
     const longestMs = deadlineMs ?? this.#deadlineMs ?? fallbackMs;
     return (await this.#http.json(call, longestMs, signal)) as T;
+  }
+
+  #file(path: string, { deadlineMs, signal }: CallOptions = {}) {
+    const longestMs = deadlineMs ?? this.#deadlineMs ?? RESULT_MS;
+    return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
   }
 
   #blob(

@@ -1,6 +1,7 @@
 /** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
 import type { z } from '@hono/zod-openapi';
 import type { folderQuerySchema } from '../http/routes/images.js';
+import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
 import type { listQuerySchema } from '../http/routes/jobs/jobs.js';
 import type { retryQuerySchema } from '../http/routes/jobs/submissions.js';
@@ -35,6 +36,8 @@ export type {
   JobImagesBody as JobImages,
   JobSummaryBody as JobSummary,
 } from '../http/routes/jobs/images.js';
+export type { GroupBody as JobCountGroup } from '../http/routes/jobs/count-groups.js';
+export type { JobCountsBody as JobCounts } from '../http/routes/jobs/counts.js';
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
 export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
 export type { SettingListBody as SettingList } from '../http/routes/settings.js';
@@ -51,6 +54,8 @@ export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>
 /** `cursor` is the `next_cursor` of the page before. */
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
 export type JobImagesQuery = Partial<z.output<typeof imagesQuerySchema>>;
+/** `image`, `folder`, `hour` or `day`. */
+export type CountsBy = z.output<typeof countsQuerySchema>['by'];
 export type RetriedImages = z.output<typeof retryQuerySchema>['images'];
 export type FolderQuery = Partial<z.output<typeof folderQuerySchema>>;
 

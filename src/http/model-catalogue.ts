@@ -1,6 +1,7 @@
 /** What models there are, remembered for moments so that a submit does not list the folder each time. */
 import { LatticeError } from '../api/errors.js';
 import type { ModelDescription } from '../api/model.js';
+import { DEFAULT_PARAMETERS, type ModelDefaults } from '../api/options.js';
 import type { Detector } from '../execution/detector.js';
 
 const KEEP_MS = 5_000;
@@ -36,6 +37,13 @@ export class ModelCatalogue {
     const model = this.#loadedBefore(modelName) ?? (await this.#find(modelName));
     if (model !== undefined && model.classes.length > 0) return model.classes;
     return (await this.#detector.prepare(modelName)).classes;
+  }
+
+  /** Of requests that name none. A model that cannot be found is refused elsewhere. */
+  async defaultsOf(modelName: string): Promise<ModelDefaults> {
+    const model =
+      this.#loadedBefore(modelName) ?? (await this.#find(modelName).catch(() => undefined));
+    return { confidence: model?.confidenceThreshold ?? DEFAULT_PARAMETERS.confidence };
   }
 
   /** A loaded model keeps its classes: no synchronous request waits for a new list to be told them. */

@@ -1,4 +1,5 @@
 /** Records of the calls of the job store. Times are Unix seconds. */
+import type { PictureTime, TimeSource } from '../files/wall-time.js';
 import type { Idempotency, Job, JobSpec, RetriedImages } from './job.js';
 
 /** Bits of a task id below the job's number; a job has fewer images than `MAX_IMAGES`. */
@@ -82,6 +83,22 @@ export interface NewOutcome {
   ok: boolean;
   /** JSON of an `ImageOutcome`. */
   outcome: string;
+  /** When the picture was taken, where it is known. */
+  taken?: PictureTime | null;
+}
+
+/** What counts of a job are made of. */
+export interface StoredCounts {
+  index: number;
+  path: string;
+  /** Null: there is no outcome. */
+  failed: number | null;
+  /** JSON: boxes by class. */
+  classCounts: string | null;
+  /** JSON: boxes by region and class; null where no regions were asked for. */
+  regionCounts: string | null;
+  taken: string | null;
+  takenFrom: TimeSource | null;
 }
 
 export interface RecordOutcome {

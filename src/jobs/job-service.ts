@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { LatticeError } from '../api/errors.js';
+import { timeInName, type PictureTime } from '../files/wall-time.js';
 import type { DetectorStats } from '../api/statistics.js';
 import {
   jobNotFound,
   type Idempotency,
+  type ImageCounts,
   type ImageEntry,
   type ImageFilter,
   type ImageOutcome,
@@ -20,7 +22,14 @@ import {
 } from './job.js';
 import type { JobEvents } from './job-events.js';
 import type { JobRunner } from './runner/job-runner.js';
-import type { JobCounts, StoredImage, Submission, Submitted } from './job-records.js';
+import type {
+  JobCounts,
+  StoredCounts,
+  StoredImage,
+  StoredJob,
+  Submission,
+  Submitted,
+} from './job-records.js';
 import type { JobStore } from './store/job-store.js';
 import type { QueueCounts } from './queue-counts.js';
 import type { Views } from './views.js';
@@ -124,14 +133,34 @@ export class JobService {
    * Rejects with `job_not_found` when the job is removed before the last page.
    */
   async *imagePages(jobId: string): AsyncGenerator<ImageEntry[], void> {
-    const { number, imageCount } = await this.#parts.store.find(jobId, null);
+    const { store } = this.#parts;
+    const job = await store.find(jobId, null);
+    for await (const page of this.#pages(job, (...part) => store.images(...part))) {
+      yield page.map(toEntry);
+    }
+  }
+
+  /** As `imagePages`, of the images that have an outcome; once the job has ended the others have failed. */
+  async *countPages(jobId: string): AsyncGenerator<ImageCounts[], void> {
+    const { store } = this.#parts;
+    const job = await store.find(jobId, null);
+    const hasEnded = job.completedAt !== null;
+    for await (const page of this.#pages(job, (...part) => store.imageCounts(...part))) {
+      yield page.filter(({ failed }) => failed !== null || hasEnded).map(toCounts);
+    }
+  }
+
+  async *#pages<T extends { index: number }>(
+    { number, imageCount }: StoredJob,
+    read: (jobNumber: number, from: number, limit: number) => Promise<T[]>,
+  ): AsyncGenerator<T[], void> {
     for (let from = 0; from < imageCount;) {
-      const images = await this.#parts.store.images(number, from, IMAGES_PER_READ);
+      const images = await read(number, from, IMAGES_PER_READ);
       const next = (images.at(-1)?.index ?? -1) + 1;
       // The sweep removes images in no order: a gap means that the job was removed while it was read.
       if (images.length === 0 || next - from !== images.length) throw jobNotFound();
       await this.#ownTurn();
-      yield images.map(toEntry);
+      yield images;
       from = next;
     }
   }
@@ -257,6 +286,25 @@ function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
     path,
     outcome: outcome === null ? null : (JSON.parse(outcome) as ImageOutcome),
   };
+}
+
+function toCounts(image: StoredCounts): ImageCounts {
+  const { index, path, failed, classCounts, regionCounts, taken, takenFrom } = image;
+  return {
+    index,
+    path,
+    failed: failed !== 0,
+    classCounts: JSON.parse(classCounts ?? '{}') as ImageCounts['classCounts'],
+    regionCounts: JSON.parse(regionCounts ?? '{}') as ImageCounts['regionCounts'],
+    taken:
+      taken === null || takenFrom === null ? namedTime(path) : { time: taken, source: takenFrom },
+  };
+}
+
+/** Where none was read: no turn, a volume that did not answer, or an earlier version ran it. */
+function namedTime(path: string): PictureTime | null {
+  const time = timeInName(path);
+  return time === null ? null : { time, source: 'name' };
 }
 
 /** 96 random bits after 48 of the time: neighbours in time are neighbours in the index. */

@@ -3,6 +3,7 @@ import { LatticeError, type Problem } from '../api/errors.js';
 import type { JobEventName } from '../api/events.js';
 import type { DetectOptions } from '../api/options.js';
 import type { ProcessedImage } from '../api/image.js';
+import type { PictureTime } from '../files/wall-time.js';
 
 export const JOB_TYPES = ['detect_cars', 'detect_vehicles', 'batch_detect'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
@@ -121,6 +122,22 @@ export interface ImageTally {
   boxes: { class: string; step: number; boxes: number }[];
   /** Every region has a row without class and boxes too. */
   regions: { region: string; class: string; boxes: number }[];
+}
+
+/** What images of a job are counted together by. */
+export const GROUPINGS = ['image', 'folder', 'hour', 'day'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+/** An image that has ended, as it counts. */
+export interface ImageCounts {
+  index: number;
+  path: string;
+  failed: boolean;
+  classCounts: Readonly<Record<string, number>>;
+  /** By region, then by class; empty where no regions were asked for. */
+  regionCounts: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** When the picture was taken; null where it is not known. */
+  taken: PictureTime | null;
 }
 
 /** `failed`: those without boxes because of an error or because their job ended first. */

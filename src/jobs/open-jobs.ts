@@ -3,7 +3,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { LatticeError } from '../api/errors.js';
 import type { Detector } from '../execution/detector.js';
 import { forgetCrashReport, readCrashReport } from './crash-marker.js';
-import type { Annotate } from './runner/image-run.js';
+import type { Annotate, ReadTime } from './runner/image-run.js';
 import { JobEvents } from './job-events.js';
 import { JobRunner } from './runner/job-runner.js';
 import type { JobStore, WebhookQueue } from './store/job-store.js';
@@ -30,6 +30,7 @@ export interface JobsOptions {
   /** Views match paths beneath them. */
   imageRoots?: readonly string[];
   annotate?: Annotate;
+  readTime?: ReadTime;
   /** Waiting time that raises a job by one priority. */
   ageingSeconds?: number;
   progressIntervalMs?: number;
@@ -81,6 +82,7 @@ export async function openJobs(store: JobStore, options: JobsOptions): Promise<J
       logger,
       annotate: options.annotate ?? null,
       views,
+      readTime: options.readTime ?? null,
       backoffMs: options.imageBackoffMs ?? 250,
       ageingSeconds: options.ageingSeconds ?? 30,
       volumeTimes: {

@@ -9,6 +9,7 @@ import { eightBitPath, findEightBitCopy, isProven } from './eight-bit-copy.js';
 import type { LoadedModel } from './loaded-model.js';
 import type { ModelFile, ModelFolder } from './model-folder.js';
 import { byUse, unloadedFor } from './model-memory.js';
+import { thresholdOf } from './own-threshold.js';
 
 export interface ModelLoader {
   /** As `NativeCore.loadModel`. */
@@ -235,6 +236,7 @@ export class ModelRegistry {
       input: native && { width: native.inputWidth, height: native.inputHeight },
       memoryBytes: native?.memoryBytes ?? null,
       licence: file.licence ?? metadata.license ?? null,
+      confidenceThreshold: thresholdOf(metadata),
     };
   }
 

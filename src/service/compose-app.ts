@@ -19,6 +19,7 @@ import { deepStackRoutes } from '../http/routes/deepstack.js';
 import { docsRoutes } from '../http/routes/docs.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { imageRoutes } from '../http/routes/images.js';
+import { countRoutes } from '../http/routes/jobs/counts.js';
 import { jobRoutes } from '../http/routes/jobs/jobs.js';
 import { resultRoutes } from '../http/routes/jobs/result.js';
 import { submissionRoutes } from '../http/routes/jobs/submissions.js';
@@ -52,6 +53,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   jobRoutes,
   resultRoutes,
   jobImageRoutes,
+  countRoutes,
   webhookRoutes,
   viewRoutes,
   modelRoutes,

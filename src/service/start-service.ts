@@ -9,6 +9,7 @@ import { ApiKeys } from '../http/access/api-keys.js';
 import { webhookRecord } from '../http/routes/jobs/result-record.js';
 import { createHideFolders } from '../http/answer/problem.js';
 import { listen } from '../http/server/listen.js';
+import { PictureTimes } from '../files/picture-times.js';
 import { crashMarkerPath } from '../jobs/crash-marker.js';
 import { openJobs, openJobStore, type Jobs } from '../jobs/open-jobs.js';
 import { ConfigError, isLoopback, type Config } from '../settings/config.js';
@@ -60,6 +61,7 @@ export async function startService(
     metrics.observeImage(outcome, result);
   };
   const annotator = new Annotator({ detector, ...config });
+  const times = new PictureTimes(config.imageRoots);
   const jobs = await openJobs(store, {
     dataDir: config.dataDir,
     detector,
@@ -69,6 +71,7 @@ export async function startService(
     logger,
     imageRoots: config.imageRoots,
     annotate: (path, detections, keyId) => annotator.annotate(path, detections, keyId),
+    readTime: (path) => times.of(path),
   });
   releases.addDrain('jobs', (drainMs) => jobs.drain(drainTime(drainMs)));
   releases.add('jobs', () => jobs.stop(0));

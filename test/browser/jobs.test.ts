@@ -1,6 +1,7 @@
 /** The jobs of the live page, as people use them: against a real service with real photos. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -112,6 +113,29 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.getByRole('link', { name: 'CSV' }).waitFor();
     expect(await tiles().count()).toBeGreaterThan(5);
   }, 90_000);
+
+  test('the boxes of a job are charted by folder, and saved as CSV', async () => {
+    await page.goto(at(jobHash));
+    await page.getByText('Boxes by hour, day or folder').click();
+    await page.getByText('1,000 unknown').waitFor();
+    await page.getByRole('button', { name: 'Folder' }).click();
+    const boxes = images.reduce(
+      (sum, { outcome }) => sum + (outcome.status === 'ok' ? outcome.detections.length : 0),
+      0,
+    );
+    const name = new RegExp(`^${boxes.toLocaleString('en-US')} boxes in 1 group`);
+    await page.getByRole('img', { name }).waitFor();
+    expect(await page.locator('rect title').first().textContent()).toMatch(/^\.: 1,000 images, /);
+    expect(await axeViolations(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('.card a[download]', { hasText: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${BIG}.counts-by-folder.csv`);
+    expect(await text(await download.createReadStream())).toMatch(
+      new RegExp(`^folder,images,.*\r\n\\.,1000,100,\\d+,${boxes},`),
+    );
+  });
 
   test('a job of 1,000 images is scrolled, filtered and opened; Back leads to the same tile', async () => {
     await page.goto(at(jobHash));

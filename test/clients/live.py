@@ -64,6 +64,7 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
     ended = lattice.wait(job, timeout=60, progress=tell)
     thread.join()
     result = lattice.result(job)
+    counted = lattice.counts(job, "day")
     again = lattice.retry(job)
     say(
         event="done",
@@ -77,6 +78,8 @@ def main(url: str, proxy: str, picture: Path, own_model: str) -> None:
         totals=sorted({image.total_count for image in result.images if image.ok}),
         streamed=[image.image_path for image in lattice.iter_results(job)],
         rows=len(result.to_pandas()),
+        counted=[counted["total"]["images"], counted["total"]["detections"]],
+        csv=lattice.counts_csv(job, "folder").splitlines()[1],
         retried=[lattice.wait(again).status, again.retry_of],
         jobs=[each.job_id for each in lattice.jobs()],
         drawn=lattice.draw(found["file"], picture).size,

@@ -49,6 +49,10 @@ const ended: JobStatus = await client.waitFor(job_id, {
 await watching;
 const { result } = await client.result(job_id);
 if (result === null || !('images' in result)) throw new Error('The result has no images.');
+const { total } = await client.counts(job_id, 'day');
+let csv = '';
+for await (const chunk of client.countsCsv(job_id, 'folder'))
+  csv += new TextDecoder().decode(chunk);
 const jobs: string[] = [];
 for await (const job of client.list()) jobs.push(job.job_id);
 say({
@@ -59,6 +63,7 @@ say({
   paths: result.images.map((image) => image.image_path),
   errors: result.images.flatMap((image) => (image.status === 'error' ? [image.error.code] : [])),
   total: result.total_count,
+  counted: [total.images, total.failed_images, total.detections, csv.split('\r\n')[1]],
   states,
   events,
   jobs,

@@ -111,6 +111,7 @@ test('a service that is killed in the midst of a wait', { timeout: 90_000 }, asy
       paths: [...Array<string>(14).fill('large.png'), 'absent.png'],
       errors: ['image_not_found'],
       total: 14 * 6,
+      counted: [15, 1, 14 * 6, expect.stringMatching(/^\.,15,1,0,84,/)],
     });
     const { events, jobs, states } = done as Record<'events' | 'jobs' | 'states', string[]>;
     expect(events.filter((event) => event !== 'job_started')).toEqual([

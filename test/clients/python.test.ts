@@ -73,6 +73,8 @@ test('a service that is killed in the midst of a wait', { timeout: 90_000 }, asy
     errors: ['image_not_found'],
     totals: [6],
     rows: 16 * 6,
+    counted: [17, 16 * 6],
+    csv: expect.stringMatching(/^\.,17,1,0,96,/),
     retried: ['failed', running.job_id],
     drawn: [640, 480],
   });

@@ -21,6 +21,7 @@ const model = (name: string, more: Partial<ModelDescription> = {}): ModelDescrip
   licence: null,
   bundled: false,
   isDefault: false,
+  confidenceThreshold: 0.5,
   ...more,
 });
 

@@ -216,6 +216,45 @@ it('text that is no JSON list of regions is refused as what it is', async () => 
   ]);
 });
 
+describe('without a confidence threshold', () => {
+  const body = { image_path: 'a.jpg', model_name: 'yolov8n.pt' };
+  const own = () => {
+    const app = compose();
+    app.detector.threshold = 0.35;
+    return app;
+  };
+
+  it('a detection has that of its model, and the answer says it', async () => {
+    for (const asked of [{}, { confidence_threshold: null }]) {
+      const app = own();
+      const answer = await post(app, '/v1/inference/detect', { ...body, ...asked });
+      expect(answer.body).toMatchObject({ confidence_threshold: 0.35 });
+      expect(optionsOf(app)).toMatchObject({ confidence: 0.35, iou: 0.7 });
+    }
+    const app = own();
+    const asked = { ...body, confidence_threshold: 0.5 };
+    const answer = await post(app, '/v1/inference/detect', asked);
+    expect(answer.body).toMatchObject({ confidence_threshold: 0.5 });
+    expect(optionsOf(app)).toMatchObject({ confidence: 0.5 });
+  });
+
+  it('a job has it from its submission on', async () => {
+    const app = own();
+    const job = { job_type: 'batch_detect', image_paths: ['a.jpg'] };
+    const { body: accepted } = await post(app, '/v1/jobs/submit', job);
+    app.detector.threshold = 0.6;
+    const { body: summary } = await get(app, `/v1/jobs/${accepted.job_id as string}/summary`);
+    expect(summary.request).toMatchObject({ confidence_threshold: 0.35 });
+  });
+
+  it('a model of which nobody can say has that of the interface', async () => {
+    const app = own();
+    app.detector.models = () => Promise.reject(new Error('no folder'));
+    await post(app, '/v1/inference/detect', body);
+    expect(optionsOf(app)).toMatchObject({ confidence: 0.5 });
+  });
+});
+
 it.each([
   [{ regions: 'gate' }, '#/regions'],
   [{ regions: Array(51).fill(named({}).regions[0]) }, '#/regions'],

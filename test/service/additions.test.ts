@@ -150,6 +150,7 @@ test('the models are listed with the default one ready', async () => {
     memory_bytes: expect.any(Number) as number,
     licence: 'Apache-2.0',
     bundled: false,
+    confidence_threshold: 0.5,
     is_default: true,
   });
 });

@@ -28,6 +28,8 @@ export class ScriptedDetector implements Detector {
   rate = 0;
   /** Of the model; none: nobody can say which. */
   classes = CLASSES;
+  /** Of the models. */
+  threshold = 0.5;
 
   detect(request: DetectRequest): Promise<ImageResult> {
     this.requests.push(request);
@@ -87,6 +89,7 @@ export class ScriptedDetector implements Detector {
       input: { width: 640, height: 640 },
       memoryBytes: 1e8,
       licence: 'Apache-2.0',
+      confidenceThreshold: this.threshold,
     };
     return [
       {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 
-from .core import Core, JobRef
+from .core import Core, CountsBy, JobRef
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .picture import Picture
@@ -87,6 +87,12 @@ class AsyncLattice:
 
     def iter_results(self, job: JobRef) -> AsyncIterator[ImageResult]:
         return self._each(self._core.images(job))
+
+    async def counts(self, job: JobRef, by: CountsBy = "hour") -> dict[str, Any]:
+        return await self._run(self._core.counts(job, by))
+
+    async def counts_csv(self, job: JobRef, by: CountsBy = "hour") -> str:
+        return await self._run(self._core.counts_csv(job, by))
 
     async def retry(self, job: JobRef, *, idempotency_key: str | None = None) -> JobAccepted:
         return await self._run(self._core.retry(job, idempotency_key))

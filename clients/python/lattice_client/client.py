@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 
-from .core import Core, JobRef
+from .core import Core, CountsBy, JobRef
 from .effects import Answer, Done, Emit, Flow, NextLine, Pause, Send, Work
 from .http_request import LIMITS, answer_of, request_of
 from .picture import Picture
@@ -113,6 +113,14 @@ class Lattice:
         A connection that breaks is opened again after the last image. Entries do not name the `model`.
         """
         return self._each(self._core.images(job))
+
+    def counts(self, job: JobRef, by: CountsBy = "hour") -> dict[str, Any]:
+        """Images and boxes by image, folder, hour or day, of the images done so far, as the service's JSON."""
+        return self._run(self._core.counts(job, by))
+
+    def counts_csv(self, job: JobRef, by: CountsBy = "hour") -> str:
+        """The same as the text of a CSV file: `pandas.read_csv(io.StringIO(text))`."""
+        return self._run(self._core.counts_csv(job, by))
 
     def retry(self, job: JobRef, *, idempotency_key: str | None = None) -> JobAccepted:
         """A new job of the failed images of an ended one, with its options."""

@@ -6,7 +6,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote
 
 import httpx
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 #: A job is named by its id or by any record of it.
 JobRef: TypeAlias = "str | JobAccepted | JobStatus | JobResult"
+
+#: How the images of a job are counted together.
+CountsBy: TypeAlias = Literal["image", "folder", "hour", "day"]
 
 #: A result may be of many thousand images.
 _RESULT_SECONDS = 300.0
@@ -130,6 +133,15 @@ class Core:
                 broken += 1
                 if broken > self._retries:
                     raise no_answer(self.base_url, call, _RESULT_SECONDS, error) from error
+
+    def counts(self, job: JobRef, by: CountsBy) -> Flow[dict[str, Any]]:
+        call = Call("GET", f"{_path(job)}/counts", query={"by": by})
+        counts: dict[str, Any] = yield from self._json(call, _RESULT_SECONDS)
+        return counts
+
+    def counts_csv(self, job: JobRef, by: CountsBy) -> Flow[str]:
+        call = Call("GET", f"{_path(job)}/counts", query={"by": by, "format": "csv"})
+        return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
 
     def retry(self, job: JobRef, idempotency_key: str | None) -> Flow[JobAccepted]:
         call = Call("POST", f"{_path(job)}/retry", headers=_key(idempotency_key))

@@ -346,6 +346,8 @@ class Model:
     classes: tuple[str, ...]
     is_default: bool
     licence: str | None
+    #: Of requests that name none.
+    confidence_threshold: float
     raw: Json = _RAW
 
     @classmethod
@@ -357,5 +359,6 @@ class Model:
             classes=tuple(raw["classes"]),
             is_default=raw["is_default"],
             licence=raw.get("licence"),
+            confidence_threshold=raw.get("confidence_threshold", 0.5),
             raw=raw,
         )

@@ -6,6 +6,7 @@ import { LatticeError } from '../../api/errors.js';
 import { pathFault } from '../../base/path-fault.js';
 import { DEFAULT_SERVICE_URL } from '../../client/lattice-client.js';
 import { examineModel, type ModelExamination } from '../../models/model-examination.js';
+import { thresholdOf } from '../../models/own-threshold.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import { loadConfig, serviceAccess, type Config } from '../../settings/config.js';
 import { classesText, megabytes, renderTable, shorten } from '../output-text.js';
@@ -84,6 +85,7 @@ export function report(path: string, examined: Examined): string[] {
     ['classes', `${model.names.length}: ${shorten(model.names)}`],
     ['input', `${model.inputWidth} x ${model.inputHeight}, ${batch(model.fixedBatch)}`],
     ['licence', model.metadata.license ?? 'not stated'],
+    ['threshold', String(thresholdOf(model.metadata))],
     ...runs.map(({ precision, inferenceMs, boxes }) => [
       precision,
       `${inferenceMs.toFixed(1)} ms an image, ${boxes.flat().length} boxes on ${pictures.what}`,
@@ -123,6 +125,7 @@ function asJson(path: string, { bytes, model, runs, agreement }: ModelExaminatio
     input: { width: model.inputWidth, height: model.inputHeight },
     fixed_batch: model.fixedBatch,
     licence: model.metadata.license ?? null,
+    confidence_threshold: thresholdOf(model.metadata),
     runs: runs.map(({ precision, inferenceMs, boxes }) => ({
       precision,
       inference_ms: inferenceMs,

@@ -1,8 +1,9 @@
-/** Class names and input size for exports that carry none. */
+/** Class names and input size for exports that carry none, and a threshold of the model's own. */
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { THRESHOLD_KEY } from '../../models/own-threshold.js';
 import { onUserPath, UsageError } from '../terminal.js';
 import { appendMetadata } from './append-metadata.js';
 
@@ -11,6 +12,8 @@ export interface ModelDescription {
   names?: string | undefined;
   /** `[height, width]` in pixels, for an export with open sides. */
   input?: [number, number] | undefined;
+  /** Of requests that name none. */
+  threshold?: number | undefined;
 }
 
 /** `640` or `640x384`, width first. */
@@ -27,12 +30,13 @@ export function inputSides(text: string): [number, number] {
  */
 export async function withDescribedCopy<T>(
   path: string,
-  { names, input }: ModelDescription,
+  { names, input, threshold }: ModelDescription,
   use: (path: string) => Promise<T>,
 ): Promise<T> {
   const metadata = new Map<string, string>();
   if (names !== undefined) metadata.set('names', namesText(await namesOf(names)));
   if (input !== undefined) metadata.set('imgsz', `[${input.join(', ')}]`);
+  if (threshold !== undefined) metadata.set(THRESHOLD_KEY, String(threshold));
   if (metadata.size === 0) return use(path);
   const folder = await mkdtemp(join(tmpdir(), 'lattice-model-'));
   try {

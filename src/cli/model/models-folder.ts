@@ -10,6 +10,7 @@ import {
   type ModelFile,
 } from '../../models/model-folder.js';
 import { eightBitPath } from '../../models/eight-bit-copy.js';
+import { thresholdOf } from '../../models/own-threshold.js';
 import { describeModel } from '../../native/core.js';
 import type { Config } from '../../settings/config.js';
 import { modelsFolderFault } from '../../settings/setting-folders.js';
@@ -117,12 +118,13 @@ export async function listModels(config: Config, json: boolean, terminal: Termin
     terminal.out(JSON.stringify(rows, null, 2));
     return;
   }
-  const header = ['NAME', 'FROM', 'SIZE', 'CLASSES', 'LICENCE'];
+  const header = ['NAME', 'FROM', 'SIZE', 'CLASSES', 'THRESHOLD', 'LICENCE'];
   const cells = rows.map((row) => [
     row.is_default ? `${row.name} (default)` : row.name,
     row.bundled ? 'bundled' : 'models folder',
     megabytes(row.bytes),
     shorten(row.classes),
+    String(row.confidence_threshold),
     row.licence ?? 'not stated',
   ]);
   for (const line of renderTable([header, ...cells])) terminal.out(line);
@@ -141,5 +143,6 @@ async function describe(file: ModelFile, folder: ModelFolder) {
     bytes: (await stat(file.path)).size,
     classes: names,
     licence: file.licence ?? metadata.license ?? null,
+    confidence_threshold: thresholdOf(metadata),
   };
 }

@@ -3,16 +3,17 @@
  * volume that does not answer would keep a thread of the file calls per call, until none is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileTimes, type TimesQuery } from './file-times.js';
 import { findImages, isReadable, kindOf, type Listing, type Place } from './find-images.js';
 import { readFolderPage, type FolderQuery } from './folder-page.js';
 import { similarPath } from './similar-path.js';
 
-const calls = { findImages, readFolderPage, kindOf, isReadable, similarPath };
+const calls = { findImages, readFolderPage, kindOf, isReadable, similarPath, fileTimes };
 export type ListingCalls = typeof calls;
 
 export interface ListingRequest {
   call: keyof ListingCalls;
-  query: Place | Listing | FolderQuery;
+  query: Place | Listing | FolderQuery | TimesQuery;
 }
 
 /** `hangs`: the process works, but the file system did not answer in time. */
@@ -23,7 +24,7 @@ const HANGS_AFTER_MS = 500;
 
 async function valueOrFailure({ call, query }: ListingRequest): Promise<ListingAnswer> {
   try {
-    return { value: await calls[call](query as Listing & FolderQuery) };
+    return { value: await calls[call](query as Listing & FolderQuery & TimesQuery) };
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error) };
   }

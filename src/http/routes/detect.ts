@@ -88,6 +88,9 @@ export const detectResponseSchema = z
     status: z.literal('success'),
     image_path: z.string(),
     ...imageFields,
+    confidence_threshold: z.number().openapi({
+      description: 'That of the request, else of the model, else 0.5',
+    }),
     model: z.string(),
     worker_id: z.string(),
   })
@@ -104,6 +107,7 @@ export const detectResponseSchema = z
       timings_ms: { queue: 0.1, decode: 2.1, preprocess: 0.4, inference: 12.9, postprocess: 0.3 },
       truncated: false,
       precision: 'int8',
+      confidence_threshold: 0.5,
       model: 'yolov8n.pt',
       worker_id: 'local-0',
     },
@@ -174,7 +178,8 @@ function createDetectHandler(deps: RouteParts): RouteHandler {
       body.annotate === true
         ? await draw(image ?? body.image_path, c.get('keyId'), run)
         : { result: await run(), file: undefined };
-    return replyJson(c, 200, view(body.image_path, result, file), {
+    const { confidence } = options;
+    return replyJson(c, 200, view(body.image_path, result, confidence, file), {
       'server-timing': serverTiming(result.timingsMs, result.processingTimeMs),
     });
   };
@@ -252,11 +257,17 @@ function boundedDrawing({ annotate, logger }: AppDeps) {
   };
 }
 
-function view(path: string, result: ImageResult, file: string | undefined): DetectResponseBody {
+function view(
+  path: string,
+  result: ImageResult,
+  confidence: number,
+  file: string | undefined,
+): DetectResponseBody {
   return {
     status: 'success',
     image_path: path,
     ...viewImage(result, file),
+    confidence_threshold: confidence,
     model: result.model,
     worker_id: result.workerId,
   };
@@ -285,7 +296,7 @@ async function readDetectOptions(
   refuseRegionsAndView(fields);
   const options = {
     modelName,
-    ...readParameters(fields),
+    ...readParameters(fields, await catalogue.defaultsOf(modelName)),
     classes: await requestedClasses(fields, modelName, catalogue),
   };
   return { options, deadlineMs };

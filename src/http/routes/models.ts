@@ -19,6 +19,7 @@ const modelSchema = z.object(model.shape).openapi('Model', {
     input: { width: 640, height: 640 },
     memory_bytes: 147_000_000,
     licence: 'Apache-2.0',
+    confidence_threshold: 0.5,
     bundled: true,
     is_default: true,
   },

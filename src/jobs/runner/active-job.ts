@@ -133,7 +133,7 @@ export class ActiveJob implements Ranked {
     else {
       if (end.kind === 'no_means' && this.#setAside(image, end.outcome.error)) return;
       if (end.kind === 'done') this.#aside.done(image);
-      this.#outcomes.add(image.index, end.outcome, end.workerId);
+      this.#outcomes.add(image.index, end);
     }
   }
 

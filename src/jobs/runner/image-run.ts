@@ -4,6 +4,7 @@ import { BackOff } from '../../base/back-off.js';
 import { ERRORS, LatticeError, toLatticeError } from '../../api/errors.js';
 import type { Detection, ImageResult } from '../../api/image.js';
 import type { Detector } from '../../execution/detector.js';
+import type { PictureTime } from '../../files/wall-time.js';
 import type { ImageOutcome, JobSettings } from '../job.js';
 import { taskId, type WaitingImage } from '../job-records.js';
 import type { Views } from '../views.js';
@@ -15,6 +16,9 @@ export type Annotate = (
   detections: Detection[],
   keyId: string | null,
 ) => Promise<string>;
+
+/** When the picture was taken. Never rejects. */
+export type ReadTime = (path: string) => Promise<PictureTime | null>;
 
 export interface ImageRun {
   jobNumber: number;
@@ -32,6 +36,7 @@ export interface ImageRunner {
   logger: Logger;
   annotate: Annotate | null;
   views: Pick<Views, 'resolve'>;
+  readTime: ReadTime | null;
   backoffMs: number;
   /** No retry starts once this is true. */
   stopping: () => boolean;
@@ -47,17 +52,20 @@ type Failed = Extract<ImageOutcome, { status: 'error' }>;
 
 /**
  * `poison`: it was not run. `no_means`: its volume or the process could not read it. `left`: aborted or stopping; it has
- * no outcome. `late`: it did not end by `deadlineMs` and must still be run.
+ * no outcome. `late`: it did not end by `deadlineMs` and must still be run. `taken`: null where it is not known.
  */
 export type ImageEnd =
-  | { kind: 'done' | 'poison'; outcome: ImageOutcome; workerId: string }
-  | { kind: 'no_means'; outcome: Failed; workerId: string }
+  | { kind: 'done'; outcome: ImageOutcome; workerId: string; taken: PictureTime | null }
+  | { kind: 'poison'; outcome: ImageOutcome; workerId: string; taken: null }
+  | { kind: 'no_means'; outcome: Failed; workerId: string; taken: null }
   | { kind: 'left' }
   | { kind: 'late' };
 
 /** Never rejects. */
 export async function runImage(runner: ImageRunner, run: ImageRun): Promise<ImageEnd> {
   if (run.image.deaths >= DEATHS_TO_STOP) return poison(runner, run);
+  // Beside the detection: the file may be gone when somebody asks for its time.
+  const time = runner.readTime?.(run.image.path) ?? Promise.resolve(null);
   const backOff = new BackOff(runner.backoffMs, 2 ** RETRIES * runner.backoffMs);
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -69,7 +77,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       const result = await runner.detector.detect({ ...requestOf(run), options });
       const { workerId } = result;
       const outcome = await outcomeOf(runner, run, { ...result, ...used });
-      return { kind: 'done', outcome, workerId };
+      return { kind: 'done', outcome, workerId, taken: await time };
     } catch (thrown) {
       const error = toLatticeError(thrown);
       const passing = ERRORS[error.code].passing === true;
@@ -81,7 +89,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
       const waits = error.code === 'volume_unavailable';
       const triedOften = attempt === RETRIES;
       if (waits || (triedOften && error.code === 'overloaded')) {
-        return { kind: 'no_means', outcome, workerId };
+        return { kind: 'no_means', outcome, workerId, taken: null };
       }
       if (!passing || triedOften) {
         const { jobId, image } = run;
@@ -89,7 +97,7 @@ export async function runImage(runner: ImageRunner, run: ImageRun): Promise<Imag
           const cause = String(error.cause);
           runner.logger.error({ jobId, index: image.index, cause }, 'image failed unexpectedly');
         }
-        return { kind: 'done', outcome, workerId };
+        return { kind: 'done', outcome, workerId, taken: await time };
       }
       await sleep(backOff.next(), undefined, { signal: run.signal }).catch(() => null);
       if (runner.stopping()) return { kind: 'left' };
@@ -107,7 +115,7 @@ function poison({ logger, detector }: ImageRunner, { jobId, image }: ImageRun): 
     `The service died ${DEATHS_TO_STOP} times with this image in hand; it is not run again.`,
   );
   const outcome: ImageOutcome = { status: 'error', error: error.toProblem() };
-  return { kind: 'poison', outcome, workerId: detector.workerId };
+  return { kind: 'poison', outcome, workerId: detector.workerId, taken: null };
 }
 
 function requestOf({ jobNumber, image, priority, deadlineMs, signal }: ImageRun) {

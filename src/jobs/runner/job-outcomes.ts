@@ -4,10 +4,11 @@
  * image took 4 % of two cores.
  */
 import type { JobEvents } from '../job-events.js';
-import { progressOf, type ImageOutcome } from '../job.js';
+import { progressOf } from '../job.js';
 import type { NewOutcome, QueuedJob, StartedJob } from '../job-records.js';
 import type { QueueCounts } from '../queue-counts.js';
 import type { JobStore } from '../store/job-store.js';
+import type { ImageEnd } from './image-run.js';
 import type { Patience } from './patience.js';
 
 /** Between two calls. After a crash at most the images of this time run again. */
@@ -21,6 +22,8 @@ export interface OutcomeParts {
   /** Between two `job_progress` of a job. */
   progressIntervalMs: number;
 }
+
+type KnownEnd = Extract<ImageEnd, { outcome: unknown }>;
 
 export class JobOutcomes {
   readonly #job: QueuedJob;
@@ -58,9 +61,10 @@ export class JobOutcomes {
     return this.#unsaved.length > 0 && !this.#saving;
   }
 
-  add(index: number, outcome: ImageOutcome, workerId: string): void {
+  add(index: number, { outcome, workerId, taken }: KnownEnd): void {
     this.#workerId = workerId;
-    this.#unsaved.push({ index, ok: outcome.status === 'ok', outcome: JSON.stringify(outcome) });
+    const ok = outcome.status === 'ok';
+    this.#unsaved.push({ index, ok, outcome: JSON.stringify(outcome), taken });
     if (this.#isComplete) this.#hurry();
   }
 

@@ -5,7 +5,15 @@
  */
 import { RegionSums } from '../../api/class-counts.js';
 import { CONFIDENCE_STEPS, type ImageFilter, type ImageOutcome, type ImageTally } from '../job.js';
-import { MAX_IMAGES, taskId, type FilteredImages, type StoredImage } from '../job-records.js';
+import { countClasses } from '../../api/class-counts.js';
+import {
+  MAX_IMAGES,
+  taskId,
+  type FilteredImages,
+  type NewOutcome,
+  type StoredCounts,
+  type StoredImage,
+} from '../job-records.js';
 import type { Statements } from './statements.js';
 
 /** Around each class in `image_facts.classes`, so that one is found whole. */
@@ -25,25 +33,29 @@ export class ImageFacts {
     this.#jobNumber = jobNumber;
   }
 
-  /** `outcome`: JSON of an `ImageOutcome`. Call `save` after the last one. */
-  add(index: number, outcome: string): void {
+  /** Call `save` after the last one. */
+  add({ index, outcome, taken }: NewOutcome): void {
     const image = JSON.parse(outcome) as ImageOutcome;
-    const detections = image.status === 'ok' ? image.detections : [];
-    const classes = new Set<string>();
+    const { detections = [], regionCounts } = image.status === 'ok' ? image : {};
+    const classes = countClasses(detections);
     let weakest: number | null = null;
     for (const { class: name, confidence } of detections) {
-      classes.add(name);
       weakest = Math.min(weakest ?? confidence, confidence);
       this.#count(name, Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP));
     }
-    if (image.status === 'ok') this.#regions.add(image.regionCounts);
+    this.#regions.add(regionCounts);
     this.#statements.run(
-      'INSERT INTO image_facts (task, failed, boxes, weakest, classes) VALUES (?, ?, ?, ?, ?)',
+      `INSERT INTO image_facts (task, failed, boxes, weakest, classes, class_counts, region_counts, taken, taken_from)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       taskId(this.#jobNumber, index),
       image.status === 'ok' ? 0 : 1,
       detections.length,
       weakest,
-      classes.size === 0 ? '' : ['', ...classes, ''].join(CLASS_MARK),
+      classes.size === 0 ? '' : ['', ...classes.keys(), ''].join(CLASS_MARK),
+      JSON.stringify(Object.fromEntries(classes)),
+      regionCounts === undefined ? null : JSON.stringify(regionCounts),
+      taken?.time ?? null,
+      taken?.source ?? null,
     );
   }
 
@@ -112,6 +124,19 @@ export class ImageReads {
         limit,
       ) as Iterable<StoredImage>,
     );
+  }
+
+  /** By index from `from` on, also of images without an outcome. */
+  imageCounts(jobNumber: number, from: number, limit: number): StoredCounts[] {
+    return this.#statements.all(
+      `SELECT task % ${MAX_IMAGES} AS "index", path, failed, class_counts AS classCounts,
+         region_counts AS regionCounts, taken, taken_from AS takenFrom
+       FROM job_images LEFT JOIN image_facts USING (task)
+       WHERE task >= ? AND task < ? ORDER BY task LIMIT ?`,
+      taskId(jobNumber, from),
+      taskId(jobNumber + 1, 0),
+      limit,
+    ) as StoredCounts[];
   }
 
   /** As `images`, of the images that the filter lets through, from their `offset`th on. Reads narrow rows to find them. */

@@ -99,7 +99,7 @@ export class JobWrites {
       this.#insertOutcome(jobNumber, index, outcome),
     );
     const facts = new ImageFacts(this.#statements, jobNumber);
-    for (const { index, outcome } of stored) facts.add(index, outcome);
+    for (const outcome of stored) facts.add(outcome);
     facts.save();
     const succeeded = row.succeeded + stored.filter(({ ok }) => ok).length;
     const finished = row.finishedImages + stored.length;

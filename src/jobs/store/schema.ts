@@ -192,6 +192,17 @@ const MIGRATIONS = [
     boxes  INTEGER NOT NULL,
     PRIMARY KEY (job, region, class)
   ) STRICT, WITHOUT ROWID;
+
+  -- What counts of a job are made of. JSON: boxes by class; boxes by region and class.
+  ALTER TABLE image_facts ADD COLUMN class_counts TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE image_facts ADD COLUMN region_counts TEXT;
+  UPDATE image_facts SET class_counts = (SELECT json_group_object(class, boxes) FROM
+    (SELECT value ->> 'class' AS class, count(*) AS boxes FROM job_images, json_each(outcome, '$.detections')
+     WHERE job_images.task = image_facts.task GROUP BY 1))
+  WHERE boxes > 0;
+  -- When the picture was taken, as the clock on the wall showed it, and how that is known.
+  ALTER TABLE image_facts ADD COLUMN taken TEXT;
+  ALTER TABLE image_facts ADD COLUMN taken_from TEXT;
   `,
 ];
 

@@ -115,7 +115,7 @@ function Actions({ detected }: { detected: Detected }) {
       <Button onClick={() => (language.value = 'curl')}>As curl</Button>
       <Button onClick={() => (language.value = 'Python')}>As Python</Button>
       <CopyButton
-        text={JSON.stringify(shownAnswer(detected.answer, boxes.value), null, 2)}
+        text={JSON.stringify(shownAnswer(detected.answer, boxes.value, threshold.value), null, 2)}
         what="answer as JSON"
         label="JSON"
       />

@@ -16,8 +16,6 @@ export interface Detected {
   url: string | null;
 }
 
-const FIRST_THRESHOLD = 0.5;
-
 /** Empty: the default one. */
 export const model = signal('');
 export const wantsAllClasses = signal(false);
@@ -34,15 +32,26 @@ export const chosenModel = computed(
     offered.value.find(({ is_default }) => is_default),
 );
 
+/** With which the model is detected where a request names no other. */
+const ownThreshold = computed(() => chosenModel.value?.confidence_threshold ?? 0.5);
+const askedThreshold = computed(() => Math.min(ASKED_CONFIDENCE, ownThreshold.value));
+
 export const detections = computed(() => detected.value?.answer.detections ?? []);
-export const filter = boxFilter(detections, FIRST_THRESHOLD);
+export const filter = boxFilter(detections, ownThreshold.peek());
 export const { boxes, counts, hidden, threshold, toggleClass } = filter;
 /** The service cut the list at the most boxes: nothing is known of less confident ones. */
 export const floor = computed(() => {
   const { answer } = detected.value ?? {};
   return answer?.truncated === true
     ? (answer.detections.at(-1)?.confidence ?? 0)
-    : ASKED_CONFIDENCE;
+    : askedThreshold.value;
+});
+
+// The slider begins anew with each model, unless the address names a threshold.
+effect(() => {
+  const first = ownThreshold.value;
+  const { place, query } = address.peek();
+  if (place.view !== 'detect' || !isPercent(query.min)) threshold.value = first;
 });
 
 let stop = new AbortController();
@@ -61,7 +70,7 @@ export async function detect(source: Source): Promise<void> {
     const fields = detectFields({
       model: model.peek(),
       classes: wantsAllClasses.peek() ? [ALL_CLASSES] : [],
-      threshold: ASKED_CONFIDENCE,
+      threshold: askedThreshold.peek(),
     });
     const answer =
       source.kind === 'path'
@@ -90,6 +99,10 @@ export function setThreshold(value: number): void {
   threshold.value = Math.min(1, Math.max(floor.peek(), Math.round(value * 100) / 100));
 }
 
+function isPercent(text = ''): boolean {
+  return /^\d{1,3}$/.test(text);
+}
+
 /** An address can name a picture, a model and a threshold. Call while the view is shown. */
 export function followAddress(): () => void {
   return effect(() => {
@@ -97,7 +110,7 @@ export function followAddress(): () => void {
     if (place.view !== 'detect') return;
     const { path = '', model: name, min = '' } = query;
     if (name !== undefined) model.value = name;
-    if (/^\d{1,3}$/.test(min)) threshold.value = Math.min(1, Number(min) / 100);
+    if (isPercent(min)) threshold.value = Math.min(1, Number(min) / 100);
     const source = asked.peek();
     const isShown = source?.kind === 'path' && source.path === path;
     if (path !== '' && !isShown) void detect({ kind: 'path', path });

@@ -3,7 +3,11 @@ import { countCars, countClasses, countRegions } from '../../api/class-counts.js
 import type { DetectResponse } from '../../client/records.js';
 import type { ShownBox } from '../picture/shown-boxes.js';
 
-export function shownAnswer(answer: DetectResponse, boxes: readonly ShownBox[]): DetectResponse {
+export function shownAnswer(
+  answer: DetectResponse,
+  boxes: readonly ShownBox[],
+  threshold: number,
+): DetectResponse {
   const detections = boxes
     .map(({ id }) => answer.detections[id])
     .filter((box) => box !== undefined);
@@ -18,5 +22,6 @@ export function shownAnswer(answer: DetectResponse, boxes: readonly ShownBox[]):
     ...(region_counts && {
       region_counts: countRegions(detections, Object.keys(region_counts)),
     }),
+    confidence_threshold: threshold,
   };
 }

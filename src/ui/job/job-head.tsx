@@ -130,7 +130,8 @@ function JobDownloads({ job }: { job: JobStatus }) {
           const fetchFile = (event: Event): void => {
             event.preventDefault();
             fault.value = null;
-            save(job.job_id, format, ending).catch((error: unknown) => (fault.value = error));
+            const chunks = service.export(job.job_id, format);
+            save(chunks, `${job.job_id}${ending}`).catch((error: unknown) => (fault.value = error));
           };
           return (
             <li key={format}>
@@ -152,13 +153,16 @@ function JobDownloads({ job }: { job: JobStatus }) {
 }
 
 /** A link cannot send a key: the file is fetched first. */
-async function save(jobId: string, format: ResultFormat, ending: string): Promise<void> {
+export async function save(
+  file: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  name: string,
+): Promise<void> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
-  for await (const chunk of service.export(jobId, format)) chunks.push(chunk);
+  for await (const chunk of file) chunks.push(chunk);
   const url = URL.createObjectURL(new Blob(chunks));
   const link = document.createElement('a');
   link.href = url;
-  link.download = `${jobId}${ending}`;
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -5,6 +5,7 @@ import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { readFilter } from './image-filter.js';
 import { ImageView } from './image-view.js';
+import { JobCounts } from './job-counts.js';
 import { JobDetails } from './job-details.js';
 import { JobFigures } from './job-figures.js';
 import { JobGrid } from './job-grid.js';
@@ -46,6 +47,7 @@ function Job({ jobId }: { jobId: string }) {
       <JobHead job={job} record={record} />
       {fault !== null && <Problem error={fault} />}
       {job.error !== null && <Problem error={job.error} />}
+      <JobCounts job={job} />
       <div class="job-body">
         <JobFigures job={job} summary={record.summary.value} filter={filter.value} />
         <JobGrid

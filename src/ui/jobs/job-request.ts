@@ -8,7 +8,8 @@ export interface JobFields {
   type: JobSubmit['job_type'];
   model: string;
   classes: readonly string[];
-  threshold: number;
+  /** Null: that of the model. */
+  threshold: number | null;
   priority: number;
   /** JSON of an object. */
   metadata: string;

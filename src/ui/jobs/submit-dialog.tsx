@@ -29,13 +29,15 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
   const paths = useRef<HTMLTextAreaElement>(null);
   const type = useSignal<JobType>('detect_vehicles');
   const model = useSignal('');
-  const threshold = useSignal(0.5);
+  /** Null: that of the model. */
+  const threshold = useSignal<number | null>(null);
   const fault = useSignal<unknown>(null);
   const metadataSaid = useSignal('');
   const isBusy = useSignal(false);
   const isPicking = useSignal(false);
   const usable = usableModels(models.value ?? []);
   const chosen = usable.find(({ name }) => name === model.value) ?? usable[0];
+  const shownThreshold = threshold.value ?? chosen?.confidence_threshold ?? 0.5;
   const submit = async (form: HTMLFormElement): Promise<void> => {
     const given = new FormData(form);
     const text = (name: string): string => textOf(given.get(name));
@@ -128,14 +130,14 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
         <div class="field-pair">
           <label class="field">
             <span>
-              Confidence at least <b>{percent(threshold.value)}</b>
+              Confidence at least <b>{percent(shownThreshold)}</b>
             </span>
             <input
               type="range"
               min="0"
               max="100"
               step="5"
-              value={Math.round(threshold.value * 100)}
+              value={Math.round(shownThreshold * 100)}
               onInput={({ currentTarget }) => (threshold.value = currentTarget.valueAsNumber / 100)}
             />
           </label>

@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
-import { bytes, plural, visible } from '../text/format.js';
+import { bytes, percent, plural, visible } from '../text/format.js';
 import { readings } from './history.js';
 
 export function ModelList() {
@@ -112,6 +112,7 @@ function factsOf(model: Model, share: number | null, images: number): Fact[] {
     ['Memory', size === null ? null : `${size.text} ${size.unit}`],
     ['Images', images === 0 ? null : plural(images, 'image')],
     ['Load', share === null || share === 0 ? null : `${Math.round(share * 100)} % of images`],
+    ['Threshold', percent(model.confidence_threshold)],
     ['Licence', model.licence === null ? null : <Licence text={model.licence} />],
   ];
   return facts.flatMap(([fact, value]): Fact[] => (value === null ? [] : [[fact, value]]));

@@ -143,6 +143,14 @@ class Calls(ClientCase):
             self.assertEqual(sent[-2].url.raw_path, b"/v1/jobs/job%2F..%2F1")
             self.assertEqual(sent[-1].url.path, "/v1/jobs/job_1/status")
 
+    def test_counts_are_json_or_the_text_of_a_file(self) -> None:
+        sent, service = self.recorded({"by": "day", "groups": []})
+        for client in self.clients(service):
+            self.assertEqual(client.counts("job_1", "day"), {"by": "day", "groups": []})
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/counts?by=day")
+            self.assertEqual(json.loads(client.counts_csv("job_1")), {"by": "day", "groups": []})
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/counts?by=hour&format=csv")
+
     def test_a_listing_goes_over_all_pages(self) -> None:
         def pages() -> Handler:
             def page(request: httpx.Request) -> httpx.Response:

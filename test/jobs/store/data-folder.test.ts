@@ -117,6 +117,13 @@ test('tables of an earlier release are brought up to date, with their pending we
     regions: [],
   });
   expect(await store.views()).toEqual([]);
+  const counts = await store.imageCounts(number, 0, 10);
+  const unread = { regionCounts: null, taken: null, takenFrom: null };
+  expect(counts).toEqual([
+    { index: 0, path: 'p0.jpg', failed: 1, classCounts: '{}', ...unread },
+    { index: 1, path: 'p1.jpg', failed: 0, classCounts: '{"car":1}', ...unread },
+    { index: 2, path: 'p2.jpg', failed: 1, classCounts: '{}', ...unread },
+  ]);
   const { events } = await store.events(0, 10);
   expect(events.map(({ event, failedImages }) => [event, failedImages])).toEqual([
     ['job_submitted', 0],

@@ -9,7 +9,7 @@ const box = (name: string, confidence: number) => ({
   confidence,
   box: [0, 0, 10, 10] as [number, number, number, number],
 });
-const answered = (detections: ReturnType<typeof box>[]): DetectResponse => ({
+const answered = (detections: ReturnType<typeof box>[], threshold = 0.1): DetectResponse => ({
   status: 'success',
   image_path: 'a.jpg',
   ...viewImage({
@@ -19,6 +19,7 @@ const answered = (detections: ReturnType<typeof box>[]): DetectResponse => ({
     timingsMs: { queue: 0, decode: 0, preprocess: 0, inference: 1, postprocess: 0 },
     truncated: false,
   }),
+  confidence_threshold: threshold,
   model: 'm.pt',
   worker_id: 'w',
 });
@@ -26,10 +27,10 @@ const answered = (detections: ReturnType<typeof box>[]): DetectResponse => ({
 it('has the boxes and counts that a request with this threshold has', () => {
   const all = [box('car', 0.9), box('bus', 0.7), box('car', 0.5), box('truck', 0.2)];
   const shown = (threshold: number, ...hidden: string[]) =>
-    shownAnswer(answered(all), shownBoxes(all, { threshold, hidden: new Set(hidden) }));
-  expect(shown(0.4)).toEqual(answered(all.slice(0, 3)));
-  expect(shown(0.4, 'bus')).toEqual(answered([all[0]!, all[2]!]));
-  expect(shown(0.95)).toEqual(answered([]));
+    shownAnswer(answered(all), shownBoxes(all, { threshold, hidden: new Set(hidden) }), threshold);
+  expect(shown(0.4)).toEqual(answered(all.slice(0, 3), 0.4));
+  expect(shown(0.4, 'bus')).toEqual(answered([all[0]!, all[2]!], 0.4));
+  expect(shown(0.95)).toEqual(answered([], 0.95));
 });
 
 it('has the counts of the regions of the boxes that are shown', () => {
@@ -43,7 +44,7 @@ it('has the counts of the regions of the boxes that are shown', () => {
     region_counts: { gate: { car: 1 }, all: { car: 2, bus: 1 }, none: {} },
   };
   const shown = (threshold: number) =>
-    shownAnswer(answer, shownBoxes(all, { threshold, hidden: new Set() })).region_counts;
+    shownAnswer(answer, shownBoxes(all, { threshold, hidden: new Set() }), threshold).region_counts;
   expect(shown(0.1)).toEqual(answer.region_counts);
   expect(shown(0.6)).toEqual({ gate: { car: 1 }, all: { car: 1, bus: 1 }, none: {} });
   expect(shown(0.95)).toEqual({ gate: {}, all: {}, none: {} });

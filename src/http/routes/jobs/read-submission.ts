@@ -179,10 +179,11 @@ export function createReadSubmission(
     const { imageRoots, maxImagesPerJob } = config;
     const found = await expandImagePaths(body.image_paths, imageRoots, maxImagesPerJob);
     await ownTurn(value);
+    const ofModel = await catalogue.defaultsOf(modelName);
     const spec = {
       jobType: body.job_type,
       imagePaths: found.images,
-      options: { modelName, classes, ...readParameters(body) },
+      options: { modelName, classes, ...readParameters(body, ofModel) },
       priority: body.priority ?? 0,
       callbackUrl: body.callback_url ?? null,
       metadata,

@@ -1,0 +1,67 @@
+/** Reads the times that picture files have: in their EXIF data, and of their last change. */
+import { constants, open, realpath, type FileHandle } from 'node:fs/promises';
+import { pathOnDisk } from './byte-names.js';
+import { exifTime, type ReadBytes } from './exif-time.js';
+import type { Place } from './find-images.js';
+import { wallTimeOf } from '../wall-time.js';
+
+export interface TimesQuery {
+  root: string;
+  /** For each picture where it may be; the first place that has a file counts. */
+  pictures: Place[][];
+}
+
+export interface FileTimes {
+  exif: string | null;
+  changed: string | null;
+}
+
+/** EXIF data of a JPEG lies in its first 64 KiB, nearly always in the first few. */
+const HEAD_BYTES = 16 * 1024;
+
+/** Null for a picture that cannot be read. */
+export function fileTimes({ pictures }: TimesQuery): Promise<(FileTimes | null)[]> {
+  return Promise.all(
+    pictures.map(async (places) => {
+      for (const place of places) {
+        const times = await timesOf(place).catch(() => null);
+        if (times !== null) return times;
+      }
+      return null;
+    }),
+  );
+}
+
+async function timesOf(place: Place): Promise<FileTimes | null> {
+  const file = await openBeneath(place);
+  if (file === null) return null;
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) return null;
+    const exif = await exifTime(await bytesOf(file)).catch(() => null);
+    return { exif, changed: wallTimeOf(status.mtime) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** A link is followed, as by detection, where it leads to a file beneath the root. */
+async function openBeneath({ root, relative }: Place): Promise<FileHandle | null> {
+  const real = await realpath(await pathOnDisk(root, relative), 'buffer');
+  const folder = Buffer.from(`${(await realpath(root)).replace(/\/$/, '')}/`);
+  if (!real.subarray(0, folder.length).equals(folder)) return null;
+  // A FIFO would hold the open until another program writes.
+  return open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+}
+
+async function bytesOf(file: FileHandle): Promise<ReadBytes> {
+  const read: ReadBytes = async (offset, length) => {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, offset);
+    return buffer.subarray(0, bytesRead);
+  };
+  const head = await read(0, HEAD_BYTES);
+  return (offset, length) =>
+    offset + length <= head.length
+      ? Promise.resolve(head.subarray(offset, offset + length))
+      : read(offset, length);
+}

@@ -1,0 +1,12 @@
+/** The confidence threshold that a model brings for requests that name none. */
+import { DEFAULT_PARAMETERS } from '../api/options.js';
+
+/** Of the free metadata of an ONNX file: 0 to 1 as text. */
+export const THRESHOLD_KEY = 'lattice.confidence';
+
+/** That of the interface where the model has none, or no number from 0 to 1. */
+export function thresholdOf(metadata: Readonly<Record<string, string>>): number {
+  const text = metadata[THRESHOLD_KEY]?.trim() ?? '';
+  const own = text === '' ? NaN : Number(text);
+  return own >= 0 && own <= 1 ? own : DEFAULT_PARAMETERS.confidence;
+}
