@@ -266,10 +266,16 @@ function pathOf(jobId: string): string {
 function queryOf(values: Record<string, string | number | readonly string[] | undefined>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined) query.set(name, String(value));
+    if (value !== undefined) query.set(name, textOf(value));
   }
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
+}
+
+/** Commas separate the parts of a list, but not in JSON. */
+function textOf(value: string | number | readonly string[]): string {
+  if (typeof value !== 'object') return String(value);
+  return value.some((part) => part.includes(',')) ? JSON.stringify(value) : value.join(',');
 }
 
 /** `randomUUID` is missing in pages of plain `http://` addresses. */

@@ -45,7 +45,9 @@ export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>
 
 /** `cursor` is the `next_cursor` of the page before. */
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
-export type JobImagesQuery = Partial<z.output<typeof imagesQuerySchema>>;
+export type JobImagesQuery = Partial<Omit<z.output<typeof imagesQuerySchema>, 'class'>> & {
+  class?: string | readonly string[] | undefined;
+};
 export type RetriedImages = z.output<typeof retryQuerySchema>['images'];
 export type FolderQuery = Partial<z.output<typeof folderQuerySchema>>;
 

@@ -148,6 +148,26 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.locator('[data-place="8"]:focus').waitFor();
   });
 
+  test('a class and a confidence ask for one box that fits both; tiles count such boxes', async () => {
+    const fits = ({ outcome }: SeededImage, names: string[], below = 1) =>
+      outcome.status === 'ok'
+        ? outcome.detections.filter((box) => names.includes(box.class) && box.confidence < below)
+        : [];
+    const matching = (names: string[], below?: number) =>
+      images.filter((image) => fits(image, names, below).length > 0);
+    const [first] = matching(['bus'], 0.6);
+    await page.goto(at(`${jobHash}?class=bus&below=60`));
+    await page.getByText(`${matching(['bus'], 0.6).length} images of`).waitFor();
+    const count = page.locator('[data-place="0"] .count');
+    expect(parseInt((await count.textContent())!)).toBe(fits(first!, ['bus'], 0.6).length);
+    await page.getByRole('button', { name: /^truck/ }).click();
+    await page.getByText(`${matching(['bus', 'truck'], 0.6).length} images of`).waitFor();
+    expect(page.url()).toContain('class=bus%2Ctruck&below=60');
+    expect(matching(['bus'], 0.6).length).toBeLessThan(
+      images.filter((image) => hasClass(image, 'bus')).length,
+    );
+  });
+
   test('a result is downloaded, and its failed images run again as a new job', async () => {
     await page.goto(at(jobHash));
     const link = page.getByRole('link', { name: 'CSV' });
