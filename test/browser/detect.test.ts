@@ -222,6 +222,40 @@ describe.skipIf(browserPath === null)('detect', () => {
     expect(await page.locator('.code').textContent()).toContain('confidence_threshold=0.7');
   });
 
+  test('the address holds model, classes, threshold and switched-off classes; Back leads to the picture before', async () => {
+    await open('?path=street.jpg');
+    await found().waitFor();
+    const [, all] = await figures();
+    await page.getByRole('slider').fill('70');
+    await page.getByRole('button', { name: /^truck/ }).click();
+    await eventual(figures).toEqual([3, all]);
+    const hash = () => page.evaluate(() => location.hash);
+    await eventual(hash).toBe('#/detect?path=street.jpg&min=70&hide=truck');
+    await page.getByRole('link', { name: 'Jobs' }).click();
+    await page.getByRole('link', { name: 'Detect', exact: true }).click();
+    await eventual(hash).toBe('#/detect?path=street.jpg&min=70&hide=truck');
+    await eventual(figures).toEqual([3, all]);
+    await page.getByRole('button', { name: 'crossing.jpg' }).click();
+    await eventual(() => page.locator('.panel h2').textContent()).toBe('crossing.jpg');
+    expect(await hash()).toBe('#/detect?path=crossing.jpg&min=70&hide=truck');
+    const model = page.getByRole('combobox', { name: 'Model' });
+    const other = (await model.locator('option').allTextContents()).at(-1)!;
+    await model.selectOption(other);
+    await eventual(() => page.locator('.panel-head .fine').textContent()).toContain(other);
+    const copied = await hash();
+    expect(copied).toContain(`model=${encodeURIComponent(other)}`);
+    await page.goBack();
+    await eventual(() => page.locator('.panel-head .fine').textContent()).not.toContain(other);
+    await page.goBack();
+    await eventual(() => page.locator('.panel h2').textContent()).toBe('street.jpg');
+    await eventual(figures).toEqual([3, all]);
+    await open(copied.replace('#/detect', ''));
+    await found().waitFor();
+    expect(await page.locator('.panel-head .fine').textContent()).toContain(other);
+    expect(await page.getByRole('slider').inputValue()).toBe('70');
+    expect(await hash()).toBe(copied);
+  });
+
   test('keys: help, threshold, classes', async () => {
     await open('?path=street.jpg');
     await found().waitFor();

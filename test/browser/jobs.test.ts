@@ -168,6 +168,49 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     );
   });
 
+  test('an image of a job has the keys of a picture, and the next one keeps slider and chips', async () => {
+    await page.goto(at(`${jobHash}/images/1`));
+    const rows = page.locator('.box-row > button');
+    await rows.first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await rows.nth(1).getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('k');
+    expect(await rows.first().getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('z');
+    await page.locator('.stage.zoomed').waitFor();
+    await page.keyboard.press('f');
+    await page.locator('.stage:not(.zoomed)').waitFor();
+    await page.keyboard.press('l');
+    expect(await page.locator('.box-labels').count()).toBe(0);
+    await page.keyboard.down('h');
+    expect(await page.locator('.boxes').count()).toBe(0);
+    await page.keyboard.up('h');
+    expect(await page.locator('.boxes').count()).toBe(1);
+
+    await page.getByRole('slider').fill('60');
+    await page.locator('.chip', { hasText: 'car' }).click();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText(/^3 of/).waitFor();
+    expect(page.url()).toContain('/images/2?min=60&hide=car');
+    expect(await page.getByRole('slider').inputValue()).toBe('60');
+    const { outcome } = images[2]!;
+    const fits =
+      outcome.status === 'ok'
+        ? outcome.detections.filter((box) => box.confidence > 0.6 && box.class !== 'car').length
+        : 0;
+    expect(await rows.count()).toBe(fits);
+    // One level back at a time: the marked box, then the grid, whose pictures keep the choice.
+    await page.keyboard.press('j');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.box-row > [aria-pressed=true]').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.locator('[data-place="2"][href]:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText(/^3 of/).waitFor();
+    expect(await page.getByRole('slider').inputValue()).toBe('60');
+  });
+
   test('a result is downloaded, and its failed images run again as a new job', async () => {
     await page.goto(at(jobHash));
     const link = page.getByRole('link', { name: 'CSV' });

@@ -1,15 +1,15 @@
 /** The answer of the service as far as it is shown: its boxes are those of the panel, and so are its counts. */
 import { countCars, countClasses } from '../../api/class-counts.js';
 import type { DetectResponse } from '../../client/records.js';
-import type { ShownBox } from '../picture/shown-boxes.js';
+import { detectionOf, type ShownBox } from '../picture/shown-boxes.js';
 
 export function shownAnswer(answer: DetectResponse, boxes: readonly ShownBox[]): DetectResponse {
-  const detections = boxes
-    .map(({ id }) => answer.detections[id])
-    .filter((box) => box !== undefined);
+  const detections = boxes.map(detectionOf);
   const counts = countClasses(detections);
   return {
     ...answer,
+    // Cut at the most boxes only where all of them are shown.
+    truncated: answer.truncated && detections.length === answer.detections.length,
     detections,
     car_count: countCars(counts),
     total_count: detections.length,

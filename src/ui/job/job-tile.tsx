@@ -3,6 +3,7 @@ import type { JobImage } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
+import { keptChoice } from '../picture/box-filter.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { fileName } from '../text/format.js';
 import { isFiltered, passingBoxes, queryOf, type ImageFilter } from './image-filter.js';
@@ -34,7 +35,7 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
   const boxes = image.status === 'ok' ? passingBoxes(image.detections, filter) : [];
   const href = hashOf(
     { view: 'image', jobId, index: image.index },
-    { ...queryOf(filter), ...(isFiltered(filter) ? { at: String(place) } : {}) },
+    { ...queryOf(filter), ...keptChoice(), ...(isFiltered(filter) ? { at: String(place) } : {}) },
   );
   return (
     <a

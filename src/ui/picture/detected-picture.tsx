@@ -1,11 +1,12 @@
 /** A picture with its boxes, and the panel that filters them. */
-import { useComputed } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ImageFields } from '../../client/records.js';
+import { useShortcuts } from '../parts/shortcuts.js';
 import { plural } from '../text/format.js';
 import { BoxList } from './box-list.js';
 import { ClassChips } from './class-chips.js';
 import type { PictureMarks } from './marks.js';
+import { pictureKeys } from './picture-keys.js';
 import { Picture } from './picture.js';
 import type { BoxFilter } from './box-filter.js';
 import { ThresholdSlider } from './threshold-slider.js';
@@ -19,8 +20,6 @@ interface DetectedPictureProps {
   fault: unknown;
   name: string;
   filter: BoxFilter;
-  /** The threshold goes no lower. */
-  floor: number;
   marks: PictureMarks;
   isOld?: boolean;
   /** The top of the panel. */
@@ -33,9 +32,9 @@ interface DetectedPictureProps {
 }
 
 export function DetectedPicture(props: DetectedPictureProps) {
-  const { image, url, fault, name, filter, floor, marks, isOld = false } = props;
+  const { image, url, fault, name, filter, marks, isOld = false } = props;
   const { detections, boxes } = filter;
-  const confidences = useComputed(() => detections.value.map(({ confidence }) => confidence));
+  useShortcuts('Picture', pictureKeys(filter, marks));
   return (
     <>
       <div class="answer-picture">
@@ -62,11 +61,7 @@ export function DetectedPicture(props: DetectedPictureProps) {
         ) : (
           <>
             <ClassChips filter={filter} />
-            <ThresholdSlider
-              threshold={filter.threshold}
-              floor={floor}
-              confidences={confidences.value}
-            />
+            <ThresholdSlider filter={filter} />
             {props.note}
             {boxes.value.length === 0 && props.none ? (
               props.none
