@@ -10,6 +10,7 @@ import type {
   ClusterStatus,
   DetectRequest,
   DetectResponse,
+  DrawnQuery,
   EventGap,
   FolderPage,
   FolderQuery,
@@ -43,6 +44,8 @@ export type { JobProgress, WaitOptions } from './wait-for-end.js';
 const CALL_MS = 30_000;
 /** A result may be of many thousand images. */
 const RESULT_MS = 300_000;
+/** Each picture is drawn while the archive is sent. */
+const PICTURES_MS = 3_600_000;
 const WAIT_MS = 600_000;
 const PAGE = 100;
 
@@ -126,6 +129,17 @@ export class LatticeClient {
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     const path = `${pathOf(jobId)}/result?format=${encodeURIComponent(format)}`;
     const longestMs = deadlineMs ?? this.#deadlineMs ?? RESULT_MS;
+    return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
+  }
+
+  /** The pictures of an ended job with their boxes drawn, as a zip in chunks. Rejects as `export` does. */
+  drawn(
+    jobId: string,
+    query: DrawnQuery = {},
+    { deadlineMs, signal }: CallOptions = {},
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    const path = `${pathOf(jobId)}/drawn${queryOf(query)}`;
+    const longestMs = deadlineMs ?? this.#deadlineMs ?? PICTURES_MS;
     return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
   }
 

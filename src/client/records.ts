@@ -1,6 +1,7 @@
 /** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
 import type { z } from '@hono/zod-openapi';
 import type { folderQuerySchema } from '../http/routes/images.js';
+import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
 import type { listQuerySchema } from '../http/routes/jobs/jobs.js';
 import type { retryQuerySchema } from '../http/routes/jobs/submissions.js';
@@ -45,6 +46,7 @@ export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>
 
 /** `cursor` is the `next_cursor` of the page before. */
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
+export type DrawnQuery = Partial<z.output<typeof drawnQuerySchema>>;
 export type JobImagesQuery = Partial<Omit<z.output<typeof imagesQuerySchema>, 'class'>> & {
   class?: string | readonly string[] | undefined;
 };

@@ -2,20 +2,23 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { setQuery } from '../address/location.js';
+import type { DetectResponse } from '../../client/records.js';
 import { FolderStrip } from '../images/folder-strip.js';
 import { Button } from '../parts/button.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
+import { saveFile } from '../parts/save-file.js';
 import { DetectedPicture } from '../picture/detected-picture.js';
 import { usePictureMarks } from '../picture/marks.js';
 import { floorOf } from '../picture/shown-boxes.js';
 import { useLargePicture } from '../picture/use-picture.js';
 import { WHOLE } from '../picture/view-window.js';
-import { percent } from '../text/format.js';
+import { fileName, percent } from '../text/format.js';
 import { CodeDialog } from './code-dialog.js';
 import { sourceName } from './detect-request.js';
 import {
   boxes,
+  chosenModel,
   detect,
   detections,
   filter,
@@ -106,24 +109,49 @@ function NoneShown() {
   );
 }
 
-function Actions({ detected }: { detected: Detected }) {
+function Actions({ detected: { source, answer } }: { detected: Detected }) {
   const language = useSignal<'curl' | 'Python' | null>(null);
+  const shown = shownAnswer(answer, boxes.value);
   return (
-    <p class="row panel-actions">
+    <>
       <Button onClick={() => (language.value = 'curl')}>As curl</Button>
       <Button onClick={() => (language.value = 'Python')}>As Python</Button>
-      <CopyButton
-        text={JSON.stringify(shownAnswer(detected.answer, boxes.value), null, 2)}
-        what="answer as JSON"
-        label="JSON"
-      />
+      <CopyButton text={JSON.stringify(shown, null, 2)} what="answer as JSON" label="JSON" />
+      <Button
+        class="quiet"
+        icon="download"
+        name="Save the boxes as CSV"
+        onClick={() => void saveCsv(sourceName(source), shown)}
+      >
+        CSV
+      </Button>
       {language.value !== null && (
         <CodeDialog
           language={language.value}
-          source={detected.source}
+          source={source}
           onClose={() => (language.value = null)}
         />
       )}
-    </p>
+    </>
   );
+}
+
+/** The file that the command line and jobs write. */
+async function saveCsv(name: string, answer: DetectResponse): Promise<void> {
+  const { writeCsv } = await import('../../export/csv.js');
+  const { detections, image, model } = answer;
+  const entry = { image_path: name, status: 'ok' as const, detections, image };
+  const pieces: string[] = [];
+  const csv = writeCsv({
+    jobId: null,
+    model,
+    classes: chosenModel.peek()?.classes ?? [],
+    fileName: (path) => path,
+    pages: async function* () {
+      yield await Promise.resolve([entry]);
+    },
+  });
+  for await (const piece of csv) pieces.push(piece);
+  const stem = fileName(name).replace(/\.[^.]*$/, '');
+  saveFile(new Blob(pieces, { type: 'text/csv' }), `${stem}.csv`);
 }

@@ -24,6 +24,8 @@ const ALL = 'all';
 /** Empty: the default one. */
 export const model = computed(() => address.value.query.model ?? '');
 export const wantsAllClasses = computed(() => address.value.query.classes === ALL);
+/** Empty: those that a request without classes gets. */
+export const askedClasses = computed(() => (wantsAllClasses.value ? [ALL_CLASSES] : []));
 export const detected = signal<Detected | null>(null);
 /** What is being detected, or was refused. */
 export const asked = signal<Source | null>(null);
@@ -102,7 +104,7 @@ async function run(source: Source): Promise<void> {
   try {
     const fields = detectFields({
       model: model.peek(),
-      classes: wantsAllClasses.peek() ? [ALL_CLASSES] : [],
+      classes: askedClasses.peek(),
       threshold: ASKED_CONFIDENCE,
     });
     const answer =

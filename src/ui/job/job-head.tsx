@@ -1,6 +1,6 @@
 /** The top of a job's page: its name and state, its times, and what can be done with it. */
 import { useSignal } from '@preact/signals';
-import type { JobStatus, ResultFormat } from '../../client/records.js';
+import type { DrawnQuery, JobStatus, ResultFormat } from '../../client/records.js';
 import { hasEnded } from '../jobs/job-table.js';
 import { StatePill } from '../jobs/state-pill.js';
 import { Button } from '../parts/button.js';
@@ -9,13 +9,16 @@ import { Facts, type Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
+import { saveFile } from '../parts/save-file.js';
 import { useNow } from '../parts/use-now.js';
 import { apiKey, service } from '../session/session.js';
 import { ago, clock, duration, grouped, percent, plural } from '../text/format.js';
+import type { ImageFilter } from './image-filter.js';
 import type { JobRecord } from './job-record.js';
 import { paceText } from './pace.js';
 
-export function JobHead({ job, record }: { job: JobStatus; record: JobRecord }) {
+export function JobHead(props: { job: JobStatus; record: JobRecord; filter: ImageFilter }) {
+  const { job, record, filter } = props;
   const now = useNow(hasEnded(job) ? 10_000 : 500);
   const failed = job.failed_images;
   return (
@@ -65,7 +68,7 @@ export function JobHead({ job, record }: { job: JobStatus; record: JobRecord }) 
             Run again
           </Button>
         )}
-        {hasEnded(job) && <JobDownloads job={job} />}
+        {hasEnded(job) && <JobDownloads job={job} filter={filter} />}
       </div>
       <Progress job={job} now={now} />
     </header>
@@ -119,28 +122,57 @@ const FORMATS: readonly { format: ResultFormat; name: string; ending: string }[]
   { format: 'yolo', name: 'YOLO', ending: '.zip' },
 ];
 
-function JobDownloads({ job }: { job: JobStatus }) {
+interface Download {
+  name: string;
+  title?: string;
+  path: string;
+  fileName: string;
+  chunks: () => AsyncIterable<Uint8Array<ArrayBuffer>>;
+}
+
+function downloadsOf({ job_id: id }: JobStatus, { classes }: ImageFilter): Download[] {
+  const route = `/v1/jobs/${encodeURIComponent(id)}`;
+  const drawn: DrawnQuery = classes.length === 0 ? {} : { class: [...classes] };
+  const shown = classes.length === 0 ? '' : `?class=${encodeURIComponent(JSON.stringify(classes))}`;
+  return [
+    ...FORMATS.map(({ format, name, ending }) => ({
+      name,
+      path: `${route}/result?format=${format}`,
+      fileName: id + ending,
+      chunks: () => service.export(id, format),
+    })),
+    {
+      name: 'Pictures',
+      title: 'All pictures with their boxes drawn, as a zip',
+      path: `${route}/drawn${shown}`,
+      fileName: `${id}.pictures.zip`,
+      chunks: () => service.drawn(id, drawn),
+    },
+  ];
+}
+
+function JobDownloads({ job, filter }: { job: JobStatus; filter: ImageFilter }) {
   const fault = useSignal<unknown>(null);
   const hasKey = apiKey.value !== null;
   return (
     <>
       <ul class="downloads" aria-label="Download the result">
-        {FORMATS.map(({ format, name, ending }) => {
-          const path = `/v1/jobs/${encodeURIComponent(job.job_id)}/result?format=${format}`;
+        {downloadsOf(job, filter).map((download) => {
           const fetchFile = (event: Event): void => {
             event.preventDefault();
             fault.value = null;
-            save(job.job_id, format, ending).catch((error: unknown) => (fault.value = error));
+            save(download).catch((error: unknown) => (fault.value = error));
           };
           return (
-            <li key={format}>
+            <li key={download.name}>
               <a
                 class="button"
-                href={path}
-                download={`${job.job_id}${ending}`}
+                href={download.path}
+                title={download.title}
+                download={download.fileName}
                 onClick={hasKey ? fetchFile : undefined}
               >
-                <Icon name="download" /> {name}
+                <Icon name="download" /> {download.name}
               </a>
             </li>
           );
@@ -152,13 +184,8 @@ function JobDownloads({ job }: { job: JobStatus }) {
 }
 
 /** A link cannot send a key: the file is fetched first. */
-async function save(jobId: string, format: ResultFormat, ending: string): Promise<void> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  for await (const chunk of service.export(jobId, format)) chunks.push(chunk);
-  const url = URL.createObjectURL(new Blob(chunks));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${jobId}${ending}`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+async function save({ chunks, fileName }: Download): Promise<void> {
+  const all: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of chunks()) all.push(chunk);
+  saveFile(new Blob(all), fileName);
 }

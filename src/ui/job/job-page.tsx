@@ -43,7 +43,7 @@ function Job({ jobId }: { jobId: string }) {
   }
   return (
     <>
-      <JobHead job={job} record={record} />
+      <JobHead job={job} record={record} filter={filter.value} />
       {fault !== null && <Problem error={fault} />}
       {job.error !== null && <Problem error={job.error} />}
       <div class="job-body">

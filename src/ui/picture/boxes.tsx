@@ -111,7 +111,7 @@ function lineOf({ class: name }: ShownBox) {
   return { class: dashed ? 'line dashed' : 'line', stroke: colour };
 }
 
-function labelText({ class: name, confidence }: ShownBox): string {
+export function labelText({ class: name, confidence }: ShownBox): string {
   return `${visible(name)} ${percent(confidence)}`;
 }
 

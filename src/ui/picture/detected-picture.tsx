@@ -9,6 +9,7 @@ import type { PictureMarks } from './marks.js';
 import { pictureKeys } from './picture-keys.js';
 import { Picture } from './picture.js';
 import type { BoxFilter } from './box-filter.js';
+import { SavePicture } from './save-picture.js';
 import { ThresholdSlider } from './threshold-slider.js';
 import { TimeBar } from './time-bar.js';
 import { timeSteps } from './time-steps.js';
@@ -27,7 +28,7 @@ interface DetectedPictureProps {
   note?: JSX.Element | false;
   /** Stands where no box is shown. */
   none?: JSX.Element;
-  /** The end of the panel. */
+  /** Buttons at the end of the panel. */
   children?: ComponentChildren;
 }
 
@@ -71,7 +72,10 @@ export function DetectedPicture(props: DetectedPictureProps) {
           </>
         )}
         <TimeBar title="Time" ms={image.processing_time_ms} steps={timeSteps(image)} />
-        {props.children}
+        <p class="row panel-actions">
+          {props.children}
+          <SavePicture url={url} name={name} size={image.image} boxes={boxes} marks={marks} />
+        </p>
       </section>
     </>
   );

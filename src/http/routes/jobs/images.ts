@@ -30,7 +30,7 @@ const LAST_INDEX = 999_999;
 const MOST_CLASSES = 100;
 const MOST_NAME = 256;
 
-const confidence = z
+export const confidence = z
   .string()
   .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, { error: 'A confidence is 0 to 1.' })
   .transform(Number);
