@@ -200,9 +200,13 @@ export class LatticeClient {
     return this.#get(`/v1/images${queryOf(query)}`, options);
   }
 
-  /** A picture of the image folders; with `width` a thumbnail. */
-  picture(path: string, width?: number, options?: CallOptions): Promise<Blob> {
-    return this.#blob(`/v1/images/file${queryOf({ path, width })}`, options);
+  /** A picture of the image folders; with `width` a thumbnail, of the part `crop` (`x1,y1,x2,y2`) where it is given. */
+  picture(
+    path: string,
+    width?: number,
+    { crop, ...options }: CallOptions & { crop?: string | undefined } = {},
+  ): Promise<Blob> {
+    return this.#blob(`/v1/images/file${queryOf({ path, width, crop })}`, options);
   }
 
   async models(options?: CallOptions): Promise<Model[]> {
