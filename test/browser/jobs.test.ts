@@ -1,8 +1,10 @@
 /** The jobs of the live page, as people use them: against a real service with real photos. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unzipSync } from 'fflate';
 import type { Browser, Page } from 'playwright-core';
+import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ImageOutcome } from '../../src/jobs/job.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
@@ -211,6 +213,55 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     expect(await page.getByRole('slider').inputValue()).toBe('60');
   });
 
+  test('the boxes of a job are shown as crops, least certain first; a press opens the image at the box', async () => {
+    await page.goto(at(`${jobHash}?show=boxes&class=bus,truck`));
+    const all = images.flatMap(({ outcome }) =>
+      outcome.status === 'ok'
+        ? outcome.detections.filter((box) => ['bus', 'truck'].includes(box.class))
+        : [],
+    );
+    const least = Math.min(...all.map(({ confidence }) => confidence));
+    await page.getByText(`${all.length.toLocaleString('en')} boxes, least certain first`).waitFor();
+    await page.locator('.grid .thumbnail img').first().waitFor();
+    expect(await tiles().count()).toBeLessThan(80);
+    const scores = await page.locator('.grid .count').allTextContents();
+    expect(parseInt(scores[0]!)).toBe(Math.round(least * 100));
+    expect(scores.map((score) => parseInt(score))).toEqual(
+      scores.map((score) => parseInt(score)).sort((a, b) => a - b),
+    );
+    await page.locator('[data-place="3"]').click();
+    await page.locator('.box-row > [aria-pressed=true]').waitFor();
+    await page.locator('.stage.zoomed').waitFor();
+    const said = await page.locator('.box-row > [aria-pressed=true] .box-score').textContent();
+    expect(said).toBe(scores[3]);
+    await page.goBack();
+    await page.locator('[data-place="3"]:focus').waitFor();
+  });
+
+  test('the pictures of a job are saved as a zip, the picture of an image as PNG', async () => {
+    await page.goto(at('#/jobs?state=completed'));
+    await page
+      .getByRole('link', { name: /Watched/ })
+      .first()
+      .click();
+    const link = page.getByRole('link', { name: 'Pictures' });
+    await link.waitFor();
+    const [archive] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    expect(archive.suggestedFilename()).toMatch(/^job_.*\.pictures\.zip$/);
+    const names = Object.keys(unzipSync(readFileSync(await archive.path())));
+    expect(names).toContain('pictures.csv');
+    expect(names.length).toBeGreaterThan(5);
+    await page.goto(at(`${jobHash}/images/0`));
+    await page.locator('.stage img').waitFor();
+    const press = page.getByRole('button', { name: /as PNG/ }).click();
+    const [picture] = await Promise.all([page.waitForEvent('download'), press]);
+    const { outcome, path } = images[0]!;
+    expect(picture.suggestedFilename()).toBe(path.replace('.jpg', '-boxes.png'));
+    const { width, height, format } = await sharp(await picture.path()).metadata();
+    const size = outcome.status === 'ok' ? outcome.image : null;
+    expect([format, { width, height }]).toEqual(['png', size]);
+  });
+
   test('a result is downloaded, and its failed images run again as a new job', async () => {
     await page.goto(at(jobHash));
     const link = page.getByRole('link', { name: 'CSV' });
@@ -257,6 +308,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
   const VIEWS: [name: string, hash: string, ready: string][] = [
     ['jobs', '#/jobs', '.job-row'],
     ['job', jobHash, '.grid-tile img'],
+    ['job-boxes', `${jobHash}?show=boxes`, '.grid-tile img'],
     ['job-failed', `${jobHash}?outcome=failed`, '.grid-tile.error'],
     ['job-image', `${jobHash}/images/3`, '.stage img'],
   ];

@@ -50,11 +50,10 @@ export async function replyPieces(
     await pieces.return();
     return new Response(null, { status, headers });
   }
-  const stream = new PulledStream<Uint8Array>(pulled(ready, pieces, onBroken), {
-    highWaterMark: 0,
-  });
+  const source = pulled(ready, pieces, onBroken);
   // The types of a browser, with which the page is compiled, are others than those of Node.
-  return new Response(stream, { status, headers });
+  const stream: unknown = new PulledStream<Uint8Array>(source, { highWaterMark: 0 });
+  return new Response(stream as ReadableStream, { status, headers });
 }
 
 /** `rest` is ended also where nothing of the stream was read. */

@@ -15,6 +15,7 @@ import { useLargePicture } from '../picture/use-picture.js';
 import { WHOLE } from '../picture/view-window.js';
 import { fileName, percent } from '../text/format.js';
 import { CodeDialog } from './code-dialog.js';
+import { ComparisonChoice, useComparison } from './comparison.js';
 import { sourceName } from './detect-request.js';
 import {
   boxes,
@@ -34,6 +35,7 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
   const marks = usePictureMarks();
   const path = source.kind === 'path' ? source.path : null;
   const { url: shared, fault } = useLargePicture(path);
+  const compared = useComparison(detected);
   useEffect(() => {
     marks.pinned.value = null;
     marks.active.value = null;
@@ -55,6 +57,8 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
         marks={marks}
         isOld={isOld}
         head={<Head detected={detected} />}
+        compared={compared}
+        aside={<ComparisonChoice compared={compared} />}
         note={
           answer.truncated && (
             <p class="note">

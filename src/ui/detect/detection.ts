@@ -9,7 +9,12 @@ import { models } from '../models/models.js';
 import { boxFilter } from '../picture/box-filter.js';
 import { floorOf } from '../picture/shown-boxes.js';
 import { service } from '../session/session.js';
-import { ASKED_CONFIDENCE, detectFields, type Source } from './detect-request.js';
+import {
+  ASKED_CONFIDENCE,
+  detectFields,
+  type DetectChoice,
+  type Source,
+} from './detect-request.js';
 
 export interface Detected {
   source: Source;
@@ -102,21 +107,30 @@ async function run(source: Source): Promise<void> {
     fault.value = null;
   });
   try {
-    const fields = detectFields({
-      model: model.peek(),
-      classes: askedClasses.peek(),
-      threshold: ASKED_CONFIDENCE,
-    });
-    const answer =
-      source.kind === 'path'
-        ? await service.detect({ image_path: source.path, ...fields }, { signal: stopped })
-        : await service.detectPicture(source.file, fields, { signal: stopped });
+    const answer = await askDetection(source, {}, stopped);
     if (!stopped.aborted) show(source, answer);
   } catch (error) {
     if (!stopped.aborted) fault.value = error;
   } finally {
     if (!stopped.aborted) isBusy.value = false;
   }
+}
+
+/** As the view asks, but for the given fields. */
+export function askDetection(
+  source: Source,
+  changes: Partial<DetectChoice>,
+  stopped: AbortSignal,
+): Promise<DetectResponse> {
+  const fields = detectFields({
+    model: model.peek(),
+    classes: askedClasses.peek(),
+    threshold: ASKED_CONFIDENCE,
+    ...changes,
+  });
+  return source.kind === 'path'
+    ? service.detect({ image_path: source.path, ...fields }, { signal: stopped })
+    : service.detectPicture(source.file, fields, { signal: stopped });
 }
 
 function show(source: Source, answer: DetectResponse): void {

@@ -32,7 +32,8 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
       (found) => {
         shown.value = found;
         fault.value = null;
-        lastPlace.set(jobId, filter, found.place);
+        // One that was opened from its box leads back to the boxes.
+        if (address.peek().query.box === undefined) lastPlace.set(jobId, filter, found.place);
       },
       (error: unknown) => {
         if (!stop.signal.aborted) fault.value = error;

@@ -1,4 +1,5 @@
 /** A picture with its boxes, and the panel that filters them. */
+import { useComputed, type ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ImageFields } from '../../client/records.js';
 import { useShortcuts } from '../parts/shortcuts.js';
@@ -9,6 +10,7 @@ import type { PictureMarks } from './marks.js';
 import { pictureKeys } from './picture-keys.js';
 import { Picture } from './picture.js';
 import type { BoxFilter } from './box-filter.js';
+import type { ShownBox } from './shown-boxes.js';
 import { SavePicture } from './save-picture.js';
 import { ThresholdSlider } from './threshold-slider.js';
 import { TimeBar } from './time-bar.js';
@@ -25,6 +27,10 @@ interface DetectedPictureProps {
   isOld?: boolean;
   /** The top of the panel. */
   head: JSX.Element;
+  /** Drawn in place of the boxes where they are compared. */
+  compared?: ReadonlySignal<readonly ShownBox[] | null>;
+  /** Above the time. */
+  aside?: JSX.Element;
   note?: JSX.Element | false;
   /** Stands where no box is shown. */
   none?: JSX.Element;
@@ -35,6 +41,7 @@ interface DetectedPictureProps {
 export function DetectedPicture(props: DetectedPictureProps) {
   const { image, url, fault, name, filter, marks, isOld = false } = props;
   const { detections, boxes } = filter;
+  const drawn = useComputed(() => props.compared?.value ?? boxes.value);
   useShortcuts('Picture', pictureKeys(filter, marks));
   return (
     <>
@@ -43,7 +50,7 @@ export function DetectedPicture(props: DetectedPictureProps) {
           url={url}
           alt={`${name} with ${plural(boxes.value.length, 'box', 'boxes')}`}
           size={image.image}
-          boxes={boxes}
+          boxes={drawn}
           marks={marks}
           isOld={isOld}
         >
@@ -71,10 +78,11 @@ export function DetectedPicture(props: DetectedPictureProps) {
             )}
           </>
         )}
+        {props.aside}
         <TimeBar title="Time" ms={image.processing_time_ms} steps={timeSteps(image)} />
         <p class="row panel-actions">
           {props.children}
-          <SavePicture url={url} name={name} size={image.image} boxes={boxes} marks={marks} />
+          <SavePicture url={url} name={name} size={image.image} boxes={drawn} marks={marks} />
         </p>
       </section>
     </>

@@ -10,6 +10,8 @@ export type ImageSize = ImageFields['image'];
 /** A detection with a number of its own, which picture and list share. */
 export interface ShownBox extends Detection {
   id: number;
+  /** Where two answers are compared: what became of it. */
+  change?: 'gained' | 'lost' | 'changed' | 'same';
 }
 
 /** As the service answers it. */
