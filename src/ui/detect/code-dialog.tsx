@@ -36,8 +36,8 @@ export function CodeDialog({ language, source, onClose }: CodeDialogProps) {
       </pre>
       {others.length > 0 && (
         <p class="note">
-          {plural(others.length, 'box', 'boxes')} of the switched-off classes may be of another
-          class. Asked for the other classes alone, the service answers such boxes as those.
+          Boxes of other classes were merged into {plural(others.length, 'box', 'boxes')} of the
+          switched-off classes. Without these classes the service may answer the others instead.
         </p>
       )}
       <p class="row">

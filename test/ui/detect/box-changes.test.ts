@@ -35,16 +35,15 @@ test('each box has one partner, the one that it overlaps most', () => {
   expect(compared.map(({ change }) => change)).toEqual(['lost', 'same']);
 });
 
-test('every box is counted once, and what one gains the other loses', () => {
+test('every box of both is counted once', () => {
   const some = fc
     .array(fc.tuple(fc.constantFrom('car', 'bus'), fc.integer({ min: 0, max: 400 })))
     .map((boxes) => boxes.map(([name, x], id) => box(id, name, x)));
   fc.assert(
     fc.property(some, some, (a, b) => {
-      const [there, back] = [countChanges(compareBoxes(a, b)), countChanges(compareBoxes(b, a))];
-      expect(there.lost + there.changed + there.same).toBe(a.length);
-      expect(there.gained + there.changed + there.same).toBe(b.length);
-      expect([back.gained, back.lost]).toEqual([there.lost, there.gained]);
+      const counts = countChanges(compareBoxes(a, b));
+      expect(counts.lost + counts.changed + counts.same).toBe(a.length);
+      expect(counts.gained + counts.changed + counts.same).toBe(b.length);
       expect(countChanges(compareBoxes(a, a))).toMatchObject({ gained: 0, lost: 0 });
     }),
   );
