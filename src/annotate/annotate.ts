@@ -32,6 +32,12 @@ export class Annotator {
     this.#folder = join(options.dataDir, 'annotated');
   }
 
+  /** `detections` drawn into a JPEG copy of the image, which is not kept. Rejects with the image codes. */
+  async draw(imagePath: string, detections: readonly Detection[]): Promise<Buffer> {
+    const { detector } = this.#options;
+    return drawnCopy(this.#picture(await detector.readImage(imagePath)), detections);
+  }
+
   /**
    * Draws `detections` into a JPEG copy of the image, given by its path or its bytes, and returns the copy's file name.
    * `owner` is the id of a key, whose copies lie in a folder of that name; null without keys. Rejects with the image codes,
@@ -42,13 +48,17 @@ export class Annotator {
     detections: readonly Detection[],
     owner: string | null,
   ): Promise<string> {
-    const { detector, maxPixels } = this.#options;
+    const { detector } = this.#options;
     const bytes = typeof image === 'string' ? await detector.readImage(image) : image;
     const name = `${randomBytes(16).toString('hex')}.jpg`;
-    const decode: DecodeImage = (encoded) => detector.decodeImage(encoded);
     const target = join(this.#folder, owner ?? '', name);
-    await writeDrawnCopy(target, { bytes, decode, maxPixels }, detections);
+    await writeDrawnCopy(target, this.#picture(bytes), detections);
     return name;
+  }
+
+  #picture(bytes: Buffer): EncodedPicture {
+    const { detector, maxPixels } = this.#options;
+    return { bytes, decode: (encoded) => detector.decodeImage(encoded), maxPixels };
   }
 
   /**

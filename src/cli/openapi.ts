@@ -44,6 +44,7 @@ async function createDocument(): Promise<object> {
     draining: () => false,
     readAnnotated: () => Promise.resolve(null),
     annotate: () => Promise.reject(new Error('No request is served.')),
+    draw: () => Promise.reject(new Error('No request is served.')),
     webhooks: INERT,
   });
   try {

@@ -11,6 +11,7 @@ import type {
   CountsBy,
   DetectRequest,
   DetectResponse,
+  DrawnQuery,
   EventGap,
   FolderPage,
   FolderQuery,
@@ -48,6 +49,8 @@ export type { JobProgress, WaitOptions } from './wait-for-end.js';
 const CALL_MS = 30_000;
 /** A result may be of many thousand images. */
 const RESULT_MS = 300_000;
+/** Each picture is drawn while the archive is sent. */
+const PICTURES_MS = 3_600_000;
 const WAIT_MS = 600_000;
 const PAGE = 100;
 
@@ -132,6 +135,17 @@ export class LatticeClient {
     return this.#file(`${pathOf(jobId)}/result${queryOf({ format })}`, options);
   }
 
+  /** The pictures of an ended job with their boxes drawn, as a zip in chunks. Rejects as `export` does. */
+  drawn(
+    jobId: string,
+    query: DrawnQuery = {},
+    { deadlineMs, signal }: CallOptions = {},
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    const path = `${pathOf(jobId)}/drawn${queryOf(query)}`;
+    const longestMs = deadlineMs ?? this.#deadlineMs ?? PICTURES_MS;
+    return this.#http.bytes({ method: 'GET', path, repeatable: true }, longestMs, signal);
+  }
+
   /** The images of a job with their boxes, those done so far; a page of those that the filter lets through. */
   images(jobId: string, query: JobImagesQuery = {}, options?: CallOptions): Promise<JobImages> {
     return this.#get(`${pathOf(jobId)}/images${queryOf(query)}`, options);
@@ -203,9 +217,13 @@ export class LatticeClient {
     return this.#get(`/v1/images${queryOf(query)}`, options);
   }
 
-  /** A picture of the image folders; with `width` a thumbnail. */
-  picture(path: string, width?: number, options?: CallOptions): Promise<Blob> {
-    return this.#blob(`/v1/images/file${queryOf({ path, width })}`, options);
+  /** A picture of the image folders; with `width` a thumbnail, of the part `crop` (`x1,y1,x2,y2`) where it is given. */
+  picture(
+    path: string,
+    width?: number,
+    { crop, ...options }: CallOptions & { crop?: string | undefined } = {},
+  ): Promise<Blob> {
+    return this.#blob(`/v1/images/file${queryOf({ path, width, crop })}`, options);
   }
 
   /** Stored views, by name. */
@@ -316,10 +334,16 @@ function pathOf(jobId: string): string {
 function queryOf(values: Record<string, string | number | readonly string[] | undefined>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined) query.set(name, String(value));
+    if (value !== undefined) query.set(name, textOf(value));
   }
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
+}
+
+/** Commas separate the parts of a list, but not in JSON. */
+function textOf(value: string | number | readonly string[]): string {
+  if (typeof value !== 'object') return String(value);
+  return value.some((part) => part.includes(',')) ? JSON.stringify(value) : value.join(',');
 }
 
 /** `randomUUID` is missing in pages of plain `http://` addresses. */

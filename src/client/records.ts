@@ -2,6 +2,7 @@
 import type { z } from '@hono/zod-openapi';
 import type { folderQuerySchema } from '../http/routes/images.js';
 import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
+import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
 import type { listQuerySchema } from '../http/routes/jobs/jobs.js';
 import type { retryQuerySchema } from '../http/routes/jobs/submissions.js';
@@ -53,9 +54,12 @@ export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>
 
 /** `cursor` is the `next_cursor` of the page before. */
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
-export type JobImagesQuery = Partial<z.output<typeof imagesQuerySchema>>;
 /** `image`, `folder`, `hour` or `day`. */
 export type CountsBy = z.output<typeof countsQuerySchema>['by'];
+export type DrawnQuery = Partial<z.output<typeof drawnQuerySchema>>;
+export type JobImagesQuery = Partial<Omit<z.output<typeof imagesQuerySchema>, 'class'>> & {
+  class?: string | readonly string[] | undefined;
+};
 export type RetriedImages = z.output<typeof retryQuerySchema>['images'];
 export type FolderQuery = Partial<z.output<typeof folderQuerySchema>>;
 

@@ -9,7 +9,7 @@ export type ExportedImage =
       detections: readonly Detection[];
       image: ImageSize;
     }
-  | { image_path: string; status: 'error' };
+  | { image_path: string; status: 'error'; error: { detail: string } };
 
 export type ProcessedEntry = Extract<ExportedImage, { status: 'ok' }>;
 

@@ -26,16 +26,16 @@ async function* files({ classes, pages, model }: ExportSource): AsyncGenerator<Z
       }
       const { name, ext } = posix.parse(entry.image_path);
       const stem = stems.of(safeName(name));
-      const text = labelLines(entry.detections, entry.image, numbers);
+      const content = labelLines(entry.detections, entry.image, numbers);
       count += 1;
       table.push(`${cell(stem + safeName(ext))},${cell(entry.image_path)}\r\n`);
-      yield { name: `labels/${stem}.txt`, text };
+      yield { name: `labels/${stem}.txt`, content };
     }
   }
-  yield { name: 'images.csv', text: table.join('') };
-  yield { name: 'classes.txt', text: numbers.names.map((name) => `${name}\n`).join('') };
-  yield { name: 'data.yaml', text: dataYaml(numbers.names) };
-  yield { name: 'README.txt', text: readme(model, count, failed) };
+  yield { name: 'images.csv', content: table.join('') };
+  yield { name: 'classes.txt', content: numbers.names.map((name) => `${name}\n`).join('') };
+  yield { name: 'data.yaml', content: dataYaml(numbers.names) };
+  yield { name: 'README.txt', content: readme(model, count, failed) };
 }
 
 /** `class x_center y_center width height`, fractions of the image. No confidence: many readers fail on a sixth column. */
@@ -75,7 +75,7 @@ export class UniqueStems {
 }
 
 /** What some file systems refuse in a name. */
-function safeName(name: string): string {
+export function safeName(name: string): string {
   // eslint-disable-next-line no-control-regex
   return name.replace(/[\\:*?"<>|\x00-\x1f]/g, '_');
 }

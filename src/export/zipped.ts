@@ -1,10 +1,10 @@
-/** A zip archive as a stream. The files are stored, not compressed: label files are too short to gain from it. */
+/** A zip archive as a stream. The files are stored, not compressed: label files are too short to gain from it, JPEGs are already. */
 import { setImmediate } from 'node:timers/promises';
 import { makeZip } from 'client-zip';
 
 export interface ZipFile {
   name: string;
-  text: string;
+  content: string | Uint8Array;
 }
 
 /** Archives of the same files have the same bytes; this is the first day that zip knows. */
@@ -17,9 +17,9 @@ const COUNTED_ELSEWHERE = 0xffff;
 export async function* zipped(files: AsyncIterable<ZipFile>): AsyncGenerator<Uint8Array, void> {
   let entries = 0;
   async function* inputs() {
-    for await (const { name, text } of files) {
+    for await (const { name, content } of files) {
       entries += 1;
-      yield { name, input: Buffer.from(text), lastModified: MODIFIED };
+      yield { name, input: Buffer.from(content), lastModified: MODIFIED };
     }
   }
   const reader = makeZip(inputs()).getReader();
@@ -29,7 +29,8 @@ export async function* zipped(files: AsyncIterable<ZipFile>): AsyncGenerator<Uin
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      const chunk = isEnd(value) && entries >= COUNTED_ELSEWHERE ? longEnd(value, entries) : value;
+      const chunk =
+        isShortEnd(value) && entries >= COUNTED_ELSEWHERE ? longEnd(value, entries) : value;
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes < PIECE_BYTES) continue;
@@ -44,9 +45,14 @@ export async function* zipped(files: AsyncIterable<ZipFile>): AsyncGenerator<Uin
   }
 }
 
-/** The library gives each record as a chunk of its own. A file's text cannot begin so: it is no zip record. */
-function isEnd(chunk: Uint8Array): boolean {
-  return chunk.length === 22 && Buffer.from(chunk).readUInt32LE(0) === 0x06054b50;
+/**
+ * The end record, unless the library has written the one of 64 bits before it: it does for archives of 4 GiB. It gives
+ * each record as a chunk of its own. A file cannot begin so: it is no zip record.
+ */
+function isShortEnd(chunk: Uint8Array): boolean {
+  if (chunk.length !== 22) return false;
+  const record = Buffer.from(chunk);
+  return record.readUInt32LE(0) === 0x06054b50 && record.readUInt32LE(16) !== 0xffffffff;
 }
 
 /**

@@ -24,6 +24,14 @@ export interface Picture {
   type: string;
 }
 
+/** `x1, y1, x2, y2` in pixels of the upright picture. */
+export type CropArea = readonly [number, number, number, number];
+
+interface ThumbnailOptions {
+  width: number;
+  crop?: CropArea | undefined;
+}
+
 export interface PicturesOptions {
   detector: { readImage(path: string): Promise<Buffer>; decodeImage: DecodeImage };
   config: Pick<Config, 'maxPixels' | 'maxSide'>;
@@ -48,18 +56,23 @@ export class Pictures {
   }
 
   /**
-   * A JPEG at most so wide, upright, without metadata; a smaller picture keeps its size. Rejects as detection does for
+   * A JPEG of the picture or a part of it, at most so wide, upright, without metadata; a smaller picture keeps its size. Rejects as detection does for
    * a picture that it cannot read, with `overloaded`, or with `cancelled` where `signal` is aborted before its turn.
    */
-  thumbnail({ bytes }: Picture, width: number, signal: AbortSignal): Promise<Buffer> {
+  thumbnail(
+    { bytes }: Picture,
+    { width, crop }: ThumbnailOptions,
+    signal: AbortSignal,
+  ): Promise<Buffer> {
     return inTurn(this.#resizes, async () => {
       if (signal.aborted) throw new LatticeError('cancelled', 'The client has gone away.');
       const { detector, config } = this.#options;
       const small = async (picture: Sharp) => {
         const size = await picture.metadata();
         if (Math.max(size.width, size.height) > config.maxSide) throw tooLarge();
-        return picture
-          .autoOrient()
+        const upright = picture.autoOrient();
+        const part = crop === undefined ? upright : upright.extract(within(crop, size.autoOrient));
+        return part
           .resize({ width, height: MOST_HEIGHT, fit: 'inside', withoutEnlargement: true })
           .flatten({ background: 'white' })
           .toColourspace('srgb')
@@ -80,6 +93,15 @@ export class Pictures {
       }
     });
   }
+}
+
+/** At least a pixel of the picture. */
+function within([x1, y1, x2, y2]: CropArea, size: { width: number; height: number }) {
+  const left = Math.min(x1, size.width - 1);
+  const top = Math.min(y1, size.height - 1);
+  const width = Math.max(1, Math.min(x2, size.width) - left);
+  const height = Math.max(1, Math.min(y2, size.height) - top);
+  return { left, top, width, height };
 }
 
 /** Rejects with `overloaded` where too many wait already. */

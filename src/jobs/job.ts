@@ -102,12 +102,12 @@ export interface JobFilter {
 /** The outcome of an image: boxes, no boxes, an error, or none yet. */
 export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending'] as const;
 
-/** An image passes if it fits every given field. */
+/** An image passes if it has the outcome and one of its boxes fits every other given field. */
 export interface ImageFilter {
   outcome?: (typeof IMAGE_OUTCOMES)[number] | undefined;
-  /** It has a box of this class. */
-  className?: string | undefined;
-  /** It has a box below this confidence. */
+  /** A box of one of these classes; at least one. */
+  classes?: readonly string[] | undefined;
+  /** A box below this confidence. */
   confidenceBelow?: number | undefined;
 }
 

@@ -6,6 +6,7 @@ import type { AppEnv } from '../http/app-env.js';
 import { BrowserAccess } from '../http/access/browser-access.js';
 import { createHttpApp } from '../http/http-app.js';
 import { detectRoutes } from '../http/routes/detect.js';
+import { drawnRoutes } from '../http/routes/jobs/drawn.js';
 import { jobImageRoutes } from '../http/routes/jobs/images.js';
 import { createReadSubmission } from '../http/routes/jobs/read-submission.js';
 import { ModelCatalogue } from '../http/model-catalogue.js';
@@ -52,6 +53,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   submissionRoutes,
   jobRoutes,
   resultRoutes,
+  drawnRoutes,
   jobImageRoutes,
   countRoutes,
   webhookRoutes,

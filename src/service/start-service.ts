@@ -104,6 +104,7 @@ export async function startService(
     draining,
     readAnnotated: (file, keyId) => annotator.read(file, keyId),
     annotate: (image, detections, keyId) => annotator.annotate(image, detections, keyId),
+    draw: (imagePath, detections) => annotator.draw(imagePath, detections),
     webhooks: jobs.webhooks,
   });
   const server = await listen(composed, config, { connections: connectionLimit() }, logger);

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import type { DetectResponse } from '../../src/client/records.js';
 import { browserPath, withPage } from './browser.js';
@@ -220,6 +221,100 @@ describe.skipIf(browserPath === null)('detect', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'As Python' }).click();
     expect(await page.locator('.code').textContent()).toContain('confidence_threshold=0.7');
+  });
+
+  test('the address holds model, classes, threshold and switched-off classes; Back leads to the picture before', async () => {
+    await open('?path=street.jpg');
+    await found().waitFor();
+    const [, all] = await figures();
+    await page.getByRole('slider').fill('70');
+    await page.getByRole('button', { name: /^truck/ }).click();
+    await eventual(figures).toEqual([3, all]);
+    const hash = () => page.evaluate(() => location.hash);
+    await eventual(hash).toBe('#/detect?path=street.jpg&min=70&hide=truck');
+    await page.getByRole('link', { name: 'Jobs' }).click();
+    await page.getByRole('link', { name: 'Detect', exact: true }).click();
+    await eventual(hash).toBe('#/detect?path=street.jpg&min=70&hide=truck');
+    await eventual(figures).toEqual([3, all]);
+    await page.getByRole('button', { name: 'crossing.jpg' }).click();
+    await eventual(() => page.locator('.panel h2').textContent()).toBe('crossing.jpg');
+    expect(await hash()).toBe('#/detect?path=crossing.jpg&min=70&hide=truck');
+    const model = page.getByRole('combobox', { name: 'Model' });
+    const other = (await model.locator('option').allTextContents()).at(-1)!;
+    await model.selectOption(other);
+    await eventual(() => page.locator('.panel-head .fine').textContent()).toContain(other);
+    const copied = await hash();
+    expect(copied).toContain(`model=${encodeURIComponent(other)}`);
+    await page.goBack();
+    await eventual(() => page.locator('.panel-head .fine').textContent()).not.toContain(other);
+    await page.goBack();
+    await eventual(() => page.locator('.panel h2').textContent()).toBe('street.jpg');
+    await eventual(figures).toEqual([3, all]);
+    await open(copied.replace('#/detect', ''));
+    await found().waitFor();
+    expect(await page.locator('.panel-head .fine').textContent()).toContain(other);
+    expect(await page.getByRole('slider').inputValue()).toBe('70');
+    expect(await hash()).toBe(copied);
+  });
+
+  test('number, JSON, CSV, curl and picture are of what is shown', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await open('?path=street.jpg&min=60&hide=truck');
+    await found().waitFor();
+    await page.locator('.stage img').waitFor();
+    const [shown] = await figures();
+    expect(shown).toBe(await rows().count());
+    await page.getByRole('button', { name: 'Copy answer as JSON' }).click();
+    await page.getByText('Copied').waitFor();
+    const json = await page.evaluate(() => navigator.clipboard.readText());
+    const { detections } = JSON.parse(json) as DetectResponse;
+    expect(detections).toHaveLength(shown!);
+    const save = async (name: RegExp) => {
+      const press = page.getByRole('button', { name }).click();
+      const [download] = await Promise.all([page.waitForEvent('download'), press]);
+      return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+    };
+    const csv = await save(/as CSV/);
+    expect(csv.name).toBe('street.csv');
+    const lines = csv.bytes.toString().trimEnd().split('\r\n').slice(1);
+    expect(lines.map((line) => line.split(',')[7])).toEqual(detections.map((box) => box.class));
+    const raw = async (bytes: Buffer) => sharp(bytes).removeAlpha().raw().toBuffer();
+    const pictures = [await save(/as PNG/), await save(/as JPEG/)];
+    expect(pictures.map(({ name }) => name)).toEqual(['street-boxes.png', 'street-boxes.jpeg']);
+    await page.getByRole('slider').fill('100');
+    const none = await save(/as PNG/);
+    expect((await raw(none.bytes)).equals(await raw(pictures[0]!.bytes))).toBe(false);
+    await page.getByRole('slider').fill('60');
+    await page.getByRole('button', { name: 'As curl' }).click();
+    const code = (await page.locator('.code').textContent())!;
+    expect(code).toContain('"merge_classes":true');
+    if (!hasCurl) return;
+    const curl = spawnSync('sh', ['-c', code], { encoding: 'utf8' });
+    const answer = JSON.parse(curl.stdout) as DetectResponse;
+    expect(answer.detections.map((box) => box.class)).toEqual(detections.map((box) => box.class));
+  });
+
+  test('a picture is compared with another model: boxes are counted and marked', async () => {
+    await open('?path=street.jpg');
+    await found().waitFor();
+    const before = (await figures())[0]!;
+    const choice = page.getByRole('combobox', { name: 'Compare with' });
+    await choice.selectOption('vehicles-v8n.pt');
+    const changes = async () => (await page.locator('.changes li b').allTextContents()).map(Number);
+    // The default model is the same one under another name.
+    await eventual(changes).toEqual([0, 0, 0, before]);
+    await choice.selectOption('tiny-v8.pt');
+    await eventual(async () => {
+      const [gained = 0, lost = 0, changed = 0] = await changes();
+      return gained + lost + changed;
+    }).toBeGreaterThan(0);
+    const [gained = 0, lost = 0, changed = 0, same = 0] = await changes();
+    expect(lost + changed + same).toBe(before);
+    expect(await page.locator('.box-lines .lost').count()).toBe(lost);
+    expect(await page.locator('.box-lines .gained').count()).toBe(gained);
+    expect(page.url()).toContain('with=tiny-v8.pt');
+    await choice.selectOption('nothing');
+    await eventual(() => page.locator('.changes').count()).toBe(0);
   });
 
   test('keys: help, threshold, classes', async () => {

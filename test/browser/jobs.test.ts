@@ -1,9 +1,11 @@
 /** The jobs of the live page, as people use them: against a real service with real photos. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
+import { unzipSync } from 'fflate';
 import type { Browser, Page } from 'playwright-core';
+import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ImageOutcome } from '../../src/jobs/job.js';
 import { errorOutcome, okOutcome } from '../support/outcomes.js';
@@ -172,6 +174,118 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
     await page.locator('[data-place="8"]:focus').waitFor();
   });
 
+  test('a class and a confidence ask for one box that fits both; tiles count such boxes', async () => {
+    const fits = ({ outcome }: SeededImage, names: string[], below = 1) =>
+      outcome.status === 'ok'
+        ? outcome.detections.filter((box) => names.includes(box.class) && box.confidence < below)
+        : [];
+    const matching = (names: string[], below?: number) =>
+      images.filter((image) => fits(image, names, below).length > 0);
+    const [first] = matching(['bus'], 0.6);
+    await page.goto(at(`${jobHash}?class=bus&below=60`));
+    await page.getByText(`${matching(['bus'], 0.6).length} images of`).waitFor();
+    const count = page.locator('[data-place="0"] .count');
+    expect(parseInt((await count.textContent())!)).toBe(fits(first!, ['bus'], 0.6).length);
+    await page.getByRole('button', { name: /^truck/ }).click();
+    await page.getByText(`${matching(['bus', 'truck'], 0.6).length} images of`).waitFor();
+    expect(page.url()).toContain('class=bus%2Ctruck&below=60');
+    expect(matching(['bus'], 0.6).length).toBeLessThan(
+      images.filter((image) => hasClass(image, 'bus')).length,
+    );
+  });
+
+  test('an image of a job has the keys of a picture, and the next one keeps slider and chips', async () => {
+    await page.goto(at(`${jobHash}/images/1`));
+    const rows = page.locator('.box-row > button');
+    await rows.first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await rows.nth(1).getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('k');
+    expect(await rows.first().getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('z');
+    await page.locator('.stage.zoomed').waitFor();
+    await page.keyboard.press('f');
+    await page.locator('.stage:not(.zoomed)').waitFor();
+    await page.keyboard.press('l');
+    expect(await page.locator('.box-labels').count()).toBe(0);
+    await page.keyboard.down('h');
+    expect(await page.locator('.boxes').count()).toBe(0);
+    await page.keyboard.up('h');
+    expect(await page.locator('.boxes').count()).toBe(1);
+
+    await page.getByRole('slider').fill('60');
+    await page.locator('.chip', { hasText: 'car' }).click();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText(/^3 of/).waitFor();
+    expect(page.url()).toContain('/images/2?min=60&hide=car');
+    expect(await page.getByRole('slider').inputValue()).toBe('60');
+    const { outcome } = images[2]!;
+    const fits =
+      outcome.status === 'ok'
+        ? outcome.detections.filter((box) => box.confidence > 0.6 && box.class !== 'car').length
+        : 0;
+    expect(await rows.count()).toBe(fits);
+    // One level back at a time: the marked box, then the grid, whose pictures keep the choice.
+    await page.keyboard.press('j');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.box-row > [aria-pressed=true]').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.locator('[data-place="2"][href]:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText(/^3 of/).waitFor();
+    expect(await page.getByRole('slider').inputValue()).toBe('60');
+  });
+
+  test('the boxes of a job are shown as crops, least certain first; a press opens the image at the box', async () => {
+    await page.goto(at(`${jobHash}?show=boxes&class=bus,truck`));
+    const all = images.flatMap(({ outcome }) =>
+      outcome.status === 'ok'
+        ? outcome.detections.filter((box) => ['bus', 'truck'].includes(box.class))
+        : [],
+    );
+    const least = Math.min(...all.map(({ confidence }) => confidence));
+    await page.getByText(`${all.length.toLocaleString('en')} boxes, least certain first`).waitFor();
+    await page.locator('.grid .thumbnail img').first().waitFor();
+    expect(await tiles().count()).toBeLessThan(80);
+    const scores = await page.locator('.grid .count').allTextContents();
+    expect(parseInt(scores[0]!)).toBe(Math.round(least * 100));
+    expect(scores.map((score) => parseInt(score))).toEqual(
+      scores.map((score) => parseInt(score)).sort((a, b) => a - b),
+    );
+    await page.locator('[data-place="3"]').click();
+    await page.locator('.box-row > [aria-pressed=true]').waitFor();
+    await page.locator('.stage.zoomed').waitFor();
+    const said = await page.locator('.box-row > [aria-pressed=true] .box-score').textContent();
+    expect(said).toBe(scores[3]);
+    await page.goBack();
+    await page.locator('[data-place="3"]:focus').waitFor();
+  });
+
+  test('the pictures of a job are saved as a zip, the picture of an image as PNG', async () => {
+    await page.goto(at('#/jobs?state=completed'));
+    await page
+      .getByRole('link', { name: /Watched/ })
+      .first()
+      .click();
+    const link = page.getByRole('link', { name: 'Pictures' });
+    await link.waitFor();
+    const [archive] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    expect(archive.suggestedFilename()).toMatch(/^job_.*\.pictures\.zip$/);
+    const names = Object.keys(unzipSync(readFileSync(await archive.path())));
+    expect(names).toContain('pictures.csv');
+    expect(names.length).toBeGreaterThan(5);
+    await page.goto(at(`${jobHash}/images/0`));
+    await page.locator('.stage img').waitFor();
+    const press = page.getByRole('button', { name: /as PNG/ }).click();
+    const [picture] = await Promise.all([page.waitForEvent('download'), press]);
+    const { outcome, path } = images[0]!;
+    expect(picture.suggestedFilename()).toBe(path.replace('.jpg', '-boxes.png'));
+    const { width, height, format } = await sharp(await picture.path()).metadata();
+    const size = outcome.status === 'ok' ? outcome.image : null;
+    expect([format, { width, height }]).toEqual(['png', size]);
+  });
+
   test('a result is downloaded, and its failed images run again as a new job', async () => {
     await page.goto(at(jobHash));
     const link = page.getByRole('link', { name: 'CSV' });
@@ -218,6 +332,7 @@ describe.skipIf(browserPath === null)('jobs in a browser', () => {
   const VIEWS: [name: string, hash: string, ready: string][] = [
     ['jobs', '#/jobs', '.job-row'],
     ['job', jobHash, '.grid-tile img'],
+    ['job-boxes', `${jobHash}?show=boxes`, '.grid-tile img'],
     ['job-failed', `${jobHash}?outcome=failed`, '.grid-tile.error'],
     ['job-image', `${jobHash}/images/3`, '.stage img'],
   ];

@@ -26,7 +26,7 @@ export const ENTRIES: ExportedImage[] = [
       { box: [0, 0, 640, 480], confidence: 0.5, class: 'traffic light' },
     ],
   },
-  { image_path: 'broken.jpg', status: 'error' },
+  { image_path: 'broken.jpg', status: 'error', error: { detail: 'It is damaged.' } },
   { image_path: '2026/empty.jpg', status: 'ok', image: size, detections: [] },
   {
     image_path: 'north/a, "b".jpg',

@@ -2,7 +2,13 @@
 import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { ClassNumbers, type ExportedImage } from '../../src/export/export-source.js';
+import { writeDrawn } from '../../src/export/drawn.js';
+import {
+  ClassNumbers,
+  isProcessed,
+  relativeName,
+  type ExportedImage,
+} from '../../src/export/export-source.js';
 import { EXPORT_FORMATS, FORMATS } from '../../src/export/formats.js';
 import { cell } from '../../src/export/csv.js';
 import { percentOf } from '../../src/export/labelstudio.js';
@@ -100,7 +106,9 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
   });
 
   test('of failed images alone is a valid file', async () => {
-    const failed: ExportedImage[] = [{ image_path: 'a.jpg', status: 'error' }];
+    const failed: ExportedImage[] = [
+      { image_path: 'a.jpg', status: 'error', error: { detail: 'It is damaged.' } },
+    ];
     const file = await exported(format, sourceOf(failed));
     if (format === 'yolo') expect(unzipSync(file)).toHaveProperty(['README.txt']);
     else if (format === 'csv') expect(file.toString()).toMatch(/^x_min,.*,model,regions\r\n$/);
@@ -149,11 +157,41 @@ test('classes are numbered as the model has them; others come after', async () =
   );
 });
 
+test('an archive of drawn pictures has each one once, and says which images have none', async () => {
+  const drawn: [path: string, boxes: number][] = [];
+  const archive = writeDrawn({
+    ...sourceOf(ENTRIES, { pageSize: 2 }),
+    isShown: ({ class: name }) => name === 'car',
+    draw: (path, boxes) => {
+      drawn.push([path, boxes.length]);
+      const isLast = drawn.length === ENTRIES.filter(isProcessed).length;
+      return Promise.resolve(isLast ? { leftOut: 'It is gone.' } : { jpeg: Buffer.from(path) });
+    },
+  });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of archive) pieces.push(piece);
+  const files = unzipSync(Buffer.concat(pieces));
+  const text = (name: string) => Buffer.from(files[name]!).toString();
+  const ok = ENTRIES.filter(isProcessed);
+  expect(drawn).toEqual(
+    ok.map(({ image_path, detections }) => [
+      image_path,
+      detections.filter((box) => box.class === 'car').length,
+    ]),
+  );
+  const rows = text('pictures.csv').trimEnd().split('\r\n').slice(1);
+  expect(rows).toHaveLength(ok.length - 1);
+  const pictures = Object.keys(files).filter((name) => name.startsWith('pictures/'));
+  expect(pictures.map(text)).toEqual(ok.slice(0, -1).map(({ image_path }) => image_path));
+  expect(text('left-out.txt')).toContain('broken.jpg: It is damaged.\n');
+  expect(text('left-out.txt')).toContain(`${relativeName(ok.at(-1)!.image_path)}: It is gone.\n`);
+});
+
 describe('an archive', () => {
   async function archiveOf(count: number): Promise<Buffer> {
     async function* files(): AsyncGenerator<ZipFile, void> {
       for (let index = 0; index < count; index += 1) {
-        yield await Promise.resolve({ name: `${index}.txt`, text: `${index}` });
+        yield await Promise.resolve({ name: `${index}.txt`, content: `${index}` });
       }
     }
     const pieces: Uint8Array[] = [];

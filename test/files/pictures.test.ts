@@ -29,7 +29,7 @@ function picturesOf(bytes: Buffer, config = LIMITS): Pictures {
 
 async function thumbnailOf(bytes: Buffer, width: number, config = LIMITS): Promise<Buffer> {
   const pictures = picturesOf(bytes, config);
-  return pictures.thumbnail(await pictures.read('a'), width, never);
+  return pictures.thumbnail(await pictures.read('a'), { width }, never);
 }
 
 /** Colour of the pixel at that share of the width and height. */
@@ -192,7 +192,7 @@ describe('a thumbnail', () => {
   test('is not made for a client that has gone', async () => {
     const pictures = picturesOf(await halves().png().toBuffer());
     const picture = await pictures.read('a');
-    const made = pictures.thumbnail(picture, 50, AbortSignal.abort());
+    const made = pictures.thumbnail(picture, { width: 50 }, AbortSignal.abort());
     await expect(made).rejects.toMatchObject({ code: 'cancelled' });
   });
 });

@@ -50,13 +50,19 @@ test('images are found by outcome, class and confidence, from any place on', asy
   expect(await found({ outcome: 'empty' })).toEqual({ indices: [1], matching: 1 });
   expect(await found({ outcome: 'failed' })).toEqual({ indices: [2], matching: 1 });
   expect(await found({ outcome: 'pending' })).toEqual({ indices: [], matching: 0 });
-  expect(await found({ className: 'bus' })).toEqual({ indices: [3, 5], matching: 2 });
-  expect(await found({ className: 'us' })).toEqual({ indices: [], matching: 0 });
+  expect(await found({ classes: ['bus'] })).toEqual({ indices: [3, 5], matching: 2 });
+  expect(await found({ classes: ['us'] })).toEqual({ indices: [], matching: 0 });
   expect(await found({ confidenceBelow: 0.5 })).toEqual({ indices: [3, 5], matching: 2 });
-  expect(await found({ outcome: 'empty', className: 'bus' })).toMatchObject({ matching: 0 });
+  // The bus of these images is sure, the car is not: one box must fit both.
+  expect(await found({ classes: ['bus'], confidenceBelow: 0.5 })).toMatchObject({ matching: 0 });
+  expect(await found({ classes: ['bus', 'car'], confidenceBelow: 0.5 })).toMatchObject({
+    indices: [3, 5],
+  });
+  expect(await found({ classes: ['bus', 'car'] })).toMatchObject({ indices: [0, 3, 4, 5] });
+  expect(await found({ outcome: 'empty', classes: ['bus'] })).toMatchObject({ matching: 0 });
   const { entries } = await service.filteredImages(
     job,
-    { className: 'bus' },
+    { classes: ['bus'] },
     { offset: 1, limit: 1 },
   );
   expect(entries).toMatchObject([
@@ -97,7 +103,7 @@ test('images without an outcome are pending; once their job was cancelled they h
     indices: [4, 5],
     matching: 2,
   });
-  expect(await indices(service, cancelled, { outcome: 'failed', className: 'car' })).toMatchObject({
+  expect(await indices(service, cancelled, { outcome: 'failed', classes: ['car'] })).toMatchObject({
     matching: 0,
   });
 });
@@ -113,10 +119,10 @@ test('a page has no more boxes than fit: the next one begins where it ended', as
   const outcomes = imagesNamed('p', 40).map((_, index) => ({ index, ok: true, outcome }));
   await store.record(1, started.lease, outcomes, 'worker-1', 3);
   const images = { number: 1, imageCount: 40, ended: true };
-  const page = await store.filteredImages(images, { className: 'car' }, 0, 40);
+  const page = await store.filteredImages(images, { classes: ['car'] }, 0, 40);
   expect(page.matching).toBe(40);
   expect(page.images.length).toBeLessThan(40);
-  const next = await store.filteredImages(images, { className: 'car' }, page.images.length, 40);
+  const next = await store.filteredImages(images, { classes: ['car'] }, page.images.length, 40);
   expect(next.images[0]?.index).toBe(page.images.length);
   await store.close();
 });

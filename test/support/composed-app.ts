@@ -66,6 +66,7 @@ export function compose(
     draining: () => state.draining,
     readAnnotated: (file) => Promise.resolve(file === 'a1.jpg' ? Buffer.from([255, 216]) : null),
     annotate: () => Promise.resolve('a1.jpg'),
+    draw: () => Promise.resolve(Buffer.from([255, 216])),
     webhooks: { forJob: () => Promise.resolve([]), redeliver: () => Promise.resolve(0) },
     ...overrides,
   };

@@ -8,7 +8,7 @@ const EXPOSED_HEADERS =
   'content-disposition, x-lattice-failed-images, x-lattice-pending-images';
 
 /** These routes show people's pictures: to pages of this service and of listed origins only, also in development. */
-const PICTURES = /^\/v1\/images(?:\/|$)/;
+const PICTURES = /^\/v1\/(?:images(?:\/|$)|jobs\/[^/]+\/drawn$)/;
 
 /** What a browser sends about the page that makes a request; programs do not send it. */
 export interface Page {

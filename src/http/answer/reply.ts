@@ -2,7 +2,7 @@
  * Builds answers with their headers as one plain object: node-server writes these without creating `Headers`, which
  * takes longer than routing on the synchronous path.
  */
-import { ReadableStream as PulledStream } from 'node:stream/web';
+import { ReadableStream as PulledStream, type UnderlyingSource } from 'node:stream/web';
 import type { AppContext } from '../app-env.js';
 
 type ExtraHeaders = Record<string, string>;
@@ -46,23 +46,42 @@ export async function replyPieces(
     if (done === true) return new Response(Buffer.concat(ready), { status, headers });
     ready.push(Buffer.from(value));
   }
-  // The types of a browser, with which the page is compiled, lack `from`.
-  const bytes = PulledStream.from(bytesOf(ready, pieces, onBroken)) as unknown as ReadableStream;
-  return new Response(bytes, { status, headers });
+  if (c.req.method === 'HEAD') {
+    await pieces.return();
+    return new Response(null, { status, headers });
+  }
+  const source = pulled(ready, pieces, onBroken);
+  // The types of a browser, with which the page is compiled, are others than those of Node.
+  const stream: unknown = new PulledStream<Uint8Array>(source, { highWaterMark: 0 });
+  return new Response(stream as ReadableStream, { status, headers });
 }
 
-async function* bytesOf(
-  ready: readonly Uint8Array[],
+/** `rest` is ended also where nothing of the stream was read. */
+function pulled(
+  ready: Uint8Array[],
   rest: AsyncGenerator<string | Uint8Array, void>,
   onBroken: (error: unknown) => void,
-): AsyncGenerator<Uint8Array, void> {
-  try {
-    yield* ready;
-    for await (const piece of rest) yield Buffer.from(piece);
-  } catch (error) {
-    onBroken(error);
-    throw error;
-  }
+): UnderlyingSource<Uint8Array> {
+  return {
+    async pull(controller) {
+      const first = ready.shift();
+      if (first !== undefined) {
+        controller.enqueue(first);
+        return;
+      }
+      try {
+        const { done, value } = await rest.next();
+        if (done === true) controller.close();
+        else controller.enqueue(Buffer.from(value));
+      } catch (error) {
+        onBroken(error);
+        throw error;
+      }
+    },
+    async cancel() {
+      await rest.return();
+    },
+  };
 }
 
 /** Answer with any other body. */

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { errorsOf, LatticeError } from '../../api/errors.js';
 import { Folders, type FolderListing } from '../../files/folders.js';
-import { Pictures, THUMBNAIL_TYPE } from '../../files/pictures.js';
+import { Pictures, THUMBNAIL_TYPE, type CropArea } from '../../files/pictures.js';
 import { environmentName } from '../../settings/config.js';
 import type { AppDeps } from '../app-deps.js';
 import type { AppContext } from '../app-env.js';
@@ -57,7 +57,27 @@ const pictureQuerySchema = z.strictObject({
       'Gives a thumbnail: a JPEG at most so many pixels wide, never larger than the image',
     example: 320,
   }),
+  crop: z
+    .string()
+    .regex(/^\d{1,6}(?:,\d{1,6}){3}$/, { error: 'A crop is x1,y1,x2,y2 in whole pixels.' })
+    .transform((text) => text.split(',').map(Number) as unknown as CropArea)
+    .refine(([x1, y1, x2, y2]) => x2 > x1 && y2 > y1, { error: 'A crop has a width and a height.' })
+    .optional()
+    .openapi({
+      type: 'string',
+      description:
+        'The part of the upright image that the thumbnail shows: x1,y1,x2,y2 in pixels. Beyond the image there is none',
+      example: '48,120,311,288',
+    }),
 });
+
+const pictureFileSchema = pictureQuerySchema.refine(
+  ({ crop, width }) => crop === undefined || width !== undefined,
+  {
+    error: 'A crop comes as a thumbnail: give its width.',
+    path: ['width'],
+  },
+);
 
 const folderEntrySchema = z.object({
   type: z.enum(['folder', 'image']),
@@ -163,16 +183,19 @@ export function imageRoutes(route: AddRoute, { config, detector }: AppDeps): voi
     },
     async (c) => {
       refuseWhereOff();
-      const { path, width } = readQuery(pictureQuerySchema, c.req.queries());
+      const { path, width, crop } = readQuery(pictureFileSchema, c.req.queries());
       const share = inHand.open();
       try {
         const found = await pictures.read(path);
         share.add(found.bytes.length);
-        const etag = `"${await digest(found.bytes)}${width === undefined ? '' : `-${width}`}"`;
+        const size = [width, ...(crop ?? [])].map((each) => (each === undefined ? '' : `-${each}`));
+        const etag = `"${await digest(found.bytes)}${size.join('')}"`;
         const headers = { ...PICTURE_HEADERS, etag };
         if (isCurrent(c, etag)) return replyRaw(c, 304, null, headers);
         const small =
-          width === undefined ? null : await pictures.thumbnail(found, width, c.req.raw.signal);
+          width === undefined
+            ? null
+            : await pictures.thumbnail(found, { width, crop }, c.req.raw.signal);
         // The bytes lie in memory of their own, which is not shared between threads.
         return replyRaw(c, 200, (small ?? found.bytes) as Buffer<ArrayBuffer>, {
           ...headers,

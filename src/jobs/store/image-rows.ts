@@ -38,20 +38,22 @@ export class ImageFacts {
     const image = JSON.parse(outcome) as ImageOutcome;
     const { detections = [], regionCounts } = image.status === 'ok' ? image : {};
     const classes = countClasses(detections);
-    let weakest: number | null = null;
+    const weakest = new Map<string, number>();
     for (const { class: name, confidence } of detections) {
-      weakest = Math.min(weakest ?? confidence, confidence);
+      weakest.set(name, Math.min(weakest.get(name) ?? confidence, confidence));
       this.#count(name, Math.min(Math.floor(confidence * CONFIDENCE_STEPS), LAST_STEP));
     }
     this.#regions.add(regionCounts);
     this.#statements.run(
-      `INSERT INTO image_facts (task, failed, boxes, weakest, classes, class_counts, region_counts, taken, taken_from)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO image_facts (task, failed, boxes, weakest, classes, weakest_by_class, class_counts, region_counts,
+         taken, taken_from)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       taskId(this.#jobNumber, index),
       image.status === 'ok' ? 0 : 1,
       detections.length,
-      weakest,
+      weakest.size === 0 ? null : Math.min(...weakest.values()),
       classes.size === 0 ? '' : ['', ...classes.keys(), ''].join(CLASS_MARK),
+      JSON.stringify(Object.fromEntries(weakest)),
       JSON.stringify(Object.fromEntries(classes)),
       regionCounts === undefined ? null : JSON.stringify(regionCounts),
       taken?.time ?? null,
@@ -198,10 +200,10 @@ type Value = string | number;
 /** `FROM ... WHERE ...` over rows that have a `task`. */
 function filtered(
   { number, imageCount, ended }: ImagesOf,
-  { outcome, className, confidenceBelow }: ImageFilter,
+  { outcome, classes, confidenceBelow }: ImageFilter,
 ): { from: string; values: Value[] } {
   const first = taskId(number, 0);
-  const wantsBoxes = className !== undefined || confidenceBelow !== undefined;
+  const wantsBoxes = classes !== undefined || confidenceBelow !== undefined;
   // An image without a turn counts as failed once its job has ended, as in the result.
   if (outcome === 'pending' || (outcome === 'failed' && ended)) {
     const none = (outcome === 'pending' && ended) || wantsBoxes;
@@ -219,13 +221,19 @@ function filtered(
   if (outcome === 'found') clauses.push('boxes > 0');
   if (outcome === 'empty') clauses.push('boxes = 0 AND NOT failed');
   if (outcome === 'failed') clauses.push('failed');
-  if (className !== undefined) {
-    clauses.push('instr(classes, ?)');
-    values.push(`${CLASS_MARK}${className}${CLASS_MARK}`);
+  if (classes !== undefined) {
+    clauses.push(`(${classes.map(() => 'instr(classes, ?)').join(' OR ')})`);
+    values.push(...classes.map((name) => `${CLASS_MARK}${name}${CLASS_MARK}`));
   }
   if (confidenceBelow !== undefined) {
     clauses.push('weakest < ?');
     values.push(confidenceBelow);
+  }
+  // Reads JSON, so only of the images that the clauses before have left.
+  if (classes !== undefined && confidenceBelow !== undefined) {
+    clauses.push(`EXISTS (SELECT 1 FROM json_each(weakest_by_class)
+      WHERE key IN (${classes.map(() => '?').join()}) AND value < ?)`);
+    values.push(...classes, confidenceBelow);
   }
   return { from: `FROM image_facts WHERE ${clauses.join(' AND ')}`, values };
 }

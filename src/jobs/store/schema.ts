@@ -203,6 +203,13 @@ const MIGRATIONS = [
   -- When the picture was taken, as the clock on the wall showed it, and how that is known.
   ALTER TABLE image_facts ADD COLUMN taken TEXT;
   ALTER TABLE image_facts ADD COLUMN taken_from TEXT;
+  -- The lowest confidence of each class, as JSON: a filter by class and confidence asks for one box that fits both.
+  ALTER TABLE image_facts ADD COLUMN weakest_by_class TEXT NOT NULL DEFAULT '{}';
+  UPDATE image_facts SET weakest_by_class =
+    (SELECT json_group_object(class, weakest) FROM
+      (SELECT value ->> 'class' AS class, min(value ->> 'confidence') AS weakest
+       FROM job_images, json_each(outcome, '$.detections') WHERE job_images.task = image_facts.task GROUP BY 1))
+  WHERE boxes > 0;
   `,
 ];
 

@@ -32,6 +32,25 @@ export function hashOf(place: Place, query: Query = {}): string {
   return `#/${pathOf(place)}${filters}`;
 }
 
+/** Names in one text: with commas between them, as JSON where one has a comma itself. */
+export function listText(names: readonly string[]): string {
+  const isPlain = names.every((name) => !name.includes(',') && !name.startsWith('['));
+  return isPlain ? names.join(',') : JSON.stringify(names);
+}
+
+/** The names of `listText`; people type such texts too, so anything is a list. */
+export function listOf(text = ''): string[] {
+  if (text.startsWith('[')) {
+    try {
+      const list = JSON.parse(text) as unknown[];
+      return list.filter((name) => typeof name === 'string');
+    } catch {
+      return [text];
+    }
+  }
+  return text.split(',').filter((name) => name !== '');
+}
+
 function readPlace([first, jobId = '', images, number = '']: readonly string[]): Place {
   if (first === 'service') return { view: 'service' };
   if (first !== 'jobs') return { view: 'detect' };

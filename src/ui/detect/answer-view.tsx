@@ -1,48 +1,52 @@
 /** What was found: the picture with its boxes, and the panel that filters them. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { setQuery } from '../address/location.js';
+import type { DetectResponse } from '../../client/records.js';
 import { FolderStrip } from '../images/folder-strip.js';
 import { Button } from '../parts/button.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
-import { useShortcuts, type Shortcut } from '../parts/shortcuts.js';
+import { saveFile } from '../parts/save-file.js';
 import { DetectedPicture } from '../picture/detected-picture.js';
-import { usePictureMarks, type PictureMarks } from '../picture/marks.js';
+import { usePictureMarks } from '../picture/marks.js';
+import { floorOf } from '../picture/shown-boxes.js';
 import { useLargePicture } from '../picture/use-picture.js';
-import { percent } from '../text/format.js';
+import { WHOLE } from '../picture/view-window.js';
+import { fileName, percent } from '../text/format.js';
 import { CodeDialog } from './code-dialog.js';
+import { ComparisonChoice, useComparison } from './comparison.js';
 import { sourceName } from './detect-request.js';
 import {
   boxes,
-  counts,
+  chosenModel,
   detect,
   detections,
   filter,
-  floor,
   hidden,
   setThreshold,
   threshold,
-  toggleClass,
   type Detected,
 } from './detection.js';
 import { shownAnswer } from './shown-answer.js';
-
-const STEP = 0.05;
 
 export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boolean }) {
   const { source, answer, url } = detected;
   const marks = usePictureMarks();
   const path = source.kind === 'path' ? source.path : null;
   const { url: shared, fault } = useLargePicture(path);
+  const compared = useComparison(detected);
   useEffect(() => {
     marks.pinned.value = null;
     marks.active.value = null;
   }, [answer]);
-  useShortcuts('Picture', shortcutsOf(marks));
+  useEffect(() => {
+    marks.view.value = WHOLE;
+  }, [source]);
   return (
     <div class="answer">
       {path !== null && (
-        <FolderStrip path={path} onPick={(next) => void detect({ kind: 'path', path: next })} />
+        <FolderStrip path={path} onPick={(next) => detect({ kind: 'path', path: next })} />
       )}
       <DetectedPicture
         image={answer}
@@ -50,15 +54,16 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
         fault={fault}
         name={sourceName(source)}
         filter={filter}
-        floor={floor.value}
         marks={marks}
         isOld={isOld}
         head={<Head detected={detected} />}
+        compared={compared}
+        aside={<ComparisonChoice compared={compared} />}
         note={
           answer.truncated && (
             <p class="note">
               The service answers at most {answer.detections.length} boxes: below{' '}
-              {percent(floor.value)} there may be more.
+              {percent(filter.floor.value)} there may be more.
             </p>
           )
         }
@@ -98,8 +103,8 @@ function NoneShown() {
       </p>
       <Button
         onClick={() => {
-          hidden.value = new Set();
-          setThreshold(Math.min(threshold.peek(), Math.floor(best.confidence * 100) / 100));
+          setQuery({ hide: '' });
+          setThreshold(Math.min(threshold.peek(), floorOf([best])));
         }}
       >
         Show it
@@ -108,72 +113,49 @@ function NoneShown() {
   );
 }
 
-function Actions({ detected }: { detected: Detected }) {
+function Actions({ detected: { source, answer } }: { detected: Detected }) {
   const language = useSignal<'curl' | 'Python' | null>(null);
+  const shown = shownAnswer(answer, boxes.value, threshold.value);
   return (
-    <p class="row panel-actions">
+    <>
       <Button onClick={() => (language.value = 'curl')}>As curl</Button>
       <Button onClick={() => (language.value = 'Python')}>As Python</Button>
-      <CopyButton
-        text={JSON.stringify(shownAnswer(detected.answer, boxes.value, threshold.value), null, 2)}
-        what="answer as JSON"
-        label="JSON"
-      />
+      <CopyButton text={JSON.stringify(shown, null, 2)} what="answer as JSON" label="JSON" />
+      <Button
+        class="quiet"
+        icon="download"
+        name="Save the boxes as CSV"
+        onClick={() => void saveCsv(sourceName(source), shown)}
+      >
+        CSV
+      </Button>
       {language.value !== null && (
         <CodeDialog
           language={language.value}
-          source={detected.source}
+          source={source}
           onClose={() => (language.value = null)}
         />
       )}
-    </p>
+    </>
   );
 }
 
-function shortcutsOf(marks: PictureMarks): Shortcut[] {
-  const step = (by: number): void => {
-    const all = boxes.peek();
-    const at = all.findIndex(({ id }) => id === marks.pinned.peek());
-    const next = all[Math.max(0, Math.min(at + by, all.length - 1))];
-    if (next !== undefined) marks.pinned.value = next.id;
-  };
-  const classes = Array.from({ length: 9 }, (_, index): Shortcut => {
-    const run = (): void => {
-      const name = counts.peek()[index]?.name;
-      if (name !== undefined) toggleClass(name);
-    };
-    return { keys: String(index + 1), title: `Show or hide class ${index + 1}`, run };
+/** The file that the command line and jobs write. */
+async function saveCsv(name: string, answer: DetectResponse): Promise<void> {
+  const { writeCsv } = await import('../../export/csv.js');
+  const { detections, image, model } = answer;
+  const entry = { image_path: name, status: 'ok' as const, detections, image };
+  const pieces: string[] = [];
+  const csv = writeCsv({
+    jobId: null,
+    model,
+    classes: chosenModel.peek()?.classes ?? [],
+    fileName: (path) => path,
+    pages: async function* () {
+      yield await Promise.resolve([entry]);
+    },
   });
-  return [
-    { keys: 'j', title: 'Next box', run: () => step(1) },
-    { keys: 'k', title: 'Box before', run: () => step(-1) },
-    {
-      keys: 'z',
-      title: 'Zoom to the marked box',
-      run: () => (marks.zoomTo.value = marks.pinned.peek() ?? 'whole'),
-    },
-    { keys: 'f', title: 'Show the whole picture', run: () => (marks.zoomTo.value = 'whole') },
-    {
-      keys: 'Escape',
-      title: 'Mark no box, show the whole picture',
-      run: () => {
-        if (marks.pinned.peek() === null) marks.zoomTo.value = 'whole';
-        marks.pinned.value = null;
-      },
-    },
-    { keys: '[', title: 'Lower threshold', run: () => setThreshold(threshold.peek() - STEP) },
-    { keys: ']', title: 'Higher threshold', run: () => setThreshold(threshold.peek() + STEP) },
-    {
-      keys: 'l',
-      title: 'Labels on and off',
-      run: () => (marks.labels.value = marks.labels.peek() === 'fit' ? 'one' : 'fit'),
-    },
-    {
-      keys: 'h',
-      title: 'Hide the boxes while held',
-      run: () => (marks.boxesShown.value = false),
-      release: () => (marks.boxesShown.value = true),
-    },
-    ...classes.slice(0, Math.max(1, counts.value.length)),
-  ];
+  for await (const piece of csv) pieces.push(piece);
+  const stem = fileName(name).replace(/\.[^.]*$/, '');
+  saveFile(new Blob(pieces, { type: 'text/csv' }), `${stem}.csv`);
 }

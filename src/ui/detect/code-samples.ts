@@ -27,7 +27,7 @@ export function asCurl({ source, origin, needsKey, ...choice }: Sample): string 
 
 export function asPython({ source, origin, needsKey, ...choice }: Sample): string {
   const fields = Object.entries(detectFields(choice)).map(
-    ([name, value]) => `${name}=${JSON.stringify(value)}`,
+    ([name, value]) => `${name}=${asPythonText(value)}`,
   );
   const isPath = source.kind === 'path';
   const name = JSON.stringify(isPath ? source.path : source.file.name);
@@ -43,6 +43,11 @@ export function asPython({ source, origin, needsKey, ...choice }: Sample): strin
     '    for detection in found.detections:',
     '        print(detection.class_name, detection.confidence, detection.box)',
   ].join('\n');
+}
+
+function asPythonText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  return JSON.stringify(value);
 }
 
 /** Of a field of a form. */

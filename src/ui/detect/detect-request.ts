@@ -1,4 +1,5 @@
 /** What the detect view asks for: everything that the slider may want to show. */
+import type { Detection } from '../picture/shown-boxes.js';
 import type { DetectRequest } from '../../client/records.js';
 
 /** Asked once; the page shows what is above its own threshold. */
@@ -13,6 +14,55 @@ export interface DetectChoice {
   /** Empty: those that a request without classes gets. */
   classes: readonly string[];
   threshold: number;
+  /** Absent: by the classes. */
+  mergeClasses?: boolean;
+}
+
+interface ShownChoice {
+  model: string;
+  /** Classes of the request whose answer is shown. */
+  asked: readonly string[];
+  /** The boxes of that answer. */
+  detections: readonly Detection[];
+  hidden: ReadonlySet<string>;
+  threshold: number;
+}
+
+/** The request whose answer is what is shown. */
+export function shownRequest(choice: ShownChoice): DetectChoice {
+  const { model, asked, detections, hidden, threshold } = choice;
+  const found = classesOf(detections);
+  const shown = found.filter((name) => !hidden.has(name));
+  const isWhole = shown.length === found.length;
+  // Nothing is above 1.
+  if (isWhole || shown.length === 0) {
+    return { model, classes: asked, threshold: isWhole ? threshold : 1 };
+  }
+  // A request that names classes merges none by default, one without does.
+  return { model, classes: shown, threshold, mergeClasses: asked.length === 0 };
+}
+
+/** Also those that boxes may be besides. */
+function classesOf(detections: readonly Detection[]): string[] {
+  const all = detections.flatMap(({ class: name, alternative }) =>
+    alternative === undefined ? [name] : [name, alternative.class],
+  );
+  return [...new Set(all)];
+}
+
+/**
+ * Boxes of switched-off classes that other boxes were merged into: without their class the service may find those others
+ * instead.
+ */
+export function standIns({
+  detections,
+  hidden,
+  threshold,
+}: Pick<ShownChoice, 'detections' | 'hidden' | 'threshold'>): Detection[] {
+  return detections.filter(
+    ({ class: name, alternative }) =>
+      hidden.has(name) && alternative !== undefined && alternative.confidence > threshold,
+  );
 }
 
 /** Fields that are not chosen are left out. */
@@ -20,11 +70,13 @@ export function detectFields({
   model,
   classes,
   threshold,
+  mergeClasses,
 }: DetectChoice): Omit<DetectRequest, 'image_path'> {
   return {
     ...(model === '' ? {} : { model_name: model }),
     ...(classes.length === 0 ? {} : { classes: [...classes] }),
     confidence_threshold: threshold,
+    ...(mergeClasses === undefined ? {} : { merge_classes: mergeClasses }),
   };
 }
 

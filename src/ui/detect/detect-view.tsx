@@ -13,7 +13,9 @@ import { service } from '../session/session.js';
 import { plural, visible } from '../text/format.js';
 import { AnswerView } from './answer-view.js';
 import {
+  allClasses,
   asked,
+  choose,
   chosenModel,
   detect,
   detected,
@@ -36,7 +38,7 @@ export function DetectView() {
     isPicking.value = true;
   };
   return (
-    <DropZone onFile={(file) => void detect({ kind: 'file', file })} onText={namePath}>
+    <DropZone onFile={(file) => detect({ kind: 'file', file })} onText={namePath}>
       <h1 class="hidden-heading">Detect in one picture</h1>
       <Controls onPick={pick} />
       {fault.value !== null && (
@@ -64,7 +66,7 @@ export function DetectView() {
 }
 
 function namePath(path: string): void {
-  void detect({ kind: 'path', path });
+  detect({ kind: 'path', path });
 }
 
 function Controls({ onPick }: { onPick: () => void }) {
@@ -83,7 +85,7 @@ function Controls({ onPick }: { onPick: () => void }) {
     event.preventDefault();
     const path = field.current?.value.trim() ?? '';
     if (path !== '') namePath(path);
-    else if (source?.kind === 'file') void detect(source);
+    else if (source?.kind === 'file') detect(source);
     else onPick();
   };
   return (
@@ -116,7 +118,7 @@ function Controls({ onPick }: { onPick: () => void }) {
         aria-label="Picture of this machine"
         onChange={({ currentTarget }) => {
           const [picture] = currentTarget.files ?? [];
-          if (picture !== undefined) void detect({ kind: 'file', file: picture });
+          if (picture !== undefined) detect({ kind: 'file', file: picture });
           currentTarget.value = '';
         }}
       />
@@ -133,20 +135,13 @@ function Controls({ onPick }: { onPick: () => void }) {
 
 function ModelFields() {
   const classes = new Set(chosenModel.value?.classes ?? []);
-  const again = (): void => {
-    const source = asked.peek();
-    if (source !== null) void detect(source);
-  };
   return (
     <>
       {offered.value.length > 1 && (
         <select
           aria-label="Model"
           value={chosenModel.value?.name ?? ''}
-          onChange={({ currentTarget }) => {
-            model.value = currentTarget.value;
-            again();
-          }}
+          onChange={({ currentTarget }) => choose({ model: currentTarget.value })}
         >
           {offered.value.map(({ name }) => (
             <option key={name}>{name}</option>
@@ -157,10 +152,7 @@ function ModelFields() {
         <select
           aria-label="Classes"
           value={wantsAllClasses.value ? 'all' : 'usual'}
-          onChange={({ currentTarget }) => {
-            wantsAllClasses.value = currentTarget.value === 'all';
-            again();
-          }}
+          onChange={({ currentTarget }) => choose(allClasses(currentTarget.value === 'all'))}
         >
           <option value="usual">Vehicles</option>
           <option value="all">All {plural(classes.size, 'class', 'classes')}</option>
@@ -175,31 +167,17 @@ function FaultActions({ onPick }: { onPick: () => void }) {
   const error = fault.value;
   const source = asked.value;
   const again = (): void => {
-    if (source !== null) void detect(source);
+    if (source !== null) detect(source);
   };
   const pointers = error instanceof ServiceError ? error.errors.map(({ pointer }) => pointer) : [];
   const isPassing = error instanceof ServiceError && error.isPassing;
   return (
     <>
       {pointers.some((pointer) => pointer?.startsWith('#/classes') === true) && (
-        <Button
-          onClick={() => {
-            wantsAllClasses.value = true;
-            again();
-          }}
-        >
-          Use all classes of the model
-        </Button>
+        <Button onClick={() => choose(allClasses(true))}>Use all classes of the model</Button>
       )}
       {model.value !== '' && (
-        <Button
-          onClick={() => {
-            model.value = '';
-            again();
-          }}
-        >
-          Use the default model
-        </Button>
+        <Button onClick={() => choose({ model: '' })}>Use the default model</Button>
       )}
       {isPassing ? (
         <Button onClick={again}>Try again</Button>
@@ -236,7 +214,7 @@ function Samples({ onPick, isBusy }: { onPick: () => void; isBusy: boolean }) {
           <ul class="tiles large">
             {pictures.value.map(({ path, name }) => (
               <li key={path}>
-                <Button class="tile" onClick={() => void detect({ kind: 'path', path })}>
+                <Button class="tile" onClick={() => detect({ kind: 'path', path })}>
                   <Thumbnail path={path} alt="" />
                   <span class="tile-name">{visible(name)}</span>
                 </Button>

@@ -1,13 +1,20 @@
 /** The detection that the view shows, and what people choose for the next one. It outlives a change of views. */
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { DetectResponse, Model } from '../../client/records.js';
-import { address, setQuery } from '../address/location.js';
+import type { Query } from '../address/address.js';
+import { address, goTo, setQuery } from '../address/location.js';
 import { ALL_CLASSES } from '../../api/options.js';
 import { usableModels } from '../models/offered-classes.js';
 import { models } from '../models/models.js';
 import { boxFilter } from '../picture/box-filter.js';
+import { floorOf } from '../picture/shown-boxes.js';
 import { service } from '../session/session.js';
-import { ASKED_CONFIDENCE, detectFields, type Source } from './detect-request.js';
+import {
+  ASKED_CONFIDENCE,
+  detectFields,
+  type DetectChoice,
+  type Source,
+} from './detect-request.js';
 
 export interface Detected {
   source: Source;
@@ -16,9 +23,13 @@ export interface Detected {
   url: string | null;
 }
 
+const ALL = 'all';
+
 /** Empty: the default one. */
-export const model = signal('');
-export const wantsAllClasses = signal(false);
+export const model = computed(() => address.value.query.model ?? '');
+export const wantsAllClasses = computed(() => address.value.query.classes === ALL);
+/** Empty: those that a request without classes gets. */
+export const askedClasses = computed(() => (wantsAllClasses.value ? [ALL_CLASSES] : []));
 export const detected = signal<Detected | null>(null);
 /** What is being detected, or was refused. */
 export const asked = signal<Source | null>(null);
@@ -37,27 +48,59 @@ const ownThreshold = computed(() => chosenModel.value?.confidence_threshold ?? 0
 const askedThreshold = computed(() => Math.min(ASKED_CONFIDENCE, ownThreshold.value));
 
 export const detections = computed(() => detected.value?.answer.detections ?? []);
-export const filter = boxFilter(detections, ownThreshold.peek());
-export const { boxes, counts, hidden, threshold, toggleClass } = filter;
 /** The service cut the list at the most boxes: nothing is known of less confident ones. */
-export const floor = computed(() => {
-  const { answer } = detected.value ?? {};
-  return answer?.truncated === true
-    ? (answer.detections.at(-1)?.confidence ?? 0)
-    : askedThreshold.value;
-});
+const floor = computed(() =>
+  detected.value?.answer.truncated === true
+    ? Math.max(askedThreshold.value, floorOf(detections.value))
+    : askedThreshold.value,
+);
+export const filter = boxFilter(detections, { floor, known: floor, first: ownThreshold });
+export const { boxes, counts, hidden, threshold, setThreshold } = filter;
 
-// The slider begins anew with each model, unless the address names a threshold.
-effect(() => {
-  const first = ownThreshold.value;
-  const { place, query } = address.peek();
-  if (place.view !== 'detect' || !isPercent(query.min)) threshold.value = first;
-});
+/** The last picture that was sent; an address has its name only. */
+let sent: File | null = null;
+/** What of the address was detected last: the rest of it filters. */
+let followed = '';
+/** The address of this view when it was left. */
+let left: Query = {};
+
+/** The address names the picture then; Back leads to the one before. The same picture is detected again. */
+export function detect(source: Source): void {
+  if (source.kind === 'file') sent = source.file;
+  followed = '';
+  const path = source.kind === 'path' ? source.path : '';
+  const name = source.kind === 'file' ? source.file.name : '';
+  choose({ path, sent: name });
+}
+
+/** `model`, empty for the default one, or `classes`: what is shown is detected again with it. */
+export function choose(changes: Query): void {
+  goTo({ view: 'detect' }, { ...address.peek().query, ...changes });
+}
+
+export const allClasses = (wanted: boolean): Query => ({ classes: wanted ? ALL : '' });
+
+/** Detects what the address names. Call while the view is shown. */
+export function followAddress(): () => void {
+  if (Object.keys(address.peek().query).length === 0) setQuery(left);
+  return effect(() => {
+    const { place, query } = address.value;
+    if (place.view !== 'detect') return;
+    left = query;
+    const { path = '', sent: name = '', model: wanted = '', classes = '' } = query;
+    const next = JSON.stringify([path, name, wanted, classes]);
+    if (next === followed) return;
+    followed = next;
+    if (path !== '') void run({ kind: 'path', path });
+    else if (sent !== null && sent.name === name) void run({ kind: 'file', file: sent });
+    else showNone(name);
+  });
+}
 
 let stop = new AbortController();
 
 /** A newer call takes the place of one under way. The old result stays until the new one comes. */
-export async function detect(source: Source): Promise<void> {
+async function run(source: Source): Promise<void> {
   stop.abort();
   stop = new AbortController();
   const { signal: stopped } = stop;
@@ -67,15 +110,7 @@ export async function detect(source: Source): Promise<void> {
     fault.value = null;
   });
   try {
-    const fields = detectFields({
-      model: model.peek(),
-      classes: wantsAllClasses.peek() ? [ALL_CLASSES] : [],
-      threshold: askedThreshold.peek(),
-    });
-    const answer =
-      source.kind === 'path'
-        ? await service.detect({ image_path: source.path, ...fields }, { signal: stopped })
-        : await service.detectPicture(source.file, fields, { signal: stopped });
+    const answer = await askDetection(source, {}, stopped);
     if (!stopped.aborted) show(source, answer);
   } catch (error) {
     if (!stopped.aborted) fault.value = error;
@@ -84,35 +119,40 @@ export async function detect(source: Source): Promise<void> {
   }
 }
 
+/** As the view asks, but for the given fields. */
+export function askDetection(
+  source: Source,
+  changes: Partial<DetectChoice>,
+  stopped: AbortSignal,
+): Promise<DetectResponse> {
+  const fields = detectFields({
+    model: model.peek(),
+    classes: askedClasses.peek(),
+    threshold: askedThreshold.peek(),
+    ...changes,
+  });
+  return source.kind === 'path'
+    ? service.detect({ image_path: source.path, ...fields }, { signal: stopped })
+    : service.detectPicture(source.file, fields, { signal: stopped });
+}
+
 function show(source: Source, answer: DetectResponse): void {
   const before = detected.peek()?.url ?? null;
-  batch(() => {
-    const url = source.kind === 'file' ? URL.createObjectURL(source.file) : null;
-    detected.value = { source, answer, url };
-    hidden.value = new Set();
-  });
+  const url = source.kind === 'file' ? URL.createObjectURL(source.file) : null;
+  detected.value = { source, answer, url };
   if (before !== null) URL.revokeObjectURL(before);
-  setQuery({ path: source.kind === 'path' ? source.path : '' });
 }
 
-export function setThreshold(value: number): void {
-  threshold.value = Math.min(1, Math.max(floor.peek(), Math.round(value * 100) / 100));
-}
-
-function isPercent(text = ''): boolean {
-  return /^\d{1,3}$/.test(text);
-}
-
-/** An address can name a picture, a model and a threshold. Call while the view is shown. */
-export function followAddress(): () => void {
-  return effect(() => {
-    const { place, query } = address.value;
-    if (place.view !== 'detect') return;
-    const { path = '', model: name, min = '' } = query;
-    if (name !== undefined) model.value = name;
-    if (isPercent(min)) threshold.value = Math.min(1, Number(min) / 100);
-    const source = asked.peek();
-    const isShown = source?.kind === 'path' && source.path === path;
-    if (path !== '' && !isShown) void detect({ kind: 'path', path });
+/** `name`: of a picture that was sent from another tab or machine. */
+function showNone(name: string): void {
+  stop.abort();
+  batch(() => {
+    asked.value = null;
+    detected.value = null;
+    isBusy.value = false;
+    fault.value =
+      name === ''
+        ? null
+        : new Error(`The address names ${name}, which was sent by hand. Open it here again.`);
   });
 }

@@ -19,14 +19,15 @@ export function ConfidenceHistogram({
   filter: ImageFilter;
 }) {
   const classes = summary.classes.filter(
-    ({ class: name }) => filter.className === null || name === filter.className,
+    ({ class: name }) => filter.classes.length === 0 || filter.classes.includes(name),
   );
   const steps = classes[0]?.confidence_histogram.length ?? 0;
   const sums = Array.from({ length: steps }, (_, step) =>
     classes.reduce((sum, each) => sum + (each.confidence_histogram[step] ?? 0), 0),
   );
   const most = Math.max(1, ...sums);
-  const colour = filter.className === null ? undefined : classColour(filter.className).colour;
+  const [only, ...more] = filter.classes;
+  const colour = only === undefined || more.length > 0 ? undefined : classColour(only).colour;
   const below = (filter.below ?? 0) / 100;
   const unsure = sums.slice(0, Math.round(below * steps)).reduce((sum, each) => sum + each, 0);
   return (

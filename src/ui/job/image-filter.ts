@@ -1,22 +1,24 @@
 /** Which images of a job are shown: read from the address, sent to the service. */
 import type { JobImagesQuery } from '../../client/lattice-client.js';
-import type { Query } from '../address/address.js';
+import { listOf, listText, type Query } from '../address/address.js';
+import type { Detection } from '../picture/shown-boxes.js';
 
 export const OUTCOMES = ['found', 'empty', 'failed', 'pending'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export interface ImageFilter {
   outcome: Outcome | null;
-  className: string | null;
-  /** Images with a box below this confidence, in whole percent. */
+  /** Images with a box of one of these; none: of any class. */
+  classes: readonly string[];
+  /** Images with such a box below this confidence, in whole percent. */
   below: number | null;
 }
 
-export function readFilter({ outcome, class: className, below }: Query): ImageFilter {
+export function readFilter({ outcome, class: classes, below }: Query): ImageFilter {
   const percent = Number(below);
   return {
     outcome: OUTCOMES.find((each) => each === outcome) ?? null,
-    className: className === undefined || className === '' ? null : className,
+    classes: listOf(classes),
     below: Number.isInteger(percent) && percent > 0 && percent < 100 ? percent : null,
   };
 }
@@ -27,19 +29,38 @@ export const isFiltered = (filter: ImageFilter): boolean => Object.keys(queryOf(
 export const NO_FILTER = { outcome: '', class: '', below: '' };
 
 /** As it stands in the address. */
-export function queryOf({ outcome, className, below }: ImageFilter): Record<string, string> {
+export function queryOf({ outcome, classes, below }: ImageFilter): Record<string, string> {
   return {
     ...(outcome === null ? {} : { outcome }),
-    ...(className === null ? {} : { class: className }),
+    ...(classes.length === 0 ? {} : { class: listText(classes) }),
     ...(below === null ? {} : { below: String(below) }),
   };
 }
 
 /** As the service takes it. */
-export function imagesQuery({ outcome, className, below }: ImageFilter): JobImagesQuery {
+export function imagesQuery({ outcome, classes, below }: ImageFilter): JobImagesQuery {
   return {
     outcome: outcome ?? undefined,
-    class: className ?? undefined,
+    class: classes.length === 0 ? undefined : classes,
     confidence_below: below === null ? undefined : below / 100,
   };
+}
+
+/** The filter in the address with this class switched. */
+export function withClass({ classes }: ImageFilter, name: string): Query {
+  const others = classes.filter((each) => each !== name);
+  const next = others.length < classes.length ? others : [...classes, name];
+  return { class: listText(next) };
+}
+
+/** The boxes for which the service lets the image through: one must be of a class and below the confidence. */
+export function passingBoxes<T extends Pick<Detection, 'class' | 'confidence'>>(
+  boxes: readonly T[],
+  { classes, below }: ImageFilter,
+): T[] {
+  return boxes.filter(
+    ({ class: name, confidence }) =>
+      (classes.length === 0 || classes.includes(name)) &&
+      (below === null || confidence < below / 100),
+  );
 }

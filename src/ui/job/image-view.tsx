@@ -11,6 +11,7 @@ import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { keptChoice } from '../picture/box-filter.js';
 import { useLargePicture } from '../picture/use-picture.js';
 import { service } from '../session/session.js';
 import { fileName, grouped } from '../text/format.js';
@@ -31,7 +32,8 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
       (found) => {
         shown.value = found;
         fault.value = null;
-        lastPlace.set(jobId, filter, found.place);
+        // One that was opened from its box leads back to the boxes.
+        if (address.peek().query.box === undefined) lastPlace.set(jobId, filter, found.place);
       },
       (error: unknown) => {
         if (!stop.signal.aborted) fault.value = error;
@@ -42,9 +44,9 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
   const link = (image: JobImage, place: number): string =>
     hashOf(
       { view: 'image', jobId, index: image.index },
-      { ...queryOf(filter), ...(isFiltered(filter) ? { at: String(place) } : {}) },
+      { ...queryOf(filter), ...keptChoice(), ...(isFiltered(filter) ? { at: String(place) } : {}) },
     );
-  const grid = hashOf({ view: 'job', jobId }, queryOf(filter));
+  const grid = hashOf({ view: 'job', jobId }, { ...queryOf(filter), ...keptChoice() });
   const { value } = shown;
   const before = value?.before ? link(value.before, value.place - 1) : null;
   const after = value?.after ? link(value.after, value.place + 1) : null;
@@ -84,7 +86,7 @@ export function ImageView(props: { jobId: string; index: number; filter: ImageFi
       </header>
       <Ahead image={value.after} />
       {value.image.status === 'ok' ? (
-        <ProcessedImage key={value.image.index} image={value.image} />
+        <ProcessedImage image={value.image} />
       ) : (
         <NoBoxes image={value.image} />
       )}

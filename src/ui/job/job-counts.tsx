@@ -14,7 +14,7 @@ import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
 import { apiKey, service, show } from '../session/session.js';
 import { grouped, plural } from '../text/format.js';
-import { save } from './job-head.js';
+import { saveChunks } from '../parts/save-file.js';
 
 const CHOICES: [CountsBy, string][] = [
   ['hour', 'Hour'],
@@ -77,7 +77,8 @@ function CsvLink({ jobId, fault }: { jobId: string; fault: { value: unknown } })
   const file = `${jobId}.counts-by-${by.value}.csv`;
   const fetchFile = (event: Event): void => {
     event.preventDefault();
-    save(service.countsCsv(jobId, by.value), file).catch((error: unknown) => (fault.value = error));
+    const chunks = service.countsCsv(jobId, by.value);
+    saveChunks(chunks, file).catch((error: unknown) => (fault.value = error));
   };
   return (
     <a

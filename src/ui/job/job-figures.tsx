@@ -11,7 +11,13 @@ import { Skeleton } from '../parts/skeleton.js';
 import { Swatch } from '../picture/class-chips.js';
 import { grouped, plural } from '../text/format.js';
 import { ConfidenceHistogram } from './confidence-histogram.js';
-import { isFiltered, NO_FILTER, type ImageFilter, type Outcome } from './image-filter.js';
+import {
+  isFiltered,
+  NO_FILTER,
+  withClass,
+  type ImageFilter,
+  type Outcome,
+} from './image-filter.js';
 
 const OUTCOME_NAMES: Record<Outcome, string> = {
   found: 'With boxes',
@@ -30,7 +36,7 @@ interface FiguresProps {
 
 export function JobFigures({ job, summary, filter }: FiguresProps) {
   // Narrow screens fold all but the first block.
-  const isOpen = useSignal(filter.className !== null || filter.below !== null);
+  const isOpen = useSignal(filter.classes.length > 0 || filter.below !== null);
   if (summary === null) {
     return (
       <aside class="figures">
@@ -118,8 +124,8 @@ function ClassBars({ summary, filter }: Omit<FiguresProps, 'job'> & { summary: J
         <li key={name}>
           <Button
             class="class-bar"
-            aria-pressed={filter.className === name}
-            onClick={() => setQuery({ class: filter.className === name ? '' : name })}
+            aria-pressed={filter.classes.includes(name)}
+            onClick={() => setQuery(withClass(filter, name))}
           >
             <Swatch name={name} />
             <span class="class-name">

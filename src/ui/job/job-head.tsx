@@ -1,6 +1,6 @@
 /** The top of a job's page: its name and state, its times, and what can be done with it. */
 import { useSignal } from '@preact/signals';
-import type { JobStatus, ResultFormat } from '../../client/records.js';
+import type { DrawnQuery, JobStatus, ResultFormat } from '../../client/records.js';
 import { hasEnded } from '../jobs/job-table.js';
 import { StatePill } from '../jobs/state-pill.js';
 import { Button } from '../parts/button.js';
@@ -9,13 +9,16 @@ import { Facts, type Fact } from '../parts/facts.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
 import { Problem } from '../parts/problem.js';
+import { saveChunks } from '../parts/save-file.js';
 import { useNow } from '../parts/use-now.js';
 import { apiKey, service } from '../session/session.js';
 import { ago, clock, duration, grouped, percent, plural } from '../text/format.js';
+import type { ImageFilter } from './image-filter.js';
 import type { JobRecord } from './job-record.js';
 import { paceText } from './pace.js';
 
-export function JobHead({ job, record }: { job: JobStatus; record: JobRecord }) {
+export function JobHead(props: { job: JobStatus; record: JobRecord; filter: ImageFilter }) {
+  const { job, record, filter } = props;
   const now = useNow(hasEnded(job) ? 10_000 : 500);
   const failed = job.failed_images;
   return (
@@ -65,7 +68,7 @@ export function JobHead({ job, record }: { job: JobStatus; record: JobRecord }) 
             Run again
           </Button>
         )}
-        {hasEnded(job) && <JobDownloads job={job} />}
+        {hasEnded(job) && <JobDownloads job={job} filter={filter} />}
       </div>
       <Progress job={job} now={now} />
     </header>
@@ -119,29 +122,60 @@ const FORMATS: readonly { format: ResultFormat; name: string; ending: string }[]
   { format: 'yolo', name: 'YOLO', ending: '.zip' },
 ];
 
-function JobDownloads({ job }: { job: JobStatus }) {
+interface Download {
+  name: string;
+  title?: string;
+  path: string;
+  fileName: string;
+  chunks: () => AsyncIterable<Uint8Array<ArrayBuffer>>;
+}
+
+function downloadsOf({ job_id: id }: JobStatus, { classes }: ImageFilter): Download[] {
+  const route = `/v1/jobs/${encodeURIComponent(id)}`;
+  const drawn: DrawnQuery = classes.length === 0 ? {} : { class: [...classes] };
+  const shown = classes.length === 0 ? '' : `?class=${encodeURIComponent(JSON.stringify(classes))}`;
+  return [
+    ...FORMATS.map(({ format, name, ending }) => ({
+      name,
+      path: `${route}/result?format=${format}`,
+      fileName: id + ending,
+      chunks: () => service.export(id, format),
+    })),
+    {
+      name: 'Pictures',
+      title: 'All pictures with their boxes drawn, as a zip',
+      path: `${route}/drawn${shown}`,
+      fileName: `${id}.pictures.zip`,
+      chunks: () => service.drawn(id, drawn),
+    },
+  ];
+}
+
+function JobDownloads({ job, filter }: { job: JobStatus; filter: ImageFilter }) {
   const fault = useSignal<unknown>(null);
   const hasKey = apiKey.value !== null;
   return (
     <>
       <ul class="downloads" aria-label="Download the result">
-        {FORMATS.map(({ format, name, ending }) => {
-          const path = `/v1/jobs/${encodeURIComponent(job.job_id)}/result?format=${format}`;
+        {downloadsOf(job, filter).map((download) => {
           const fetchFile = (event: Event): void => {
             event.preventDefault();
             fault.value = null;
-            const chunks = service.export(job.job_id, format);
-            save(chunks, `${job.job_id}${ending}`).catch((error: unknown) => (fault.value = error));
+            // A link cannot send a key: the file is fetched first.
+            saveChunks(download.chunks(), download.fileName).catch(
+              (error: unknown) => (fault.value = error),
+            );
           };
           return (
-            <li key={format}>
+            <li key={download.name}>
               <a
                 class="button"
-                href={path}
-                download={`${job.job_id}${ending}`}
+                href={download.path}
+                title={download.title}
+                download={download.fileName}
                 onClick={hasKey ? fetchFile : undefined}
               >
-                <Icon name="download" /> {name}
+                <Icon name="download" /> {download.name}
               </a>
             </li>
           );
@@ -150,19 +184,4 @@ function JobDownloads({ job }: { job: JobStatus }) {
       {fault.value !== null && <Problem error={fault.value} />}
     </>
   );
-}
-
-/** A link cannot send a key: the file is fetched first. */
-export async function save(
-  file: AsyncIterable<Uint8Array<ArrayBuffer>>,
-  name: string,
-): Promise<void> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  for await (const chunk of file) chunks.push(chunk);
-  const url = URL.createObjectURL(new Blob(chunks));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,8 +1,10 @@
 /** One job: how it went, what was found, and its images. */
 import { useComputed } from '@preact/signals';
-import { address } from '../address/location.js';
+import { address, setQuery } from '../address/location.js';
+import { Button } from '../parts/button.js';
 import { Problem } from '../parts/problem.js';
 import { Skeleton } from '../parts/skeleton.js';
+import { CropGallery } from './crop-gallery.js';
 import { readFilter } from './image-filter.js';
 import { ImageView } from './image-view.js';
 import { JobCounts } from './job-counts.js';
@@ -11,6 +13,12 @@ import { JobFigures } from './job-figures.js';
 import { JobGrid } from './job-grid.js';
 import { JobHead } from './job-head.js';
 import { useJobRecord } from './job-record.js';
+
+const SHOWN = [
+  { name: 'images', text: 'Images', icon: 'picture' },
+  { name: 'boxes', text: 'Boxes', icon: 'detect' },
+] as const;
+type Shown = (typeof SHOWN)[number]['name'];
 
 /** The job that the address names. */
 export function JobPage() {
@@ -24,6 +32,7 @@ function Job({ jobId }: { jobId: string }) {
   const record = useJobRecord(jobId);
   const filter = useComputed(() => readFilter(address.value.query));
   const { place } = address.value;
+  const shown = SHOWN.find(({ name }) => name === address.value.query.show)?.name ?? 'images';
   const job = record.job.value;
   const fault = record.fault.value;
   if (place.view === 'image') {
@@ -44,20 +53,52 @@ function Job({ jobId }: { jobId: string }) {
   }
   return (
     <>
-      <JobHead job={job} record={record} />
+      <JobHead job={job} record={record} filter={filter.value} />
       {fault !== null && <Problem error={fault} />}
       {job.error !== null && <Problem error={job.error} />}
       <JobCounts job={job} />
       <div class="job-body">
         <JobFigures job={job} summary={record.summary.value} filter={filter.value} />
-        <JobGrid
-          key={JSON.stringify([jobId, filter.value])}
-          job={job}
-          filter={filter.value}
-          epoch={record.epoch.value}
-        />
+        <div>
+          <ShownChoice shown={shown} />
+          {shown === 'boxes' ? (
+            record.summary.value !== null && (
+              <CropGallery
+                key={JSON.stringify([jobId, filter.value])}
+                jobId={jobId}
+                summary={record.summary.value}
+                filter={filter.value}
+              />
+            )
+          ) : (
+            <JobGrid
+              key={JSON.stringify([jobId, filter.value])}
+              job={job}
+              filter={filter.value}
+              epoch={record.epoch.value}
+            />
+          )}
+        </div>
       </div>
       <JobDetails job={job} summary={record.summary.value} />
     </>
+  );
+}
+
+function ShownChoice({ shown }: { shown: Shown }) {
+  return (
+    <div class="row shown-choice" role="group" aria-label="Show">
+      {SHOWN.map(({ name, text, icon }) => (
+        <Button
+          key={name}
+          class="quiet"
+          icon={icon}
+          aria-pressed={shown === name}
+          onClick={() => setQuery({ show: name === 'images' ? '' : name })}
+        >
+          {text}
+        </Button>
+      ))}
+    </div>
   );
 }

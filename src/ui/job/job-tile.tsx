@@ -3,9 +3,10 @@ import type { JobImage } from '../../client/records.js';
 import { hashOf } from '../address/address.js';
 import { Foreign } from '../parts/foreign.js';
 import { Icon } from '../parts/icon.js';
+import { keptChoice } from '../picture/box-filter.js';
 import { Thumbnail } from '../picture/thumbnail.js';
 import { fileName } from '../text/format.js';
-import { isFiltered, queryOf, type ImageFilter } from './image-filter.js';
+import { isFiltered, passingBoxes, queryOf, type ImageFilter } from './image-filter.js';
 import { lastPlace } from './last-place.js';
 
 interface JobTileProps {
@@ -31,9 +32,10 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
     );
   }
   const name = fileName(image.image_path);
+  const boxes = image.status === 'ok' ? passingBoxes(image.detections, filter) : [];
   const href = hashOf(
     { view: 'image', jobId, index: image.index },
-    { ...queryOf(filter), ...(isFiltered(filter) ? { at: String(place) } : {}) },
+    { ...queryOf(filter), ...keptChoice(), ...(isFiltered(filter) ? { at: String(place) } : {}) },
   );
   return (
     <a
@@ -44,12 +46,7 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
       onClick={() => lastPlace.set(jobId, filter, place)}
     >
       {image.status === 'ok' ? (
-        <Thumbnail
-          path={image.image_path}
-          alt=""
-          boxes={boxesOf(image, filter)}
-          size={image.image}
-        />
+        <Thumbnail path={image.image_path} alt="" boxes={boxes} size={image.image} />
       ) : (
         <span class="thumbnail">
           {image.status === 'error' ? (
@@ -65,17 +62,11 @@ export function JobTile({ jobId, filter, place, image, isTabStop }: JobTileProps
         <Foreign text={name} />
         {image.status === 'ok' && (
           <b class="count">
-            {image.total_count}
-            <span class="hidden-label"> {image.total_count === 1 ? 'box' : 'boxes'}</span>
+            {boxes.length}
+            <span class="hidden-label"> {boxes.length === 1 ? 'box' : 'boxes'}</span>
           </b>
         )}
       </span>
     </a>
   );
-}
-
-/** With a class chosen, its boxes alone. */
-function boxesOf({ detections }: Extract<JobImage, { status: 'ok' }>, { className }: ImageFilter) {
-  if (className === null) return detections;
-  return detections.filter((each) => each.class === className);
 }

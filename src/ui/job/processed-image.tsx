@@ -1,23 +1,35 @@
 /** An image of a job with its boxes, its classes and its times. */
 import { signal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { JobImage } from '../../client/records.js';
+import { address } from '../address/location.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
 import { DetectedPicture } from '../picture/detected-picture.js';
 import { usePictureMarks } from '../picture/marks.js';
 import { boxFilter } from '../picture/box-filter.js';
+import { floorOf } from '../picture/shown-boxes.js';
 import { useLargePicture } from '../picture/use-picture.js';
+import { WHOLE } from '../picture/view-window.js';
 import { fileName } from '../text/format.js';
 
 export function ProcessedImage({ image }: { image: Extract<JobImage, { status: 'ok' }> }) {
   const { image_path: path, detections } = image;
   const { width, height } = image.image;
-  const least = Math.min(1, ...detections.map(({ confidence }) => confidence));
-  const floor = Math.floor(least * 100) / 100;
   const { url, fault } = useLargePicture(path);
   const marks = usePictureMarks();
-  const filter = useMemo(() => boxFilter(signal(detections), floor), [image]);
+  const filter = useMemo(() => {
+    const floor = signal(floorOf(detections));
+    return boxFilter(signal(detections), { floor, first: signal(0), known: signal(0) });
+  }, [image]);
+  const chosen = address.value.query.box;
+  useEffect(() => {
+    const id = chosen === undefined ? null : Number(chosen);
+    marks.active.value = null;
+    marks.pinned.value = id;
+    marks.view.value = WHOLE;
+    marks.zoomTo.value = id;
+  }, [image]);
   return (
     <div class="answer">
       <DetectedPicture
@@ -26,7 +38,6 @@ export function ProcessedImage({ image }: { image: Extract<JobImage, { status: '
         fault={fault}
         name={fileName(path)}
         filter={filter}
-        floor={floor}
         marks={marks}
         head={
           <>

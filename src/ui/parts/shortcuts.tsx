@@ -10,6 +10,8 @@ export interface Shortcut {
   run: () => void;
   /** When the key is released: `run` was for as long as it is held. */
   release?: () => void;
+  /** False: the key is left to the tables after this one. */
+  isOn?: () => boolean;
 }
 
 interface Table {
@@ -44,7 +46,10 @@ let before = { key: '', at: 0 };
 
 function find(key: string): Shortcut | undefined {
   const sequence = `${before.key} ${key}`;
-  const all = tables.peek().flatMap(({ shortcuts }) => shortcuts);
+  const all = tables
+    .peek()
+    .flatMap(({ shortcuts }) => shortcuts)
+    .filter(({ isOn }) => isOn?.() ?? true);
   const isRecent = performance.now() - before.at < SEQUENCE_MS;
   return (
     (isRecent ? all.find(({ keys }) => keys === sequence) : undefined) ??

@@ -1,25 +1,58 @@
-import { computed, signal, type ReadonlySignal } from '@preact/signals';
+/** What people choose of the detections, and what is shown then. The choice is that of the address. */
+import { computed, type ReadonlySignal } from '@preact/signals';
+import { listOf, listText } from '../address/address.js';
+import { address, setQuery } from '../address/location.js';
 import { classCountsAbove, shownBoxes, type Detection } from './shown-boxes.js';
 
 export type BoxFilter = ReturnType<typeof boxFilter>;
 
-/** What people choose of the detections, and what is shown then. */
-export function boxFilter(detections: ReadonlySignal<readonly Detection[]>, first: number) {
-  const threshold = signal(first);
+interface Thresholds {
+  /** The slider goes no lower. */
+  floor: ReadonlySignal<number>;
+  /** Where none is chosen. */
+  first: ReadonlySignal<number>;
+  /** Below it there may be boxes that are not in the answer: it is the threshold then. */
+  known: ReadonlySignal<number>;
+}
+
+export function boxFilter(
+  detections: ReadonlySignal<readonly Detection[]>,
+  { floor, first, known }: Thresholds,
+) {
+  const threshold = computed(() => {
+    const chosen = percentOf(address.value.query.min);
+    return chosen === null ? Math.max(first.value, floor.value) : Math.max(chosen, known.value);
+  });
   /** Classes that are switched off. */
-  const hidden = signal<ReadonlySet<string>>(new Set());
+  const hidden = computed((): ReadonlySet<string> => new Set(listOf(address.value.query.hide)));
   return {
     detections,
+    floor,
     threshold,
     hidden,
     boxes: computed(() =>
       shownBoxes(detections.value, { threshold: threshold.value, hidden: hidden.value }),
     ),
     counts: computed(() => classCountsAbove(detections.value, threshold.value)),
+    setThreshold: (value: number): void => {
+      const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
+      const isFirst = percent === Math.round(Math.max(first.peek(), floor.peek()) * 100);
+      setQuery({ min: isFirst ? '' : String(percent) });
+    },
     toggleClass: (name: string): void => {
       const next = new Set(hidden.peek());
       if (!next.delete(name)) next.add(name);
-      hidden.value = next;
+      setQuery({ hide: listText([...next]) });
     },
   };
+}
+
+/** The choice that a link to another picture takes along. */
+export function keptChoice(): Record<string, string> {
+  const { min = '', hide = '' } = address.value.query;
+  return { min, hide };
+}
+
+function percentOf(text = ''): number | null {
+  return /^\d{1,3}$/.test(text) ? Math.min(1, Number(text) / 100) : null;
 }

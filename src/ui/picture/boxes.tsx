@@ -45,7 +45,11 @@ function Lines({ placed }: Pick<BoxesProps, 'placed'>) {
   return (
     <g class="box-lines">
       {placed.value.map(({ shown, rect }) => (
-        <g key={shown.id} class="box" opacity={0.6 + 0.4 * shown.confidence}>
+        <g
+          key={shown.id}
+          class={`box ${shown.change ?? ''}`}
+          opacity={0.6 + 0.4 * shown.confidence}
+        >
           <rect class="casing" {...rect} />
           <rect {...lineOf(shown)} {...rect} />
         </g>
@@ -111,8 +115,10 @@ function lineOf({ class: name }: ShownBox) {
   return { class: dashed ? 'line dashed' : 'line', stroke: colour };
 }
 
-function labelText({ class: name, confidence }: ShownBox): string {
-  return `${visible(name)} ${percent(confidence)}`;
+const SIGNS = { gained: '+ ', lost: '− ', changed: '≈ ', same: '' };
+
+export function labelText({ class: name, confidence, change = 'same' }: ShownBox): string {
+  return `${SIGNS[change]}${visible(name)} ${percent(confidence)}`;
 }
 
 function labelWidth(shown: ShownBox): number {

@@ -1,13 +1,17 @@
 /** A picture with its boxes, and the panel that filters them. */
-import { useComputed } from '@preact/signals';
+import { useComputed, type ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ImageFields } from '../../client/records.js';
+import { useShortcuts } from '../parts/shortcuts.js';
 import { plural } from '../text/format.js';
 import { BoxList } from './box-list.js';
 import { ClassChips } from './class-chips.js';
 import type { PictureMarks } from './marks.js';
+import { pictureKeys } from './picture-keys.js';
 import { Picture } from './picture.js';
 import type { BoxFilter } from './box-filter.js';
+import type { ShownBox } from './shown-boxes.js';
+import { SavePicture } from './save-picture.js';
 import { ThresholdSlider } from './threshold-slider.js';
 import { TimeBar } from './time-bar.js';
 import { timeSteps } from './time-steps.js';
@@ -19,23 +23,26 @@ interface DetectedPictureProps {
   fault: unknown;
   name: string;
   filter: BoxFilter;
-  /** The threshold goes no lower. */
-  floor: number;
   marks: PictureMarks;
   isOld?: boolean;
   /** The top of the panel. */
   head: JSX.Element;
+  /** Drawn in place of the boxes where they are compared. */
+  compared?: ReadonlySignal<readonly ShownBox[] | null>;
+  /** Above the time. */
+  aside?: JSX.Element;
   note?: JSX.Element | false;
   /** Stands where no box is shown. */
   none?: JSX.Element;
-  /** The end of the panel. */
+  /** Buttons at the end of the panel. */
   children?: ComponentChildren;
 }
 
 export function DetectedPicture(props: DetectedPictureProps) {
-  const { image, url, fault, name, filter, floor, marks, isOld = false } = props;
+  const { image, url, fault, name, filter, marks, isOld = false } = props;
   const { detections, boxes } = filter;
-  const confidences = useComputed(() => detections.value.map(({ confidence }) => confidence));
+  const drawn = useComputed(() => props.compared?.value ?? boxes.value);
+  useShortcuts('Picture', pictureKeys(filter, marks));
   return (
     <>
       <div class="answer-picture">
@@ -43,7 +50,7 @@ export function DetectedPicture(props: DetectedPictureProps) {
           url={url}
           alt={`${name} with ${plural(boxes.value.length, 'box', 'boxes')}`}
           size={image.image}
-          boxes={boxes}
+          boxes={drawn}
           marks={marks}
           isOld={isOld}
         >
@@ -62,11 +69,7 @@ export function DetectedPicture(props: DetectedPictureProps) {
         ) : (
           <>
             <ClassChips filter={filter} />
-            <ThresholdSlider
-              threshold={filter.threshold}
-              floor={floor}
-              confidences={confidences.value}
-            />
+            <ThresholdSlider filter={filter} />
             {props.note}
             {boxes.value.length === 0 && props.none ? (
               props.none
@@ -75,8 +78,12 @@ export function DetectedPicture(props: DetectedPictureProps) {
             )}
           </>
         )}
+        {props.aside}
         <TimeBar title="Time" ms={image.processing_time_ms} steps={timeSteps(image)} />
-        {props.children}
+        <p class="row panel-actions">
+          {props.children}
+          <SavePicture url={url} name={name} size={image.image} boxes={drawn} marks={marks} />
+        </p>
       </section>
     </>
   );

@@ -1,4 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals';
+import { WHOLE, type ViewWindow } from './view-window.js';
 
 /** Labels of all boxes that have room, of the marked one only, or none. */
 export type LabelMode = 'fit' | 'one' | 'none';
@@ -14,6 +15,8 @@ export interface PictureMarks {
   boxesShown: Signal<boolean>;
   /** Set to a box to zoom to it, or to `whole`. */
   zoomTo: Signal<number | 'whole' | null>;
+  /** The part of the picture that is shown. */
+  view: Signal<ViewWindow>;
 }
 
 export function usePictureMarks(): PictureMarks {
@@ -23,5 +26,6 @@ export function usePictureMarks(): PictureMarks {
     labels: useSignal<LabelMode>('fit'),
     boxesShown: useSignal(true),
     zoomTo: useSignal<number | 'whole' | null>(null),
+    view: useSignal(WHOLE),
   };
 }

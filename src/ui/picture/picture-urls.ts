@@ -13,7 +13,12 @@ interface Entry {
   made: string | null;
 }
 
-type FetchPicture = (path: string, width: number | undefined, signal: AbortSignal) => Promise<Blob>;
+type FetchPicture = (
+  path: string,
+  width: number | undefined,
+  signal: AbortSignal,
+  crop: string | undefined,
+) => Promise<Blob>;
 
 export interface PictureLease {
   /** Rejects with the refusal of the service. */
@@ -32,9 +37,9 @@ export class PictureUrls {
     this.#mostUnused = mostUnused;
   }
 
-  lease(path: string, width?: number): PictureLease {
-    const key = `${width} ${path}`;
-    const entry = this.#entries.get(key) ?? this.#open(key, path, width);
+  lease(path: string, width?: number, crop?: string): PictureLease {
+    const key = `${width} ${crop} ${path}`;
+    const entry = this.#entries.get(key) ?? this.#open(key, path, width, crop);
     entry.users += 1;
     let released = false;
     return {
@@ -48,9 +53,9 @@ export class PictureUrls {
     };
   }
 
-  #open(key: string, path: string, width: number | undefined): Entry {
+  #open(key: string, path: string, width: number | undefined, crop?: string): Entry {
     const stop = new AbortController();
-    const url = this.#fetch(path, width, stop.signal).then((blob) => {
+    const url = this.#fetch(path, width, stop.signal, crop).then((blob) => {
       entry.made = URL.createObjectURL(blob);
       return entry.made;
     });

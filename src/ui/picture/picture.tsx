@@ -1,5 +1,5 @@
 /** A picture with its boxes drawn over it: zoom, pan, and one box marked by pointer or from a list. */
-import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
+import { effect, useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/button.js';
@@ -27,7 +27,7 @@ const PAN = 60;
 export function Picture({ url, alt, size, boxes, marks, isOld, children }: PictureProps) {
   const stage = useRef<HTMLDivElement>(null);
   const stageSize = useSignal<Size>({ width: 0, height: 0 });
-  const view = useSignal(WHOLE);
+  const { view } = marks;
   const placed = useComputed(() =>
     boxes.value.map((shown) => ({
       shown,
@@ -43,24 +43,22 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children }: Pictu
   };
 
   useEffect(() => {
-    view.value = WHOLE;
-  }, [url, view]);
-  useEffect(() => {
     const element = stage.current;
     if (element === null) return;
     const watch = new ResizeObserver(([entry]) => {
       if (entry === undefined) return;
       const { width, height } = entry.contentRect;
-      stageSize.value = { width, height };
       view.value = WHOLE;
+      stageSize.value = { width, height };
     });
     watch.observe(element);
     return () => watch.disconnect();
   }, [stageSize, view]);
   useEffect(
     () =>
-      marks.zoomTo.subscribe((wanted) => {
-        if (wanted === null) return;
+      effect(() => {
+        const wanted = marks.zoomTo.value;
+        if (wanted === null || stageSize.value.width === 0) return;
         marks.zoomTo.value = null;
         if (wanted === 'whole') view.value = WHOLE;
         const found = boxes.peek().find(({ id }) => id === wanted);

@@ -1,4 +1,7 @@
-/** Which detections are shown: those above a threshold, of the classes that are switched on. */
+/**
+ * Which detections are shown: those above a threshold, of the classes that are switched on. A request with this threshold
+ * answers the same ones.
+ */
 import type { ImageFields } from '../../client/records.js';
 
 export type Detection = ImageFields['detections'][number];
@@ -7,6 +10,15 @@ export type ImageSize = ImageFields['image'];
 /** A detection with a number of its own, which picture and list share. */
 export interface ShownBox extends Detection {
   id: number;
+  /** Where two answers are compared: what became of it. */
+  change?: 'gained' | 'lost' | 'changed' | 'same';
+}
+
+/** As the service answers it. */
+export function detectionOf(box: ShownBox): Detection {
+  const detection: Detection & { id?: number } = { ...box };
+  delete detection.id;
+  return detection;
 }
 
 /** Numbers them in the order of the answer, which is that of their confidence. */
@@ -15,8 +27,24 @@ export function shownBoxes(
   { threshold, hidden }: { threshold: number; hidden: ReadonlySet<string> },
 ): ShownBox[] {
   return detections
-    .map((detection, id) => ({ ...detection, id }))
-    .filter(({ confidence, class: name }) => confidence >= threshold && !hidden.has(name));
+    .map((detection, id) => ({ ...aboveAlone(detection, threshold), id }))
+    .filter(({ confidence, class: name }) => confidence > threshold && !hidden.has(name));
+}
+
+/** What else a box may be is said only where that is above the threshold too. */
+function aboveAlone(detection: Detection, threshold: number): Detection {
+  if (detection.alternative === undefined || detection.alternative.confidence > threshold) {
+    return detection;
+  }
+  const alone = { ...detection };
+  delete alone.alternative;
+  return alone;
+}
+
+/** The highest threshold in whole percent that leaves every box. */
+export function floorOf(detections: readonly Detection[]): number {
+  const least = Math.min(1, ...detections.map(({ confidence }) => confidence));
+  return Math.max(0, Math.ceil(least * 100) - 1) / 100;
 }
 
 /** Every class that was found, most frequent first, with how many the threshold leaves. */
@@ -28,7 +56,7 @@ export function classCountsAbove(
   for (const { class: name, confidence } of detections) {
     const count = counts.get(name) ?? { all: 0, shown: 0 };
     count.all += 1;
-    if (confidence >= threshold) count.shown += 1;
+    if (confidence > threshold) count.shown += 1;
     counts.set(name, count);
   }
   return [...counts]

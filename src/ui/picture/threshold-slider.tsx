@@ -1,18 +1,13 @@
-import type { Signal } from '@preact/signals';
 import { percent } from '../text/format.js';
+import type { BoxFilter } from './box-filter.js';
 import { histogram } from './shown-boxes.js';
 
 const PARTS = 40;
 
-interface ThresholdSliderProps {
-  threshold: Signal<number>;
-  /** The request had no lower threshold. */
-  floor: number;
-  confidences: readonly number[];
-}
-
 /** A threshold over the confidences that there are. */
-export function ThresholdSlider({ threshold, floor, confidences }: ThresholdSliderProps) {
+export function ThresholdSlider({ filter }: { filter: BoxFilter }) {
+  const { threshold, floor, setThreshold } = filter;
+  const confidences = filter.detections.value.map(({ confidence }) => confidence);
   const counts = histogram(confidences, PARTS);
   const most = Math.max(1, ...counts);
   const value = Math.round(threshold.value * 100);
@@ -41,7 +36,7 @@ export function ThresholdSlider({ threshold, floor, confidences }: ThresholdSlid
           step="1"
           value={value}
           onInput={({ currentTarget }) => {
-            threshold.value = Math.max(floor, currentTarget.valueAsNumber / 100);
+            setThreshold(Math.max(floor.peek(), currentTarget.valueAsNumber / 100));
             currentTarget.value = String(Math.round(threshold.peek() * 100));
           }}
         />

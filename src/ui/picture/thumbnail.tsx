@@ -13,13 +13,15 @@ interface ThumbnailProps {
   path: string;
   /** Empty where the name stands beside it. */
   alt: string;
+  /** A part of the picture: `x1,y1,x2,y2`. Absent: all of it. */
+  crop?: string;
   /** Drawn without labels. */
   boxes?: readonly Detection[];
   size?: ImageSize;
 }
 
 /** A picture of the image folders, small; fetched when it comes near the view. It fills its tile. */
-export function Thumbnail({ path, alt, boxes, size }: ThumbnailProps) {
+export function Thumbnail({ path, crop, alt, boxes, size }: ThumbnailProps) {
   const tile = useRef<HTMLSpanElement>(null);
   const [isNear, setNear] = useState(false);
   useEffect(() => {
@@ -30,7 +32,7 @@ export function Thumbnail({ path, alt, boxes, size }: ThumbnailProps) {
     if (tile.current !== null) watch.observe(tile.current);
     return () => watch.disconnect();
   }, []);
-  const { url, fault } = usePicture(isNear ? path : null, WIDTH);
+  const { url, fault } = usePicture(isNear ? path : null, WIDTH, crop);
   return (
     <span ref={tile} class="thumbnail">
       {url !== null && <img src={url} alt={alt} draggable={false} />}

@@ -7,7 +7,9 @@ import { PictureUrls } from './picture-urls.js';
 const SHOWN_BY_BROWSERS = /\.(?:jpe?g|png|webp|avif)$/i;
 const LARGE = 2048;
 
-const urls = new PictureUrls((path, width, signal) => service.picture(path, width, { signal }));
+const urls = new PictureUrls((path, width, signal, crop) =>
+  service.picture(path, width, { signal, crop }),
+);
 
 export interface ShownPicture {
   /** Null while it loads, and after a fault. */
@@ -22,25 +24,26 @@ export function useLargePicture(path: string | null): ShownPicture {
   return usePicture(path, path === null || SHOWN_BY_BROWSERS.test(path) ? undefined : LARGE);
 }
 
-/** `width` gives a thumbnail; a `path` of null asks for none. */
-export function usePicture(path: string | null, width?: number): ShownPicture {
-  const [shown, setShown] = useState<ShownPicture & { path: string | null }>({ path, ...NONE });
+/** `width` gives a thumbnail, `crop` one of a part of it; a `path` of null asks for none. */
+export function usePicture(path: string | null, width?: number, crop?: string): ShownPicture {
+  const [shown, setShown] = useState<ShownPicture & { of: string | null }>({ of: null, ...NONE });
+  const key = path === null ? null : `${path} ${crop ?? ''}`;
   useEffect(() => {
     if (path === null) return;
-    const lease = urls.lease(path, width);
+    const lease = urls.lease(path, width, crop);
     let gone = false;
     lease.url.then(
       (url) => {
-        if (!gone) setShown({ path, url, fault: null });
+        if (!gone) setShown({ of: key, url, fault: null });
       },
       (fault: unknown) => {
-        if (!gone) setShown({ path, url: null, fault });
+        if (!gone) setShown({ of: key, url: null, fault });
       },
     );
     return () => {
       gone = true;
       lease.release();
     };
-  }, [path, width]);
-  return shown.path === path ? shown : NONE;
+  }, [path, width, crop]);
+  return key !== null && shown.of === key ? shown : NONE;
 }

@@ -66,6 +66,50 @@ async function fetchFile(app: Harness, query: string, headers: Record<string, st
   return { status: response.status, headers: response.headers, bytes };
 }
 
+test('a crop is a part of the upright image, and never more than the image', async () => {
+  // Left half red, right half blue, stored turned by 90 degrees to the left.
+  const half = (background: string) =>
+    sharp({ create: { width: 200, height: 300, channels: 3, background } })
+      .png()
+      .toBuffer();
+  const upright = sharp({ create: { width: 400, height: 300, channels: 3, background: 'red' } });
+  const both = upright.composite([{ input: await half('blue'), left: 200, top: 0 }]);
+  const turned = await sharp(await both.png().toBuffer())
+    .rotate(270)
+    .toBuffer();
+  const stored = await sharp(turned).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+  writeFileSync(join(root, 'halves.jpg'), stored);
+  const app = open();
+  const crop = async (area: string, width = 100) => {
+    const { status, bytes } = await fetchFile(app, `path=halves.jpg&width=${width}&crop=${area}`);
+    expect(status).toBe(200);
+    const { width: wide, height } = await sharp(bytes).metadata();
+    const { channels } = await sharp(bytes).stats();
+    const [red, , blue] = channels.map(({ mean }) => mean);
+    return { size: [wide, height], colour: red! > 200 ? 'red' : blue! > 200 ? 'blue' : 'both' };
+  };
+  expect(await crop('0,0,180,90')).toEqual({ size: [100, 50], colour: 'red' });
+  expect(await crop('220,200,400,290')).toEqual({ size: [100, 50], colour: 'blue' });
+  expect(await crop('100,0,300,300')).toMatchObject({ colour: 'both' });
+  expect(await crop('380,280,900,900')).toEqual({ size: [20, 20], colour: 'blue' });
+  expect(await crop('900,900,999,999')).toEqual({ size: [1, 1], colour: 'blue' });
+  const tags = await Promise.all(
+    ['', '&crop=0,0,9,9', '&crop=0,0,9,8'].map(async (query) =>
+      (await fetchFile(app, `path=halves.jpg&width=50${query}`)).headers.get('etag'),
+    ),
+  );
+  expect(new Set(tags).size).toBe(3);
+  rmSync(join(root, 'halves.jpg'));
+  for (const query of [
+    'crop=0,0,9,9',
+    'width=50&crop=0,0,9',
+    'width=50&crop=9,9,9,20',
+    'width=50&crop=-1,0,9,9',
+  ]) {
+    expect((await fetchFile(app, `path=photo.jpg&${query}`)).status).toBe(422);
+  }
+});
+
 describe('the list', () => {
   test('shows the roots, a folder beneath them, and its pages', async () => {
     const app = open();

@@ -124,6 +124,11 @@ test('tables of an earlier release are brought up to date, with their pending we
     { index: 1, path: 'p1.jpg', failed: 0, classCounts: '{"car":1}', ...unread },
     { index: 2, path: 'p2.jpg', failed: 1, classCounts: '{}', ...unread },
   ]);
+  const images = { number, imageCount: 3, ended: true };
+  const unsure = { classes: ['car'], confidenceBelow: 0.95 };
+  expect((await store.filteredImages(images, unsure, 0, 9)).matching).toBe(1);
+  const sure = { classes: ['car'], confidenceBelow: 0.5 };
+  expect((await store.filteredImages(images, sure, 0, 9)).matching).toBe(0);
   const { events } = await store.events(0, 10);
   expect(events.map(({ event, failedImages }) => [event, failedImages])).toEqual([
     ['job_submitted', 0],

@@ -1,5 +1,12 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hashOf, readAddress, type Place } from '../../../src/ui/address/address.js';
+import {
+  hashOf,
+  listOf,
+  listText,
+  readAddress,
+  type Place,
+} from '../../../src/ui/address/address.js';
 
 test.each<[string, Place]>([
   ['', { view: 'detect' }],
@@ -32,4 +39,15 @@ test('filters come with the view, empty ones are left out', () => {
 test('a path with a question mark and an equals sign survives', () => {
   const query = { path: '2026/a?b=c&d #1.jpg' };
   expect(readAddress(hashOf({ view: 'detect' }, query)).query).toEqual(query);
+});
+
+test('any names come back from a list in an address', () => {
+  const name = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('car', 'a,b', '[x', '"'));
+  fc.assert(
+    fc.property(fc.array(name), (names) => {
+      const { query } = readAddress(hashOf({ view: 'detect' }, { hide: listText(names) }));
+      expect(listOf(query.hide)).toEqual(names);
+    }),
+  );
+  expect([listOf(undefined), listOf(''), listOf('[car')]).toEqual([[], [], ['[car']]);
 });

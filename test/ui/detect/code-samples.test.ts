@@ -38,6 +38,13 @@ test('curl sends a picture as a form', () => {
   ]);
 });
 
+test('truth is written as each language has it', () => {
+  const merging = { ...choice, source: PATH, classes: ['car'], mergeClasses: true };
+  expect(asPython(merging)).toContain('merge_classes=True)');
+  expect(JSON.parse(words(asCurl(merging)).at(-1)!)).toMatchObject({ merge_classes: true });
+  expect(words(asCurl({ ...merging, source: FILE })).at(-1)).toBe('merge_classes=true');
+});
+
 test('the key is named, not shown', () => {
   const sample = { ...choice, needsKey: true, source: PATH };
   expect(asCurl(sample)).toContain('-H "authorization: Bearer $LATTICE_API_KEY"');

@@ -11,6 +11,7 @@ import {
   type ImageTally,
   type Job,
 } from '../../../jobs/job.js';
+import { jsonList, splitList } from '../../../base/text-list.js';
 import type { HideFolders } from '../../answer/problem.js';
 import { replyJson, replyJsonText } from '../../answer/reply.js';
 import { readQuery, wholeNumber } from '../../request/query.js';
@@ -28,11 +29,19 @@ import {
 const MOST_IMAGES = 500;
 const DEFAULT_IMAGES = 100;
 const LAST_INDEX = 999_999;
+const MOST_CLASSES = 100;
+const MOST_NAME = 256;
 
-const confidence = z
+export const confidence = z
   .string()
   .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, { error: 'A confidence is 0 to 1.' })
   .transform(Number);
+
+/** Of a query: one or more names. */
+export const classNames = z
+  .string()
+  .transform((text) => jsonList(text) ?? splitList(text, ','))
+  .pipe(z.array(z.string().min(1).max(MOST_NAME)).min(1).max(MOST_CLASSES));
 
 export const imagesQuerySchema = z.strictObject({
   offset: wholeNumber('An offset', 0, LAST_INDEX).default(0).openapi({
@@ -50,15 +59,18 @@ export const imagesQuerySchema = z.strictObject({
         'found: with boxes; empty: without; failed: in error, and in a job that was cancelled without a turn; pending: ' +
         'not processed yet',
     }),
-  class: z.string().min(1).max(256).optional().openapi({
-    description: 'Images with a box of this class, as the model writes it',
-    example: 'car',
+  class: classNames.optional().openapi({
+    type: 'string',
+    description:
+      'Images with a box of one of these classes, as the model writes them: separated by commas, or a JSON array',
+    example: 'car,bus',
   }),
   confidence_below: confidence.optional().openapi({
     type: 'number',
     minimum: 0,
     maximum: 1,
-    description: 'Images with a box below this confidence',
+    description:
+      'Images with a box below this confidence; with `class`, a box of one of these classes below it',
     example: 0.4,
   }),
 });
@@ -140,7 +152,8 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
       summary: 'A page of the images of a job',
       description:
         'In input order, also while the job runs. A page has at most `limit` images and about 128 KiB of boxes, so it may ' +
-        'have fewer: `next_offset` gives the next. Any offset can be asked for. The filters hold together.',
+        'have fewer: `next_offset` gives the next. Any offset can be asked for. The filters hold ' +
+        'together: `class` and `confidence_below` ask for one box that fits both.',
       tags: ['Jobs'],
       request: { params, query: imagesQuerySchema },
       answers: { 200: json('One page', jobImagesSchema) },
@@ -149,7 +162,7 @@ export function jobImageRoutes(route: AddRoute, { jobs, hide }: RouteParts): voi
     async (c) => {
       const query = readQuery(imagesQuerySchema, c.req.queries());
       const { offset, limit, outcome, confidence_below } = query;
-      const filter = { outcome, className: query.class, confidenceBelow: confidence_below };
+      const filter = { outcome, classes: query.class, confidenceBelow: confidence_below };
       const job = await jobOfPath(c, jobs);
       const { entries, matching } = await jobs.filteredImages(job, filter, { offset, limit });
       const next = offset + entries.length;

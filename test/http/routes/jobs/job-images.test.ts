@@ -54,6 +54,11 @@ describe('images', () => {
     expect(await indices('outcome=empty')).toEqual([2]);
     expect(await indices('outcome=found&class=bus')).toEqual([0]);
     expect(await indices('class=car')).toEqual([0, 3]);
+    expect(await indices('class=bus,truck')).toEqual([0]);
+    expect(await indices(`class=${encodeURIComponent('["bus","a, b"]')}`)).toEqual([0]);
+    // The bus has 0.7, the second car 0.8.
+    expect(await indices('class=car&confidence_below=0.75')).toEqual([]);
+    expect(await indices('class=car,bus&confidence_below=0.75')).toEqual([0]);
   });
 
   test('of a running job are pending until they are processed', async () => {
@@ -78,6 +83,8 @@ describe('images', () => {
     'limit=501',
     'outcome=good',
     'class=',
+    'class=,',
+    'class=[1]',
     'confidence_below=2',
     'confidence_below=x',
     'limit=1&limit=2',

@@ -1,0 +1,111 @@
+/** `GET /v1/jobs/{job_id}/drawn`: the pictures of a job with their boxes drawn, as a zip. */
+import { z } from '@hono/zod-openapi';
+import { LatticeError } from '../../../api/errors.js';
+import { writeDrawn, type DrawnSource } from '../../../export/drawn.js';
+import { relativeName } from '../../../export/export-source.js';
+import type { Job } from '../../../jobs/job.js';
+import { replyPieces } from '../../answer/reply.js';
+import { readQuery } from '../../request/query.js';
+import { binary, type AddRoute } from '../../route.js';
+import type { RouteParts } from '../../route-parts.js';
+import { classNames, confidence } from './images.js';
+import { JOB_ERRORS, jobOfPath, notFinished, params } from './job-of-path.js';
+import { viewEntry } from './result-record.js';
+
+/** Each has a decoded picture in memory. */
+const MOST_ARCHIVES = 4;
+
+export const drawnQuerySchema = z.strictObject({
+  class: classNames.optional().openapi({
+    type: 'string',
+    description: 'Draw boxes of these classes only: separated by commas, or a JSON array',
+    example: 'car,bus',
+  }),
+  confidence_threshold: confidence.optional().openapi({
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    description: 'Draw boxes above this confidence only',
+    example: 0.5,
+  }),
+});
+
+type DrawnQuery = z.output<typeof drawnQuerySchema>;
+
+export function drawnRoutes(route: AddRoute, parts: RouteParts): void {
+  const { jobs, logger } = parts;
+  let archives = 0;
+  async function* counted(source: DrawnSource): AsyncGenerator<Uint8Array, void> {
+    archives += 1;
+    try {
+      yield* writeDrawn(source);
+    } finally {
+      archives -= 1;
+    }
+  }
+  route(
+    {
+      method: 'get',
+      path: '/v1/jobs/{job_id}/drawn',
+      operationId: 'getJobPictures',
+      summary: 'The pictures of a finished job with their boxes drawn',
+      description:
+        'A zip of JPEG files that are drawn while it is sent, one by one. `pictures.csv` in it names the image of each; ' +
+        '`left-out.txt` names images that cannot be read and images without a result. Pages of other origins get 403 ' +
+        'unless LATTICE_CORS_ORIGINS lists them.',
+      tags: ['Jobs'],
+      request: { params, query: drawnQuerySchema },
+      answers: {
+        200: {
+          description: 'The archive',
+          headers: z.object({ 'Content-Disposition': z.string() }),
+          content: { 'application/zip': { schema: binary } },
+        },
+      },
+      errors: [...JOB_ERRORS, 'job_not_finished', 'overloaded'],
+    },
+    async (c) => {
+      const query = readQuery(drawnQuerySchema, c.req.queries());
+      const job = await jobOfPath(c, jobs);
+      if (job.completedAt === null) throw notFinished(job);
+      if (archives >= MOST_ARCHIVES) {
+        const detail = `${MOST_ARCHIVES} archives of pictures are sent already. Ask again later.`;
+        throw new LatticeError('overloaded', detail, { retryAfterS: 10 });
+      }
+      const onBroken = (error: unknown): void => {
+        const fields = { err: error, job_id: job.jobId, request_id: c.get('requestId') };
+        logger.error(fields, 'pictures broken off');
+      };
+      return replyPieces(c, 200, counted(drawnSource(job, query, parts)), onBroken, {
+        'content-type': 'application/zip',
+        'content-disposition': `attachment; filename="${job.jobId}.pictures.zip"`,
+      });
+    },
+  );
+}
+
+function drawnSource(
+  job: Job,
+  { class: classes, confidence_threshold: threshold = 0 }: DrawnQuery,
+  { jobs, hide, draw, draining }: RouteParts,
+): DrawnSource {
+  return {
+    fileName: (path) => relativeName(hide(path)),
+    pages: async function* () {
+      for await (const page of jobs.imagePages(job.jobId)) {
+        yield page.map((entry) => viewEntry(job, entry, hide));
+      }
+    },
+    isShown: (box) =>
+      box.confidence > threshold && (classes === undefined || classes.includes(box.class)),
+    draw: async (path, boxes) => {
+      if (draining()) throw new LatticeError('shutting_down', 'The service is stopping.');
+      try {
+        return { jpeg: await draw(path, boxes) };
+      } catch (error) {
+        if (!(error instanceof LatticeError) || error.code === 'shutting_down') throw error;
+        return { leftOut: hide(error.message) };
+      }
+    },
+  };
+}

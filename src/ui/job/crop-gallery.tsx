@@ -1,0 +1,143 @@
+/** The boxes of a job, each as a crop of its picture, least certain first: what to look at to find mistakes. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { JobSummary } from '../../client/records.js';
+import { hashOf } from '../address/address.js';
+import { Button } from '../parts/button.js';
+import { Empty } from '../parts/empty.js';
+import { Foreign } from '../parts/foreign.js';
+import { Problem } from '../parts/problem.js';
+import { Skeleton } from '../parts/skeleton.js';
+import { Swatch } from '../picture/class-chips.js';
+import { Thumbnail } from '../picture/thumbnail.js';
+import { service } from '../session/session.js';
+import { grouped, percent, plural } from '../text/format.js';
+import { bySureness, cropArea, cropsOf, leastCertain, type Crop } from './box-crops.js';
+import { imagesQuery, type ImageFilter } from './image-filter.js';
+import { lastPlace } from './last-place.js';
+import { VirtualGrid } from './virtual-grid.js';
+
+/** Boxes that are read at once; a button reads more. */
+const MOST = 3_000;
+const PAGE = 500;
+
+interface GalleryProps {
+  jobId: string;
+  summary: JobSummary;
+  filter: ImageFilter;
+}
+
+export function CropGallery({ jobId, summary, filter }: GalleryProps) {
+  const most = useSignal(MOST);
+  const crops = useSignal<readonly Crop[] | null>(null);
+  const fault = useSignal<unknown>(null);
+  const { below, all } = leastCertain(summary, filter, most.value);
+  useEffect(() => {
+    const stop = new AbortController();
+    readCrops(jobId, filter, below, stop.signal).then(
+      (found) => (crops.value = found),
+      (error: unknown) => {
+        if (!stop.signal.aborted) fault.value = error;
+      },
+    );
+    return () => stop.abort();
+  }, [jobId, JSON.stringify(filter), below]);
+  const shown = crops.value;
+  if (fault.value !== null) return <Problem error={fault.value} />;
+  if (shown === null) return <Skeleton label="Reading the boxes" lines={5} />;
+  if (shown.length === 0) return <Empty icon="search" title="No box fits these filters" />;
+  return (
+    <section class="job-images" aria-label="Boxes">
+      <p class="fine" role="status">
+        {plural(shown.length, 'box', 'boxes')}, least certain first
+        {shown.length < all && ` of ${grouped(all)}`}
+      </p>
+      <VirtualGrid
+        count={shown.length}
+        left={lastPlace.of(`${jobId} boxes`, filter)}
+        onReturned={() => lastPlace.forget()}
+        tile={(place, isTabStop) => {
+          const crop = shown[place];
+          return crop === undefined ? (
+            <span />
+          ) : (
+            <CropTile
+              crop={crop}
+              jobId={jobId}
+              place={place}
+              isTabStop={isTabStop}
+              onOpen={() => lastPlace.set(`${jobId} boxes`, filter, place)}
+            />
+          );
+        }}
+      />
+      {shown.length < all && (
+        <p class="row">
+          <Button onClick={() => (most.value *= 3)}>Show more certain ones</Button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface TileProps {
+  crop: Crop;
+  jobId: string;
+  place: number;
+  isTabStop: boolean;
+  onOpen: () => void;
+}
+
+function CropTile({ crop, jobId, place, isTabStop, onOpen }: TileProps) {
+  const { box, path, index, id } = crop;
+  const area = cropArea(crop);
+  const [left, top, right, bottom] = area;
+  const [x1, y1, x2, y2] = box.box;
+  const inside = { ...box, box: [x1 - left, y1 - top, x2 - left, y2 - top] as typeof area };
+  return (
+    <a
+      class="grid-tile ok"
+      href={hashOf({ view: 'image', jobId, index }, { box: String(id) })}
+      data-place={place}
+      tabIndex={isTabStop ? 0 : -1}
+      onClick={onOpen}
+    >
+      <Thumbnail
+        path={path}
+        crop={area.join(',')}
+        alt=""
+        boxes={[inside]}
+        size={{ width: right - left, height: bottom - top }}
+      />
+      <span class="grid-caption">
+        <Swatch name={box.class} />
+        <Foreign text={box.class} />
+        <b class="count">{percent(box.confidence)}</b>
+      </span>
+    </a>
+  );
+}
+
+async function readCrops(
+  jobId: string,
+  filter: ImageFilter,
+  below: number,
+  signal: AbortSignal,
+): Promise<Crop[]> {
+  const query = {
+    ...imagesQuery({ ...filter, outcome: 'found' }),
+    confidence_below: below === 1 ? undefined : below,
+    limit: PAGE,
+  };
+  const crops: Crop[] = [];
+  for (let offset: number | null = 0; offset !== null;) {
+    const page: Awaited<ReturnType<typeof service.images>> = await service.images(
+      jobId,
+      { ...query, offset },
+      { signal },
+    );
+    crops.push(...cropsOf(page.images, filter, below));
+    offset = page.next_offset;
+  }
+  return crops.sort(bySureness);
+}

@@ -1,0 +1,97 @@
+/** The request of the page's programs, against what the service makes of it. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Detection } from '../../../src/api/image.js';
+import { ALL_CLASSES, DEFAULT_PARAMETERS, type DetectOptions } from '../../../src/api/options.js';
+import { DEFAULT_VEHICLES } from '../../../src/models/class-filter.js';
+import { engineParameters, refineDetections } from '../../../src/models/refine-detections.js';
+import {
+  ASKED_CONFIDENCE,
+  detectFields,
+  shownRequest,
+  standIns,
+  type DetectChoice,
+} from '../../../src/ui/detect/detect-request.js';
+import { detectionOf, shownBoxes } from '../../../src/ui/picture/shown-boxes.js';
+
+const MODEL_CLASSES = [...DEFAULT_VEHICLES, 'person'];
+
+/** What the service answers when the engine has these candidates. */
+function answer(candidates: readonly Detection[], choice: DetectChoice): Detection[] {
+  const { classes, threshold, mergeClasses = null } = choice;
+  const isAll = classes.includes(ALL_CLASSES);
+  const wanted = classes.length === 0 ? DEFAULT_VEHICLES : classes;
+  const options: DetectOptions = {
+    ...DEFAULT_PARAMETERS,
+    modelName: 'm.pt',
+    classes: isAll ? null : wanted,
+    confidence: threshold,
+    mergeClasses,
+  };
+  const { confidence } = engineParameters(options);
+  const found = candidates.filter(
+    (box) => box.confidence > confidence && (isAll || wanted.includes(box.class)),
+  );
+  return refineDetections(found, options, { width: 100, height: 100 }).detections;
+}
+
+const candidate = fc.record({
+  class: fc.constantFrom(...MODEL_CLASSES),
+  confidence: fc.integer({ min: 1, max: 99 }).map((percent) => percent / 100),
+  box: fc.integer({ min: 0, max: 12 }).map((x): Detection['box'] => [x, 0, x + 20, 20]),
+});
+
+const choice = fc.record({
+  candidates: fc.array(candidate, { maxLength: 12 }),
+  asked: fc.constantFrom([], [ALL_CLASSES]),
+  hidden: fc.subarray(MODEL_CLASSES).map((names) => new Set(names)),
+  threshold: fc.integer({ min: 10, max: 95 }).map((percent) => percent / 100),
+});
+
+test('the request answers the boxes that are shown, but for those that a switched-off class stands for', () => {
+  let compared = 0;
+  fc.assert(
+    fc.property(choice, ({ candidates, asked, hidden, threshold }) => {
+      const sorted = [...candidates].sort((a, b) => b.confidence - a.confidence);
+      const all = answer(sorted, { model: '', classes: asked, threshold: ASKED_CONFIDENCE });
+      const shown = shownBoxes(all, { threshold, hidden }).map(detectionOf);
+      const choices = { asked, detections: all, hidden, threshold };
+      if (standIns(choices).length > 0) return;
+      const given = answer(sorted, shownRequest({ model: '', ...choices }));
+      const alone = ({ class: name, confidence, box }: Detection) => [name, confidence, box];
+      expect(given.map(alone)).toEqual(shown.map(alone));
+      // What a box may be besides is not asked for where that class is switched off.
+      shown.forEach(({ alternative }, index) => {
+        if (alternative === undefined || hidden.has(alternative.class)) return;
+        expect(given[index]!.alternative).toEqual(alternative);
+      });
+      compared += 1;
+    }),
+    { numRuns: 500 },
+  );
+  expect(compared).toBeGreaterThan(200);
+});
+
+test('classes are named only where some are switched off, and then merging is said', () => {
+  const fields = (asked: string[], ...hidden: string[]) =>
+    detectFields(
+      shownRequest({
+        model: '',
+        asked,
+        detections: ['car', 'bus', 'truck'].map((name) => ({
+          class: name,
+          confidence: 0.5,
+          box: [0, 0, 9, 9],
+        })),
+        hidden: new Set(hidden),
+        threshold: 0.4,
+      }),
+    );
+  expect(fields([])).toEqual({ confidence_threshold: 0.4 });
+  expect(fields([], 'person')).toEqual({ confidence_threshold: 0.4 });
+  expect(fields(['*'])).toEqual({ confidence_threshold: 0.4, classes: ['*'] });
+  const two = { confidence_threshold: 0.4, classes: ['car', 'truck'] };
+  expect(fields([], 'bus')).toEqual({ ...two, merge_classes: true });
+  expect(fields(['*'], 'bus')).toEqual({ ...two, merge_classes: false });
+  expect(fields([], 'car', 'bus', 'truck')).toEqual({ confidence_threshold: 1 });
+});
