@@ -30,7 +30,8 @@ export function namedNumbers(text: string): Record<string, unknown> | null {
   return Object.fromEntries(parts.map((part) => [part?.[1] ?? '', Number(part?.[2])]));
 }
 
-function jsonObject(text: string): Record<string, unknown> | null {
+/** Null where the text is no JSON. */
+export function jsonObject(text: string): Record<string, unknown> | null {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {

@@ -257,6 +257,22 @@ describe.skipIf(browserPath === null)('detect', () => {
     expect(await hash()).toBe(copied);
   });
 
+  test('tiles find more in the same picture, and are in the address and in the code', async () => {
+    await open('?path=crossing.jpg');
+    await found().waitFor();
+    const [, before] = await figures();
+    const answered = page.waitForResponse((each) => each.url().endsWith('/v1/inference/detect'));
+    await page.getByRole('combobox', { name: 'Tiles' }).selectOption('3x3');
+    expect(await (await answered).json()).toMatchObject({ tiles: { columns: 3, rows: 3 } });
+    await eventual(async () => (await figures())[1]! > before!).toBe(true);
+    const hash = await page.evaluate(() => location.hash);
+    expect(hash).toBe('#/detect?path=crossing.jpg&tiles=3x3');
+    await page.getByRole('button', { name: 'As curl' }).click();
+    const code = await page.getByRole('dialog').locator('pre').textContent();
+    expect(code).toContain('"tiles":{"columns":3,"rows":3,"overlap":0.2}');
+    await page.keyboard.press('Escape');
+  });
+
   test('number, JSON, CSV, curl and picture are of what is shown', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await open('?path=street.jpg&min=60&hide=truck');

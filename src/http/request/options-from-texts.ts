@@ -1,7 +1,7 @@
 /** Options that come as texts, in a query or a form, as the JSON of a request has them. */
 import { z } from '@hono/zod-openapi';
 import { tilesOf } from '../../api/tiles.js';
-import { jsonList, namedNumbers, splitList } from '../../base/text-list.js';
+import { jsonList, jsonObject, namedNumbers, splitList } from '../../base/text-list.js';
 import { validationFailed } from './validation.js';
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
@@ -48,7 +48,7 @@ function readValue(
   if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
   if (kind === 'array') return jsonList(text.trim()) ?? text;
   if (kind === 'record') return namedNumbers(text) ?? text;
-  if (kind === 'union') return tilesOf(text) ?? text;
+  if (kind === 'union') return tilesOf(text) ?? jsonObject(text) ?? text;
   if (kind === 'boolean') return TRUTH.get(text.trim().toLowerCase()) ?? text;
   return text;
 }

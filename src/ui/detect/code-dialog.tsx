@@ -3,7 +3,7 @@ import { Modal } from '../parts/modal.js';
 import { apiKey } from '../session/session.js';
 import { asCurl, asPython } from './code-samples.js';
 import { plural } from '../text/format.js';
-import { askedClasses, detections, hidden, model, threshold } from './detection.js';
+import { askedClasses, detections, hidden, model, threshold, tiles } from './detection.js';
 import { shownRequest, standIns, type Source } from './detect-request.js';
 
 interface CodeDialogProps {
@@ -21,6 +21,7 @@ export function CodeDialog({ language, source, onClose }: CodeDialogProps) {
     detections: detections.value,
     hidden: hidden.value,
     threshold: threshold.value,
+    tiles: tiles.value,
   };
   const code = make({
     source,

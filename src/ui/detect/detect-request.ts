@@ -1,5 +1,6 @@
 /** What the detect view asks for: everything that the slider may want to show. */
 import type { Detection } from '../picture/shown-boxes.js';
+import type { Tiles } from '../../api/tiles.js';
 import type { DetectRequest } from '../../client/records.js';
 
 /** Asked once; the page shows what is above its own threshold. */
@@ -16,6 +17,7 @@ export interface DetectChoice {
   threshold: number;
   /** Absent: by the classes. */
   mergeClasses?: boolean;
+  tiles?: Tiles;
 }
 
 interface ShownChoice {
@@ -26,20 +28,21 @@ interface ShownChoice {
   detections: readonly Detection[];
   hidden: ReadonlySet<string>;
   threshold: number;
+  tiles?: Tiles;
 }
 
 /** The request whose answer is what is shown. */
 export function shownRequest(choice: ShownChoice): DetectChoice {
-  const { model, asked, detections, hidden, threshold } = choice;
+  const { model, asked, detections, hidden, threshold, tiles = 'off' } = choice;
   const found = classesOf(detections);
   const shown = found.filter((name) => !hidden.has(name));
   const isWhole = shown.length === found.length;
   // Nothing is above 1.
   if (isWhole || shown.length === 0) {
-    return { model, classes: asked, threshold: isWhole ? threshold : 1 };
+    return { model, classes: asked, threshold: isWhole ? threshold : 1, tiles };
   }
   // A request that names classes merges none by default, one without does.
-  return { model, classes: shown, threshold, mergeClasses: asked.length === 0 };
+  return { model, classes: shown, threshold, tiles, mergeClasses: asked.length === 0 };
 }
 
 /** Also those that boxes may be besides. */
@@ -71,12 +74,14 @@ export function detectFields({
   classes,
   threshold,
   mergeClasses,
+  tiles,
 }: DetectChoice): Omit<DetectRequest, 'image_path'> {
   return {
     ...(model === '' ? {} : { model_name: model }),
     ...(classes.length === 0 ? {} : { classes: [...classes] }),
     confidence_threshold: threshold,
     ...(mergeClasses === undefined ? {} : { merge_classes: mergeClasses }),
+    ...(tiles === undefined || tiles === 'off' ? {} : { tiles }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** One picture, detected at once: chosen from the folders, dropped, pasted or named. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { imagesOf, tilesOf, tilesText } from '../../api/tiles.js';
 import { ServiceError } from '../../client/service-error.js';
 import { firstPictures, type FolderEntry } from '../images/folder.js';
 import { ImagePicker } from '../images/image-picker.js';
@@ -24,12 +25,19 @@ import {
   isBusy,
   model,
   offered,
+  tiles,
   wantsAllClasses,
 } from './detection.js';
 import { DropZone } from './drop-zone.js';
 
 /** Classes that a request gets without naming any, where the model has them. */
 const VEHICLES = 4;
+
+const GRIDS = ['2x2', '3x3', '4x4'];
+
+/** The address may name another one. */
+const offeredTiles = (chosen: string): string[] =>
+  ['off', 'auto', ...GRIDS].includes(chosen) ? GRIDS : [...GRIDS, chosen];
 
 export function DetectView() {
   const isPicking = useSignal(false);
@@ -148,6 +156,23 @@ function ModelFields() {
           ))}
         </select>
       )}
+      <select
+        aria-label="Tiles"
+        title="Overlapping tiles of the picture are looked at too: smaller things are found, and it takes as long as so many pictures"
+        value={tilesText(tiles.value)}
+        onChange={({ currentTarget }) => {
+          const { value } = currentTarget;
+          choose({ tiles: value === 'off' ? '' : value });
+        }}
+      >
+        <option value="off">No tiles</option>
+        <option value="auto">Tiles by size</option>
+        {offeredTiles(tilesText(tiles.value)).map((text) => (
+          <option key={text} value={text}>
+            {`${text.replace('x', ' × ')} tiles: as ${imagesOf(tilesOf(text) ?? 'off')} pictures`}
+          </option>
+        ))}
+      </select>
       {classes.size > VEHICLES && (
         <select
           aria-label="Classes"

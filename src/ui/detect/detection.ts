@@ -4,6 +4,7 @@ import type { DetectResponse, Model } from '../../client/records.js';
 import type { Query } from '../address/address.js';
 import { address, goTo, setQuery } from '../address/location.js';
 import { ALL_CLASSES } from '../../api/options.js';
+import { tilesOf } from '../../api/tiles.js';
 import { usableModels } from '../models/offered-classes.js';
 import { models } from '../models/models.js';
 import { boxFilter } from '../picture/box-filter.js';
@@ -30,6 +31,7 @@ export const model = computed(() => address.value.query.model ?? '');
 export const wantsAllClasses = computed(() => address.value.query.classes === ALL);
 /** Empty: those that a request without classes gets. */
 export const askedClasses = computed(() => (wantsAllClasses.value ? [ALL_CLASSES] : []));
+export const tiles = computed(() => tilesOf(address.value.query.tiles ?? '') ?? 'off');
 export const detected = signal<Detected | null>(null);
 /** What is being detected, or was refused. */
 export const asked = signal<Source | null>(null);
@@ -73,7 +75,7 @@ export function detect(source: Source): void {
   choose({ path, sent: name });
 }
 
-/** `model`, empty for the default one, or `classes`: what is shown is detected again with it. */
+/** `model`, empty for the default one, `classes` or `tiles`: what is shown is detected again with it. */
 export function choose(changes: Query): void {
   goTo({ view: 'detect' }, { ...address.peek().query, ...changes });
 }
@@ -88,7 +90,7 @@ export function followAddress(): () => void {
     if (place.view !== 'detect') return;
     left = query;
     const { path = '', sent: name = '', model: wanted = '', classes = '' } = query;
-    const next = JSON.stringify([path, name, wanted, classes]);
+    const next = JSON.stringify([path, name, wanted, classes, query.tiles ?? '']);
     if (next === followed) return;
     followed = next;
     if (path !== '') void run({ kind: 'path', path });
@@ -129,6 +131,7 @@ export function askDetection(
     model: model.peek(),
     classes: askedClasses.peek(),
     threshold: askedThreshold.peek(),
+    tiles: tiles.peek(),
     ...changes,
   });
   return source.kind === 'path'

@@ -1,5 +1,6 @@
 /** The request of the page's programs, against what the service makes of it. */
 import fc from 'fast-check';
+import type { Tiles } from '../../../src/api/tiles.js';
 import { expect, test } from 'vitest';
 import type { Detection } from '../../../src/api/image.js';
 import { ALL_CLASSES, DEFAULT_PARAMETERS, type DetectOptions } from '../../../src/api/options.js';
@@ -94,4 +95,22 @@ test('classes are named only where some are switched off, and then merging is sa
   expect(fields([], 'bus')).toEqual({ ...two, merge_classes: true });
   expect(fields(['*'], 'bus')).toEqual({ ...two, merge_classes: false });
   expect(fields([], 'car', 'bus', 'truck')).toEqual({ confidence_threshold: 1 });
+});
+
+test('tiles are named where there are some', () => {
+  const fields = (tiles: Tiles) =>
+    detectFields(
+      shownRequest({
+        model: '',
+        asked: [],
+        detections: [],
+        hidden: new Set(),
+        threshold: 0.4,
+        tiles,
+      }),
+    );
+  const grid = { columns: 3, rows: 3, overlap: 0.2 };
+  expect(fields(grid)).toEqual({ confidence_threshold: 0.4, tiles: grid });
+  expect(fields('auto')).toEqual({ confidence_threshold: 0.4, tiles: 'auto' });
+  expect(fields('off')).toEqual({ confidence_threshold: 0.4 });
 });
