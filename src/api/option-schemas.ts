@@ -21,8 +21,9 @@ const fields = (name: 'name' | 'wireName', schema: (row: ParameterRow) => z.ZodT
 const fraction = z.number().min(0).max(1);
 
 const overlap = z.number().min(0).max(TILE_OVERLAP.most).default(TILE_OVERLAP.default);
+// With names, for generators.
 const tiles = z.union([
-  z.enum(['off', 'auto']),
+  z.enum(['off', 'auto']).meta({ id: 'TileChoice' }),
   z
     .strictObject({
       columns: z.int().min(1).max(MOST_TILES),
@@ -31,8 +32,9 @@ const tiles = z.union([
     })
     .refine(({ columns, rows }) => columns * rows <= MOST_TILES, {
       error: `A grid has at most ${MOST_TILES} tiles.`,
-    }),
-  z.strictObject({ size: z.int().min(32).max(MOST_PIXELS), overlap }),
+    })
+    .meta({ id: 'TileGrid' }),
+  z.strictObject({ size: z.int().min(32).max(MOST_PIXELS), overlap }).meta({ id: 'TileSize' }),
 ]);
 
 export const REGION_LIMITS = { regions: 50, points: 100, classes: 100 };

@@ -11,7 +11,11 @@ const tiles: fc.Arbitrary<Tiles> = fc.oneof(
 );
 
 it('reads what it writes', () => {
-  fc.assert(fc.property(tiles, (each) => expect(tilesOf(tilesText(each))).toEqual(each)));
+  fc.assert(
+    fc.property(tiles, (each) => {
+      expect(tilesOf(tilesText(each))).toEqual(each);
+    }),
+  );
 });
 
 it.each([

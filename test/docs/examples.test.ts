@@ -33,6 +33,7 @@ const PAGES = [
   'docs/webhooks.md',
   'docs/exports.md',
   'docs/deepstack.md',
+  'docs/tiles.md',
   'clients/node/README.md',
   'clients/python/README.md',
 ];

@@ -1,5 +1,6 @@
 /** Pages of a job's images, filters and counts: as the store keeps them, while a job runs and after it was removed. */
 import { expect, test } from 'vitest';
+import { LatticeError } from '../../src/api/errors.js';
 import type { ImageFilter, Job } from '../../src/jobs/job.js';
 import type { JobService } from '../../src/jobs/job-service.js';
 import { openJobStore } from '../../src/jobs/open-jobs.js';
@@ -77,6 +78,7 @@ test('images are found by outcome, class and confidence, from any place on', asy
       { class: 'car', step: 6, boxes: 2 },
       { class: 'car', step: 18, boxes: 2 },
     ],
+    regions: [],
   });
 });
 
@@ -133,9 +135,22 @@ test('an outcome that comes twice is counted once', async () => {
   const spec = specOf({ imagePaths: imagesNamed('p', 2) });
   await store.submit({ jobId: 'job_1', spec, submittedAt: 1, idempotency: null, admit: true });
   const { lease } = (await store.start(1, 'worker-1', 2))!;
-  const entry = { index: 0, ok: true, outcome: JSON.stringify(okOutcome(['car', 'bus'])) };
+  const found = { ...okOutcome(['car', 'bus']), regionCounts: { gate: { car: 1 }, exit: {} } };
+  const entry = { index: 0, ok: true, outcome: JSON.stringify(found) };
   for (let times = 0; times < 2; times++) await store.record(1, lease, [entry], 'worker-1', 3);
-  expect(await store.tally(1)).toMatchObject({ found: 1, boxes: [{ boxes: 1 }, { boxes: 1 }] });
+  const rows = [
+    { region: 'exit', class: '', boxes: 0 },
+    { region: 'gate', class: '', boxes: 0 },
+    { region: 'gate', class: 'car', boxes: 1 },
+  ];
+  expect(await store.tally(1)).toMatchObject({
+    found: 1,
+    boxes: [{ boxes: 1 }, { boxes: 1 }],
+    regions: rows,
+  });
+  await store.fail(1, 4, new LatticeError('cancelled', 'Cancelled.').toProblem());
+  while ((await store.sweep({ jobsBefore: Date.now(), eventsBefore: 0, keysBefore: 0 })).more);
+  expect(await store.tally(1)).toMatchObject({ boxes: [], regions: [] });
   await store.close();
 });
 
@@ -148,7 +163,10 @@ test('nothing of a job is left once its time is over', async () => {
   const store = await openJobStore(folder.path);
   const limits = { jobsBefore: Date.now(), eventsBefore: 0, keysBefore: 0 };
   while ((await store.sweep(limits)).more);
-  expect(await store.tally(1)).toEqual({ found: 0, empty: 0, failed: 0, boxes: [] });
+  expect(await store.tally(1)).toEqual({
+    ...{ found: 0, empty: 0, failed: 0 },
+    ...{ boxes: [], regions: [] },
+  });
   await store.close();
 });
 
