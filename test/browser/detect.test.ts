@@ -258,18 +258,18 @@ describe.skipIf(browserPath === null)('detect', () => {
   });
 
   test('tiles find more in the same picture, and are in the address and in the code', async () => {
-    await open('?path=crossing.jpg');
+    await open('?path=street.jpg');
     await found().waitFor();
     const [, before] = await figures();
     const answered = page.waitForResponse((each) => each.url().endsWith('/v1/inference/detect'));
-    await page.getByRole('combobox', { name: 'Tiles' }).selectOption('3x3');
-    expect(await (await answered).json()).toMatchObject({ tiles: { columns: 3, rows: 3 } });
+    await page.getByRole('combobox', { name: 'Tiles' }).selectOption('2x2');
+    expect(await (await answered).json()).toMatchObject({ tiles: { columns: 2, rows: 2 } });
     await eventual(async () => (await figures())[1]! > before!).toBe(true);
     const hash = await page.evaluate(() => location.hash);
-    expect(hash).toBe('#/detect?path=crossing.jpg&tiles=3x3');
+    expect(hash).toBe('#/detect?path=street.jpg&tiles=2x2');
     await page.getByRole('button', { name: 'As curl' }).click();
     const code = await page.getByRole('dialog').locator('pre').textContent();
-    expect(code).toContain('"tiles":{"columns":3,"rows":3,"overlap":0.2}');
+    expect(code).toContain('"tiles":{"columns":2,"rows":2,"overlap":0.2}');
     await page.keyboard.press('Escape');
   });
 
