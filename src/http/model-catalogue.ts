@@ -5,6 +5,8 @@ import { DEFAULT_PARAMETERS, type ModelDefaults } from '../api/options.js';
 import type { Detector } from '../execution/detector.js';
 
 const KEEP_MS = 5_000;
+/** A name that is not in a list is looked for in a newer one. */
+const KEEP_FOR_MISSING_MS = 500;
 
 export class ModelCatalogue {
   readonly #detector: Pick<Detector, 'models' | 'prepare'>;
@@ -54,11 +56,13 @@ export class ModelCatalogue {
   }
 
   async #find(modelName: string): Promise<ModelDescription | undefined> {
-    return (await this.#list()).find(({ name }) => name === modelName);
+    const named = (models: ModelDescription[]) => models.find(({ name }) => name === modelName);
+    // A file may be newer than the list.
+    return named(await this.#list()) ?? named(await this.#list(KEEP_FOR_MISSING_MS));
   }
 
-  async #list(): Promise<ModelDescription[]> {
-    if (this.#listed === null || this.#now() - this.#listedAt >= KEEP_MS) {
+  async #list(keepMs = KEEP_MS): Promise<ModelDescription[]> {
+    if (this.#listed === null || this.#now() - this.#listedAt >= keepMs) {
       this.#listedAt = this.#now();
       this.#listed = this.#detector.models();
       this.#listed.then(

@@ -100,6 +100,7 @@ export function routeConformance({ open, nodes, workers, workerId }: ServiceUnde
         status: 'success',
         image_path: 'shapes.png',
         ...imageFields(6, 3, ALL_COUNTS),
+        confidence_threshold: 0.5,
         model: text,
         worker_id: workerId,
       });
