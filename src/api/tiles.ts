@@ -35,13 +35,10 @@ export function tilesText(tiles: Tiles): string {
   return tiles.overlap === TILE_OVERLAP.default ? grid : `${grid}:${tiles.overlap}`;
 }
 
-/** Until the size of the picture is known: a grid of 4 x 2. */
-const IMAGES_BY_SIZE = 9;
-
-/** Images of the network that a picture counts for: itself and its tiles. */
-export function imagesOf(tiles: Tiles): number {
+/** Images of the network that a picture counts for: itself and its tiles. Null: its size decides. */
+export function imagesOf(tiles: Tiles): number | null {
   if (tiles === 'off') return 1;
-  return typeof tiles === 'object' && 'columns' in tiles ? imagesOfGrid(tiles) : IMAGES_BY_SIZE;
+  return typeof tiles === 'object' && 'columns' in tiles ? imagesOfGrid(tiles) : null;
 }
 
 /** Of a picture that ran in these tiles, or whole. */

@@ -7,11 +7,11 @@ import type { DetectorStats } from '../api/statistics.js';
 import type { ImageResult } from '../api/image.js';
 import type { ModelDescription } from '../api/model.js';
 import { LatticeError, toLatticeError, type ErrorCode } from '../api/errors.js';
-import { imagesOf, imagesOfGrid } from '../api/tiles.js';
 import type { Pixels } from '../files/readable-picture.js';
 import { CompletionRate } from './completion-rate.js';
 import type { DetectRequest, Detector } from './detector.js';
 import { ImageQueue } from './image-queue.js';
+import { PictureCost } from './picture-cost.js';
 import { SyncAdmission } from './sync-admission.js';
 import { Task } from './task.js';
 import { chooseWorker, WorkerLoad } from './worker-choice.js';
@@ -43,6 +43,7 @@ export class Executor implements Detector {
   readonly #queue = new ImageQueue();
   readonly #admission: SyncAdmission;
   readonly #rate = new CompletionRate(RATE_WINDOW_MS);
+  readonly #cost = new PictureCost();
   #loads: WorkerLoad[] = [];
   #failed = 0;
   #closed: Promise<void> | null = null;
@@ -88,27 +89,29 @@ export class Executor implements Detector {
   async detect(request: DetectRequest): Promise<ImageResult> {
     this.#refuseWhenOver(request);
     const isSync = request.kind === 'sync';
-    const images = imagesOf(request.options.tiles);
+    const { tiles } = request.options;
+    const images = this.#cost.of(tiles);
     if (isSync) this.#admission.enter(this.#syncParallel(), request.deadlineMs ?? Infinity, images);
     this.#rate.begin();
     let outcome: ErrorCode | 'ok' = 'ok';
     let result: ImageResult | null = null;
     try {
-      result = await this.#run(request);
+      result = await this.#run(request, images);
       return result;
     } catch (thrown) {
       outcome = toLatticeError(thrown).code;
       throw thrown;
     } finally {
-      if (isSync) this.#admission.leave(outcome, images, imagesOfGrid(result?.tiles));
+      const seen = result === null ? images : this.#cost.ran(tiles, result.tiles);
+      if (isSync) this.#admission.leave(outcome, images, seen);
       this.#rate.end(result === null ? 0 : 1);
       if (result === null) this.#failed += 1;
       this.onImage(outcome, result);
     }
   }
 
-  #run(request: DetectRequest): Promise<ImageResult> {
-    const task = new Task(request);
+  #run(request: DetectRequest, images: number): Promise<ImageResult> {
+    const task = new Task(request, images);
     const giveUp = (error: () => LatticeError) => () => {
       const answer = error();
       this.#queue.drop(task);

@@ -2,7 +2,6 @@
 import { setMaxListeners } from 'node:events';
 import { ERRORS, LatticeError } from '../api/errors.js';
 import type { ImageResult } from '../api/image.js';
-import { imagesOf } from '../api/tiles.js';
 import type { DetectRequest } from './detector.js';
 import type { Worker } from './worker.js';
 
@@ -28,9 +27,9 @@ export class Task {
   /** Aborted when the caller is answered without the worker's result. */
   readonly #abandoned = new AbortController();
 
-  constructor(request: DetectRequest) {
+  constructor(request: DetectRequest, images: number) {
     this.request = request;
-    this.images = imagesOf(request.options.tiles);
+    this.images = images;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;

@@ -145,7 +145,7 @@ export class NativeWorker implements Worker {
   async #modelFor({ options, kind, deadlineMs = 0 }: DetectRequest): Promise<LoadedModel> {
     const { registry, build } = this.#parts;
     const { modelName } = options;
-    const images = imagesOf(options.tiles);
+    const images = imagesOf(options.tiles) ?? 1;
     this.loading[kind] += images;
     try {
       const load = registry.load(modelName);

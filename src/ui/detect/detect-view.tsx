@@ -169,7 +169,7 @@ function ModelFields() {
         <option value="auto">Tiles by size</option>
         {offeredTiles(tilesText(tiles.value)).map((text) => (
           <option key={text} value={text}>
-            {`${text.replace('x', ' × ')} tiles: as ${imagesOf(tilesOf(text) ?? 'off')} pictures`}
+            {`${text.replace('x', ' × ')} tiles: as ${imagesOf(tilesOf(text) ?? 'off') ?? 'several'} pictures`}
           </option>
         ))}
       </select>

@@ -1,0 +1,24 @@
+/** As how many images of the network a picture counts before it was looked at. */
+import { imagesOf, imagesOfGrid, type Tiles } from '../api/tiles.js';
+import type { ImageTiles } from '../api/image.js';
+
+/** Of a picture whose size decides, before the first one: a grid of 4 x 2. */
+const FIRST = 9;
+/** Weight of the newest picture in the mean. */
+const NEWEST = 0.2;
+
+export class PictureCost {
+  /** Mean of the pictures whose sizes decided. */
+  #bySize = FIRST;
+
+  of(tiles: Tiles): number {
+    return imagesOf(tiles) ?? Math.round(this.#bySize);
+  }
+
+  /** A picture ran in these tiles, or whole. Returns its images. */
+  ran(asked: Tiles, ran: ImageTiles | undefined): number {
+    const images = imagesOfGrid(ran);
+    if (imagesOf(asked) === null) this.#bySize += NEWEST * (images - this.#bySize);
+    return images;
+  }
+}
