@@ -52,7 +52,8 @@ Result<TakenImage> Scheduler::TakeParts(const ImageTask& task, const PictureView
   return taken;
 }
 
-Result<TakenImage> Scheduler::DecodeParts(const ImageTask& task, const EncodedImage& encoded) const {
+Result<TakenImage> Scheduler::DecodeParts(const ImageTask& task,
+                                          const EncodedImage& encoded) const {
   Stopwatch watch;
   auto image = Decode(encoded.bytes, options_.limits, &task.engine->pixel_memory());
   if (!image.ok()) return image.status();

@@ -49,9 +49,8 @@ std::vector<PartBox> Ordered(const TileGrid& grid, std::span<const Detections> f
       if (!IsPiece(box, parts[part], grid)) boxes.push_back({Moved(box, parts[part]), part});
     }
   }
-  std::stable_sort(boxes.begin(), boxes.end(), [](const PartBox& a, const PartBox& b) {
-    return a.box.score > b.box.score;
-  });
+  std::stable_sort(boxes.begin(), boxes.end(),
+                   [](const PartBox& a, const PartBox& b) { return a.box.score > b.box.score; });
   return boxes;
 }
 

@@ -230,6 +230,21 @@ TEST_P(EngineConformance, PlanesGiveTheBoxesOfTheirRgb) {
   }
 }
 
+// Scaled and unscaled, also with its last row and column at those of the picture.
+TEST_P(EngineConformance, APartOfAPictureGivesTheBoxesOfItsCopy) {
+  options_.confidence = 0;
+  const Image picture = Scene(3, 1000, 700);
+  const PictureView whole = picture;
+  for (const Rect rect : {Rect{0, 0, 640, 480}, Rect{360, 220, 640, 480}, Rect{113, 57, 501, 333},
+                          Rect{999, 699, 1, 1}, Rect{0, 300, 1000, 400}}) {
+    const Image copy = CopyOf(whole.Part(rect), std::pmr::get_default_resource());
+    EXPECT_EQ(copy.width, rect.width);
+    const Boxes found = BoxesOf(whole.Part(rect));
+    EXPECT_FALSE(found.empty());
+    EXPECT_EQ(found, BoxesOf(copy)) << rect.left << ", " << rect.top;
+  }
+}
+
 TEST_P(EngineConformance, AnEncodedImageGivesTheBoxesOfItsPixels) {
   std::ifstream stream(LATTICE_SOURCE_DIR "/models/demo/shapes.png", std::ios::binary);
   const std::vector<uint8_t> file{std::istreambuf_iterator<char>(stream), {}};
