@@ -12,6 +12,7 @@ import openvino
 from sahi.models.base import DetectionModel
 from sahi.predict import get_sliced_prediction
 from sahi.prediction import ObjectPrediction
+from sahi.utils.compatibility import fix_full_shape_list, fix_shift_amount_list
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from pixels import SIDE, boxes, letterbox  # noqa: E402
@@ -40,8 +41,9 @@ class OpenVinoModel(DetectionModel):
     def _create_object_prediction_list_from_original_predictions(
         self, shift_amount_list=None, full_shape_list=None
     ):
-        shift = (shift_amount_list or [[0, 0]])[0]
-        shape = full_shape_list[0] if full_shape_list else None
+        [shift] = fix_shift_amount_list(shift_amount_list or [[0, 0]])
+        shapes = fix_full_shape_list(full_shape_list)
+        shape = shapes[0] if shapes else None
         self._object_prediction_list_per_image = [
             [
                 ObjectPrediction(
