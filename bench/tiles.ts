@@ -4,7 +4,7 @@
  *
  *   npm run bench:tiles [-- set ...]
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
@@ -15,17 +15,12 @@ import { detectionsFrom } from '../src/models/raw-detections.js';
 import type { Box } from '../src/models/self-check/box-overlap.js';
 import type { NativeModel } from '../src/native/contract.js';
 import { openCore, type Core } from '../src/native/core.js';
-import { TESTDATA } from './accuracy/expected.js';
+import { labelsOf, TESTDATA } from './accuracy/expected.js';
+import { VEHICLES as VEHICLES_OF_COCO } from './peers/photo-sets.js';
 
 const VEHICLES = fileURLToPath(new URL('../../shared/vehicles', import.meta.url));
 const MODELS = fileURLToPath(new URL('../models', import.meta.url));
-const COCO = new Map([
-  [2, 'car'],
-  [3, 'motorcycle'],
-  [5, 'bus'],
-  [7, 'truck'],
-]);
-const OWN = new Map([...COCO.values()].map((name, id) => [id, name]));
+const OWN = new Map([...VEHICLES_OF_COCO.values()].map((name, id) => [id, name]));
 const GRIDS: Tiles[] = [
   'off',
   { columns: 2, rows: 2, overlap: 0.2 },
@@ -47,13 +42,13 @@ interface Photo {
 }
 
 const readers: Record<string, () => Promise<Photo[]>> = {
-  coco128: () => photosOf(join(TESTDATA, 'coco128'), '', COCO),
+  coco128: () => photosOf(join(TESTDATA, 'coco128'), '', VEHICLES_OF_COCO),
   openimages: () => photosOf(join(VEHICLES, 'vehicles-openimages'), 'valid', OWN),
   highway: () => photosOf(join(VEHICLES, 'highway-cctv'), 'valid', OWN),
   nepal: async () =>
     (await photosOf(join(VEHICLES, 'nepal-vehicles'), 'valid', OWN)).filter((_, i) => i % 4 === 0),
   'coco128, nine to a picture of 1920 x 1440': async () =>
-    mosaics(await photosOf(join(TESTDATA, 'coco128'), '', COCO)),
+    mosaics(await photosOf(join(TESTDATA, 'coco128'), '', VEHICLES_OF_COCO)),
 };
 
 async function photosOf(
@@ -65,17 +60,8 @@ async function photosOf(
   return Promise.all(
     files.map(async (file) => {
       const bytes = readFileSync(join(folder, 'images', part, file));
-      const { width, height } = await sharp(bytes).metadata();
       const list = join(folder, 'labels', part, file.replace(/\.\w+$/, '.txt'));
-      const lines = existsSync(list) ? readFileSync(list, 'utf8').split('\n').filter(Boolean) : [];
-      const labels = lines.flatMap((line): LabelledBox[] => {
-        const [id = NaN, x = NaN, y = NaN, w = NaN, h = NaN] = line.split(/\s+/).map(Number);
-        const name = names.get(id);
-        if (name === undefined) return [];
-        const [cx, cy] = [x * width, y * height];
-        const [dx, dy] = [(w * width) / 2, (h * height) / 2];
-        return [{ class: name, box: [cx - dx, cy - dy, cx + dx, cy + dy] }];
-      });
+      const labels = labelsOf(list, await sharp(bytes).metadata(), (id) => names.get(id));
       return { bytes, labels };
     }),
   );
@@ -122,7 +108,7 @@ async function mosaics(photos: readonly Photo[]): Promise<Photo[]> {
 }
 
 async function found(core: Core, model: NativeModel, photos: readonly Photo[], tiles: Tiles) {
-  const wanted = new Set(COCO.values());
+  const wanted = new Set(VEHICLES_OF_COCO.values());
   let images = 0;
   const boxes = await Promise.all(
     photos.map(async ({ bytes }): Promise<Detection[]> => {

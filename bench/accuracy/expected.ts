@@ -82,18 +82,31 @@ export function readLabels(
   classes: readonly (string | undefined)[],
 ): LabelledBox[] {
   const file = join(TESTDATA, 'coco128/labels', photo.replace(/\.\w+$/, '.txt'));
+  return labelsOf(file, size, (id) => classes[id] ?? `class ${id}`);
+}
+
+/** Of any label file; boxes of an id for which `nameOf` has no name are left out. */
+export function labelsOf(
+  file: string,
+  size: { width: number; height: number },
+  nameOf: (id: number) => string | undefined,
+): LabelledBox[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => {
+  return lines.flatMap((line): LabelledBox[] => {
     const [id = NaN, x = NaN, y = NaN, w = NaN, h = NaN] = line.split(/\s+/).map(Number);
-    return {
-      class: classes[id] ?? `class ${id}`,
-      box: [
-        (x - w / 2) * size.width,
-        (y - h / 2) * size.height,
-        (x + w / 2) * size.width,
-        (y + h / 2) * size.height,
-      ],
-    };
+    const name = nameOf(id);
+    if (name === undefined) return [];
+    return [
+      {
+        class: name,
+        box: [
+          (x - w / 2) * size.width,
+          (y - h / 2) * size.height,
+          (x + w / 2) * size.width,
+          (y + h / 2) * size.height,
+        ],
+      },
+    ];
   });
 }

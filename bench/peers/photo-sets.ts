@@ -17,7 +17,7 @@ export interface PhotoSet {
 }
 
 /** By their numbers in COCO. */
-const VEHICLES = new Map([
+export const VEHICLES = new Map([
   [2, 'car'],
   [3, 'motorcycle'],
   [5, 'bus'],

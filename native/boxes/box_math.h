@@ -36,11 +36,16 @@ LATTICE_HOST_DEVICE inline float AreaOf(const Box& box) {
   return (box.x2 - box.x1) * (box.y2 - box.y1);
 }
 
-// Shared area / joint area, 0 to 1. 0 when both boxes are empty.
-LATTICE_HOST_DEVICE inline float IntersectionOverUnion(const Box& a, const Box& b) {
+// 0 where they are apart.
+LATTICE_HOST_DEVICE inline float SharedArea(const Box& a, const Box& b) {
   const float width = Smaller(a.x2, b.x2) - Larger(a.x1, b.x1);
   const float height = Smaller(a.y2, b.y2) - Larger(a.y1, b.y1);
-  const float shared = Larger(width, 0.0f) * Larger(height, 0.0f);
+  return Larger(width, 0.0f) * Larger(height, 0.0f);
+}
+
+// Shared area / joint area, 0 to 1. 0 when both boxes are empty.
+LATTICE_HOST_DEVICE inline float IntersectionOverUnion(const Box& a, const Box& b) {
+  const float shared = SharedArea(a, b);
   const float joint = AreaOf(a) + AreaOf(b) - shared;
   return joint > 0.0f ? shared / joint : 0.0f;
 }

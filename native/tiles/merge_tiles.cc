@@ -54,12 +54,6 @@ std::vector<PartBox> Ordered(const TileGrid& grid, std::span<const Detections> f
   return boxes;
 }
 
-float SharedArea(const Box& a, const Box& b) {
-  const float width = Smaller(a.x2, b.x2) - Larger(a.x1, b.x1);
-  const float height = Smaller(a.y2, b.y2) - Larger(a.y1, b.y1);
-  return Larger(width, 0.0f) * Larger(height, 0.0f);
-}
-
 // Whether both are of one thing. They have the same class.
 bool IsAgain(const PartBox& better, const PartBox& next, float most_overlap) {
   const Box a{better.box.x1, better.box.y1, better.box.x2, better.box.y2};

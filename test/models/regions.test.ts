@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Detection } from '../../src/api/image.js';
 import { DEFAULT_PARAMETERS, type DetectOptions, type Region } from '../../src/api/options.js';
 import { engineParameters, refineDetections } from '../../src/models/refine-detections.js';
+import { regionBetween } from '../support/region-between.js';
 
 const IMAGE = { width: 1000, height: 500 };
 const asked = (regions: Region[] | null, more: Partial<DetectOptions> = {}): DetectOptions => ({
@@ -21,16 +22,6 @@ const box = (name: string, ...sides: [number, number, number, number]): Detectio
   box: sides,
   confidence: (confidence -= 0.001),
   class: name,
-});
-const region = (name: string, left: number, right: number, more: Partial<Region> = {}): Region => ({
-  name,
-  polygon: [
-    [left, 0],
-    [right, 0],
-    [right, 1],
-    [left, 1],
-  ],
-  ...more,
 });
 const namesOf = (detections: readonly Detection[]) => detections.map(({ regions }) => regions);
 
@@ -50,7 +41,11 @@ it('each box names its regions, and each region has a row, also without boxes', 
     box('truck', 400, 0, 500, 100),
     box('car', 900, 0, 1000, 500),
   ];
-  const regions = [region('left', 0, 0.5), region('middle', 0.3, 0.7), region('none', 0.7, 0.75)];
+  const regions = [
+    regionBetween('left', 0, 0.5),
+    regionBetween('middle', 0.3, 0.7),
+    regionBetween('none', 0.7, 0.75),
+  ];
   const { detections, regionCounts, truncated } = refined(found, regions);
   expect(namesOf(detections)).toEqual([['left'], ['left', 'middle'], []]);
   expect(detections.map(({ box: sides }) => sides)).toEqual(found.map(({ box: sides }) => sides));
@@ -60,7 +55,7 @@ it('each box names its regions, and each region has a row, also without boxes', 
 
 it('counts what is in the answer: with the most boxes cut off, those that are left', () => {
   const found = [box('car', 0, 0, 10, 10), box('car', 10, 0, 20, 10), box('car', 20, 0, 30, 10)];
-  const { detections, regionCounts, truncated } = refined(found, [region('all', 0, 1)], {
+  const { detections, regionCounts, truncated } = refined(found, [regionBetween('all', 0, 1)], {
     maxDetections: 2,
   });
   expect([detections.length, regionCounts, truncated]).toEqual([2, { all: { car: 2 } }, true]);
@@ -68,7 +63,10 @@ it('counts what is in the answer: with the most boxes cut off, those that are le
 
 it('names of any letters are names', () => {
   const found = [box('constructor', 0, 0, 10, 10)];
-  const { regionCounts } = refined(found, [region('__proto__', 0, 1), region('toString', 0, 1)]);
+  const { regionCounts } = refined(found, [
+    regionBetween('__proto__', 0, 1),
+    regionBetween('toString', 0, 1),
+  ]);
   expect(JSON.stringify(regionCounts)).toBe(
     '{"__proto__":{"constructor":1},"toString":{"constructor":1}}',
   );
@@ -119,14 +117,14 @@ describe('the anchor', () => {
 
   it('of a box without area is its centre', () => {
     const line = [box('car', 100, 0, 100, 400)];
-    expect(namesOf(refined(line, [region('r', 0, 0.5, { anchor: 0.5 })]).detections)).toEqual([
-      ['r'],
-    ]);
+    expect(
+      namesOf(refined(line, [regionBetween('r', 0, 0.5, { anchor: 0.5 })]).detections),
+    ).toEqual([['r']]);
   });
 
   it('of a box that the picture cuts off lies in the region that ends there', () => {
     const cut = [box('car', 900.4, 400, 1000.0001, 500.0001)];
-    expect(namesOf(refined(cut, [region('all', 0, 1)]).detections)).toEqual([['all']]);
+    expect(namesOf(refined(cut, [regionBetween('all', 0, 1)]).detections)).toEqual([['all']]);
   });
 });
 
@@ -138,34 +136,34 @@ describe('a mask', () => {
   it('leaves out what lies in it, and is no region', () => {
     const { detections, regionCounts } = refined(
       [car, truck, far],
-      [region('mask', 0, 0.5, { ignore: true }), region('all', 0, 1)],
+      [regionBetween('mask', 0, 0.5, { ignore: true }), regionBetween('all', 0, 1)],
     );
     expect(detections).toEqual([{ ...far, regions: ['all'] }]);
     expect(regionCounts).toEqual({ all: { car: 1 } });
   });
 
   it('of classes leaves out those, by their anchor', () => {
-    const mask = region('mask', 0, 0.5, { ignore: true, classes: ['TRUCK'] });
+    const mask = regionBetween('mask', 0, 0.5, { ignore: true, classes: ['TRUCK'] });
     expect(refined([car, truck, far], [mask]).detections).toEqual(
       [car, far].map((each) => ({ ...each, regions: [] })),
     );
-    const high: Region = { ...region('m', 0, 1, { ignore: true }), polygon: [[0, 0], [1, 0], [1, 0.15], [0, 0.15]] }; // prettier-ignore
+    const high: Region = { ...regionBetween('m', 0, 1, { ignore: true }), polygon: [[0, 0], [1, 0], [1, 0.15], [0, 0.15]] }; // prettier-ignore
     expect(refined([car], [high]).detections).toHaveLength(1);
     expect(refined([car], [{ ...high, anchor: 'centre' }]).detections).toHaveLength(0);
   });
 
   it('takes no place of what stays', () => {
-    const mask = region('mask', 0, 0.5, { ignore: true });
+    const mask = regionBetween('mask', 0, 0.5, { ignore: true });
     const options = asked([mask], { maxDetections: 1 });
     expect(engineParameters(options).maxDetections).toBeGreaterThan(300);
     const { detections, truncated } = refineDetections([car, truck, far], options, IMAGE);
     expect([detections.length, detections[0]?.box, truncated]).toEqual([1, far.box, false]);
-    expect(engineParameters(asked([region('all', 0, 1)])).maxDetections).toBe(300);
+    expect(engineParameters(asked([regionBetween('all', 0, 1)])).maxDetections).toBe(300);
   });
 
   it('looks at the class that a box has after merging', () => {
     const same = { ...truck, box: car.box };
-    const mask = region('mask', 0, 0.5, { ignore: true, classes: ['truck'] });
+    const mask = regionBetween('mask', 0, 0.5, { ignore: true, classes: ['truck'] });
     const { detections } = refined([car, same], [mask], { mergeClasses: true });
     expect(detections).toMatchObject([{ class: 'car', alternative: { class: 'truck' } }]);
   });
@@ -173,7 +171,9 @@ describe('a mask', () => {
 
 it('regions of classes count those, in any letter case', () => {
   const found = [box('Car', 0, 0, 100, 100), box('bus', 0, 0, 100, 100)];
-  const { detections, regionCounts } = refined(found, [region('r', 0, 1, { classes: ['car'] })]);
+  const { detections, regionCounts } = refined(found, [
+    regionBetween('r', 0, 1, { classes: ['car'] }),
+  ]);
   expect(namesOf(detections)).toEqual([['r'], []]);
   expect(regionCounts).toEqual({ r: { Car: 1 } });
 });
@@ -208,7 +208,7 @@ describe('for any boxes', () => {
       fc.property(boxes, stripes, place, fc.integer(), (found, cuts, anchor, dropped) => {
         const all = cuts
           .slice(1)
-          .map((right, at) => region(`r${at}`, cuts[at]!, right, { anchor }));
+          .map((right, at) => regionBetween(`r${at}`, cuts[at]!, right, { anchor }));
         expect(inAll(refined(found, all).regionCounts)).toBe(found.length);
         const some = all.filter((_, at) => (dropped >> at) & 1);
         if (some.length === 0) return;
@@ -225,7 +225,7 @@ describe('for any boxes', () => {
         stripes,
         fc.oneof(place, fc.double({ min: 0, max: 1, noNaN: true })),
         (found, [, cut = 0.5], anchor) => {
-          const polygon = region('r', 0, cut, { anchor });
+          const polygon = regionBetween('r', 0, cut, { anchor });
           const { regionCounts } = refined(found, [polygon]);
           const { detections } = refined(found, [{ ...polygon, ignore: true }]);
           expect(inAll(regionCounts) + detections.length).toBe(found.length);

@@ -8,7 +8,6 @@ import type {
   MultiImageResult,
   ViewList,
 } from '../../../src/client/records.js';
-import type { Region } from '../../../src/api/options.js';
 import type { DetectRequest } from '../../../src/execution/detector.js';
 import { webhookRecord } from '../../../src/http/routes/jobs/result-record.js';
 import { ApiKeys } from '../../../src/http/access/api-keys.js';
@@ -16,6 +15,7 @@ import { refineDetections } from '../../../src/models/refine-detections.js';
 import { ended, openTestJobs, TemporaryFolder, type TestJobs } from '../../jobs/job-folder.js';
 import { compose, get, post, ROOT, type Harness } from '../../support/composed-app.js';
 import { FakeDetector } from '../../support/fake-detector.js';
+import { regionBetween } from '../../support/region-between.js';
 import { ScriptedDetector } from '../../support/scripted-detector.js';
 
 const IMAGE = { width: 100, height: 100 };
@@ -40,18 +40,8 @@ class RefiningDetector extends FakeDetector {
   }
 }
 
-const region = (name: string, left: number, right: number, more: Partial<Region> = {}): Region => ({
-  name,
-  polygon: [
-    [left, 0],
-    [right, 0],
-    [right, 1],
-    [left, 1],
-  ],
-  ...more,
-});
-const LEFT = region('gate', 0, 0.5);
-const RIGHT = region('gate', 0.5, 1);
+const LEFT = regionBetween('gate', 0, 0.5);
+const RIGHT = regionBetween('gate', 0.5, 1);
 
 let folder: TemporaryFolder;
 let jobs: TestJobs;
@@ -140,7 +130,7 @@ describe('a view', () => {
   test('has its 100 last versions kept', async () => {
     const count = 103;
     for (let at = 1; at <= count; at += 1) {
-      await put('north', { regions: [region('gate', 0, at / 200)] });
+      await put('north', { regions: [regionBetween('gate', 0, at / 200)] });
     }
     const statuses = await Promise.all(
       [1, 3, 4, count].map(async (at) => (await get(app, `/v1/views/north?version=${at}`)).status),
@@ -209,7 +199,7 @@ test.each(['a b', '-a', '.a', 'é', 'x'.repeat(65)])('%j is no name of a view', 
 describe('an image', () => {
   test('has the regions of the view that its request names', async () => {
     await put('north', {
-      regions: [LEFT, region('mask', 0.5, 1, { ignore: true, classes: ['truck'] })],
+      regions: [LEFT, regionBetween('mask', 0.5, 1, { ignore: true, classes: ['truck'] })],
     });
     const found = await detect({ view: 'north' });
     expect(found).toMatchObject({
@@ -224,7 +214,7 @@ describe('an image', () => {
 
   test('has the regions of its request, and says no view', async () => {
     await put('north', { regions: [LEFT], paths: ['**'] });
-    const found = await detect({ regions: [region('right', 0.5, 1)] });
+    const found = await detect({ regions: [regionBetween('right', 0.5, 1)] });
     expect(found).toMatchObject({ region_counts: { right: { truck: 1, car: 1 } } });
     expect(found).not.toHaveProperty('view');
     const none = await detect({ regions: [] });
@@ -327,7 +317,7 @@ describe('a job', () => {
 
   test('has by the path of each image the view that is for it', async () => {
     await put('north', { regions: [LEFT], paths: ['north/**'] });
-    await put('south', { regions: [region('exit', 0.9, 1)], paths: ['south/**'] });
+    await put('south', { regions: [regionBetween('exit', 0.9, 1)], paths: ['south/**'] });
     const id = await job({ image_paths: ['north/1.jpg', 'south/1.jpg', 'east/1.jpg'] });
     const { images, region_counts } = (await resultOf(id)).result;
     expect(images.map((each) => viewOf(each)?.name)).toEqual(['north', 'south', undefined]);
@@ -364,7 +354,7 @@ describe('a job', () => {
   });
 
   test('says its regions in the message of its webhook, also without its images', async () => {
-    await put('north', { regions: [LEFT, region('none', 0.99, 1)] });
+    await put('north', { regions: [LEFT, regionBetween('none', 0.99, 1)] });
     const id = await job({ view: 'north', image_paths: ['a.jpg', 'b.jpg'] });
     const ended = await jobs.service.get(id, null);
     const record = async (repeats: number) => {
@@ -389,7 +379,9 @@ describe('a job', () => {
   });
 
   test('is exported with the regions of each box', async () => {
-    await put('north', { regions: [LEFT, region('a;b', 0, 0.5), region('all', 0, 1)] });
+    await put('north', {
+      regions: [LEFT, regionBetween('a;b', 0, 0.5), regionBetween('all', 0, 1)],
+    });
     const id = await job({ view: 'north' });
     const file = async (format: string) =>
       (await get(app, `/v1/jobs/${id}/result?format=${format}`)).body as unknown;

@@ -1,6 +1,7 @@
 /** Images of a job added up: all together, and by image, folder, hour or day. */
 import { posix } from 'node:path';
 import { z } from '@hono/zod-openapi';
+import { RegionSums } from '../../../api/class-counts.js';
 import { TIME_SOURCES, type TimeSource } from '../../../files/wall-time.js';
 import type { Grouping, ImageCounts } from '../../../jobs/job.js';
 import type { HideFolders } from '../../answer/problem.js';
@@ -51,7 +52,7 @@ export type GroupBody = z.infer<typeof groupSchema>;
 
 export class CountSum {
   readonly classes = new Map<string, number>();
-  readonly regions = new Map<string, Map<string, number>>();
+  readonly #regions = new RegionSums();
   readonly sources = new Map<TimeSource | 'none', number>();
   images = 0;
   failed = 0;
@@ -68,11 +69,12 @@ export class CountSum {
       this.detections += boxes;
       addTo(this.classes, name, boxes);
     }
-    for (const [region, counts] of Object.entries(regionCounts)) {
-      const known = this.regions.get(region) ?? new Map<string, number>();
-      this.regions.set(region, known);
-      for (const [name, boxes] of Object.entries(counts)) addTo(known, name, boxes);
-    }
+    this.#regions.add(regionCounts);
+  }
+
+  /** Boxes by region and class. */
+  get regions(): ReadonlyMap<string, ReadonlyMap<string, number>> {
+    return this.#regions.sums;
   }
 
   view(): SumBody {
