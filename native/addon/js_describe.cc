@@ -37,7 +37,7 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("suppresses", info.head.layout == HeadLayout::kFinal);
   object.Set("anyRectangle", info.any_rectangle);
   object.Set("rectangles", rectangles);
-  object.Set("withoutRectangles", ToNames(env, info.without));
+  object.Set("without", ToNames(env, info.without));
   object.Set("device", info.device);
   object.Set("precision", info.precision);
   object.Set("memoryBytes", static_cast<double>(info.memory_bytes));

@@ -30,7 +30,7 @@ struct GpuEngineOptions {
   int gpu = 0;               // CUDA's ordinal in this process, the same for all its engines
   std::string cache_folder;  // of built engines; "" builds the engine on each load
   // Batch sizes that an engine is built for, ascending; a batch between two computes as the larger
-  // one. An export that fixes its batch has that one.
+  // one. An export whose network holds a fixed batch has that one (ModelInfo::without says so).
   std::vector<int> batches = {1, 2, 4, 8, 16, 32};
   int slots = 2;      // of each class: while one batch computes, the next one is queued
   int most_sync = 8;  // images of the largest sync batch

@@ -21,7 +21,7 @@ struct ModelInfo {
   int anchors = 0;                    // of a whole network's output; 0 where it is cut
   bool any_rectangle = false;         // it also runs at every smaller input of whole strides
   std::vector<InputSize> rectangles;  // else: smaller inputs that it also runs at
-  std::vector<std::string> without;   // a reason for each requested one that it cannot run at
+  std::vector<std::string> without;   // a sentence for each thing asked for that it cannot do
   int fixed_batch = 0;                // 0 = any
   int stride = 32;
   std::string device;     // "CPU", or the GPU's name

@@ -27,6 +27,7 @@ inline constexpr uint32_t kAttributeInteger = 3;
 inline constexpr uint32_t kAttributeTensor = 5;
 inline constexpr uint32_t kAttributeGraph = 6;
 inline constexpr uint32_t kAttributeFloats = 7;
+inline constexpr uint32_t kAttributeIntegers = 8;
 inline constexpr uint32_t kAttributeGraphs = 11;
 inline constexpr uint32_t kAttributeType = 20;
 inline constexpr uint64_t kTypeIsInteger = 2;

@@ -184,8 +184,8 @@ std::vector<int64_t> OnnxValueInfo::Shape() const {
   return sizes;
 }
 
-void OnnxValueInfo::CloseShape(const std::vector<int64_t>& sizes) {
-  const std::vector<int64_t> old_sizes = Shape();
+void OnnxValueInfo::SetSizes(const std::function<int64_t(size_t axis, int64_t size)>& chosen) {
+  const std::vector<int64_t> sizes = Shape();
   const ByteView old_type = FieldOf(message.bytes(), onnx::kValueType);
   const ByteView old_tensor = FieldOf(old_type, onnx::kTensorType);
   std::string shape;
@@ -195,10 +195,11 @@ void OnnxValueInfo::CloseShape(const std::vector<int64_t>& sizes) {
     const auto field = reader.Next();
     if (!field) break;  // walked before
     const bool dimension = field->number == onnx::kShapeDimension;
-    if (dimension && axis < sizes.size() && old_sizes[axis] < 0 && sizes[axis] >= 0) {
-      std::string size;
-      AppendNumber(size, onnx::kDimensionValue, static_cast<uint64_t>(sizes[axis]));
-      AppendBytes(shape, onnx::kShapeDimension, size);
+    const int64_t size = dimension ? chosen(axis, sizes[axis]) : -1;
+    if (dimension && size != sizes[axis]) {
+      std::string content;
+      if (size >= 0) AppendNumber(content, onnx::kDimensionValue, static_cast<uint64_t>(size));
+      AppendBytes(shape, onnx::kShapeDimension, content);
     } else {
       AppendWhole(shape, field->whole);
     }
@@ -208,6 +209,16 @@ void OnnxValueInfo::CloseShape(const std::vector<int64_t>& sizes) {
   const std::string tensor = WithField(old_tensor, onnx::kTensorShape, shape);
   const std::string type = WithField(old_type, onnx::kTensorType, tensor);
   message = Message(WithField(message.bytes(), onnx::kValueType, type));
+}
+
+void OnnxValueInfo::CloseShape(const std::vector<int64_t>& sizes) {
+  SetSizes([&](size_t axis, int64_t size) {
+    return size < 0 && axis < sizes.size() ? sizes[axis] : size;
+  });
+}
+
+void OnnxValueInfo::OpenBatch() {
+  SetSizes([](size_t axis, int64_t size) { return axis == 0 ? -1 : size; });
 }
 
 std::string WriteOnnxModel(const OnnxModel& model) {

@@ -3,6 +3,7 @@
 #define LATTICE_MODEL_ONNX_GRAPH_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct OnnxAttribute {
   int64_t integer = 0;
   float real = 0;
   std::vector<float> reals;
+  std::vector<int64_t> integers;
   ByteView tensor;  // the TensorProto `t`, empty where there is none; lies in `message`
   Message message;
 };
@@ -54,6 +56,12 @@ struct OnnxValueInfo {
   std::vector<int64_t> Shape() const;
   // Sizes for the axes that the file leaves open; -1, and an axis behind the last, stay open.
   void CloseShape(const std::vector<int64_t>& sizes);
+  // Leaves the first axis open.
+  void OpenBatch();
+
+ private:
+  // Size by axis, -1 for an open one.
+  void SetSizes(const std::function<int64_t(size_t axis, int64_t size)>& chosen);
 };
 
 // A field that is not read, or the position of the first of a kind that is.

@@ -47,6 +47,12 @@ bool ModelReader::ReadAttribute(ByteView bytes, OnnxAttribute& attribute) {
       attribute.integer = static_cast<int64_t>(field.value);
     if (field.number == onnx::kAttributeFloat) attribute.real = real;
     if (field.number == onnx::kAttributeTensor) attribute.tensor = field.bytes;
+    if (field.number == onnx::kAttributeIntegers) {
+      return ForEachInteger(field, [&](int64_t value) {
+        attribute.integers.push_back(value);
+        return true;
+      });
+    }
     if (field.number != onnx::kAttributeFloats) return true;
     if (!field.delimited()) {
       attribute.reals.push_back(real);

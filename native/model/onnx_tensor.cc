@@ -36,19 +36,6 @@ Status Damaged(std::string_view name) {
           "The tensor '" + std::string(name.substr(0, 80)) + "' of the model is damaged."};
 }
 
-// Calls `take(value)` for each integer of a field, packed or not, until one returns false.
-template <typename Take>
-bool ForEachInteger(const WireField& field, Take take) {
-  if (field.varint()) return take(static_cast<int64_t>(field.value));
-  if (!field.delimited()) return false;
-  WireReader reader(field.bytes);
-  while (!reader.AtEnd()) {
-    const auto value = reader.Varint();
-    if (!value || !take(static_cast<int64_t>(*value))) return false;
-  }
-  return true;
-}
-
 bool ReadDims(const WireField& field, std::vector<int64_t>& dims) {
   return ForEachInteger(field, [&](int64_t dim) {
     dims.push_back(dim);
@@ -200,6 +187,32 @@ Result<std::vector<float>> ReadFloats(const OnnxTensor& tensor) {
   if (!raw.ok()) return raw.status();
   if (tensor.type == kFloat) return Converted<float, float>(*raw, [](float v) { return v; });
   return Converted<uint16_t, float>(*raw, FromHalfBits);
+}
+
+std::optional<std::vector<int64_t>> ReadIntegers(const OnnxTensor& tensor) {
+  if (tensor.type != kInt64) return std::nullopt;
+  std::vector<int64_t> values;
+  WireReader reader(tensor.message.bytes());
+  while (!reader.AtEnd()) {
+    const auto field = reader.Next();
+    if (!field) return std::nullopt;
+    bool read = true;
+    if (field->number == kRawData && field->delimited()) {
+      values.resize(field->bytes.size() / sizeof(int64_t));
+      if (!values.empty()) {
+        std::memcpy(values.data(), field->bytes.data(), values.size() * sizeof(int64_t));
+      }
+      read = field->bytes.size() % sizeof(int64_t) == 0;
+    } else if (field->number == kInt64Data) {
+      read = ForEachInteger(*field, [&](int64_t value) {
+        values.push_back(value);
+        return true;
+      });
+    }
+    if (!read) return std::nullopt;
+  }
+  if (ElementCount(tensor) != values.size()) return std::nullopt;
+  return values;
 }
 
 OnnxTensor MakeTensor(std::string name, int32_t type, std::vector<int64_t> dims,

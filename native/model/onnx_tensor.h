@@ -62,6 +62,9 @@ Result<OnnxTensor> ReadTensor(ByteView bytes);
 // does not fill the shape; allocates no more than the data needs.
 Result<std::vector<float>> ReadFloats(const OnnxTensor& tensor);
 
+// All numbers in order of an INT64 tensor, such as a shape; nothing of another or a damaged one.
+std::optional<std::vector<int64_t>> ReadIntegers(const OnnxTensor& tensor);
+
 // A new tensor; `raw` holds its numbers in order, little-endian.
 OnnxTensor MakeTensor(std::string name, int32_t type, std::vector<int64_t> dims,
                       std::string_view raw);

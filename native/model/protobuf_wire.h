@@ -47,6 +47,19 @@ class WireReader {
   ByteView rest_;
 };
 
+// Calls `take(value)` for each integer of a field, packed or not, until one returns false.
+template <typename Take>
+bool ForEachInteger(const WireField& field, Take take) {
+  if (field.varint()) return take(static_cast<int64_t>(field.value));
+  if (!field.delimited()) return false;
+  WireReader reader(field.bytes);
+  while (!reader.AtEnd()) {
+    const auto value = reader.Varint();
+    if (!value || !take(static_cast<int64_t>(*value))) return false;
+  }
+  return true;
+}
+
 inline std::string_view TextOf(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -116,9 +116,10 @@ export interface NativeModel {
   fixedBatch: number;
   /** Whether it also runs at every smaller input whose sides its stride divides. */
   anyRectangle: boolean;
-  /** Else: smaller inputs that it also runs at, and a sentence for each that was asked for and cannot be had. */
+  /** Else: smaller inputs that it also runs at. */
   rectangles: NativeInputSize[];
-  withoutRectangles: string[];
+  /** A sentence for each thing asked for that it cannot do: a rectangle, batches on a GPU. */
+  without: string[];
   /** The file leaves out boxes itself, those below a score of its own as well: an image may have none. */
   suppresses: boolean;
   device: string;

@@ -73,10 +73,10 @@ describe('rectangles', () => {
         { width: 640, height: 480 },
         { width: 480, height: 640 },
       ],
-      withoutRectangles: [],
+      without: [],
     });
     expect(square.model).toMatchObject({ anyRectangle: false, rectangles: [] });
-    expect(open.model).toMatchObject({ anyRectangle: true, rectangles: [], withoutRectangles: [] });
+    expect(open.model).toMatchObject({ anyRectangle: true, rectangles: [], without: [] });
   });
 
   it('find the vehicles where they are, in pixels of the photo', async () => {
@@ -143,7 +143,7 @@ describe('rectangles', () => {
       rectangles: [{ width: 640, height: 384 }],
     });
     expect(model.rectangles).toEqual([]);
-    expect(model.withoutRectangles).toEqual([
+    expect(model.without).toEqual([
       'The model cannot run at 640 x 384: its sides are fixed, and the end of the network is not one of those that are known.',
     ]);
     expect((await core.run(taskFor(model))).boxes.length).toBeGreaterThan(0);

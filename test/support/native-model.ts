@@ -11,7 +11,7 @@ export function nativeModel(more: Partial<NativeModel> = {}): NativeModel {
     fixedBatch: 0,
     anyRectangle: false,
     rectangles: [],
-    withoutRectangles: [],
+    without: [],
     suppresses: false,
     device: 'CPU',
     precision: 'f32',

@@ -5,6 +5,7 @@
 #include "native/gpu/onnx/float_type.h"
 #include "native/gpu/onnx/graph_constants.h"
 #include "native/gpu/onnx/node_order.h"
+#include "native/gpu/onnx/open_batch.h"
 #include "native/model/onnx_reader.h"
 
 namespace lattice {
@@ -26,6 +27,12 @@ Status CheckFloatOnly(const OnnxGraph& graph) {
 
 }  // namespace
 
+std::string BatchHeldBy(OnnxModel model, const std::optional<DetectionHead>& head) {
+  if (head) CutAtHead(&model, *head);
+  SortNodes(model.graph);
+  return OpenBatch(&model);
+}
+
 Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,
                                const std::optional<DetectionHead>& head) {
   auto model = ReadOnnxModel(BytesOf(onnx));
@@ -34,6 +41,9 @@ Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,
   if (!status.ok()) return status;
   if (head) CutAtHead(&*model, *head);
   SortNodes(model->graph);
+  if (info.fixed_batch == 0) {
+    if (const std::string held = OpenBatch(&*model); !held.empty()) return InvalidModel(held);
+  }
   status = SetFloatType(*model, head ? kFloat16 : kFloat);
   if (!status.ok()) return status;
   for (OnnxValueInfo& input : model->graph.inputs) {

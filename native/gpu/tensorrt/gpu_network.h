@@ -8,12 +8,17 @@
 #include "native/base/status.h"
 #include "native/model/detection_head.h"
 #include "native/model/model_info.h"
+#include "native/model/onnx_graph.h"
 
 namespace lattice {
 
+// Why the network, up to the head where there is one, runs only the batch that its file fixes: a
+// sentence that names a node (open_batch.h); "" where it runs any.
+std::string BatchHeldBy(OnnxModel model, const std::optional<DetectionHead>& head);
+
 // With a head, the network up to it in half precision, whose outputs are the head's tensors;
 // without one, the whole network in FP32. The input is FLOAT16 in both, with the sides of `info`
-// and an open batch unless the file fixes it. Arithmetic on sizes stays: TensorRT folds it. Codes
+// and an open batch unless `info` fixes it. Arithmetic on sizes stays: TensorRT folds it. Codes
 // of ReadOnnxModel and SetFloatType; kInvalidModel for a model that is quantised to 8 bits.
 // Thread-safe; needs about three times the file's memory while it runs.
 Result<std::string> GpuNetwork(const std::string& onnx, const ModelInfo& info,

@@ -25,7 +25,7 @@ namespace lattice {
 namespace {
 
 // Raised whenever the same file would become another network.
-constexpr int kConversionVersion = 5;
+constexpr int kConversionVersion = 6;
 // Longer than any build of another process.
 constexpr std::chrono::minutes kLongestBuild{60};
 
@@ -225,6 +225,21 @@ void Cut(const OnnxModel& network, const Shape& input, TensorRtModel* model) {
   model->info.head = *head;
 }
 
+// A fixed batch is opened where the network allows it: the usual export fixes 1.
+void SetBuckets(const OnnxModel& network, const std::vector<int>& batches, TensorRtModel* model) {
+  model->buckets = batches;
+  if (model->info.fixed_batch == 0) return;
+  const std::string held = BatchHeldBy(network, model->cut);
+  if (held.empty()) {
+    model->info.fixed_batch = 0;
+    return;
+  }
+  model->buckets = {model->info.fixed_batch};
+  model->info.without.push_back("It runs batches of " + std::to_string(model->info.fixed_batch) +
+                                " only, which is slow on a GPU. " + held +
+                                " Export it with dynamic=True.");
+}
+
 }  // namespace
 
 size_t EngineOutput::elements() const {
@@ -249,8 +264,8 @@ Result<TensorRtModel> ReadTensorRtModel(const std::string& path, const std::vect
   if (!network.ok()) return network.status();
   const auto input = ResolveInput(InputShapes(*network), model.info);
   if (!input.ok()) return input.status();
-  model.buckets = model.info.fixed_batch > 0 ? std::vector{model.info.fixed_batch} : batches;
   Cut(*network, *input, &model);
+  SetBuckets(*network, batches, &model);
   return model;
 }
 

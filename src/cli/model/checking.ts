@@ -97,7 +97,9 @@ export function report(path: string, examined: Examined): string[] {
 }
 
 function batch(fixed: number): string {
-  return fixed === 0 ? 'any batch' : `batches of ${fixed}`;
+  return fixed === 0
+    ? 'any batch'
+    : `batches of ${fixed} (export it with dynamic=True to be sure of full batches on a GPU)`;
 }
 
 /** By class, in full precision. */

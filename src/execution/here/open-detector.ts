@@ -94,7 +94,7 @@ export async function openDetector(
     folder,
     loader: {
       loadModel: async (path, eightBitPath) =>
-        namingRectangles(await core.loadModel(path, eightBitPath), path, logger),
+        namingLimits(await core.loadModel(path, eightBitPath), path, logger),
       unloadModel: (modelId) => {
         core.unloadModel(modelId);
       },
@@ -183,9 +183,9 @@ function makeEngineFolder(folder: string, onGpu: boolean): void {
 }
 
 /** What the operator asked for and this model cannot do is told once. */
-function namingRectangles(model: NativeModel, path: string, logger: Logger): NativeModel {
-  for (const reason of model.withoutRectangles) {
-    logger.warn({ model: basename(path), reason }, 'a model runs without one of the rectangles');
+function namingLimits(model: NativeModel, path: string, logger: Logger): NativeModel {
+  for (const reason of model.without) {
+    logger.warn({ model: basename(path), reason }, 'a model runs without something asked for');
   }
   return model;
 }

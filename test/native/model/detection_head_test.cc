@@ -107,7 +107,7 @@ TEST(DetectionHeadTest, LeavesGraphsWithGraphsInsideAlone) {
   const std::string branch = test::Bytes(1, "then_branch") + test::Bytes(6, test::Bytes(2, "g"));
   OnnxNode node;
   node.op = "If";
-  node.attributes.push_back({"then_branch", 0, 0, {}, {}, Message(branch)});
+  node.attributes.push_back({"then_branch", 0, 0, {}, {}, {}, Message(branch)});
   read.graph.nodes.push_back(node);
   EXPECT_FALSE(FindDetectionHead(read, 3));
 }

@@ -238,6 +238,64 @@ TEST(GpuNetworkTest, WrittenHeads) {
   }
 }
 
+// Three images of one run have the numbers of three runs.
+void ExpectOpenBatch(const std::string& converted, size_t side) {
+  const auto model = ReadOnnxModel(BytesOf(converted));
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->graph.inputs.at(0).Shape().at(0), -1);
+  std::mt19937 random(5);
+  std::vector<float> images(3 * 3 * side * side);
+  for (float& value : images) value = static_cast<float>(random() % 256) / 255.0f;
+  const test::NetworkOutputs all = test::NetworkRunner(converted, {3, 3, side, side}).Run(images);
+  test::NetworkRunner alone(converted, {1, 3, side, side});
+  for (size_t image = 0; image < 3; ++image) {
+    const auto from = images.begin() + static_cast<ptrdiff_t>(image * images.size() / 3);
+    const test::NetworkOutputs one =
+        alone.Run({from, from + static_cast<ptrdiff_t>(images.size() / 3)});
+    for (size_t i = 0; i < one.values.size(); ++i) {
+      const size_t count = one.values[i].size();
+      ASSERT_EQ(all.values[i].size(), 3 * count);
+      for (size_t k = 0; k < count; ++k) {
+        ASSERT_NEAR(all.values[i][image * count + k], one.values[i][k], 0.02);
+      }
+    }
+  }
+}
+
+TEST(GpuNetworkTest, AFixedBatchIsOpened) {
+  test::HeadOptions options;
+  const std::string onnx = test::HeadWriter(options).Model();
+  const auto model = *ReadOnnxModel(BytesOf(onnx));
+  const auto head = FindDetectionHead(model, options.classes);
+  ASSERT_TRUE(head.has_value());
+  EXPECT_EQ(BatchHeldBy(model, head), "");
+  ModelInfo info;
+  info.input_width = info.input_height = options.width;
+  const auto converted = GpuNetwork(onnx, info, head);
+  ASSERT_TRUE(converted.ok()) << converted.status().message();
+  ExpectOpenBatch(*converted, static_cast<size_t>(options.width));
+}
+
+// As v11 and later have it between their last layers.
+TEST(GpuNetworkTest, AttentionIsOpened) {
+  test::GraphWriter graph;
+  const auto shape = [](const std::string& name, const std::vector<int64_t>& sides) {
+    return test::RawTensor(name, kInt64, {static_cast<int64_t>(sides.size())}, sides);
+  };
+  graph.Initializer(shape("flat", {1, 1, 3, 64})).Initializer(shape("square", {1, 3, 8, 8}));
+  graph.Node("Reshape", {"images", "flat"}, {"v"});
+  graph.Node("Transpose", {"v"}, {"q"}, test::Integers("perm", {0, 1, 3, 2}));
+  graph.Node("MatMul", {"q", "v"}, {"scores"});
+  graph.Node("Softmax", {"scores"}, {"weights"}, test::Integer("axis", -1));
+  graph.Node("MatMul", {"v", "weights"}, {"mixed"});
+  graph.Node("Reshape", {"mixed", "square"}, {"output0"});
+  ModelInfo info;
+  info.input_width = info.input_height = 8;
+  const auto converted = GpuNetwork(graph.Model(), info, std::nullopt);
+  ASSERT_TRUE(converted.ok()) << converted.status().message();
+  ExpectOpenBatch(*converted, 8);
+}
+
 TEST(GpuNetworkTest, RefusesQuantisedModelsAndSaysWhatToDo) {
   test::HeadOptions options;
   options.quantised = true;

@@ -8,8 +8,10 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "native/gpu/tensorrt/tensorrt_builder.h"
+#include "test/native/model/head_writer.h"
 
 namespace lattice {
 namespace {
@@ -48,12 +50,30 @@ TEST(TensorRtModelTest, TheSharedDetectorsAreRead) {
   EXPECT_EQ(model->info.head.strides, (std::array<int, kHeadScales>{8, 16, 32}));
 }
 
-TEST(TensorRtModelTest, AFixedBatchIsTheOnlyBucket) {
-  const std::string path = kShared + "yolov8n-uint8.onnx";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: there is no " << path;
-  const auto model = ReadTensorRtModel(path);
-  ASSERT_TRUE(model.ok()) << model.status().message();
-  EXPECT_EQ(model->buckets, (std::vector<int>{1}));
+std::string Written(const test::HeadOptions& options) {
+  const std::string path = testing::TempDir() + "/fixed-batch.onnx";
+  std::ofstream(path, std::ios::binary) << test::HeadWriter(options).Model();
+  return path;
+}
+
+TEST(TensorRtModelTest, AFixedBatchIsOpenedAndElseTheOnlyBucket) {
+  const auto opened = ReadTensorRtModel(Written({}), {1, 8});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  EXPECT_TRUE(opened->cut.has_value());
+  EXPECT_EQ(opened->buckets, (std::vector<int>{1, 8}));
+  EXPECT_EQ(opened->info.fixed_batch, 0);
+  EXPECT_TRUE(opened->info.without.empty());
+
+  test::HeadOptions whole;
+  whole.batch = 4;
+  whole.reads_image = true;  // it runs whole, and an operator at its end joins the images
+  const auto held = ReadTensorRtModel(Written(whole), {1, 8});
+  ASSERT_TRUE(held.ok()) << held.status().message();
+  EXPECT_EQ(held->buckets, (std::vector<int>{4}));
+  EXPECT_EQ(held->info.fixed_batch, 4);
+  ASSERT_EQ(held->info.without.size(), 1u);
+  EXPECT_NE(held->info.without[0].find("batches of 4"), std::string::npos);
+  EXPECT_NE(held->info.without[0].find("dynamic=True"), std::string::npos);
 }
 
 TEST(TensorRtLibraryTest, OtherVersionsAreRefusedWithBothNumbers) {
