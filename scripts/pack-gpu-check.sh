@@ -76,7 +76,7 @@ add_runtime() {
     echo "compute-sanitizer is not packed: $CUDAToolkit_ROOT has none."
   fi
   cp -r ../shared/testdata/{images,coco128,expected} "$place/shared/testdata/"
-  cp ../shared/testdata/models/yolov8n.onnx "$place/shared/testdata/models/"
+  cp ../shared/testdata/models/{yolov8n,kitti-3class-int8}.onnx "$place/shared/testdata/models/"
   cat >"$place/check.sh" <<END
 #!/usr/bin/env bash
 # Runs gpu-check.sh with these arguments; its results are in $place/results.tar.gz.

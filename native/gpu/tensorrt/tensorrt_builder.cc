@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "native/gpu/tensorrt/build_progress.h"
 #include "native/gpu/tensorrt/tensorrt_logger.h"
@@ -114,6 +115,8 @@ Result<std::vector<char>> BuildTensorRtPlan(const TensorRtLibrary& library, cons
   auto parser = library.CreateParser(*network);
   if (!parser.ok()) return parser.status();
   if (!(*parser)->parse(onnx.data(), onnx.size())) return ParseFailure(**parser);
+  (void)(*builder)->setMaxThreads(
+      static_cast<int32_t>(std::max(1U, std::thread::hardware_concurrency())));
   config->setMemoryPoolLimit(nvinfer1::MemoryPoolType::kWORKSPACE, kWorkspaceBytes);
   config->setBuilderOptimizationLevel(kBuilderLevel);
   // A whole network is in FP32 for its box decode, which adds distances with a convolution: there

@@ -127,6 +127,7 @@ nvinfer1::IHostMemory* Builder::Build(nvinfer1::INetworkDefinition& network,
 const SimulatedTable<Builder::Interface>& Builder::Table() {
   static const auto* table = [] {
     auto* made = new SimulatedTable<Interface>();
+    made->Simulate(&Interface::setMaxThreads, [](void*, int32_t threads) { return threads > 0; });
     made->Simulate(
         &Interface::createNetworkV2,
         [](void*, nvinfer1::NetworkDefinitionCreationFlags) -> nvinfer1::INetworkDefinition* {
