@@ -15,6 +15,9 @@ constexpr float kMostCovered = 0.8f;
 // A box that ends so near to a border of its tile, as a share of the tile, ends there.
 constexpr float kAtBorder = 1.0f / 80;
 constexpr float kLeastAtBorder = 2;  // source pixels
+// Of a tile. Whatever fills more of it is large in the whole picture too, and is found there.
+constexpr float kLargeShare = 0.5f;
+constexpr float kConfirmingOverlap = 0.3f;
 
 struct PartBox {
   Detection box;  // in pixels of the picture
@@ -28,6 +31,20 @@ bool IsPiece(const Detection& box, const Rect& part, const TileGrid& grid) {
   return (part.left > 0 && box.x1 <= near) || (part.top > 0 && box.y1 <= near) ||
          (part.left + part.width < grid.source_width && box.x2 >= width - near) ||
          (part.top + part.height < grid.source_height && box.y2 >= height - near);
+}
+
+Box BoxOf(const Detection& box) { return {box.x1, box.y1, box.x2, box.y2}; }
+
+bool IsLarge(const Detection& box, const Rect& tile) {
+  return AreaOf(BoxOf(box)) >
+         kLargeShare * static_cast<float>(tile.width) * static_cast<float>(tile.height);
+}
+
+bool IsIn(const Detections& whole, const Detection& box) {
+  return std::any_of(whole.boxes.begin(), whole.boxes.end(), [&](const Detection& other) {
+    return other.class_id == box.class_id &&
+           IntersectionOverUnion(BoxOf(other), BoxOf(box)) > kConfirmingOverlap;
+  });
 }
 
 Detection Moved(Detection box, const Rect& part) {
@@ -46,7 +63,10 @@ std::vector<PartBox> Ordered(const TileGrid& grid, std::span<const Detections> f
   std::vector<PartBox> boxes;
   for (size_t part = 0; part < found.size(); ++part) {
     for (const Detection& box : found[part].boxes) {
-      if (!IsPiece(box, parts[part], grid)) boxes.push_back({Moved(box, parts[part]), part});
+      if (IsPiece(box, parts[part], grid)) continue;
+      const Detection moved = Moved(box, parts[part]);
+      if (part > 0 && IsLarge(box, parts[part]) && !IsIn(found[0], moved)) continue;
+      boxes.push_back({moved, part});
     }
   }
   std::stable_sort(boxes.begin(), boxes.end(),
@@ -56,8 +76,8 @@ std::vector<PartBox> Ordered(const TileGrid& grid, std::span<const Detections> f
 
 // Whether both are of one thing. They have the same class.
 bool IsAgain(const PartBox& better, const PartBox& next, float most_overlap) {
-  const Box a{better.box.x1, better.box.y1, better.box.x2, better.box.y2};
-  const Box b{next.box.x1, next.box.y1, next.box.x2, next.box.y2};
+  const Box a = BoxOf(better.box);
+  const Box b = BoxOf(next.box);
   if (IntersectionOverUnion(a, b) > most_overlap) return true;
   return better.part != next.part && AreaOf(b) <= AreaOf(a) &&
          SharedArea(a, b) > kMostCovered * AreaOf(b);

@@ -114,6 +114,14 @@ async function reference(file: string, columns: number, rows: number, overlap: n
       if (isPiece) continue;
       const { left, top } = part;
       const box: Box = [x1 + left, y1 + top, x2 + left, y2 + top];
+      const isConfirmed = found.some(
+        (whole) =>
+          whole.part === 0 &&
+          whole.classId === classId &&
+          intersectionOverUnion(whole.box, box) > 0.3,
+      );
+      const isLarge = index > 0 && area(box) > 0.5 * part.width * part.height;
+      if (isLarge && !isConfirmed) continue;
       found.push({ box, score, classId, part: index });
     }
   }

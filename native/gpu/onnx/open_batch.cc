@@ -18,15 +18,15 @@ namespace {
 using Names = std::unordered_set<std::string_view>;
 
 // Number by number, of tensors and of constants that are repeated for every image.
-const Names kPointwise = {"Abs",     "Add",         "Cast",     "Clip",      "Div",  "Dropout",
-                          "Elu",     "Exp",         "Gelu",     "HardSigmoid", "HardSwish",
-                          "Identity", "LeakyRelu",  "Log",      "Max",       "Min",  "Mish",
-                          "Mul",     "Neg",         "PRelu",    "Pow",       "Reciprocal",
-                          "Relu",    "Sigmoid",     "Softplus", "Sqrt",      "Sub",  "Tanh"};
+const Names kPointwise = {"Abs",       "Add",   "Cast", "Clip",        "Div",       "Dropout",
+                          "Elu",       "Exp",   "Gelu", "HardSigmoid", "HardSwish", "Identity",
+                          "LeakyRelu", "Log",   "Max",  "Min",         "Mish",      "Mul",
+                          "Neg",       "PRelu", "Pow",  "Reciprocal",  "Relu",      "Sigmoid",
+                          "Softplus",  "Sqrt",  "Sub",  "Tanh"};
 // Image by image, with weights that are the same for all.
-const Names kPerImage = {"AveragePool",       "BatchNormalization",    "Conv",
-                         "ConvTranspose",     "GlobalAveragePool",     "GlobalMaxPool",
-                         "MaxPool",           "InstanceNormalization", "DepthToSpace",
+const Names kPerImage = {"AveragePool",   "BatchNormalization",    "Conv",
+                         "ConvTranspose", "GlobalAveragePool",     "GlobalMaxPool",
+                         "MaxPool",       "InstanceNormalization", "DepthToSpace",
                          "SpaceToDepth"};
 // Along the axis that they name.
 const Names kAlongAxis = {"Concat", "LogSoftmax", "Softmax", "Split"};

@@ -86,6 +86,15 @@ TEST_F(MergeTilesTest, ABetterSmallBoxDoesNotTakeTheLargerOneAway) {
   EXPECT_EQ(Scores(), (Scored{0.7f, 0.6f}));
 }
 
+TEST_F(MergeTilesTest, ABoxThatFillsItsTileStaysWhereTheWholePictureHasItToo) {
+  Add(2, 5, 5, 58, 95, 0.9f);
+  EXPECT_EQ(Scores(), Scored{});
+  Add(0, 40, 0, 100, 100, 0.6f, 1);  // of another class
+  EXPECT_EQ(Scores(), Scored{0.6f});
+  Add(0, 40, 0, 100, 100, 0.5f);
+  EXPECT_EQ(Scores(), (Scored{0.9f, 0.6f}));
+}
+
 TEST_F(MergeTilesTest, AStricterOverlapOfTheRequestCounts) {
   Add(1, 10, 0, 30, 20, 0.9f);
   Add(0, 20, 0, 40, 20, 0.8f);
