@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "native/gpu/jpeg/photo_sides.h"
+
 namespace lattice {
 namespace {
 
@@ -16,10 +18,8 @@ constexpr unsigned kFlags = NVJPEG_FLAGS_BITSTREAM_STRICT;
 constexpr unsigned kFlags = NVJPEG_FLAGS_DEFAULT;
 #endif
 
-// Most photos are no larger. Without memory made beforehand the library makes and frees some
-// whenever sizes change, and freeing waits for the network's batches.
-constexpr int kUsualWidth = 1920;
-constexpr int kUsualHeight = 1080;
+// Most files of a large photo are smaller.
+constexpr size_t kLargeFileBytes = kLargePhoto.pixels() / 4;
 
 nvjpegImage_t TargetOf(const EngineJpeg& image) {
   nvjpegImage_t target{};
@@ -87,9 +87,17 @@ Status NvJpegEngines::OpenPlace(Place& place) {
       ToStatus(functions_.JpegStateCreate(handle_.get(), &state), "making a decoder");
   if (!made.ok()) return made;
   place.state = {state, NvJpegDeleter{&functions_, gpu_}};
-  // A hint: memory that it does not get now it makes when it decodes.
-  (void)functions_.DecodeBatchedPreAllocate(handle_.get(), state, count_, kUsualWidth, kUsualHeight,
-                                            NVJPEG_CSS_420, NVJPEG_OUTPUT_YUV);
+  // A hint: memory that it does not get now it makes when it decodes. Without it the library makes
+  // and frees some whenever sizes change, and freeing waits for the network's batches.
+  (void)functions_.DecodeBatchedPreAllocate(handle_.get(), state, count_, kUsualPhoto.width,
+                                            kUsualPhoto.height, NVJPEG_CSS_420, NVJPEG_OUTPUT_YUV);
+  return MakeRoom(place, static_cast<size_t>(count_) * kLargeFileBytes);
+}
+
+Status NvJpegEngines::MakeRoom(Place& place, size_t file_bytes) {
+  auto files = PinnedBuffer::Allocate(file_bytes);
+  if (!files.ok()) return files.status();
+  place.files = *std::move(files);
   return {};
 }
 
@@ -139,9 +147,8 @@ Status NvJpegEngines::QueueBatch(Place& place, std::span<const EngineJpeg> image
   size_t bytes = 0;
   for (const EngineJpeg& image : images) bytes += image.bytes.size();
   if (bytes > place.files.size()) {
-    auto files = PinnedBuffer::Allocate(bytes + bytes / 2);
-    if (!files.ok()) return files.status();
-    place.files = *std::move(files);
+    const Status made = MakeRoom(place, bytes + bytes / 2);
+    if (!made.ok()) return made;
   }
   if (place.prepared_for != images.size()) {
     const Status ready = ToStatus(

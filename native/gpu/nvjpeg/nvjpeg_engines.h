@@ -63,6 +63,8 @@ class NvJpegEngines final : public JpegEngines {
   Status OpenHandle();
   Status CountEngines();
   Status OpenPlace(Place& place);
+  // Replaces the place's memory for files.
+  Status MakeRoom(Place& place, size_t file_bytes);
   Status QueueBatch(Place& place, std::span<const EngineJpeg> images);
 
   const NvJpegFunctions& functions_;
