@@ -52,11 +52,7 @@ Status NvJpegEngines::OpenHandle() {
                "opening the JPEG engines of GPU " + std::to_string(gpu_));
   if (!made.ok()) return made;
   handle_ = {handle, NvJpegDeleter{&functions_, gpu_}};
-  nvjpegJpegStream_t header = nullptr;
-  const Status ready =
-      ToStatus(functions_.JpegStreamCreate(handle, &header), "making a reader of headers");
-  if (ready.ok()) header_ = {header, NvJpegDeleter{&functions_, gpu_}};
-  return ready;
+  return {};
 }
 
 Status NvJpegEngines::CountEngines() {
@@ -101,21 +97,44 @@ Status NvJpegEngines::MakeRoom(Place& place, size_t file_bytes) {
   return {};
 }
 
-bool NvJpegEngines::Supports(const EncodedImage& encoded) {
+NvJpegEngines::HeaderReader NvJpegEngines::TakeReader() {
   const std::lock_guard lock(mutex_);
+  if (!idle_readers_.empty()) {
+    HeaderReader reader = std::move(idle_readers_.back());
+    idle_readers_.pop_back();
+    return reader;
+  }
+  nvjpegJpegStream_t made = nullptr;
+  if (functions_.JpegStreamCreate(handle_.get(), &made) != NVJPEG_STATUS_SUCCESS) return {};
+  return {made, NvJpegDeleter{&functions_, gpu_}};
+}
+
+void NvJpegEngines::Return(HeaderReader reader) {
+  const std::lock_guard lock(mutex_);
+  idle_readers_.push_back(std::move(reader));
+}
+
+bool NvJpegEngines::Supports(const EncodedImage& encoded) {
   const ScopedGpu current(gpu_);
+  HeaderReader reader = TakeReader();
+  if (!reader) return false;
+  const bool reads = Reads(reader.get(), encoded);
+  Return(std::move(reader));
+  return reads;
+}
+
+bool NvJpegEngines::Reads(nvjpegJpegStream_t reader, const EncodedImage& encoded) const {
   nvjpegHandle_t const handle = handle_.get();
-  nvjpegJpegStream_t const header = header_.get();
   unsigned width = 0;
   unsigned height = 0;
   nvjpegChromaSubsampling_t sampling = NVJPEG_CSS_UNKNOWN;
   int unsupported = 1;  // nvJPEG answers 0 for a file that it supports
   const bool read =
       functions_.JpegStreamParseHeader(handle, encoded.bytes.data(), encoded.bytes.size(),
-                                       header) == NVJPEG_STATUS_SUCCESS &&
-      functions_.JpegStreamGetFrameDimensions(header, &width, &height) == NVJPEG_STATUS_SUCCESS &&
-      functions_.JpegStreamGetChromaSubsampling(header, &sampling) == NVJPEG_STATUS_SUCCESS &&
-      functions_.DecodeBatchedSupported(handle, header, &unsupported) == NVJPEG_STATUS_SUCCESS;
+                                       reader) == NVJPEG_STATUS_SUCCESS &&
+      functions_.JpegStreamGetFrameDimensions(reader, &width, &height) == NVJPEG_STATUS_SUCCESS &&
+      functions_.JpegStreamGetChromaSubsampling(reader, &sampling) == NVJPEG_STATUS_SUCCESS &&
+      functions_.DecodeBatchedSupported(handle, reader, &unsupported) == NVJPEG_STATUS_SUCCESS;
   // The planes are made for the sides that our own reader found.
   return read && unsupported == 0 && width == static_cast<unsigned>(encoded.jpeg.width) &&
          height == static_cast<unsigned>(encoded.jpeg.height) && sampling == NVJPEG_CSS_420;
