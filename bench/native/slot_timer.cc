@@ -44,8 +44,6 @@ Result<BatchTimes> SlotTimer::Time(int batch, int rounds) {
       std::find_if(slot_.buckets_.begin(), slot_.buckets_.end(),
                    [&](const TensorRtSlot::Bucket& bucket) { return bucket.batch >= batch; });
   if (fits == slot_.buckets_.end()) --fits;
-  const Status made = slot_.MakeReady(&*fits);
-  if (!made.ok()) return made;
   const TensorRtSlot::Bucket& bucket = *fits;
   const auto count = static_cast<size_t>(bucket.batch);
   auto* images_there = slot_.asked_there_.As<DeviceImage>();

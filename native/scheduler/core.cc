@@ -137,6 +137,7 @@ Result<std::unique_ptr<Engine>> Core::LoadEngine(const ModelFiles& files) {
     gpu_options.cache_folder = options_.engine_cache;
     gpu_options.gpu = options_.gpu;
     gpu_options.batches = options_.gpu_batches;
+    gpu_options.most_idle_bytes = options_.look_ahead_bytes;
     gpu_options.decoder = decoder_;
     auto engine = LoadGpuEngine(files.path, gpu_options, [this](double share) {
       build_share_ = share;

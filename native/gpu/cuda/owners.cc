@@ -34,10 +34,20 @@ void PinnedDeleter::operator()(void* memory) const { Destroy(cudaFreeHost, memor
 template <>
 Result<DeviceBuffer> DeviceBuffer::Allocate(size_t bytes) {
   void* memory = nullptr;
-  const Status status = Checked(cudaMalloc(&memory, bytes),
-                                "allocating " + std::to_string(bytes) + " bytes of GPU memory");
+  // This thread's own stream is empty: the memory is there for every stream once it is
+  // synchronised.
+  cudaError_t error = cudaMallocAsync(&memory, bytes, cudaStreamPerThread);
+  if (error == cudaErrorNotSupported) {  // some virtual GPUs have no pool
+    cudaGetLastError();
+    error = cudaMalloc(&memory, bytes);
+  } else if (error == cudaSuccess) {
+    error = cudaStreamSynchronize(cudaStreamPerThread);
+  }
+  DeviceBuffer buffer(memory, bytes);
+  const Status status =
+      Checked(error, "allocating " + std::to_string(bytes) + " bytes of GPU memory");
   if (!status.ok()) return status;
-  return DeviceBuffer(memory, bytes);
+  return buffer;
 }
 
 template <>

@@ -33,8 +33,7 @@ struct PinnedDeleter {
   void operator()(void* memory) const;
 };
 
-// Bytes of one kind of memory, aligned to at least 256, with unspecified contents. Freeing waits
-// until the GPU has ended the work that is queued.
+// Bytes of one kind of memory, aligned to at least 256, with unspecified contents.
 template <typename Deleter>
 class CudaMemory {
  public:
@@ -57,12 +56,14 @@ class CudaMemory {
   size_t bytes_ = 0;
 };
 
-// Memory of the GPU.
+// Memory of the GPU, from the driver's pool where it has one: then neither taking nor freeing it
+// waits for work of any stream, or holds it up.
 using DeviceBuffer = CudaMemory<DeviceDeleter>;
 template <>
 Result<DeviceBuffer> DeviceBuffer::Allocate(size_t bytes);
 
-// Memory of the host that the GPU copies from and to without a staging copy.
+// Memory of the host that the GPU copies from and to without a staging copy. Taking or freeing it
+// may wait until the GPU has ended the work that is queued.
 using PinnedBuffer = CudaMemory<PinnedDeleter>;
 template <>
 Result<PinnedBuffer> PinnedBuffer::Allocate(size_t bytes);

@@ -44,10 +44,10 @@ size_t PlanePool::held_bytes() const {
 }
 
 PlanePool::Block PlanePool::Take(size_t bytes) {
-  const size_t size = BlockSize(bytes);
+  size_t size = BlockSize(bytes);
   bool has_room = false;
   std::vector<Block> freed;  // outside the lock: freeing GPU memory takes long
-  Block block = TakeKept(size, &has_room, &freed);
+  Block block = TakeKept(&size, &has_room, &freed);
   freed.clear();
   if (!block && has_room) {
     block = allocate_(size);
@@ -63,21 +63,24 @@ PlanePool::Block PlanePool::Take(size_t bytes) {
           }};
 }
 
-PlanePool::Block PlanePool::TakeKept(size_t size, bool* has_room, std::vector<Block>* freed) {
+PlanePool::Block PlanePool::TakeKept(size_t* size, bool* has_room, std::vector<Block>* freed) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = kept_.find(size); found != kept_.end()) {
+  const auto fits = [&] { return held_bytes_ + *size <= most_bytes_; };
+  const auto found = kept_.lower_bound(*size);
+  if (found != kept_.end() && (found->first == *size || !fits())) {
     Block block = std::move(found->second);
+    *size = found->first;
     kept_.erase(found);
     return block;
   }
-  while (held_bytes_ + size > most_bytes_ && !kept_.empty()) {
+  while (!fits() && !kept_.empty()) {
     const auto largest = std::prev(kept_.end());
     freed->push_back(std::move(largest->second));
     held_bytes_ -= largest->first;
     kept_.erase(largest);
   }
-  *has_room = held_bytes_ + size <= most_bytes_;
-  if (*has_room) held_bytes_ += size;
+  *has_room = fits();
+  if (*has_room) held_bytes_ += *size;
   return nullptr;
 }
 

@@ -24,8 +24,9 @@ struct PlaneLayout {
 
 PlaneLayout LayOutPlanes(int width, int height);
 
-// A block that comes back is kept for images of nearly the same size, and freed when a block of
-// another size needs its memory. Thread-safe; lives until its last block is freed.
+// A block that comes back is kept for images of nearly the same size. At the limit a smaller image
+// gets a larger kept block, and a larger one has smaller ones freed. Thread-safe; lives until its
+// last block is freed.
 class PlanePool : public std::enable_shared_from_this<PlanePool> {
  public:
   using Block = std::shared_ptr<uint8_t>;
@@ -46,8 +47,9 @@ class PlanePool : public std::enable_shared_from_this<PlanePool> {
  private:
   PlanePool(size_t most_bytes, Allocate allocate)
       : most_bytes_(most_bytes), allocate_(std::move(allocate)) {}
-  // A kept block of that size; else null, with the size counted as held if the limit allows it.
-  Block TakeKept(size_t size, bool* has_room, std::vector<Block>* freed);
+  // A kept block of `*size` or, at the limit, of more, which is then in `*size`; else null, with
+  // the size counted as held if the limit allows it.
+  Block TakeKept(size_t* size, bool* has_room, std::vector<Block>* freed);
   void Return(Block block, size_t size);
 
   const size_t most_bytes_;

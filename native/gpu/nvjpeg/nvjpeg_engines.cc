@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "native/gpu/jpeg/photo_sides.h"
+
 namespace lattice {
 namespace {
 
@@ -16,10 +18,8 @@ constexpr unsigned kFlags = NVJPEG_FLAGS_BITSTREAM_STRICT;
 constexpr unsigned kFlags = NVJPEG_FLAGS_DEFAULT;
 #endif
 
-// Most photos are no larger. Without memory made beforehand the library makes and frees some
-// whenever sizes change, and freeing waits for the network's batches.
-constexpr int kUsualWidth = 1920;
-constexpr int kUsualHeight = 1080;
+// Most files of a large photo are smaller.
+constexpr size_t kLargeFileBytes = kLargePhoto.pixels() / 4;
 
 nvjpegImage_t TargetOf(const EngineJpeg& image) {
   nvjpegImage_t target{};
@@ -52,11 +52,7 @@ Status NvJpegEngines::OpenHandle() {
                "opening the JPEG engines of GPU " + std::to_string(gpu_));
   if (!made.ok()) return made;
   handle_ = {handle, NvJpegDeleter{&functions_, gpu_}};
-  nvjpegJpegStream_t header = nullptr;
-  const Status ready =
-      ToStatus(functions_.JpegStreamCreate(handle, &header), "making a reader of headers");
-  if (ready.ok()) header_ = {header, NvJpegDeleter{&functions_, gpu_}};
-  return ready;
+  return {};
 }
 
 Status NvJpegEngines::CountEngines() {
@@ -87,27 +83,58 @@ Status NvJpegEngines::OpenPlace(Place& place) {
       ToStatus(functions_.JpegStateCreate(handle_.get(), &state), "making a decoder");
   if (!made.ok()) return made;
   place.state = {state, NvJpegDeleter{&functions_, gpu_}};
-  // A hint: memory that it does not get now it makes when it decodes.
-  (void)functions_.DecodeBatchedPreAllocate(handle_.get(), state, count_, kUsualWidth, kUsualHeight,
-                                            NVJPEG_CSS_420, NVJPEG_OUTPUT_YUV);
+  // A hint: memory that it does not get now it makes when it decodes. Without it the library makes
+  // and frees some whenever sizes change, and freeing waits for the network's batches.
+  (void)functions_.DecodeBatchedPreAllocate(handle_.get(), state, count_, kUsualPhoto.width,
+                                            kUsualPhoto.height, NVJPEG_CSS_420, NVJPEG_OUTPUT_YUV);
+  return MakeRoom(place, static_cast<size_t>(count_) * kLargeFileBytes);
+}
+
+Status NvJpegEngines::MakeRoom(Place& place, size_t file_bytes) {
+  auto files = PinnedBuffer::Allocate(file_bytes);
+  if (!files.ok()) return files.status();
+  place.files = *std::move(files);
   return {};
 }
 
-bool NvJpegEngines::Supports(const EncodedImage& encoded) {
+NvJpegEngines::HeaderReader NvJpegEngines::TakeReader() {
   const std::lock_guard lock(mutex_);
+  if (!idle_readers_.empty()) {
+    HeaderReader reader = std::move(idle_readers_.back());
+    idle_readers_.pop_back();
+    return reader;
+  }
+  nvjpegJpegStream_t made = nullptr;
+  if (functions_.JpegStreamCreate(handle_.get(), &made) != NVJPEG_STATUS_SUCCESS) return {};
+  return {made, NvJpegDeleter{&functions_, gpu_}};
+}
+
+void NvJpegEngines::Return(HeaderReader reader) {
+  const std::lock_guard lock(mutex_);
+  idle_readers_.push_back(std::move(reader));
+}
+
+bool NvJpegEngines::Supports(const EncodedImage& encoded) {
   const ScopedGpu current(gpu_);
+  HeaderReader reader = TakeReader();
+  if (!reader) return false;
+  const bool reads = Reads(reader.get(), encoded);
+  Return(std::move(reader));
+  return reads;
+}
+
+bool NvJpegEngines::Reads(nvjpegJpegStream_t reader, const EncodedImage& encoded) const {
   nvjpegHandle_t const handle = handle_.get();
-  nvjpegJpegStream_t const header = header_.get();
   unsigned width = 0;
   unsigned height = 0;
   nvjpegChromaSubsampling_t sampling = NVJPEG_CSS_UNKNOWN;
   int unsupported = 1;  // nvJPEG answers 0 for a file that it supports
   const bool read =
       functions_.JpegStreamParseHeader(handle, encoded.bytes.data(), encoded.bytes.size(),
-                                       header) == NVJPEG_STATUS_SUCCESS &&
-      functions_.JpegStreamGetFrameDimensions(header, &width, &height) == NVJPEG_STATUS_SUCCESS &&
-      functions_.JpegStreamGetChromaSubsampling(header, &sampling) == NVJPEG_STATUS_SUCCESS &&
-      functions_.DecodeBatchedSupported(handle, header, &unsupported) == NVJPEG_STATUS_SUCCESS;
+                                       reader) == NVJPEG_STATUS_SUCCESS &&
+      functions_.JpegStreamGetFrameDimensions(reader, &width, &height) == NVJPEG_STATUS_SUCCESS &&
+      functions_.JpegStreamGetChromaSubsampling(reader, &sampling) == NVJPEG_STATUS_SUCCESS &&
+      functions_.DecodeBatchedSupported(handle, reader, &unsupported) == NVJPEG_STATUS_SUCCESS;
   // The planes are made for the sides that our own reader found.
   return read && unsupported == 0 && width == static_cast<unsigned>(encoded.jpeg.width) &&
          height == static_cast<unsigned>(encoded.jpeg.height) && sampling == NVJPEG_CSS_420;
@@ -139,9 +166,8 @@ Status NvJpegEngines::QueueBatch(Place& place, std::span<const EngineJpeg> image
   size_t bytes = 0;
   for (const EngineJpeg& image : images) bytes += image.bytes.size();
   if (bytes > place.files.size()) {
-    auto files = PinnedBuffer::Allocate(bytes + bytes / 2);
-    if (!files.ok()) return files.status();
-    place.files = *std::move(files);
+    const Status made = MakeRoom(place, bytes + bytes / 2);
+    if (!made.ok()) return made;
   }
   if (place.prepared_for != images.size()) {
     const Status ready = ToStatus(

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <type_traits>
+#include <vector>
 
 #include "native/base/watched_call.h"
 #include "native/gpu/cuda/gpu_device.h"
@@ -60,9 +61,16 @@ class NvJpegEngines final : public JpegEngines {
 
   NvJpegEngines(const NvJpegLibrary& library, int gpu, Clock::duration longest_batch)
       : functions_(library.functions()), gpu_(gpu), longest_batch_(longest_batch) {}
+  using HeaderReader = NvJpegOwned<nvjpegJpegStream_t>;  // of one file at a time
+
   Status OpenHandle();
+  HeaderReader TakeReader();  // null if there is no memory for one
+  void Return(HeaderReader reader);
+  bool Reads(nvjpegJpegStream_t reader, const EncodedImage& encoded) const;
   Status CountEngines();
   Status OpenPlace(Place& place);
+  // Replaces the place's memory for files.
+  Status MakeRoom(Place& place, size_t file_bytes);
   Status QueueBatch(Place& place, std::span<const EngineJpeg> images);
 
   const NvJpegFunctions& functions_;
@@ -72,7 +80,7 @@ class NvJpegEngines final : public JpegEngines {
   NvJpegOwned<nvjpegHandle_t> handle_;
   std::array<Place, kPlaces> places_;
   std::mutex mutex_;
-  NvJpegOwned<nvjpegJpegStream_t> header_;  // of the last file looked at; guarded by the mutex
+  std::vector<HeaderReader> idle_readers_;  // guarded by the mutex
 };
 
 }  // namespace lattice

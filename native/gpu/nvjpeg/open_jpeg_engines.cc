@@ -10,8 +10,9 @@
 namespace lattice {
 namespace {
 
-// GPU memory for decoded images, of which each waits for the network.
-constexpr size_t kMostPlaneBytes = size_t{1} << 30;
+// GPU memory for decoded images, of which each waits for the network: 100 large photos, as many as
+// wait for one GPU (docs/decoding.md).
+constexpr size_t kMostPlaneBytes = size_t{2} << 30;
 constexpr size_t kShareOfMemory = 16;
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "native/gpu/cuda/gpu_device.h"
 #include "native/gpu/cuda/pinned_memory.h"
 #include "native/gpu/jpeg/image_decoder.h"
+#include "native/gpu/jpeg/photo_sides.h"
 #include "native/gpu/tensorrt/tensorrt_builder.h"
 #include "native/gpu/tensorrt/tensorrt_library.h"
 #include "native/gpu/tensorrt/tensorrt_model.h"
@@ -16,13 +18,14 @@
 namespace lattice {
 namespace {
 
-constexpr size_t kMostIdlePixels = size_t{512} << 20;
-
 // Decoded pixels in pinned memory of the thread's current GPU. Never destroyed, since images may
 // outlive every engine.
-BlockPool& PixelPool() {
+BlockPool& PixelPool(const GpuEngineOptions& options) {
   static auto* pool = new BlockPool(
-      {.most_idle_bytes = kMostIdlePixels, .powers_of_two = true, .source = new PinnedMemory()});
+      {.most_idle_bytes =
+           std::min(options.most_idle_bytes, options.images() * std::bit_ceil(kLargePhoto.bytes())),
+       .powers_of_two = true,
+       .source = new PinnedMemory()});
   return *pool;
 }
 
@@ -65,7 +68,7 @@ class TensorRtEngine final : public Engine {
         decoder_(options.decoder ? options.decoder : std::make_shared<const ImageDecoder>()),
         model_(std::move(model)),
         info_(model_.info),
-        pixels_(PixelPool()),
+        pixels_(PixelPool(options)),
         runtime_(std::move(runtime)),
         engine_(std::move(engine)) {
     info_.device = gpu.name;

@@ -10,6 +10,7 @@
 
 #include "native/base/watched_call.h"
 #include "native/gpu/cuda/cuda_status.h"
+#include "native/gpu/jpeg/photo_sides.h"
 #include "native/gpu/kernels/letterbox_kernel.h"
 #include "native/gpu/tensorrt/tensorrt_logger.h"
 
@@ -19,7 +20,7 @@ namespace {
 constexpr size_t kAskedBytes = sizeof(DeviceImage) + sizeof(DeviceRequest);
 constexpr size_t kPixelAlignment = 256;
 
-// The first run of a network also loads its kernels.
+// Of one bucket: the first run of a network also loads its kernels.
 constexpr std::chrono::minutes kLongestWarmUp{2};
 
 // No score exceeds it, so an unused place of a batch yields no boxes.
@@ -111,10 +112,13 @@ Result<std::unique_ptr<TensorRtSlot>> TensorRtSlot::Create(nvinfer1::ICudaEngine
                                                            const TensorRtModel& model,
                                                            const TensorRtSlotOptions& options) {
   std::unique_ptr<TensorRtSlot> slot(new TensorRtSlot(engine, model));
-  Status made = slot->Allocate(options);
-  const WatchedCall watched("warming up a network", kLongestWarmUp);
-  if (made.ok()) made = slot->MakeReady(&slot->buckets_.front());
-  if (!made.ok()) return made;
+  const Status allocated = slot->Allocate(options);
+  if (!allocated.ok()) return allocated;
+  for (Bucket& bucket : slot->buckets_) {
+    const WatchedCall watched("warming up a network", kLongestWarmUp);
+    const Status ready = slot->MakeReady(&bucket);
+    if (!ready.ok()) return slot->EndQueued(ready);
+  }
   return slot;
 }
 
@@ -176,6 +180,7 @@ Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
                  [&] { return Take(count * 3 * pixels * sizeof(__half), &input_); },
                  [&] { return Take(count * kAskedBytes, &asked_); },
                  [&] { return Take(count * kAskedBytes, &asked_there_); },
+                 [&] { return Take(count * Aligned(kUsualPhoto.bytes()), &pixels_); },
                  [&] { return ToStatus(LoadLetterboxKernel(), "loading the letterbox kernel"); },
                  [&] { return AllocateOutputs(count); });
 }
@@ -204,33 +209,26 @@ Result<std::unique_ptr<nvinfer1::IExecutionContext>> TensorRtSlot::MakeContext(
 }
 
 Status TensorRtSlot::MakeReady(Bucket* bucket) {
-  if (bucket->context) return {};
-  Bucket ready;
-  ready.profile = bucket->profile;
-  ready.batch = bucket->batch;
-  auto context = MakeContext(ready);
+  auto context = MakeContext(*bucket);
   if (!context.ok()) return context.status();
-  ready.context = *std::move(context);
-  const Status recorded = Record(&ready);
-  if (!recorded.ok()) return EndQueued(recorded);
-  *bucket = std::move(ready);
-  return {};
+  bucket->context = *std::move(context);
+  return Record(bucket);
 }
 
-Status TensorRtSlot::Record(Bucket* ready) {
+Status TensorRtSlot::Record(Bucket* bucket) {
   // The first run is not recorded and has no images: in it TensorRT prepares what depends on the
   // shape and CUDA loads kernels, and a recording must contain neither.
-  const Status ran = InOrder([&] { return Upload({}, ready->batch); },
-                             [&] { return Queue(*ready); }, [&] { return stream_.Synchronize(); });
+  const Status ran = InOrder([&] { return Upload({}, bucket->batch); },
+                             [&] { return Queue(*bucket); }, [&] { return stream_.Synchronize(); });
   if (!ran.ok()) return ran;
-  auto graph = Graph::Capture(stream_, [&] { return Queue(*ready); });
+  auto graph = Graph::Capture(stream_, [&] { return Queue(*bucket); });
   if (!graph.ok()) return graph.status();
   auto exec = GraphExec::Instantiate(*graph);
   if (!exec.ok()) return exec.status();
-  ready->graph = *std::move(exec);
+  bucket->graph = *std::move(exec);
   // One launch without images, so that the first batch takes no longer than later ones.
-  return InOrder([&] { return ready->graph.Upload(stream_); },
-                 [&] { return ready->graph.Launch(stream_); },
+  return InOrder([&] { return bucket->graph.Upload(stream_); },
+                 [&] { return bucket->graph.Launch(stream_); },
                  [&] { return stream_.Synchronize(); });
 }
 
@@ -284,10 +282,9 @@ Status TensorRtSlot::Upload(std::span<const SlotImage> images, int batch) {
   size_t bytes = 0;
   for (const SlotImage& image : images) bytes += UploadBytes(image);
   if (bytes > pixels_.size()) {
-    DeviceBuffer grown;
-    const Status taken = Take(bytes + bytes / 2, &grown);
+    pixels_ = {};  // first, so that the GPU need not hold both; no batch is in work
+    const Status taken = Take(bytes + bytes / 2, &pixels_);
     if (!taken.ok()) return taken;
-    pixels_ = std::move(grown);
   }
   auto* asked = asked_.As<DeviceImage>();
   auto* requests = reinterpret_cast<DeviceRequest*>(asked + batch);
@@ -311,10 +308,9 @@ Status TensorRtSlot::Run(std::span<const SlotImage> images, std::vector<Detectio
   const auto fits = std::find_if(buckets_.begin(), buckets_.end(), [&](const Bucket& bucket) {
     return static_cast<size_t>(bucket.batch) >= images.size();
   });
-  const Status ran =
-      InOrder([&] { return MakeReady(&*fits); }, [&] { return Upload(images, fits->batch); },
-              [&] { return fits->graph.Launch(stream_); }, [&] { return done_.Record(stream_); },
-              [&] { return done_.Wait(); });
+  const Status ran = InOrder([&] { return Upload(images, fits->batch); },
+                             [&] { return fits->graph.Launch(stream_); },
+                             [&] { return done_.Record(stream_); }, [&] { return done_.Wait(); });
   if (!ran.ok()) return EndQueued(ran);
   Collect(images, found);
   return {};

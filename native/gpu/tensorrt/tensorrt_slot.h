@@ -39,16 +39,17 @@ struct SlotImage {
 class TensorRtSlot {
  public:
   // On the thread's current GPU, to which `engine` belongs. Takes the memory of all buckets, and
-  // records and warms up the graph of the smallest one. `engine` and `model` must outlive the slot.
-  // kOverloaded if the GPU has too little free memory, kGpuLost as Run.
+  // makes and warms up the context and the graph of each. `engine` and `model` must outlive the
+  // slot. kOverloaded if the GPU has too little free memory, kGpuLost as Run.
   static Result<std::unique_ptr<TensorRtSlot>> Create(nvinfer1::ICudaEngine& engine,
                                                       const TensorRtModel& model,
                                                       const TensorRtSlotOptions& options);
 
-  // Fills `found` with one entry per image. 1 <= images.size() <= the largest bucket. The first
-  // batch of a bucket also makes its context and graph, which takes longer. Blocks until
-  // the GPU has ended the batch, also if it fails: then nothing reads the images any more. kGpuLost
-  // when the GPU faulted. The thread's current GPU must be this slot's.
+  // Fills `found` with one entry per image. 1 <= images.size() <= the largest bucket. Takes memory
+  // only for more pixels than any batch before it and than a full one of kUsualPhoto; kOverloaded
+  // where there is none. Blocks until the GPU has ended the batch, also if it fails: then nothing
+  // reads the images any more. kGpuLost when the GPU faulted. The thread's current GPU must be this
+  // slot's.
   Status Run(std::span<const SlotImage> images, std::vector<Detections>* found);
 
  private:
@@ -57,7 +58,6 @@ class TensorRtSlot {
   struct Bucket {
     int profile = 0;
     int batch = 0;
-    // Both or none: none before its first batch.
     std::unique_ptr<nvinfer1::IExecutionContext> context;
     GraphExec graph;
   };
@@ -66,10 +66,10 @@ class TensorRtSlot {
       : engine_(engine), model_(model) {}
   Status Allocate(const TensorRtSlotOptions& options);
   Status AllocateOutputs(size_t count);
-  // Makes context and graph unless they are there.
+  // Makes context and graph.
   Status MakeReady(Bucket* bucket);
   // The first run of a context, then its graph.
-  Status Record(Bucket* ready);
+  Status Record(Bucket* bucket);
   // After a failure: waits for what was queued before it, which may still read images or use a
   // context, whose memory is about to be freed or used again. `failed`, or kGpuLost.
   Status EndQueued(const Status& failed);
@@ -96,7 +96,7 @@ class TensorRtSlot {
   DeviceBuffer asked_there_;
   DeviceBuffer results_there_;
   PinnedBuffer results_;         // DeviceDetections, or the output of a whole network
-  DeviceBuffer pixels_;          // as large as the largest batch so far
+  DeviceBuffer pixels_;          // grows with larger batches
   std::vector<Bucket> buckets_;  // ascending
 };
 

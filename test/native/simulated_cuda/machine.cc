@@ -78,6 +78,7 @@ cudaError_t Machine::Answer(int gpu) {
 
 cudaError_t Machine::Answer(Call call, int gpu) {
   std::unique_lock lock(mutex_);
+  ++asked_[call];
   const auto index = static_cast<size_t>(gpu);
   auto& hanging = gpus_.at(index).hanging_calls;
   const auto hang = hanging.find(call);
@@ -169,7 +170,7 @@ void Machine::AwaitWork(int gpu) {
   });
 }
 
-cudaError_t Machine::Allocate(int gpu, size_t bytes, void** memory) {
+cudaError_t Machine::Allocate(int gpu, size_t bytes, void** memory, bool is_pooled) {
   const std::lock_guard lock(mutex_);
   if (gpu != kHost) {
     Gpu& there = gpus_.at(static_cast<size_t>(gpu));
@@ -180,8 +181,13 @@ cudaError_t Machine::Allocate(int gpu, size_t bytes, void** memory) {
   *memory = std::aligned_alloc(kAlignment, rounded);
   if (*memory == nullptr) return cudaErrorMemoryAllocation;
   std::memset(*memory, kRubbish, rounded);
-  memory_[AddressOf(*memory)] = {bytes, gpu};
+  memory_[AddressOf(*memory)] = {bytes, gpu, is_pooled, !is_pooled};
   return cudaSuccess;
+}
+
+void Machine::Reach(const void* memory) {
+  const std::lock_guard lock(mutex_);
+  memory_.at(AddressOf(memory)).is_there = true;
 }
 
 cudaError_t Machine::Free(int gpu, void* memory) {
@@ -204,7 +210,7 @@ std::optional<Memory> Machine::Find(const void* memory, size_t bytes) {
   if (after == memory_.begin()) return std::nullopt;
   const auto& [start, found] = *--after;
   const size_t offset = AddressOf(memory) - start;
-  if (offset > found.bytes || bytes > found.bytes - offset) return std::nullopt;
+  if (!found.is_there || offset > found.bytes || bytes > found.bytes - offset) return std::nullopt;
   return found;
 }
 
@@ -221,6 +227,11 @@ size_t Machine::Done(int gpu) {
   return gpus_.at(static_cast<size_t>(gpu)).done;
 }
 
+size_t Machine::Asked(Call call) {
+  const std::lock_guard lock(mutex_);
+  return asked_[call];
+}
+
 void PlugIn(const std::vector<GpuKind>& gpus) { Machine::Get().PlugIn(gpus); }
 void FailCall(Call call, cudaError_t error, int passing) {
   Machine::Get().FailCall(call, error, passing);
@@ -234,6 +245,7 @@ void Release(int gpu) { Machine::Get().SetHang(gpu, false); }
 size_t WorkDone(int gpu) { return Machine::Get().Done(gpu); }
 size_t UsedBytes(int gpu) { return Machine::Get().Used(gpu); }
 size_t PinnedBytes() { return Machine::Get().Used(kHost); }
+size_t CallsOf(Call call) { return Machine::Get().Asked(call); }
 
 unsigned JpegEngines(int gpu) {
   Machine& machine = Machine::Get();

@@ -30,7 +30,9 @@ struct Gpu {
 
 struct Memory {
   size_t bytes = 0;
-  int gpu = kHost;  // kHost: pinned
+  int gpu = kHost;         // kHost: pinned
+  bool is_pooled = false;  // of cudaMallocAsync
+  bool is_there = true;    // false until its stream was synchronised
 };
 
 // Thread-safe; lives as long as the process, since threads of hanging streams do.
@@ -60,12 +62,15 @@ class Machine {
   // Blocks until what streams of the GPU have to do now is done, for ever where it hangs.
   void AwaitWork(int gpu);
 
-  cudaError_t Allocate(int gpu, size_t bytes, void** memory);
+  cudaError_t Allocate(int gpu, size_t bytes, void** memory, bool is_pooled = false);
   cudaError_t Free(int gpu, void* memory);
-  // Of the allocation that holds all of these bytes.
+  // The stream that pooled memory was asked for in has reached it.
+  void Reach(const void* memory);
+  // Of the allocation that is there and holds all of these bytes.
   std::optional<Memory> Find(const void* memory, size_t bytes);
   size_t Used(int gpu);
   size_t Done(int gpu);
+  size_t Asked(Call call);
 
  private:
   struct AskedFailure {
@@ -81,6 +86,7 @@ class Machine {
   uint64_t last_number_ = 0;  // of a piece of work
   std::map<uintptr_t, Memory> memory_;
   std::map<Call, AskedFailure> failures_;
+  std::map<Call, size_t> asked_;  // calls so far
 };
 
 }  // namespace lattice::simulated

@@ -57,15 +57,26 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) {
   return Remembered(error);
 }
 
-// Waits for what the GPU has to do, as the real one does.
+// In the order of the calling thread's own stream, which no work is queued on.
+cudaError_t cudaMallocAsync(void** memory, size_t bytes, cudaStream_t stream) {
+  cudaError_t error = BreakRecording();
+  const int gpu = ThisThread().gpu;
+  if (error == cudaSuccess && stream != cudaStreamPerThread) error = cudaErrorInvalidValue;
+  if (error == cudaSuccess) error = Machine::Get().Answer(Call::kMalloc, gpu);
+  if (error == cudaSuccess) error = Machine::Get().Allocate(gpu, bytes, memory, true);
+  if (error == cudaSuccess) ThisThread().asked_for.push_back(*memory);
+  return Remembered(error);
+}
+
+// Waits for what the GPU has to do, as the real one does, unless the memory is of its pool.
 cudaError_t cudaFree(void* memory) {
   if (memory == nullptr) return cudaSuccess;
   cudaError_t error = BreakRecording();
   const auto found = Machine::Get().Find(memory, 1);
   if (error == cudaSuccess && !found) error = cudaErrorInvalidValue;
-  if (error == cudaSuccess) error = Machine::Get().Answer(found->gpu);
+  if (error == cudaSuccess) error = Machine::Get().Answer(Call::kFree, found->gpu);
   if (error == cudaSuccess) {
-    Machine::Get().AwaitWork(found->gpu);
+    if (!found->is_pooled) Machine::Get().AwaitWork(found->gpu);
     error = Machine::Get().Free(found->gpu, memory);
   }
   return Remembered(error);
@@ -81,7 +92,7 @@ cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned) {
 cudaError_t cudaFreeHost(void* memory) {
   if (memory == nullptr) return cudaSuccess;
   cudaError_t error = BreakRecording();
-  if (error == cudaSuccess) error = Machine::Get().Answer(ThisThread().gpu);
+  if (error == cudaSuccess) error = Machine::Get().Answer(Call::kFreeHost, ThisThread().gpu);
   if (error == cudaSuccess) error = Machine::Get().Free(kHost, memory);
   return Remembered(error);
 }

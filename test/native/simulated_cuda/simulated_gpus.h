@@ -4,8 +4,9 @@
 // it is allocated and when it is freed.
 //
 // It is as strict as a GPU: work that touches memory of another GPU, or freed memory, faults the
-// GPU for good. A call that may not be recorded breaks the recording; so does a copy of memory that
-// is not pinned. A stream takes kernels of its own GPU only, within the limits of a launch.
+// GPU for good. So does memory that a stream was asked for and has not reached. A call that may not
+// be recorded breaks the recording; so does a copy of memory that is not pinned. A stream takes
+// kernels of its own GPU only, within the limits of a launch.
 #ifndef LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_
 #define LATTICE_TEST_SIMULATED_CUDA_SIMULATED_GPUS_H_
 
@@ -35,8 +36,10 @@ void PlugIn(const std::vector<GpuKind>& gpus);
 
 // What a program may ask for and not get, by the runtime's function.
 enum class Call {
-  kMalloc,
+  kMalloc,  // cudaMallocAsync too
+  kFree,
   kHostAlloc,
+  kFreeHost,
   kStreamCreate,
   kGraphInstantiate,
   kGraphLaunch,
@@ -67,6 +70,8 @@ void Hang(int gpu);
 void HangCall(Call call, int gpu, int passing = 0);
 void Release(int gpu);
 
+// How often this was called in this process, whatever it answered.
+size_t CallsOf(Call call);
 // Pieces of work that streams of `gpu` have done.
 size_t WorkDone(int gpu);
 // Bytes of `gpu` that are allocated, and of pinned memory.

@@ -20,6 +20,7 @@ struct ThreadState {
   int gpu = 0;
   cudaError_t last = cudaSuccess;
   cudaStream_t recording = nullptr;
+  std::vector<void*> asked_for;  // in its own stream, since that was synchronised
 };
 ThreadState& ThisThread();
 

@@ -52,6 +52,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   cudaError_t error = BreakRecording();
   if (error != cudaSuccess) return Remembered(error);
+  if (stream == cudaStreamPerThread) {
+    for (void* memory : ThisThread().asked_for) Machine::Get().Reach(memory);
+    ThisThread().asked_for.clear();
+    return Remembered(Machine::Get().Answer(ThisThread().gpu));
+  }
   stream->state->AwaitIdle();
   return Remembered(Machine::Get().Answer(stream->gpu));
 }

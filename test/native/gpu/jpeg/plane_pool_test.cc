@@ -84,6 +84,29 @@ TEST(PlanePool, UsesMemoryAgainAndLivesUntilItsLastBlock) {
   last.get()[0] = 1;
 }
 
+TEST(PlanePool, AtItsLimitASmallerPictureGetsALargerBlock) {
+  constexpr size_t kLimit = size_t{64} << 20;
+  constexpr size_t kLarge = size_t{16} << 20;
+  constexpr size_t kSmall = size_t{3} << 20;
+  int allocations = 0;
+  const auto pool = PlanePool::Create(kLimit, [&](size_t bytes) {
+    ++allocations;
+    return HostMemory(bytes);
+  });
+  const auto take_all = [&](size_t bytes) {
+    std::vector<PlanePool::Block> lent;
+    while (PlanePool::Block block = pool->Take(bytes)) lent.push_back(std::move(block));
+    return lent.size();
+  };
+  EXPECT_EQ(take_all(kLarge), 4u);
+  EXPECT_EQ(take_all(kSmall), 4u);
+  EXPECT_EQ(take_all(kLarge), 4u);
+  EXPECT_EQ(allocations, 4);
+  EXPECT_EQ(pool->held_bytes(), kLimit);
+  EXPECT_TRUE(pool->Take(2 * kLarge)) << "smaller ones are freed for a larger one";
+  EXPECT_EQ(allocations, 5);
+}
+
 TEST(PlanePool, GivesNothingWhereTheGpuIsFull) {
   bool full = true;
   const auto pool =

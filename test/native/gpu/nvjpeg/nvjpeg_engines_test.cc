@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
@@ -73,6 +76,33 @@ TEST_F(NvJpegEnginesTest, SupportsOnlyWhatItsLibraryReadsAsWeDo) {
   EXPECT_FALSE(supports([](NvJpegStub& s) { s.height = 4800; }));
   EXPECT_FALSE(supports([](NvJpegStub& s) { s.sampling = NVJPEG_CSS_422; }));
   EXPECT_FALSE(supports([](NvJpegStub& s) { s.unsupported = 1; }));
+}
+
+TEST_F(NvJpegEnginesTest, HeadersAreReadAtTheSameTime) {
+  NvJpegStub& stub = Stub();
+  const auto library = *OpenStub();
+  {
+    const auto engines = *Open(*library);
+    static std::atomic<int> reading;
+    static std::atomic<bool> met;
+    reading = 0;
+    met = true;
+    stub.while_parsing = [] {
+      ++reading;
+      for (int i = 0; i < 500 && reading < 2; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      if (reading < 2) met = false;
+    };
+    std::thread other([&] { EXPECT_TRUE(engines->Supports(Picture())); });
+    EXPECT_TRUE(engines->Supports(Picture()));
+    other.join();
+    EXPECT_TRUE(met);
+    const int open = stub.open_handles;
+    EXPECT_TRUE(engines->Supports(Picture()));
+    EXPECT_EQ(stub.open_handles, open) << "a reader is used again";
+  }
+  EXPECT_EQ(stub.open_handles, 0);
 }
 
 TEST(OpenJpegEngines, WithoutAGpuItSaysWhy) {

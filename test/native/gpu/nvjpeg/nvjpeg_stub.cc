@@ -48,6 +48,7 @@ STUB nvjpegStatus_t nvjpegJpegStreamCreate(nvjpegHandle_t, nvjpegJpegStream_t* m
 STUB nvjpegStatus_t nvjpegJpegStreamDestroy(nvjpegJpegStream_t) { return Drop(); }
 STUB nvjpegStatus_t nvjpegJpegStreamParseHeader(nvjpegHandle_t, const unsigned char*, size_t,
                                                 nvjpegJpegStream_t) {
+  if (stub.while_parsing != nullptr) stub.while_parsing();
   return stub.parse;
 }
 STUB nvjpegStatus_t nvjpegJpegStreamGetFrameDimensions(nvjpegJpegStream_t, unsigned* width,

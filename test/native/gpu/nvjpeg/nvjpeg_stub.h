@@ -15,6 +15,7 @@ struct NvJpegStub {
   unsigned height = 480;
   nvjpegChromaSubsampling_t sampling = NVJPEG_CSS_420;
   int unsupported = 0;  // of nvjpegDecodeBatchedSupported
+  void (*while_parsing)() = nullptr;
   // What was asked.
   nvjpegBackend_t backend = NVJPEG_BACKEND_DEFAULT;
   unsigned flags = 0;

@@ -13,6 +13,7 @@
 #include "native/engine/gpu_engine.h"
 #include "native/gpu/cuda/gpu_device.h"
 #include "native/gpu/jpeg/image_decoder.h"
+#include "native/gpu/jpeg/photo_sides.h"
 #include "native/gpu/nvjpeg/nvjpeg_engines.h"
 #include "test/native/gpu/nvjpeg/planes.h"
 #include "test/native/letterbox/jpeg_samples.h"
@@ -207,11 +208,12 @@ TEST_F(SimulatedHardwareDecoderTest, HoldsNoMoreThanItsImagesAndLeavesNothing) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  // Files of four images per place, planes of four images, and what the two places keep for a batch
-  // of usual size.
+  // Blocks of four images, and what the two places keep for a batch: 16 MiB for photos of usual
+  // size, and the files of seven large ones.
   constexpr size_t kPixels = size_t{640} * 480;
+  constexpr size_t kKept = (size_t{16} << 20) + 7 * kLargePhoto.pixels() / 4;
   EXPECT_LE(simulated::UsedBytes(0) + simulated::PinnedBytes() - pinned_before_,
-            2 * 6 * file.size() + 4 * 2 * kPixels + 2 * (size_t{16} << 20));
+            4 * 3 * kPixels + 2 * kKept);
   auto last = decoder->Decode(file);
   ASSERT_TRUE(last.ok());
   decoder.reset();

@@ -12,7 +12,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -48,6 +47,7 @@ class SimulatedGpuTest : public testing::Test {
     GpuEngineOptions options;
     options.gpu = gpu;
     options.cache_folder = cache_;
+    options.batches = {1, 4};  // each is made ready by every load
     return LoadGpuEngine(model_, options, on_build);
   }
 
@@ -101,15 +101,15 @@ TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNoth
     StatusCode code;
   };
   const Case cases[] = {
-      {Call::kMalloc, cudaErrorMemoryAllocation, {0, 9, 43}, StatusCode::kOverloaded},
+      {Call::kMalloc, cudaErrorMemoryAllocation, {0, 9, 47}, StatusCode::kOverloaded},
       {Call::kHostAlloc, cudaErrorMemoryAllocation, {0, 5}, StatusCode::kOverloaded},
       {Call::kStreamCreate, cudaErrorInvalidValue, {0, 3}, StatusCode::kInternalError},
-      {Call::kGraphInstantiate, cudaErrorMemoryAllocation, {0, 3}, StatusCode::kOverloaded},
+      {Call::kGraphInstantiate, cudaErrorMemoryAllocation, {0, 7}, StatusCode::kOverloaded},
       {Call::kGraphLaunch, cudaErrorInvalidValue, {0, 3}, StatusCode::kInternalError},
       {Call::kKernel, cudaErrorInvalidConfiguration, {0, 6}, StatusCode::kInternalError},
       {Call::kDeserialize, cudaErrorMemoryAllocation, {0}, StatusCode::kOverloaded},
-      {Call::kCreateContext, cudaErrorUnknown, {1, 4}, StatusCode::kDetectionFailed},
-      {Call::kCreateContext, cudaErrorMemoryAllocation, {0, 1, 4}, StatusCode::kOverloaded},
+      {Call::kCreateContext, cudaErrorUnknown, {1, 8}, StatusCode::kDetectionFailed},
+      {Call::kCreateContext, cudaErrorMemoryAllocation, {0, 1, 8}, StatusCode::kOverloaded},
       {Call::kEnqueue, cudaErrorUnknown, {0, 1}, StatusCode::kDetectionFailed},
   };
   for (const Case& c : cases) {
@@ -125,37 +125,6 @@ TEST_F(SimulatedGpuTest, WhateverFailsWhileAModelIsLoadedHasAReasonAndLeavesNoth
     }
   }
   EXPECT_NE(Loaded(), nullptr);
-}
-
-// A load makes the smallest batch size ready, so that it is short; the others follow on demand.
-TEST_F(SimulatedGpuTest, ABatchSizeIsMadeReadyByItsFirstBatchWhichMayFailAndIsTriedAgain) {
-  WriteCutModel();
-  const auto engine = Loaded();
-  ASSERT_NE(engine, nullptr);
-  const auto input = engine->Take(Scene(1));
-  ASSERT_TRUE(input.ok());
-  const std::vector<EngineItem> items(3, {input->get(), &options_});
-  const auto run = [&](size_t count) {
-    return engine->Run(WorkClass::kAsync, 0, Width::kOneShare, std::span(items).first(count));
-  };
-  for (const Call call : {Call::kCreateContext, Call::kGraphInstantiate}) {
-    simulated::FailCall(call, cudaErrorMemoryAllocation);
-    EXPECT_TRUE(run(1).ok());
-    const Status failed = run(3);
-    EXPECT_EQ(failed.code(), StatusCode::kOverloaded) << failed.message();
-  }
-  ASSERT_TRUE(run(1).ok());
-  const Boxes alone = RowsOf(engine->Detect(WorkClass::kAsync, 0, 0));
-  const size_t before = simulated::UsedBytes(0);
-  for (int round = 0; round < 2; ++round) {
-    const Status ran = run(3);
-    ASSERT_TRUE(ran.ok()) << ran.message();
-    for (size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(RowsOf(engine->Detect(WorkClass::kAsync, 0, i)).size(), alone.size());
-    }
-  }
-  // A bucket's memory is taken at the load: only the pixels of a larger batch come on top.
-  EXPECT_LT(simulated::UsedBytes(0) - before, size_t{16} << 20);
 }
 
 TEST_F(SimulatedGpuTest, ACardTooSmallIsAReason) {
