@@ -102,7 +102,7 @@ class Scheduler {
 
   static int ExpectedParts(const ImageTask& task, const EncodedImage& encoded);
   bool HasTimeFor(const LiveTaskPtr& live, int parts) LATTICE_EXCLUDES(mutex_);
-  static Result<TakenImage> TakeParts(const ImageTask& task, const PictureView& picture);
+  static Result<TakenImage> TakeParts(const ImageTask& task, Image picture);
   Result<TakenImage> DecodeParts(const ImageTask& task, const EncodedImage& encoded) const;
   void QueueParts(const LiveTaskPtr& live, TakenImage taken) LATTICE_RELEASE(mutex_);
   void EndPart(const LiveTaskPtr& part, const Status& status, Detections found)

@@ -52,6 +52,33 @@ TEST_F(SchedulerTilesTest, TheBoxesOfAllTilesAreOneAnswer) {
   EXPECT_EQ(scheduler_->stats().completed, 1u);
 }
 
+// Until the last part is done.
+TEST_F(SchedulerTilesTest, ThePixelsThatPartsShareCountOnce) {
+  constexpr size_t kPicture = size_t{3} * 64 * 64;
+  SimulatedEngine::Options options;
+  options.keeps_pixels = true;
+  options.slots = 1;
+  options.max_batch = 1;
+  Sizes sizes;
+  sizes.async_batch = 8;
+  sizes.async_pixel_bytes = 3 * kPicture;
+  Start(options, 1, sizes);
+  engine_->Hold();
+  for (uint64_t id = 1; id <= 8; ++id) Submit(TiledTask(id));
+  engine_->WaitForImages(1);
+  while (scheduler_->stats().queued_async > 5 || scheduler_->stats().decoding > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(scheduler_->stats().held_bytes, 3 * kPicture);
+  EXPECT_EQ(engine_->pixel_bytes(), 3 * kPicture);
+  engine_->Release();
+  for (uint64_t id = 1; id <= 8; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
+  EXPECT_EQ(engine_->most_pixel_bytes(), 3 * kPicture);
+  scheduler_->Close();
+  EXPECT_EQ(scheduler_->stats().held_bytes, 0u);
+  EXPECT_EQ(engine_->pixel_bytes(), 0u);
+}
+
 TEST_F(SchedulerTilesTest, AFileIsDecodedOnceForAllTiles) {
   Start({}, 1, {});
   ImageTask task = FileTask(3);
