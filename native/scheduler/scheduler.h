@@ -30,7 +30,7 @@ namespace lattice {
 // up to its largest batch, and does not wait for more.
 //
 // A picture in tiles is decoded once; its parts, the whole picture among them, then wait for the
-// network like images of their own.
+// network like images of their own. Async ones go into one batch if it holds them.
 //
 // A class has a thread per slot. A sync image that no other waits behind runs on the thread that
 // decoded it.
