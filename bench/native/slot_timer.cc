@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <utility>
 
 #include "bench/native/gpu_stopwatch.h"
@@ -81,14 +82,17 @@ Result<BatchTimes> SlotTimer::TimeStages(const TensorRtSlot::Bucket& bucket,
                                          const std::vector<GraphExec>& graphs, int rounds) {
   const size_t bytes = PackPlanes(PixelLayout::kYuv420, kWidth, kHeight).bytes;
   PinnedMemory pinned;
-  const DecodedImage decoded{
-      {kWidth, kHeight, ByteBuffer(bytes, 128, &pinned), PixelLayout::kYuv420}};
   const DetectionOptions options;
-  const SlotImage one{&decoded,
-                      ComputeLetterbox(kWidth, kHeight, slot_.model_.info.input_width,
-                                       slot_.model_.info.input_height),
-                      &options};
-  const std::vector<SlotImage> images(static_cast<size_t>(bucket.batch), one);
+  const LetterboxTransform transform = ComputeLetterbox(
+      kWidth, kHeight, slot_.model_.info.input_width, slot_.model_.info.input_height);
+  // A picture each: images of one would be copied once.
+  std::deque<DecodedImage> pictures;
+  std::vector<SlotImage> images;
+  for (int i = 0; i < bucket.batch; ++i) {
+    const DecodedImage& picture = pictures.emplace_back(
+        DecodedImage{{kWidth, kHeight, ByteBuffer(bytes, 128, &pinned), PixelLayout::kYuv420}});
+    images.push_back({&picture, {0, 0, kWidth, kHeight}, transform, &options});
+  }
   const auto upload = [&] { return slot_.Upload(images, bucket.batch); };
   const auto alone = [&](size_t stage) { return graphs[stage].Launch(slot_.stream_); };
   const int in_a_row = std::max(1, kImagesInARow / bucket.batch);

@@ -87,7 +87,7 @@ class CpuEngine final : public Engine {
     auto image = Decode(encoded.bytes, limits, &PixelPool(), FastestLayout());
     if (!image.ok()) return image.status();
     const double decode_ms = watch.Lap();
-    auto input = Take(*image);
+    auto input = InputOf(*image);
     if (input.ok()) {
       (*input)->decoded_by = DecodedBy::kCpu;
       (*input)->decode_ms = decode_ms;
@@ -95,25 +95,17 @@ class CpuEngine final : public Engine {
     return input;
   }
 
-  std::pmr::memory_resource& pixel_memory() override { return PixelPool(); }
-
-  Result<std::unique_ptr<EngineInput>> Take(const PictureView& image) override {
-    try {
-      Stopwatch watch;
-      const LetterboxTransform own =
-          ComputeLetterbox(image.width, image.height, info().input_width, info().input_height);
-      const InputSize size = SizeFor(own);
-      auto input = std::make_unique<CpuInput>(InputFloats(inputs_, InputBytes(info())), size);
-      input->transform = CentredIn(own, size.width, size.height);
-      Letterbox(image, input->transform, size.width, size.height, input->floats.data());
-      input->width = image.width;
-      input->height = image.height;
-      input->preprocess_ms = watch.Lap();
-      return std::unique_ptr<EngineInput>(std::move(input));
-    } catch (const std::exception&) {
-      return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
+  Result<EngineInputs> Take(Image picture, std::span<const Rect> parts) override {
+    EngineInputs inputs;
+    for (const Rect& part : parts) {
+      auto input = InputOf(PictureView(picture).Part(part));
+      if (!input.ok()) return input.status();
+      inputs.push_back(*std::move(input));
     }
+    return inputs;
   }
+
+  std::pmr::memory_resource& pixel_memory() override { return PixelPool(); }
 
   Status Run(WorkClass work_class, int slot, Width width,
              std::span<const EngineItem> items) override {
@@ -138,6 +130,24 @@ class CpuEngine final : public Engine {
   }
 
  private:
+  Result<std::unique_ptr<EngineInput>> InputOf(const PictureView& image) {
+    try {
+      Stopwatch watch;
+      const LetterboxTransform own =
+          ComputeLetterbox(image.width, image.height, info().input_width, info().input_height);
+      const InputSize size = SizeFor(own);
+      auto input = std::make_unique<CpuInput>(InputFloats(inputs_, InputBytes(info())), size);
+      input->transform = CentredIn(own, size.width, size.height);
+      Letterbox(image, input->transform, size.width, size.height, input->floats.data());
+      input->width = image.width;
+      input->height = image.height;
+      input->preprocess_ms = watch.Lap();
+      return std::unique_ptr<EngineInput>(std::move(input));
+    } catch (const std::exception&) {
+      return Status(StatusCode::kInternalError, "The image could not be prepared: out of memory.");
+    }
+  }
+
   static const CpuInput& InputOf(const EngineItem& item) {
     return static_cast<const CpuInput&>(*item.input);
   }

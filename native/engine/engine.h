@@ -52,15 +52,19 @@ enum class DecodedBy { kNobody, kCpu, kHardware, kCpuAfterHardware };
 // An image as its engine keeps it between a decode thread and its batch.
 struct EngineInput {
   virtual ~EngineInput() = default;
-  // Host memory of pixels that it keeps.
+  // Host memory of pixels that it alone keeps.
   virtual size_t pixel_bytes() const { return 0; }
 
+  // Host memory of pixels that it keeps together with the other parts of its picture.
+  size_t shared_bytes = 0;
   int width = 0;  // of the oriented source image
   int height = 0;
   DecodedBy decoded_by = DecodedBy::kNobody;
   double decode_ms = 0;
   double preprocess_ms = 0;  // from pixels to this input
 };
+
+using EngineInputs = std::vector<std::unique_ptr<EngineInput>>;
 
 // One image of a batch; both must outlive the slot's last Detect of it.
 struct EngineItem {
@@ -90,9 +94,11 @@ class Engine {
   // Run, kInternalError when memory is short. The input must not outlive the engine.
   virtual Result<std::unique_ptr<EngineInput>> Take(const EncodedImage& encoded,
                                                     const DecodeLimits& limits) = 0;
-  // The same for pixels, which are read before the return.
-  virtual Result<std::unique_ptr<EngineInput>> Take(const PictureView& pixels) = 0;
-  // Of RGB pictures whose parts this engine is given. Thread-safe; lives as long as the engine.
+  // The same for decoded pixels: an input of each of `parts`, in their order. The parts lie in the
+  // picture; of one in planes the only part is the whole.
+  virtual Result<EngineInputs> Take(Image picture, std::span<const Rect> parts) = 0;
+  // Where pictures are decoded that are given in pixels: others may have to be copied. Thread-safe;
+  // lives as long as the engine.
   virtual std::pmr::memory_resource& pixel_memory() = 0;
   // Blocks until the batch is done. 1 <= items.size() <= max_batch(work_class). The shares of all
   // running batches of a class together should be at most its `parallel`. kDetectionFailed with the

@@ -30,7 +30,7 @@ struct PictureView {
         planes(StoredPlanes(image)),
         memory(image.data.get_allocator().resource()) {}
 
-  // Of an RGB picture. `rect` lies in it.
+  // `rect` lies in the picture; of one in planes it is the whole.
   PictureView Part(const Rect& rect) const;
 
   const uint8_t* bytes;
@@ -39,12 +39,9 @@ struct PictureView {
   int height;
   PixelLayout layout;
   int orientation;
-  PackedPlanes planes;                // of the stored picture; `planes.bytes` of a part is 0
+  PackedPlanes planes;                // of the stored picture
   std::pmr::memory_resource* memory;  // where its pixels come from
 };
-
-// The pixels in memory of their own.
-Image CopyOf(const PictureView& view, std::pmr::memory_resource* memory);
 
 }  // namespace lattice
 

@@ -213,7 +213,7 @@ void Scheduler::Count(const LiveTaskPtr& live, bool in) {
       work.pixels.Set(0, live->pixel_bytes, in);
       return;
     case TaskState::kSplit:
-      work.pixels.Set(1, 0, in);
+      work.pixels.Set(1, live->pixel_bytes, in);  // those that its parts share
       return;
   }
 }

@@ -30,7 +30,7 @@ namespace lattice {
 // up to its largest batch, and does not wait for more.
 //
 // A picture in tiles is decoded once; its parts, the whole picture among them, then wait for the
-// network like images of their own.
+// network like images of their own. Async ones go into one batch if it holds them.
 //
 // A class has a thread per slot. A sync image that no other waits behind runs on the thread that
 // decoded it.
@@ -102,7 +102,7 @@ class Scheduler {
 
   static int ExpectedParts(const ImageTask& task, const EncodedImage& encoded);
   bool HasTimeFor(const LiveTaskPtr& live, int parts) LATTICE_EXCLUDES(mutex_);
-  static Result<TakenImage> TakeParts(const ImageTask& task, const PictureView& picture);
+  static Result<TakenImage> TakeParts(const ImageTask& task, Image picture);
   Result<TakenImage> DecodeParts(const ImageTask& task, const EncodedImage& encoded) const;
   void QueueParts(const LiveTaskPtr& live, TakenImage taken) LATTICE_RELEASE(mutex_);
   void EndPart(const LiveTaskPtr& part, const Status& status, Detections found)

@@ -7,6 +7,24 @@
 #include "native/scheduler/scheduler.h"
 
 namespace lattice {
+namespace {
+
+// Parts of one async picture go into one batch, because a GPU copies the picture once for all parts
+// of a batch. Parts of sync pictures take turns with other images, whose callers wait.
+bool AreTogether(const LiveTask& a, const LiveTask& b) {
+  return !a.sync() && a.whole != nullptr && a.whole == b.whole;
+}
+
+// Adds the ready parts that go with `first` to its batch, of `most` at most.
+void AddParts(const LiveTask& first, size_t most, std::vector<LiveTaskPtr>* tasks) {
+  if (!AreTogether(first, first)) return;
+  for (const LiveTaskPtr& part : first.whole->split->parts) {
+    if (tasks->size() == most) return;
+    if (part.get() != &first && part->state == TaskState::kReady) tasks->push_back(part);
+  }
+}
+
+}  // namespace
 
 void Scheduler::BatchLoop(WorkClass work_class) {
   const SignalStack signal_stack;
@@ -29,16 +47,20 @@ RunningBatchPtr Scheduler::TakeBatch(ClassState& work) {
   if (work.Runnable() == 0) return nullptr;
   std::vector<LiveTaskPtr> tasks;
   std::vector<LiveTaskPtr> late;
+  size_t most = 0;
   for (const LiveTaskPtr& live : work.ready) {
     if (IsTooLate(*live)) {
       late.push_back(live);
       continue;
     }
-    const Engine* const engine = tasks.empty() ? nullptr : tasks[0]->task.engine.get();
-    if (engine != nullptr && live->task.engine.get() != engine) continue;
-    tasks.push_back(live);
-    const Engine& same = *live->task.engine;
-    if (tasks.size() == static_cast<size_t>(same.max_batch(live->task.work_class))) break;
+    if (tasks.empty()) {
+      tasks.push_back(live);
+      most = static_cast<size_t>(live->task.engine->max_batch(live->task.work_class));
+      AddParts(*live, most, &tasks);
+    } else if (live->task.engine == tasks[0]->task.engine && !AreTogether(*live, *tasks[0])) {
+      tasks.push_back(live);
+    }
+    if (tasks.size() == most) break;
   }
   for (const LiveTaskPtr& live : late) EndIfTooLate(Answered(live));
   std::erase_if(tasks, [](const LiveTaskPtr& live) { return live->answered; });

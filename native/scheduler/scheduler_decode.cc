@@ -89,10 +89,7 @@ std::optional<Result<TakenImage>> Scheduler::TakeByEngine(const LiveTaskPtr& liv
     if (!Admit(live, task.pixels->data.size())) return std::nullopt;
     const Status size = CheckSize(task.pixels->width, task.pixels->height, options_.limits);
     if (!size.ok()) return size;
-    auto taken =
-        task.tiles ? TakeParts(task, *task.pixels) : OneInput(task.engine->Take(*task.pixels));
-    task.pixels.emplace();
-    return taken;
+    return TakeParts(task, *std::move(task.pixels));
   }
   const EncodedImage encoded = DescribeEncoded(task.sent != nullptr ? *task.sent : live->file);
   const int parts = ExpectedParts(task, encoded);

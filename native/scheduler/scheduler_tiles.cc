@@ -41,15 +41,14 @@ bool Scheduler::HasTimeFor(const LiveTaskPtr& live, int parts) {
   return mean->second * parts / at_once < Milliseconds(*live->deadline - Clock::now());
 }
 
-Result<TakenImage> Scheduler::TakeParts(const ImageTask& task, const PictureView& picture) {
-  TakenImage taken{GridFor(*task.tiles, {picture.width, picture.height}, InputOf(*task.engine)),
-                   {}};
-  for (const Rect& rect : taken.grid.Parts()) {
-    auto input = task.engine->Take(picture.Part(rect));
-    if (!input.ok()) return input.status();
-    taken.inputs.push_back(*std::move(input));
+Result<TakenImage> Scheduler::TakeParts(const ImageTask& task, Image picture) {
+  TileGrid grid{.source_width = picture.width, .source_height = picture.height};
+  if (task.tiles) {
+    grid = GridFor(*task.tiles, {picture.width, picture.height}, InputOf(*task.engine));
   }
-  return taken;
+  auto inputs = task.engine->Take(std::move(picture), grid.Parts());
+  if (!inputs.ok()) return inputs.status();
+  return TakenImage{grid, *std::move(inputs)};
 }
 
 Result<TakenImage> Scheduler::DecodeParts(const ImageTask& task,
@@ -58,7 +57,7 @@ Result<TakenImage> Scheduler::DecodeParts(const ImageTask& task,
   auto image = Decode(encoded.bytes, options_.limits, &task.engine->pixel_memory());
   if (!image.ok()) return image.status();
   const double decode_ms = watch.Lap();
-  auto taken = TakeParts(task, *image);
+  auto taken = TakeParts(task, *std::move(image));
   if (taken.ok()) {
     taken->inputs[0]->decode_ms = decode_ms;
     taken->inputs[0]->decoded_by = DecodedBy::kCpu;
@@ -74,6 +73,7 @@ void Scheduler::QueueParts(const LiveTaskPtr& live, TakenImage taken) {
   live->split = std::make_unique<Split>();
   live->split->found.resize(count);
   live->split->open = count;
+  const size_t shared_bytes = taken.inputs[0]->shared_bytes;
   for (size_t i = 0; i < count; ++i) {
     auto part = std::make_shared<LiveTask>();
     part->task.id = live->task.id;
@@ -92,6 +92,7 @@ void Scheduler::QueueParts(const LiveTaskPtr& live, TakenImage taken) {
     live->split->parts.push_back(part);
     Move(part, TaskState::kReady);
   }
+  SetPixelBytes(live, shared_bytes);
   Move(live, TaskState::kSplit);
   Release();
 }

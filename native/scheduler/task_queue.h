@@ -33,7 +33,7 @@ using LiveTaskPtr = std::shared_ptr<LiveTask>;
 // A decoded image as its engine keeps it: one input, or one per part of the grid.
 struct TakenImage {
   TileGrid grid;
-  std::vector<std::unique_ptr<EngineInput>> inputs;
+  EngineInputs inputs;
 };
 
 // A decoded picture in tiles, whose parts are tasks of their own in the queue of the network.

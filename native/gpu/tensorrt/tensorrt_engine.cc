@@ -31,16 +31,21 @@ BlockPool& PixelPool(const GpuEngineOptions& options) {
 
 // The GPU does the rest: an input is its pixels and where they go.
 struct GpuInput final : EngineInput {
-  // Assigned later, the pixels would be copied into ordinary memory.
-  explicit GpuInput(DecodedImage decoded) : image(std::move(decoded)) {
-    width = image.width();
-    height = image.height();
-    decoded_by = image.by;
+  GpuInput(std::shared_ptr<const DecodedImage> of, const Rect& rect, const ModelInfo& model)
+      : picture(std::move(of)),
+        part(rect),
+        transform(
+            ComputeLetterbox(rect.width, rect.height, model.input_width, model.input_height)) {
+    width = rect.width;
+    height = rect.height;
+    decoded_by = picture->by;
   }
-  size_t pixel_bytes() const override { return image.pixels.data.size(); }
+  size_t pixel_bytes() const override { return picture->pixels.data.size() - shared_bytes; }
 
-  const DecodedImage image;  // in pinned memory or on the GPU
-  LetterboxTransform transform;
+  // In pinned memory or on the GPU; shared by the inputs of its parts.
+  const std::shared_ptr<const DecodedImage> picture;
+  const Rect part;
+  const LetterboxTransform transform;
 };
 
 Status OutOfMemory(const std::string& what) {
@@ -108,14 +113,24 @@ class TensorRtEngine final : public Engine {
     auto image = decoder_->Decode(encoded, limits, &pixels_);
     if (!image.ok()) return Explained(image.status());
     const double decode_ms = watch.Lap();
-    return InputOf(*std::move(image), decode_ms);
+    const Rect whole{0, 0, image->width(), image->height()};
+    auto inputs = InputsOf(*std::move(image), {&whole, 1});
+    if (!inputs.ok()) return inputs.status();
+    (*inputs)[0]->decode_ms = decode_ms;
+    return std::move((*inputs)[0]);
   }
 
   std::pmr::memory_resource& pixel_memory() override { return pixels_; }
 
-  Result<std::unique_ptr<EngineInput>> Take(const PictureView& pixels) override {
+  Result<EngineInputs> Take(Image picture, std::span<const Rect> parts) override {
     try {
-      return InputOf({CopyOf(pixels, &pixels_), {}, DecodedBy::kNobody}, 0);
+      // Copied only where they are in other memory.
+      ByteBuffer pinned(std::move(picture.data), &pixels_);
+      return InputsOf(
+          {{picture.width, picture.height, std::move(pinned), picture.layout, picture.orientation},
+           {},
+           DecodedBy::kNobody},
+          parts);
     } catch (const std::exception&) {
       return Explained(OutOfMemory("The image could not be prepared"));
     }
@@ -128,7 +143,7 @@ class TensorRtEngine final : public Engine {
       std::vector<SlotImage> images;
       for (const EngineItem& item : items) {
         const auto& input = static_cast<const GpuInput&>(*item.input);
-        images.push_back({&input.image, input.transform, item.options});
+        images.push_back({input.picture.get(), input.part, input.transform, item.options});
       }
       const Status current = UseGpu(gpu_);
       if (!current.ok()) return current;
@@ -153,13 +168,15 @@ class TensorRtEngine final : public Engine {
     return healthy.code() == StatusCode::kGpuLost ? healthy : failed;
   }
 
-  Result<std::unique_ptr<EngineInput>> InputOf(DecodedImage image, double decode_ms) const {
+  Result<EngineInputs> InputsOf(DecodedImage decoded, std::span<const Rect> parts) const {
     try {
-      auto input = std::make_unique<GpuInput>(std::move(image));
-      input->decode_ms = decode_ms;
-      input->transform =
-          ComputeLetterbox(input->width, input->height, info_.input_width, info_.input_height);
-      return std::unique_ptr<EngineInput>(std::move(input));
+      const auto picture = std::make_shared<const DecodedImage>(std::move(decoded));
+      EngineInputs inputs;
+      for (const Rect& part : parts) {
+        inputs.push_back(std::make_unique<GpuInput>(picture, part, info_));
+        if (parts.size() > 1) inputs.back()->shared_bytes = picture->pixels.data.size();
+      }
+      return inputs;
     } catch (const std::exception&) {
       return OutOfMemory("The image could not be prepared");
     }

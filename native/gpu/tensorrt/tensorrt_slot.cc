@@ -18,7 +18,6 @@ namespace lattice {
 namespace {
 
 constexpr size_t kAskedBytes = sizeof(DeviceImage) + sizeof(DeviceRequest);
-constexpr size_t kPixelAlignment = 256;
 
 // Of one bucket: the first run of a network also loads its kernels.
 constexpr std::chrono::minutes kLongestWarmUp{2};
@@ -45,42 +44,6 @@ Status Take(size_t bytes, Memory* memory) {
   if (!taken.ok()) return taken.status();
   *memory = *std::move(taken);
   return {};
-}
-
-size_t Aligned(size_t bytes) {
-  return (bytes + kPixelAlignment - 1) / kPixelAlignment * kPixelAlignment;
-}
-
-// Bytes of the slot's memory for an image's pixels; 0 if they are read in place.
-size_t UploadBytes(const SlotImage& image) {
-  return image.decoded->is_on_gpu() ? 0 : Aligned(image.decoded->pixels.data.size());
-}
-
-DeviceImage DescribePlanes(const GpuImage& planes, const LetterboxTransform& transform) {
-  DeviceImage image{};
-  image.transform = transform;
-  image.layout = PixelLayout::kYuv420;
-  image.orientation = planes.orientation;
-  for (size_t i = 0; i < 3; ++i) {
-    image.planes[i] = planes.planes[i];
-    image.pitches[i] = planes.pitches[i];
-  }
-  return image;
-}
-
-// Queues the copy of an image's pixels to `there`, unless they are read in place, and describes
-// where the kernels find them.
-Status QueuePixels(const SlotImage& image, const Stream& stream, uint8_t* there,
-                   DeviceImage* placed) {
-  if (image.decoded->is_on_gpu()) {
-    *placed = DescribePlanes(image.decoded->on_gpu, image.transform);
-    return {};
-  }
-  const Image& pixels = image.decoded->pixels;
-  *placed = DescribeImage(there, pixels, image.transform);
-  return ToStatus(cudaMemcpyAsync(there, pixels.data.data(), pixels.data.size(),
-                                  cudaMemcpyHostToDevice, stream.get()),
-                  "copying an image to the GPU");
 }
 
 Detections Copied(const DeviceDetections& result) {
@@ -279,21 +242,19 @@ Status TensorRtSlot::QueueResults(int batch) {
 
 // Queues the pixels and writes the requests that the graph copies.
 Status TensorRtSlot::Upload(std::span<const SlotImage> images, int batch) {
-  size_t bytes = 0;
-  for (const SlotImage& image : images) bytes += UploadBytes(image);
-  if (bytes > pixels_.size()) {
+  SlotPixels pixels(images);
+  if (const size_t bytes = pixels.bytes(); bytes > pixels_.size()) {
     pixels_ = {};  // first, so that the GPU need not hold both; no batch is in work
     const Status taken = Take(bytes + bytes / 2, &pixels_);
     if (!taken.ok()) return taken;
   }
+  const Status queued = pixels.Queue(pixels_.As<uint8_t>(), stream_);
+  if (!queued.ok()) return queued;
   auto* asked = asked_.As<DeviceImage>();
   auto* requests = reinterpret_cast<DeviceRequest*>(asked + batch);
-  auto* there = pixels_.As<uint8_t>();
   for (size_t i = 0; i < images.size(); ++i) {
-    const Status queued = QueuePixels(images[i], stream_, there, &asked[i]);
-    if (!queued.ok()) return queued;
+    asked[i] = pixels.Describe(images[i]);
     requests[i] = MakeDeviceRequest(*images[i].options, images[i].transform);
-    there += UploadBytes(images[i]);
   }
   DetectionOptions unreachable;
   unreachable.confidence = kUnreachable;

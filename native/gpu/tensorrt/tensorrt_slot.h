@@ -11,9 +11,8 @@
 
 #include "native/engine/engine.h"
 #include "native/gpu/cuda/owners.h"
-#include "native/gpu/jpeg/image_decoder.h"
 #include "native/gpu/kernels/detection_kernels.h"
-#include "native/gpu/kernels/device_image.h"
+#include "native/gpu/tensorrt/slot_pixels.h"
 #include "native/gpu/tensorrt/tensorrt_library.h"
 #include "native/gpu/tensorrt/tensorrt_model.h"
 
@@ -23,13 +22,6 @@ struct TensorRtSlotOptions {
   std::vector<int> buckets;  // batch sizes, ascending; the engine's profiles in the same order
   Stream::Priority priority = Stream::Priority::kHigh;
   Event::WaitMode wait = Event::WaitMode::kSpin;
-};
-
-// One image of a batch.
-struct SlotImage {
-  const DecodedImage* decoded = nullptr;  // on the GPU, where it is read in place, or best pinned
-  LetterboxTransform transform;
-  const DetectionOptions* options = nullptr;
 };
 
 // A batch is one launch: the copy of the requests, letterbox, network, box decode and the copy of

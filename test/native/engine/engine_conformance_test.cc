@@ -11,8 +11,10 @@
 #include <memory>
 #include <ostream>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "native/cpu/cpu_engine.h"
@@ -76,15 +78,15 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
     options_.confidence = 0.05f;
   }
 
-  std::unique_ptr<EngineInput> Prepared(const PictureView& image) {
-    auto input = engine_->Take(image);
+  std::unique_ptr<EngineInput> Prepared(Image image) {
+    auto input = TakeWhole(*engine_, std::move(image));
     EXPECT_TRUE(input.ok()) << input.status().message();
     return *std::move(input);
   }
 
-  Boxes BoxesOf(const PictureView& image, WorkClass work_class = WorkClass::kSync, int slot = 0,
+  Boxes BoxesOf(Image image, WorkClass work_class = WorkClass::kSync, int slot = 0,
                 Width width = Width::kWide) {
-    const auto input = Prepared(image);
+    const auto input = Prepared(std::move(image));
     const EngineItem item{input.get(), &options_};
     const Status status = engine_->Run(work_class, slot, width, {&item, 1});
     EXPECT_TRUE(status.ok()) << status.message();
@@ -92,13 +94,9 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
   }
 
   // Of each, as one batch of the async class.
-  std::vector<Boxes> BatchOf(const std::vector<unsigned>& scenes) {
-    std::vector<std::unique_ptr<EngineInput>> inputs;
+  std::vector<Boxes> BatchOf(std::span<const std::unique_ptr<EngineInput>> inputs) {
     std::vector<EngineItem> items;
-    for (const unsigned scene : scenes) {
-      inputs.push_back(Prepared(Scene(scene)));
-      items.push_back({inputs.back().get(), &options_});
-    }
+    for (const auto& input : inputs) items.push_back({input.get(), &options_});
     const Status status = engine_->Run(WorkClass::kAsync, 0, Width::kOneShare, items);
     EXPECT_TRUE(status.ok()) << status.message();
     std::vector<Boxes> found;
@@ -106,6 +104,11 @@ class EngineConformance : public testing::TestWithParam<EngineKind> {
       found.push_back(RowsOf(engine_->Detect(WorkClass::kAsync, 0, i)));
     }
     return found;
+  }
+  std::vector<Boxes> BatchOf(const std::vector<unsigned>& scenes) {
+    EngineInputs inputs;
+    for (const unsigned scene : scenes) inputs.push_back(Prepared(Scene(scene)));
+    return BatchOf(inputs);
   }
 
   // In any order: rounding may change it where scores are nearly the same.
@@ -230,18 +233,47 @@ TEST_P(EngineConformance, PlanesGiveTheBoxesOfTheirRgb) {
   }
 }
 
-// Scaled and unscaled, also with its last row and column at those of the picture.
+Image CopyOf(const Image& picture, const Rect& part) {
+  Image copy{part.width, part.height, {}};
+  for (int y = part.top; y < part.top + part.height; ++y) {
+    const auto row = picture.data.begin() + ptrdiff_t{3} * (y * picture.width + part.left);
+    copy.data.insert(copy.data.end(), row, row + ptrdiff_t{3} * part.width);
+  }
+  return copy;
+}
+
+// Scaled and unscaled, also with its last row and column at those of the picture; together, alone,
+// and beside another picture; wherever the picture was decoded.
 TEST_P(EngineConformance, APartOfAPictureGivesTheBoxesOfItsCopy) {
   options_.confidence = 0;
+  const std::vector<Rect> parts = {{0, 0, 1000, 700},   {0, 0, 640, 480}, {360, 220, 640, 480},
+                                   {113, 57, 501, 333}, {999, 699, 1, 1}, {0, 300, 1000, 400},
+                                   {401, 3, 7, 690}};
   const Image picture = Scene(3, 1000, 700);
-  const PictureView whole = picture;
-  for (const Rect rect : {Rect{0, 0, 640, 480}, Rect{360, 220, 640, 480}, Rect{113, 57, 501, 333},
-                          Rect{999, 699, 1, 1}, Rect{0, 300, 1000, 400}}) {
-    const Image copy = CopyOf(whole.Part(rect), std::pmr::get_default_resource());
-    EXPECT_EQ(copy.width, rect.width);
-    const Boxes found = BoxesOf(whole.Part(rect));
-    EXPECT_FALSE(found.empty());
-    EXPECT_EQ(found, BoxesOf(copy)) << rect.left << ", " << rect.top;
+  EngineInputs copies;
+  for (const Rect& part : parts) copies.push_back(Prepared(CopyOf(picture, part)));
+  const Image theirs{1000, 700, ByteBuffer(picture.data, &engine_->pixel_memory())};
+  for (const Image* image : {&picture, &theirs}) {
+    auto taken = engine_->Take(
+        Image{1000, 700, ByteBuffer(image->data, image->data.get_allocator())}, parts);
+    ASSERT_TRUE(taken.ok()) << taken.status().message();
+    ASSERT_EQ(taken->size(), parts.size());
+    const auto most = static_cast<size_t>(engine_->max_batch(WorkClass::kAsync));
+    for (const size_t batch : {size_t{1}, size_t{3}, parts.size()}) {
+      if (batch > most) break;
+      for (size_t first = 0; first + batch <= parts.size(); ++first) {
+        const auto found = BatchOf(std::span(*taken).subspan(first, batch));
+        EXPECT_EQ(found, BatchOf(std::span(copies).subspan(first, batch)))
+            << batch << " from " << first;
+        for (const Boxes& boxes : found) EXPECT_FALSE(boxes.empty());
+        EXPECT_EQ((*taken)[first]->width, parts[first].width);
+        EXPECT_EQ((*taken)[first]->height, parts[first].height);
+      }
+    }
+    if (most == 1) continue;
+    std::swap(copies[1], (*taken)[1]);
+    EXPECT_EQ(BatchOf(*taken), BatchOf(copies));
+    std::swap(copies[1], (*taken)[1]);
   }
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "native/engine/engine.h"
@@ -35,6 +37,14 @@ inline Image Scene(unsigned seed, int width = 640, int height = 480) {
     }
   }
   return image;
+}
+
+// As one image.
+inline Result<std::unique_ptr<EngineInput>> TakeWhole(Engine& engine, Image picture) {
+  const Rect whole{0, 0, picture.width, picture.height};
+  auto inputs = engine.Take(std::move(picture), {&whole, 1});
+  if (!inputs.ok()) return inputs.status();
+  return std::move((*inputs)[0]);
 }
 
 using Boxes = std::vector<std::vector<float>>;

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <memory_resource>
+#include <span>
+#include <utility>
 
 #include "native/engine/engine.h"
 
@@ -18,9 +20,21 @@ class PixelEngine : public Engine {
                                             const DecodeLimits& limits) override {
     auto image = Decode(encoded.bytes, limits);
     if (!image.ok()) return image.status();
-    return Take(*image);
+    const Rect whole{0, 0, image->width, image->height};
+    auto inputs = Take(*std::move(image), {&whole, 1});
+    if (!inputs.ok()) return inputs.status();
+    return std::move((*inputs)[0]);
   }
-  Result<std::unique_ptr<EngineInput>> Take(const PictureView& pixels) override = 0;
+  Result<EngineInputs> Take(Image picture, std::span<const Rect> parts) override {
+    EngineInputs inputs;
+    for (const Rect& part : parts) {
+      auto input = Take(PictureView(picture).Part(part));
+      if (!input.ok()) return input.status();
+      inputs.push_back(*std::move(input));
+    }
+    return inputs;
+  }
+  virtual Result<std::unique_ptr<EngineInput>> Take(const PictureView& pixels) = 0;
   std::pmr::memory_resource& pixel_memory() override { return *std::pmr::get_default_resource(); }
 };
 

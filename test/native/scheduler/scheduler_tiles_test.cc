@@ -52,6 +52,74 @@ TEST_F(SchedulerTilesTest, TheBoxesOfAllTilesAreOneAnswer) {
   EXPECT_EQ(scheduler_->stats().completed, 1u);
 }
 
+TEST_F(SchedulerTilesTest, AllPartsAreOneBatchWhereItHoldsThem) {
+  SimulatedEngine::Options options;
+  options.max_batch = 8;
+  Start(options, 1, {});
+  for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+    Submit(TiledTask(work_class == WorkClass::kSync ? 1 : 2, work_class));
+    ASSERT_EQ(CodeOf(work_class == WorkClass::kSync ? 1 : 2), StatusCode::kOk);
+  }
+  EXPECT_EQ(engine_->batches(), (std::vector<size_t>{5, 5}));
+}
+
+TEST_F(SchedulerTilesTest, TilesOfJobsAreInBatchesByPictureThoseOfSyncTasksTakeTurns) {
+  for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
+    SimulatedEngine::Options options;
+    options.slots = 1;
+    options.max_batch = 5;
+    Start(options, 1, {});
+    engine_->Hold();
+    Submit(Task(1, work_class));
+    engine_->WaitForImages(1);
+    for (uint64_t id = 2; id <= 3; ++id) {
+      Submit(TiledTask(id, work_class));
+      while (scheduler_->stats().queued_sync + scheduler_->stats().queued_async +
+                 scheduler_->stats().decoding >
+             0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+    engine_->Release();
+    std::vector<int> seen = engine_->WaitForImages(11);
+    EXPECT_EQ(engine_->batches(), (std::vector<size_t>{1, 5, 5}));
+    const auto of_the_first_batch = [&](int id) {
+      return std::count_if(seen.begin() + 1, seen.begin() + 6,
+                           [&](int mark) { return (mark & 0xff) == id; });
+    };
+    EXPECT_EQ(of_the_first_batch(2), work_class == WorkClass::kSync ? 3 : 5);
+    EXPECT_EQ(of_the_first_batch(3), work_class == WorkClass::kSync ? 2 : 0);
+    scheduler_.reset();
+  }
+}
+
+// Until the last part is done.
+TEST_F(SchedulerTilesTest, ThePixelsThatPartsShareCountOnce) {
+  constexpr size_t kPicture = size_t{3} * 64 * 64;
+  SimulatedEngine::Options options;
+  options.keeps_pixels = true;
+  options.slots = 1;
+  options.max_batch = 1;
+  Sizes sizes;
+  sizes.async_batch = 8;
+  sizes.async_pixel_bytes = 3 * kPicture;
+  Start(options, 1, sizes);
+  engine_->Hold();
+  for (uint64_t id = 1; id <= 8; ++id) Submit(TiledTask(id));
+  engine_->WaitForImages(1);
+  while (scheduler_->stats().queued_async > 5 || scheduler_->stats().decoding > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(scheduler_->stats().held_bytes, 3 * kPicture);
+  EXPECT_EQ(engine_->pixel_bytes(), 3 * kPicture);
+  engine_->Release();
+  for (uint64_t id = 1; id <= 8; ++id) EXPECT_EQ(CodeOf(id), StatusCode::kOk);
+  EXPECT_EQ(engine_->most_pixel_bytes(), 3 * kPicture);
+  scheduler_->Close();
+  EXPECT_EQ(scheduler_->stats().held_bytes, 0u);
+  EXPECT_EQ(engine_->pixel_bytes(), 0u);
+}
+
 TEST_F(SchedulerTilesTest, AFileIsDecodedOnceForAllTiles) {
   Start({}, 1, {});
   ImageTask task = FileTask(3);

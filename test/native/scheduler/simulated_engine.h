@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <set>
@@ -24,7 +25,7 @@ class SimulatedEngine final : public PixelEngine {
     int slots = 2;  // of each class
     int max_batch = 4;
     double stalls = 0;                   // share of batches that take 10 ms more
-    bool keeps_pixels = false;           // inputs hold their pixels, as a GPU's do
+    bool keeps_pixels = false;           // inputs hold their picture, as a GPU's do
     std::set<int> killers = {};          // marks that lose the device
     std::function<void()> on_free = {};  // called by the destructor
   };
@@ -51,15 +52,27 @@ class SimulatedEngine final : public PixelEngine {
     input->width = image.width;
     input->height = image.height;
     input->mark = image.bytes[0] | image.bytes[1] << 8 | image.bytes[2] << 16;
-    if (options_.keeps_pixels) input->Keep(image.size, &pixels_);
     const std::lock_guard lock(mutex_);
     ++prepared_;
     return std::unique_ptr<EngineInput>(std::move(input));
   }
 
+  Result<EngineInputs> Take(Image picture, std::span<const Rect> parts) override {
+    const auto kept = options_.keeps_pixels
+                          ? std::make_shared<const KeptPicture>(picture.data.size(), &pixels_)
+                          : nullptr;
+    auto inputs = PixelEngine::Take(std::move(picture), parts);
+    for (const auto& input : *inputs) {
+      static_cast<Input&>(*input).picture = kept;
+      if (kept && parts.size() > 1) input->shared_bytes = kept->bytes;
+    }
+    return inputs;
+  }
+
   Status Run(WorkClass work_class, int slot, Width /*width*/,
              std::span<const EngineItem> items) override {
     std::unique_lock lock(mutex_);
+    batches_.push_back(items.size());
     std::vector<int>& marks = Last(work_class, slot);
     marks.clear();
     for (const EngineItem& item : items) {
@@ -100,11 +113,16 @@ class SimulatedEngine final : public PixelEngine {
     changed_.wait(lock, [&] { return seen_.size() >= count; });
     return seen_;
   }
+  // Images of each batch so far.
+  std::vector<size_t> batches() {
+    const std::lock_guard lock(mutex_);
+    return batches_;
+  }
   size_t prepared() {
     const std::lock_guard lock(mutex_);
     return prepared_;
   }
-  // Bytes of pixels that inputs hold, and the most that they held together.
+  // Bytes of pictures that inputs hold, and the most that they held together.
   size_t pixel_bytes() const { return pixels_.bytes; }
   size_t most_pixel_bytes() const { return pixels_.most; }
 
@@ -113,23 +131,23 @@ class SimulatedEngine final : public PixelEngine {
     std::atomic<size_t> bytes = 0;
     std::atomic<size_t> most = 0;
   };
-  struct Input final : EngineInput {
-    ~Input() override {
-      if (of != nullptr) of->bytes -= kept;
-    }
-    size_t pixel_bytes() const override { return kept; }
-    void Keep(size_t bytes, Pixels* all) {
-      kept = bytes;
-      of = all;
-      const size_t now = all->bytes += bytes;
-      size_t most = all->most;
-      while (now > most && !all->most.compare_exchange_weak(most, now)) {
+  struct KeptPicture {
+    KeptPicture(size_t size, Pixels* all) : bytes(size), of(all) {
+      const size_t now = of->bytes += bytes;
+      size_t most = of->most;
+      while (now > most && !of->most.compare_exchange_weak(most, now)) {
       }
     }
+    ~KeptPicture() { of->bytes -= bytes; }
+
+    const size_t bytes;
+    Pixels* const of;
+  };
+  struct Input final : EngineInput {
+    size_t pixel_bytes() const override { return picture ? picture->bytes - shared_bytes : 0; }
 
     int mark = 0;
-    size_t kept = 0;
-    Pixels* of = nullptr;
+    std::shared_ptr<const KeptPicture> picture;
   };
 
   std::vector<int>& Last(WorkClass work_class, int slot) {
@@ -149,6 +167,7 @@ class SimulatedEngine final : public PixelEngine {
   std::mt19937 random_;
   std::vector<std::vector<int>> last_[2];  // marks of each slot's last batch, by class
   std::vector<int> seen_;
+  std::vector<size_t> batches_;
   Pixels pixels_;
   size_t prepared_ = 0;
   bool busy_ = false;

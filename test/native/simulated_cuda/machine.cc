@@ -214,6 +214,12 @@ std::optional<Memory> Machine::Find(const void* memory, size_t bytes) {
   return found;
 }
 
+void Machine::CountCopied(int gpu, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto index = static_cast<size_t>(gpu);
+  if (index < gpus_.size()) gpus_[index].copied += bytes;
+}
+
 size_t Machine::Used(int gpu) {
   const std::lock_guard lock(mutex_);
   if (gpu != kHost) return gpus_.at(static_cast<size_t>(gpu)).used;
@@ -232,6 +238,11 @@ size_t Machine::Asked(Call call) {
   return asked_[call];
 }
 
+size_t Machine::Copied(int gpu) {
+  const std::lock_guard lock(mutex_);
+  return gpus_.at(static_cast<size_t>(gpu)).copied;
+}
+
 void PlugIn(const std::vector<GpuKind>& gpus) { Machine::Get().PlugIn(gpus); }
 void FailCall(Call call, cudaError_t error, int passing) {
   Machine::Get().FailCall(call, error, passing);
@@ -243,6 +254,7 @@ void Hang(int gpu) { Machine::Get().SetHang(gpu, true); }
 void HangCall(Call call, int gpu, int passing) { Machine::Get().HangCall(call, gpu, passing); }
 void Release(int gpu) { Machine::Get().SetHang(gpu, false); }
 size_t WorkDone(int gpu) { return Machine::Get().Done(gpu); }
+size_t CopiedBytes(int gpu) { return Machine::Get().Copied(gpu); }
 size_t UsedBytes(int gpu) { return Machine::Get().Used(gpu); }
 size_t PinnedBytes() { return Machine::Get().Used(kHost); }
 size_t CallsOf(Call call) { return Machine::Get().Asked(call); }

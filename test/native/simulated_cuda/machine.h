@@ -25,6 +25,7 @@ struct Gpu {
   std::map<Call, int> hanging_calls = {};  // and those that still return
   size_t used = 0;
   size_t done = 0;                // pieces of work
+  size_t copied = 0;              // bytes that came from the host
   std::set<uint64_t> to_do = {};  // pieces of work, by their number
 };
 
@@ -68,9 +69,11 @@ class Machine {
   void Reach(const void* memory);
   // Of the allocation that is there and holds all of these bytes.
   std::optional<Memory> Find(const void* memory, size_t bytes);
+  void CountCopied(int gpu, size_t bytes);
   size_t Used(int gpu);
   size_t Done(int gpu);
   size_t Asked(Call call);
+  size_t Copied(int gpu);
 
  private:
   struct AskedFailure {

@@ -17,30 +17,57 @@ using lattice::simulated::ThisThread;
 
 namespace {
 
-// Whether both ends are what `kind` says, memory of `gpu` or pinned, now and when the copy runs.
-bool Fits(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, int gpu) {
-  const auto pinned = [&](const void* memory) {
-    const auto found = Machine::Get().Find(memory, bytes);
-    return found && found->gpu == kHost;
-  };
-  switch (kind) {
-    case cudaMemcpyHostToDevice:
-      return IsOnGpu(to, bytes, gpu) && (pinned(from) || !Machine::Get().Find(from, 1));
-    case cudaMemcpyDeviceToHost:
-      return IsOnGpu(from, bytes, gpu) && (pinned(to) || !Machine::Get().Find(to, 1));
-    case cudaMemcpyDeviceToDevice:
-      return IsOnGpu(to, bytes, gpu) && IsOnGpu(from, bytes, gpu);
-    default:
-      return false;
-  }
-}
+struct Copy {
+  void* to;
+  const void* from;
+  size_t row_bytes;
+  cudaMemcpyKind kind;
+  // From one row to the next.
+  size_t rows = 1;
+  size_t to_pitch = 0;
+  size_t from_pitch = 0;
 
-cudaError_t QueueCopy(void* to, const void* from, size_t bytes, cudaStream_t stream,
-                      const std::function<bool()>& fits) {
-  if (!fits()) return cudaErrorInvalidValue;
+  size_t to_bytes() const { return to_pitch * (rows - 1) + row_bytes; }
+  size_t from_bytes() const { return from_pitch * (rows - 1) + row_bytes; }
+
+  // Whether both ends are what `kind` says, memory of `gpu` or pinned, now and when the copy runs.
+  bool Fits(int gpu) const {
+    const auto on_host = [](const void* memory, size_t bytes) {
+      const auto found = Machine::Get().Find(memory, bytes);
+      return (found && found->gpu == kHost) || !Machine::Get().Find(memory, 1);
+    };
+    switch (kind) {
+      case cudaMemcpyHostToDevice:
+        return IsOnGpu(to, to_bytes(), gpu) && on_host(from, from_bytes());
+      case cudaMemcpyDeviceToHost:
+        return IsOnGpu(from, from_bytes(), gpu) && on_host(to, to_bytes());
+      case cudaMemcpyDeviceToDevice:
+        return IsOnGpu(to, to_bytes(), gpu) && IsOnGpu(from, from_bytes(), gpu);
+      default:
+        return false;
+    }
+  }
+
+  void Run(int gpu) const {
+    for (size_t row = 0; row < rows; ++row) {
+      std::memcpy(static_cast<char*>(to) + row * to_pitch,
+                  static_cast<const char*>(from) + row * from_pitch, row_bytes);
+    }
+    if (kind == cudaMemcpyHostToDevice) Machine::Get().CountCopied(gpu, rows * row_bytes);
+  }
+};
+
+cudaError_t QueueCopy(const Copy& copy, cudaStream_t stream) {
+  const int gpu = stream->gpu;
+  // A graph reads its sources at each launch: what is not pinned may be elsewhere by then.
+  if (stream->recorded && !(Machine::Get().Find(copy.to, copy.to_bytes()) &&
+                            Machine::Get().Find(copy.from, copy.from_bytes()))) {
+    return BreakRecording();
+  }
+  if (!copy.Fits(gpu)) return cudaErrorInvalidValue;
   return Queue(stream, [=] {
-    if (!fits()) return cudaErrorIllegalAddress;
-    std::memcpy(to, from, bytes);
+    if (!copy.Fits(gpu)) return cudaErrorIllegalAddress;
+    copy.Run(gpu);
     return cudaSuccess;
   });
 }
@@ -117,21 +144,24 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  const int gpu = stream->gpu;
-  // A graph reads its sources at each launch: what is not pinned may be elsewhere by then.
-  if (stream->recorded && !(Machine::Get().Find(to, bytes) && Machine::Get().Find(from, bytes))) {
-    return Remembered(BreakRecording());
-  }
-  return Remembered(
-      QueueCopy(to, from, bytes, stream, [=] { return Fits(to, from, bytes, kind, gpu); }));
+  return Remembered(QueueCopy({to, from, bytes, kind}, stream));
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t row_bytes, size_t rows, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  if (row_bytes > to_pitch || row_bytes > from_pitch) return Remembered(cudaErrorInvalidPitchValue);
+  if (row_bytes == 0 || rows == 0) return cudaSuccess;
+  return Remembered(QueueCopy({to, from, row_bytes, kind, rows, to_pitch, from_pitch}, stream));
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   cudaError_t error = BreakRecording();
   const int gpu = ThisThread().gpu;
   if (error == cudaSuccess) error = Machine::Get().Answer(gpu);
-  if (error == cudaSuccess && !Fits(to, from, bytes, kind, gpu)) error = cudaErrorInvalidValue;
-  if (error == cudaSuccess) std::memcpy(to, from, bytes);
+  const Copy copy{to, from, bytes, kind};
+  if (error == cudaSuccess && !copy.Fits(gpu)) error = cudaErrorInvalidValue;
+  if (error == cudaSuccess) copy.Run(gpu);
   return Remembered(error);
 }
 

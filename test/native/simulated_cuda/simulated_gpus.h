@@ -74,6 +74,8 @@ void Release(int gpu);
 size_t CallsOf(Call call);
 // Pieces of work that streams of `gpu` have done.
 size_t WorkDone(int gpu);
+// Bytes that were copied from the host to `gpu`.
+size_t CopiedBytes(int gpu);
 // Bytes of `gpu` that are allocated, and of pinned memory.
 size_t UsedBytes(int gpu);
 size_t PinnedBytes();

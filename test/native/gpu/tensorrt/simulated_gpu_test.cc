@@ -58,7 +58,7 @@ class SimulatedGpuTest : public testing::Test {
   }
 
   Status Run(Engine& engine, int slot, Boxes* boxes, WorkClass work_class = WorkClass::kSync) {
-    const auto input = engine.Take(Scene(1));
+    const auto input = TakeWhole(engine, Scene(1));
     if (!input.ok()) return input.status();
     const EngineItem item{input->get(), &options_};
     const Status status = engine.Run(work_class, slot, Width::kOneShare, {&item, 1});
@@ -275,6 +275,47 @@ TEST_F(SimulatedGpuTest, AJpegStaysOnTheGpuWhereItsEnginesDecode) {
   EXPECT_EQ((*input)->pixel_bytes(), 0u);  // on the host
   const EngineItem item{input->get(), &options_};
   EXPECT_TRUE((*engine)->Run(WorkClass::kSync, 0, Width::kOneShare, {&item, 1}).ok());
+}
+
+// 3 x 3 tiles and the whole, as one batch.
+TEST_F(SimulatedGpuTest, APictureIsCopiedToTheGpuOnceForAllOfItsPartsInABatch) {
+  const auto engine = Loaded();
+  ASSERT_NE(engine, nullptr);
+  // Bytes that a batch copies; what it is asked for has one size.
+  const auto copied_for = [&](std::span<const std::unique_ptr<EngineInput>> inputs) {
+    std::vector<EngineItem> items;
+    for (const auto& input : inputs) items.push_back({input.get(), &options_});
+    const size_t before = simulated::CopiedBytes(0);
+    EXPECT_TRUE(engine->Run(WorkClass::kAsync, 0, Width::kOneShare, items).ok());
+    return simulated::CopiedBytes(0) - before;
+  };
+  EngineInputs pixels;
+  while (pixels.size() < 10) pixels.push_back(*TakeWhole(*engine, Scene(1, 1, 1)));
+  (void)copied_for(pixels);  // makes the batch size ready
+  const size_t requests = copied_for(pixels) - pixels.size() * 3;
+
+  constexpr size_t kPicture = size_t{3} * 1200 * 900;
+  Image picture{1200, 900, ByteBuffer(&engine->pixel_memory())};
+  picture.data = Scene(2, 1200, 900).data;
+  const size_t pinned = simulated::PinnedBytes();
+  std::vector<Rect> parts{{0, 0, 1200, 900}};
+  for (int tile = 0; tile < 9; ++tile)
+    parts.push_back({350 * (tile % 3), 250 * (tile / 3), 500, 400});
+  EngineInputs tiles = *engine->Take(std::move(picture), parts);
+  EXPECT_EQ(simulated::PinnedBytes(), pinned) << "the parts are no copies";
+  ASSERT_EQ(tiles.size(), 10u);
+  for (const auto& tile : tiles) {
+    EXPECT_EQ(tile->shared_bytes, kPicture);
+    EXPECT_EQ(tile->pixel_bytes(), 0u);
+  }
+  EXPECT_EQ(copied_for(tiles) - requests, kPicture);
+  // Without the whole, the middle column: as wide as one tile. Bytes of the nine pixels beside.
+  const auto middle = [&](size_t row) { return std::move(tiles[2 + 3 * row]); };
+  EngineInputs column;
+  for (size_t row = 0; row < 3; ++row) column.push_back(middle(row));
+  tiles.clear();
+  while (column.size() < 10) column.push_back(std::move(pixels[column.size()]));
+  EXPECT_EQ(copied_for(column) - requests, size_t{3} * 500 * 900 + size_t{3} * 7);
 }
 
 TEST_F(SimulatedGpuTest, RunsHoldNoMemoryAndNeverDiffer) {

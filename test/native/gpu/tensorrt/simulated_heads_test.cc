@@ -84,7 +84,7 @@ class SimulatedHeads : public testing::TestWithParam<HeadCase> {
     std::vector<std::unique_ptr<EngineInput>> inputs;
     std::vector<EngineItem> items;
     for (const Image& image : images) {
-      inputs.push_back(*engine_->Take(image));
+      inputs.push_back(*TakeWhole(*engine_, image));
       items.push_back({inputs.back().get(), &asked_});
     }
     const Status status = engine_->Run(WorkClass::kAsync, 0, Width::kOneShare, items);

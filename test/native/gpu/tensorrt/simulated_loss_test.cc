@@ -48,7 +48,7 @@ class SimulatedLossDeathTest : public testing::Test {
   }
 
   static std::unique_ptr<EngineInput> Prepared(Engine& engine) {
-    auto input = engine.Take(Scene(1));
+    auto input = TakeWhole(engine, Scene(1));
     EXPECT_TRUE(input.ok());
     return *std::move(input);
   }
@@ -65,7 +65,7 @@ class SimulatedLossDeathTest : public testing::Test {
         EXPECT_EQ(Run(*engine, work_class, slot, input.get()).code(), StatusCode::kGpuLost);
       }
     }
-    EXPECT_EQ(engine->Take(Scene(1)).status().code(), StatusCode::kGpuLost);
+    EXPECT_EQ(TakeWhole(*engine, Scene(1)).status().code(), StatusCode::kGpuLost);
     EXPECT_EQ(Load().status().code(), StatusCode::kGpuLost);
   }
 
