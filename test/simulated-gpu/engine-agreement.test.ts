@@ -94,6 +94,7 @@ test('an engine is compared with f32 once, and its score is listed', async () =>
 });
 
 test('an engine with other boxes is refused until it is built anew', async () => {
+  await start(); // the engine of the default model
   const first = await start(true);
   await expect(first.prepare('own.pt')).rejects.toMatchObject(REFUSED);
   expect(await listed(first, 'own.pt')).toMatchObject({

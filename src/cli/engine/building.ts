@@ -51,7 +51,7 @@ export async function buildEngine(
       });
       try {
         const native = await core.loadModel(file.path);
-        terminal.err('comparing its boxes with those of f32 on the CPU');
+        terminal.err('checking its boxes against those of f32 on the CPU');
         const { engineCacheDir: engineFolder, threads } = config;
         const share = await checkEngine({ file, native }, { core, engineFolder, threads });
         terminal.out(
