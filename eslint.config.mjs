@@ -40,6 +40,7 @@ export default tseslint.config(
       'bench/**',
       'vitest.config.ts',
       'vitest.ray.config.ts',
+      'vitest.simulated-gpu.config.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },
   },

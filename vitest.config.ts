@@ -5,8 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Brings the addon and dist/ up to date: no test runs a stale build.
     globalSetup: ['scripts/setup.mjs'],
-    // They need a Ray cluster: see vitest.ray.config.ts.
-    exclude: ['test/real-ray/**'],
+    // They need a Ray cluster, or another addon: see vitest.ray.config.ts and vitest.simulated-gpu.config.ts.
+    exclude: ['test/real-ray/**', 'test/simulated-gpu/**'],
     // The addon and the store own threads and files: one process per test file keeps them apart.
     pool: 'forks',
     execArgv: ['--import', new URL('test/support/compiled-threads.mjs', import.meta.url).href],

@@ -12,7 +12,7 @@ import type { Detection } from '../src/api/image.js';
 import { gpus } from '../src/native/core.js';
 import { openHttpSource, openInProcessSource, type BoxSource } from './accuracy/box-source.js';
 import { readLabels, readPhotoSets, type PhotoSet } from './accuracy/expected.js';
-import { compare } from './accuracy/match.js';
+import { compare } from '../src/models/box-agreement.js';
 
 /** Boxes of interest score more than `FLOOR`; both sides are asked down to `LOWEST` for partners. */
 const FLOOR = 0.3;

@@ -31,7 +31,13 @@ function runTests(simulatedGpu) {
   // GPUs are shared: one test at a time.
   const chosen = process.argv.includes('--gpu') ? ['-R', NEEDS_GPU, '-j', '1', '-V'] : [];
   const { status } = spawnSync('ctest', [...tests, ...chosen], { cwd: ROOT, stdio: 'inherit' });
-  return status ?? 1;
+  return simulatedGpu && status === 0 ? runServiceTests() : (status ?? 1);
+}
+
+/** What the service makes of simulated GPUs. Exit code. */
+function runServiceTests() {
+  const vitest = ['vitest', 'run', '--config', 'vitest.simulated-gpu.config.ts'];
+  return spawnSync('npx', vitest, { cwd: ROOT, stdio: 'inherit' }).status ?? 1;
 }
 
 /** Where nothing is built there is no CTest either. As with it: one test per process, with a time limit. Exit code. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Detection } from '../../src/api/image.js';
 import { meanAveragePrecision, type LabelledBox } from '../../src/models/average-precision.js';
-import { compare, type Agreement } from '../accuracy/match.js';
+import { compare, type Agreement } from '../../src/models/box-agreement.js';
 import type { HttpClient } from '../load/http-client.js';
 
 /** Boxes of interest; servers are asked down to `LOWEST`, so that one at the very floor has a partner. */

@@ -1,5 +1,5 @@
 /** Every server's figures beside ours, and the goals, against the strongest server that gives the boxes of f32. */
-import type { Agreement } from '../accuracy/match.js';
+import type { Agreement } from '../../src/models/box-agreement.js';
 import {
   meanLatency,
   ratios,

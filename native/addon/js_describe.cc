@@ -41,6 +41,9 @@ Napi::Object ToModel(Napi::Env env, const LoadedModel& model) {
   object.Set("device", info.device);
   object.Set("precision", info.precision);
   object.Set("memoryBytes", static_cast<double>(info.memory_bytes));
+  object.Set("engineFile", info.engine_file.empty()
+                               ? env.Null()
+                               : Napi::Value(Napi::String::New(env, info.engine_file)));
   object.Set("stride", info.stride);
   object.Set("metadata", ToMetadata(env, info.metadata));
   return object;

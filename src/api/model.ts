@@ -20,6 +20,10 @@ export const modelDescriptionSchema = z.object({
   classes: z.array(z.string()),
   device: z.string().nullable(),
   precision: z.string().nullable(),
+  agreement: z.number().nullable().meta({
+    description:
+      'Share of its boxes on the GPU, 0 to 1, that are those of f32 on the CPU; null on the CPU, while it is not loaded, and where there were none',
+  }),
   input: z.union([modelInputSchema, z.null()]),
   memoryBytes: z
     .int()

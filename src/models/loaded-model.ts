@@ -10,6 +10,8 @@ export interface LoadedModel {
   classes: ClassFilter;
   /** Set from a counter at each use: the model with the smallest number was used longest ago. */
   lastUse: number;
+  /** Of its boxes on a GPU, the share that agrees with f32 on the CPU; null on the CPU and where there was none to compare. */
+  agreement: number | null;
   /** Set while the self-check finds the model blind or drifting; requests are then refused with it. */
   distrust: LatticeError | null;
 }

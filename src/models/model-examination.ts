@@ -4,9 +4,9 @@ import { basename } from 'node:path';
 import { LatticeError } from '../api/errors.js';
 import type { FloatPrecision } from '../api/model.js';
 import type { NativeModel } from '../native/contract.js';
-import { openCore } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
-import { intersectionOverUnion } from './self-check/box-overlap.js';
+import { compare } from './box-agreement.js';
+import { openCpuCore } from './cpu-core.js';
 import { runOn, type Picture } from './self-check/model-check.js';
 import type { Detection } from '../api/image.js';
 import { detectionsFrom } from './raw-detections.js';
@@ -129,15 +129,7 @@ async function examineIn(
   path: string,
   { threads, pictures, labels = [], onStep }: ExaminationOptions,
 ): Promise<Examined> {
-  const core = openCore({
-    roots: [],
-    device: 'cpu',
-    precision,
-    threads,
-    maxFileBytes: 1,
-    maxPixels: 64_000_000,
-    maxSide: 16_384,
-  });
+  const core = openCpuCore({ precision, threads });
   try {
     const shown = precision === 'auto' ? 'the fastest precision' : precision;
     onStep?.(`Compiling ${basename(path)} for ${shown}`);
@@ -174,22 +166,8 @@ async function examineIn(
 
 /** Null without a box above 0.3 on either side. */
 function agreement(one: readonly Detection[][], other: readonly Detection[][]): number | null {
-  const counts = [partnered(one, other), partnered(other, one)];
-  const all = counts.reduce((sum, count) => sum + count.all, 0);
-  return all === 0 ? null : counts.reduce((sum, count) => sum + count.partnered, 0) / all;
-}
-
-function partnered(boxes: readonly Detection[][], others: readonly Detection[][]) {
-  const compared = boxes.flatMap((picture, index) =>
-    picture
-      .filter(({ confidence }) => confidence > COMPARED_CONFIDENCE)
-      .map((box) => (others[index] ?? []).some((partner) => isPartner(box, partner))),
-  );
-  return { all: compared.length, partnered: compared.filter(Boolean).length };
-}
-
-function isPartner(box: Detection, partner: Detection): boolean {
-  return (
-    box.class === partner.class && intersectionOverUnion(box.box, partner.box) >= PARTNER_OVERLAP
-  );
+  const pairs = one.map((expected, index) => {
+    return { photo: `${index}`, expected, found: other[index] ?? [] };
+  });
+  return compare(pairs, PARTNER_OVERLAP, COMPARED_CONFIDENCE).share;
 }

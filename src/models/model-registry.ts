@@ -24,7 +24,7 @@ export interface ModelRegistryParts {
   precision: Precision;
   /** The 8-bit copy of this model cannot be used; the original is. */
   onUnfitCopy(model: string, fault: string): void;
-  /** Checks a fresh model before its first request and rejects with `invalid_model` to refuse it. */
+  /** Checks a fresh model before its first request, sets its `agreement`, and rejects with `invalid_model` to refuse it. */
   admit(model: LoadedModel): Promise<void>;
   /** Bytes that the loaded models may take together; a fresh one comes on top until it is admitted. */
   memoryBudget: number;
@@ -152,7 +152,7 @@ export class ModelRegistry {
     const native = await this.#loadWhereThereIsRoom(files, fingerprint);
     const lastUse = (this.#uses += 1);
     const classes = new ClassFilter(native.names);
-    const model: LoadedModel = { file, native, classes, lastUse, distrust: null };
+    const model: LoadedModel = { file, native, classes, lastUse, agreement: null, distrust: null };
     try {
       await this.#parts.admit(model);
     } catch (error) {
@@ -233,6 +233,7 @@ export class ModelRegistry {
       classes: names,
       device: native?.device ?? null,
       precision: native?.precision ?? null,
+      agreement: model?.agreement ?? null,
       input: native && { width: native.inputWidth, height: native.inputHeight },
       memoryBytes: native?.memoryBytes ?? null,
       licence: file.licence ?? metadata.license ?? null,

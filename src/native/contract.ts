@@ -126,6 +126,8 @@ export interface NativeModel {
   precision: string;
   /** About what it takes of its device's memory, of each GPU's where there are several. */
   memoryBytes: number;
+  /** Of a GPU, in `engineCache`: null on the CPU, and where the engine is not kept. */
+  engineFile: string | null;
   stride: number;
   /** Free metadata of the export (licence, description, version ...), as text. */
   metadata: Record<string, string>;

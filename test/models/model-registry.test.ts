@@ -95,6 +95,16 @@ describe('model registry', () => {
     expect(models.ready('vehicles-v8n.pt')).toBe(loaded[0]);
   });
 
+  it('says how far the boxes of a loaded model agree with f32', async () => {
+    const { models } = await registry((model) => {
+      model.agreement = 0.995;
+      return Promise.resolve();
+    });
+    expect(await models.describe('yolov8n.pt')).toMatchObject({ agreement: null });
+    await models.load('yolov8n.pt');
+    expect(await models.describe('yolov8n.pt')).toMatchObject({ agreement: 0.995 });
+  });
+
   it('unloads the model used longest ago where memory is short, but never the default one', async () => {
     const { models, unloads, roomFor } = await registry();
     for (const name of ['a', 'b', 'c']) writeFileSync(join(modelsDir, `${name}.onnx`), name);

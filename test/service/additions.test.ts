@@ -146,6 +146,7 @@ test('the models are listed with the default one ready', async () => {
     classes: ['car', 'motorcycle', 'bus', 'truck'],
     device: expect.any(String),
     precision: expect.any(String),
+    agreement: null,
     input: { width: 640, height: 640 },
     memory_bytes: expect.any(Number) as number,
     licence: 'Apache-2.0',

@@ -13,6 +13,7 @@ export function loadedModel(name = 'a.pt', modelId = 1): LoadedModel {
     native: nativeModel({ modelId }),
     classes: new ClassFilter(['car']),
     lastUse: 0,
+    agreement: null,
     distrust: null,
   };
 }

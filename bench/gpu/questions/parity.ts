@@ -9,7 +9,7 @@ import type { Core } from '../../../src/native/core.js';
 import type { Detection } from '../../../src/api/image.js';
 import { detectionsFrom } from '../../../src/models/raw-detections.js';
 import { PROJECT_ROOT, SHARED_TESTDATA } from '../../../test/support/service-process.js';
-import { compare, type Agreement } from '../../accuracy/match.js';
+import { compare, type Agreement } from '../../../src/models/box-agreement.js';
 import type { Answer, Figure } from '../answer.js';
 import { decodedPhoto, type Pixels } from '../photos.js';
 import type { Plan } from '../plan.js';

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { detectionsFrom } from '../../../src/models/raw-detections.js';
 import type { CoreTask } from '../../../src/native/core.js';
-import { compare, type PhotoPair } from '../../accuracy/match.js';
+import { compare, type PhotoPair } from '../../../src/models/box-agreement.js';
 import type { Answer, Figure } from '../answer.js';
 import { decodedPhoto, type Pixels } from '../photos.js';
 import { mainModel, type Plan } from '../plan.js';

@@ -348,6 +348,8 @@ class Model:
     licence: str | None
     #: Of requests that name none.
     confidence_threshold: float
+    #: Share of its boxes on a GPU that are those of f32 on the CPU; None on the CPU.
+    agreement: float | None
     raw: Json = _RAW
 
     @classmethod
@@ -360,5 +362,6 @@ class Model:
             is_default=raw["is_default"],
             licence=raw.get("licence"),
             confidence_threshold=raw.get("confidence_threshold", 0.5),
+            agreement=raw.get("agreement"),
             raw=raw,
         )

@@ -61,6 +61,7 @@ EngineKey KeyOf(const TensorRtModel& model, const TensorRtLibrary& library, cons
 struct Plan {
   std::vector<char> bytes;
   bool was_kept = false;
+  bool is_kept = false;
 };
 
 // Of two writers the later one wins. TensorRT ignores timings that do not fit.
@@ -83,8 +84,8 @@ Result<Plan> Build(const TensorRtLibrary& library, const TensorRtModel& model, c
   if (cache != nullptr && !timings.empty()) StoreTimings(*cache, key, timings);
   if (!built.ok()) return built.status();
   // A full disk costs the next start a build, not this one its engine.
-  if (cache != nullptr) (void)cache->Store(EngineName(key), *built);
-  return Plan{*std::move(built), false};
+  const bool kept = cache != nullptr && cache->Store(EngineName(key), *built).ok();
+  return Plan{*std::move(built), false, kept};
 }
 
 // A stored plan that is not `refused`, or a new one, which replaces it.
@@ -98,7 +99,7 @@ Result<Plan> KeptOrBuilt(const TensorRtLibrary& library, const TensorRtModel& mo
   std::optional<ScopedFd> lock;
   while (true) {
     auto stored = cache->Load(EngineName(key));
-    if (stored && *stored != refused) return Plan{*std::move(stored), true};
+    if (stored && *stored != refused) return Plan{*std::move(stored), true, true};
     if (lock) return Build(library, model, key, &*cache, on_build);
     // The holder of the lock builds this engine, so the caller can cancel the wait like a build.
     const auto go_on = [&on_build] { return !on_build || on_build(0); };
@@ -284,6 +285,7 @@ Result<std::unique_ptr<nvinfer1::ICudaEngine>> OpenTensorRtModel(
     engine = Deserialize(runtime, plan->bytes);
   }
   if (!engine.ok()) return engine.status();
+  if (plan->is_kept) model->info.engine_file = EngineName(key);
   const Status described = DescribeOutputs(**engine, model);
   if (!described.ok()) return described;
   return engine;

@@ -4,13 +4,14 @@ import type { Config } from '../../settings/config.js';
 import { openCore, type Core, type CoreOptions } from '../../native/core.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { readBatches } from '../../settings/settings.js';
+import { checkEngine } from '../../models/engine-agreement.js';
 import { ModelFolder, withSuffix } from '../../models/model-folder.js';
 import type { Terminal } from '../terminal.js';
 import { untilSignal } from '../until-signal.js';
 
 const LOOK_EVERY_MS = 500;
 
-type Builder = Pick<Core, 'loadModel' | 'stats' | 'close'>;
+type Builder = Pick<Core, 'loadModel' | 'run' | 'stats' | 'close'>;
 
 /**
  * Rejects with `gpu_unavailable` where there is no usable GPU, else as loading the model does. The first SIGINT or
@@ -24,7 +25,7 @@ export async function buildEngine(
   open: (options: CoreOptions) => Builder = openCore,
 ): Promise<void> {
   const folder = await ModelFolder.open(config);
-  const { path } = await folder.find(withSuffix(name));
+  const file = await folder.find(withSuffix(name));
   makeFolder(dirname(config.engineCacheDir));
   const core = open({
     roots: [],
@@ -49,8 +50,13 @@ export async function buildEngine(
         void core.close();
       });
       try {
-        const model = await core.loadModel(path);
-        terminal.out(`The engine of ${name} for ${model.device} is ready (${model.precision}).`);
+        const native = await core.loadModel(file.path);
+        terminal.err('checking its boxes against those of f32 on the CPU');
+        const { engineCacheDir: engineFolder, threads } = config;
+        const share = await checkEngine({ file, native }, { core, engineFolder, threads });
+        terminal.out(
+          `The engine of ${name} for ${native.device} is ready (${native.precision}): ${agreed(share)}.`,
+        );
       } catch (error) {
         if (!signal.aborted) throw error;
         const { message } = signal.reason as Error;
@@ -63,4 +69,10 @@ export async function buildEngine(
     clearInterval(timer);
     await core.close();
   }
+}
+
+function agreed(share: number | null): string {
+  return share === null
+    ? 'the demo pictures have nothing that it finds'
+    : `${(share * 100).toFixed(1)} % of its boxes on the demo pictures are those of f32 on the CPU`;
 }

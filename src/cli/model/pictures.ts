@@ -1,15 +1,14 @@
 /** Pictures that models are examined on, and the label files of them. */
 import { constants } from 'node:fs';
-import { access, readdir, readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join, parse, relative, resolve } from 'node:path';
-import { PACKAGE_ROOT } from '../../base/package.js';
 import { isPathError, pathFault } from '../../base/path-fault.js';
 import type { LabelledBox } from '../../models/average-precision.js';
+import { DEMO_FOLDER, readDemoPictures } from '../../models/demo-pictures.js';
 import { readPicture, type Picture } from '../../models/self-check/model-check.js';
 import { expandPaths, type NamedImage } from '../image-paths.js';
 import { UsageError } from '../terminal.js';
 
-const DEMO = join(PACKAGE_ROOT, 'models', 'demo');
 const MOST = 48;
 /** With labels: more, as one figure comes of them all, and smaller ones, as all are in memory together. */
 const MOST_LABELLED = 128;
@@ -25,10 +24,9 @@ export interface Pictures {
 }
 
 export async function demoPictures(): Promise<Pictures> {
-  const names = (await readdir(DEMO)).filter((name) => /\.(jpg|png)$/.test(name)).sort();
-  const pictures = await Promise.all(names.map((name) => readPicture(join(DEMO, name))));
+  const pictures = await readDemoPictures();
   const what = `${pictures.length} demo pictures`;
-  return { what, pictures, path: join(DEMO, 'street.jpg'), served: 'street.jpg' };
+  return { what, pictures, path: join(DEMO_FOLDER, 'street.jpg'), served: 'street.jpg' };
 }
 
 /** At most 48 of an image, a folder or a glob, evenly spread. Rejects with `UsageError` for one that cannot be read. */

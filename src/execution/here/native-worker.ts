@@ -171,8 +171,11 @@ export class NativeWorker implements Worker {
     if (signal?.aborted === true) throw new LatticeError('cancelled', 'Cancelled.');
   }
 
-  /** Loads the default model; a failure is not thrown but makes the worker unhealthy. */
+  /** Loads the default model; a failure is not thrown but makes the worker unhealthy, as the wait for it does. */
   async prepareDefault(): Promise<LatticeError | null> {
+    this.#defaultFault = new LatticeError('model_not_ready', 'The default model is being loaded.', {
+      retryAfterS: LOADING_RETRY_S,
+    });
     await this.#load(this.#parts.registry.defaultName).catch(() => undefined);
     return this.#defaultFault;
   }

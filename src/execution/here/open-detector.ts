@@ -9,6 +9,7 @@ import { toLatticeError, type LatticeError } from '../../api/errors.js';
 import { inTime } from '../../base/in-time.js';
 import type { Logger } from '../../base/logger-port.js';
 import { makeFolder } from '../../base/make-folder.js';
+import { checkEngine } from '../../models/engine-agreement.js';
 import { EngineBuild } from '../../models/engine-build.js';
 import { ModelFolder, withSuffix, type ModelFile } from '../../models/model-folder.js';
 import { lookAheadBytes, modelMemoryBudget } from '../../models/model-memory.js';
@@ -104,7 +105,13 @@ export async function openDetector(
     onUnfitCopy: (name, fault) => {
       logger.warn({ model: name, fault }, 'the 8-bit copy is left aside');
     },
-    admit: (model) => selfCheck.admit(model),
+    admit: async (model) => {
+      if (onGpu) {
+        const engineFolder = config.engineCacheDir;
+        model.agreement = await checkEngine(model, { core, engineFolder, threads: config.threads });
+      }
+      await selfCheck.admit(model);
+    },
     memoryBudget: modelMemoryBudget(config.modelMemoryMb, choice.device),
   });
   const build = new EngineBuild({ share: () => core.stats().buildShare, logger });

@@ -16,6 +16,7 @@ const modelSchema = z.object(model.shape).openapi('Model', {
     classes: ['car', 'motorcycle', 'bus', 'truck'],
     device: 'CPU',
     precision: 'bf16',
+    agreement: null,
     input: { width: 640, height: 640 },
     memory_bytes: 147_000_000,
     licence: 'Apache-2.0',

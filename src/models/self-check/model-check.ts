@@ -63,8 +63,13 @@ export async function readKnownPicture(path: string): Promise<KnownPicture> {
   return { picture: await readPicture(join(dirname(path), image)), boxes };
 }
 
-/** All boxes of a picture, whatever their score. */
-export const runOn = (picture: Picture, { modelId }: NativeModel, core: Pick<Core, 'run'>) =>
+/** All boxes of a picture, whatever their score; those that overlap more than `iou` are merged. */
+export const runOn = (
+  picture: Picture,
+  { modelId }: NativeModel,
+  core: Pick<Core, 'run'>,
+  more: { iou?: number } = {},
+) =>
   core.run({
     modelId,
     path: null,
@@ -75,6 +80,7 @@ export const runOn = (picture: Picture, { modelId }: NativeModel, core: Pick<Cor
     ...DEFAULT_PARAMETERS,
     confidence: 0,
     classIds: null,
+    ...more,
   });
 
 /** The checks of one model. Feed it runs at confidence 0 (scores strictly above) over all classes. */

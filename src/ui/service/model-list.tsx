@@ -104,10 +104,11 @@ function ModelCard({ model, share, images }: ModelCardProps) {
 }
 
 function factsOf(model: Model, share: number | null, images: number): Fact[] {
-  const { device, precision, input, memory_bytes: memory } = model;
+  const { device, precision, agreement, input, memory_bytes: memory } = model;
   const size = memory === null ? null : bytes(memory);
   const facts: [string, Fact[1] | null][] = [
     ['Runs on', device === null ? null : [device, precision].filter(Boolean).join(', ')],
+    ['As f32 on the CPU', agreement === null ? null : `${percent(agreement)} of its boxes`],
     ['Input', input === null ? null : `${input.width} × ${input.height}`],
     ['Memory', size === null ? null : `${size.text} ${size.unit}`],
     ['Images', images === 0 ? null : plural(images, 'image')],

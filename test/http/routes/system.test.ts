@@ -89,8 +89,15 @@ describe('cluster status', () => {
 test('models are listed in the field names of the interface', async () => {
   const { body } = await get(compose(), '/v1/models');
   expect(body.models).toMatchObject([
-    { name: 'yolov8n.pt', state: 'ready', is_default: true, device: 'cpu', precision: 'f32' },
-    { name: 'broken.pt', state: 'refused', reason: 'The file is damaged.' },
+    {
+      name: 'yolov8n.pt',
+      state: 'ready',
+      is_default: true,
+      device: 'cpu',
+      precision: 'f32',
+      agreement: 0.997,
+    },
+    { name: 'broken.pt', state: 'refused', reason: 'The file is damaged.', agreement: null },
   ]);
 });
 

@@ -39,6 +39,8 @@ struct LoadedPlan {
   std::vector<ProfileShape> profiles;
   std::unique_ptr<HostNetwork> network;
   int gpu = 0;  // where it was loaded
+  // LATTICE_SIMULATED_WRONG is set: the network gives half of every number.
+  bool is_wrong = false;
 };
 
 class ExecutionContext final : public nvinfer1::IExecutionContext {

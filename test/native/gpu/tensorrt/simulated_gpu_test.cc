@@ -194,6 +194,19 @@ TEST_F(SimulatedGpuTest, AKeptEngineIsBuiltAgainOnlyForAnotherFileAlsoOfTheSameN
   EXPECT_EQ(BuildsToLoad(), 0);
 }
 
+TEST_F(SimulatedGpuTest, AnEngineSaysWhichFileKeepsItWhetherBuiltOrLoaded) {
+  for (int load = 0; load < 2; ++load) {
+    const auto engine = Loaded();
+    ASSERT_NE(engine, nullptr);
+    const std::string& file = engine->info().engine_file;
+    EXPECT_TRUE(file.ends_with(".engine")) << file;
+    EXPECT_TRUE(std::filesystem::exists(cache_ / file)) << file;
+  }
+  const auto unkept = LoadGpuEngine(model_, {}, nullptr);
+  ASSERT_TRUE(unkept.ok()) << unkept.status().message();
+  EXPECT_EQ((*unkept)->info().engine_file, "");
+}
+
 TEST_F(SimulatedGpuTest, ANewEngineThatTensorRtRefusesIsAReason) {
   simulated::FailCall(Call::kDeserialize, cudaErrorUnknown, 0);
   const auto engine = Load();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compare } from '../../bench/accuracy/match.js';
+import { compare } from '../../src/models/box-agreement.js';
 
 type Box = [number, number, number, number];
 const box = (confidence: number, edges: Box, name = 'car') => ({
@@ -52,13 +52,15 @@ describe('agreement of two lists of boxes', () => {
     const pair = { photo: 'p', expected: [box(0.9, A)], found: [box(0.9, SHIFTED), box(0.8, A)] };
     const result = compare([pair], 0.5, 0.3);
     expect(result).toMatchObject({ recall: 1, precision: 0.5 });
+    expect(result.share).toBeCloseTo(2 / 3, 12);
     expect(result.misses[0]).toContain('not expected car 0.900');
   });
 
-  it('takes an empty photo as agreement', () => {
+  it('takes an empty photo as agreement, without a share', () => {
     expect(compare([{ photo: 'p', expected: [], found: [] }], 0.9, 0.3)).toMatchObject({
       recall: 1,
       precision: 1,
+      share: null,
     });
   });
 });

@@ -1,12 +1,14 @@
-/** Our boxes against expected ones, photo by photo. */
-import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
-import type { Detection } from '../../src/api/image.js';
+/** Found boxes against expected ones, photo by photo. */
+import type { Detection } from '../api/image.js';
+import { intersectionOverUnion } from './self-check/box-overlap.js';
 
 export interface Agreement {
   /** Share of the expected boxes that we found. */
   recall: number;
-  /** Share of our boxes that were expected. */
+  /** Share of the found boxes that were expected. */
   precision: number;
+  /** Of the boxes on both sides together, those that have a partner; also called F1. Null without a box. */
+  share: number | null;
   expected: number;
   found: number;
   /** Largest difference of score within a matched pair. */
@@ -54,9 +56,11 @@ export function compare(
       confidenceGap = Math.max(confidenceGap, Math.abs(a.confidence - b.confidence));
     }
   }
+  const boxes = total.expected + total.found;
   return {
     recall: share(total.expectedHit, total.expected),
     precision: share(total.foundHit, total.found),
+    share: boxes === 0 ? null : (total.expectedHit + total.foundHit) / boxes,
     expected: total.expected,
     found: total.found,
     confidenceGap,
@@ -65,7 +69,7 @@ export function compare(
 }
 
 /** Expected -> found, greedy by overlap. */
-export function pairUp(
+function pairUp(
   expected: readonly Detection[],
   found: readonly Detection[],
   overlap: number,

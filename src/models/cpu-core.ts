@@ -1,0 +1,17 @@
+/** A core of the CPU for pictures in memory. */
+import type { Core, CoreOptions } from '../native/core.js';
+import { openCore } from '../native/core.js';
+
+/** Beside the core of the service, whatever its device. Close it. */
+export function openCpuCore(
+  options: Pick<CoreOptions, 'precision' | 'threads' | 'rectangles'>,
+): Core {
+  return openCore({
+    roots: [],
+    device: 'cpu',
+    maxFileBytes: 1,
+    maxPixels: 64_000_000,
+    maxSide: 16_384,
+    ...options,
+  });
+}
