@@ -9,8 +9,6 @@ namespace {
 
 constexpr size_t kAlignment = 256;
 
-size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 // The smallest rectangle that holds both.
 Rect Around(const Rect& a, const Rect& b) {
   const int left = std::min(a.left, b.left);
@@ -49,6 +47,10 @@ size_t SlotPixels::IndexOf(const Image* pixels) const {
   const auto found = std::find_if(copies_.begin(), copies_.end(),
                                   [&](const Copy& copy) { return copy.pixels == pixels; });
   return static_cast<size_t>(found - copies_.begin());
+}
+
+size_t SlotPixels::Aligned(size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 size_t SlotPixels::bytes() const {

@@ -29,6 +29,8 @@ class SlotPixels {
  public:
   explicit SlotPixels(std::span<const SlotImage> images);
 
+  // That a picture of so many bytes takes on the GPU.
+  static size_t Aligned(size_t bytes);
   // That the copies take on the GPU.
   size_t bytes() const;
   // Queues the copies to `there`, which has bytes(). The pictures must stay until they are done.

@@ -143,7 +143,7 @@ Status TensorRtSlot::Allocate(const TensorRtSlotOptions& options) {
                  [&] { return Take(count * 3 * pixels * sizeof(__half), &input_); },
                  [&] { return Take(count * kAskedBytes, &asked_); },
                  [&] { return Take(count * kAskedBytes, &asked_there_); },
-                 [&] { return Take(count * Aligned(kUsualPhoto.bytes()), &pixels_); },
+                 [&] { return Take(count * SlotPixels::Aligned(kUsualPhoto.bytes()), &pixels_); },
                  [&] { return ToStatus(LoadLetterboxKernel(), "loading the letterbox kernel"); },
                  [&] { return AllocateOutputs(count); });
 }
