@@ -9,6 +9,7 @@ import { usableModels } from '../models/offered-classes.js';
 import { models } from '../models/models.js';
 import { boxFilter } from '../picture/box-filter.js';
 import { floorOf } from '../picture/shown-boxes.js';
+import { asked as askedRegions, showUsed, view } from '../regions/region-choice.js';
 import { service } from '../session/session.js';
 import {
   ASKED_CONFIDENCE,
@@ -75,7 +76,7 @@ export function detect(source: Source): void {
   choose({ path, sent: name });
 }
 
-/** `model`, empty for the default one, `classes` or `tiles`: what is shown is detected again with it. */
+/** `model`, empty for the default one, `classes`, `tiles` or `view`: what is shown is detected again with it. */
 export function choose(changes: Query): void {
   goTo({ view: 'detect' }, { ...address.peek().query, ...changes });
 }
@@ -90,7 +91,15 @@ export function followAddress(): () => void {
     if (place.view !== 'detect') return;
     left = query;
     const { path = '', sent: name = '', model: wanted = '', classes = '' } = query;
-    const next = JSON.stringify([path, name, wanted, classes, query.tiles ?? '']);
+    const next = JSON.stringify([
+      path,
+      name,
+      wanted,
+      classes,
+      query.tiles ?? '',
+      query.view ?? '',
+      askedRegions.value,
+    ]);
     if (next === followed) return;
     followed = next;
     if (path !== '') void run({ kind: 'path', path });
@@ -132,6 +141,8 @@ export function askDetection(
     classes: askedClasses.peek(),
     threshold: askedThreshold.peek(),
     tiles: tiles.peek(),
+    regions: askedRegions.peek(),
+    view: view.peek(),
     ...changes,
   });
   return source.kind === 'path'
@@ -143,6 +154,7 @@ function show(source: Source, answer: DetectResponse): void {
   const before = detected.peek()?.url ?? null;
   const url = source.kind === 'file' ? URL.createObjectURL(source.file) : null;
   detected.value = { source, answer, url };
+  showUsed(answer.view);
   if (before !== null) URL.revokeObjectURL(before);
 }
 
