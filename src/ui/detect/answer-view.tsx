@@ -1,7 +1,6 @@
 /** What was found: the picture with its boxes, and the panel that filters them. */
-import { useComputed, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { countRegions } from '../../api/class-counts.js';
 import { setQuery } from '../address/location.js';
 import type { DetectResponse } from '../../client/records.js';
 import { FolderStrip } from '../images/folder-strip.js';
@@ -19,7 +18,6 @@ import { WHOLE } from '../picture/view-window.js';
 import { draft, isEditing } from '../regions/region-choice.js';
 import { RegionCounts, RegionShapes } from '../regions/region-shapes.js';
 import { fileName, percent } from '../text/format.js';
-import { CodeDialog } from './code-dialog.js';
 import { ComparisonChoice, useComparison } from './comparison.js';
 import { sourceName } from './detect-request.js';
 import {
@@ -30,13 +28,18 @@ import {
   detections,
   filter,
   hidden,
+  regionCounts,
   setThreshold,
   threshold,
   type Detected,
 } from './detection.js';
 import { shownAnswer } from './shown-answer.js';
 
-/** Most visits draw no regions. */
+/** Most visits ask for no code and draw no regions. */
+const CodeDialog = lazy('Writing the code', async () => {
+  const { CodeDialog: loaded } = await import('./code-dialog.js');
+  return loaded;
+});
 const RegionEditor = lazy('Opening the editor of regions', async () => {
   const { RegionEditor: loaded } = await import('../regions/region-editor.js');
   return loaded;
@@ -57,12 +60,6 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
   const path = source.kind === 'path' ? source.path : null;
   const { url: shared, fault } = useLargePicture(path);
   const compared = useComparison(detected);
-  const counts = useComputed(() => {
-    const byRegion = countRegions(boxes.value, Object.keys(answer.region_counts ?? {}));
-    const sum = (classes: Record<string, number>) =>
-      Object.values(classes).reduce((all, count) => all + count, 0);
-    return new Map(Object.entries(byRegion).map(([name, classes]) => [name, sum(classes)]));
-  });
   useShortcuts('Regions', [{ keys: 'r', title: 'Draw regions', run: toggleEditor }]);
   useEffect(() => {
     marks.pinned.value = null;
@@ -88,13 +85,13 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
         compared={compared}
         aside={
           <>
-            <RegionCounts counts={counts.value} />
+            <RegionCounts counts={regionCounts.value} />
             <ComparisonChoice compared={compared} />
           </>
         }
         over={
           <>
-            <RegionShapes marks={marks} counts={counts.value} />
+            <RegionShapes marks={marks} counts={regionCounts.value} />
             {isEditing.value && <RegionHandles marks={marks} />}
           </>
         }
@@ -110,7 +107,7 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
         instead={
           isEditing.value ? (
             <RegionEditor
-              counts={counts.value}
+              counts={regionCounts.value}
               classes={chosenModel.value?.classes ?? []}
               onView={(view) => choose({ view })}
             />

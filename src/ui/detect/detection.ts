@@ -3,6 +3,7 @@ import { batch, computed, effect, signal } from '@preact/signals';
 import type { DetectResponse, Model } from '../../client/records.js';
 import type { Query } from '../address/address.js';
 import { address, goTo, setQuery } from '../address/location.js';
+import { countRegions } from '../../api/class-counts.js';
 import { ALL_CLASSES } from '../../api/options.js';
 import { tilesOf } from '../../api/tiles.js';
 import { usableModels } from '../models/offered-classes.js';
@@ -59,6 +60,15 @@ const floor = computed(() =>
 );
 export const filter = boxFilter(detections, { floor, known: floor, first: ownThreshold });
 export const { boxes, counts, hidden, threshold, setThreshold } = filter;
+
+/** How many of the shown boxes lie in each region of the answer. */
+export const regionCounts = computed((): ReadonlyMap<string, number> => {
+  const names = Object.keys(detected.value?.answer.region_counts ?? {});
+  const rows = Object.entries(countRegions(boxes.value, names));
+  const sum = (counts: Record<string, number>) =>
+    Object.values(counts).reduce((all, count) => all + count, 0);
+  return new Map(rows.map(([name, counts]) => [name, sum(counts)]));
+});
 
 /** The last picture that was sent; an address has its name only. */
 let sent: File | null = null;
