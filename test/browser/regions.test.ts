@@ -112,7 +112,8 @@ describe.skipIf(browserPath === null)('regions', () => {
     const crossed = [[0.05, 0.349], [0.65, 0.35], [0.65, 0.3], [0.35, 0.65]]; // prettier-ignore
     const problem = (await answerOf({ regions: [{ name: 'region 1', polygon: crossed }] })) as unknown as { errors: { detail: string }[] }; // prettier-ignore
     const alert = page.locator('.region-row [role=alert]');
-    expect(await alert.textContent()).toBe(problem.errors[0]!.detail);
+    // The service says before it which field it is.
+    expect(`regions.0.polygon: ${await alert.textContent()}`).toBe(problem.errors[0]!.detail);
     await shot('wrong-1280');
     expect(await page.getByRole('button', { name: 'Save as a view' }).isDisabled()).toBe(true);
     for (let step = 0; step < 35; step += 1) await page.keyboard.press('ArrowDown');
@@ -143,13 +144,13 @@ describe.skipIf(browserPath === null)('regions', () => {
     await page.getByRole('link', { name: 'Jobs' }).click();
     await page.getByRole('button', { name: 'New job' }).click();
     const offered = page.getByRole('dialog').getByLabel('Regions of the view');
-    expect(await offered.locator('option').allTextContents()).toContain('View yard');
+    await eventual(() => offered.locator('option').allTextContents()).toContain('View yard');
     await page.keyboard.press('Escape');
     await open('?path=street.jpg&view=yard');
     await edit();
     await page.getByRole('button', { name: 'Delete the view' }).click();
     await eventual(async () => (await fetch(`${service.url}/v1/views/yard`)).status).toBe(404);
-    expect(page.url()).not.toContain('view=');
+    await eventual(() => page.url()).not.toContain('view=');
     await eventual(labels).toEqual(['low left out']);
   });
 
