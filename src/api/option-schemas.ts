@@ -1,6 +1,5 @@
 /** Schemas of the options, from their rows: in worker frames, in requests and in answers. */
 import { z } from 'zod';
-import { polygonFault } from '../base/polygon.js';
 import {
   ANCHORS,
   PARAMETER_ROWS,
@@ -9,6 +8,7 @@ import {
   type Region,
   type WireParameters,
 } from './options.js';
+import { LEAST_POINTS, MOST_REGION_NAME, REGION_LIMITS, regionFaults } from './region-rules.js';
 import { MOST_TILES, TILE_OVERLAP } from './tiles.js';
 
 const MOST_PIXELS = 100_000;
@@ -36,10 +36,6 @@ const tiles = z.union([
     .meta({ id: 'TileGrid' }),
   z.strictObject({ size: z.int().min(32).max(MOST_PIXELS), overlap }).meta({ id: 'TileSize' }),
 ]);
-
-export const REGION_LIMITS = { regions: 50, points: 100, classes: 100 };
-const LEAST_POINTS = 3;
-const MOST_REGION_NAME = 64;
 
 // With names, for generators.
 const anchorPlaceSchema = z.enum(ANCHORS).meta({
@@ -106,16 +102,9 @@ export const regionsSchema: z.ZodArray<z.ZodType<Region>> = z
   .array(regionSchema)
   .max(REGION_LIMITS.regions)
   .superRefine((regions, context) => {
-    const first = new Map(regions.map(({ name }, at) => [name, at] as const).reverse());
-    regions.forEach(({ name, polygon }, at) => {
-      const refuse = (field: keyof Region, message: string) => {
-        context.addIssue({ code: 'custom', path: [at, field], message });
-      };
-      if (first.get(name) !== at) refuse('name', 'An earlier region has this name.');
-      // Fewer points are refused already.
-      const fault = polygon.length < LEAST_POINTS ? null : polygonFault(polygon);
-      if (fault !== null) refuse('polygon', fault);
-    });
+    for (const { at, field, message } of regionFaults(regions)) {
+      context.addIssue({ code: 'custom', path: [at, field], message });
+    }
   });
 
 /** It is part of an address. */

@@ -1,7 +1,6 @@
 /** The frame of every view: bar, navigation, connection, and the view that the address names. */
 import { useComputed } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { hashOf, type Place } from './address/address.js';
 import { address, goTo } from './address/location.js';
 import { DetectView } from './detect/detect-view.js';
@@ -9,9 +8,8 @@ import { JobsView } from './jobs/jobs-view.js';
 import { Connection } from './live/connection.js';
 import { Button } from './parts/button.js';
 import { Icon, type IconName } from './parts/icon.js';
-import { Problem } from './parts/problem.js';
+import { lazy } from './parts/lazy.js';
 import { ShortcutHelp, useShortcuts } from './parts/shortcuts.js';
-import { Skeleton } from './parts/skeleton.js';
 import { KeyPage } from './session/key-page.js';
 import { apiKey, forgetKey, keyAsked } from './session/session.js';
 
@@ -125,34 +123,4 @@ function useViewChange(section: string, name: string): void {
 function skipToMain(event: MouseEvent): void {
   event.preventDefault();
   document.getElementById('main')?.focus();
-}
-
-/** A view whose script is loaded when it is opened first. */
-function lazy(label: string, load: () => Promise<ComponentType>): ComponentType {
-  let loaded: ComponentType | null = null;
-  return function Lazy() {
-    const [state, setState] = useState<{ fault: unknown; isLoaded: boolean }>({
-      fault: null,
-      isLoaded: loaded !== null,
-    });
-    useEffect(() => {
-      if (loaded !== null) return;
-      load().then(
-        (component) => {
-          loaded = component;
-          setState({ fault: null, isLoaded: true });
-        },
-        (fault: unknown) => setState({ fault, isLoaded: false }),
-      );
-    }, []);
-    if (loaded !== null) {
-      const Loaded = loaded;
-      return <Loaded />;
-    }
-    return state.fault === null ? (
-      <Skeleton label={label} lines={5} />
-    ) : (
-      <Problem error={state.fault} />
-    );
-  };
 }

@@ -212,14 +212,13 @@ describe.skipIf(browserPath === null)('detect', () => {
   test.skipIf(!hasCurl)('the curl of the dialog answers what is shown', async () => {
     await open('?path=street.jpg&min=70');
     await found().waitFor();
-    await page.getByRole('button', { name: 'As curl' }).click();
+    await page.getByRole('button', { name: 'As code' }).click();
     const code = (await page.locator('.code').textContent())!;
     const curl = spawnSync('sh', ['-c', code], { encoding: 'utf8' });
     const answer = JSON.parse(curl.stdout) as DetectResponse;
     expect(answer.detections).toHaveLength(3);
     expect((await figures())[0]).toBe(3);
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'As Python' }).click();
+    await page.getByRole('button', { name: 'Python' }).click();
     expect(await page.locator('.code').textContent()).toContain('confidence_threshold=0.7');
   });
 
@@ -267,7 +266,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     await eventual(async () => (await figures())[1]! > before!).toBe(true);
     const hash = await page.evaluate(() => location.hash);
     expect(hash).toBe('#/detect?path=street.jpg&tiles=2x2');
-    await page.getByRole('button', { name: 'As curl' }).click();
+    await page.getByRole('button', { name: 'As code' }).click();
     const code = await page.getByRole('dialog').locator('pre').textContent();
     expect(code).toContain('"tiles":{"columns":2,"rows":2,"overlap":0.2}');
     await page.keyboard.press('Escape');
@@ -301,7 +300,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     const none = await save(/as PNG/);
     expect((await raw(none.bytes)).equals(await raw(pictures[0]!.bytes))).toBe(false);
     await page.getByRole('slider').fill('60');
-    await page.getByRole('button', { name: 'As curl' }).click();
+    await page.getByRole('button', { name: 'As code' }).click();
     const code = (await page.locator('.code').textContent())!;
     expect(code).toContain('"merge_classes":true');
     if (!hasCurl) return;

@@ -3,7 +3,7 @@
  * clients send null for a field that is not set.
  */
 import { z } from '@hono/zod-openapi';
-import { REGION_LIMITS } from '../../api/option-schemas.js';
+import { REGION_LIMITS } from '../../api/region-rules.js';
 import { withSuffix } from '../../models/model-folder.js';
 import type { Config } from '../../settings/config.js';
 import { validationFailed } from './validation.js';

@@ -7,28 +7,52 @@ import { FolderStrip } from '../images/folder-strip.js';
 import { Button } from '../parts/button.js';
 import { CopyButton } from '../parts/copy-button.js';
 import { Foreign } from '../parts/foreign.js';
+import { lazy } from '../parts/lazy.js';
 import { saveFile } from '../parts/save-file.js';
+import { useShortcuts } from '../parts/shortcuts.js';
 import { DetectedPicture } from '../picture/detected-picture.js';
 import { usePictureMarks } from '../picture/marks.js';
 import { floorOf } from '../picture/shown-boxes.js';
 import { useLargePicture } from '../picture/use-picture.js';
 import { WHOLE } from '../picture/view-window.js';
+import { draft, isEditing } from '../regions/region-choice.js';
+import { RegionCounts, RegionShapes } from '../regions/region-shapes.js';
 import { fileName, percent } from '../text/format.js';
-import { CodeDialog } from './code-dialog.js';
 import { ComparisonChoice, useComparison } from './comparison.js';
 import { sourceName } from './detect-request.js';
 import {
   boxes,
+  choose,
   chosenModel,
   detect,
   detections,
   filter,
   hidden,
+  regionCounts,
   setThreshold,
   threshold,
   type Detected,
 } from './detection.js';
 import { shownAnswer } from './shown-answer.js';
+
+/** Most visits ask for no code and draw no regions. */
+const CodeDialog = lazy('Writing the code', async () => {
+  const { CodeDialog: loaded } = await import('./code-dialog.js');
+  return loaded;
+});
+const RegionEditor = lazy('Opening the editor of regions', async () => {
+  const { RegionEditor: loaded } = await import('../regions/region-editor.js');
+  return loaded;
+});
+const RegionHandles = lazy('Opening the corners of regions', async () => {
+  const { RegionHandles: loaded } = await import('../regions/region-handles.js');
+  return loaded;
+});
+
+function toggleEditor(): void {
+  draft.value = null;
+  isEditing.value = !isEditing.peek();
+}
 
 export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boolean }) {
   const { source, answer, url } = detected;
@@ -36,6 +60,7 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
   const path = source.kind === 'path' ? source.path : null;
   const { url: shared, fault } = useLargePicture(path);
   const compared = useComparison(detected);
+  useShortcuts('Regions', [{ keys: 'r', title: 'Draw regions', run: toggleEditor }]);
   useEffect(() => {
     marks.pinned.value = null;
     marks.active.value = null;
@@ -58,7 +83,36 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
         isOld={isOld}
         head={<Head detected={detected} />}
         compared={compared}
-        aside={<ComparisonChoice compared={compared} />}
+        aside={
+          <>
+            <RegionCounts counts={regionCounts.value} />
+            <ComparisonChoice compared={compared} />
+          </>
+        }
+        over={
+          <>
+            <RegionShapes marks={marks} counts={regionCounts.value} />
+            {isEditing.value && <RegionHandles marks={marks} />}
+          </>
+        }
+        tools={
+          <Button
+            class="tool"
+            icon="polygon"
+            name="Regions"
+            aria-pressed={isEditing.value}
+            onClick={toggleEditor}
+          />
+        }
+        instead={
+          isEditing.value ? (
+            <RegionEditor
+              counts={regionCounts.value}
+              classes={chosenModel.value?.classes ?? []}
+              onView={(view) => choose({ view })}
+            />
+          ) : null
+        }
         note={
           answer.truncated && (
             <p class="note">
@@ -114,12 +168,11 @@ function NoneShown() {
 }
 
 function Actions({ detected: { source, answer } }: { detected: Detected }) {
-  const language = useSignal<'curl' | 'Python' | null>(null);
+  const isCodeOpen = useSignal(false);
   const shown = shownAnswer(answer, boxes.value, threshold.value);
   return (
     <>
-      <Button onClick={() => (language.value = 'curl')}>As curl</Button>
-      <Button onClick={() => (language.value = 'Python')}>As Python</Button>
+      <Button onClick={() => (isCodeOpen.value = true)}>As code</Button>
       <CopyButton text={JSON.stringify(shown, null, 2)} what="answer as JSON" label="JSON" />
       <Button
         class="quiet"
@@ -129,12 +182,8 @@ function Actions({ detected: { source, answer } }: { detected: Detected }) {
       >
         CSV
       </Button>
-      {language.value !== null && (
-        <CodeDialog
-          language={language.value}
-          source={source}
-          onClose={() => (language.value = null)}
-        />
+      {isCodeOpen.value && (
+        <CodeDialog source={source} onClose={() => (isCodeOpen.value = false)} />
       )}
     </>
   );

@@ -1,5 +1,6 @@
 /** What the detect view asks for: everything that the slider may want to show. */
 import type { Detection } from '../picture/shown-boxes.js';
+import type { Region } from '../../api/options.js';
 import type { Tiles } from '../../api/tiles.js';
 import type { DetectRequest } from '../../client/records.js';
 
@@ -18,31 +19,34 @@ export interface DetectChoice {
   /** Absent: by the classes. */
   mergeClasses?: boolean;
   tiles?: Tiles;
+  /** Null: those of the view. */
+  regions?: readonly Region[] | null;
+  /** Empty: the service looks for one by the path. */
+  view?: string;
 }
 
-interface ShownChoice {
-  model: string;
+/** The rest is as in the request whose answer is shown. */
+interface ShownChoice extends Pick<DetectChoice, 'model' | 'tiles' | 'regions' | 'view'> {
   /** Classes of the request whose answer is shown. */
   asked: readonly string[];
   /** The boxes of that answer. */
   detections: readonly Detection[];
   hidden: ReadonlySet<string>;
   threshold: number;
-  tiles?: Tiles;
 }
 
 /** The request whose answer is what is shown. */
 export function shownRequest(choice: ShownChoice): DetectChoice {
-  const { model, asked, detections, hidden, threshold, tiles = 'off' } = choice;
+  const { asked, detections, hidden, threshold, ...same } = choice;
   const found = classesOf(detections);
   const shown = found.filter((name) => !hidden.has(name));
   const isWhole = shown.length === found.length;
   // Nothing is above 1.
   if (isWhole || shown.length === 0) {
-    return { model, classes: asked, threshold: isWhole ? threshold : 1, tiles };
+    return { ...same, classes: asked, threshold: isWhole ? threshold : 1 };
   }
   // A request that names classes merges none by default, one without does.
-  return { model, classes: shown, threshold, tiles, mergeClasses: asked.length === 0 };
+  return { ...same, classes: shown, threshold, mergeClasses: asked.length === 0 };
 }
 
 /** Also those that boxes may be besides. */
@@ -75,6 +79,8 @@ export function detectFields({
   threshold,
   mergeClasses,
   tiles,
+  regions = null,
+  view = '',
 }: DetectChoice): Omit<DetectRequest, 'image_path'> {
   return {
     ...(model === '' ? {} : { model_name: model }),
@@ -82,6 +88,9 @@ export function detectFields({
     confidence_threshold: threshold,
     ...(mergeClasses === undefined ? {} : { merge_classes: mergeClasses }),
     ...(tiles === undefined || tiles === 'off' ? {} : { tiles }),
+    ...(regions === null ? {} : { regions: [...regions] }),
+    // The service takes one of them.
+    ...(regions !== null || view === '' ? {} : { view }),
   };
 }
 

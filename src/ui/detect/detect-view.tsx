@@ -10,6 +10,9 @@ import { Empty } from '../parts/empty.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Thumbnail } from '../picture/thumbnail.js';
+import { discard, drawn, view } from '../regions/region-choice.js';
+import { ViewSelect } from '../regions/view-select.js';
+import { loadViews } from '../regions/views.js';
 import { service } from '../session/session.js';
 import { plural, visible } from '../text/format.js';
 import { AnswerView } from './answer-view.js';
@@ -42,6 +45,7 @@ const offeredTiles = (chosen: string): string[] =>
 export function DetectView() {
   const isPicking = useSignal(false);
   useEffect(followAddress, []);
+  useEffect(() => void loadViews(), []);
   const pick = (): void => {
     isPicking.value = true;
   };
@@ -183,6 +187,15 @@ function ModelFields() {
           <option value="all">All {plural(classes.size, 'class', 'classes')}</option>
         </select>
       )}
+      <ViewSelect
+        label="View"
+        value={view.value}
+        isDrawn={drawn.value !== null}
+        onPick={(name) => {
+          discard();
+          if (name !== view.peek()) choose({ view: name });
+        }}
+      />
     </>
   );
 }
@@ -200,6 +213,9 @@ function FaultActions({ onPick }: { onPick: () => void }) {
     <>
       {pointers.some((pointer) => pointer?.startsWith('#/classes') === true) && (
         <Button onClick={() => choose(allClasses(true))}>Use all classes of the model</Button>
+      )}
+      {pointers.includes('#/view') && (
+        <Button onClick={() => choose({ view: '' })}>Use no view</Button>
       )}
       {model.value !== '' && (
         <Button onClick={() => choose({ model: '' })}>Use the default model</Button>

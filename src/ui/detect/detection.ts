@@ -3,12 +3,14 @@ import { batch, computed, effect, signal } from '@preact/signals';
 import type { DetectResponse, Model } from '../../client/records.js';
 import type { Query } from '../address/address.js';
 import { address, goTo, setQuery } from '../address/location.js';
+import { countRegions } from '../../api/class-counts.js';
 import { ALL_CLASSES } from '../../api/options.js';
 import { tilesOf } from '../../api/tiles.js';
 import { usableModels } from '../models/offered-classes.js';
 import { models } from '../models/models.js';
 import { boxFilter } from '../picture/box-filter.js';
 import { floorOf } from '../picture/shown-boxes.js';
+import { asked as askedRegions, showUsed, view } from '../regions/region-choice.js';
 import { service } from '../session/session.js';
 import {
   ASKED_CONFIDENCE,
@@ -59,6 +61,15 @@ const floor = computed(() =>
 export const filter = boxFilter(detections, { floor, known: floor, first: ownThreshold });
 export const { boxes, counts, hidden, threshold, setThreshold } = filter;
 
+/** How many of the shown boxes lie in each region of the answer. */
+export const regionCounts = computed((): ReadonlyMap<string, number> => {
+  const names = Object.keys(detected.value?.answer.region_counts ?? {});
+  const rows = Object.entries(countRegions(boxes.value, names));
+  const sum = (counts: Record<string, number>) =>
+    Object.values(counts).reduce((all, count) => all + count, 0);
+  return new Map(rows.map(([name, counts]) => [name, sum(counts)]));
+});
+
 /** The last picture that was sent; an address has its name only. */
 let sent: File | null = null;
 /** What of the address was detected last: the rest of it filters. */
@@ -75,7 +86,7 @@ export function detect(source: Source): void {
   choose({ path, sent: name });
 }
 
-/** `model`, empty for the default one, `classes` or `tiles`: what is shown is detected again with it. */
+/** `model`, empty for the default one, `classes`, `tiles` or `view`: what is shown is detected again with it. */
 export function choose(changes: Query): void {
   goTo({ view: 'detect' }, { ...address.peek().query, ...changes });
 }
@@ -90,7 +101,15 @@ export function followAddress(): () => void {
     if (place.view !== 'detect') return;
     left = query;
     const { path = '', sent: name = '', model: wanted = '', classes = '' } = query;
-    const next = JSON.stringify([path, name, wanted, classes, query.tiles ?? '']);
+    const next = JSON.stringify([
+      path,
+      name,
+      wanted,
+      classes,
+      query.tiles ?? '',
+      query.view ?? '',
+      askedRegions.value,
+    ]);
     if (next === followed) return;
     followed = next;
     if (path !== '') void run({ kind: 'path', path });
@@ -132,6 +151,8 @@ export function askDetection(
     classes: askedClasses.peek(),
     threshold: askedThreshold.peek(),
     tiles: tiles.peek(),
+    regions: askedRegions.peek(),
+    view: view.peek(),
     ...changes,
   });
   return source.kind === 'path'
@@ -143,6 +164,7 @@ function show(source: Source, answer: DetectResponse): void {
   const before = detected.peek()?.url ?? null;
   const url = source.kind === 'file' ? URL.createObjectURL(source.file) : null;
   detected.value = { source, answer, url };
+  showUsed(answer.view);
   if (before !== null) URL.revokeObjectURL(before);
 }
 

@@ -11,6 +11,8 @@ export interface JobFields {
   /** Null: that of the model. */
   threshold: number | null;
   priority: number;
+  /** Empty: the service looks for one by the path of each image. */
+  view: string;
   /** JSON of an object. */
   metadata: string;
   callback: string;
@@ -34,7 +36,7 @@ export function metadataFault(text: string): string {
 
 /** As JSON: the metadata keep their text, and with it the digits of long numbers. */
 export function jobRequest(fields: JobFields): string {
-  const { paths, type, model, classes, threshold, priority, callback } = fields;
+  const { paths, type, model, classes, threshold, priority, view, callback } = fields;
   const request: Omit<JobSubmit, 'metadata'> = {
     job_type: type,
     model_name: textOrNull(model),
@@ -42,6 +44,7 @@ export function jobRequest(fields: JobFields): string {
     image_paths: paths.split(/\r?\n/).filter((line) => line.trim() !== ''),
     confidence_threshold: threshold,
     priority: Number.isNaN(priority) ? null : priority,
+    view: textOrNull(view),
     callback_url: textOrNull(callback.trim()),
     annotate: fields.annotate ? true : null,
   };

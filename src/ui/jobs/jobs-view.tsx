@@ -5,6 +5,7 @@ import { hashOf } from '../address/address.js';
 import { address, goTo } from '../address/location.js';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';
+import { lazy } from '../parts/lazy.js';
 import { Problem } from '../parts/problem.js';
 import { useShortcuts } from '../parts/shortcuts.js';
 import { Skeleton } from '../parts/skeleton.js';
@@ -24,7 +25,12 @@ import {
   type StateFilter,
 } from './job-list.js';
 import { JobRow } from './job-row.js';
-import { SubmitDialog } from './submit-dialog.js';
+
+/** Most visits submit no job. */
+const SubmitDialog = lazy('Opening the form', async () => {
+  const { SubmitDialog: loaded } = await import('./submit-dialog.js');
+  return loaded;
+});
 
 const STATES = ['pending', 'running', 'completed', 'failed'] as const;
 /** Rows that are scrolled past must not move. */

@@ -1,6 +1,6 @@
 /** A new job: which images, what to look for, and where the result goes. */
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { JobSubmit } from '../../client/lattice-client.js';
 import { ImagePicker } from '../images/image-picker.js';
 import { models } from '../models/models.js';
@@ -8,6 +8,8 @@ import { offeredClasses, usableModels } from '../models/offered-classes.js';
 import { Button } from '../parts/button.js';
 import { Modal } from '../parts/modal.js';
 import { Problem } from '../parts/problem.js';
+import { ViewSelect } from '../regions/view-select.js';
+import { loadViews, views } from '../regions/views.js';
 import { service } from '../session/session.js';
 import { percent, visible } from '../text/format.js';
 import { jobRequest, metadataFault, takesClasses } from './job-request.js';
@@ -37,6 +39,7 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
   const isPicking = useSignal(false);
   const usable = usableModels(models.value ?? []);
   const chosen = usable.find(({ name }) => name === model.value) ?? usable[0];
+  useEffect(() => void loadViews(), []);
   const shownThreshold = threshold.value ?? chosen?.confidence_threshold ?? 0.5;
   const submit = async (form: HTMLFormElement): Promise<void> => {
     const given = new FormData(form);
@@ -53,6 +56,7 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
         classes: given.getAll('classes').map(textOf),
         threshold: threshold.peek(),
         priority: Number(text('priority')),
+        view: text('view'),
         metadata: text('metadata'),
         callback: text('callback'),
         annotate: given.get('annotate') !== null,
@@ -146,6 +150,12 @@ export function SubmitDialog({ onClose, onAccepted }: SubmitDialogProps) {
             <input name="priority" type="number" min="0" max="10" step="1" value="0" required />
           </label>
         </div>
+        {(views.value ?? []).length > 0 && (
+          <label class="field">
+            <span>Regions of the view</span>
+            <ViewSelect name="view" />
+          </label>
+        )}
         <details>
           <summary>Metadata, webhook, drawn copies</summary>
           <div class="submit-more">

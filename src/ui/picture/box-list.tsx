@@ -50,7 +50,7 @@ export function BoxList({ boxes, marks }: BoxListProps) {
 }
 
 function BoxRow({ box, marks, isEntry }: { box: ShownBox; marks: PictureMarks; isEntry: boolean }) {
-  const { id, class: name, confidence, alternative } = box;
+  const { id, class: name, confidence, alternative, regions = [] } = box;
   const isPinned = marks.pinned.value === id;
   return (
     <li class={marks.active.value === id ? 'box-row active' : 'box-row'} data-box={id}>
@@ -66,6 +66,7 @@ function BoxRow({ box, marks, isEntry }: { box: ShownBox; marks: PictureMarks; i
         <span class="box-class">
           {visible(name)}
           {alternative && <small> or {visible(alternative.class)}</small>}
+          {regions.length > 0 && <small> in {regions.map(visible).join(', ')}</small>}
         </span>
         <span class="share" aria-hidden="true">
           <span style={{ width: `${confidence * 100}%` }} />
@@ -78,13 +79,14 @@ function BoxRow({ box, marks, isEntry }: { box: ShownBox; marks: PictureMarks; i
 }
 
 function BoxFacts({ box, marks }: { box: ShownBox; marks: PictureMarks }) {
-  const { alternative } = box;
+  const { alternative, regions = [] } = box;
   const [x1, y1, x2, y2] = box.box.map(Math.round) as ShownBox['box'];
   return (
     <p class="box-facts">
       <span>
         {x2 - x1} × {y2 - y1} px at {x1}, {y1}
         {alternative && `; ${visible(alternative.class)} with ${percent(alternative.confidence)}`}
+        {regions.length > 0 && `; in ${regions.map(visible).join(', ')}`}
       </span>
       <Button class="quiet" onClick={() => (marks.zoomTo.value = box.id)}>
         Zoom to it

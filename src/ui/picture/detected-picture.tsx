@@ -31,6 +31,12 @@ interface DetectedPictureProps {
   compared?: ReadonlySignal<readonly ShownBox[] | null>;
   /** Above the time. */
   aside?: JSX.Element;
+  /** Drawn over the picture and its boxes. */
+  over?: JSX.Element;
+  /** Buttons of the picture. */
+  tools?: JSX.Element;
+  /** Stands in place of the panel's content. */
+  instead?: JSX.Element | null;
   note?: JSX.Element | false;
   /** Stands where no box is shown. */
   none?: JSX.Element;
@@ -53,7 +59,9 @@ export function DetectedPicture(props: DetectedPictureProps) {
           boxes={drawn}
           marks={marks}
           isOld={isOld}
+          tools={props.tools}
         >
+          {props.over}
           {fault !== null && <p class="stage-note">The picture itself cannot be shown.</p>}
         </Picture>
       </div>
@@ -64,27 +72,40 @@ export function DetectedPicture(props: DetectedPictureProps) {
             <b>{boxes.value.length}</b> of {detections.value.length} shown
           </p>
         </header>
-        {detections.value.length === 0 ? (
-          <p class="none">Nothing was found in this picture.</p>
-        ) : (
-          <>
-            <ClassChips filter={filter} />
-            <ThresholdSlider filter={filter} />
-            {props.note}
-            {boxes.value.length === 0 && props.none ? (
-              props.none
-            ) : (
-              <BoxList boxes={boxes} marks={marks} />
-            )}
-          </>
-        )}
-        {props.aside}
-        <TimeBar title="Time" ms={image.processing_time_ms} steps={timeSteps(image)} />
-        <p class="row panel-actions">
-          {props.children}
-          <SavePicture url={url} name={name} size={image.image} boxes={drawn} marks={marks} />
-        </p>
+        {props.instead ?? <PanelContent {...props} drawn={drawn} />}
       </section>
+    </>
+  );
+}
+
+function PanelContent({
+  drawn,
+  ...props
+}: DetectedPictureProps & { drawn: ReadonlySignal<readonly ShownBox[]> }) {
+  const { image, url, name, filter, marks } = props;
+  const { detections, boxes } = filter;
+  return (
+    <>
+      {detections.value.length === 0 ? (
+        <p class="none">Nothing was found in this picture.</p>
+      ) : (
+        <>
+          <ClassChips filter={filter} />
+          <ThresholdSlider filter={filter} />
+          {props.note}
+          {boxes.value.length === 0 && props.none ? (
+            props.none
+          ) : (
+            <BoxList boxes={boxes} marks={marks} />
+          )}
+        </>
+      )}
+      {props.aside}
+      <TimeBar title="Time" ms={image.processing_time_ms} steps={timeSteps(image)} />
+      <p class="row panel-actions">
+        {props.children}
+        <SavePicture url={url} name={name} size={image.image} boxes={drawn} marks={marks} />
+      </p>
     </>
   );
 }

@@ -1,8 +1,15 @@
 import { useSignal, type Signal } from '@preact/signals';
-import { WHOLE, type ViewWindow } from './view-window.js';
+import { WHOLE, type Share, type Size, type ViewWindow } from './view-window.js';
 
 /** Labels of all boxes that have room, of the marked one only, or none. */
 export type LabelMode = 'fit' | 'one' | 'none';
+
+/** Takes the pointer in place of the boxes. */
+export interface PointTool {
+  press: (at: Share) => void;
+  /** Null when the pointer has left. */
+  hover: (at: Share | null) => void;
+}
 
 /** Which box is marked, and how boxes are shown: shared by the picture and the list beside it. */
 export interface PictureMarks {
@@ -17,6 +24,10 @@ export interface PictureMarks {
   zoomTo: Signal<number | 'whole' | null>;
   /** The part of the picture that is shown. */
   view: Signal<ViewWindow>;
+  /** The place that the picture has on the screen; its width is 0 until that is known. */
+  stage: Signal<Size>;
+  /** Null: boxes are marked. */
+  tool: Signal<PointTool | null>;
 }
 
 export function usePictureMarks(): PictureMarks {
@@ -27,5 +38,7 @@ export function usePictureMarks(): PictureMarks {
     boxesShown: useSignal(true),
     zoomTo: useSignal<number | 'whole' | null>(null),
     view: useSignal(WHOLE),
+    stage: useSignal<Size>({ width: 0, height: 0 }),
+    tool: useSignal<PointTool | null>(null),
   };
 }

@@ -1,13 +1,13 @@
 /** A picture with its boxes drawn over it: zoom, pan, and one box marked by pointer or from a list. */
-import { effect, useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
-import type { JSX } from 'preact';
+import { effect, useComputed, type ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/button.js';
 import { Boxes } from './boxes.js';
 import type { PictureMarks } from './marks.js';
 import type { ImageSize, ShownBox } from './shown-boxes.js';
 import { usePointers } from './use-pointers.js';
-import { boxAt, moved, onScreen, WHOLE, windowOn, zoomedAt, type Size } from './view-window.js';
+import { boxAt, moved, onScreen, shareAt, WHOLE, windowOn, zoomedAt } from './view-window.js';
 
 interface PictureProps {
   /** Null while there is none: the boxes lie on a grey area of its shape. */
@@ -18,16 +18,19 @@ interface PictureProps {
   marks: PictureMarks;
   /** Shown dimmed: the picture is about to change. */
   isOld?: boolean;
-  children?: JSX.Element | false;
+  /** Over the picture. */
+  children?: ComponentChildren;
+  /** Buttons beside those of the picture. */
+  tools?: JSX.Element | undefined;
 }
 
 const STEP = 1.4;
+const DOUBLE = 2;
 const PAN = 60;
 
-export function Picture({ url, alt, size, boxes, marks, isOld, children }: PictureProps) {
+export function Picture({ url, alt, size, boxes, marks, isOld, children, tools }: PictureProps) {
   const stage = useRef<HTMLDivElement>(null);
-  const stageSize = useSignal<Size>({ width: 0, height: 0 });
-  const { view } = marks;
+  const { view, stage: stageSize } = marks;
   const placed = useComputed(() =>
     boxes.value.map((shown) => ({
       shown,
@@ -73,6 +76,12 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children }: Pictu
     zoom,
     pan,
     hover: (point) => {
+      const tool = marks.tool.peek();
+      if (tool !== null) {
+        marks.active.value = null;
+        tool.hover(point === null ? null : shareAt(point, stageSize.peek(), view.peek()));
+        return;
+      }
       const index =
         point === null
           ? null
@@ -82,14 +91,22 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children }: Pictu
             );
       marks.active.value = index === null ? null : (placed.peek()[index]?.shown.id ?? null);
     },
-    press: () => {
+    press: (point) => {
+      const tool = marks.tool.peek();
+      if (tool !== null) {
+        tool.press(shareAt(point, stageSize.peek(), view.peek()));
+        return;
+      }
       const hit = marks.active.peek();
       marks.pinned.value = hit === marks.pinned.peek() ? null : hit;
+    },
+    double: (point) => {
+      if (marks.tool.peek() === null) zoom(DOUBLE, point);
     },
   });
 
   const { zoom: factor, x, y } = view.value;
-  const cursor = factor > 1 ? ' zoomed' : '';
+  const cursor = `${factor > 1 ? ' zoomed' : ''}${marks.tool.value === null ? '' : ' drawing'}`;
   return (
     <figure
       class={isOld === true ? 'picture old' : 'picture'}
@@ -155,6 +172,7 @@ export function Picture({ url, alt, size, boxes, marks, isOld, children }: Pictu
           aria-pressed={marks.boxesShown.value}
           onClick={() => (marks.boxesShown.value = !marks.boxesShown.peek())}
         />
+        {tools}
       </div>
     </figure>
   );

@@ -10,12 +10,12 @@ interface PointerActions {
   /** Null when the pointer has left. */
   hover(at: Point | null): void;
   press(at: Point): void;
+  double(at: Point): void;
 }
 
 /** A pointer that moved less was pressed, not dragged. */
 const STILL = 4;
 const WHEEL_STEP = 0.002;
-const DOUBLE = 2;
 
 export function usePointers(stage: RefObject<HTMLElement | null>, actions: PointerActions): void {
   const current = useRef(actions);
@@ -69,7 +69,7 @@ function listen(element: HTMLElement, actions: { current: PointerActions }): () 
     actions.current.zoom(Math.exp(-event.deltaY * WHEEL_STEP * speed), place(event));
   };
   const onDouble = (event: MouseEvent): void => {
-    if (!isTool(event)) actions.current.zoom(DOUBLE, place(event));
+    if (!isTool(event)) actions.current.double(place(event));
   };
   const stop = new AbortController();
   const { signal } = stop;

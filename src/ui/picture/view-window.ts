@@ -58,6 +58,29 @@ export function onScreen(
   };
 }
 
+/** A place of the picture in shares of its width and height. */
+export type Share = readonly [x: number, y: number];
+
+/** A tenth of a pixel of a thousand; the texts of programs stay short. */
+const SHARE_STEPS = 10_000;
+
+/** In the picture, also where the point lies beside it. */
+export function shareOf(x: number, y: number): Share {
+  const rounded = (share: number) =>
+    Math.round(Math.min(1, Math.max(0, share)) * SHARE_STEPS) / SHARE_STEPS;
+  return [rounded(x), rounded(y)];
+}
+
+export function shareAt({ x, y }: Point, stage: Size, view: ViewWindow): Share {
+  const { zoom } = view;
+  return shareOf((x - view.x) / (stage.width * zoom), (y - view.y) / (stage.height * zoom));
+}
+
+export function placeOf([x, y]: Share, stage: Size, view: ViewWindow): Point {
+  const { zoom } = view;
+  return { x: view.x + x * stage.width * zoom, y: view.y + y * stage.height * zoom };
+}
+
 /** The box under a point; of several the smallest, which the others would hide. */
 export function boxAt(point: Point, rects: readonly Rect[]): number | null {
   let found: number | null = null;

@@ -8,6 +8,7 @@ const fields: JobFields = {
   classes: ['bus'],
   threshold: 0.35,
   priority: 3,
+  view: 'north',
   metadata: '{"title":"North"}',
   callback: ' https://example.org/hook ',
   annotate: true,
@@ -21,6 +22,7 @@ test('every field of the form is sent', () => {
     image_paths: ['a/', ' b.jpg '],
     confidence_threshold: 0.35,
     priority: 3,
+    view: 'north',
     metadata: { title: 'North' },
     callback_url: 'https://example.org/hook',
     annotate: true,
@@ -28,12 +30,21 @@ test('every field of the form is sent', () => {
 });
 
 test('empty fields are not given, and a job for cars has no classes', () => {
-  const empty = { ...fields, model: '', classes: [], metadata: ' ', callback: '', annotate: false };
+  const empty = {
+    ...fields,
+    model: '',
+    classes: [],
+    metadata: ' ',
+    view: '',
+    callback: '',
+    annotate: false,
+  };
   expect(JSON.parse(jobRequest({ ...empty, priority: NaN }))).toMatchObject({
     model_name: null,
     classes: null,
     priority: null,
     metadata: null,
+    view: null,
     callback_url: null,
     annotate: null,
   });

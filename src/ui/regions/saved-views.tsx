@@ -1,0 +1,98 @@
+/** The regions that are shown as a view of the service: stored by name, replaced, deleted. */
+import { batch, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Button } from '../parts/button.js';
+import { Foreign } from '../parts/foreign.js';
+import { Problem } from '../parts/problem.js';
+import { discard, faults, keepDrawn, shown, used, viewName } from './region-choice.js';
+import { deleteView, saveView, viewNamed } from './views.js';
+
+export function SavedViews({ onView }: { onView: (name: string) => void }) {
+  const name = useSignal(viewName.peek());
+  const fault = useSignal<unknown>(null);
+  const said = useSignal('');
+  const isBusy = useSignal(false);
+  const current = viewName.value;
+  useEffect(() => {
+    name.value = current;
+  }, [current, name]);
+  const wanted = name.value.trim();
+  const there = viewNamed(wanted);
+  const attempt = async (work: () => Promise<string>): Promise<void> => {
+    isBusy.value = true;
+    fault.value = null;
+    said.value = '';
+    try {
+      said.value = await work();
+    } catch (error) {
+      fault.value = error;
+    }
+    isBusy.value = false;
+  };
+  const save = async (): Promise<string> => {
+    const stored = await saveView(wanted, shown.peek());
+    if (stored === null) {
+      return `The view ${wanted} has changed since it was listed here. Save again to replace it.`;
+    }
+    // One request for all that changes.
+    batch(() => {
+      used.value = stored;
+      discard();
+      onView(stored.name);
+    });
+    return `Stored: version ${stored.version} of ${stored.name}.`;
+  };
+  const remove = async (): Promise<string> => {
+    const regions = shown.peek();
+    await deleteView(wanted);
+    if (wanted !== current) return `The view ${wanted} is deleted.`;
+    batch(() => {
+      onView('');
+      keepDrawn(regions);
+    });
+    return `The view ${wanted} is deleted. Its regions are still drawn here.`;
+  };
+  return (
+    <form
+      class="saved-views"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void attempt(save);
+      }}
+    >
+      <label class="field">
+        <span>Name of the view</span>
+        <input
+          value={name.value}
+          required
+          placeholder="north"
+          spellcheck={false}
+          autocomplete="off"
+          onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+        />
+      </label>
+      {there !== undefined && there.paths.length > 0 && (
+        <p class="fine">
+          Used for images of <Foreign text={there.paths.join(', ')} />
+        </p>
+      )}
+      <p class="row">
+        <button
+          class="primary"
+          disabled={isBusy.value || shown.value.length === 0 || faults.value.length > 0}
+        >
+          {there === undefined ? 'Save as a view' : 'Replace the view'}
+        </button>
+        {there !== undefined && (
+          <Button class="danger" disabled={isBusy.value} onClick={() => void attempt(remove)}>
+            Delete the view
+          </Button>
+        )}
+      </p>
+      <p class="fine" role="status">
+        {said.value}
+      </p>
+      {fault.value !== null && <Problem error={fault.value} />}
+    </form>
+  );
+}

@@ -1,0 +1,41 @@
+import { visible } from '../text/format.js';
+import { viewNamed, views } from './views.js';
+
+interface ViewSelectProps {
+  /** Of the select, where no label stands beside it. */
+  label?: string;
+  /** Of the field of a form. */
+  name?: string;
+  /** Where it is not that of a form. */
+  value?: string;
+  /** What is shown was drawn, and is in no view. */
+  isDrawn?: boolean;
+  onPick?: (name: string) => void;
+}
+
+const DRAWN = '*';
+
+/** The stored views; nothing where there are none. */
+export function ViewSelect({ label, name, value, isDrawn = false, onPick }: ViewSelectProps) {
+  const names = (views.value ?? []).map((each) => each.name);
+  const isUnknown = value !== undefined && value !== '' && viewNamed(value) === undefined;
+  if (names.length === 0 && !isUnknown && !isDrawn) return null;
+  return (
+    <select
+      aria-label={label}
+      name={name}
+      {...(value !== undefined && { value: isDrawn ? DRAWN : value })}
+      title="A view is a list of regions that the service has stored: they are counted by themselves"
+      onChange={({ currentTarget }) => onPick?.(currentTarget.value)}
+    >
+      {isDrawn && <option value={DRAWN}>Regions as drawn</option>}
+      <option value="">View by the path</option>
+      {isUnknown && <option>{value}</option>}
+      {names.map((each) => (
+        <option key={each} value={each}>
+          {`View ${visible(each)}`}
+        </option>
+      ))}
+    </select>
+  );
+}
