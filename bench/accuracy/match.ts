@@ -1,5 +1,5 @@
 /** Our boxes against expected ones, photo by photo. */
-import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
+import { intersectionOverUnion } from '../../src/api/box-overlap.js';
 import type { Detection } from '../../src/api/image.js';
 
 export interface Agreement {

@@ -6,7 +6,7 @@ import type { FloatPrecision } from '../api/model.js';
 import type { NativeModel } from '../native/contract.js';
 import { openCore } from '../native/core.js';
 import { meanAveragePrecision, type LabelledBox } from './average-precision.js';
-import { intersectionOverUnion } from './self-check/box-overlap.js';
+import { intersectionOverUnion } from '../api/box-overlap.js';
 import { runOn, type Picture } from './self-check/model-check.js';
 import type { Detection } from '../api/image.js';
 import { detectionsFrom } from './raw-detections.js';

@@ -58,7 +58,7 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
         isOld={isOld}
         head={<Head detected={detected} />}
         compared={compared}
-        aside={<ComparisonChoice compared={compared} />}
+        aside={<ComparisonChoice detected={detected} compared={compared} />}
         note={
           answer.truncated && (
             <p class="note">

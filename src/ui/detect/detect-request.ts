@@ -18,6 +18,8 @@ export interface DetectChoice {
   /** Absent: by the classes. */
   mergeClasses?: boolean;
   tiles?: Tiles;
+  /** Absent: the default. */
+  iou?: number;
 }
 
 interface ShownChoice {
@@ -75,12 +77,14 @@ export function detectFields({
   threshold,
   mergeClasses,
   tiles,
+  iou,
 }: DetectChoice): Omit<DetectRequest, 'image_path'> {
   return {
     ...(model === '' ? {} : { model_name: model }),
     ...(classes.length === 0 ? {} : { classes: [...classes] }),
     confidence_threshold: threshold,
     ...(mergeClasses === undefined ? {} : { merge_classes: mergeClasses }),
+    ...(iou === undefined ? {} : { iou_threshold: iou }),
     ...(tiles === undefined || tiles === 'off' ? {} : { tiles }),
   };
 }
