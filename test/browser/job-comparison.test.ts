@@ -75,7 +75,7 @@ describe.skipIf(browserPath === null)('two jobs compared in a browser', () => {
     await page.getByRole('button', { name: 'Changes' }).click();
     const choice = page.getByRole('combobox', { name: 'Compare with another job' });
     const option = choice.locator('option', { hasText: 'In tiles' });
-    await choice.selectOption((await option.getAttribute('value'))!);
+    await choice.selectOption((await option.getAttribute('value')));
     await page.locator('.changed-images .stage img').first().waitFor();
     expect(page.url()).toContain(`with=${SECOND}`);
     await page.getByText('2 images of 2 images with changes').waitFor();

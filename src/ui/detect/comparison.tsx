@@ -84,7 +84,9 @@ export function ComparisonChoice({ detected: { choice }, compared }: ChoiceProps
         </select>
       </label>
       {fault.value !== null && <Problem error={fault.value} />}
-      {compared.value !== null && <ChangeCounts counts={countChanges(compared.value)} />}
+      <div role="status">
+        {compared.value !== null && <ChangeCounts counts={countChanges(compared.value)} />}
+      </div>
     </section>
   );
 }

@@ -26,7 +26,7 @@ export function drawnChanges(compared: readonly ComparedBox<ShownBox>[]): ShownB
 
 export function ChangeCounts({ counts }: { counts: Readonly<Record<Change, number>> }) {
   return (
-    <ul class="changes" role="status">
+    <ul class="changes">
       {CHANGES.map((change) => (
         <li key={change} class={change}>
           <b>{grouped(counts[change])}</b> {TEXTS[change]}
