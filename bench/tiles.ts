@@ -12,7 +12,7 @@ import type { Detection } from '../src/api/image.js';
 import { tilesText, type Tiles } from '../src/api/tiles.js';
 import { meanAveragePrecision, type LabelledBox } from '../src/models/average-precision.js';
 import { detectionsFrom } from '../src/models/raw-detections.js';
-import type { Box } from '../src/models/self-check/box-overlap.js';
+import type { Box } from '../src/api/box-overlap.js';
 import type { NativeModel } from '../src/native/contract.js';
 import { openCore, type Core } from '../src/native/core.js';
 import { labelsOf, TESTDATA } from './accuracy/expected.js';

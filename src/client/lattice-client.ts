@@ -16,6 +16,8 @@ import type {
   FolderPage,
   FolderQuery,
   JobAccepted,
+  JobChanges,
+  JobChangesQuery,
   JobCounts,
   JobEvent,
   JobFilter,
@@ -168,6 +170,16 @@ export class LatticeClient {
     options?: CallOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     return this.#file(`${pathOf(jobId)}/counts${queryOf({ by, format: 'csv' })}`, options);
+  }
+
+  /** What the job `other` over the same images found otherwise: a page of the images with changes, most changes first. */
+  changes(
+    jobId: string,
+    other: string,
+    query: JobChangesQuery = {},
+    options?: CallOptions,
+  ): Promise<JobChanges> {
+    return this.#get(`${pathOf(jobId)}/changes${queryOf({ with: other, ...query })}`, options);
   }
 
   /** The deliveries of the job's webhook, with their attempts. */

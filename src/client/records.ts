@@ -1,6 +1,7 @@
 /** Shapes of requests and answers, from the schemas that make the OpenAPI document and named as there. */
 import type { z } from '@hono/zod-openapi';
 import type { folderQuerySchema } from '../http/routes/images.js';
+import type { changesQuerySchema } from '../http/routes/jobs/changes.js';
 import type { countsQuerySchema } from '../http/routes/jobs/counts.js';
 import type { drawnQuerySchema } from '../http/routes/jobs/drawn.js';
 import type { imagesQuerySchema } from '../http/routes/jobs/images.js';
@@ -38,6 +39,7 @@ export type {
   JobSummaryBody as JobSummary,
 } from '../http/routes/jobs/images.js';
 export type { GroupBody as JobCountGroup } from '../http/routes/jobs/count-groups.js';
+export type { JobChangesBody as JobChanges } from '../http/routes/jobs/changes.js';
 export type { JobCountsBody as JobCounts } from '../http/routes/jobs/counts.js';
 export type { WebhookListBody as WebhookList } from '../http/routes/jobs/webhooks.js';
 export type { ModelBody as Model, ModelListBody as ModelList } from '../http/routes/models.js';
@@ -56,6 +58,7 @@ export type JobFilter = Partial<Omit<z.output<typeof listQuerySchema>, 'cursor'>
 export type PageCursor = Pick<z.input<typeof listQuerySchema>, 'cursor'>;
 /** `image`, `folder`, `hour` or `day`. */
 export type CountsBy = z.output<typeof countsQuerySchema>['by'];
+export type JobChangesQuery = Partial<Omit<z.output<typeof changesQuerySchema>, 'with'>>;
 export type DrawnQuery = Partial<z.output<typeof drawnQuerySchema>>;
 export type JobImagesQuery = Partial<Omit<z.output<typeof imagesQuerySchema>, 'class'>> & {
   class?: string | readonly string[] | undefined;

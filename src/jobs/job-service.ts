@@ -12,6 +12,7 @@ import {
   type ImageEntry,
   type ImageFilter,
   type ImageOutcome,
+  type ImageState,
   type ImageTally,
   type Job,
   type JobEvent,
@@ -48,6 +49,8 @@ export interface ServiceParts {
 }
 
 const IMAGES_PER_READ = 1000;
+/** In JSON, by class. */
+const NO_BOXES = '{}';
 
 /** Every method rejects with a `LatticeError` only; with `job_not_found` also for another owner's job. */
 export class JobService {
@@ -148,6 +151,28 @@ export class JobService {
     for await (const page of this.#pages(job, (...part) => store.imageCounts(...part))) {
       yield page.filter(({ failed }) => failed !== null || hasEnded).map(toCounts);
     }
+  }
+
+  /** As `countPages`, of all images. */
+  async *statePages(jobId: string): AsyncGenerator<ImageState[], void> {
+    const { store } = this.#parts;
+    const job = await store.find(jobId, null);
+    const hasEnded = job.completedAt !== null;
+    for await (const page of this.#pages(job, (...part) => store.imageCounts(...part))) {
+      yield page.map((image) => toState(image, hasEnded));
+    }
+  }
+
+  /** The images at these places of the input, in this order: of the first ones as many as fill a page, at least one. */
+  async imagesAt({ jobId }: Job, indexes: readonly number[]): Promise<ImageEntry[]> {
+    const { store } = this.#parts;
+    const { number } = await store.find(jobId, null);
+    const images = await store.imagesAt(number, indexes);
+    // As for pages, a gap means that the job was removed.
+    const isWhole = images.every(({ index }, at) => index === indexes[at]);
+    if (images.length === 0 || !isWhole) throw jobNotFound();
+    await this.#ownTurn();
+    return images.map(toEntry);
   }
 
   async *#pages<T extends { index: number }>(
@@ -286,6 +311,16 @@ function toEntry({ index, path, outcome }: StoredImage): ImageEntry {
     path,
     outcome: outcome === null ? null : (JSON.parse(outcome) as ImageOutcome),
   };
+}
+
+/** An image without a turn has failed once its job has ended. */
+function toState(
+  { index, path, failed, classCounts }: StoredCounts,
+  hasEnded: boolean,
+): ImageState {
+  if (failed === null) return { index, path, outcome: hasEnded ? 'failed' : 'pending' };
+  if (failed !== 0) return { index, path, outcome: 'failed' };
+  return { index, path, outcome: classCounts === NO_BOXES ? 'empty' : 'found' };
 }
 
 function toCounts(image: StoredCounts): ImageCounts {

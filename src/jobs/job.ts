@@ -102,6 +102,13 @@ export interface JobFilter {
 /** The outcome of an image: boxes, no boxes, an error, or none yet. */
 export const IMAGE_OUTCOMES = ['found', 'empty', 'failed', 'pending'] as const;
 
+/** An image without its boxes. */
+export interface ImageState {
+  index: number;
+  path: string;
+  outcome: (typeof IMAGE_OUTCOMES)[number];
+}
+
 /** An image passes if it has the outcome and one of its boxes fits every other given field. */
 export interface ImageFilter {
   outcome?: (typeof IMAGE_OUTCOMES)[number] | undefined;

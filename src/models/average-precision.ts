@@ -1,6 +1,6 @@
 /** Mean average precision by COCO's rules: how well the boxes of a detector fit labels. */
 import type { Detection } from '../api/image.js';
-import { intersectionOverUnion, type Box } from './self-check/box-overlap.js';
+import { intersectionOverUnion, type Box } from '../api/box-overlap.js';
 
 export interface LabelledBox {
   class: string;

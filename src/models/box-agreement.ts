@@ -1,6 +1,6 @@
 /** Found boxes against expected ones, photo by photo. */
+import { intersectionOverUnion } from '../api/box-overlap.js';
 import type { Detection } from '../api/image.js';
-import { intersectionOverUnion } from './self-check/box-overlap.js';
 
 export interface Agreement {
   /** Share of the expected boxes that we found. */

@@ -7,7 +7,7 @@ import type { DetectOptions } from '../api/options.js';
 import type { EngineParameters } from '../native/contract.js';
 import { isDefaultVehicles } from './class-filter.js';
 import { isMask, sortIntoRegions, withoutMasked } from './regions.js';
-import { intersectionOverUnion } from './self-check/box-overlap.js';
+import { intersectionOverUnion } from '../api/box-overlap.js';
 
 /** More than a picture has, so that what is left out later takes no place of what stays. */
 const FOUND_BY_ENGINE = 10_000;

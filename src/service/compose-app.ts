@@ -20,6 +20,7 @@ import { deepStackRoutes } from '../http/routes/deepstack.js';
 import { docsRoutes } from '../http/routes/docs.js';
 import { healthRoutes } from '../http/routes/health.js';
 import { imageRoutes } from '../http/routes/images.js';
+import { changeRoutes } from '../http/routes/jobs/changes.js';
 import { countRoutes } from '../http/routes/jobs/counts.js';
 import { jobRoutes } from '../http/routes/jobs/jobs.js';
 import { resultRoutes } from '../http/routes/jobs/result.js';
@@ -56,6 +57,7 @@ const ROUTES: readonly ((route: AddRoute, parts: RouteParts) => void)[] = [
   drawnRoutes,
   jobImageRoutes,
   countRoutes,
+  changeRoutes,
   webhookRoutes,
   viewRoutes,
   modelRoutes,

@@ -327,7 +327,7 @@ describe.skipIf(browserPath === null)('detect', () => {
     expect(lost + changed + same).toBe(before);
     expect(await page.locator('.box-lines .lost').count()).toBe(lost);
     expect(await page.locator('.box-lines .gained').count()).toBe(gained);
-    expect(page.url()).toContain('with=tiny-v8.pt');
+    expect(page.url()).toContain('with=model%3Dtiny-v8.pt');
     await choice.selectOption('nothing');
     await eventual(() => page.locator('.changes').count()).toBe(0);
   });

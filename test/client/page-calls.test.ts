@@ -18,6 +18,7 @@ const FORM: JobFields = {
   paths: 'a.jpg\r\n\n b.jpg\n',
   type: 'detect_cars',
   model: '',
+  view: '',
   classes: [],
   threshold: 0.4,
   priority: 7,

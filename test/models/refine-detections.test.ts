@@ -4,7 +4,7 @@ import type { Detection } from '../../src/api/image.js';
 import { DEFAULT_PARAMETERS, type DetectOptions } from '../../src/api/options.js';
 import { DEFAULT_VEHICLES } from '../../src/models/class-filter.js';
 import { engineParameters, refineDetections } from '../../src/models/refine-detections.js';
-import { intersectionOverUnion } from '../../src/models/self-check/box-overlap.js';
+import { intersectionOverUnion } from '../../src/api/box-overlap.js';
 
 const IMAGE = { width: 1000, height: 500 };
 const asked = (more: Partial<DetectOptions> = {}): DetectOptions => ({

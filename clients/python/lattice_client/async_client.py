@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from typing_extensions import Self, Unpack
 
-    from .options import DetectOptions, JobFilter, JobOptions, Region
+    from .options import ChangesQuery, DetectOptions, JobFilter, JobOptions, Region
 
 T = TypeVar("T")
 
@@ -93,6 +93,11 @@ class AsyncLattice:
 
     async def counts_csv(self, job: JobRef, by: CountsBy = "hour") -> str:
         return await self._run(self._core.counts_csv(job, by))
+
+    async def changes(
+        self, job: JobRef, other: JobRef, **query: Unpack[ChangesQuery]
+    ) -> dict[str, Any]:
+        return await self._run(self._core.changes(job, other, query))
 
     async def retry(self, job: JobRef, *, idempotency_key: str | None = None) -> JobAccepted:
         return await self._run(self._core.retry(job, idempotency_key))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from typing_extensions import Self, Unpack
 
-    from .options import DetectOptions, JobFilter, JobOptions, Region
+    from .options import ChangesQuery, DetectOptions, JobFilter, JobOptions, Region
 
 T = TypeVar("T")
 
@@ -121,6 +121,13 @@ class Lattice:
     def counts_csv(self, job: JobRef, by: CountsBy = "hour") -> str:
         """The same as the text of a CSV file: `pandas.read_csv(io.StringIO(text))`."""
         return self._run(self._core.counts_csv(job, by))
+
+    def changes(self, job: JobRef, other: JobRef, **query: Unpack[ChangesQuery]) -> dict[str, Any]:
+        """What another job over the same images found otherwise, as the service's JSON; most changes first.
+
+        A page of the images with changes; `offset` is the `next_offset` of the page before.
+        """
+        return self._run(self._core.changes(job, other, query))
 
     def retry(self, job: JobRef, *, idempotency_key: str | None = None) -> JobAccepted:
         """A new job of the failed images of an ended one, with its options."""

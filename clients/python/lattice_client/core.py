@@ -143,6 +143,11 @@ class Core:
         call = Call("GET", f"{_path(job)}/counts", query={"by": by, "format": "csv"})
         return (yield from self._call(call, _RESULT_SECONDS)).body.decode()
 
+    def changes(self, job: JobRef, other: JobRef, query: Mapping[str, Any]) -> Flow[dict[str, Any]]:
+        call = Call("GET", f"{_path(job)}/changes", query={"with": _id(other), **_as_texts(query)})
+        changes: dict[str, Any] = yield from self._json(call, None)
+        return changes
+
     def retry(self, job: JobRef, idempotency_key: str | None) -> Flow[JobAccepted]:
         call = Call("POST", f"{_path(job)}/retry", headers=_key(idempotency_key))
         return JobAccepted.read((yield from self._json(call, None)))

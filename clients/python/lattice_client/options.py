@@ -82,3 +82,11 @@ class JobFilter(TypedDict, total=False):
     submitted_before: float
     #: Jobs per request; the listing goes over all pages.
     limit: int
+
+
+class ChangesQuery(TypedDict, total=False):
+    #: A box has changed where its confidence differs by more than this; 0.05 by default.
+    confidence_change: float
+    #: `next_offset` of the page before
+    offset: int
+    limit: int

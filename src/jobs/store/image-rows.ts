@@ -128,6 +128,21 @@ export class ImageReads {
     );
   }
 
+  /**
+   * With these indexes, in this order, which is that of the join: sorted, all would be read before the first. Only the first
+   * ones where they fill a page, and at least one.
+   */
+  imagesAt(jobNumber: number, indexes: readonly number[]): StoredImage[] {
+    return pageOf(
+      this.#statements.each(
+        `SELECT task % ${MAX_IMAGES} AS "index", job_images.path, outcome
+         FROM json_each(?) AS wanted CROSS JOIN job_images ON task = ? + wanted.value`,
+        JSON.stringify(indexes),
+        taskId(jobNumber, 0),
+      ) as Iterable<StoredImage>,
+    );
+  }
+
   /** By index from `from` on, also of images without an outcome. */
   imageCounts(jobNumber: number, from: number, limit: number): StoredCounts[] {
     return this.#statements.all(

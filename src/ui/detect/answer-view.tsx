@@ -86,7 +86,7 @@ export function AnswerView({ detected, isOld }: { detected: Detected; isOld: boo
         aside={
           <>
             <RegionCounts counts={regionCounts.value} />
-            <ComparisonChoice compared={compared} />
+            <ComparisonChoice detected={detected} compared={compared} />
           </>
         }
         over={

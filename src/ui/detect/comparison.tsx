@@ -1,11 +1,12 @@
 /** The same picture with another model or setting: which boxes come, go and change. */
 import { signal, useComputed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { compareBoxes, countChanges } from '../../api/box-changes.js';
 import type { DetectResponse } from '../../client/records.js';
 import { address, setQuery } from '../address/location.js';
 import { Problem } from '../parts/problem.js';
+import { ChangeCounts, drawnChanges } from '../picture/compared-boxes.js';
 import { shownBoxes } from '../picture/shown-boxes.js';
-import { compareBoxes, countChanges, type Change } from './box-changes.js';
 import {
   askDetection,
   boxes,
@@ -15,30 +16,23 @@ import {
   threshold,
   type Detected,
 } from './detection.js';
-
-const UNMERGED = 'merge_classes=false';
-const TEXTS: Record<Change, string> = {
-  gained: 'gained',
-  lost: 'lost',
-  changed: 'changed',
-  same: 'the same',
-};
+import { offersFor, settingOf } from './other-settings.js';
 
 const other = signal<{ of: string; answer: DetectResponse } | null>(null);
 const fault = signal<unknown>(null);
 
-/** What it is compared with, in the address: a model, or a setting. */
+/** What it is compared with, in the address: a field of the request and its value. */
 const chosen = (): string => address.value.query.with ?? '';
 
 /** The boxes of both answers, each with what became of it; null while nothing is compared. */
-export function useComparison({ source, answer }: Detected) {
+export function useComparison({ source, choice, answer }: Detected) {
   const wanted = chosen();
   useEffect(() => {
     fault.value = null;
-    if (wanted === '') return;
+    const setting = settingOf(wanted);
+    if (setting === null) return;
     const stop = new AbortController();
-    const fields = wanted === UNMERGED ? { mergeClasses: false } : { model: wanted };
-    askDetection(source, fields, stop.signal).then(
+    askDetection(source, { ...choice, ...setting }, stop.signal).then(
       (found) => (other.value = { of: wanted, answer: found }),
       (error: unknown) => {
         if (!stop.signal.aborted) fault.value = error;
@@ -51,13 +45,22 @@ export function useComparison({ source, answer }: Detected) {
   }, [answer, wanted]);
   return useComputed(() => {
     if (other.value?.of !== chosen()) return null;
-    const choice = { threshold: threshold.value, hidden: hidden.value };
-    return compareBoxes(boxes.value, shownBoxes(other.value.answer.detections, choice));
+    const filter = { threshold: threshold.value, hidden: hidden.value };
+    const others = shownBoxes(other.value.answer.detections, filter);
+    return drawnChanges(compareBoxes(boxes.value, others));
   });
 }
 
-export function ComparisonChoice({ compared }: { compared: ReturnType<typeof useComparison> }) {
-  const counts = compared.value === null ? null : countChanges(compared.value);
+interface ChoiceProps {
+  detected: Detected;
+  compared: ReturnType<typeof useComparison>;
+}
+
+export function ComparisonChoice({ detected: { choice }, compared }: ChoiceProps) {
+  const shown = { ...choice, model: chosenModel.value?.name ?? choice.model };
+  const names = offered.value.map(({ name }) => name);
+  const offers = offersFor(shown, names, chosen());
+  const groups = [...new Set(offers.map(({ group }) => group))];
   return (
     <section class="comparison" aria-label="Comparison">
       <label class="row">
@@ -67,24 +70,23 @@ export function ComparisonChoice({ compared }: { compared: ReturnType<typeof use
           onChange={({ currentTarget }) => setQuery({ with: currentTarget.value })}
         >
           <option value="">nothing</option>
-          {offered.value
-            .filter(({ name }) => name !== chosenModel.value?.name)
-            .map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          <option value={UNMERGED}>boxes of all classes kept</option>
+          {groups.map((name) => (
+            <optgroup key={name} label={name}>
+              {offers
+                .filter(({ group }) => group === name)
+                .map(({ value, text }) => (
+                  <option key={value} value={value}>
+                    {text}
+                  </option>
+                ))}
+            </optgroup>
+          ))}
         </select>
       </label>
       {fault.value !== null && <Problem error={fault.value} />}
-      {counts !== null && (
-        <ul class="changes" role="status">
-          {(Object.keys(TEXTS) as Change[]).map((change) => (
-            <li key={change} class={change}>
-              <b>{counts[change]}</b> {TEXTS[change]}
-            </li>
-          ))}
-        </ul>
-      )}
+      <div role="status">
+        {compared.value !== null && <ChangeCounts counts={countChanges(compared.value)} />}
+      </div>
     </section>
   );
 }

@@ -23,6 +23,8 @@ export interface DetectChoice {
   regions?: readonly Region[] | null;
   /** Empty: the service looks for one by the path. */
   view?: string;
+  /** Absent: the default. */
+  iou?: number;
 }
 
 /** The rest is as in the request whose answer is shown. */
@@ -81,12 +83,14 @@ export function detectFields({
   tiles,
   regions = null,
   view = '',
+  iou,
 }: DetectChoice): Omit<DetectRequest, 'image_path'> {
   return {
     ...(model === '' ? {} : { model_name: model }),
     ...(classes.length === 0 ? {} : { classes: [...classes] }),
     confidence_threshold: threshold,
     ...(mergeClasses === undefined ? {} : { merge_classes: mergeClasses }),
+    ...(iou === undefined ? {} : { iou_threshold: iou }),
     ...(tiles === undefined || tiles === 'off' ? {} : { tiles }),
     ...(regions === null ? {} : { regions: [...regions] }),
     // The service takes one of them.

@@ -21,6 +21,8 @@ import {
 
 export interface Detected {
   source: Source;
+  /** What was asked for. */
+  choice: DetectChoice;
   answer: DetectResponse;
   /** Address of the blob of a picture that was sent; null for one of the service. */
   url: string | null;
@@ -130,9 +132,17 @@ async function run(source: Source): Promise<void> {
     isBusy.value = true;
     fault.value = null;
   });
+  const choice: DetectChoice = {
+    model: model.peek(),
+    classes: askedClasses.peek(),
+    threshold: askedThreshold.peek(),
+    tiles: tiles.peek(),
+    regions: askedRegions.peek(),
+    view: view.peek(),
+  };
   try {
-    const answer = await askDetection(source, {}, stopped);
-    if (!stopped.aborted) show(source, answer);
+    const answer = await askDetection(source, choice, stopped);
+    if (!stopped.aborted) show(source, choice, answer);
   } catch (error) {
     if (!stopped.aborted) fault.value = error;
   } finally {
@@ -140,30 +150,21 @@ async function run(source: Source): Promise<void> {
   }
 }
 
-/** As the view asks, but for the given fields. */
 export function askDetection(
   source: Source,
-  changes: Partial<DetectChoice>,
+  choice: DetectChoice,
   stopped: AbortSignal,
 ): Promise<DetectResponse> {
-  const fields = detectFields({
-    model: model.peek(),
-    classes: askedClasses.peek(),
-    threshold: askedThreshold.peek(),
-    tiles: tiles.peek(),
-    regions: askedRegions.peek(),
-    view: view.peek(),
-    ...changes,
-  });
+  const fields = detectFields(choice);
   return source.kind === 'path'
     ? service.detect({ image_path: source.path, ...fields }, { signal: stopped })
     : service.detectPicture(source.file, fields, { signal: stopped });
 }
 
-function show(source: Source, answer: DetectResponse): void {
+function show(source: Source, choice: DetectChoice, answer: DetectResponse): void {
   const before = detected.peek()?.url ?? null;
   const url = source.kind === 'file' ? URL.createObjectURL(source.file) : null;
-  detected.value = { source, answer, url };
+  detected.value = { source, choice, answer, url };
   showUsed(answer.view);
   if (before !== null) URL.revokeObjectURL(before);
 }

@@ -7,6 +7,7 @@ import { Skeleton } from '../parts/skeleton.js';
 import { CropGallery } from './crop-gallery.js';
 import { readFilter } from './image-filter.js';
 import { ImageView } from './image-view.js';
+import { JobComparison } from './job-comparison.js';
 import { JobCounts } from './job-counts.js';
 import { JobDetails } from './job-details.js';
 import { JobFigures } from './job-figures.js';
@@ -17,6 +18,7 @@ import { useJobRecord } from './job-record.js';
 const SHOWN = [
   { name: 'images', text: 'Images', icon: 'picture' },
   { name: 'boxes', text: 'Boxes', icon: 'detect' },
+  { name: 'changes', text: 'Changes', icon: 'copy' },
 ] as const;
 type Shown = (typeof SHOWN)[number]['name'];
 
@@ -61,7 +63,9 @@ function Job({ jobId }: { jobId: string }) {
         <JobFigures job={job} summary={record.summary.value} filter={filter.value} />
         <div>
           <ShownChoice shown={shown} />
-          {shown === 'boxes' ? (
+          {shown === 'changes' ? (
+            <JobComparison job={job} />
+          ) : shown === 'boxes' ? (
             record.summary.value !== null && (
               <CropGallery
                 key={JSON.stringify([jobId, filter.value])}

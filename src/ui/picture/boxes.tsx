@@ -117,8 +117,11 @@ function lineOf({ class: name }: ShownBox) {
 
 const SIGNS = { gained: '+ ', lost: '− ', changed: '≈ ', same: '' };
 
-export function labelText({ class: name, confidence, change = 'same' }: ShownBox): string {
-  return `${SIGNS[change]}${visible(name)} ${percent(confidence)}`;
+export function labelText(shown: ShownBox): string {
+  const { class: name, confidence, change = 'same', after } = shown;
+  const text = `${SIGNS[change]}${visible(name)} ${percent(confidence)}`;
+  if (after === undefined) return text;
+  return `${text} → ${after.class === name ? '' : `${visible(after.class)} `}${percent(after.confidence)}`;
 }
 
 function labelWidth(shown: ShownBox): number {

@@ -2,6 +2,7 @@
  * Which detections are shown: those above a threshold, of the classes that are switched on. A request with this threshold
  * answers the same ones.
  */
+import type { Change } from '../../api/box-changes.js';
 import type { ImageFields } from '../../client/records.js';
 
 export type Detection = ImageFields['detections'][number];
@@ -11,7 +12,9 @@ export type ImageSize = ImageFields['image'];
 export interface ShownBox extends Detection {
   id: number;
   /** Where two answers are compared: what became of it. */
-  change?: 'gained' | 'lost' | 'changed' | 'same';
+  change?: Change;
+  /** Of a box that has changed: the one of the other answer. */
+  after?: Detection;
 }
 
 /** As the service answers it. */

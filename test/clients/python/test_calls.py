@@ -151,6 +151,14 @@ class Calls(ClientCase):
             self.assertEqual(json.loads(client.counts_csv("job_1")), {"by": "day", "groups": []})
             self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/counts?by=hour&format=csv")
 
+    def test_a_job_is_compared_with_another(self) -> None:
+        sent, service = self.recorded({"matching": 0, "images": []})
+        for client in self.clients(service):
+            found = client.changes("job_1", "job_2", limit=5, confidence_change=0.1)
+            self.assertEqual(found, {"matching": 0, "images": []})
+            query = b"with=job_2&limit=5&confidence_change=0.1"
+            self.assertEqual(sent[-1].url.raw_path, b"/v1/jobs/job_1/changes?" + query)
+
     def test_a_listing_goes_over_all_pages(self) -> None:
         def pages() -> Handler:
             def page(request: httpx.Request) -> httpx.Response:

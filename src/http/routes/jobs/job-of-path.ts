@@ -11,9 +11,9 @@ export const params = z.object({ job_id: jobIdSchema });
 export const JOB_ERRORS = ['job_not_found', 'storage_unavailable'] as const satisfies ErrorCode[];
 export const ofJob = { tags: ['Jobs'], request: { params }, errors: JOB_ERRORS };
 
-const JOB_ID = /^[\w.:-]{1,128}$/;
-
 /** Ids that no job can have are not looked up. */
+export const JOB_ID = /^[\w.:-]{1,128}$/;
+
 export function jobId(c: AppContext): string {
   const id = c.req.param('job_id') ?? '';
   if (!JOB_ID.test(id)) throw new LatticeError('job_not_found', 'No job has this id.');

@@ -1,0 +1,93 @@
+/** Two jobs compared on the live page, over real photos with the boxes that people drew. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ImageOutcome } from '../../src/jobs/job.js';
+import { okOutcome } from '../support/outcomes.js';
+import { FEW_THREADS } from '../support/service-client.js';
+import { PROJECT_ROOT, startService, type ServiceProcess } from '../support/service-process.js';
+import { browserPath, openBrowser, openPage, type WatchedPage } from './browser.js';
+import { checkLooks } from './looks.js';
+import { copyPhotos, type Photo } from './photos.js';
+import { seedJob } from './seeded-job.js';
+
+const [FIRST, SECOND] = ['job_comparedFirst', 'job_comparedSecond'];
+const PHOTOS = 10;
+
+const found = ({ size }: Photo, detections: Photo['detections']): ImageOutcome =>
+  ({ ...okOutcome([]), image: size, detections }) as ImageOutcome;
+
+/** The first photo has changed most: its first box is lost, its second has another class, one is new. */
+function changedOf(photo: Photo, index: number): Photo['detections'] {
+  const [lost, other, ...rest] = photo.detections;
+  if (index > 1 || lost === undefined) return photo.detections;
+  if (index === 1 || other === undefined) return photo.detections.slice(1);
+  const { width, height } = photo.size;
+  const isNew = { class: 'bus', confidence: 0.66, box: [0, 0, width / 5, height / 9] as const };
+  return [{ ...other, class: 'motorcycle' }, ...rest, { ...isNew, box: [...isNew.box] }];
+}
+
+let photos: Photo[];
+let folder: string;
+let service: ServiceProcess;
+let browser: Browser;
+let watched: WatchedPage;
+let page: Page;
+
+describe.skipIf(browserPath === null)('two jobs compared in a browser', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lattice-browser-'));
+    const roots = join(folder, 'photos');
+    photos = await copyPhotos(roots, PHOTOS);
+    const dataDir = join(folder, 'data');
+    const images = (detections: (photo: Photo, index: number) => Photo['detections']) =>
+      photos.map((photo, index) => ({
+        path: photo.name,
+        outcome: found(photo, detections(photo, index)),
+      }));
+    await seedJob(
+      dataDir,
+      FIRST,
+      images((photo) => photo.detections),
+      '{"title":"Whole"}',
+    );
+    await seedJob(dataDir, SECOND, images(changedOf).toReversed(), '{"title":"In tiles"}');
+    const models = { LATTICE_MODELS_DIR: join(PROJECT_ROOT, 'models') };
+    const env = { ...FEW_THREADS, ...models, LATTICE_IMAGE_ROOTS: roots };
+    [service, browser] = await Promise.all([startService({ dataDir, env }), openBrowser()]);
+    watched = await openPage(browser);
+    ({ page } = watched);
+  });
+  afterEach(() => {
+    expect(watched.faults()).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('the other job is chosen from the list; images with changes come with their boxes drawn', async () => {
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.goto(`${service.url}/ui#/jobs/${FIRST}`);
+    await page.getByRole('button', { name: 'Changes' }).click();
+    const choice = page.getByRole('combobox', { name: 'Compare with another job' });
+    const option = choice.locator('option', { hasText: 'In tiles' });
+    await choice.selectOption(await option.getAttribute('value'));
+    await page.locator('.changed-images .stage img').first().waitFor();
+    expect(page.url()).toContain(`with=${SECOND}`);
+    await page.getByText('2 images of 2 images with changes').waitFor();
+    const first = page.locator('.changed-images > li').first();
+    await first.getByText(photos[0]!.name).waitFor();
+    const drawn = (change: string) => first.locator(`.box-lines .${change}`).count();
+    expect([await drawn('gained'), await drawn('lost'), await drawn('changed')]).toEqual([1, 1, 1]);
+    const counts = await first.locator('.changes b').allTextContents();
+    expect(counts.slice(0, 3)).toEqual(['1', '1', '1']);
+    await checkLooks(page, 'job-changes');
+    await page.setViewportSize({ width: 1280, height: 1100 });
+    if (process.env.CHANGES_PNG)
+      await page.screenshot({ path: process.env.CHANGES_PNG, fullPage: true });
+  });
+});
