@@ -92,7 +92,7 @@ TEST_F(SimulatedMemoryTest, EveryBatchSizeOfEverySlotIsReadyAfterTheLoad) {
   for (const WorkClass work_class : {WorkClass::kSync, WorkClass::kAsync}) {
     for (int slot = 0; slot < engine->slots(work_class); ++slot) {
       for (int images = 1; images <= engine->max_batch(work_class); images *= 2) {
-        Run(*engine, work_class, slot, images, [&](int) { return engine->Take(usual); });
+        Run(*engine, work_class, slot, images, [&](int) { return TakeWhole(*engine, usual); });
       }
     }
   }
@@ -110,7 +110,7 @@ TEST_F(SimulatedMemoryTest, BatchesOfPicturesAsBeforeTakeAndFreeNoMemory) {
   const std::vector<Image> pictures = {Scene(1), Scene(2, 3000, 2000), Photo(kUsualPhoto)};
   const auto take = [&](int i) {
     const auto which = static_cast<size_t>(i) % (pictures.size() + 1);
-    return which < pictures.size() ? engine->Take(pictures[which])
+    return which < pictures.size() ? TakeWhole(*engine, pictures[which])
                                    : engine->Take(DescribeEncoded(file), {});
   };
   const auto round = [&] {
@@ -138,7 +138,7 @@ TEST_F(SimulatedMemoryTest, AFullBatchOfLargePhotosStaysPinned) {
   ASSERT_NE(engine, nullptr);
   const Image large = Photo(kLargePhoto);
   const auto batch = [&] {
-    Run(*engine, WorkClass::kAsync, 0, 20, [&](int) { return engine->Take(large); });
+    Run(*engine, WorkClass::kAsync, 0, 20, [&](int) { return TakeWhole(*engine, large); });
   };
   batch();
   const size_t before = MemoryCalls();
@@ -169,10 +169,10 @@ TEST_F(SimulatedMemoryTest, ALargerBatchTakesItsMemoryOnAGpuWithoutAPoolToo) {
   ASSERT_NE(engine, nullptr);
   const size_t used = simulated::UsedBytes(0);
   simulated::FailCall(Call::kMalloc, cudaErrorNotSupported);
-  Run(*engine, WorkClass::kAsync, 0, 2, [&](int) { return engine->Take(large); });
+  Run(*engine, WorkClass::kAsync, 0, 2, [&](int) { return TakeWhole(*engine, large); });
   EXPECT_GT(simulated::UsedBytes(0), used);
   simulated::FailCall(Call::kMalloc, cudaErrorMemoryAllocation);
-  const auto input = engine->Take(large);
+  const auto input = TakeWhole(*engine, large);
   ASSERT_TRUE(input.ok());
   const EngineItem item{input->get(), &options_};
   const auto alone = [&] {
