@@ -1,5 +1,5 @@
 /** Two answers of one picture, box by box: what came, what went, and what is another. Plain data, for the page too. */
-import { intersectionOverUnion } from './box-overlap.js';
+import { intersectionOverUnion, pairGreedily } from './box-overlap.js';
 import type { Detection } from './image.js';
 
 /** Boxes that overlap so much are one. */
@@ -85,12 +85,5 @@ function pairBoxes(first: readonly Box[], second: readonly Box[]): Map<number, n
       one.a + one.b - (other.a + other.b) ||
       Math.min(one.a, one.b) - Math.min(other.a, other.b),
   );
-  const partners = new Map<number, number>();
-  const taken = new Set<number>();
-  for (const { a, b } of pairs) {
-    if (partners.has(a) || taken.has(b)) continue;
-    partners.set(a, b);
-    taken.add(b);
-  }
-  return partners;
+  return pairGreedily(pairs);
 }

@@ -1,5 +1,5 @@
 /** Found boxes against expected ones, photo by photo. */
-import { intersectionOverUnion } from '../api/box-overlap.js';
+import { intersectionOverUnion, pairGreedily } from '../api/box-overlap.js';
 import type { Detection } from '../api/image.js';
 
 export interface Agreement {
@@ -73,7 +73,7 @@ function pairUp(
   expected: readonly Detection[],
   found: readonly Detection[],
   overlap: number,
-  scoreGap = Infinity,
+  scoreGap: number,
 ): Map<Detection, Detection> {
   const candidates = expected.flatMap((a) =>
     found
@@ -82,14 +82,7 @@ function pairUp(
       .filter(({ iou }) => iou >= overlap),
   );
   candidates.sort((one, other) => other.iou - one.iou);
-  const partners = new Map<Detection, Detection>();
-  const taken = new Set<Detection>();
-  for (const { a, b } of candidates) {
-    if (partners.has(a) || taken.has(b)) continue;
-    partners.set(a, b);
-    taken.add(b);
-  }
-  return partners;
+  return pairGreedily(candidates);
 }
 
 function nearest(box: Detection, others: readonly Detection[]): string {
