@@ -10,9 +10,9 @@
 // Environment variables for CMake, passed on if set: LATTICE_CUDA (AUTO, ON, OFF), TENSORRT_ROOT, CUDAToolkit_ROOT,
 // CMAKE_CUDA_COMPILER (or CUDACXX), CMAKE_CUDA_ARCHITECTURES.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -63,6 +63,17 @@ export function optionalParts() {
   return [...cudaDefinitions(process.env), ...OPTIONAL_PLACES.filter(existsSync)];
 }
 
+/** CMake refuses a cache that was made in another folder: in a checkout that was copied or moved with its build. */
+function forgetOtherCheckout(folder) {
+  const cache = join(folder, 'CMakeCache.txt');
+  if (!existsSync(cache)) return;
+  const [, madeFor] =
+    /^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$/m.exec(readFileSync(cache, 'utf8')) ?? [];
+  if (madeFor !== undefined && relative(madeFor, ROOT) === '') return;
+  rmSync(cache);
+  rmSync(join(folder, 'CMakeFiles'), { recursive: true, force: true });
+}
+
 /**
  * Leaves `build/Release/lattice.node`; with `sanitize`, `build/SANITIZER/Release/lattice.node` and the tests beside,
  * with `simulatedGpu` likewise in `build/simulated-gpu`.
@@ -77,6 +88,7 @@ export async function buildNative({
 } = {}) {
   if (isPrebuilt()) return ['built on another machine (build/prebuilt): nothing is built here'];
   const out = join('build', sanitize, simulatedGpu ? 'simulated-gpu' : '');
+  forgetOtherCheckout(join(ROOT, out));
   const common = ['--out', out, '--log-level', 'warn'];
   const configured = await cmakeJs([
     'configure',

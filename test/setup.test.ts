@@ -1,6 +1,15 @@
 /** scripts/setup.mjs in a separate project, whose `npm` installs simulated tools. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -123,4 +132,17 @@ test('a copy that was built on another machine needs no tools and builds nothing
     status: 0,
     stdout: 'built on another machine (build/prebuilt): nothing is built here\n',
   });
+});
+
+test('a checkout that was copied with its build is configured anew', () => {
+  const cache = (home: string) => `CMAKE_HOME_DIRECTORY:INTERNAL=${home}\n`;
+  mkdirSync(join(root, 'build/CMakeFiles'), { recursive: true });
+  writeFileSync(join(root, 'build/CMakeCache.txt'), cache(join(root, 'elsewhere')));
+  expect(setUp()).toMatchObject({ status: 0, stderr: '' });
+  expect(existsSync(join(root, 'build/CMakeCache.txt'))).toBe(false);
+  expect(existsSync(join(root, 'build/CMakeFiles'))).toBe(false);
+
+  writeFileSync(join(root, 'build/CMakeCache.txt'), cache(realpathSync(root)));
+  expect(run('build-native.mjs', [], {})).toMatchObject({ status: 0 });
+  expect(existsSync(join(root, 'build/CMakeCache.txt'))).toBe(true);
 });
